@@ -1,0 +1,35 @@
+"""psephos: few voters, named and counted.
+
+Every fitted model is a vote, ``F(x) = sum_t w_t(x) h_t(x)``, whose voters name the columns they
+read. Public names are loaded on first use, so that ``import psephos`` (and ``psephos --help``)
+costs almost nothing.
+"""
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0.dev0"
+
+_PUBLIC = {
+    "AdaBoostClassifier": "psephos.models",
+    "SamBAClassifier": "psephos.models",
+    "Vote": "psephos.vote",
+    "Ballots": "psephos.vote",
+    "PsephosError": "psephos._errors",
+    "compare": "psephos.protocol",
+    "read_table": "psephos.protocol",
+    "save": "psephos.models",
+    "load": "psephos.models",
+}
+
+__all__ = ["__version__", *sorted(_PUBLIC)]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        return getattr(import_module(_PUBLIC[name]), name)
+    raise AttributeError(f"module 'psephos' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,24 @@
+"""The errors a user can meet: each is a sentence saying what, where, and what to do."""
+
+__all__ = ["MissingExtraError", "ModelFileError", "PsephosError", "PsephosTypeError"]
+
+
+class PsephosError(ValueError):
+    """A value that cannot be used; the message names the place and the remedy."""
+
+
+class PsephosTypeError(PsephosError, TypeError):
+    """A value of the wrong type; the message names the place and the remedy."""
+
+
+class ModelFileError(PsephosError):
+    """A model file that cannot be written or read."""
+
+
+class MissingExtraError(PsephosError, ImportError):
+    """An optional package is needed; the message carries the command that installs it."""
+
+    def __init__(self, package: str, purpose: str, extra: str) -> None:
+        super().__init__(
+            f"{purpose} needs the package {package!r}; install it with: pip install 'psephos[{extra}]'"
+        )
