@@ -1,0 +1,315 @@
+"""The estimator: one final fit, and what is read off the fitted vote, written once for all models."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, NamedTuple, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from psephos._errors import PsephosError
+from psephos._input import (
+    Context,
+    Schema,
+    Table,
+    read_schema,
+    read_table,
+    read_target,
+    read_weight,
+)
+from psephos._params import Constraint, check_params
+from psephos.vote import Ballots, Target, Vote
+from psephos.vote.ballots import answer_words
+
+__all__ = ["Anatomy", "Labels", "VoteClassifier", "estimator_classes"]
+
+_CLASSES: dict[str, type["VoteClassifier"]] = {}
+
+
+class Anatomy(NamedTuple):
+    """What a model is made of, in the tags its fitted `vote_` carries; a test compares the two.
+
+    Parameters
+    ----------
+    voters : tuple of str
+        Tags of the voters it may have, the default's first.
+    weighting : str
+    readout : str
+    found_by : str
+        The search, in words.
+    """
+
+    voters: tuple[str, ...]
+    weighting: str
+    readout: str
+    found_by: str
+
+
+class Labels(NamedTuple):
+    """The labels of a training table: their target, and each row's class index."""
+
+    target: Target
+    codes: NDArray[np.intp]
+
+
+def estimator_classes() -> Mapping[str, type["VoteClassifier"]]:
+    """Return the estimators by name: the closed registry that `load` reads from."""
+    return dict(_CLASSES)
+
+
+class VoteClassifier(ClassifierMixin, BaseEstimator):
+    """Base of every classifier: a recipe returns a vote, the rest is here.
+
+    A recipe sets `anatomy` and `constraints` and implements ``_fit_vote(table, labels, weight,
+    context)``, returning the vote and a dictionary of further fitted attributes (arrays and
+    numbers, named in `extras`, which the model file keeps).
+    """
+
+    anatomy: ClassVar[Anatomy]
+    constraints: ClassVar[Mapping[str, Constraint]]
+    extras: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if not cls.__name__.startswith("_") and cls.__module__.startswith("psephos.models."):
+            _CLASSES[cls.__name__] = cls
+
+    # ------------------------------------------------------------------ fitting
+    @final
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+        """Fit the vote.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse table of shape (n_samples, n_features)
+            Numbers; NaN is missing; columns named in `categorical_features` may hold anything.
+        y : array of shape (n_samples,)
+            Class labels.
+        sample_weight : array of shape (n_samples,), default=None
+            How much each row counts; None counts each once. Rows of weight 0 are left out.
+        groups : array of shape (n_samples,), default=None
+            Rows of one group (a subject) are never divided by a validation share.
+
+        Returns
+        -------
+        self : estimator
+
+        Raises
+        ------
+        PsephosError
+            If a parameter, a column, a label or a weight cannot be used; the message names it.
+        """
+        check_params(self, self.constraints)
+        schema = read_schema(self, X, y, getattr(self, "categorical_features", None))
+        table = read_table(self, X, schema, reset=True)
+        classes, codes = read_target(self, table.values, y)
+        weight = read_weight(
+            sample_weight, getattr(self, "class_weight", None), classes[codes], codes
+        )
+        groups = self._read_groups(groups, len(codes))
+        kept = np.flatnonzero(weight > 0)
+        if len(kept) < len(weight):
+            table, codes, weight = table.take(kept), codes[kept], weight[kept]
+            groups = None if groups is None else groups[kept]
+        context = Context(_seed(getattr(self, "random_state", None)), groups)
+        labels = Labels(Target(classes), codes)
+        vote, extras = self._fit_vote(table, labels, weight, context)
+        self._set_fitted(vote, schema, extras)
+        return self
+
+    @staticmethod
+    def _read_groups(groups: Any, n: int) -> NDArray[Any] | None:
+        if groups is None:
+            return None
+        named = np.asarray(groups)
+        if named.shape != (n,):
+            raise PsephosError(f"groups has shape {named.shape}: give one group per row ({n}).")
+        return named
+
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: NDArray[np.float64], context: Context
+    ) -> tuple[Vote, dict[str, Any]]:
+        raise NotImplementedError(f"{type(self).__name__} does not say how it is fitted")
+
+    def _set_fitted(self, vote: Vote, schema: Schema, extras: Mapping[str, Any]) -> None:
+        self.vote_ = vote
+        self.schema_ = schema
+        self.classes_ = vote.target.classes
+        for name in self.extras:
+            setattr(self, name, extras[name])
+
+    # ------------------------------------------------------------------ answering
+    def _values(self, X: Any) -> Any:
+        check_is_fitted(self, "vote_")
+        return read_table(self, X, self.schema_, reset=False).values
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the score F(x).
+
+        Returns
+        -------
+        score : ndarray of shape (n_samples,) for two classes, else (n_samples, n_classes)
+        """
+        values = self._values(X)
+        return self._flat(self.vote_.score(values))
+
+    def _fitted(self) -> None:
+        check_is_fitted(self, "vote_")
+
+    @staticmethod
+    def _flat(score: NDArray[np.float64]) -> NDArray[np.float64]:
+        return score[:, 0] if score.shape[1] == 1 else score
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return class probabilities, shape (n_samples, n_classes), by the link of the read-out."""
+        values = self._values(X)
+        return self.vote_.readout.probabilities(self.vote_.score(values), self.vote_.target)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class that each row's vote speaks for, shape (n_samples,)."""
+        values = self._values(X)
+        return self.classes_[self.vote_.target.answers(self.vote_.score(values))]
+
+    def _staged(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        values = self._values(X)
+        return self.vote_.staged_scores(values)
+
+    def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        """Yield the score of the first 1, 2, ..., T voters.
+
+        The final vote is truncated: columns and scale of local weights stay as they are.
+        """
+        for score in self._staged(X):
+            yield self._flat(score)
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+        """Yield the answer of the first 1, 2, ..., T voters."""
+        for score in self._staged(X):
+            yield self.classes_[self.vote_.target.answers(score)]
+
+    def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        """Yield the probabilities of the first 1, 2, ..., T voters."""
+        for score in self._staged(X):
+            yield self.vote_.readout.probabilities(score, self.vote_.target)
+
+    # ------------------------------------------------------------------ reading the vote
+    @property
+    def n_features_used_(self) -> int:
+        """Number of columns of the table that the vote reads."""
+        self._fitted()
+        return len(self.vote_.columns)
+
+    @property
+    def features_used_(self) -> NDArray[Any]:
+        """Columns the vote reads: names if the table had them, else positions."""
+        self._fitted()
+        if self.schema_.names is None:
+            return self.vote_.columns
+        return np.asarray(self.schema_.names, dtype=object)[self.vote_.columns]
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Each voter's share of the weight, divided among the columns it reads; shape (p,)."""
+        self._fitted()
+        return self.vote_.importance()
+
+    def usage(self) -> Any:
+        """Return the (T, p) boolean CSR table of which voter (or its weight) reads which column."""
+        self._fitted()
+        return self.vote_.usage()
+
+    def contributions(self, X: Any) -> NDArray[np.float64]:
+        """Return each voter's contribution to each score, (n, T) for two classes, else (n, T, K)."""
+        terms = self.vote_.contributions(self._values(X))
+        return terms[:, :, 0] if terms.shape[2] == 1 else terms
+
+    def local_importance(self, X: Any) -> NDArray[np.float64]:
+        """Return per row each voter's share divided among its columns: (n, n_features_used_).
+
+        Columns are those of `features_used_`, in that order.
+        """
+        table: Any = self.vote_.local_importance(self._values(X))
+        return table[:, self.vote_.columns].toarray()
+
+    def mass(self, X: Any) -> NDArray[np.float64]:
+        """Return the total raw weight heard for each row, shape (n,): low far from the anchors."""
+        return self.vote_.mass(self._values(X))
+
+    def margins(self, X: Any, y: Any) -> NDArray[np.float64]:
+        """Return each row's margin for its label, in [-1, 1]; positive where the vote is right.
+
+        Raises
+        ------
+        PsephosError
+            If y has a label that is not in `classes_`.
+        """
+        values = self._values(X)
+        labels = np.asarray(y)
+        unknown = ~np.isin(labels, self.classes_)
+        if unknown.any():
+            raise PsephosError(f"label {labels[unknown][0]!r} is not one of the model's classes.")
+        return self.vote_.margins(values, np.searchsorted(self.classes_, labels))
+
+    def explain(self, X: Any) -> Ballots:
+        """Return who voted for each row's answer, how loudly, and on which columns."""
+        self._fitted()
+        table = read_table(self, X, self.schema_, reset=False)
+        return Ballots(self.vote_, self.schema_.words(), table.values, table.rows.tolist())
+
+    def describe(self) -> list[str]:
+        """Return the model as sentences: one on the whole, then one a voter.
+
+        The percentage is the voter's share of the weight over all (for local weights, over the
+        anchors).
+        """
+        self._fitted()
+        vote, words = self.vote_, self.schema_.words()
+        columns = [words.columns[j] for j in vote.columns]
+        sentences = [
+            f"{type(self).__name__}: {vote.n_voters} voters ({vote.weighting_words()}) read "
+            f"{len(columns)} of {vote.n_features} columns: {', '.join(columns) or 'none'}."
+        ]
+        for t, share in enumerate(vote.weighting.loudness()):
+            rule = vote.voters.rule(t, words.columns, words.levels)
+            sides = "; ".join(
+                f"{when}: {answer_words(vote, value)}" for when, value in vote.voters.sides(t)
+            )
+            sentences.append(f"Voter {t + 1} ({share:.1%}): {rule}. {sides}".rstrip())
+        return sentences
+
+    def reduce(self) -> Self:
+        """Return a fitted estimator of the same class over only the columns it reads.
+
+        It gives the same answers from those columns alone. A vote that reads nothing keeps the
+        first column, since a table needs one.
+        """
+        self._fitted()
+        columns = self.vote_.columns if len(self.vote_.columns) else np.array([0])
+        reduced: Any = clone(self)
+        schema = self.schema_.select(columns)
+        if not isinstance(getattr(self, "categorical_features", None), str | None):
+            named = [schema.names[j] if schema.names else j for j in schema.levels]
+            reduced.set_params(categorical_features=named or None)
+        extras = {name: getattr(self, name) for name in self.extras}
+        reduced.n_features_in_ = len(columns)
+        if schema.names is not None:
+            reduced.feature_names_in_ = np.asarray(schema.names, dtype=object)
+        reduced._set_fitted(self.vote_.select(columns), schema, extras)
+        return reduced
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _seed(random_state: Any) -> np.random.SeedSequence:
+    """Return the seed sequence of a fit from scikit-learn's `random_state`."""
+    if random_state is None:
+        return np.random.SeedSequence()
+    if isinstance(random_state, np.random.RandomState | np.random.Generator):
+        draw = getattr(random_state, "integers", None) or random_state.randint
+        return np.random.SeedSequence(int(draw(2**31 - 1)))
+    return np.random.SeedSequence(int(random_state))

@@ -1,0 +1,21 @@
+"""psephos report: write the report of a comparison again."""
+
+from pathlib import Path
+
+import click
+
+__all__ = ["report"]
+
+
+@click.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where to write it.  [default: FOLDER/report.html]",
+)
+def report(folder: Path, out: Path | None) -> None:
+    """Write the report of the comparison in FOLDER: one HTML file that works offline."""
+    from psephos.report import build_report
+
+    click.echo(str(build_report(folder, out)))

@@ -1,0 +1,1 @@
+"""Compiled inner loops: functions from arrays (and named tuples) to arrays, nothing else."""

@@ -1,0 +1,95 @@
+"""The one decorator that compiles kernels, and the one thread pool that runs them."""
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import numba
+
+__all__ = ["effective_jobs", "jit", "run_blocks"]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+_lock = threading.Lock()
+_pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
+_inside = threading.local()
+
+
+def jit(function: _F | None = None, **options: Any) -> Any:
+    """Compile a kernel: nogil, NumPy error model, cached on disk where a folder can be written.
+
+    ``numba.njit(cache=True)`` raises at import where no cache folder is writable (a read-only
+    installation without a home folder); there the kernel is compiled anew in each process.
+    """
+    if function is None:
+        return lambda inner: jit(inner, **options)
+    settings: dict[str, Any] = {"nogil": True, "error_model": "numpy", **options}
+    try:
+        return numba.njit(cache=True, **settings)(function)
+    except RuntimeError:
+        return numba.njit(**settings)(function)
+
+
+def effective_jobs(n_jobs: int | None) -> int:
+    """Threads meant by ``n_jobs``: None is 1, negative counts back from the usable cores."""
+    if n_jobs is None:
+        return 1
+    if n_jobs > 0:
+        return n_jobs
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return max(1, (usable or 1) + 1 + n_jobs)
+
+
+def _pool(n_workers: int) -> ThreadPoolExecutor:
+    # The key holds the process id: threads do not survive a fork, an inherited pool would hang.
+    key = (os.getpid(), n_workers)
+    with _lock:
+        if key not in _pools:
+            for old in [k for k in _pools if k[0] != key[0]]:
+                del _pools[old]
+            _pools[key] = ThreadPoolExecutor(n_workers, thread_name_prefix="psephos")
+        return _pools[key]
+
+
+# A fork while another thread holds the lock would leave it locked for ever in the child.
+if hasattr(os, "register_at_fork"):
+
+    def _renew_lock() -> None:
+        global _lock
+        _lock = threading.Lock()
+
+    os.register_at_fork(after_in_child=_renew_lock)
+
+
+def run_blocks(function: Callable[[int], object], n_blocks: int, n_jobs: int | None) -> None:
+    """Call ``function(block)`` for every block in ``range(n_blocks)``.
+
+    The blocks are the caller's, so they do not depend on ``n_jobs``; a function that writes only
+    to its own block gives the same bytes for any number of threads. A call from inside a block
+    runs serially, so that nested use cannot exhaust the pool. The first exception is raised.
+    """
+    n_workers = min(effective_jobs(n_jobs), n_blocks)
+    if n_workers <= 1 or getattr(_inside, "busy", False):
+        for block in range(n_blocks):
+            function(block)
+        return
+
+    def work(worker: int) -> None:
+        _inside.busy = True
+        try:
+            for block in range(worker, n_blocks, n_workers):
+                function(block)
+        finally:
+            _inside.busy = False
+
+    pool = _pool(n_workers - 1)
+    futures: list[Future[None]] = [pool.submit(work, w) for w in range(1, n_workers)]
+    try:
+        work(0)
+    finally:
+        errors = [future.exception() for future in futures]
+    for error in errors:
+        if error is not None:
+            raise error

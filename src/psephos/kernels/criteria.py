@@ -1,0 +1,94 @@
+"""Split criteria: one interface, ``gain(crit, parent, left, right)``, on totals per class.
+
+The type of the named tuple selects the code when a kernel is compiled; its fields carry the
+hyper-parameters. With the JIT off the same bodies run as plain Python.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+from numba.extending import overload, register_jitable
+from numpy.typing import NDArray
+
+__all__ = ["Gini", "WeightedError", "gain", "opposite_labels"]
+
+
+class Gini(NamedTuple):
+    """Decrease of the weighted Gini impurity ``W (1 - sum_k (w_k / W)^2)``.
+
+    Breiman, Friedman, Olshen and Stone, Classification and Regression Trees (1984), section 4.3.
+    """
+
+    n_classes: int
+
+    def gain(crit, parent, left, right):  # noqa: D102
+        squares_p = squares_l = squares_r = 0.0
+        total_p = total_l = total_r = 0.0
+        for k in range(crit.n_classes):
+            squares_p += parent[k] * parent[k]
+            squares_l += left[k] * left[k]
+            squares_r += right[k] * right[k]
+            total_p += parent[k]
+            total_l += left[k]
+            total_r += right[k]
+        # A side without weight is pure: it takes nothing away and must not divide by zero.
+        pure_l = squares_l / total_l if total_l > 0.0 else 0.0
+        pure_r = squares_r / total_r if total_r > 0.0 else 0.0
+        pure_p = squares_p / total_p if total_p > 0.0 else 0.0
+        return (pure_l + pure_r) - pure_p
+
+
+class WeightedError(NamedTuple):
+    """Weight named rightly by the best pair of different labels, less the heaviest class.
+
+    ``max over k != l of (left[k] + right[l]) - max_k parent[k]``. The two sides always get
+    different labels, so the rule is never a constant, and its gain can be negative.
+    """
+
+    n_classes: int
+
+    def gain(crit, parent, left, right):  # noqa: D102
+        first_l = first_r = second_l = second_r = heaviest = -np.inf
+        where_l = where_r = -1
+        for k in range(crit.n_classes):
+            if left[k] > first_l:
+                second_l = first_l
+                first_l = left[k]
+                where_l = k
+            elif left[k] > second_l:
+                second_l = left[k]
+            if right[k] > first_r:
+                second_r = first_r
+                first_r = right[k]
+                where_r = k
+            elif right[k] > second_r:
+                second_r = right[k]
+            heaviest = max(heaviest, parent[k])
+        if where_l != where_r:
+            return (first_l + first_r) - heaviest
+        return max(second_l + first_r, first_l + second_r) - heaviest
+
+
+def gain(crit: Any, parent: NDArray[Any], left: NDArray[Any], right: NDArray[Any]) -> float:
+    """Worth of splitting ``parent`` into ``left`` and ``right`` (totals per class, each (K,))."""
+    return crit.gain(parent, left, right)
+
+
+@overload(gain)
+def _gain(crit, parent, left, right):  # numba compares signatures: no annotations here
+    if isinstance(crit, types.BaseNamedTuple):
+        body = register_jitable(crit.instance_class.gain)  # type: ignore[attr-defined]
+        return lambda crit, parent, left, right: body(crit, parent, left, right)
+    return None
+
+
+def opposite_labels(left: NDArray[np.float64], right: NDArray[np.float64]) -> tuple[int, int]:
+    """Labels ``(k, l)``, k != l, with the greatest ``left[k] + right[l]``.
+
+    Ties go to the lowest k, then to the lowest l.
+    """
+    worth = left[:, None] + right[None, :]
+    np.fill_diagonal(worth, -np.inf)
+    k, l_ = np.unravel_index(int(np.argmax(worth)), worth.shape)
+    return int(k), int(l_)

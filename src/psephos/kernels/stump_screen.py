@@ -1,0 +1,121 @@
+"""Quick bounds on the best split of every column, for two classes.
+
+Weights become whole numbers below 2^30 in all, so that running sums in 32 bits are exact and the
+only error is that of rounding the weights, which is known. A column can hold the best split only
+if its screen value is within twice that error of the greatest; those few columns are searched
+again in float64 (``stump_scan``).
+"""
+
+import numpy as np
+
+from psephos.kernels._jit import jit
+from psephos.kernels._lanes import (
+    lane_extremes,
+    lane_extremes_flagged,
+    lane_gini,
+    lane_gini_flagged,
+)
+
+__all__ = ["quantise", "screen_error", "screen_gini", "within"]
+
+
+@jit
+def quantise(weights, labels, signed, packed, totals):
+    """Whole-number weights: ``signed`` int32 (n,), ``packed`` int64 ``weight << 32 + signed``.
+
+    ``totals`` receives the sum of ``signed``, the sum of weights and the sum of the absolute
+    rounding errors, in units of the rounded weights; returns False where the weights are zero.
+    """
+    n = weights.shape[0]
+    total = 0.0
+    for i in range(n):
+        total += weights[i]
+    if not total > 0.0 or total == np.inf:
+        return False
+    # The greatest power of two that keeps the sum, rounding included, below 2^30.
+    factor = 1.0
+    while total * factor < 2.0**29 - n:
+        factor *= 2.0
+    while total * factor > 2.0**30 - n:
+        factor *= 0.5
+    sum_d = sum_w = 0
+    error = 0.0
+    for i in range(n):
+        exact = weights[i] * factor
+        whole = np.int64(np.floor(exact + 0.5))
+        error += abs(exact - whole)
+        d = whole if labels[i] == 1 else -whole
+        signed[i] = d
+        packed[i] = (whole << 32) + d
+        sum_d += d
+        sum_w += whole
+    totals[0] = sum_d
+    totals[1] = sum_w
+    totals[2] = error
+    return True
+
+
+@jit
+def screen_error(order, n_pure, first, last, table, total, values):
+    """Greatest ``|2 S - D|`` over the splits of each column, S the signed sum on the left.
+
+    ``values`` (blocks, 8) int64. Where rows are missing both sides are tried for them, "all on
+    one side" among them: an upper bound.
+    """
+    n = order.shape[1]
+    out = np.empty((3, 8), np.int32)
+    for block in range(first, last):
+        base = block * n * 8
+        if block < n_pure:
+            lane_extremes(order, base, n - 1, table, out)
+        else:
+            lane_extremes_flagged(order, base, n, table, out)
+        for lane in range(8):
+            # Columns of the first kind miss nothing: their last row is the one left out.
+            absent = np.int64(0) if block < n_pure else total - out[0, lane]
+            top = 2 * np.int64(out[1, lane]) - total
+            bottom = 2 * np.int64(out[2, lane]) - total
+            value = max(abs(top), abs(bottom))
+            if absent != 0:
+                value = max(value, abs(top + 2 * absent), abs(bottom + 2 * absent))
+            values[block, lane] = value
+
+
+@jit
+def screen_gini(order, n_pure, first, last, table, total_d, total_w, values):
+    """Greatest ``d^2 / w`` of left plus right over the splits of each column, in float32.
+
+    ``values`` (blocks, 8) float32. Missing rows count as right; columns that have any are to be
+    searched in full.
+    """
+    n = order.shape[1]
+    d, w = np.int32(total_d), np.int32(total_w)
+    for block in range(first, last):
+        base = block * n * 8
+        if block < n_pure:
+            lane_gini(order, base, n - 1, table, d, w, values[block])
+        else:
+            lane_gini_flagged(order, base, n, table, d, w, values[block])
+
+
+@jit
+def within(values, slots, certain, relative, absolute, floor, out):
+    """Positions in ``slots`` whose value is near the greatest, and those not ``certain``.
+
+    Near: not below ``greatest - absolute - relative * greatest``. Where the greatest is not above
+    ``floor``, the screen proves nothing and all positions are written. Returns their number.
+    """
+    flat = values.reshape(-1)
+    greatest = -1.0
+    for i in range(slots.shape[0]):
+        if certain[i]:
+            greatest = max(greatest, np.float64(flat[slots[i]]))
+    least = greatest - absolute - relative * greatest
+    if greatest <= floor:
+        least = -np.inf
+    count = 0
+    for i in range(slots.shape[0]):
+        if not certain[i] or flat[slots[i]] >= least:
+            out[count] = i
+            count += 1
+    return count

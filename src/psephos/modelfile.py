@@ -1,0 +1,257 @@
+"""The model file: one archive of a JSON manifest and plain arrays.
+
+`save` writes data only; `load` runs no code of the file's, accepts no pickled object, and checks
+every length, checksum and index before a compiled kernel sees it. The file holds the training
+rows a vote needs (anchors of local weights, on the columns it reads, with their identifiers) and
+no other training data.
+"""
+
+import hashlib
+import io
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos import __version__
+from psephos._errors import ModelFileError, PsephosError
+from psephos._input import Schema
+from psephos.base import VoteClassifier, estimator_classes
+from psephos.vote import Vote
+from psephos.vote.codec import decode, encode
+
+__all__ = ["SCHEMA", "load", "save"]
+
+SCHEMA = 1
+_FORMAT = "psephos model"
+_MANIFEST = "manifest.json"
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # archives of equal models are equal bytes
+_MAX_BYTES = 1 << 31
+
+
+# ---------------------------------------------------------------------- writing
+def save(model: VoteClassifier, path: str | os.PathLike[str]) -> None:
+    """Write a fitted model to a file that holds data only.
+
+    Parameters
+    ----------
+    model : fitted estimator of psephos
+    path : path-like
+        Written whole or not at all.
+
+    Raises
+    ------
+    ModelFileError
+        If the model is not fitted, not one of psephos's, or has voters that are not plain data
+        (the message names their class).
+    """
+    if not isinstance(model, VoteClassifier) or not hasattr(model, "vote_"):
+        raise ModelFileError(f"{type(model).__name__} is not a fitted model of psephos.")
+    arrays: dict[str, NDArray[Any]] = {}
+    manifest = _manifest(model, arrays)
+    files = {f"arrays/{name}.npy": _npy(array) for name, array in arrays.items()}
+    manifest["arrays"] = {name: _digest(data) for name, data in files.items()}
+    manifest["checksum"] = _digest(_canonical(manifest))
+    _write(Path(path), {_MANIFEST: json.dumps(manifest, indent=1).encode(), **files})
+
+
+def _manifest(model: VoteClassifier, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    schema = model.schema_
+    levels = tuple((j, levels) for j, levels in schema.levels.items())
+    extras = {n: encode(getattr(model, n), arrays, f"extras.{n}") for n in model.extras}
+    return {
+        "format": _FORMAT,
+        "schema": SCHEMA,
+        "psephos": __version__,
+        "class": type(model).__name__,
+        "anatomy": list(model.anatomy),
+        "params": {n: _param(v) for n, v in model.get_params(deep=False).items()},
+        "n_features": schema.n_features,
+        "names": None if schema.names is None else list(schema.names),
+        "levels": encode(levels, arrays, "levels"),
+        "vote": encode(model.vote_, arrays, "vote"),
+        "extras": extras,
+    }
+
+
+def _param(value: Any) -> Any:
+    """Return a constructor parameter as data; an estimator or random state as its words only."""
+    try:
+        return encode(value, {}, "") if not isinstance(value, np.ndarray) else value.tolist()
+    except ModelFileError:
+        return {"words": repr(value)}
+
+
+def _npy(array: NDArray[Any]) -> bytes:
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, np.asarray(array, order="C"), version=(1, 0))
+    return buffer.getvalue()
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _canonical(manifest: Mapping[str, Any]) -> bytes:
+    content = {key: value for key, value in manifest.items() if key != "checksum"}
+    return json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _write(path: Path, files: Mapping[str, bytes]) -> None:
+    folder = path.parent
+    handle, draft = tempfile.mkstemp(dir=folder, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as out:
+            with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+                for name, data in files.items():
+                    archive.writestr(zipfile.ZipInfo(name, _EPOCH), data, zipfile.ZIP_DEFLATED)
+            out.flush()
+            os.fsync(out.fileno())
+        os.replace(draft, path)
+    except BaseException:
+        Path(draft).unlink(missing_ok=True)
+        raise
+
+
+# ---------------------------------------------------------------------- reading
+def load(path: str | os.PathLike[str]) -> VoteClassifier:
+    """Read a model file.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    model : the fitted estimator
+        A parameter that was an estimator or a random state is not kept: it reads None.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is damaged, is not a model file, or was written by a newer version.
+    FileNotFoundError
+        If there is no such file.
+    """
+    try:
+        files = _read(Path(path))
+        manifest = _checked(files)
+        return _model(manifest, {n: _array(files[n]) for n in manifest["arrays"]})
+    except (ModelFileError, FileNotFoundError, IsADirectoryError, PermissionError) as error:
+        if isinstance(error, ModelFileError):
+            raise ModelFileError(f"{path}: {error}") from None
+        raise
+    except (
+        PsephosError,
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        MemoryError,
+        NotImplementedError,
+        OSError,
+        RecursionError,
+        TypeError,
+        ValueError,
+        zipfile.BadZipFile,
+        zipfile.LargeZipFile,
+        RuntimeError,
+        EOFError,
+    ) as error:
+        reason = str(error) or type(error).__name__
+        raise ModelFileError(f"{path} is damaged or not a psephos model file: {reason}") from None
+
+
+def _read(path: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as archive:
+        entries = archive.infolist()
+        if sum(entry.file_size for entry in entries) > _MAX_BYTES:
+            raise ModelFileError("it claims more than 2 GiB of content.")
+        return {entry.filename: archive.read(entry) for entry in entries}
+
+
+def _checked(files: Mapping[str, bytes]) -> dict[str, Any]:
+    if _MANIFEST not in files:
+        raise ModelFileError("it has no manifest, so it is not a psephos model file.")
+    manifest = json.loads(files[_MANIFEST])
+    if manifest["format"] != _FORMAT:
+        raise ModelFileError("it is not a psephos model file.")
+    if manifest["schema"] > SCHEMA:
+        raise ModelFileError(
+            f"it was written by psephos {manifest['psephos']} in a newer form: update psephos."
+        )
+    if manifest["checksum"] != _digest(_canonical(manifest)):
+        raise ModelFileError("its manifest does not match its checksum: the file is damaged.")
+    for name, digest in manifest["arrays"].items():
+        if name not in files or _digest(files[name]) != digest:
+            raise ModelFileError(f"{name} does not match its checksum: the file is damaged.")
+    return manifest
+
+
+def _array(data: bytes) -> NDArray[Any]:
+    """Return an array from npy bytes, whose length must be exactly what its header says."""
+    buffer = io.BytesIO(data)
+    if np.lib.format.read_magic(buffer) != (1, 0):
+        raise ModelFileError("an array is in a form this version does not read.")
+    shape, fortran, dtype = np.lib.format.read_array_header_1_0(buffer)
+    if dtype.kind not in "biufU" or fortran or any(side < 0 for side in shape):
+        raise ModelFileError("an array is not plain numbers or words.")
+    body = data[buffer.tell() :]
+    count = 1
+    for side in shape:
+        count *= side  # Python integers: a hostile shape cannot overflow
+    if count * dtype.itemsize != len(body):
+        raise ModelFileError("an array is shorter or longer than its header says.")
+    return np.frombuffer(body, dtype=dtype, count=count).reshape(shape).copy()
+
+
+def _model(manifest: dict[str, Any], files: dict[str, NDArray[Any]]) -> VoteClassifier:
+    arrays = {name.removeprefix("arrays/").removesuffix(".npy"): a for name, a in files.items()}
+    cls = estimator_classes().get(manifest["class"])
+    if cls is None:
+        raise ModelFileError(f"it holds a {manifest['class']!r}, which this version does not know.")
+    known = cls().get_params(deep=False)
+    params = {n: _read_param(v) for n, v in manifest["params"].items() if n in known}
+    model = cls(**params)
+    names = manifest["names"]
+    levels = {int(j): tuple(values) for j, values in decode(manifest["levels"], arrays)}
+    schema = Schema(
+        int(manifest["n_features"]), None if names is None else tuple(map(str, names)), levels
+    )
+    vote = decode(manifest["vote"], arrays)
+    if not isinstance(vote, Vote) or vote.n_features != schema.n_features:
+        raise ModelFileError("its vote does not fit its table: the file is damaged.")
+    _probe(vote)
+    model.n_features_in_ = schema.n_features
+    if names is not None:
+        if len(names) != schema.n_features:
+            raise ModelFileError("its column names do not fit its table: the file is damaged.")
+        model.feature_names_in_ = np.asarray(schema.names, dtype=object)
+    extras = {n: decode(v, arrays) for n, v in manifest["extras"].items()}
+    model._set_fitted(vote, schema, extras)
+    return model
+
+
+def _read_param(value: Any) -> Any:
+    if isinstance(value, dict) and "words" in value:
+        return None
+    if isinstance(value, list):
+        return value
+    decoded = decode(value, {})
+    return list(decoded) if isinstance(decoded, tuple) else decoded
+
+
+def _probe(vote: Vote) -> None:
+    """Ask the vote for one answer, so that parts that do not fit each other are found here."""
+    case = np.zeros((1, vote.n_features))
+    if vote.votes(case).shape != (1, vote.n_voters, vote.target.n_outputs):
+        raise ModelFileError("its voters do not fit its classes: the file is damaged.")
+    nearest = vote.nearest(case, 1)
+    if nearest is not None and vote.weighting.anchor_class.max() >= vote.target.n_classes:
+        raise ModelFileError("its anchors do not fit its classes: the file is damaged.")
+    vote.score(case)

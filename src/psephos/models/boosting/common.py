@@ -1,0 +1,172 @@
+"""What boosting recipes share: the run of the skeleton, with a validation share if asked for."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import GroupShuffleSplit, StratifiedShuffleSplit
+
+from psephos._errors import PsephosError
+from psephos._input import Context
+from psephos._params import Constraint, Interval, OneOf, Voter
+from psephos.models.boosting.learners import Training, make_learner
+from psephos.models.boosting.skeleton import Round, boost
+from psephos.vote import Constant, ConstantVoters, Readout, Vote, Voters
+
+__all__ = ["SHARED", "Parts", "fit_boosted"]
+
+_Floats = NDArray[np.float64]
+_SPLIT = 0  # task id of the validation share's seed; the learners' tasks follow
+
+SHARED: Mapping[str, Constraint] = {
+    "estimator": Voter(),
+    "n_estimators": Interval(1, whole=True),
+    "validation_fraction": OneOf((Interval(0, 1, open_low=True, open_high=True),), none=True),
+    "n_iter_no_change": Interval(1, whole=True),
+    "n_jobs": OneOf((Interval(-np.inf, whole=True),), none=True),
+}
+
+
+class Parts(NamedTuple):
+    """What makes a boosting algorithm out of the skeleton.
+
+    Parameters
+    ----------
+    difficulty : callable
+        ``difficulty(pi, rounds, voters)``: the next sample weights; ``voters(rounds)`` makes
+        voters of rounds.
+    listen : callable
+        ``listen(rounds, voters)``: the vote of these rounds.
+    """
+
+    difficulty: Callable[[_Floats, list[Round], Callable[[list[Round]], Voters]], _Floats]
+    listen: Callable[[list[Round], Voters], Vote]
+
+
+def fit_boosted(
+    model: Any,
+    data: Training,
+    context: Context,
+    readout: Readout,
+    make_parts: Callable[[Training], Parts],
+    prepare: Callable[[Training], Training] = lambda data: data,
+) -> tuple[Vote, dict[str, Any]]:
+    """Run the skeleton for a recipe with the parameters named in `SHARED`.
+
+    Parameters
+    ----------
+    model : estimator
+    data : Training
+    context : Context
+    readout : Readout
+        Of the vote of one constant voter that is returned if no voter beats chance.
+    make_parts : callable
+        From the training rows to the recipe's parts.
+    prepare : callable
+        From the training rows to those the recipe works on.
+    """
+    held = None
+    if model.validation_fraction is not None:
+        train, rest = hold_out(data.y, context, model.validation_fraction)
+        data, held = data.take(train), data.take(rest)
+    data = prepare(data)
+    target = data.target
+    learner = make_learner(model.estimator, data, model.criterion, context, model.n_jobs)
+    parts = make_parts(data)
+
+    def voters(rounds: list[Round]) -> Voters:
+        return learner.voters([r.voter for r in rounds])
+
+    def build(rounds: list[Round]) -> Vote:
+        return parts.listen(rounds, voters(rounds))
+
+    monitor = Monitor(build, held, model.n_iter_no_change) if held is not None else None
+    found = boost(
+        learner,
+        data.y,
+        data.weight,
+        model.n_estimators,
+        1.0 - 1.0 / target.n_classes,
+        lambda pi, rounds: parts.difficulty(pi, rounds, voters),
+        monitor,
+    )
+    rounds = found.rounds[: monitor.best_round] if monitor else found.rounds
+    vote = build(rounds) if rounds else majority_vote(data, readout)
+    errors = np.array([r.error for r in rounds])
+    return vote, {"estimator_errors_": errors, "stopped_": found.reason}
+
+
+def hold_out(
+    y: NDArray[np.intp], context: Context, share: float
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return (training rows, validation rows): stratified, or whole groups where given.
+
+    Raises
+    ------
+    PsephosError
+        If a class is left without a row on either side.
+    """
+    seed = context.integer(_SPLIT)
+    kind: Any = StratifiedShuffleSplit if context.groups is None else GroupShuffleSplit
+    splitter = kind(1, test_size=share, random_state=seed)
+    try:
+        train, held = next(splitter.split(y, y, context.groups))
+    except ValueError as error:
+        raise PsephosError(f"validation_fraction={share} cannot be held out: {error}") from None
+    classes = np.unique(y)
+    if len(np.unique(y[train])) < len(classes) or len(np.unique(y[held])) < len(classes):
+        raise PsephosError(
+            f"validation_fraction={share} leaves a class without rows in training or validation: "
+            "hold out another share, or none."
+        )
+    return np.sort(train), np.sort(held)
+
+
+@dataclass
+class Monitor:
+    """Watches the validation share: keeps the number of voters with the best score.
+
+    Better is a higher balanced accuracy, then a lower log-loss, then fewer voters.
+
+    Parameters
+    ----------
+    build : callable
+        From rounds to a vote.
+    held : Training
+        The held-out rows.
+    patience : int
+        Rounds without a better score after which the search ends.
+    """
+
+    build: Callable[[list[Round]], Vote]
+    held: Training
+    patience: int
+    best: tuple[float, float] = (-np.inf, -np.inf)
+    best_round: int = 0
+
+    def __call__(self, rounds: list[Round]) -> bool:
+        """Score the vote of the rounds so far; return whether to end the search."""
+        score = self._score(self.build(rounds))
+        if score > self.best:
+            self.best, self.best_round = score, len(rounds)
+        return len(rounds) - self.best_round >= self.patience
+
+    def _score(self, vote: Vote) -> tuple[float, float]:
+        y, weight = self.held.y, self.held.weight
+        score = vote.score(self.held.table.values)
+        right = vote.target.answers(score) == y
+        recalls = [np.average(right[y == k], weights=weight[y == k]) for k in np.unique(y)]
+        chosen = vote.readout.probabilities(score, vote.target)[np.arange(len(y)), y]
+        loss = np.average(-np.log(np.clip(chosen, 1e-15, None)), weights=weight)
+        return float(np.mean(recalls)), -float(loss)
+
+
+def majority_vote(data: Training, readout: Readout) -> Vote:
+    """Return the vote of one constant voter for the heaviest class."""
+    code = data.target.code
+    totals = np.bincount(data.y, data.weight, minlength=len(code))
+    n_features = data.table.values.shape[1]
+    voters = ConstantVoters(n_features, code[[int(totals.argmax())]], "the heaviest class")
+    return Vote(voters, Constant(n_features, np.ones(1)), readout, data.target)

@@ -1,0 +1,125 @@
+"""Who learns the next voter: the library's stump, or any scikit-learn classifier."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from psephos._errors import PsephosError
+from psephos._input import Context, Table
+from psephos.trees.stump import Criterion, Stump, StumpSearch
+from psephos.models.boosting.skeleton import Learner
+from psephos.vote import StumpVoters, Target, Voters, from_estimators
+
+__all__ = ["EstimatorLearner", "StumpLearner", "Training", "make_learner"]
+
+_Floats = NDArray[np.float64]
+
+
+class Training(NamedTuple):
+    """Rows to learn from: their table, target, class indices and weights."""
+
+    table: Table
+    target: Target
+    y: NDArray[np.intp]
+    weight: _Floats
+
+    def take(self, rows: NDArray[np.intp]) -> "Training":
+        """Return these rows only."""
+        return Training(self.table.take(rows), self.target, self.y[rows], self.weight[rows])
+
+
+class StumpLearner:
+    """Decision stumps over all columns, sorted once.
+
+    By 'gini' each side answers with its heaviest class, as a tree of depth 1 does; by 'error' the
+    two sides answer differently (two classes: opposite signs), since the stump is then the pair
+    of answers of least weighted error.
+    """
+
+    def __init__(self, data: Training, criterion: Criterion, n_jobs: int | None) -> None:
+        table, target = data.table, data.target
+        self.n_features = table.values.shape[1]
+        self.code = target.code
+        self.criterion: Criterion = criterion
+        self.search = StumpSearch(
+            table.values, data.y, target.n_classes, categories=table.n_codes, n_jobs=n_jobs
+        )
+
+    def learn(self, pi: _Floats, task: int) -> tuple[Any, NDArray[np.intp]] | None:
+        """Return the best stump and its answers."""
+        stump = self.search.best(pi, self.criterion)
+        if stump is None:
+            return None
+        left, right = self._answers(stump)
+        answers = np.where(self.search.left(stump), left, right).astype(np.intp)
+        return (stump, left, right), answers
+
+    def _answers(self, stump: Stump) -> tuple[int, int]:
+        left, right = stump.left_totals, stump.right_totals
+        if self.criterion == "gini":
+            return int(left.argmax()), int(right.argmax())
+        both = left[:, None] + right[None, :]
+        np.fill_diagonal(both, -np.inf)
+        best = int(both.argmax())
+        return best // len(left), best % len(left)
+
+    def voters(self, found: Sequence[Any]) -> StumpVoters:
+        """Return the stumps as voters."""
+        stumps: list[Stump] = [f[0] for f in found]
+        columns, feature = np.unique([s.column for s in stumps], return_inverse=True)
+        none = np.empty(0, dtype=bool)
+        sets = [none if s.left_categories is None else s.left_categories for s in stumps]
+        return StumpVoters(
+            n_features=self.n_features,
+            columns=columns.astype(np.intp),
+            feature=feature.astype(np.intp),
+            threshold=np.array([s.threshold for s in stumps], dtype=np.float64),
+            missing_left=np.array([s.missing_left for s in stumps], dtype=bool),
+            category_ptr=np.cumsum([0, *(len(s) for s in sets)]).astype(np.intp),
+            category_left=np.concatenate([none, *sets]),
+            left=self.code[[f[1] for f in found]],
+            right=self.code[[f[2] for f in found]],
+        )
+
+
+class EstimatorLearner:
+    """Any scikit-learn classifier that takes sample weights, cloned and fitted each round."""
+
+    def __init__(self, estimator: Any, data: Training, context: Context) -> None:
+        self.estimator = estimator
+        self.X = data.table.values
+        self.y = data.y
+        self.code = data.target.code
+        self.context = context
+
+    def learn(self, pi: _Floats, task: int) -> tuple[Any, NDArray[np.intp]] | None:
+        """Return a fitted clone and its answers."""
+        voter: Any = clone(self.estimator)
+        seeds = [n for n in voter.get_params() if n == "random_state" or n.endswith("__random_state")]
+        voter.set_params(**{n: self.context.integer(1 + task, i) for i, n in enumerate(sorted(seeds))})
+        try:
+            voter.fit(self.X, self.y, sample_weight=pi)
+        except TypeError as error:
+            if "sample_weight" not in str(error):
+                raise
+            raise PsephosError(
+                f"estimator {type(voter).__name__} does not take sample_weight in fit: boosting "
+                "needs a classifier that does."
+            ) from None
+        return voter, np.asarray(voter.predict(self.X), dtype=np.intp)
+
+    def voters(self, found: Sequence[Any]) -> Voters:
+        """Return the fitted classifiers as voters; known kinds become plain arrays."""
+        return from_estimators(found, self.X.shape[1], self.code)
+
+
+def make_learner(
+    estimator: Any, data: Training, criterion: Criterion, context: Context, n_jobs: int | None
+) -> Learner:
+    """Return the learner a recipe's parameters ask for."""
+    if estimator is None:
+        return StumpLearner(data, criterion, n_jobs)
+    return EstimatorLearner(estimator, data, context)

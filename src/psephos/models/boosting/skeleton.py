@@ -1,0 +1,128 @@
+"""The one boosting loop, with local expertise: Algorithm 1 of the SamBA supplement.
+
+Recipes give its parts: who learns the next voter, what is remembered of its worth, and how the
+weights of the samples move. AdaBoost remembers one number a voter, SamBA one relevance a sample.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Boosted", "Learner", "Round", "boost"]
+
+_Floats = NDArray[np.float64]
+_STILL = 1e-14  # relative change of the sample weights below which a round had no effect
+
+
+class Round(NamedTuple):
+    """One voter as the loop hears it.
+
+    Parameters
+    ----------
+    voter : object
+        What the learner made.
+    answers : ndarray of shape (m,)
+        Its class index on each training row.
+    right : ndarray of shape (m,), bool
+    error : float
+        Weighted share of rows it is wrong on.
+    """
+
+    voter: Any
+    answers: NDArray[np.intp]
+    right: NDArray[np.bool_]
+    error: float
+
+
+class Learner(Protocol):
+    """Finds the best voter for given sample weights, and makes voters of what it found."""
+
+    def learn(self, pi: _Floats, task: int) -> tuple[Any, NDArray[np.intp]] | None:
+        """Return (voter, its class index on each training row), or None if nothing can be said."""
+        ...
+
+    def voters(self, found: Sequence[Any]) -> Any:
+        """Return the found voters as the voters of a vote."""
+        ...
+
+
+@dataclass
+class Boosted:
+    """What the loop returns: the rounds in order, and why it ended.
+
+    Parameters
+    ----------
+    rounds : list of Round
+    reason : str
+        'all voters', 'no better than chance', 'no effect' or 'validation'.
+    """
+
+    rounds: list[Round] = field(default_factory=list[Round])
+    reason: str = "all voters"
+
+    def errors(self) -> _Floats:
+        """Return each voter's weighted error, shape (T,)."""
+        return np.array([r.error for r in self.rounds])
+
+
+def boost(
+    learner: Learner,
+    y: NDArray[np.intp],
+    prior: _Floats,
+    n_rounds: int,
+    chance: float,
+    difficulty: Callable[[_Floats, list[Round]], _Floats],
+    enough: Callable[[list[Round]], bool] | None = None,
+) -> Boosted:
+    """Run Algorithm 1.
+
+    Parameters
+    ----------
+    learner : Learner
+        Line 4: the voter of greatest quality under the sample weights.
+    y : ndarray of shape (m,)
+        Class indices.
+    prior : ndarray of shape (m,)
+        Line 2: the first sample weights; they sum to 1.
+    n_rounds : int
+        T.
+    chance : float
+        The error of guessing; a voter must do better.
+    difficulty : callable
+        ``difficulty(pi, rounds)`` returns the next sample weights, not yet normalised (line 7;
+        the source's normaliser leaves out pi_t(i), without which the weights would not sum
+        to 1: a slip).
+    enough : callable, default=None
+        ``enough(rounds)`` ends the loop after a round.
+
+    Notes
+    -----
+    The loop ends early when no voter beats chance (the voter is not kept), or when a round leaves
+    the sample weights as they were: the same voter would then come for ever, and change nothing.
+    """
+    out = Boosted()
+    pi = prior / prior.sum()
+    for t in range(n_rounds):
+        found = learner.learn(pi, t)
+        if found is None:
+            out.reason = "no better than chance"
+            break
+        right = found[1] == y
+        error = float(pi[~right].sum())
+        if error >= chance - 1e-12:
+            out.reason = "no better than chance"
+            break
+        out.rounds.append(Round(*found, right, error))
+        if enough is not None and enough(out.rounds):
+            out.reason = "validation"
+            break
+        moved = difficulty(pi, out.rounds)
+        moved = moved / moved.sum()
+        if np.all(np.abs(moved - pi) <= _STILL * pi):
+            out.reason = "no effect"
+            break
+        pi = moved
+    return out

@@ -1,0 +1,399 @@
+"""A table as the protocol wants it: numbers, codes for categories, labels, and what rows are."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError, PsephosTypeError
+from psephos.protocol._near import quoted
+
+__all__ = ["DataTable", "table_from_arrays"]
+
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class DataTable:
+    """A table of cases: one row per case, one column per measurement.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p), float64
+        Values; NaN where missing; in categorical columns the codes 0, 1, ...
+    y : ndarray of shape (n,)
+        Class labels: integers, texts or truth values.
+    names : tuple of str
+        The p column names, all different.
+    categories : dict of int to tuple of str
+        The sorted levels of each categorical column, by column number.
+    target_name : str, default="target"
+    ids : ndarray of shape (n,) of str, or None
+        A name for each case, all different.
+    groups : ndarray of shape (n,), or None
+        Rows of one group (a patient, a batch) are never split between training and test.
+    group_name : str, default=""
+    dataset : str, default="table"
+        The name of the table in results.
+
+    Raises
+    ------
+    PsephosError
+        If the parts do not fit together, a value is infinite, a name stands twice, the target has
+        missing values or one class, or the ids or groups cannot serve.
+    """
+
+    X: _Floats
+    y: NDArray[Any]
+    names: tuple[str, ...]
+    categories: Mapping[int, tuple[str, ...]] = field(default_factory=dict[int, tuple[str, ...]])
+    target_name: str = "target"
+    ids: NDArray[Any] | None = None
+    groups: NDArray[Any] | None = None
+    group_name: str = ""
+    dataset: str = "table"
+
+    def __post_init__(self) -> None:
+        n, p = self.X.shape
+        if not n or not p:
+            raise PsephosError(
+                f"the table {self.dataset!r} has {n} rows and {p} columns besides the target: it "
+                "needs at least one of each."
+            )
+        if len(self.y) != n:
+            raise PsephosError(f"y has {len(self.y)} labels for {n} rows: give one label per row.")
+        if len(self.names) != p:
+            raise PsephosError(f"{len(self.names)} names for {p} columns: give one per column.")
+        refuse_duplicates(self.names)
+        _refuse_infinite(self)
+        _check_target(self)
+        _check_rows(self)
+
+    @property
+    def n_rows(self) -> int:
+        """Return n."""
+        return self.X.shape[0]
+
+    @property
+    def n_columns(self) -> int:
+        """Return p."""
+        return self.X.shape[1]
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """Return the sorted class labels."""
+        return np.unique(self.y)
+
+    @property
+    def codes(self) -> NDArray[np.intp]:
+        """Return the place of each row's label among `classes`."""
+        return np.unique(self.y, return_inverse=True)[1].astype(np.intp)
+
+    def row_names(self) -> list[str]:
+        """Return the ids, or the row numbers counted from 0."""
+        return [str(one) for one in (range(self.n_rows) if self.ids is None else self.ids)]
+
+    def fingerprint(self) -> str:
+        """Return a SHA-256 of everything that results depend on: values, labels, names, groups."""
+        digest = hashlib.sha256(repr((self.X.shape, self.names)).encode())
+        digest.update(repr(sorted(self.categories.items())).encode())
+        digest.update(np.ascontiguousarray(self.X).tobytes())
+        digest.update("\x1f".join(map(str, self.y.tolist())).encode())
+        if self.groups is not None:
+            digest.update("\x1f".join(map(str, self.groups.tolist())).encode())
+        return digest.hexdigest()
+
+    def renamed(self, dataset: str) -> "DataTable":
+        """Return the same table under another name."""
+        return replace(self, dataset=dataset)
+
+
+def table_from_arrays(
+    X: Any,
+    y: Any,
+    *,
+    groups: Any = None,
+    ids: Any = None,
+    column_names: Sequence[str] | None = None,
+    categorical: Sequence[str | int] = (),
+    target_name: str | None = None,
+    dataset: str = "table",
+) -> DataTable:
+    """Return a table made of arrays or a frame.
+
+    Parameters
+    ----------
+    X : array, pandas or polars frame, or scipy sparse table of shape (n, p)
+        Text columns of a frame (or of an array of objects) become categorical.
+    y : array-like of shape (n,)
+        Class labels.
+    groups, ids : array-like of shape (n,), optional
+    column_names : sequence of str, optional
+        By default the frame's own names, else 'column 0', 'column 1', ...
+    categorical : sequence of str or int, default=()
+        Columns whose numbers are categories, by name or number.
+    target_name : str, optional
+        By default the name of the series y, else 'target'.
+    dataset : str, default="table"
+
+    Returns
+    -------
+    table : DataTable
+
+    Raises
+    ------
+    PsephosTypeError
+        If X is not a table.
+    PsephosError
+        If the table cannot be used: see `DataTable`, and text in a numeric column.
+    """
+    columns, found = _columns_of(X)
+    given = found if column_names is None else [str(name) for name in column_names]
+    if given is None:
+        given = [f"column {j}" for j in range(len(columns))]
+    if len(given) != len(columns):
+        raise PsephosError(f"{len(given)} names for {len(columns)} columns: give one per column.")
+    refuse_duplicates(given)
+    marked = _marked(categorical, given)
+    values = np.empty((len(np.asarray(y)), len(columns)))
+    categories: dict[int, tuple[str, ...]] = {}
+    for j, column in enumerate(columns):
+        if len(column) != len(values):
+            raise PsephosError(f"y has {len(values)} labels for {len(column)} rows of X.")
+        values[:, j], levels = encode_column(column, given[j], categorical=j in marked)
+        if levels is not None:
+            categories[j] = levels
+    label = target_name or getattr(y, "name", None) or "target"
+    return DataTable(
+        X=values,
+        y=tidy_labels(_row_values(y, "y"), str(label)),
+        names=tuple(given),
+        categories=categories,
+        target_name=str(label),
+        ids=None if ids is None else np.asarray([str(i) for i in _row_values(ids, "ids")]),
+        groups=None
+        if groups is None
+        else np.asarray([str(g) for g in _row_values(groups, "groups")]),
+        group_name=str(getattr(groups, "name", None) or "groups") if groups is not None else "",
+        dataset=dataset,
+    )
+
+
+def _columns_of(X: Any) -> tuple[list[NDArray[Any]], list[str] | None]:
+    """Return the columns of X, and their names if it has any."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return [_series(frame[:, j]) for j in range(frame.shape[1])], [
+            str(c) for c in frame.columns
+        ]
+    values: NDArray[Any] = X.toarray() if sp.issparse(X) else np.asarray(X)
+    if values.ndim != 2:
+        raise PsephosTypeError(
+            f"X has {values.ndim} dimensions, but a table has two: rows (cases) and columns."
+        )
+    if values.dtype.kind in "biuf":
+        values = values.astype(np.float64)
+    return list(values.T), None
+
+
+def _series(series: Any) -> NDArray[Any]:
+    if series.dtype.is_numeric() or series.dtype == nw.Boolean:
+        missing = series.is_null().to_numpy()
+        if not missing.any():
+            return np.asarray(series.to_numpy(), dtype=np.float64)
+        return np.array([np.nan if v is None else float(v) for v in series.to_list()])
+    if series.dtype in (nw.Categorical, nw.Enum):
+        series = series.cast(nw.String)
+    return np.asarray(series.to_list(), dtype=object)
+
+
+def _row_values(values: Any, what: str) -> NDArray[Any]:
+    array = np.asarray(values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise PsephosTypeError(f"{what} has {array.ndim} dimensions: give one value per row.")
+    return array
+
+
+def _marked(categorical: Sequence[str | int], names: Sequence[str]) -> set[int]:
+    where = {name: j for j, name in enumerate(names)}
+    marked: set[int] = set()
+    for one in categorical:
+        j = where.get(one, -1) if isinstance(one, str) else int(one)
+        if not 0 <= j < len(names):
+            raise PsephosError(f"categorical names {one!r}, which is not a column of the table.")
+        marked.add(j)
+    return marked
+
+
+# ------------------------------------------------------------------- columns and labels
+def is_missing(value: Any) -> bool:
+    """Return whether a value of an object array stands for no value."""
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except TypeError:  # pandas.NA has no truth value
+        return True
+
+
+def encode_column(
+    column: NDArray[Any],
+    name: str,
+    *,
+    categorical: bool = False,
+    places: Sequence[str] | None = None,
+) -> tuple[_Floats, tuple[str, ...] | None]:
+    """Return a column as numbers, and its levels if it is categorical.
+
+    Parameters
+    ----------
+    column : ndarray of shape (n,)
+        Numbers, or objects: numbers, texts, None where missing.
+    name : str
+    categorical : bool, default=False
+        Whether numbers, too, are categories.
+    places : sequence of str, optional
+        Words for each row in errors; by default 'row 0', 'row 1', ...
+
+    Raises
+    ------
+    PsephosError
+        If numbers and texts are mixed in a column not declared categorical.
+    """
+    if column.dtype.kind in "biuf" and not categorical:
+        return column.astype(np.float64), None
+    values: list[Any] = column.tolist()
+    missing = [is_missing(v) for v in values]
+    number = [not gone and _is_number(v) for v, gone in zip(values, missing, strict=True)]
+    texts = len(values) - sum(missing) - sum(number)
+    if not texts and not categorical:
+        numbers = [np.nan if g else float(v) for v, g in zip(values, missing, strict=True)]
+        return np.array(numbers, dtype=np.float64), None
+    if sum(number) and texts and not categorical:
+        row = next(i for i, ok in enumerate(number) if not ok and not missing[i])
+        place = f"row {row}" if places is None else places[row]
+        raise PsephosError(
+            f"column {name!r} has text in {place} ({str(values[row])!r}), but {sum(number)} of its "
+            f"values are numbers: write NA there if it is missing, or declare the column "
+            f"categorical (--categorical {name!r}), or leave it out (--drop {name!r})."
+        )
+    return _coded([None if g else _word(v) for v, g in zip(values, missing, strict=True)], name)
+
+
+def _coded(words: list[str | None], name: str) -> tuple[_Floats, tuple[str, ...]]:
+    levels = tuple(sorted({w for w in words if w is not None}, key=_level_order))
+    present = sum(w is not None for w in words)
+    if present >= 10 and len(levels) == present:  # a name for each row tells nothing of its class
+        raise PsephosError(
+            f"column {name!r} holds a different text in every row, as an identifier does: name it "
+            f"with --id {name!r}, or leave it out with --drop {name!r}."
+        )
+    code = {level: float(i) for i, level in enumerate(levels)}
+    return np.array([np.nan if w is None else code[w] for w in words]), levels
+
+
+def _level_order(word: str) -> tuple[bool, float, str]:
+    """Sort numbers by size before texts by letters."""
+    return (False, float(word), word) if _is_number(word) else (True, 0.0, word)
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, str) and "_" in value:
+        return False  # Python reads 1_2 as twelve; a table means a text
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def tidy_labels(values: NDArray[Any], name: str) -> NDArray[Any]:
+    """Return labels as integers if they all are whole numbers, else as texts.
+
+    Raises
+    ------
+    PsephosError
+        If a label is missing, or the labels are measurements.
+    """
+    items: list[Any] = values.tolist()
+    missing = [i for i, v in enumerate(items) if is_missing(v)]
+    if missing:
+        rows = ", ".join(str(i) for i in missing[:5]) + (", ..." if len(missing) > 5 else "")
+        raise PsephosError(
+            f"the target {name!r} has no value in {len(missing)} row(s) (row {rows}, counted from "
+            "0): fill the labels in, or remove those rows."
+        )
+    if not all(_is_number(v) for v in items) or all(isinstance(v, bool) for v in items):
+        return np.asarray([str(v) for v in items])
+    numbers = np.array([float(v) for v in items])
+    if not np.isfinite(numbers).all() or (numbers != np.round(numbers)).any():
+        row = int(np.flatnonzero(~(numbers == np.round(numbers)))[0])
+        raise PsephosError(
+            f"the target {name!r} holds measurements (row {row}: {items[row]}), but classes are "
+            "wanted: cut it into classes first, or name another target."
+        )
+    return numbers.astype(np.int64)
+
+
+# ------------------------------------------------------------------- checks
+def refuse_duplicates(names: Sequence[str]) -> None:
+    """Raise a sentence naming the first column name that stands twice."""
+    seen: dict[str, int] = {}
+    for j, name in enumerate(names):
+        if name in seen:
+            raise PsephosError(
+                f"the column name {name!r} stands twice (columns {seen[name] + 1} and {j + 1}): "
+                "rename one of them, so that rules can name their column."
+            )
+        seen[name] = j
+
+
+def _refuse_infinite(table: DataTable) -> None:
+    bad = np.isinf(table.X)
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        raise PsephosError(
+            f"column {table.names[column]!r} is infinite in row {row} (counted from 0): replace it "
+            "by a number, or by NA if it is missing."
+        )
+
+
+def _check_target(table: DataTable) -> None:
+    classes = table.classes
+    if len(classes) < 2:
+        raise PsephosError(
+            f"the target {table.target_name!r} has one class only ({str(classes[0])!r}): a "
+            "comparison needs rows of at least two classes."
+        )
+
+
+def _check_rows(table: DataTable) -> None:
+    for values, what in ((table.ids, "ids"), (table.groups, "groups")):
+        if values is not None and len(values) != table.n_rows:
+            raise PsephosError(f"{len(values)} {what} for {table.n_rows} rows: give one per row.")
+    if table.ids is not None:
+        values, counts = np.unique(table.ids, return_counts=True)
+        if counts.max() > 1:
+            twice = [str(v) for v in values[counts > 1]]
+            raise PsephosError(
+                f"the id {twice[0]!r} stands in {int(counts.max())} rows, but an id names one row "
+                f"(repeated: {quoted(twice)}): if it names a patient or batch, give it as the group."
+            )
+    if table.groups is not None and len(np.unique(table.groups)) < 2:
+        raise PsephosError(
+            f"all rows are of one group ({str(table.groups[0])!r}): give a column that tells at "
+            "least two groups apart, or no group."
+        )

@@ -1,0 +1,156 @@
+"""The one place where the report touches a model: its card, its columns, its ballots."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from psephos._errors import PsephosError
+from psephos.report.folder import Cases
+
+__all__ = ["CaseBallot", "CaseBallots", "Near", "Opened", "open_model"]
+
+
+@dataclass(frozen=True)
+class Near:
+    """A training case that was heard: its row, distance, share of the similarity, class."""
+
+    row: int
+    distance: float
+    share: float
+    answer: str
+
+
+@dataclass(frozen=True)
+class CaseBallot:
+    """One case: what each voter said and how it added up."""
+
+    row: int  # position among the training cases
+    score: list[float]  # (K,)
+    mass: float
+    votes: list[str]  # (T,)
+    weights: list[float]  # (T,)
+    contributions: list[list[float]]  # (T, K)
+    near: list[Near]
+
+
+@dataclass(frozen=True)
+class CaseBallots:
+    """The ballots of several cases by the same voters."""
+
+    rules: list[str]  # (T,)
+    read: list[tuple[str, ...]]  # (T,) columns each voter reads
+    outputs: list[str]  # (K,) the class each column of the score speaks for
+    cases: list[CaseBallot]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A model file, opened."""
+
+    model: Any
+    classes: list[str]
+    sentences: list[str]
+    columns: dict[str, int]  # column read -> voters that read it
+    n_bytes: int
+
+    def answers(self, cases: Cases) -> tuple[list[str], list[float]]:
+        """Return what the model says of the training cases, and how far each is from the decision."""
+        reduced, X = self._table(cases)
+        score = np.asarray(reduced.decision_function(X), dtype=np.float64)
+        if score.ndim == 1:
+            lead = np.abs(score)
+        else:
+            ordered = np.sort(score, axis=1)
+            lead = ordered[:, -1] - ordered[:, -2]
+        return [str(one) for one in reduced.predict(X)], lead.tolist()
+
+    def ballots(self, cases: Cases, rows: Sequence[int]) -> CaseBallots:
+        """Return the ballots of these rows of the training cases."""
+        reduced, X = self._table(cases)
+        ballots = reduced.explain(X[np.asarray(rows, dtype=np.intp)])
+        table: dict[str, list[Any]] = ballots.columns()
+        t = len(table["rule"]) // max(len(rows), 1)
+        sums = [key for key in table if key.startswith("contribution")]
+        near: list[Any] = table.get("nearest", [()] * len(table["rule"]))
+        told: list[CaseBallot] = []
+        for i, row in enumerate(rows):
+            mine = slice(i * t, (i + 1) * t)
+            terms = zip(*(table[key][mine] for key in sums), strict=True)
+            told.append(
+                CaseBallot(
+                    row=row,
+                    score=[float(v) for v in np.ravel(ballots.score[i])],
+                    mass=float(ballots.mass[i]),
+                    votes=[str(v) for v in table["vote"][mine]],
+                    weights=[float(v) for v in table["weight"][mine]],
+                    contributions=[[float(v) for v in term] for term in terms],
+                    near=[_near(one, len(cases.ids)) for one in near[i * t]] if t else [],
+                )
+            )
+        return CaseBallots(
+            rules=[str(r) for r in table["rule"][:t]],
+            read=[tuple(str(c) for c in read) for read in table["columns"][:t]],
+            outputs=[self.classes[1]] if len(sums) == 1 else self.classes,
+            cases=told,
+        )
+
+    def _table(self, cases: Cases) -> tuple[Any, Any]:
+        """Return the model reduced to its columns, and those columns of the cases."""
+        reduced = self.model.reduce()
+        named = getattr(reduced, "feature_names_in_", None)
+        wanted = list(map(str, cases.names if named is None else named))
+        where = {name: j for j, name in enumerate(cases.names)}
+        absent = [name for name in wanted if name not in where]
+        if absent or len(wanted) != reduced.n_features_in_:
+            words = repr(absent[0]) if absent else "some"
+            raise PsephosError(
+                f"cases.npz lacks the column {words} that the saved model reads:"
+                " run the comparison again."
+            )
+        return reduced, cases.values[:, [where[name] for name in wanted]]
+
+
+def open_model(path: Path) -> Opened:
+    """Open a model file.
+
+    Raises
+    ------
+    ModelFileError
+        If it is damaged.
+    """
+    from psephos.models import load
+
+    model: Any = load(path)
+    return Opened(
+        model=model,
+        classes=[str(c) for c in model.classes_],
+        sentences=[str(s) for s in model.describe()],
+        columns=_columns(model),
+        n_bytes=path.stat().st_size,
+    )
+
+
+def _columns(model: Any) -> dict[str, int]:
+    """Return each column the model reads and how many voters read it, the most read first."""
+    named = getattr(model, "feature_names_in_", None)
+    usage: Any = model.vote_.voters.usage().tocoo()
+    read: Counter[int] = Counter(usage.col.tolist())
+    used: Any = model.vote_.columns.tolist()
+    order = sorted(used, key=lambda j: (-read[j], j))
+    return {(f"column {j}" if named is None else str(named[j])): read[j] for j in order}
+
+
+def _near(one: Any, n_cases: int) -> Near:
+    row, distance, share, answer = one
+    inside = isinstance(row, int) and 0 <= row < n_cases
+    return Near(
+        row=row if inside else -1,
+        distance=float(distance),
+        share=float(share) if math.isfinite(share) else 0.0,
+        answer=str(answer),
+    )

@@ -1,0 +1,208 @@
+"""The chart of accuracy against columns used, as plain coordinates; the template only draws."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from psephos.report.words import count, number
+
+__all__ = ["NARROW", "WIDE", "Frame", "Point", "interval_strip", "pareto_chart"]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The size of a drawing and the margins of its axes, in units of its view box."""
+
+    name: str
+    width: float
+    height: float
+    left: float
+    right: float
+    top: float
+    bottom: float
+    letter: float  # width of a letter of a label, about
+
+    @property
+    def inner_right(self) -> float:
+        """Return where the plotting area ends."""
+        return self.width - self.right
+
+    @property
+    def inner_bottom(self) -> float:
+        """Return where the plotting area ends below."""
+        return self.height - self.bottom
+
+
+WIDE = Frame("wide", 760, 440, 58, 24, 18, 54, 6.9)
+NARROW = Frame("narrow", 360, 400, 46, 14, 18, 52, 6.6)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One model: where it stands, how far it spreads, and its fits one by one."""
+
+    key: str
+    label: str
+    ours: bool
+    optimal: bool
+    columns: float
+    columns_sd: float
+    score: float
+    score_sd: float
+    fits: tuple[tuple[float, float], ...]  # (columns, score) of each fit
+
+
+@dataclass(frozen=True)
+class _ColumnScale:
+    """0 has a place of its own, 0 to 1 is linear, from 1 on the scale is logarithmic."""
+
+    start: float
+    end: float
+    top: float
+
+    @property
+    def step(self) -> float:
+        """Return the width of the stretch from 0 to 1."""
+        return 0.11 * (self.end - self.start)
+
+    def __call__(self, columns: float) -> float:
+        if columns <= 1:
+            return self.start + self.step * max(columns, 0.0)
+        part = math.log(columns) / math.log(max(self.top, 2.0))
+        return self.start + self.step + (self.end - self.start - self.step) * min(part, 1.0)
+
+
+def pareto_chart(
+    points: Sequence[Point], n_columns: int, chance: float, frame: Frame
+) -> dict[str, Any]:
+    """Return the chart of `points` in the coordinates of `frame`.
+
+    Parameters
+    ----------
+    points : sequence of Point
+        In the order of the table.
+    n_columns : int
+        Columns of the table: the right end of the axis.
+    chance : float
+        The balanced accuracy of a constant answer, drawn as a line.
+    frame : Frame
+
+    Returns
+    -------
+    chart : dict
+        Only numbers, strings and lists.
+    """
+    low = min([chance, *(p.score - p.score_sd for p in points)])
+    low = max(math.floor((low - 0.02) * 10) / 10, 0.0)
+    across = _ColumnScale(frame.left + 16, frame.inner_right - 8, max(n_columns, 2))
+
+    def up(score: float) -> float:
+        part = (min(max(score, low), 1.0) - low) / (1.0 - low)
+        return frame.inner_bottom - part * (frame.inner_bottom - frame.top)
+
+    marks = [_mark(p, across, up) for p in points]
+    labels = _labels(marks, frame)
+    return {
+        "frame": {**asdict(frame), "x2": frame.inner_right, "y2": frame.inner_bottom},
+        "marks": [m | {"text": t} for m, t in zip(marks, labels, strict=True)],
+        "x_ticks": _column_ticks(across, n_columns, frame),
+        "y_ticks": [{"y": _r(up(v)), "text": number(v, 1)} for v in _score_ticks(low)],
+        "chance": {"y": _r(up(chance)), "text": f"constant answer {number(chance, 2)}"},
+        "front": _front(points, across, up),
+    }
+
+
+def _mark(p: Point, across: _ColumnScale, up: Any) -> dict[str, Any]:
+    return {
+        "key": p.key,
+        "label": p.label,
+        "ours": p.ours,
+        "optimal": p.optimal,
+        "columns": p.columns,
+        "score": p.score,
+        "x": _r(across(p.columns)),
+        "y": _r(up(p.score)),
+        "x1": _r(across(p.columns - p.columns_sd)),
+        "x2": _r(across(p.columns + p.columns_sd)),
+        "y1": _r(up(p.score - p.score_sd)),
+        "y2": _r(up(p.score + p.score_sd)),
+        "fits": [{"x": _r(across(c)), "y": _r(up(s))} for c, s in p.fits],
+    }
+
+
+def _front(points: Sequence[Point], across: _ColumnScale, up: Any) -> str:
+    """Return the path that joins the optimal models: a stair, for nothing lies between two."""
+    best = sorted((p.columns, p.score) for p in points if p.optimal)
+    steps: list[str] = []
+    for i, (columns, score) in enumerate(best):
+        x, y = _r(across(columns)), _r(up(score))
+        steps.append(f"M{x} {y}" if i == 0 else f"H{x}V{y}")
+    return "".join(steps)
+
+
+def _score_ticks(low: float) -> list[float]:
+    return [round(low + 0.1 * i, 1) for i in range(round((1.0 - low) * 10) + 1)]
+
+
+def _column_ticks(across: _ColumnScale, n_columns: int, frame: Frame) -> list[dict[str, Any]]:
+    """Return ticks at 0, 1 and round numbers, and the number of columns at the end."""
+    decades = math.log10(max(n_columns, 2))
+    steps = (1, 2, 5) if decades <= 2.2 else (1, 3) if decades <= 3.2 and frame is WIDE else (1,)
+    values = [s * 10**k for k in range(math.ceil(decades) + 1) for s in steps]
+    end = across(n_columns)
+    room = frame.letter * (len(count(n_columns)) + 2.5)
+    inside = [v for v in values if v < n_columns and end - across(v) > room]
+    return [{"x": _r(across(v)), "text": count(v)} for v in [0, *inside, n_columns]]
+
+
+def _labels(marks: list[dict[str, Any]], frame: Frame) -> list[dict[str, Any]]:
+    """Place each label beside its point where it covers least; psephos models choose first."""
+    taken = [(m["x"] - 6, m["y"] - 6, m["x"] + 6, m["y"] + 6) for m in marks]
+    placed: dict[int, dict[str, Any]] = {}
+    for i in sorted(range(len(marks)), key=lambda i: (not marks[i]["ours"], i)):
+        mark, width = marks[i], frame.letter * len(marks[i]["label"])
+        best: tuple[float, dict[str, Any], tuple[float, float, float, float]] | None = None
+        for rank, (dx, dy, anchor) in enumerate(_PLACES):
+            x, y = mark["x"] + dx, mark["y"] + dy
+            left = x - {"start": 0.0, "middle": width / 2, "end": width}[anchor]
+            box = (left, y - 10, left + width, y + 3)
+            outside = max(frame.left + 2 - box[0], box[2] - frame.inner_right - 10, 0)
+            outside += max(frame.top - 10 - box[1], box[3] - frame.inner_bottom + 2, 0)
+            cover = sum(_overlap(box, other) for j, other in enumerate(taken) if j != i)
+            cost = cover + 40 * outside + 3 * rank
+            if best is None or cost < best[0]:
+                far = abs(dy) > 16
+                best = (cost, {"x": _r(x), "y": _r(y), "anchor": anchor, "far": far}, box)
+        assert best is not None
+        placed[i] = best[1]
+        taken.append(best[2])
+    return [placed[i] for i in range(len(marks))]
+
+
+_PLACES = [
+    (dx, 4.0 + dy, anchor)
+    for dy in (0, -14, 14, -28, 28, -42, 42)
+    for dx, anchor in ((11.0, "start"), (-11.0, "end"))
+] + [(0.0, -12.0, "middle"), (0.0, 20.0, "middle")]
+
+
+def _overlap(a: tuple[float, ...], b: tuple[float, ...]) -> float:
+    wide = min(a[2], b[2]) - max(a[0], b[0])
+    high = min(a[3], b[3]) - max(a[1], b[1])
+    return max(wide, 0.0) * max(high, 0.0)
+
+
+def interval_strip(rows: Sequence[tuple[float, float, float]], width: float = 220) -> Any:
+    """Return intervals (middle, low, high) on one common axis through zero, symmetric."""
+    reach = max([0.05, *(abs(v) for row in rows for v in row if math.isfinite(v))]) * 1.04
+
+    def across(value: float) -> float:
+        return _r(width / 2 * (1 + max(min(value / reach, 1.0), -1.0)))
+
+    bars = [{"x": across(m), "x1": across(lo), "x2": across(hi)} for m, lo, hi in rows]
+    return {"width": width, "zero": width / 2, "reach": reach, "bars": bars}
+
+
+def _r(value: float) -> float:
+    return round(value, 2)

@@ -1,0 +1,189 @@
+"""What a comparison leaves in its folder, read back as plain values."""
+
+import csv
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from psephos._errors import PsephosError
+
+__all__ = ["Cases", "Fit", "Folder", "Heard", "read_folder"]
+
+MEASURES = ("balanced_accuracy", "accuracy", "roc_auc", "log_loss")
+
+
+@dataclass(frozen=True)
+class Fit:
+    """One row of results.csv: a model fitted on one split."""
+
+    model: str
+    repeat: int
+    fold: int
+    n_train: int
+    n_test: int
+    measures: dict[str, float]  # absent where not defined
+    columns_used: float | None
+    n_voters: float | None
+    error: str  # empty if the fit succeeded
+
+    @property
+    def split(self) -> tuple[int, int]:
+        """Return which split this is, the same for all models."""
+        return self.repeat, self.fold
+
+
+@dataclass(frozen=True)
+class Cases:
+    """The training cases: names, true classes, and the columns that saved models read."""
+
+    ids: list[str]
+    y: list[int]
+    names: list[str]
+    values: Any  # (n, q) array
+
+
+@dataclass
+class Heard:
+    """How often a case, when held out, was answered as what it is."""
+
+    right: int = 0
+    total: int = 0
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A comparison: its description, every fit, and the way to its models."""
+
+    path: Path
+    about: dict[str, Any]  # comparison.json
+    environment: dict[str, Any]
+    fits: list[Fit]
+    refits: dict[str, dict[str, str]]
+    cases: Cases | None
+    models: dict[str, Path] = field(default_factory=dict[str, Path])
+
+    def held_out(self, model: str, classes: list[str]) -> dict[int, Heard]:
+        """Return, for each row, how often `model` answered rightly when the row was held out."""
+        heard: dict[int, Heard] = {}
+        path = self.path / "predictions.csv"
+        if not path.exists():
+            return heard
+        for row in _rows(path):
+            if row["model"] != model:
+                continue
+            told = [_number(row.get(name)) for name in _probability_columns(row, classes)]
+            known = [value if value is not None else -1.0 for value in told]
+            seen = heard.setdefault(int(row["row"]), Heard())
+            seen.total += 1
+            seen.right += classes[known.index(max(known))] == row["truth"]
+        return heard
+
+
+def read_folder(path: str | Path) -> Folder:
+    """Read the folder a comparison left.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    folder : Folder
+
+    Raises
+    ------
+    PsephosError
+        If it is not such a folder, or one of its files is damaged.
+    """
+    folder = Path(path)
+    if not (folder / "results.csv").exists():
+        raise PsephosError(
+            f"{str(folder)!r} holds no results.csv: give the folder that 'psephos compare' wrote."
+        )
+    about = _json(folder / "comparison.json")
+    fits = [_fit(row, folder / "results.csv") for row in _rows(folder / "results.csv")]
+    if not fits:
+        raise PsephosError(f"{str(folder / 'results.csv')!r} holds no fits: run the comparison again.")
+    environment = folder / "environment.json"
+    refits = folder / "refits.csv"
+    return Folder(
+        path=folder,
+        about=about,
+        environment=_json(environment) if environment.exists() else {},
+        fits=fits,
+        refits={row["model"]: row for row in _rows(refits)} if refits.exists() else {},
+        cases=_cases(folder / "cases.npz"),
+        models={file.stem: file for file in sorted((folder / "models").glob("*.psephos"))},
+    )
+
+
+def _fit(row: dict[str, str], path: Path) -> Fit:
+    try:
+        failed = row["status"] != "ok"
+        told = {key: _number(row[key]) for key in MEASURES}
+        return Fit(
+            model=row["model"],
+            repeat=int(row["repeat"]),
+            fold=int(row["fold"]),
+            n_train=int(row["n_train"]),
+            n_test=int(row["n_test"]),
+            measures={key: value for key, value in told.items() if value is not None},
+            columns_used=_number(row["columns_used"]),
+            n_voters=_number(row["n_voters"]),
+            error=(row["error"] or "no reason was written") if failed else "",
+        )
+    except (KeyError, ValueError, TypeError) as error:
+        raise PsephosError(
+            f"{str(path)!r} is damaged ({error}): delete it and run the comparison again."
+        ) from error
+
+
+def _number(text: str | None) -> float | None:
+    """Return a finite number, or None where the cell is empty."""
+    if text is None or text == "":
+        return None
+    value = float(text)
+    return value if np.isfinite(value) else None
+
+
+def _rows(path: Path) -> Iterator[dict[str, str]]:
+    # errors and parameters may be longer than the module's cautious default
+    csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+    with path.open(encoding="utf-8", newline="") as file:
+        yield from csv.DictReader(file)
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise PsephosError(
+            f"{str(path)!r} cannot be read ({error}): run the comparison again."
+        ) from error
+
+
+def _cases(path: Path) -> Cases | None:
+    if not path.exists():
+        return None
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return Cases(
+                ids=[str(one) for one in file["ids"].tolist()],
+                y=[int(code) for code in file["y"].tolist()],
+                names=[str(one) for one in file["names"].tolist()],
+                values=file["values"],
+            )
+    except (OSError, ValueError, KeyError) as error:
+        raise PsephosError(
+            f"{str(path)!r} cannot be read ({error}): run the comparison again."
+        ) from error
+
+
+def _probability_columns(row: dict[str, str], classes: list[str]) -> list[str]:
+    """Return the names of the probability columns: the last ones, one a class, in order."""
+    return list(row)[-len(classes) :]

@@ -1,0 +1,78 @@
+"""From the dictionary to one HTML file that needs nothing else."""
+
+import base64
+import hashlib
+import json
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+__all__ = ["embed", "render"]
+
+_LITERAL = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+
+
+def render(report: dict[str, Any]) -> str:
+    """Return the page of a report.
+
+    Parameters
+    ----------
+    report : dict
+        As `summarise` returns it.
+
+    Returns
+    -------
+    html : str
+        Complete in itself. Its content policy allows only its own style and script, by their
+        hashes; every string of the data is escaped by the template engine.
+    """
+    style, script = _asset("style.css"), _asset("script.js")
+    policy = "; ".join(
+        [
+            "default-src 'none'",
+            f"style-src '{_digest(style)}'",
+            f"script-src '{_digest(script)}'",
+            "img-src data:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
+    book: dict[str, Any] | None = report.get("ballots")
+    return _environment().get_template("report.html.j2").render(
+        report=report,
+        policy=policy,
+        style=Markup(style),  # noqa: S704 - our own file
+        script=Markup(script),  # noqa: S704 - our own file
+        embedded=embed(book["embedded"] if book else None),
+    )
+
+
+def embed(value: Any) -> Markup:
+    """Return JSON that is safe inside a script element: nothing in it can close the element."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return Markup(text.translate(_LITERAL))  # noqa: S704 - escaped above
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("psephos.report", "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+@cache
+def _asset(name: str) -> str:
+    """Return a file of the page as it will stand there: with plain line ends, for its hash."""
+    text = resources.files("psephos.report").joinpath("templates", name).read_text("utf-8")
+    return text.replace("\r\n", "\n")
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

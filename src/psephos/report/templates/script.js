@@ -1,0 +1,172 @@
+"use strict";
+(() => {
+  const at = (id) => document.getElementById(id);
+  const all = (query, from = document) => [...from.querySelectorAll(query)];
+  const make = (tag, text = "", kind = "") => {
+    const element = document.createElement(tag);
+    element.textContent = text; // never markup: strings of the data stay strings
+    if (kind) element.className = kind;
+    return element;
+  };
+
+  // ---- the chart: a point tells its figures and shows its row
+  const panel = at("panel");
+  const rows = all('[data-test="row"]');
+  const tell = (mark) => {
+    panel.hidden = false;
+    panel.textContent = mark.getAttribute("aria-label");
+    rows.forEach((row) => row.classList.toggle("here", row.dataset.model === mark.dataset.model));
+  };
+  all(".mark").forEach((mark) => {
+    ["mouseenter", "focus", "click"].forEach((event) => mark.addEventListener(event, () => tell(mark)));
+    mark.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      if (!step) return;
+      const marks = all(".mark", mark.ownerSVGElement);
+      event.preventDefault();
+      marks[(marks.indexOf(mark) + step + marks.length) % marks.length].focus();
+    });
+  });
+
+  // ---- the table sorts by any column
+  const body = document.querySelector("#results tbody");
+  const heads = all("#results thead th");
+  const value = (row, column, kind) => {
+    const cell = row.cells[column];
+    if (kind === "text") return cell.textContent.trim();
+    return cell.dataset.value === "" ? null : Number(cell.dataset.value);
+  };
+  heads.forEach((head, column) => {
+    const button = make("button", head.textContent.trim());
+    button.type = "button";
+    head.replaceChildren(button);
+    button.addEventListener("click", () => {
+      const kind = head.dataset.sort;
+      const falling = head.hasAttribute("aria-sort") ? head.getAttribute("aria-sort") === "ascending" : kind === "number";
+      heads.forEach((other) => other.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", falling ? "descending" : "ascending");
+      const sorted = [...body.rows].sort((one, two) => {
+        const a = value(one, column, kind), b = value(two, column, kind);
+        if (a === null || b === null) return (a === null) - (b === null); // unknown ones stay last
+        const order = kind === "text" ? a.localeCompare(b) : a - b;
+        return falling ? -order : order;
+      });
+      body.append(...sorted);
+    });
+  });
+
+  // ---- ballots
+  const data = JSON.parse(at("data").textContent);
+  if (!data) return;
+  const minus = "\u2212";
+  const plain = (x) => x.toFixed(3).replace(/^-(0\.0*)$/, "$1").replace("-", minus);
+  const signed = (x) => { const text = plain(x); return text[0] === minus || Number(text) === 0 ? text : "+" + text; };
+  const times = (n, word) => n === 1 ? "1 " + word : n + " " + word + "s";
+  const shown = (x) => {
+    if (x === null) return "missing";
+    if (typeof x === "string") return x;
+    const digits = x.toPrecision(5);
+    const [head, power] = (Math.abs(x) < 1e-4 && x !== 0) || Math.abs(x) >= 1e5 ? x.toExponential(4).split("e") : [digits, ""];
+    const short = head.includes(".") ? head.replace(/\.?0+$/, "") : head;
+    const sign = power[0] === "-" ? "-" : "+";
+    return (short + (power ? "e" + sign + power.replace(/^[+-]/, "").padStart(2, "0") : "")).replaceAll("-", minus);
+  };
+  const svg = (tag, attributes) => {
+    const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    Object.entries(attributes).forEach(([key, value]) => element.setAttribute(key, value));
+    return element;
+  };
+  const bar = (term, reach) => {
+    const width = Math.min(Math.abs(term) / reach, 1) * 58;
+    const box = svg("svg", { viewBox: "0 0 120 14", "aria-hidden": "true" });
+    box.append(
+      svg("line", { class: "zero", x1: 60, x2: 60, y1: 0, y2: 14 }),
+      svg("rect", { class: term > 0 ? "for" : "against", x: term > 0 ? 60 : 60 - width, y: 2, width, height: 10 }));
+    return box;
+  };
+
+  const select = at("case-select"), search = at("case-search"), output = at("output-select"), more = at("all-voters");
+  let current = 0, open = false, chosen = null;
+
+  const show = () => {
+    const one = data.cases[current], name = data.ids[one.i], said = data.classes[one.p];
+    const k = data.outputs.length === 1 ? 0 : chosen === null ? one.p : chosen;
+    at("case-title").textContent = "Case " + name;
+    let words = `It is ${data.classes[data.y[one.i]]}; the model, fitted on it, says ${said}.`;
+    if (one.h[1]) words += ` Held out, it was answered rightly ${one.h[0]} of ${times(one.h[1], "time")}.`;
+    at("case-words").textContent = words;
+    at("ballot-caption").textContent = `Ballots of case ${name}, the loudest voters first`;
+    const terms = one.c.map((term) => term[k]);
+    const order = terms.map((_, t) => t).sort((a, b) => Math.abs(terms[b]) - Math.abs(terms[a]) || a - b);
+    const reach = Math.max(...terms.map(Math.abs), 0) || 1;
+    const visible = open ? order : order.slice(0, data.shown);
+    let sum = 0;
+    const line = (rule, value, vote, weight, term) => {
+      sum += term;
+      const row = make("tr"), head = make("th", rule), strip = make("td", "", "bar");
+      head.scope = "row";
+      row.dataset.test = "voter";
+      row.dataset.contribution = term;
+      strip.append(bar(term, reach));
+      row.append(head, make("td", value), make("td", vote), make("td", weight, "num"), make("td", signed(term), "num"), strip, make("td", signed(sum), "num"));
+      return row;
+    };
+    const lines = visible.map((t) => {
+      const voter = data.voters[t];
+      const value = voter.reads.map((j) => shown(one.x[j])).join(", ") || "–";
+      return line(voter.rule, value, data.classes[one.v[t]], plain(one.w[t]), terms[t]);
+    });
+    const rest = order.slice(visible.length);
+    if (rest.length) {
+      const together = rest.reduce((total, t) => total + terms[t], 0);
+      lines.push(line(times(rest.length, "other voter") + ", together", "", "", "", together));
+    }
+    at("ballot-rows").replaceChildren(...lines);
+    at("score").textContent = signed(one.s[k]);
+    at("score").dataset.score = one.s[k];
+    at("score-words").textContent = "the answer: " + said;
+    more.hidden = order.length <= data.shown;
+    more.textContent = open ? "Show only the loudest" : `Show all ${order.length} voters`;
+    at("near").hidden = !one.n.length;
+    at("near-rows").replaceChildren(...one.n.map(([row, distance, share, label]) => {
+      const line = make("tr"), head = make("th", row < 0 ? "–" : data.ids[row] + (row === one.i ? " (this case)" : ""));
+      head.scope = "row";
+      line.dataset.test = "near-case";
+      line.append(head, make("td", data.classes[label]), make("td", plain(distance), "num"), make("td", (100 * share).toFixed(1) + " %", "num"));
+      return line;
+    }));
+    select.value = String(current);
+    if (output) output.value = String(k);
+  };
+
+  const choices = data.cases.map((one, position) => {
+    const wrong = one.p === data.y[one.i] ? "" : ", answered wrongly";
+    const option = make("option", `${data.ids[one.i]} (${data.classes[data.y[one.i]]}${wrong})`);
+    option.value = position;
+    return option;
+  });
+  const listed = () => [...select.options].map((option) => Number(option.value));
+  const go = (position) => { current = position; show(); };
+  const move = (step) => {
+    const list = listed();
+    if (list.length) go(list[(Math.max(list.indexOf(current), 0) + step + list.length) % list.length]);
+  };
+  select.append(...choices);
+  select.addEventListener("change", () => go(Number(select.value)));
+  search.addEventListener("input", () => {
+    const wanted = search.value.trim().toLowerCase();
+    const found = choices.filter((option) => option.textContent.toLowerCase().includes(wanted));
+    select.replaceChildren(...found);
+    if (found.length && !listed().includes(current)) go(Number(found[0].value));
+    else if (found.length) select.value = String(current);
+  });
+  at("case-back").addEventListener("click", () => move(-1));
+  at("case-next").addEventListener("click", () => move(1));
+  more.addEventListener("click", () => { open = !open; show(); });
+  if (output) {
+    output.append(...data.outputs.map((name, k) => { const option = make("option", name); option.value = k; return option; }));
+    output.addEventListener("change", () => { chosen = Number(output.value); show(); });
+  }
+  at("controls").hidden = false;
+  show();
+})();

@@ -1,0 +1,63 @@
+"""Numbers and lists as a reader expects to see them."""
+
+import math
+from collections.abc import Sequence
+
+__all__ = ["count", "difference", "number", "plus_minus", "plural", "series", "share"]
+
+MINUS = "−"
+SPACE = " "  # a narrow space that does not break
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """Return a number to so many decimals, with a true minus; a dash where there is none."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    text = f"{value:.{digits}f}"
+    if float(text) == 0:
+        text = text.lstrip("-")
+    return text.replace("-", MINUS)
+
+
+def difference(value: float, digits: int = 3) -> str:
+    """Return a signed number."""
+    text = number(value, digits)
+    return text if text.startswith(MINUS) or float(text) == 0 else f"+{text}"
+
+
+def count(value: float | None) -> str:
+    """Return a mean of counts: whole where it is whole, thousands apart, else one decimal."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    whole = abs(value - round(value)) < 5e-3
+    digits = 0 if whole or abs(value) >= 1000 else 1
+    text = f"{round(value, digits):,.{digits}f}".replace("-", MINUS)
+    # four digits read well without a gap
+    return text.replace(",", SPACE if abs(value) >= 10_000 else "")
+
+
+def plus_minus(mean: float | None, sd: float | None, digits: int = 3) -> str:
+    """Return mean ± standard deviation."""
+    if mean is None or not math.isfinite(mean):
+        return "–"
+    if sd is None or not math.isfinite(sd):
+        return number(mean, digits)
+    return f"{number(mean, digits)} ± {number(sd, digits)}"
+
+
+def share(value: float) -> str:
+    """Return a share in per cent."""
+    return f"{100 * value:.0f}{SPACE}%"
+
+
+def plural(n: float, one: str, many: str = "") -> str:
+    """Return '1 column', '4 columns'."""
+    word = one if n == 1 else (many or f"{one}s")
+    return f"{count(n)} {word}"
+
+
+def series(words: Sequence[str]) -> str:
+    """Return 'a, b and c'."""
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"

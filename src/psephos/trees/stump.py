@@ -1,0 +1,363 @@
+"""The stump: one column, one question, two answers; searched over all columns at once."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from psephos._errors import PsephosError
+from psephos.kernels._jit import effective_jobs, run_blocks
+from psephos.kernels.criteria import Gini, WeightedError
+from psephos.kernels.stump_categories import scan_categories
+from psephos.kernels.stump_layout import LANES
+from psephos.kernels.stump_scan import round_weights, scan_ordered, scan_sparse, side_totals
+from psephos.kernels.stump_screen import quantise, screen_error, screen_gini, within
+from psephos.trees._presort import presort_dense, presort_sparse
+
+__all__ = ["Criterion", "Stump", "StumpSearch"]
+
+Criterion = Literal["error", "gini"]
+
+
+@dataclass(frozen=True)
+class Stump:
+    """One split of the rows in two.
+
+    Attributes
+    ----------
+    column : int
+        Column of the table searched.
+    threshold : float
+        A number goes left where ``value <= threshold``; +inf asks "present or missing"; NaN for
+        a categorical rule.
+    missing_left : bool
+        Learned side of missing values; where the column had none, the heavier side.
+    left_categories : (n_codes,) bool or None
+        Codes that go left; None for a numeric rule.
+    gain : float
+        Worth of the split; see ``psephos.kernels.criteria``.
+    left_totals, right_totals : (K,) float64
+        Weight per class on either side.
+    """
+
+    column: int
+    threshold: float
+    missing_left: bool
+    left_categories: NDArray[np.bool_] | None
+    gain: float
+    left_totals: NDArray[np.float64]
+    right_totals: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The best split of one group of columns, before its threshold is worked out."""
+
+    gain: float
+    column: int
+    kind: Literal["ordered", "sparse", "categorical"]
+    at: int  # position in the group's own list of columns
+    cut: int = -1
+    missing_left: bool = False
+
+
+class StumpSearch:
+    """Best stump for given weights: the table is sorted once, each search is one pass.
+
+    Parameters
+    ----------
+    X : (n, p) array of float32 or float64, or scipy CSC matrix or array
+        NaN is missing. Implicit zeros of a sparse table are values.
+    y : (n,) int
+        Class codes ``0 .. n_classes - 1``.
+    n_classes : int
+    categories : mapping of int to int, default=None
+        Column to its number of codes; its values are codes ``0 .. n_codes - 1`` or NaN.
+    n_jobs : int, default=None
+        Threads; the result does not depend on it.
+    columns : sequence of int, default=None
+        Columns to search; default all.
+
+    Notes
+    -----
+    A threshold lies half-way between neighbouring distinct values. Missing values are tried on
+    both sides of every threshold, and "present or missing" is a rule itself. Of several splits of
+    equal gain the one in the lowest column wins, then the lowest threshold, then missing right.
+    Weights are rounded to multiples of about ``2^-52`` of their sum, which makes all sums exact
+    and equal splits equal to the last bit; no threshold is then decided by rounding.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: ArrayLike,
+        n_classes: int,
+        *,
+        categories: Mapping[int, int] | None = None,
+        n_jobs: int | None = None,
+        columns: Sequence[int] | NDArray[np.integer] | None = None,
+    ) -> None:
+        if n_classes < 2:
+            raise PsephosError(
+                f"A stump separates at least two classes, but n_classes is {n_classes}; "
+                "give data with two classes."
+            )
+        self.sparse = sp.issparse(X)
+        if self.sparse and X.format != "csc":
+            raise PsephosError(
+                f"A sparse table must be in CSC form to be searched by column, but it is in "
+                f"{X.format.upper()} form; call tocsc() first."
+            )
+        self.X = X
+        self.n_classes = int(n_classes)
+        self.n_jobs = n_jobs
+        self.categories = dict(categories or {})
+        n, p = X.shape
+        self.labels = np.zeros(n + 1, np.int64)  # the last entry is the padding row
+        self.labels[:n] = y
+        wanted = np.arange(p) if columns is None else np.unique(np.asarray(columns, np.int64))
+        is_category = np.isin(wanted, list(self.categories))
+        self._numbers = wanted[~is_category]
+        self._category_columns = wanted[is_category]
+        self._codes, self._n_codes = self._read_codes()
+        if self.sparse:
+            self._sparse = presort_sparse(X, self._numbers)
+        else:
+            self._ordered = presort_dense(X, self._numbers, n_jobs)
+            self._complete = self._ordered.n_present == n
+            self._all_certain = np.ones(len(self._complete), np.bool_)
+
+    def _column(self, j: int) -> NDArray[np.float64]:
+        if not self.sparse:
+            return np.asarray(self.X[:, j], dtype=np.float64)
+        values = np.zeros(self.X.shape[0])
+        part = slice(self.X.indptr[j], self.X.indptr[j + 1])
+        values[self.X.indices[part]] = self.X.data[part]
+        return values
+
+    def _read_codes(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        columns = self._category_columns
+        n_codes = np.array([self.categories[int(j)] for j in columns], np.int64)
+        codes = np.empty((len(columns), self.X.shape[0]), np.int32)
+        for r, j in enumerate(columns):
+            values = self._column(int(j))
+            known = (values >= 0) & (values < n_codes[r])
+            codes[r] = np.where(known, np.where(known, values, 0), n_codes[r])
+        return codes, n_codes
+
+    def best(self, weights: ArrayLike, criterion: Criterion) -> Stump | None:
+        """Return the stump of greatest gain, or None where no column can be cut at all.
+
+        Parameters
+        ----------
+        weights : (n,) array, not negative
+        criterion : {"error", "gini"}
+            "error": weight named rightly when both sides answer with different labels, less the
+            heaviest class; "gini": decrease of the weighted Gini impurity.
+        """
+        n = self.X.shape[0]
+        padded = np.zeros(n + 1)
+        padded[:n] = round_weights(np.asarray(weights, dtype=np.float64))
+        parent = np.bincount(self.labels, padded, self.n_classes)
+        crit: Any = (WeightedError if criterion == "error" else Gini)(self.n_classes)
+        found: list[_Found] = []
+        if self.sparse:
+            found += self._best_sparse(crit, padded, parent)
+        else:
+            found += self._best_ordered(crit, padded, parent)
+        if len(self._category_columns):
+            found += self._best_categorical(crit, padded, parent)
+        found = [f for f in found if np.isfinite(f.gain)]
+        if not found:
+            return None
+        return self._finish(min(found, key=lambda f: (-f.gain, f.column)), crit, padded, parent)
+
+    def _best_ordered(self, crit: Any, weights: Any, parent: Any) -> list[_Found]:
+        o = self._ordered
+        at = self._promising(crit, weights) if self.n_classes == 2 else None
+        slots, n_present, columns = o.slots, o.n_present, o.columns
+        if at is not None:
+            slots, n_present, columns = slots[at], n_present[at], columns[at]
+        gains = np.empty(len(slots))
+        cuts = np.empty(len(slots), np.int64)
+        sides = np.empty(len(slots), np.bool_)
+
+        def scan(b: int) -> None:
+            s = slice(b * _BLOCK, (b + 1) * _BLOCK)
+            scan_ordered(
+                crit, o.order, o.flag, o.n_pure, slots[s], n_present[s],
+                self.labels, weights, parent, gains[s], cuts[s], sides[s],
+            )  # fmt: skip
+
+        run_blocks(scan, -(-len(slots) // _BLOCK), self._jobs(len(slots)))
+        return _first_best("ordered", columns, at, gains, cuts, sides)
+
+    def _promising(self, crit: Any, weights: Any) -> NDArray[np.int64] | None:
+        """Positions of the columns that may hold the best split of two classes; None for all."""
+        o = self._ordered
+        signed = np.empty(len(weights), np.int32)
+        packed = np.empty(len(weights), np.int64)
+        totals = np.empty(3)
+        if not len(o.slots) or not quantise(weights, self.labels, signed, packed, totals):
+            return None
+        n_blocks = o.order.shape[0]
+        total_d, total_w, error = int(totals[0]), int(totals[1]), float(totals[2])
+        if isinstance(crit, WeightedError):
+            values: NDArray[Any] = np.empty((n_blocks, LANES), np.int64)
+
+            def screen(b: int) -> None:
+                last = min(n_blocks, (b + 1) * _BLOCK)
+                screen_error(o.order, o.n_pure, b * _BLOCK, last, signed, total_d, values)
+
+            # A column with missing rows may show |D|, "all on one side", which is no split.
+            limits = (0.0, 2 * error + 2, float(abs(total_d)) if o.any_missing else -2.0)
+            certain = self._all_certain
+        else:
+            values = np.empty((n_blocks, LANES), np.float32)
+
+            def screen(b: int) -> None:
+                last = min(n_blocks, (b + 1) * _BLOCK)
+                screen_gini(o.order, o.n_pure, b * _BLOCK, last, packed, total_d, total_w, values)
+
+            # Ten float32 roundings, and what rounded weights can do to d^2 / w on two sides;
+            # both twice, since two columns are compared.
+            limits = (24 * 2.0**-24, 12 * error + 16, -2.0)
+            certain = self._complete
+        run_blocks(screen, -(-n_blocks // _BLOCK), self._jobs(len(o.slots)))
+        at = np.empty(len(o.slots), np.int64)
+        return at[: within(values, o.slots, certain, *limits, at)]
+
+    def _best_sparse(self, crit: Any, weights: Any, parent: Any) -> list[_Found]:
+        s = self._sparse
+        gains = np.empty(len(s.columns))
+        cuts = np.empty(len(s.columns), np.int64)
+        sides = np.empty(len(s.columns), np.bool_)
+
+        def scan(b: int) -> None:
+            c = slice(b * _BLOCK, (b + 1) * _BLOCK)
+            scan_sparse(
+                crit, s.start, s.rows, s.edge, s.n_below, s.n_present, s.zeros, s.columns[c],
+                self.labels, weights, parent, gains[c], cuts[c], sides[c],
+            )  # fmt: skip
+
+        run_blocks(scan, -(-len(gains) // _BLOCK), self._jobs(len(gains)))
+        return _first_best("sparse", s.columns, None, gains, cuts, sides)
+
+    def _best_categorical(self, crit: Any, weights: Any, parent: Any) -> list[_Found]:
+        gains = np.empty(len(self._n_codes))
+        widest = int(self._n_codes.max()) + 1
+        which = np.arange(len(gains))
+
+        def scan(b: int) -> None:
+            c = slice(b * _BLOCK, (b + 1) * _BLOCK)
+            scan_categories(
+                crit, isinstance(crit, WeightedError), self._codes, self._n_codes, which[c],
+                self.labels, weights, parent, gains[c], np.empty(widest, np.bool_),
+            )  # fmt: skip
+
+        run_blocks(scan, -(-len(gains) // _BLOCK), self._jobs(len(gains)))
+        return _first_best("categorical", self._category_columns, None, gains)
+
+    def _jobs(self, n_columns: int) -> int | None:
+        """Threads for one search: starting them costs more than a small search takes."""
+        return self.n_jobs if n_columns * self.X.shape[0] > _SERIAL else 1
+
+    def _finish(self, found: _Found, crit: Any, weights: Any, parent: Any) -> Stump:
+        column = found.column
+        chosen: NDArray[np.bool_] | None = None
+        threshold = np.nan
+        missing_left = found.missing_left
+        n = self.X.shape[0]
+        if found.kind == "categorical":
+            r = found.at
+            out = np.empty(int(self._n_codes[r]) + 1, np.bool_)
+            scan_categories(
+                crit, isinstance(crit, WeightedError), self._codes, self._n_codes,
+                np.array([r]), self.labels, weights, parent, np.empty(1), out,
+            )  # fmt: skip
+            left = out[self._codes[r]]
+            chosen = out[:-1].copy()
+            missing_left = bool(out[-1])
+            has_missing = bool(weights[:n][self._codes[r] == self._n_codes[r]].sum() > 0)
+        else:
+            low, high = self._neighbours(found)
+            threshold = _between(low, high)
+            values = self._column(column)
+            left = values <= threshold
+            absent = np.isnan(values)
+            has_missing = bool(absent.any())
+            if has_missing and missing_left:
+                left |= absent
+        totals = side_totals(left, self.labels, weights, parent)
+        if not has_missing:
+            missing_left = bool(totals[0].sum() > totals[1].sum())
+        return Stump(
+            column, threshold, missing_left, chosen, found.gain, totals[0], totals[1]
+        )
+
+    def _neighbours(self, found: _Found) -> tuple[float, float]:
+        """Present values on both sides of a cut; +inf above the last one."""
+        if found.kind == "sparse":
+            s = self._sparse
+            first, below = int(s.start[found.column]), int(s.n_below[found.column])
+            zero, present = bool(s.zeros[found.column]), int(s.n_present[found.column])
+
+            def value(k: int) -> float:
+                if k == present + zero:
+                    return np.inf
+                if zero and k == below:
+                    return 0.0
+                return float(s.values[first + k - (zero and k > below)])
+
+            return value(found.cut), value(found.cut + 1)
+        o = self._ordered
+        block, lane = divmod(int(o.slots[found.at]), o.order.shape[2])
+
+        def at(k: int) -> float:
+            if k == o.n_present[found.at]:
+                return np.inf
+            return float(self.X[int(o.order[block, k, lane]) & (o.flag - 1), found.column])
+
+        return at(found.cut), at(found.cut + 1)
+
+    def left(self, stump: Stump) -> NDArray[np.bool_]:
+        """Which training rows go left (n,)."""
+        values = self._column(stump.column)
+        if stump.left_categories is None:
+            left = values <= stump.threshold
+            return left | np.isnan(values) if stump.missing_left else left
+        known = (values >= 0) & (values < len(stump.left_categories))
+        codes = np.where(known, values, 0).astype(np.intp)
+        return np.where(known, stump.left_categories[codes], stump.missing_left)
+
+
+_BLOCK = 512  # columns searched by one thread at a time: fixed, so that results are too
+_SERIAL = 10**6  # table entries below which one thread is quicker than two
+
+
+def _first_best(
+    kind: Literal["ordered", "sparse", "categorical"],
+    columns: NDArray[np.int64],
+    at: NDArray[np.int64] | None,
+    gains: NDArray[np.float64],
+    cuts: NDArray[np.int64] | None = None,
+    sides: NDArray[np.bool_] | None = None,
+) -> list[_Found]:
+    if not len(gains):
+        return []
+    i = int(np.argmax(gains))  # the first of equals: columns are in ascending order
+    cut = -1 if cuts is None else int(cuts[i])
+    side = False if sides is None else bool(sides[i])
+    position = i if at is None else int(at[i])
+    return [_Found(float(gains[i]), int(columns[i]), kind, position, cut, side)]
+
+
+def _between(low: float, high: float) -> float:
+    """Half-way, such that ``low <= result < high`` whatever the rounding."""
+    if high == np.inf:
+        return np.inf
+    middle = low / 2 + high / 2
+    return middle if low <= middle < high else low

@@ -1,0 +1,38 @@
+"""The noun of the library: a vote is voters, their weights and a read-out."""
+
+from psephos.vote.ballots import Ballots, Names
+from psephos.vote.native import (
+    ForeignVoters,
+    LinearVoters,
+    NaiveBayesVoters,
+    TreeVoters,
+    from_estimators,
+)
+from psephos.vote.part import Voters, Weighting
+from psephos.vote.readout import Readout
+from psephos.vote.similarity import InverseDistance
+from psephos.vote.target import Target
+from psephos.vote.vote import Vote
+from psephos.vote.voters import ConstantVoters, StumpVoters
+from psephos.vote.weights import Constant, Local, Nearest
+
+__all__ = [
+    "Ballots",
+    "Constant",
+    "ConstantVoters",
+    "ForeignVoters",
+    "InverseDistance",
+    "LinearVoters",
+    "Local",
+    "NaiveBayesVoters",
+    "Names",
+    "Nearest",
+    "Readout",
+    "StumpVoters",
+    "Target",
+    "TreeVoters",
+    "Vote",
+    "Voters",
+    "Weighting",
+    "from_estimators",
+]

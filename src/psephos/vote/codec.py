@@ -1,0 +1,123 @@
+"""From parts to plain data and back: the closed registry behind the model file.
+
+A part is a frozen dataclass with a `tag`. Its fields are numbers, words, arrays, tuples or other
+parts; nothing else can be written, and only registered tags can be read. Reading runs no code of
+the file's: it builds registered dataclasses, whose `__post_init__` checks every index and shape
+(compiled kernels trust them).
+"""
+
+from collections.abc import Mapping, MutableMapping
+from dataclasses import fields
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import ModelFileError
+
+__all__ = ["decode", "encode", "register"]
+
+_REGISTRY: dict[str, type[Any]] = {}
+_NUMERIC = "biufU"  # kinds of arrays that hold data only
+_T = TypeVar("_T")
+
+Arrays = MutableMapping[str, NDArray[Any]]
+
+
+def register(cls: type[_T]) -> type[_T]:
+    """Enter a part in the registry under its tag."""
+    _REGISTRY[getattr(cls, "tag")] = cls  # noqa: B009  (a generic class has no declared tag)
+    return cls
+
+
+def encode(value: Any, arrays: Arrays, path: str) -> Any:
+    """Return `value` as JSON-ready data; arrays go to `arrays` under the name of their place.
+
+    Raises
+    ------
+    ModelFileError
+        If the value is none of the kinds above, or a part that declares itself foreign.
+    """
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, int | np.integer):
+        return int(value)
+    if isinstance(value, float | np.floating):
+        number = float(value)
+        return number if np.isfinite(number) else {"float": repr(number)}
+    if isinstance(value, np.bool_):
+        return bool(value)
+    if isinstance(value, tuple | list):
+        items = [encode(item, arrays, f"{path}.{i}") for i, item in enumerate(value)]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        return {"tuple": items}
+    if isinstance(value, np.ndarray):
+        return _encode_array(value, arrays, path)  # pyright: ignore[reportUnknownArgumentType]
+    tag = getattr(type(value), "tag", None)
+    if tag in _REGISTRY and type(value) is _REGISTRY[tag]:
+        content = {
+            field.name: encode(getattr(value, field.name), arrays, f"{path}.{field.name}")
+            for field in fields(value)
+        }
+        return {"part": tag, "fields": content}
+    refusal = getattr(value, "refusal", None)
+    reason = refusal() if callable(refusal) else f"{type(value).__name__} is not plain data"
+    raise ModelFileError(f"the model cannot be saved: {reason}.")
+
+
+def _encode_array(value: NDArray[Any], arrays: Arrays, path: str) -> Any:
+    if value.dtype.kind == "O":  # class labels and row names may be objects: words or numbers
+        return {"objects": [encode(item, arrays, path) for item in value.tolist()]}
+    if value.dtype.kind not in _NUMERIC:
+        raise ModelFileError(
+            f"the model cannot be saved: {path} is an array of {value.dtype}, which is not "
+            "numbers, truth values or words."
+        )
+    arrays[path] = value
+    return {"array": path}
+
+
+def decode(data: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
+    """Return the value that `encode` wrote.
+
+    Raises
+    ------
+    ModelFileError
+        If the data names an unknown part, a missing array or a field that does not exist.
+    """
+    if data is None or isinstance(data, bool | str | int | float):
+        return data
+    if not isinstance(data, dict) or not data:
+        raise ModelFileError("the model file is damaged: a value is not of a known kind.")
+    content: dict[str, Any] = data  # pyright: ignore[reportUnknownVariableType]
+    if "float" in content:
+        return {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}[str(content["float"])]
+    if "tuple" in content:
+        return tuple(decode(item, arrays) for item in content["tuple"])
+    if "objects" in content:
+        return _objects([decode(item, arrays) for item in content["objects"]])
+    if "array" in content:
+        name = content["array"]
+        if name not in arrays:
+            raise ModelFileError(f"the model file is damaged: array {name!r} is missing.")
+        return arrays[name]
+    return _decode_part(content, arrays)
+
+
+def _objects(items: list[Any]) -> NDArray[Any]:
+    out = np.empty(len(items), dtype=object)
+    out[:] = items
+    return out
+
+
+def _decode_part(content: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Any:
+    cls = _REGISTRY.get(str(content.get("part")))
+    if cls is None:
+        raise ModelFileError(
+            f"the model file names a part {content.get('part')!r} that this version of psephos "
+            "does not know: read it with the version that wrote it, or a newer one."
+        )
+    written = content.get("fields")
+    known = {field.name for field in fields(cls)}
+    if not isinstance(written, dict) or set(written) != known:  # pyright: ignore[reportUnknownArgumentType]
+        raise ModelFileError(f"the model file is damaged: part {content['part']!r} is incomplete.")
+    return cls(**{name: decode(item, arrays) for name, item in written.items()})  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]

@@ -1,0 +1,112 @@
+"""What every part of a vote shares: it names its columns and can move to a smaller table."""
+
+from typing import Any, Protocol, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+
+__all__ = ["Columns", "Part", "Voters", "Weighting", "check", "positions", "usage_table"]
+
+Columns = NDArray[np.intp]
+
+
+class Part(Protocol):
+    """A set of T voters, or the T weights they are heard with.
+
+    A part keeps the sorted `columns` of the table it reads and works in positions within them;
+    `select` is the only remapping.
+    """
+
+    @property
+    def n_features(self) -> int:
+        """Return p, the number of columns of the table the part is used on."""
+        ...
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        ...
+
+    @property
+    def columns(self) -> Columns:
+        """Return the sorted columns of the table that are read."""
+        ...
+
+    def usage(self) -> Any:
+        """Return the (T, p) boolean CSR table of who reads what."""
+        ...
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same part on the table reduced to `columns` (a superset of its own)."""
+        ...
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return the part for these voters only, in this order."""
+        ...
+
+
+class Voters(Part, Protocol):
+    """Who speaks, and what do they say?"""
+
+    def votes(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the (n, T, K) votes of all voters on the rows of X, shape (n, p)."""
+        ...
+
+    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
+        """Return the voter in words."""
+        ...
+
+    def sides(self, voter: int) -> list[tuple[str, NDArray[np.float64]]]:
+        """Return the answers a voter can give: when ('' if it cannot be said shortly), and (K,)."""
+        ...
+
+
+class Weighting(Part, Protocol):
+    """How loudly is each voter heard here?"""
+
+    def weights(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the raw (n, T) weights on the rows of X, shape (n, p)."""
+        ...
+
+    def relative(
+        self, X: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return (w, log_scale): the raw weights are exp(log_scale) times w, row by row."""
+        ...
+
+    def loudness(self) -> NDArray[np.float64]:
+        """Return (T,) non-negative: how loudly each voter is heard over all, summing to 1."""
+        ...
+
+
+def check(condition: bool, sentence: str) -> None:
+    """Raise a sentence unless a part is consistent; compiled kernels trust what passed here."""
+    if not condition:
+        raise PsephosError(f"inconsistent part of a vote: {sentence}.")
+
+
+def check_columns(columns: Columns, n_features: int) -> None:
+    """Check that columns are sorted, distinct and within the table."""
+    check(columns.ndim == 1 and columns.dtype == np.intp, "columns are not a row of integers")
+    inside = len(columns) == 0 or (columns[0] >= 0 and columns[-1] < n_features)
+    check(bool(inside and (np.diff(columns) > 0).all()), "columns are not sorted within the table")
+
+
+def positions(inner: Columns, outer: Columns) -> Columns:
+    """Return where the sorted columns `inner` stand within the sorted columns `outer`."""
+    where = np.searchsorted(outer, inner)
+    found = len(inner) == 0 or (where[-1] < len(outer) and bool((outer[where] == inner).all()))
+    if not found:
+        raise PsephosError("columns that the vote reads are missing from the selection.")
+    return where
+
+
+def usage_table(voter: NDArray[np.intp], column: Columns, shape: tuple[int, int]) -> Any:
+    """Return a boolean CSR table that is true at (voter, column)."""
+    table: Any = sp.csr_array((np.ones(len(voter), dtype=bool), (voter, column)), shape=shape)
+    table.sum_duplicates()
+    table.data[:] = True
+    return table

@@ -1,0 +1,65 @@
+"""How a weighted vote becomes an answer: named data, never a callable."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, softmax
+
+from psephos.vote.codec import register
+from psephos.vote.part import check
+from psephos.vote.target import Target
+
+__all__ = ["Readout"]
+
+_SCORES = ("sum", "normalised")
+_LINKS = ("share", "logistic")
+
+
+@register
+@dataclass(frozen=True)
+class Readout:
+    """Score and link of a vote.
+
+    Parameters
+    ----------
+    score : {'sum', 'normalised'}
+        sum: F(x) = sum_t w_t(x) h_t(x). normalised: the same divided by mass(x) = sum_t |w_t(x)|.
+    link : {'share', 'logistic'}
+        From a score to probabilities. share: the share of the weight that voted for the class,
+        ((K - 1) F_k + 1) / K, which is (1 + F) / 2 for two classes. logistic: softmax of
+        `slope` * F, which is 1 / (1 + exp(-slope * F)) for two classes.
+    slope : float
+        Of the logistic link; 1 otherwise.
+    """
+
+    tag: ClassVar[str] = "readout"
+    score: str
+    link: str
+    slope: float = 1.0
+
+    def __post_init__(self) -> None:
+        check(self.score in _SCORES, f"unknown score {self.score!r}")
+        check(self.link in _LINKS, f"unknown link {self.link!r}")
+        check(self.link != "share" or self.score == "normalised", "a share needs a normalised sum")
+
+    def finish(
+        self, total: NDArray[np.float64], mass: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the score from the (n, K) sums and the (n,) mass."""
+        return total if self.score == "sum" else total / mass[:, None]
+
+    def probabilities(self, score: NDArray[np.float64], target: Target) -> NDArray[np.float64]:
+        """Return (n, n_classes) probabilities from an (n, K) score."""
+        k = target.n_classes
+        if self.link == "share":
+            if k == 2:
+                up = (1.0 + score[:, 0]) / 2.0
+                return np.column_stack([1.0 - up, up])
+            shares = np.clip(((k - 1) * score + 1.0) / k, 0.0, None)
+            return shares / shares.sum(axis=1, keepdims=True)
+        if k == 2:
+            up = expit(self.slope * score[:, 0])
+            return np.column_stack([1.0 - up, up])
+        return softmax(self.slope * score, axis=1)

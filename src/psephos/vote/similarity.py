@@ -1,0 +1,56 @@
+"""Similarities between a case and the anchors: frozen data, evaluated by compiled kernels."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.vote.codec import register
+from psephos.vote.part import check
+
+__all__ = ["InverseDistance"]
+
+
+@register
+@dataclass(frozen=True)
+class InverseDistance:
+    """SamBA's similarity, s(x, z) = 1 / (a^b + (d(x, z) / scale)^b) (seed paper, equation 1).
+
+    d is Euclidean over the q columns both rows have: sqrt(q/|P| * sum of squared differences over
+    P, the columns present in both), each number divided by its column's scale, a category
+    differing by 0 or 1. It is computed by differences, so identical rows are at exactly zero. Two
+    rows with no column in common are at distance `absent`.
+
+    Parameters
+    ----------
+    a : float
+        Distance floor (smoothness); at 0 a case that coincides with anchors hears only those.
+    b : float
+        Locality.
+    scale : float
+        Divides every distance.
+    per_query : bool
+        Divide the distances of each case by their sum over the anchors instead of by `scale`.
+    column_scale : ndarray of shape (q,)
+    is_category : ndarray of shape (q,), bool
+    absent : float
+    """
+
+    tag: ClassVar[str] = "inverse distance"
+    a: float
+    b: float
+    scale: float
+    per_query: bool
+    column_scale: NDArray[np.float64]
+    is_category: NDArray[np.bool_]
+    absent: float
+
+    def __post_init__(self) -> None:
+        check(self.column_scale.shape == self.is_category.shape, "column scales differ in number")
+        check(self.column_scale.dtype == np.float64, "column scales are not float64")
+        check(self.is_category.dtype == np.bool_, "category flags are not truth values")
+        check(bool((self.column_scale > 0).all()), "column scales are not positive")
+        numbers = (self.a, self.b, self.scale, self.absent)
+        check(all(np.isfinite(v) and v >= 0 for v in numbers), "similarity is not finite")
+        check(self.scale > 0 and self.b > 0, "similarity has no scale")

@@ -1,0 +1,76 @@
+"""What is predicted, and how an answer is written as numbers."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos.vote.codec import register
+
+__all__ = ["Target"]
+
+Kind = Literal["binary", "multiclass"]
+
+
+@register
+@dataclass(frozen=True)
+class Target:
+    """The classes of a problem and their coding.
+
+    Two classes are one signed column: -1 for the first class, +1 for the second. K > 2 classes
+    are K columns in the coding of SAMME (Zhu, Zou, Rosset & Hastie 2009, section 2): 1 in the
+    column of the class, -1/(K-1) elsewhere. Both are one rule, `margin`.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (n_classes,)
+        The labels, sorted.
+    """
+
+    tag: ClassVar[str] = "target"
+    classes: NDArray[np.generic]
+
+    def __post_init__(self) -> None:
+        if self.classes.ndim != 1 or len(self.classes) < 2:
+            raise PsephosError("a target needs at least two classes.")
+
+    @property
+    def kind(self) -> Kind:
+        """Return 'binary' or 'multiclass'."""
+        return "binary" if len(self.classes) == 2 else "multiclass"
+
+    @property
+    def n_classes(self) -> int:
+        """Return the number of classes."""
+        return len(self.classes)
+
+    @property
+    def n_outputs(self) -> int:
+        """Return K, the number of columns of a score: 1 for two classes, else one a class."""
+        return 1 if len(self.classes) == 2 else len(self.classes)
+
+    @property
+    def code(self) -> NDArray[np.float64]:
+        """Return the (n_classes, K) table of codes."""
+        k = self.n_classes
+        if k == 2:
+            return np.array([[-1.0], [1.0]])
+        return np.where(np.eye(k, dtype=bool), 1.0, -1.0 / (k - 1))
+
+    def answers(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Return the class index each row of a (n, K) score speaks for; a tie goes to the first."""
+        if self.n_outputs == 1:
+            return (score[:, 0] > 0).astype(np.intp)
+        return score.argmax(axis=1)
+
+    def margin(self, score: NDArray[np.float64], y: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return y . F(x) scaled so that a voter alone scores 1 if right and -1/(K-1) if wrong.
+
+        For two classes this is y F(x) with y in {-1, 1}.
+        """
+        k = self.n_classes
+        if k == 2:
+            return np.where(y == 1, score[:, 0], -score[:, 0])
+        return (k - 1) / k * np.einsum("nk,nk->n", self.code[y], score)

@@ -1,0 +1,225 @@
+"""The noun: F(x) = sum_t w_t(x) h_t(x), and everything that is read off it once for all models."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos.vote.codec import register
+from psephos.vote.fused import weighted_sum
+from psephos.vote.part import Columns, Voters, Weighting, check, positions
+from psephos.vote.readout import Readout
+from psephos.vote.target import Target
+from psephos.vote.weights import Local, Nearest
+
+__all__ = ["Vote"]
+
+_Floats = NDArray[np.float64]
+_BLOCK = 1 << 22  # numbers in one (rows, voters, outputs) block: 32 MiB
+
+
+@register
+@dataclass(frozen=True)
+class Vote:
+    """A fitted model: voters, their weights, and how the weighted vote becomes an answer.
+
+    Parameters
+    ----------
+    voters : Voters
+        T voters; ``votes(X)`` is (n, T, K).
+    weighting : Weighting
+        Their weights; ``weights(X)`` is (n, T).
+    readout : Readout
+    target : Target
+
+    Notes
+    -----
+    X is always the table the model was fitted on, shape (n, p), dense or sparse; only the columns
+    in `columns` are read. Sums run over blocks of rows, so memory stays small for any n and T.
+    """
+
+    tag: ClassVar[str] = "vote"
+    voters: Voters
+    weighting: Weighting
+    readout: Readout
+    target: Target
+
+    def __post_init__(self) -> None:
+        check(self.voters.n_voters == self.weighting.n_voters > 0, "voters and weights differ")
+        check(self.voters.n_features == self.weighting.n_features, "tables differ")
+
+    # ------------------------------------------------------------------ who reads what
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        return self.voters.n_voters
+
+    @property
+    def n_features(self) -> int:
+        """Return p, the number of columns of the table."""
+        return self.voters.n_features
+
+    @cached_property
+    def columns(self) -> Columns:
+        """Return the sorted columns that voters or weights read."""
+        return np.union1d(self.voters.columns, self.weighting.columns).astype(np.intp)
+
+    def usage(self) -> Any:
+        """Return the (T, p) boolean CSR table: does voter t, or its weight, read column j?"""
+        table: Any = self.voters.usage() + self.weighting.usage()
+        return table.astype(bool)
+
+    def select(self, columns: Columns) -> "Vote":
+        """Return the same vote on the table reduced to `columns` (sorted; all it reads)."""
+        return replace(
+            self, voters=self.voters.select(columns), weighting=self.weighting.select(columns)
+        )
+
+    def take(self, voters: NDArray[np.intp]) -> "Vote":
+        """Return the vote of these voters only, in this order."""
+        return replace(self, voters=self.voters.take(voters), weighting=self.weighting.take(voters))
+
+    def truncate(self, n_voters: int) -> "Vote":
+        """Return the vote of the first `n_voters`; the columns and scale of weights stay."""
+        if not 1 <= n_voters <= self.n_voters:
+            raise PsephosError(f"cannot keep {n_voters} of {self.n_voters} voters.")
+        return self.take(np.arange(n_voters))
+
+    @cached_property
+    def _compact(self) -> "Vote":
+        return self.select(self.columns)
+
+    def _blocks(self, X: Any) -> Iterator[tuple[slice, _Floats]]:
+        """Yield rows in blocks, only the columns that are read, dense float64."""
+        rows = X.shape[0]
+        size = max(1, min(8192, _BLOCK // max(1, self.n_voters * self.target.n_outputs)))
+        for start in range(0, rows, size):
+            part = slice(start, min(start + size, rows))
+            yield part, self._dense(X[part])
+
+    def _dense(self, X: Any) -> _Floats:
+        read: Any = X[:, self.columns]
+        dense: Any = read.toarray() if sp.issparse(read) else np.asarray(read)
+        return np.ascontiguousarray(dense, dtype=np.float64)
+
+    # ------------------------------------------------------------------ the sum
+    def score(self, X: Any) -> _Floats:
+        """Return F, shape (n, K)."""
+        return self.score_and_mass(X)[0]
+
+    def mass(self, X: Any) -> _Floats:
+        """Return the raw total weight, sum over t of |w_t(x)|, shape (n,)."""
+        return self.score_and_mass(X)[1]
+
+    def score_and_mass(self, X: Any) -> tuple[_Floats, _Floats]:
+        """Return F, shape (n, K), and the raw mass, shape (n,), in one pass."""
+        score = np.empty((X.shape[0], self.target.n_outputs))
+        mass = np.empty(X.shape[0])
+        compact = self._compact
+        for part, read in self._blocks(X):
+            weights, log_scale = compact.weighting.relative(read)
+            total = weighted_sum(compact.voters, weights, read)
+            size = np.abs(weights).sum(axis=1)
+            with np.errstate(over="ignore"):
+                true_scale = np.exp(log_scale)
+                mass[part] = size * true_scale
+                if self.readout.score == "sum":
+                    total = total * true_scale[:, None]
+            score[part] = self.readout.finish(total, size)
+        return score, mass
+
+    def votes(self, X: Any) -> _Floats:
+        """Return every vote, shape (n, T, K): for small cases."""
+        return self._compact.voters.votes(self._dense(X))
+
+    def weights(self, X: Any) -> _Floats:
+        """Return every raw weight, shape (n, T): for small cases."""
+        return self._compact.weighting.weights(self._dense(X))
+
+    def shares(self, X: Any) -> _Floats:
+        """Return the weights as the score uses them, shape (n, T): divided by the mass if normalised."""
+        if self.readout.score == "sum":
+            return self.weights(X)
+        weights, _ = self._compact.weighting.relative(self._dense(X))
+        return weights / np.abs(weights).sum(axis=1, keepdims=True)
+
+    def contributions(self, X: Any) -> _Floats:
+        """Return the (n, T, K) terms of the score; they sum to it over the voters."""
+        return self.shares(X)[:, :, None] * self.votes(X)
+
+    def staged_scores(self, X: Any) -> Iterator[_Floats]:
+        """Yield the score of the first 1, 2, ..., T voters, each (n, K)."""
+        compact = self._compact
+        read = self._dense(X)
+        weights, log_scale = compact.weighting.relative(read)
+        if self.readout.score == "sum":
+            weights = weights * np.exp(log_scale)[:, None]
+        total = np.zeros((len(read), self.target.n_outputs))
+        mass = np.zeros(len(read))
+        for t in range(self.n_voters):
+            one = np.array([t])
+            total = total + weighted_sum(compact.voters.take(one), weights[:, one], read)
+            mass = mass + np.abs(weights[:, t])
+            yield self.readout.finish(total, mass)
+
+    def anchor_scores(self) -> _Floats:
+        """Return the sums over t of E_t[i] h_t(z_i) at the anchors z_i, each by its own identity.
+
+        This is the vote Theorem 1 of the SamBA paper speaks of: anchor i is weighed with its own
+        expertise even where other anchors coincide with it on the columns read. Shape (m, K).
+
+        Raises
+        ------
+        PsephosError
+            If the weights are not local.
+        """
+        local = self.weighting
+        if not isinstance(local, Local):
+            raise PsephosError("anchor_scores needs local weights: this vote weighs by constants.")
+        votes = self.voters.select(local.columns).votes(local.anchors)
+        return np.einsum("mt,mtk->mk", local.expertise, votes)
+
+    # ------------------------------------------------------------------ what is read off it
+    def margins(self, X: Any, y: NDArray[np.intp]) -> _Floats:
+        """Return each row's margin in [-1, 1]: the vote for its class, divided by the mass.
+
+        For K > 2 classes the margin of the SAMME coding lies in [-1/(K-1), 1].
+        """
+        score, mass = self.score_and_mass(X)
+        if self.readout.score == "sum":
+            score = score / mass[:, None]
+        return self.target.margin(score, y)
+
+    def local_importance(self, X: Any) -> Any:
+        """Return (n, p) CSR: each voter's share of the weight, divided among the columns it reads."""
+        share = np.abs(self.shares(X))
+        share = share / share.sum(axis=1, keepdims=True)
+        return sp.csr_array(share) @ self._column_shares()
+
+    def importance(self) -> _Floats:
+        """Return (p,): the same with each voter's overall loudness; sums to 1 if anything is read."""
+        total: Any = self.weighting.loudness() @ self._column_shares()
+        return np.asarray(total, dtype=np.float64)
+
+    def _column_shares(self) -> Any:
+        usage: Any = self.voters.usage().astype(np.float64)
+        read = np.asarray(usage.sum(axis=1)).ravel()
+        return sp.diags_array(1.0 / np.maximum(read, 1.0)) @ usage
+
+    def nearest(self, X: Any, k: int = 5) -> Nearest | None:
+        """Return the k anchors heard most for each row, or None for constant weights."""
+        local = self._compact.weighting
+        return local.nearest(self._dense(X), k) if isinstance(local, Local) else None
+
+    def weighting_words(self) -> str:
+        """Return how loudly voters are heard, in words."""
+        return "heard where they were right" if isinstance(self.weighting, Local) else "constant weights"
+
+    def local_columns(self) -> Columns:
+        """Return the positions in `columns` of those the weights read."""
+        return positions(self.weighting.columns, self.columns)

@@ -1,0 +1,207 @@
+"""Voters that are rules: stumps and constants."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.kernels.stump_votes import left_sides
+from psephos.vote.codec import register
+from psephos.vote.part import Columns, check, check_columns, positions, usage_table
+
+__all__ = ["ConstantVoters", "StumpVoters"]
+
+_Floats = NDArray[np.float64]
+
+
+@register
+@dataclass(frozen=True)
+class ConstantVoters:
+    """Voters that always say the same thing: a class prior, a base score.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the table; none is read.
+    values : ndarray of shape (T, K)
+        What each says.
+    name : str
+        What they are, in words.
+    """
+
+    tag: ClassVar[str] = "constant voters"
+    n_features: int
+    values: _Floats
+    name: str
+
+    def __post_init__(self) -> None:
+        check(self.values.ndim == 2, "constant voters need a (T, K) table of votes")
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        return len(self.values)
+
+    @property
+    def columns(self) -> Columns:
+        """Return no column."""
+        return np.empty(0, dtype=np.intp)
+
+    def votes(self, X: _Floats) -> _Floats:
+        """Return the (n, T, K) votes."""
+        return np.broadcast_to(self.values, (len(X), *self.values.shape))
+
+    def usage(self) -> Any:
+        """Return the empty (T, p) table."""
+        none = np.empty(0, dtype=np.intp)
+        return usage_table(none, none, (self.n_voters, self.n_features))
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same voters on the smaller table."""
+        return replace(self, n_features=len(columns))
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return these voters only."""
+        return replace(self, values=self.values[voters])
+
+    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
+        """Return what the voter is."""
+        return self.name
+
+    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+        """Return the one answer."""
+        return [("always", self.values[voter])]
+
+
+@register
+@dataclass(frozen=True)
+class StumpVoters:
+    """Decision stumps: a rule on one column, one answer where it holds and one elsewhere.
+
+    A numeric rule holds where ``value <= threshold``; a rule on categories where the code is in
+    its set. `missing_left` says whether it also holds where the value is missing; a code outside
+    the set of codes counts as missing.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the table.
+    columns : ndarray of shape (q,)
+        Sorted columns that are read.
+    feature : ndarray of shape (T,)
+        Position in `columns` of the column each stump reads.
+    threshold : ndarray of shape (T,)
+        Thresholds; NaN for a rule on categories.
+    missing_left : ndarray of shape (T,), bool
+    category_ptr : ndarray of shape (T + 1,)
+        Stump t's set is ``category_left[category_ptr[t]:category_ptr[t + 1]]``; empty for a
+        numeric rule.
+    category_left : ndarray, bool
+        Whether each code is in the set.
+    left, right : ndarray of shape (T, K)
+        The votes where the rule holds, and elsewhere.
+    """
+
+    tag: ClassVar[str] = "stump voters"
+    n_features: int
+    columns: Columns
+    feature: NDArray[np.intp]
+    threshold: _Floats
+    missing_left: NDArray[np.bool_]
+    category_ptr: NDArray[np.intp]
+    category_left: NDArray[np.bool_]
+    left: _Floats
+    right: _Floats
+
+    def __post_init__(self) -> None:
+        check_columns(self.columns, self.n_features)
+        t = len(self.feature)
+        ranks = (self.feature, self.threshold, self.missing_left)
+        check(all(a.shape == (t,) for a in ranks), "stumps differ in number")
+        check(self.feature.dtype == np.intp, "positions are not integers")
+        inside = t == 0 or (self.feature.min() >= 0 and self.feature.max() < len(self.columns))
+        check(bool(inside), "a stump reads a column outside its list")
+        check(self.left.ndim == 2 and self.left.shape == self.right.shape, "votes differ in shape")
+        check(len(self.left) == t, "stumps and votes differ in number")
+        ptr = self.category_ptr
+        check(ptr.shape == (t + 1,) and ptr.dtype == np.intp, "category pointers are wrong")
+        ends = ptr[0] == 0 and ptr[-1] == len(self.category_left) and (np.diff(ptr) >= 0).all()
+        check(bool(ends), "category pointers are not increasing")
+        kinds = (self.threshold.dtype, self.left.dtype, self.right.dtype)
+        check(all(kind == np.float64 for kind in kinds), "numbers are not float64")
+        flags = (self.missing_left.dtype, self.category_left.dtype)
+        check(all(kind == np.bool_ for kind in flags), "flags are not truth values")
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        return len(self.feature)
+
+    def holds(self, X: _Floats) -> NDArray[np.bool_]:
+        """Return the (n, T) truth of every rule on every row of X, shape (n, p)."""
+        read = X if len(self.columns) == X.shape[1] else X[:, self.columns]
+        return left_sides(
+            np.ascontiguousarray(read, dtype=np.float64),
+            self.feature,
+            self.threshold,
+            self.missing_left,
+            self.category_ptr,
+            self.category_left,
+        )
+
+    def votes(self, X: _Floats) -> _Floats:
+        """Return the (n, T, K) votes."""
+        return np.where(self.holds(X)[:, :, None], self.left, self.right)
+
+    def usage(self) -> Any:
+        """Return the (T, p) table of columns read."""
+        column = self.columns[self.feature]
+        return usage_table(np.arange(self.n_voters), column, (self.n_voters, self.n_features))
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same stumps on the table reduced to `columns`."""
+        where = positions(self.columns, columns)
+        return replace(self, n_features=len(columns), columns=where)
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return these stumps only; columns no longer read are dropped."""
+        kept, feature = np.unique(self.feature[voters], return_inverse=True)
+        sets = [self._set(int(t)) for t in voters]
+        return replace(
+            self,
+            columns=self.columns[kept],
+            feature=feature.astype(np.intp),
+            threshold=self.threshold[voters],
+            missing_left=self.missing_left[voters],
+            category_ptr=np.concatenate([[0], np.cumsum([len(s) for s in sets])]).astype(np.intp),
+            category_left=np.concatenate([np.empty(0, dtype=bool), *sets]),
+            left=self.left[voters],
+            right=self.right[voters],
+        )
+
+    def _set(self, voter: int) -> NDArray[np.bool_]:
+        return self.category_left[self.category_ptr[voter] : self.category_ptr[voter + 1]]
+
+    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
+        """Return the rule in words, such as ``V3 <= 1.25 or missing``."""
+        column = int(self.columns[self.feature[voter]])
+        missing = " or missing" if self.missing_left[voter] else ""
+        members = self._set(voter)
+        if len(members):
+            words = levels.get(column) or [str(code) for code in range(len(members))]
+            chosen = ", ".join(words[code] for code in np.flatnonzero(members) if code < len(words))
+            return f"{names[column]} in {{{chosen}}}{missing}"
+        threshold = self.threshold[voter]
+        if np.isposinf(threshold):
+            return f"{names[column]} is present" if not missing else "always"
+        return f"{names[column]} <= {_short(float(threshold))}{missing}"
+
+    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+        """Return the answers where the rule holds and elsewhere."""
+        return [("if so", self.left[voter]), ("otherwise", self.right[voter])]
+
+
+def _short(number: float) -> str:
+    """Return a number in at most six digits if that says enough, else in full."""
+    return f"{number:.6g}"

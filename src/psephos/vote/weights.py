@@ -1,0 +1,230 @@
+"""Weightings: how loudly each voter is heard on a case."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.kernels.similarity import Metric, distances, local_sums
+from psephos.kernels.similarity import InverseDistance as InverseKernel
+from psephos.vote.codec import register
+from psephos.vote.part import Columns, check, check_columns, positions, usage_table
+from psephos.vote.similarity import InverseDistance
+
+__all__ = ["Constant", "Local", "Nearest"]
+
+_Floats = NDArray[np.float64]
+
+
+@register
+@dataclass(frozen=True)
+class Constant:
+    """w_t(x) = alpha_t everywhere: boosting; uniform with equal alphas.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the table; none is read.
+    alpha : ndarray of shape (T,)
+    """
+
+    tag: ClassVar[str] = "constant"
+    n_features: int
+    alpha: _Floats
+
+    def __post_init__(self) -> None:
+        check(self.alpha.ndim == 1 and self.alpha.dtype == np.float64, "alpha is not (T,) float64")
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        return len(self.alpha)
+
+    @property
+    def columns(self) -> Columns:
+        """Return no column."""
+        return np.empty(0, dtype=np.intp)
+
+    def weights(self, X: _Floats) -> _Floats:
+        """Return the (n, T) weights."""
+        return np.broadcast_to(self.alpha, (len(X), len(self.alpha)))
+
+    def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
+        """Return (weights, log_scale): the true weights are exp(log_scale) times these."""
+        return self.weights(X), np.zeros(len(X))
+
+    def loudness(self) -> _Floats:
+        """Return each voter's share of the total weight."""
+        size = np.abs(self.alpha)
+        return size / size.sum()
+
+    def usage(self) -> Any:
+        """Return the empty (T, p) table."""
+        none = np.empty(0, dtype=np.intp)
+        return usage_table(none, none, (self.n_voters, self.n_features))
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same weights on the smaller table."""
+        return replace(self, n_features=len(columns))
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return these voters' weights only."""
+        return replace(self, alpha=self.alpha[voters])
+
+
+class Nearest(NamedTuple):
+    """The anchors heard most for each case: index, distance and share of the similarity, (n, k)."""
+
+    anchor: NDArray[np.intp]
+    distance: _Floats
+    share: _Floats
+
+
+@register
+@dataclass(frozen=True)
+class Local:
+    """Local expertise: w_t(x) = sum_i g_i s(x, z_i) E_t[i] over the anchors z_i.
+
+    A voter is heard where it was an expert: E_t[i] is `high` where voter t was right on anchor i
+    and `low` where it was wrong, so that two sums a voter, not m products, give its weight.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the table.
+    columns : ndarray of shape (q,)
+        Sorted columns the similarity reads.
+    similarity : InverseDistance
+    anchors : ndarray of shape (m, q)
+        Training rows on those columns only.
+    anchor_weight : ndarray of shape (m,)
+        g: how often each row counts.
+    right : ndarray of shape (m, ceil(T / 8)), uint8
+        The bit table of who was right where, eight voters a byte, first voter in the highest bit.
+    voters : int
+        T.
+    low, high : float
+        The two values of expertise.
+    rows : ndarray of shape (m,)
+        Identifiers of the anchors: positions in the training table, or its own row names.
+    anchor_class : ndarray of shape (m,)
+        Index of each anchor's class.
+    """
+
+    tag: ClassVar[str] = "local"
+    n_features: int
+    columns: Columns
+    similarity: InverseDistance
+    anchors: _Floats
+    anchor_weight: _Floats
+    right: NDArray[np.uint8]
+    voters: int
+    low: float
+    high: float
+    rows: NDArray[Any]
+    anchor_class: NDArray[np.intp]
+
+    def __post_init__(self) -> None:
+        check_columns(self.columns, self.n_features)
+        m = len(self.anchors)
+        check(m > 0 and self.anchors.shape == (m, len(self.columns)), "anchors have other columns")
+        check(self.anchors.dtype == np.float64, "anchors are not float64")
+        check(self.anchor_weight.shape == (m,), "anchors and their weights differ in number")
+        check(self.anchor_weight.dtype == np.float64, "anchor weights are not float64")
+        check(bool((self.anchor_weight > 0).all()), "anchor weights are not positive")
+        check(self.voters >= 0 and self.right.dtype == np.uint8, "the bit table is not of bytes")
+        check(self.right.shape == (m, (self.voters + 7) // 8), "the bit table has another shape")
+        check(self.rows.shape == (m,) == self.anchor_class.shape, "anchors lack names or classes")
+        check(self.anchor_class.dtype == np.intp, "anchor classes are not integers")
+        check(bool((self.anchor_class >= 0).all()), "anchor classes are negative")
+        check(len(self.similarity.column_scale) == len(self.columns), "column scales are missing")
+        check(0 < self.low <= self.high < np.inf, "expertise is not positive")
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        return self.voters
+
+    @property
+    def was_right(self) -> NDArray[np.bool_]:
+        """Return the (m, T) truth table of who was right where."""
+        bits = np.unpackbits(self.right, axis=1, count=self.voters)
+        return bits.astype(bool)
+
+    @property
+    def expertise(self) -> _Floats:
+        """Return the (m, T) expertise."""
+        return np.where(self.was_right, self.high, self.low)
+
+    @property
+    def metric(self) -> Metric:
+        """Return the distance as the kernels take it."""
+        s = self.similarity
+        return Metric(s.column_scale, s.is_category, s.absent)
+
+    def _read(self, X: _Floats) -> _Floats:
+        read = X if len(self.columns) == X.shape[1] else X[:, self.columns]
+        return np.ascontiguousarray(read, dtype=np.float64)
+
+    def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
+        """Return (weights, log_scale): the true weights are exp(log_scale) times these."""
+        s = self.similarity
+        kernel = InverseKernel(s.a, s.b, s.scale)
+        total, heard, log_scale = local_sums(
+            self._read(X),
+            self.anchors,
+            self.metric,
+            kernel,
+            self.anchor_weight,
+            self.was_right,
+            s.per_query,
+        )
+        return self.low * total[:, None] + (self.high - self.low) * heard, log_scale
+
+    def weights(self, X: _Floats) -> _Floats:
+        """Return the raw (n, T) weights."""
+        relative, log_scale = self.relative(X)
+        with np.errstate(over="ignore"):
+            return relative * np.exp(log_scale)[:, None]
+
+    def loudness(self) -> _Floats:
+        """Return each voter's share of the expertise over all anchors."""
+        total = self.anchor_weight @ self.expertise
+        return total / total.sum()
+
+    def nearest(self, X: _Floats, k: int) -> Nearest:
+        """Return the k anchors heard most for each row of X, shape (n, p)."""
+        distance = distances(self._read(X), self.anchors, self.metric)
+        log_share = self._log_similarity(distance) + np.log(self.anchor_weight)
+        log_share -= log_share.max(axis=1, keepdims=True)
+        share = np.exp(log_share)
+        share /= share.sum(axis=1, keepdims=True)
+        order = np.argsort(-share, axis=1, kind="stable")[:, :k]
+        pick = np.take_along_axis
+        return Nearest(order, pick(distance, order, 1), pick(share, order, 1))
+
+    def _log_similarity(self, distance: _Floats) -> _Floats:
+        s = self.similarity
+        scale = (distance @ self.anchor_weight)[:, None] if s.per_query else np.float64(s.scale)
+        with np.errstate(divide="ignore"):
+            far = s.b * np.log(np.where(scale > 0, distance / np.where(scale > 0, scale, 1.0), 0.0))
+            if s.a == 0:  # the exact branch: a coinciding case hears only its coincidences
+                exact = (distance == 0).any(axis=1, keepdims=True)
+                return np.where(exact, np.where(distance == 0, 0.0, -np.inf), -far)
+            return -np.logaddexp(s.b * np.log(s.a), far)
+
+    def usage(self) -> Any:
+        """Return the (T, p) table: every voter is weighed with all columns of the distance."""
+        voter, column = np.indices((self.voters, len(self.columns))).reshape(2, -1)
+        return usage_table(voter, self.columns[column], (self.voters, self.n_features))
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same weighting on the table reduced to `columns`."""
+        where = positions(self.columns, columns)
+        return replace(self, n_features=len(columns), columns=where)
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return these voters' weights; the distance keeps its columns and scale."""
+        right = np.packbits(self.was_right[:, voters], axis=1)
+        return replace(self, voters=len(voters), right=right)
