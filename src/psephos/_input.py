@@ -221,6 +221,8 @@ def read_table(estimator: Any, X: Any, schema: Schema, *, reset: bool) -> Table:
         If a value is infinite or text stands in a numeric column (column and row are named).
     """
     if not reset:
+        if _as_frame(X) is None and not sp.issparse(X) and np.asarray(X).ndim != 2:
+            _check_numeric(estimator, X)  # says what is wrong with a thing that is not a table
         validate_data(estimator, X, skip_check_array=True, reset=False)
     rows = _row_names(X)
     if schema.levels or _as_frame(X) is not None:
@@ -358,6 +360,8 @@ def read_weight(
         raise PsephosError(f"sample_weight of row {row} is {weight[row]}: weights are at least 0.")
     if class_weight is not None:
         weight = weight * compute_sample_weight(class_weight, y)
+    if not (weight > 0).any():
+        raise PsephosError("sample_weight is zero on every row: at least two rows need weight.")
     if len(np.unique(codes[weight > 0])) < 2:
         raise PsephosError("rows of positive sample_weight have fewer than two classes.")
     return weight

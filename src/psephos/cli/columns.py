@@ -137,14 +137,16 @@ def _cell(cell: str, name: str, line: int, categorical: bool) -> Any:
     if categorical:
         return word
     try:
-        if "_" in word:  # Python reads 1_2 as twelve; a table means a text
-            raise ValueError
-        return float(word)
+        number = np.nan if "_" in word else float(word)  # Python reads 1_2 as twelve
     except ValueError:
+        number = np.nan
+    if not np.isfinite(number):
+        what = "an infinite value" if np.isinf(number) else "text"
         raise PsephosError(
-            f"column {name!r} has text in line {line} ({word!r}), but the model reads numbers"
+            f"column {name!r} has {what} in line {line} ({word!r}), but the model reads numbers"
             " there: write NA if it is missing."
-        ) from None
+        )
+    return number
 
 
 def _from_npz(path: Path, wanted: Sequence[str], id_column: str | None) -> CaseTable:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from psephos.kernels._jit import jit
 
-__all__ = ["LANES", "flag_of", "make_keys", "order_type", "place", "unpack"]
+__all__ = ["LANES", "flag_of", "flag_one", "order_type", "place", "sort_rows"]
 
 LANES = 8
 
@@ -26,76 +26,129 @@ def flag_of(order: NDArray[np.unsignedinteger]) -> int:
 
 
 @jit
-def make_keys(bits, shift, keys):
-    """Integer keys that sort like the numbers: a truncated value above, the row below.
+def _coarse_words(bits, keys, words, width):
+    """Words ``key << 32 | row`` whose keys, at most ``width`` bits, sort nearly like the numbers.
 
-    ``bits`` (c, n) uint64 are the float64 bit patterns; the lowest ``shift`` bits make room for
-    the row. Sorting plain integers is several times faster than an argsort; the few values that
-    agree in all kept bits are put right by ``unpack``.
+    ``bits`` (n,) uint32 are float32 bit patterns, ``keys`` (n,) room to work. Returns the number of
+    rows that are not missing.
     """
-    sign = np.uint64(1) << np.uint64(63)
-    infinity = np.uint64(0x7FF0000000000000)
-    room = np.uint64(shift)
-    for j in range(bits.shape[0]):
-        for i in range(bits.shape[1]):
-            b = bits[j, i]
-            magnitude = b & ~sign
-            if magnitude == np.uint64(0):
-                b = sign  # zero and negative zero are one value
-            elif magnitude > infinity:
-                b = ~np.uint64(0)  # not a number: last
-            elif b & sign:
-                b = ~b
-            else:
-                b = b | sign
-            keys[j, i] = ((b >> room) << room) | np.uint64(i)
+    n = bits.shape[0]
+    sign = np.uint32(1 << 31)
+    infinity = np.uint32(0x7F800000)
+    low, high = np.uint32(0xFFFFFFFF), np.uint32(0)
+    for i in range(n):
+        b = bits[i]
+        b = np.uint32(0) if b == sign else b  # zero and negative zero are one value
+        b = np.uint32(~b) if b >= sign else np.uint32(b | sign)
+        keys[i] = b
+    missing = 0
+    for i in range(n):
+        if (bits[i] & ~sign) > infinity:
+            missing += 1
+        else:
+            low = min(low, keys[i])
+            high = max(high, keys[i])
+    shift = np.uint64(0)
+    while missing < n and (np.uint64(high - low) >> shift) >= np.uint64(1 << width):
+        shift += np.uint64(1)
+    if missing == 0:
+        for i in range(n):
+            key = np.uint64(np.uint32(keys[i] - low)) >> shift
+            words[i] = (key << np.uint64(32)) | np.uint64(i)
+        return n
+    present = 0
+    for i in range(n):
+        if (bits[i] & ~sign) <= infinity:
+            key = np.uint64(np.uint32(keys[i] - low)) >> shift
+            words[present] = (key << np.uint64(32)) | np.uint64(i)
+            present += 1
+    return present
 
 
 @jit
-def unpack(keys, values, shift, order, flag, n_present, n_cuts):
-    """Turn sorted keys into flagged orders; count present rows and admissible thresholds.
+def _radix_pass(words, present, shift, digit, count, out):
+    """Stable counting sort by one digit; unsigned indices spare a test for negative ones."""
+    down = np.uint64(shift)
+    mask = np.uint64((1 << digit) - 1)
+    count[:] = 0
+    for k in range(present):
+        count[(words[k] >> down) & mask] += np.uint32(1)
+    start = np.uint32(0)
+    for d in range(1 << digit):
+        here = count[d]
+        count[d] = start
+        start = np.uint32(start + here)
+    for k in range(present):
+        word = words[k]
+        d = (word >> down) & mask
+        at = count[d]
+        count[d] = np.uint32(at + np.uint32(1))
+        out[at] = word
 
-    Missing rows are replaced by the padding row n, which carries no weight. A column whose
-    values agree in too many leading bits to be repaired cheaply is marked by ``n_present = -1``.
+
+@jit
+def sort_rows(values, bits, digit, order, flag, n_present, n_cuts):
+    """Flagged orders of some columns; counts of present rows and of admissible thresholds.
+
+    Two passes of a radix sort on coarse keys bring the rows nearly into place, an insertion sort
+    on the numbers themselves does the rest. Missing rows are replaced by the padding row n, which
+    carries no weight. A column whose numbers agree in too many leading bits is marked by
+    ``n_present = -1`` and left to the caller.
+
+    Parameters
+    ----------
+    values : (c, n) float64
+    bits : (c, n) uint32, the same rounded to float32
+    digit : int, bits of one pass of the radix sort
+    order : (c, n) unsigned, result
+    flag : int, top bit of an entry of ``order``
+    n_present, n_cuts : (c,) int64, results
     """
-    n = keys.shape[1]
-    room = np.uint64(shift)
-    low = (np.uint64(1) << room) - np.uint64(1)
-    rows = np.empty(n, np.int64)
-    for j in range(keys.shape[0]):
-        present = n
+    n = values.shape[1]
+    keys = np.empty(n, np.uint32)
+    words, spare = np.empty(n, np.uint64), np.empty(n, np.uint64)
+    rows, numbers = np.empty(n, np.int64), np.empty(n)
+    count = np.empty(1 << digit, np.uint32)
+    for j in range(values.shape[0]):
+        present = _coarse_words(bits[j], keys, words, 2 * digit)
+        _radix_pass(words, present, 32, digit, count, spare)
+        _radix_pass(spare, present, 32 + digit, digit, count, words)
+        for k in range(present):
+            rows[k] = np.int64(words[k] & np.uint64(0xFFFFFFFF))
+            numbers[k] = values[j, rows[k]]
         moves = 0
-        for k in range(n):
-            row = np.int64(keys[j, k] & low)
-            x = values[j, row]
-            if np.isnan(x):
-                present = k
-                break
-            at = k
-            while at > 0 and values[j, rows[at - 1]] > x:
-                rows[at] = rows[at - 1]
-                at -= 1
-                moves += 1
-            rows[at] = row
-            if moves > 16 * n:
-                break
+        for k in range(1, present):
+            x = numbers[k]
+            if numbers[k - 1] > x:
+                row = rows[k]
+                at = k
+                while at > 0 and numbers[at - 1] > x:
+                    rows[at] = rows[at - 1]
+                    numbers[at] = numbers[at - 1]
+                    at -= 1
+                rows[at] = row
+                numbers[at] = x
+                moves += k - at
+                if moves > 16 * n:
+                    break
         if moves > 16 * n:
             n_present[j] = -1
-            continue
-        _flag_rows(values[j], rows, present, order[j], flag, n_present, n_cuts, j)
+        else:
+            _flag_rows(numbers, rows, present, order[j], flag, n_present, n_cuts, j)
 
 
 @jit
-def _flag_rows(values, rows, present, order, flag, n_present, n_cuts, j):
+def _flag_rows(numbers, rows, present, order, flag, n_present, n_cuts, j):
     n = order.shape[0]
     cuts = 0
-    for k in range(present):
-        last = k == present - 1
-        if (last and present < n) or (not last and values[rows[k + 1]] > values[rows[k]]):
-            order[k] = rows[k] + flag
-            cuts += 1
-        else:
-            order[k] = rows[k]
+    for k in range(present - 1):
+        cut = np.int64(numbers[k + 1] > numbers[k])
+        order[k] = rows[k] + flag * cut
+        cuts += cut
+    if present > 0:
+        cut = np.int64(present < n)
+        order[present - 1] = rows[present - 1] + flag * cut
+        cuts += cut
     for k in range(present, n):
         order[k] = n
     n_present[j] = present
@@ -103,12 +156,12 @@ def _flag_rows(values, rows, present, order, flag, n_present, n_cuts, j):
 
 
 @jit
-def unpack_one(rows, values, order, flag, n_present, n_cuts, j):
-    """Flag one column whose rows were sorted elsewhere (missing rows last)."""
-    present = values.shape[0]
-    while present > 0 and np.isnan(values[rows[present - 1]]):
+def flag_one(rows, numbers, order, flag, n_present, n_cuts, j):
+    """Flag one column whose rows and numbers were sorted elsewhere (missing rows last)."""
+    present = numbers.shape[0]
+    while present > 0 and np.isnan(numbers[present - 1]):
         present -= 1
-    _flag_rows(values, rows, present, order, flag, n_present, n_cuts, j)
+    _flag_rows(numbers, rows, present, order, flag, n_present, n_cuts, j)
 
 
 @jit

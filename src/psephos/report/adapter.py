@@ -102,14 +102,16 @@ class Opened:
     def _table(self, cases: Cases) -> tuple[Any, Any]:
         """Return the model reduced to its columns, and those columns of the cases."""
         reduced = self.model.reduce()
-        named = getattr(reduced, "feature_names_in_", None)
-        wanted = list(map(str, cases.names if named is None else named))
+        # columns are matched here, by name: the model itself then takes a plain array
+        vars(reduced).pop("feature_names_in_", None)
+        if not len(self.model.vote_.columns):
+            return reduced, np.full((len(cases.ids), 1), np.nan)
+        wanted: list[str] = reduced.schema_.words().columns
         where = {name: j for j, name in enumerate(cases.names)}
         absent = [name for name in wanted if name not in where]
-        if absent or len(wanted) != reduced.n_features_in_:
-            words = repr(absent[0]) if absent else "some"
+        if absent:
             raise PsephosError(
-                f"cases.npz lacks the column {words} that the saved model reads:"
+                f"cases.npz lacks the column {absent[0]!r} that the saved model reads:"
                 " run the comparison again."
             )
         return reduced, cases.values[:, [where[name] for name in wanted]]
@@ -137,12 +139,11 @@ def open_model(path: Path) -> Opened:
 
 def _columns(model: Any) -> dict[str, int]:
     """Return each column the model reads and how many voters read it, the most read first."""
-    named = getattr(model, "feature_names_in_", None)
+    names: list[str] = model.schema_.words().columns
     usage: Any = model.vote_.voters.usage().tocoo()
-    read: Counter[int] = Counter(usage.col.tolist())
-    used: Any = model.vote_.columns.tolist()
-    order = sorted(used, key=lambda j: (-read[j], j))
-    return {(f"column {j}" if named is None else str(named[j])): read[j] for j in order}
+    read: Counter[int] = Counter(usage.coords[1].tolist())
+    used: list[int] = model.vote_.columns.tolist()
+    return {names[j]: read[j] for j in sorted(used, key=lambda j: (-read[j], j))}
 
 
 def _near(one: Any, n_cases: int) -> Near:

@@ -159,6 +159,8 @@ def _column_ticks(across: _ColumnScale, n_columns: int, frame: Frame) -> list[di
 def _labels(marks: list[dict[str, Any]], frame: Frame) -> list[dict[str, Any]]:
     """Place each label beside its point where it covers least; psephos models choose first."""
     taken = [(m["x"] - 6, m["y"] - 6, m["x"] + 6, m["y"] + 6) for m in marks]
+    bars = [(m["x"] - 3, m["y1"], m["x"] + 3, m["y2"]) for m in marks]
+    bars = [(x1, min(a, b), x2, max(a, b)) for x1, a, x2, b in bars]
     placed: dict[int, dict[str, Any]] = {}
     for i in sorted(range(len(marks)), key=lambda i: (not marks[i]["ours"], i)):
         mark, width = marks[i], frame.letter * len(marks[i]["label"])
@@ -170,6 +172,7 @@ def _labels(marks: list[dict[str, Any]], frame: Frame) -> list[dict[str, Any]]:
             outside = max(frame.left + 2 - box[0], box[2] - frame.inner_right - 10, 0)
             outside += max(frame.top - 10 - box[1], box[3] - frame.inner_bottom + 2, 0)
             cover = sum(_overlap(box, other) for j, other in enumerate(taken) if j != i)
+            cover += 0.5 * sum(_overlap(box, bar) for j, bar in enumerate(bars) if j != i)
             cost = cover + 40 * outside + 3 * rank
             if best is None or cost < best[0]:
                 far = abs(dy) > 16

@@ -10,11 +10,10 @@ from psephos.kernels._jit import effective_jobs, run_blocks
 from psephos.kernels.stump_layout import (
     LANES,
     flag_of,
-    make_keys,
+    flag_one,
     order_type,
     place,
-    unpack,
-    unpack_one,
+    sort_rows,
 )
 
 __all__ = ["Ordered", "SparseOrdered", "presort_dense", "presort_sparse"]
@@ -67,14 +66,14 @@ def _sort_chunk(X: NDArray[Any], columns: NDArray[np.int64]) -> _Sorted:
     flag = flag_of(order)
     n_present = np.empty(len(columns), np.int64)
     n_cuts = np.empty(len(columns), np.int64)
-    shift = max(1, int(n - 1).bit_length())
-    keys = np.empty(values.shape, np.uint64)
-    make_keys(values.view(np.uint64), shift, keys)
-    keys.sort(axis=1)
-    unpack(keys, values, shift, order, flag, n_present, n_cuts)
+    with np.errstate(over="ignore"):  # beyond float32 all is infinite, and sorted afterwards
+        bits = values.astype(np.float32).view(np.uint32)
+    # Enough key bits that, of n numbers spread evenly, few per cent meet in one key.
+    digit = max(6, (int(75 * n).bit_length() + 1) // 2)
+    sort_rows(values, bits, digit, order, flag, n_present, n_cuts)
     for j in np.flatnonzero(n_present < 0):
-        rows = np.argsort(values[j], kind="stable").astype(np.int64)
-        unpack_one(rows, values[j], order[j], flag, n_present, n_cuts, j)
+        rows = np.argsort(values[j], kind="stable")
+        flag_one(rows, values[j][rows], order[j], flag, n_present, n_cuts, j)
     return order, n_present, n_cuts
 
 

@@ -395,4 +395,5 @@ def _linear(estimators: Sequence[Any], n_features: int, code: _Floats) -> Linear
     coef = np.stack(dense).astype(np.float64)
     intercept = np.stack([np.broadcast_to(e.intercept_, coef.shape[1]) for e in estimators])
     used = np.flatnonzero((coef != 0).any(axis=(0, 1)))
-    return LinearVoters(n_features, used, coef[:, :, used], intercept.astype(np.float64), code)
+    coef = np.ascontiguousarray(coef[:, :, used])  # sums in one order, whatever made the array
+    return LinearVoters(n_features, used, coef, intercept.astype(np.float64), code)

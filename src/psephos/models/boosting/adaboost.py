@@ -43,8 +43,6 @@ class AdaBoostClassifier(VoteClassifier):
     criterion : {'gini', 'error'}, default='gini'
         What the stump minimises. 'gini' gives the stumps of scikit-learn's depth-1 trees where no
         ties decide; 'error' the stump of least weighted error, which is faster.
-    class_weight : dict or 'balanced', default=None
-        Multiplies the sample weights.
     categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
         Columns whose values are categories, as in HistGradientBoostingClassifier.
     validation_fraction : float, default=None
@@ -82,6 +80,10 @@ class AdaBoostClassifier(VoteClassifier):
     1/2 cancels in the normalised score and, in an update of right and wrong rows by
     exp(-alpha y h), gives the same sample weights as the update of wrong rows alone; taking the
     full alpha in such an update, as some course notes do, would count it twice.
+
+    There is no `class_weight`, as in scikit-learn: boosting moves weights given at the start back
+    towards balance within a few rounds. Give `sample_weight`, or weigh classes inside the voter:
+    ``estimator=DecisionTreeClassifier(max_depth=1, class_weight="balanced")``.
 
     A perfect voter ends the search, with weight 1 as in scikit-learn. If not even the first voter
     beats chance, the vote is one constant voter for the heaviest class.
@@ -121,7 +123,6 @@ class AdaBoostClassifier(VoteClassifier):
         n_estimators: int = 50,
         learning_rate: float = 1.0,
         criterion: str = "gini",
-        class_weight: Any = None,
         categorical_features: Any = "from_dtype",
         validation_fraction: float | None = None,
         n_iter_no_change: int = 10,
@@ -132,7 +133,6 @@ class AdaBoostClassifier(VoteClassifier):
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.criterion = criterion
-        self.class_weight = class_weight
         self.categorical_features = categorical_features
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change

@@ -1,0 +1,43 @@
+"""psephos explain: who voted for each answer."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+__all__ = ["explain"]
+
+
+@click.command()
+@click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("table", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--id", "id_column", metavar="COLUMN", help="Names the cases.  [default: row number]")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="[default: screen]")
+def explain(model: Path, table: Path, id_column: str | None, out: Path | None) -> None:
+    """Write the ballots of each row of TABLE, as csv: one line per case and voter.
+
+    A line holds the voter in words, its vote, its weight here, its contribution to the score, and
+    the columns it reads; for local weights also the nearest training cases as lists of row,
+    distance, share of the similarity and class. Lists are written as JSON.
+    """
+    from psephos.cli.answering import Answering, writer
+
+    answering = Answering(model, table, id_column)
+    with writer(out) as sheet:
+        header: list[str] = []
+        for ids, X in answering.blocks():
+            told: dict[str, list[Any]] = answering.model.explain(X).columns()
+            if not header:
+                header = list(told)
+                sheet.writerow(header)
+            voters = len(told["case"]) // len(ids)
+            told["case"] = [name for name in ids for _ in range(voters)]
+            for line in zip(*told.values(), strict=True):
+                sheet.writerow([_cell(value) for value in line])
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return json.dumps(value, ensure_ascii=False)
+    return repr(value) if isinstance(value, float) else value

@@ -1,0 +1,184 @@
+"""Which columns of the user's table a fitted model reads, counted through its pipeline."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+
+__all__ = ["columns_used"]
+
+_Indices = NDArray[np.intp]
+_Sources = list[_Indices]  # for each column inside a pipeline, the user's columns it is made of
+
+
+def columns_used(estimator: Any, n_columns: int) -> _Indices:
+    """Return the columns of the user's table that a fitted estimator reads.
+
+    Parameters
+    ----------
+    estimator : fitted estimator or pipeline
+        A model of psephos (the columns of its vote), a tree, a forest, gradient boosting, XGBoost
+        (columns of their splits), a linear model (coefficients other than 0), neighbours or a
+        support vector machine with another kernel (all), a dummy (none); a one-against-rest or
+        bagging collection of these (the union); any of them behind imputing, encoding, scaling
+        or selecting steps. A category counts once, however many columns of 0 and 1 it makes.
+    n_columns : int
+        Columns of the table the estimator was fitted on.
+
+    Returns
+    -------
+    columns : ndarray of int, sorted
+
+    Raises
+    ------
+    PsephosError
+        If the estimator, or a step before it, is of a kind whose columns are not known.
+    """
+    sources: _Sources = [np.array([j], dtype=np.intp) for j in range(n_columns)]
+    model = estimator
+    while hasattr(model, "steps"):
+        for _, step in model.steps[:-1]:
+            sources = _through(step, sources)
+        model = model.steps[-1][1]
+    read = _read_by(model, len(sources))
+    if not len(read):
+        return np.empty(0, dtype=np.intp)
+    return np.unique(np.concatenate([sources[j] for j in read.tolist()])).astype(np.intp)
+
+
+# ------------------------------------------------------------------- models
+def _read_by(model: Any, p: int) -> _Indices:
+    """Return which of its p input columns a model reads."""
+    vote = getattr(model, "vote_", None)
+    if vote is not None:
+        return np.asarray(vote.columns, dtype=np.intp)
+    if hasattr(model, "tree_"):
+        features = np.asarray(model.tree_.feature)
+        return np.unique(features[features >= 0]).astype(np.intp)
+    if hasattr(model, "get_booster"):
+        return _read_by_xgboost(model)
+    if hasattr(model, "coef_"):
+        coefficients: Any = model.coef_
+        table = coefficients.toarray() if hasattr(coefficients, "toarray") else coefficients
+        return np.flatnonzero(np.any(np.atleast_2d(np.asarray(table)) != 0, axis=0))
+    members: Any = getattr(model, "estimators_", None)
+    if members is not None:
+        return _read_by_members(model, members, p)
+    kind = type(model).__name__
+    if kind.startswith("Dummy") or kind == "_ConstantPredictor":
+        return np.empty(0, dtype=np.intp)
+    if hasattr(model, "support_vectors_") or hasattr(model, "n_samples_fit_"):
+        return np.arange(p, dtype=np.intp)
+    raise PsephosError(
+        f"psephos does not know which columns {kind} reads: count all {p} of them, or give the "
+        "model a fitted tree, coefficients or vote to read them from."
+    )
+
+
+def _read_by_members(model: Any, members: Any, p: int) -> _Indices:
+    flat: list[Any] = list(np.asarray(members, dtype=object).ravel())
+    subsets: Any = getattr(model, "estimators_features_", None)
+    read: list[_Indices] = []
+    for i, member in enumerate(flat):
+        inside = columns_used(member, p if subsets is None else len(subsets[i]))
+        read.append(inside if subsets is None else np.asarray(subsets[i], dtype=np.intp)[inside])
+    return np.unique(np.concatenate(read)) if read else np.empty(0, dtype=np.intp)
+
+
+def _read_by_xgboost(model: Any) -> _Indices:
+    booster = model.get_booster()
+    # only split columns have a count; columns are called f0, f1, ... when fitted on an array
+    names: Any = booster.feature_names
+    where = {n: j for j, n in enumerate(names)} if names else {}
+    found = [where[k] if k in where else int(k[1:]) for k in booster.get_score()]
+    return np.array(sorted(found), dtype=np.intp)
+
+
+# ------------------------------------------------------------------- steps before the model
+def _through(step: Any, sources: _Sources) -> _Sources:
+    """Return the sources of a fitted step's outputs."""
+    if step is None or isinstance(step, str):  # 'passthrough'
+        return sources
+    if hasattr(step, "steps"):
+        for _, inner in step.steps:
+            sources = _through(inner, sources)
+        return sources
+    if hasattr(step, "transformers_"):
+        return _through_columns(step, sources)
+    if hasattr(step, "transformer_list"):
+        return [one for _, part in step.transformer_list for one in _through(part, sources)]
+    if hasattr(step, "get_support"):
+        return [sources[j] for j in np.flatnonzero(step.get_support()).tolist()]
+    if hasattr(step, "categories_"):
+        return _through_encoder(step, sources)
+    if hasattr(step, "statistics_"):
+        return _through_imputer(step, sources)
+    if hasattr(step, "features_"):  # MissingIndicator
+        return [sources[j] for j in np.asarray(step.features_).tolist()]
+    if type(step).__name__.endswith(("Scaler", "Normalizer", "Transformer", "Binarizer")):
+        _refuse_resizing(step, len(sources))
+        # a row's norm is made of all its columns
+        return [_union(sources)] * len(sources) if type(step).__name__ == "Normalizer" else sources
+    raise PsephosError(
+        f"psephos does not know which columns the step {type(step).__name__} makes its own of: "
+        "count all columns, or use imputing, encoding, scaling and selecting steps."
+    )
+
+
+def _union(sources: _Sources) -> _Indices:
+    return np.unique(np.concatenate(sources))
+
+
+def _refuse_resizing(step: Any, p: int) -> None:
+    names: Any = step.get_feature_names_out() if hasattr(step, "get_feature_names_out") else ()
+    if len(names) != p:
+        raise PsephosError(
+            f"the step {type(step).__name__} makes {len(names)} columns of {p}, and psephos does "
+            "not know of which: count all columns."
+        )
+
+
+def _through_columns(step: Any, sources: _Sources) -> _Sources:
+    outputs: dict[int, _Indices] = {}
+    for name, part, chosen in step.transformers_:
+        place = step.output_indices_[name]
+        if isinstance(part, str) and part == "drop":
+            continue
+        inside = _through(part, [sources[j] for j in _positions(step, chosen, len(sources))])
+        for k, one in zip(range(place.start, place.stop), inside, strict=True):
+            outputs[k] = one
+    return [outputs[k] for k in sorted(outputs)]
+
+
+def _positions(step: Any, chosen: Any, p: int) -> list[int]:
+    if isinstance(chosen, slice):
+        return list(range(p))[chosen]
+    picked = np.atleast_1d(np.asarray(chosen))
+    if picked.dtype.kind == "b":
+        return np.flatnonzero(picked).tolist()
+    if picked.dtype.kind in "iu":
+        return picked.tolist()
+    names = [str(n) for n in step.feature_names_in_]
+    return [names.index(str(n)) for n in picked]
+
+
+def _through_encoder(step: Any, sources: _Sources) -> _Sources:
+    if type(step).__name__ == "OrdinalEncoder":
+        return sources
+    # names made of a mark per input tell, across scikit-learn versions, what each output is of
+    marks = [f"\x1f{j}\x1f" for j in range(len(sources))]
+    made = step.get_feature_names_out(marks)
+    return [sources[int(str(name).split("\x1f")[1])] for name in made]
+
+
+def _through_imputer(step: Any, sources: _Sources) -> _Sources:
+    kept = list(range(len(sources)))
+    if not step.keep_empty_features:
+        kept = [j for j in kept if step.statistics_[j] == step.statistics_[j]]
+    flagged: list[int] = []
+    indicator = getattr(step, "indicator_", None)
+    if indicator is not None:
+        flagged = np.asarray(indicator.features_).tolist()
+    return [sources[j] for j in (*kept, *flagged)]

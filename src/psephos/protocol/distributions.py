@@ -1,0 +1,68 @@
+"""Distributions of hyper-parameters, as data: drawn from, put in words, hashed into keys."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+__all__ = ["Choice", "Distribution", "Integers", "LogUniform", "Uniform", "draw"]
+
+
+class Distribution(Protocol):
+    """Something a value is drawn from; its `repr` is its definition."""
+
+    def draw(self, rng: np.random.Generator) -> Any:
+        """Return one value."""
+        ...
+
+
+@dataclass(frozen=True)
+class Integers:
+    """Whole numbers from low to high, both included, all equally likely."""
+
+    low: int
+    high: int
+
+    def draw(self, rng: np.random.Generator) -> int:
+        """Return one value."""
+        return int(rng.integers(self.low, self.high + 1))
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """Real numbers between low and high, all equally likely."""
+
+    low: float
+    high: float
+
+    def draw(self, rng: np.random.Generator) -> float:
+        """Return one value."""
+        return float(rng.uniform(self.low, self.high))
+
+
+@dataclass(frozen=True)
+class LogUniform:
+    """Real numbers between low and high whose logarithms are equally likely."""
+
+    low: float
+    high: float
+
+    def draw(self, rng: np.random.Generator) -> float:
+        """Return one value."""
+        return float(np.exp(rng.uniform(np.log(self.low), np.log(self.high))))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of a few values, all equally likely."""
+
+    values: tuple[Any, ...]
+
+    def draw(self, rng: np.random.Generator) -> Any:
+        """Return one value."""
+        return self.values[int(rng.integers(len(self.values)))]
+
+
+def draw(distributions: dict[str, Distribution], rng: np.random.Generator) -> dict[str, Any]:
+    """Return one value of each parameter, drawn in the order of their names."""
+    return {name: distributions[name].draw(rng) for name in sorted(distributions)}

@@ -1,0 +1,102 @@
+"""How good answers are: balanced accuracy, accuracy, ROC-AUC and log-loss."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+__all__ = ["METRICS", "Answers", "answers_of", "balanced_accuracy", "measures"]
+
+METRICS = ("balanced_accuracy", "accuracy", "roc_auc", "log_loss")
+
+_CLIP = 1e-15
+_Floats = NDArray[np.float64]
+_Codes = NDArray[np.intp]
+
+
+class Answers(NamedTuple):
+    """What a model says of some rows.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n,)
+        The class it answers.
+    proba : ndarray of shape (n, K)
+        Probabilities; 0 for a class that its training part lacked.
+    ranking : ndarray of shape (n, K)
+        Scores by which ROC-AUC ranks the rows, a column per class.
+    """
+
+    codes: _Codes
+    proba: _Floats
+    ranking: _Floats
+
+
+def answers_of(model: Any, X: _Floats, n_classes: int) -> Answers:
+    """Return the answers of a model fitted on class codes.
+
+    Probabilities are the model's own. Where it has none (SVM), they are a monotone link of its
+    decision values d: 1 / (1 + exp(-d)), or softmax over the classes. They are not calibrated:
+    the link serves the log-loss only. With two classes rows are ranked by decision values, where
+    there are such, since probabilities may round to 0 or 1.
+    """
+    seen = np.asarray(model.classes_).astype(np.intp)
+    decision = model.decision_function(X) if hasattr(model, "decision_function") else None
+    if hasattr(model, "predict_proba"):
+        inside = np.asarray(model.predict_proba(X), dtype=np.float64)
+    else:
+        inside = _linked(np.asarray(decision, dtype=np.float64))
+    proba = np.zeros((len(X), n_classes))
+    proba[:, seen] = inside
+    ranking = proba
+    if decision is not None and n_classes == 2 and np.ndim(decision) == 1:
+        ranking = np.column_stack([-np.asarray(decision), decision]).astype(np.float64)
+    return Answers(np.asarray(model.predict(X)).astype(np.intp), proba, ranking)
+
+
+def _linked(decision: _Floats) -> _Floats:
+    if decision.ndim == 1:
+        decision = np.column_stack([np.zeros_like(decision), decision])
+    powers = np.exp(decision - decision.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+def measures(answers: Answers, truth: _Codes) -> dict[str, float | None]:
+    """Return the metrics by name; None where one is not defined.
+
+    roc_auc is the chance that a row of the class ranks above a row of another class, ties half:
+    with two classes of the second class, with more the plain mean over classes of one against the
+    rest ('ovr', macro); None if the rows lack a class. log_loss is the mean of -log p(true class),
+    p clipped to [1e-15, 1].
+    """
+    n_classes = answers.proba.shape[1]
+    told = answers.proba[np.arange(len(truth)), truth]
+    return {
+        "balanced_accuracy": balanced_accuracy(answers.codes, truth),
+        "accuracy": float(np.mean(answers.codes == truth)),
+        "roc_auc": _roc_auc(answers.ranking, truth, n_classes),
+        "log_loss": float(-np.mean(np.log(np.clip(told, _CLIP, 1.0)))),
+    }
+
+
+def balanced_accuracy(codes: _Codes, truth: _Codes) -> float:
+    """Return the mean over the classes present of the share of their rows answered rightly."""
+    rows = np.bincount(truth)
+    right = np.bincount(truth[codes == truth], minlength=len(rows))
+    present = rows > 0
+    return float(np.mean(right[present] / rows[present]))
+
+
+def _roc_auc(ranking: _Floats, truth: _Codes, n_classes: int) -> float | None:
+    counts = np.bincount(truth, minlength=n_classes)
+    if (counts == 0).any() or np.isnan(ranking).any():
+        return None
+    classes = [1] if n_classes == 2 else range(n_classes)
+    areas: list[float] = []
+    for k in classes:
+        own = int(counts[k])
+        ranks = rankdata(ranking[:, k])
+        above = float(ranks[truth == k].sum()) - own * (own + 1) / 2
+        areas.append(above / (own * (len(truth) - own)))
+    return float(np.mean(areas))

@@ -1,0 +1,205 @@
+"""One task of a comparison: tune inside the training part, fit, answer the test part."""
+
+import json
+import time
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from psephos._errors import PsephosError
+from psephos._input import Schema
+from psephos.protocol.columns import columns_used
+from psephos.protocol.distributions import draw
+from psephos.protocol.models import Contender, Params, final_step
+from psephos.protocol.pipelines import Shape
+from psephos.protocol.presets import Protocol
+from psephos.protocol.scores import answers_of, balanced_accuracy, measures
+from psephos.protocol.splits import Rows, inner_splits
+from psephos.protocol.tables import DataTable
+
+__all__ = ["Task", "run_task", "shape_of"]
+
+_SHOWN_WARNINGS = 5
+
+
+@dataclass(frozen=True)
+class Task:
+    """A fit of a comparison; what it gives depends on these values and the table alone.
+
+    Parameters
+    ----------
+    key : str
+        The SHA-256 of the configuration.
+    contender : Contender
+    protocol : Protocol
+    split : (repeat, fold), or None
+        None is the refit on all rows.
+    train, test : ndarray of int
+    seeds : (int, int, int)
+        Of the inner folds (the same for all models), the draws, and the model.
+    """
+
+    key: str
+    contender: Contender
+    protocol: Protocol
+    split: tuple[int, int] | None
+    train: Rows
+    test: Rows
+    seeds: tuple[int, int, int]
+
+
+def shape_of(table: DataTable) -> Shape:
+    """Return what contenders may know of the table."""
+    return Shape(
+        n_columns=table.n_columns,
+        n_classes=len(table.classes),
+        categorical=tuple(sorted(table.categories)),
+        missing=bool(np.isnan(table.X).any()),
+    )
+
+
+def run_task(task: Task, table: DataTable) -> tuple[dict[str, Any], Any]:
+    """Return the journal entry of a task, and the fitted model if it is a refit of psephos.
+
+    A failure is an entry, too: its status is 'failed' and it carries the sentence.
+    """
+    entry: dict[str, Any] = {"key": task.key, "model": task.contender.name, "split": task.split}
+    with warnings.catch_warnings(record=True) as caught, threadpool_limits(1):
+        warnings.simplefilter("always")
+        try:
+            told, model = _fitted(task, table)
+            entry |= told | {"status": "ok", "error": ""}
+        except Exception as error:  # whatever a model raises, the other fits go on
+            model = None
+            entry |= {"status": "failed", "error": _sentence(error)}
+    entry.setdefault("timing", {})["warnings"] = _counted(caught)
+    return entry, model
+
+
+def _sentence(error: Exception) -> str:
+    text = " ".join(str(error).split())[:500]
+    return text if isinstance(error, PsephosError) else f"{type(error).__name__}: {text}"
+
+
+def _counted(caught: list[warnings.WarningMessage]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for one in caught:
+        text = f"{one.category.__name__}: {str(one.message).strip().splitlines()[0][:200]}"
+        counts[text] = counts.get(text, 0) + 1
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_SHOWN_WARNINGS])
+
+
+def _fitted(task: Task, table: DataTable) -> tuple[dict[str, Any], Any]:
+    codes, shape = table.codes, shape_of(table)
+    clock = time.perf_counter()
+    params, inner, n_failed = _tuned(task, table, codes, shape)
+    searched = time.perf_counter()
+    model = task.contender.build(params, shape, task.seeds[2])
+    refit = task.split is None and task.contender.origin == "psephos"
+    # a saved model answers with the user's labels; the fits of the folds with their codes
+    model.fit(table.X[task.train], (table.y if refit else codes)[task.train])
+    fitted = time.perf_counter()
+    entry: dict[str, Any] = {
+        "params": json.dumps(params, sort_keys=True),
+        "inner_balanced_accuracy": inner,
+        "columns_used": len(_columns(model, table.n_columns)),
+        "n_voters": _n_voters(model, task.contender),
+    }
+    if task.split is not None:
+        answers = answers_of(model, table.X[task.test], shape.n_classes)
+        entry["measures"] = measures(answers, codes[task.test])
+        entry["proba"] = answers.proba.tolist()
+    entry["timing"] = {
+        "search_seconds": searched - clock,
+        "fit_seconds": fitted - searched,
+        "predict_seconds": time.perf_counter() - fitted,
+        "draws_failed": n_failed,
+    }
+    return entry, _named(model, table) if refit else None
+
+
+# ------------------------------------------------------------------- tuning
+def _tuned(
+    task: Task, table: DataTable, codes: NDArray[np.intp], shape: Shape
+) -> tuple[Params, float | None, int]:
+    """Return the winning parameters, their inner score, and how many draws failed."""
+    draws = _draws(task, shape)
+    if len(draws) == 1 and not draws[0]:
+        return {}, None, 0
+    inside = codes[task.train]
+    groups = None if table.groups is None else table.groups[task.train]
+    folds = inner_splits(inside, groups, task.protocol.inner_folds, task.seeds[0])
+    X = table.X[task.train]
+    parts = [(X[train], inside[train], X[test], inside[test]) for train, test in folds]
+    best: tuple[Params, float] | None = None
+    failures: list[Exception] = []
+    for params in draws:
+        try:
+            score = float(np.mean([_inner_score(task, params, shape, part) for part in parts]))
+        except Exception as error:  # a draw that cannot be fitted has lost; others may not
+            failures.append(error)
+            continue
+        if best is None or score > best[1]:  # the first of equals stays
+            best = params, score
+    if best is None:
+        raise failures[0]
+    return best[0], best[1], len(failures)
+
+
+def _draws(task: Task, shape: Shape) -> list[Params]:
+    distributions = task.contender.drawn(task.protocol.distributions, shape.n_classes)
+    if not distributions:
+        return [{}]
+    rng = np.random.default_rng(task.seeds[1])
+    n_draws = task.protocol.n_draws(task.contender.name)
+    first: list[Params] = [{}] if task.protocol.defaults_first else []
+    return first + [draw(distributions, rng) for _ in range(n_draws - len(first))]
+
+
+def _inner_score(task: Task, params: Params, shape: Shape, part: Any) -> float:
+    X_train, y_train, X_test, y_test = part
+    model = task.contender.build(params, shape, task.seeds[2])
+    model.fit(X_train, y_train)
+    return balanced_accuracy(np.asarray(model.predict(X_test)).astype(np.intp), y_test)
+
+
+# ------------------------------------------------------------------- reading the model
+def _columns(model: Any, n_columns: int) -> NDArray[np.intp]:
+    try:
+        return columns_used(model, n_columns)
+    except PsephosError as error:
+        warnings.warn(str(error), UserWarning, stacklevel=2)  # stated in timings.csv
+        return np.arange(n_columns, dtype=np.intp)
+
+
+def _n_voters(model: Any, contender: Contender) -> int | None:
+    last = final_step(model)
+    vote = getattr(last, "vote_", None)
+    if vote is not None:
+        return int(vote.n_voters)
+    if not contender.ensemble:
+        return None
+    if hasattr(last, "get_booster"):
+        return len(last.get_booster().get_dump())
+    members = getattr(last, "estimators_", None)
+    return None if members is None else int(np.size(members))
+
+
+def _named(model: Any, table: DataTable) -> Any:
+    """Return a model fitted on the table's numbers, knowing its column names and levels.
+
+    The table holds codes; a model that is used later meets the words they stand for.
+    """
+    if not hasattr(model, "schema_"):
+        return None  # behind a pipeline: not a model that a file can hold
+    levels = {
+        j: tuple(table.categories[j][int(code)] for code in codes)
+        for j, codes in model.schema_.levels.items()
+    }
+    model.schema_ = Schema(table.n_columns, table.names, levels)
+    model.feature_names_in_ = np.asarray(table.names, dtype=object)
+    return model

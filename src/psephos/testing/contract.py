@@ -1,0 +1,220 @@
+"""The contract of every model: what its votes, columns, file and weights promise.
+
+Each check takes a `Case` and raises AssertionError with the numbers if the promise is broken.
+"""
+
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+
+from psephos.modelfile import load, save
+from psephos.testing.tables import small_table
+
+__all__ = ["CHECKS", "Case", "parametrize_with_contract"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """An estimator to be checked, and the table to check it on.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Not fitted.
+    n_classes : int, default=2
+    missing : float, default=0.0
+        Share of missing values; 0 for estimators whose voters refuse them.
+    no_repetition : str, default=''
+        Why weight 2 is not the row twice for this estimator; '' if it is.
+    """
+
+    estimator: Any
+    n_classes: int = 2
+    missing: float = 0.0
+    no_repetition: str = ""
+
+    def table(self, seed: int = 0) -> Any:
+        """Return (X, y) of a small table."""
+        return small_table(self.n_classes, missing=self.missing, seed=seed)
+
+    def fit(self, **kwargs: Any) -> Any:
+        """Return a fitted clone."""
+        X, y = self.table()
+        return clone(self.estimator).fit(X, y, **kwargs)
+
+    def cases(self) -> Any:
+        """Return rows to predict: some training rows, and new ones."""
+        return np.vstack([self.table().X[:9], self.table(seed=1).X[:30]])
+
+
+def check_contributions_sum_to_the_score(case: Case) -> None:
+    """The voters' contributions sum to the score; the weights to the mass."""
+    model, X = case.fit(), case.cases()
+    assert_allclose(model.contributions(X).sum(axis=1), model.decision_function(X), atol=1e-12)
+    vote = model.vote_
+    assert_allclose(np.abs(vote.weights(X)).sum(axis=1), model.mass(X), rtol=1e-10)
+    if vote.readout.score == "normalised":
+        raw = np.einsum("nt,ntk->nk", vote.weights(X), vote.votes(X))
+        assert_allclose(vote.score(X), raw / vote.mass(X)[:, None], atol=1e-12)
+
+
+def check_silent_columns_change_nothing(case: Case) -> None:
+    """Scrambling the columns the vote does not name changes no answer."""
+    model, X = case.fit(), case.cases()
+    before = model.decision_function(X)
+    silent = np.setdiff1d(np.arange(X.shape[1]), model.vote_.columns)
+    scrambled = X.copy()
+    rng = np.random.default_rng(0)
+    scrambled[:, silent] = 100.0 * rng.standard_normal((len(X), len(silent)))
+    assert_array_equal(model.decision_function(scrambled), before)
+    importance = model.vote_.local_importance(X).toarray()
+    assert (importance[:, silent] == 0).all(), "a silent column has importance"
+    assert_array_equal(model.usage().toarray().any(axis=0).nonzero()[0], model.vote_.columns)
+
+
+def check_reduced_model_gives_the_same_answers(case: Case) -> None:
+    """`reduce()` answers alike from the columns read alone, and is of the same class."""
+    model, X = case.fit(), case.cases()
+    reduced = model.reduce()
+    read = X[:, model.vote_.columns]
+    assert type(reduced) is type(model)
+    assert reduced.n_features_in_ == read.shape[1] == model.n_features_used_
+    assert_array_equal(reduced.decision_function(read), model.decision_function(X))
+    assert_array_equal(reduced.predict_proba(read), model.predict_proba(X))
+
+
+def check_anatomy_tells_the_truth(case: Case) -> None:
+    """The recipe's anatomy names the parts of the fitted vote."""
+    model = case.fit()
+    voters = getattr(type(model.vote_.voters), "tag", None)
+    assert voters in model.anatomy.voters, f"{voters} is not in the anatomy {model.anatomy}"
+    assert model.vote_.weighting.tag == model.anatomy.weighting
+    assert model.vote_.readout.score == model.anatomy.readout
+
+
+def check_weight_two_is_the_row_twice(case: Case) -> None:
+    """Where the estimator claims it, weight 2 equals the row given twice."""
+    if case.no_repetition:
+        return
+    X, y = case.table()
+    twice = np.arange(len(y)) % 3 == 0
+    order = np.sort(np.concatenate([np.arange(len(y)), np.flatnonzero(twice)]))
+    weighted = clone(case.estimator).fit(X, y, sample_weight=1.0 + twice)
+    repeated = clone(case.estimator).fit(X[order], y[order])
+    new = case.cases()
+    assert_allclose(
+        weighted.decision_function(new), repeated.decision_function(new), rtol=1e-9, atol=1e-9
+    )
+
+
+def check_voters_may_change_places(case: Case) -> None:
+    """The order of voters changes no answer beyond rounding."""
+    model, X = case.fit(), case.cases()
+    order = np.random.default_rng(0).permutation(model.vote_.n_voters)
+    assert_allclose(model.vote_.take(order).score(X), model.vote_.score(X), atol=1e-12)
+
+
+def check_refit_equals_fit(case: Case) -> None:
+    """Fitting again, on the same or after another table, gives the same bytes."""
+    model, X = case.fit(), case.cases()
+    before = model.decision_function(X)
+    other, labels = case.table(seed=5)
+    table, y = case.table()
+    model.fit(other[:, :9], labels).fit(table, y)
+    assert_array_equal(model.decision_function(X), before)
+
+
+def check_file_gives_the_same_bytes(case: Case) -> None:
+    """Save, load, and save again: the same answers and the same file."""
+    model, X = case.fit(), case.cases()
+    with tempfile.TemporaryDirectory() as folder:
+        first, second = Path(folder, "a.psephos"), Path(folder, "b.psephos")
+        save(model, first)
+        loaded = load(first)
+        save(loaded, second)
+        assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+        assert_array_equal(loaded.predict(X), model.predict(X))
+        assert loaded.describe() == model.describe()
+        assert loaded.explain(X).columns() == model.explain(X).columns()
+        if getattr(case.estimator, "estimator", None) is None:  # its words only are kept
+            assert first.read_bytes() == second.read_bytes(), "the file changed"
+
+
+def check_staging_ends_at_the_score(case: Case) -> None:
+    """The last stage is the whole vote; every stage equals the truncated vote."""
+    model, X = case.fit(), case.cases()
+    stages = list(model.vote_.staged_scores(X))
+    assert len(stages) == model.vote_.n_voters
+    for t, score in enumerate(stages, start=1):
+        assert_allclose(score, model.vote_.truncate(t).score(X), atol=1e-12)
+
+
+def check_read_only_and_mapped_input(case: Case) -> None:
+    """Read-only and memory-mapped tables give the same model, and are left alone."""
+    X, y = case.table()
+    expected = case.fit().decision_function(case.cases())
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(Path(folder, "X.npy"), X)
+        mapped = np.load(Path(folder, "X.npy"), mmap_mode="r")
+        frozen = X.copy()
+        frozen.flags.writeable = False
+        for table in (mapped, frozen, np.asfortranarray(X)):
+            model = clone(case.estimator).fit(table, y)
+            assert_array_equal(model.decision_function(case.cases()), expected)
+        del mapped, table, model
+    assert_array_equal(X, case.table().X)
+
+
+def check_parameters_are_left_alone(case: Case) -> None:
+    """`fit` writes to no constructor parameter."""
+    model = clone(case.estimator)
+    before = {name: repr(value) for name, value in model.get_params().items()}
+    X, y = case.table()
+    model.fit(X, y)
+    assert {name: repr(value) for name, value in model.get_params().items()} == before
+
+
+def check_ballots_tell_the_vote(case: Case) -> None:
+    """Ballots have a row per case and voter, and their contributions sum to the score."""
+    model, X = case.fit(), case.cases()[:5]
+    ballots = model.explain(X)
+    table = ballots.columns()
+    assert {len(column) for column in table.values()} == {5 * model.vote_.n_voters}
+    terms = [np.array(v) for name, v in table.items() if name.startswith("contribution")]
+    total = np.stack([t.reshape(5, -1).sum(axis=1) for t in terms], axis=1)
+    assert_allclose(total, ballots.score, atol=1e-12)
+    assert len(model.describe()) == 1 + model.vote_.n_voters
+
+
+CHECKS: Mapping[str, Callable[[Case], None]] = {
+    function.__name__.removeprefix("check_").replace("_", " "): function
+    for name, function in sorted(globals().items())
+    if name.startswith("check_")
+}
+
+
+def parametrize_with_contract(cases: Mapping[str, Case]) -> Any:
+    """Return a pytest decorator that runs every check on every case.
+
+    The test takes one argument, ``check``, and calls it::
+
+        @parametrize_with_contract({"mine": Case(MyClassifier())})
+        def test_contract(check):
+            check()
+    """
+    import pytest  # the only use of pytest in the package: it is a test dependency
+
+    pairs = [(c, n) for c in cases for n in CHECKS]
+    names = [f"{case}: {check}" for case, check in pairs]
+    calls = [_call(CHECKS[check], cases[case]) for case, check in pairs]
+    return pytest.mark.parametrize("check", calls, ids=names)
+
+
+def _call(check: Callable[[Case], None], case: Case) -> Callable[[], None]:
+    return lambda: check(case)

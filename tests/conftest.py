@@ -1,0 +1,42 @@
+"""What all tests share: the kernel cache, the seed, the real data."""
+
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+
+_ROOT = Path(__file__).resolve().parent.parent
+
+
+def _kernel_hash() -> str:
+    digest = hashlib.sha256()
+    for path in sorted((_ROOT / "src" / "psephos" / "kernels").glob("*.py")):
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+# numba's cache does not see an edit in another file than the kernel's own, so the folder is
+# named by all of them. This must happen before numba is imported.
+os.environ.setdefault("NUMBA_CACHE_DIR", str(_ROOT / ".numba_cache" / _kernel_hash()))
+
+import hypothesis  # noqa: E402
+
+hypothesis.settings.register_profile("psephos", deadline=None, derandomize=True)
+hypothesis.settings.load_profile("psephos")
+
+
+@pytest.fixture
+def random_seed() -> int:
+    """Seed of a test's random numbers; PSEPHOS_SEED tries another."""
+    return int(os.environ.get("PSEPHOS_SEED", "0"))
+
+
+@pytest.fixture
+def data_dir() -> Path:
+    """Folder of the real data sets; without it the test is skipped."""
+    folder = os.environ.get("PSEPHOS_DATA")
+    if not folder:
+        pytest.skip("needs real data: set PSEPHOS_DATA to the folder of the data sets")
+    return Path(folder)

@@ -1,0 +1,79 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from psephos.report.chart import NARROW, WIDE, Point, interval_strip, pareto_chart
+
+
+def point(key, columns, score, *, ours=False, optimal=False, columns_sd=0.0, score_sd=0.0):
+    return Point(key, key, ours, optimal, columns, columns_sd, score, score_sd, ())
+
+
+def test_more_columns_stand_further_right_and_better_scores_higher():
+    points = [point(str(c), c, 0.5 + i / 20) for i, c in enumerate([0, 0.5, 1, 3, 40, 2000])]
+    marks = pareto_chart(points, 2000, 0.5, WIDE)["marks"]
+    assert [m["x"] for m in marks] == sorted({m["x"] for m in marks})
+    assert [m["y"] for m in marks] == sorted({m["y"] for m in marks}, reverse=True)
+
+
+def test_columns_are_logarithmic_from_one_on():
+    points = [point(str(c), c, 0.7) for c in (1, 10, 100)]
+    x = [m["x"] for m in pareto_chart(points, 1000, 0.5, WIDE)["marks"]]
+    assert x[2] - x[1] == pytest.approx(x[1] - x[0], abs=0.02)
+
+
+def test_the_front_passes_through_the_optimal_models_only():
+    points = [
+        point("none", 0, 0.5, optimal=True),
+        point("few", 3, 0.8, optimal=True),
+        point("bad", 50, 0.7),
+        point("many", 90, 0.9, optimal=True),
+    ]
+    chart = pareto_chart(points, 100, 0.5, WIDE)
+    where = {m["key"]: (m["x"], m["y"]) for m in chart["marks"]}
+    front = chart["front"]
+    assert front.startswith("M{} {}".format(*where["none"]))
+    for key in ("few", "many"):
+        assert "H{}V{}".format(*where[key]) in front
+    assert str(where["bad"][1]) not in front
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.floats(0, 1e5), st.floats(0, 1), st.floats(0, 0.5), st.floats(0, 1e5), st.booleans()
+        ),
+        min_size=1,
+        max_size=12,
+    ),
+    st.integers(1, 10**5),
+)
+def test_everything_is_drawn_inside_the_frame(models, n_columns):
+    points = [
+        point(str(i), min(c, n_columns), s, score_sd=sd, columns_sd=csd, ours=ours)
+        for i, (c, s, sd, csd, ours) in enumerate(models)
+    ]
+    for frame in (WIDE, NARROW):
+        chart = pareto_chart(points, n_columns, 0.5, frame)
+        for mark in chart["marks"]:
+            for key in ("x", "x1", "x2"):
+                assert frame.left <= mark[key] <= frame.inner_right
+            for key in ("y", "y1", "y2"):
+                assert frame.top - 0.01 <= mark[key] <= frame.inner_bottom + 0.01
+            assert math.isfinite(mark["text"]["x"])
+
+
+def test_labels_of_models_that_stand_together_do_not_cover_each_other():
+    points = [point("model number one", 20, 0.8), point("model number two", 20, 0.805)]
+    a, b = (m["text"] for m in pareto_chart(points, 100, 0.5, WIDE)["marks"])
+    apart = abs(a["y"] - b["y"]) >= 12 or a["anchor"] != b["anchor"]
+    assert apart
+
+
+def test_intervals_keep_their_order_around_zero():
+    strip = interval_strip([(0.1, -0.05, 0.25), (-0.2, -0.4, 0.0)], width=200)
+    first, second = strip["bars"]
+    assert first["x1"] < strip["zero"] < first["x"] < first["x2"]
+    assert second["x1"] < second["x"] < second["x2"] == strip["zero"]

@@ -1,0 +1,31 @@
+import math
+
+import pytest
+
+from psephos.report.words import count, difference, number, plural, plus_minus, series
+
+
+def test_numbers_have_a_true_minus_and_never_a_minus_zero():
+    assert number(-0.1234) == "−0.123"
+    assert number(-0.0001) == "0.000"
+    assert difference(0.25) == "+0.250"
+    assert difference(-0.25) == "−0.250"
+    assert difference(0.0001) == "0.000"
+
+
+@pytest.mark.parametrize("nothing", [None, math.nan, math.inf])
+def test_what_is_not_known_is_a_dash(nothing):
+    assert number(nothing) == "–"
+    assert count(nothing) == "–"
+    assert plus_minus(nothing, 0.1) == "–"
+
+
+def test_counts_are_whole_where_they_are_whole():
+    assert count(4.0) == "4"
+    assert count(4.25) in {"4.2", "4.3"}
+    assert count(2000) == "2000"
+    assert count(100_000) == "100 000"
+    assert plural(1, "column") == "1 column"
+    assert plural(2, "column") == "2 columns"
+    assert series(["a", "b", "c"]) == "a, b and c"
+    assert series([]) == ""
