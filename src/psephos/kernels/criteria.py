@@ -49,6 +49,8 @@ class WeightedError(NamedTuple):
     n_classes: int
 
     def gain(crit, parent, left, right):  # noqa: D102
+        if crit.n_classes == 2:  # the same, without branches that the processor cannot predict
+            return max(left[0] + right[1], left[1] + right[0]) - max(parent[0], parent[1])
         first_l = first_r = second_l = second_r = heaviest = -np.inf
         where_l = where_r = -1
         for k in range(crit.n_classes):

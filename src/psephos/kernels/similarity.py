@@ -7,6 +7,7 @@ of distances is kept.
 """
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,166 +52,92 @@ class InverseDistance(NamedTuple):
 
 
 @jit
-def _squared_row(x, columns, inverse, is_category, has_nan, absent, out, counts):
-    """Squared distances of one row to all anchors; ``columns`` is (q, m), anchors transposed."""
+def _squared_rows(X, columns, inverse, is_category, has_nan, absent, out):
+    """Squared distances (n, m) of rows to all anchors; ``columns`` is (q, m), anchors transposed."""
     q, m = columns.shape
-    known = 0
-    ragged = False
-    for i in range(m):
-        out[i] = 0.0
-    for f in range(q):
-        xf = x[f]
-        by = inverse[f]
-        if np.isnan(xf):
-            continue
-        z = columns[f]
-        if has_nan[f]:
-            if not ragged:
-                counts[:] = 0.0
-                ragged = True
-            for i in range(m):
-                if not np.isnan(z[i]):
-                    counts[i] += 1.0
-                    diff = (xf - z[i]) * by
-                    if is_category[f]:
-                        diff = by if xf != z[i] else 0.0
-                    out[i] += diff * diff
-        else:
-            known += 1
-            if is_category[f]:
+    counts = np.empty(m)
+    for r in range(X.shape[0]):
+        u = out[r]
+        u[:] = 0.0
+        counts[:] = 0.0
+        known = 0
+        for f in range(q):
+            x = X[r, f]
+            by = inverse[f]
+            z = columns[f]
+            if np.isnan(x):
+                continue
+            if not has_nan[f]:
+                known += 1
+            if not is_category[f] and not has_nan[f]:
                 for i in range(m):
-                    out[i] += by * by if xf != z[i] else 0.0
+                    diff = (x - z[i]) * by
+                    u[i] += diff * diff
             else:
                 for i in range(m):
-                    diff = (xf - z[i]) * by
-                    out[i] += diff * diff
-    if ragged:
+                    diff = (x - z[i]) * by
+                    if is_category[f]:
+                        diff = by if x != z[i] else 0.0
+                    here = not np.isnan(z[i])
+                    u[i] += diff * diff if here else 0.0
+                    counts[i] += 1.0 if here and has_nan[f] else 0.0
         for i in range(m):
             present = counts[i] + known
-            if present == 0.0:
-                out[i] = absent * absent
-            elif present < q:
-                out[i] *= q / present
-    elif known == 0:
-        for i in range(m):
-            out[i] = absent * absent
-    elif known < q:
-        for i in range(m):
-            out[i] *= q / known
+            if present < q:
+                u[i] = u[i] * (q / present) if present > 0.0 else absent * absent
 
 
 @jit
-def _distance_rows(X, columns, inverse, is_category, has_nan, absent, out):
-    counts = np.empty(columns.shape[1])
-    for r in range(X.shape[0]):
-        _squared_row(X[r], columns, inverse, is_category, has_nan, absent, out[r], counts)
-        for i in range(out.shape[1]):
-            out[r, i] = np.sqrt(out[r, i])
+def _weigh_rows(u, s, skip, own, a, b, scale, per_query, shift):
+    """Turn squared distances (n, m) into ``s_i k_i / 2^c`` in place; ``shift`` (n,) receives c.
 
-
-@jit
-def _weigh_row(u, s, skip, own, a, b, scale, per_query, powers, out):
-    """Write ``s_i k_i / 2^c`` and return c, the shift in powers of two (mostly zero).
-
-    ``u`` are squared distances and are overwritten; ``powers`` is room to work. Anchors with ``skip[i] == own`` are left out.
+    Anchors with ``skip[i] == own[r]`` are left out of row r. The shift, in powers of two, is zero
+    unless the greatest weight would leave the range of float64.
     """
-    m = u.shape[0]
-    low, high = np.inf, 0.0
-    zeros = 0.0
-    if per_query:
-        scale = 0.0
-        for i in range(m):
-            if s[i] > 0.0 and skip[i] != own:
-                scale += s[i] * np.sqrt(u[i])
-        if scale == 0.0:
-            scale = 1.0
-    by = 1.0 / (scale * scale)
-    for i in range(m):
-        heard = s[i] > 0.0 and skip[i] != own
-        out[i] = s[i] if heard else 0.0
-        u[i] *= by
-        zeros += 1.0 if heard and u[i] == 0.0 else 0.0
-        low = min(low, u[i] if heard and u[i] > 0.0 else np.inf)
-        high = max(high, u[i] if heard else 0.0)
-    if a == 0.0 and zeros > 0.0:  # the exact branch: only identical anchors are heard
-        for i in range(m):
-            out[i] = out[i] if u[i] == 0.0 else 0.0
-        return 0.0
-    floor = b * np.log2(a) if a > 0.0 else -np.inf
-    nearest = -np.inf if zeros > 0.0 else 0.5 * b * np.log2(low)
-    shift = max(floor, nearest)
-    if abs(shift) <= 900.0 and low > 1e-290 and high < 1e290:
-        base = a**b
-        power(u, 0.5 * b, powers)
-        for i in range(m):
-            out[i] = out[i] / (base + powers[i]) if out[i] > 0.0 else 0.0
-        return 0.0
-    if shift == np.inf:  # everything is infinitely far, and equally so
-        return shift
-    if shift == -np.inf:  # nobody is heard
-        for i in range(m):
-            out[i] = 0.0
-        return 0.0
-    if abs(shift) <= 900.0:
-        shift = 0.0
-    first = 2.0 ** (floor - shift)
-    for i in range(m):
-        if out[i] > 0.0:
-            exponent = 0.5 * b * np.log2(u[i]) - shift if u[i] > 0.0 else -np.inf
-            out[i] = out[i] / (first + 2.0**exponent) if exponent < 1024.0 else 0.0
-    return shift
-
-
-@jit
-def _weigh_rows(
-    X, columns, inverse, is_category, has_nan, absent, s, a, b, scale, per_query, out, shift
-):
-    m = columns.shape[1]
-    counts = np.empty(m)
-    u = np.empty(m)
+    n, m = u.shape
     powers = np.empty(m)
-    skip = np.zeros(m, np.int64)
-    for r in range(X.shape[0]):
-        _squared_row(X[r], columns, inverse, is_category, has_nan, absent, u, counts)
-        shift[r] = _weigh_row(u, s, skip, -1, a, b, scale, per_query, powers, out[r])
-
-
-@jit
-def _weigh_squared_rows(
-    D2, present, absent, first, s, skip, leave_out, a, b, scale, per_query, out, shift
-):
-    m = D2.shape[1]
-    u = np.empty(m)
-    powers = np.empty(m)
-    for r in range(out.shape[0]):
-        row = first + r
+    weight = np.empty(m)
+    for r in range(n):
+        v = u[r]
+        unit = scale
         for i in range(m):
-            u[i] = D2[row, i]
-        if present.shape[0] > 0:
+            weight[i] = s[i] if skip[i] != own[r] else 0.0
+        if per_query:
+            unit = 0.0
             for i in range(m):
-                share = present[row, i]
-                u[i] = u[i] / share if share > 0.0 else absent * absent
-        own = skip[row] if leave_out else -1
-        shift[r] = _weigh_row(u, s, skip, own, a, b, scale, per_query, powers, out[r])
-
-
-@jit
-def _mean_distance(columns, weight, inverse, is_category, has_nan):
-    q, m = columns.shape
-    u = np.empty(m)
-    counts = np.empty(m)
-    x = np.empty(q)
-    total = 0.0
-    pairs = 0.0
-    for r in range(m):
-        for f in range(q):
-            x[f] = columns[f, r]
-        _squared_row(x, columns, inverse, is_category, has_nan, np.nan, u, counts)
+                unit += weight[i] * np.sqrt(v[i]) if weight[i] > 0.0 else 0.0
+            unit = unit if unit > 0.0 else 1.0
+        low, high, zeros = np.inf, 0.0, 0
         for i in range(m):
-            if not np.isnan(u[i]):  # NaN marks a pair without a common column
-                total += weight[r] * weight[i] * np.sqrt(u[i])
-                pairs += weight[r] * weight[i]
-    return total / pairs if pairs > 0.0 else 0.0
+            v[i] = v[i] / unit / unit
+            heard = weight[i] > 0.0
+            zeros += 1 if heard and v[i] == 0.0 else 0
+            low = min(low, v[i] if heard and v[i] > 0.0 else np.inf)
+            high = max(high, v[i] if heard else 0.0)
+        shift[r] = 0.0
+        if a == 0.0 and zeros > 0:  # the exact branch: only identical anchors are heard
+            for i in range(m):
+                v[i] = weight[i] if v[i] == 0.0 else 0.0
+            continue
+        floor = b * np.log2(a) if a > 0.0 else -np.inf
+        nearest = -np.inf if zeros > 0 else 0.5 * b * np.log2(low)
+        farthest = max(floor, nearest)
+        if abs(farthest) <= 900.0 and low > 1e-290 and high < 1e290:
+            base = a**b
+            power(v, 0.5 * b, powers)
+            for i in range(m):
+                v[i] = weight[i] / (base + powers[i]) if weight[i] > 0.0 else 0.0
+        elif abs(farthest) == np.inf:  # all infinitely far, and equally so; or nobody is heard
+            shift[r] = farthest if farthest > 0.0 and high > 0.0 else 0.0
+            for i in range(m):
+                v[i] = weight[i]
+        else:
+            shift[r] = farthest if abs(farthest) > 900.0 else 0.0
+            first = 2.0 ** (floor - shift[r])
+            for i in range(m):
+                exponent = 0.5 * b * np.log2(v[i]) - shift[r] if v[i] > 0.0 else -np.inf
+                heard = weight[i] > 0.0 and exponent < 1023.0
+                v[i] = weight[i] / (first + 2.0**exponent) if heard else 0.0
 
 
 @jit
@@ -264,7 +191,8 @@ def distances(
 
     def block(b: int) -> None:
         rows = slice(b * size, (b + 1) * size)
-        _distance_rows(X[rows], *parts, out[rows])
+        _squared_rows(X[rows], *parts, out[rows])
+        np.sqrt(out[rows], out=out[rows])
 
     run_blocks(block, -(-n // size), n_jobs)
     return out
@@ -280,10 +208,22 @@ def mean_distance(
     used, k the least stride that leaves no more. Zero where there is no pair.
     """
     Z = np.asarray(Z, dtype=np.float64)
-    weight = np.asarray(weight, dtype=np.float64)
     stride = -(-len(Z) // max_rows)
-    columns, *rest, _ = _parts(Z[::stride], metric)
-    return float(_mean_distance(columns, _plain(weight[::stride]), *rest))
+    Z = _plain(Z[::stride])
+    weight = np.asarray(weight, dtype=np.float64)[::stride]
+    parts = _parts(Z, metric._replace(absent=np.nan))  # NaN marks a pair without common column
+    size = _block_rows(len(Z))
+    total = pairs = 0.0
+    for first in range(0, len(Z), size):
+        rows = slice(first, first + size)
+        block = np.empty((len(Z[rows]), len(Z)))
+        _squared_rows(Z[rows], *parts, block)
+        known = ~np.isnan(block)
+        np.sqrt(block, out=block)
+        block[~known] = 0.0
+        total += float(weight[rows] @ (block @ weight))
+        pairs += float(weight[rows] @ (known @ weight))
+    return total / pairs if pairs > 0.0 else 0.0
 
 
 def local_sums(
@@ -324,13 +264,15 @@ def local_sums(
     """
     X = _plain(X)
     parts = _parts(Z, metric)
-    s = _plain(anchor_weight)
-    a, b, scale = (float(v) for v in kernel)
+    n, m = X.shape[0], parts[0].shape[1]
+    keep = np.zeros(m, np.int64)
 
-    def weigh(rows: slice, out: _Float, shift: _Float) -> None:
-        _weigh_rows(X[rows], *parts, s, a, b, scale, per_query, out, shift)
+    def squared(rows: slice, out: _Float) -> None:
+        _squared_rows(X[rows], *parts, out)
 
-    return _blocked_sums(weigh, X.shape[0], right, n_jobs)
+    return _blocked_sums(
+        squared, n, kernel, anchor_weight, right, per_query, keep, np.full(n, -1), n_jobs
+    )
 
 
 def sums_from_squared(
@@ -361,39 +303,56 @@ def sums_from_squared(
     Other parameters and returns as ``local_sums``.
     """
     m = D2.shape[0]
-    groups = np.arange(m) if isinstance(leave_out, bool) else np.asarray(leave_out, np.int64)
-    skip = _plain(groups, np.int64)
-    leave = not isinstance(leave_out, bool) or leave_out
-    D2, s = _plain(D2), _plain(anchor_weight)
-    share = _plain(np.empty((0, 0)) if present is None else present)
-    a, b, scale = (float(v) for v in kernel)
+    if isinstance(leave_out, bool):
+        groups = np.arange(m)
+        own = groups if leave_out else np.full(m, -1)
+    else:
+        groups = own = np.asarray(leave_out, np.int64)
 
-    def weigh(rows: slice, out: _Float, shift: _Float) -> None:
-        _weigh_squared_rows(
-            D2, share, absent, rows.start, s, skip, leave, a, b, scale, per_query, out, shift
-        )
+    def squared(rows: slice, out: _Float) -> None:
+        if present is None:
+            out[:] = D2[rows]
+        else:
+            share = present[rows]
+            out[:] = absent * absent
+            np.divide(D2[rows], share, out=out, where=share > 0.0)
 
-    return _blocked_sums(weigh, m, right, n_jobs)
+    return _blocked_sums(
+        squared, m, kernel, anchor_weight, right, per_query, groups, own, n_jobs
+    )
 
 
 def _blocked_sums(
-    weigh: Any, n: int, right: NDArray[np.bool_], n_jobs: int | None
+    squared: Callable[[slice, _Float], None],
+    n: int,
+    kernel: InverseDistance,
+    anchor_weight: ArrayLike,
+    right: NDArray[np.bool_],
+    per_query: bool,
+    groups: NDArray[np.int64],
+    own: NDArray[np.int64],
+    n_jobs: int | None,
 ) -> tuple[_Float, _Float, _Float]:
+    """Sums over the anchors in blocks of queries; ``squared`` fills in their distances."""
     m, n_voters = right.shape
+    s = _plain(anchor_weight)
+    a, b, scale = (float(v) for v in kernel)
     table = np.asarray(right, dtype=np.float64)
     total, heard, shift = np.empty(n), np.empty((n, n_voters)), np.empty(n)
     size = _block_rows(m)
 
-    def block(b: int) -> None:
-        rows = slice(b * size, min(n, (b + 1) * size))
+    def block(k: int) -> None:
+        rows = slice(k * size, min(n, (k + 1) * size))
         weights = np.empty((rows.stop - rows.start, m))
-        weigh(rows, weights, shift[rows])
+        squared(rows, weights)
+        _weigh_rows(weights, s, groups, own[rows], a, b, scale, per_query, shift[rows])
         weights.sum(axis=1, out=total[rows])
         np.matmul(weights, table, out=heard[rows])
 
     run_blocks(block, -(-n // size), n_jobs)
-    log_scale = -math.log(2.0) * shift
-    log_scale[shift == 0.0] = 0.0
+    log_scale = np.zeros(n)
+    moved = shift != 0.0
+    log_scale[moved] = -math.log(2.0) * shift[moved]
     return total, heard, log_scale
 
 

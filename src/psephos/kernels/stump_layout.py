@@ -111,8 +111,9 @@ def sort_rows(values, bits, digit, order, flag, n_present, n_cuts):
     count = np.empty(1 << digit, np.uint32)
     for j in range(values.shape[0]):
         present = _coarse_words(bits[j], keys, words, 2 * digit)
-        _radix_pass(words, present, 32, digit, count, spare)
-        _radix_pass(spare, present, 32 + digit, digit, count, words)
+        for step in range(2):
+            _radix_pass(words, present, 32 + step * digit, digit, count, spare)
+            words, spare = spare, words
         for k in range(present):
             rows[k] = np.int64(words[k] & np.uint64(0xFFFFFFFF))
             numbers[k] = values[j, rows[k]]

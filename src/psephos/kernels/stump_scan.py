@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from psephos.kernels._jit import jit
 from psephos.kernels.criteria import gain
 
-__all__ = ["round_weights", "scan_ordered", "scan_sparse", "side_totals"]
+__all__ = ["round_weights", "scan_ordered", "scan_sparse"]
 
 
 def round_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -28,23 +28,6 @@ def round_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     if not -1000 < exponent < 1000:  # sums near the ends of the float64 range: leave them
         return weights
     return np.ldexp(np.rint(np.ldexp(weights, exponent)), -exponent)
-
-
-@jit
-def _try_cut(crit, parent, left, right, absent, missing, all_present, best):
-    """Best gain at one threshold and the side of the missing rows (True = left)."""
-    value = gain(crit, parent, left, right)
-    if missing and not all_present:
-        for c in range(parent.shape[0]):
-            left[c] += absent[c]
-            right[c] -= absent[c]
-        other = gain(crit, parent, left, right)
-        for c in range(parent.shape[0]):
-            left[c] -= absent[c]
-            right[c] += absent[c]
-        if other > value and other > best:
-            return other, True
-    return value, False
 
 
 @jit
@@ -93,13 +76,20 @@ def scan_ordered(
             left[labels[row]] += weights[row]
             right[labels[row]] -= weights[row]
             if entry >= flag or (pure and k < n - 1):
-                value, to_left = _try_cut(
-                    crit, parent, left, right, absent, missing, k == present - 1, best
-                )
-                if value > best:
-                    best = value
-                    cut = k
-                    side = to_left
+                for to_left in range(2 if missing and k < present - 1 else 1):
+                    if to_left:  # the rule with the missing rows on the other side
+                        for c in range(n_classes):
+                            left[c] += absent[c]
+                            right[c] -= absent[c]
+                    value = gain(crit, parent, left, right)
+                    if value > best:
+                        best = value
+                        cut = k
+                        side = to_left == 1
+                    if to_left:
+                        for c in range(n_classes):
+                            left[c] -= absent[c]
+                            right[c] += absent[c]
         gains[w] = best
         cuts[w] = cut
         missing_left[w] = side
@@ -154,22 +144,20 @@ def scan_sparse(
             if k == length - 1:
                 admissible = missing
             if admissible:
-                value, to_left = _try_cut(
-                    crit, parent, left, right, absent, missing, k == length - 1, best
-                )
-                if value > best:
-                    best = value
-                    cut = k
-                    side = to_left
+                for to_left in range(2 if missing and k < length - 1 else 1):
+                    if to_left:  # the rule with the missing rows on the other side
+                        for c in range(n_classes):
+                            left[c] += absent[c]
+                            right[c] -= absent[c]
+                    value = gain(crit, parent, left, right)
+                    if value > best:
+                        best = value
+                        cut = k
+                        side = to_left == 1
+                    if to_left:
+                        for c in range(n_classes):
+                            left[c] -= absent[c]
+                            right[c] += absent[c]
         gains[w] = best
         cuts[w] = cut
         missing_left[w] = side
-
-
-@jit
-def side_totals(left, labels, weights, parent):
-    """Totals per class (2, K) of the rows that go left and of the rest."""
-    totals = np.zeros((2, parent.shape[0]))
-    for i in range(left.shape[0]):
-        totals[0 if left[i] else 1, labels[i]] += weights[i]
-    return totals

@@ -59,7 +59,7 @@ def quantise(weights, labels, signed, packed, totals):
 def screen_error(order, n_pure, first, last, table, total, values):
     """Greatest ``|2 S - D|`` over the splits of each column, S the signed sum on the left.
 
-    ``values`` (blocks, 8) int64. Where rows are missing both sides are tried for them, "all on
+    ``values`` (blocks, 8). Where rows are missing both sides are tried for them, "all on
     one side" among them: an upper bound.
     """
     n = order.shape[1]
@@ -85,17 +85,20 @@ def screen_error(order, n_pure, first, last, table, total, values):
 def screen_gini(order, n_pure, first, last, table, total_d, total_w, values):
     """Greatest ``d^2 / w`` of left plus right over the splits of each column, in float32.
 
-    ``values`` (blocks, 8) float32. Missing rows count as right; columns that have any are to be
+    ``values`` (blocks, 8). Missing rows count as right; columns that have any are to be
     searched in full.
     """
     n = order.shape[1]
     d, w = np.int32(total_d), np.int32(total_w)
+    out = np.empty(8, np.float32)
     for block in range(first, last):
         base = block * n * 8
         if block < n_pure:
-            lane_gini(order, base, n - 1, table, d, w, values[block])
+            lane_gini(order, base, n - 1, table, d, w, out)
         else:
-            lane_gini_flagged(order, base, n, table, d, w, values[block])
+            lane_gini_flagged(order, base, n, table, d, w, out)
+        for lane in range(8):
+            values[block, lane] = out[lane]
 
 
 @jit
@@ -109,7 +112,7 @@ def within(values, slots, certain, relative, absolute, floor, out):
     greatest = -1.0
     for i in range(slots.shape[0]):
         if certain[i]:
-            greatest = max(greatest, np.float64(flat[slots[i]]))
+            greatest = max(greatest, flat[slots[i]])
     least = greatest - absolute - relative * greatest
     if greatest <= floor:
         least = -np.inf

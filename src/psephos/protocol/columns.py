@@ -147,8 +147,7 @@ def _through_columns(step: Any, sources: _Sources) -> _Sources:
         if isinstance(part, str) and part == "drop":
             continue
         inside = _through(part, [sources[j] for j in _positions(step, chosen, len(sources))])
-        for k, one in zip(range(place.start, place.stop), inside, strict=True):
-            outputs[k] = one
+        outputs |= dict(zip(range(place.start, place.stop), inside, strict=True))
     return [outputs[k] for k in sorted(outputs)]
 
 

@@ -1,4 +1,4 @@
-"""The journal: one line a finished fit, on disk before the next begins; and whole-or-nothing files."""
+"""One line on the disk for each finished fit, and files that are written whole or not at all."""
 
 import hashlib
 import json

@@ -38,13 +38,20 @@ class Contender:
         For people.
     origin : {'psephos', 'baseline'}
     build : callable (params, shape, seed) -> estimator
-        A fresh estimator; `params` are drawn values, or empty for the defaults of the preset.
+        A fresh estimator; `params` are the drawn values.
     distributions : dict of str to dict of str to Distribution
         What is drawn, by the name of the set ('quick', 'samba').
     ensemble : bool, default=False
         Whether its answer is made of many models' answers.
     needs : str, default=""
         An optional package, which is also the name of the extra that installs it.
+    first : dict of str to dict
+        The default setting of a set, where it is not the constructor's: what the first draw is
+        if the protocol says `defaults_first`.
+    notes : str, default=""
+        What a reader of results should know.
+    binary_only : dict of str to tuple
+        Values of a `Choice` that only two classes allow.
     """
 
     name: str
@@ -55,6 +62,7 @@ class Contender:
     distributions: Mapping[str, Mapping[str, Distribution]]
     ensemble: bool = False
     needs: str = ""
+    first: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     notes: str = ""
     binary_only: Mapping[str, tuple[Any, ...]] = field(default_factory=dict[str, tuple[Any, ...]])
 
@@ -133,7 +141,7 @@ def _adaboost(params: Params, shape: Shape, seed: int) -> Any:
     rest = dict(params)
     depth = rest.pop("max_depth", 1)
     if depth > 1:  # depth 1 is the library's own stump
-        rest["estimator"] = DecisionTreeClassifier(max_depth=depth)
+        rest["estimator"] = DecisionTreeClassifier(max_depth=depth, random_state=seed)
         # trees of scikit-learn know no categories and would read codes as numbers
         model = found(random_state=seed, **rest)
         return prepared(model, shape) if shape.categorical else model
@@ -206,8 +214,8 @@ _ALL = (
         _forest,
         _both(
             {
-                "n_estimators": Integers(50, 150),
                 "max_depth": Integers(2, 10),
+                "min_samples_leaf": Integers(1, 5),
                 "class_weight": _WEIGHTS,
             },
             {
@@ -274,10 +282,9 @@ _ALL = (
         _gradient_boosting,
         _both(
             {
-                "n_estimators": Integers(20, 100),
-                "max_depth": Integers(1, 4),
-                "learning_rate": LogUniform(0.03, 0.5),
-                "max_features": Choice(("sqrt",)),
+                "n_estimators": Integers(10, 50),
+                "max_depth": Integers(1, 3),
+                "learning_rate": LogUniform(0.05, 0.5),
             },
             {
                 "n_estimators": Integers(1, 300),
@@ -287,6 +294,8 @@ _ALL = (
             },
         ),
         ensemble=True,
+        # every split looks at all columns, or it would use columns it has no need of: few trees
+        first={"quick": {"n_estimators": 50}},
         binary_only={"loss": ("exponential",)},
         notes="the source's losses log_loss and deviance are one loss",
     ),

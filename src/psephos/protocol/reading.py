@@ -129,7 +129,8 @@ def _read_text(file: Path, roles: _Roles, dataset: str, delimiter: str | None) -
 
 
 def _open(file: Path) -> io.TextIOWrapper:
-    raw: Any = gzip.open(file, "rb") if file.suffix.lower() == ".gz" else file.open("rb")
+    opened: Any = gzip.open if file.suffix.lower() == ".gz" else open
+    raw: Any = opened(file, "rb")  # closed with the text stream around it
     return io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
 
 
@@ -335,7 +336,8 @@ def _words(
     for i, value in enumerate(values):
         if value is None:
             raise PsephosError(
-                f"the {what} column {name!r} is empty in {places[i]}: fill it in, or remove the row."
+                f"the {what} column {name!r} is empty in {places[i]}: fill it in, or remove the "
+                "row."
             )
     return np.array([str(value) for value in values])
 

@@ -156,7 +156,9 @@ def _draws(task: Task, shape: Shape) -> list[Params]:
         return [{}]
     rng = np.random.default_rng(task.seeds[1])
     n_draws = task.protocol.n_draws(task.contender.name)
-    first: list[Params] = [{}] if task.protocol.defaults_first else []
+    which = task.protocol.distributions
+    default = dict(task.contender.first.get(which, {}))
+    first: list[Params] = [default] if task.protocol.defaults_first else []
     return first + [draw(distributions, rng) for _ in range(n_draws - len(first))]
 
 

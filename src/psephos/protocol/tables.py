@@ -390,7 +390,7 @@ def _check_rows(table: DataTable) -> None:
             twice = [str(v) for v in values[counts > 1]]
             raise PsephosError(
                 f"the id {twice[0]!r} stands in {int(counts.max())} rows, but an id names one row "
-                f"(repeated: {quoted(twice)}): if it names a patient or batch, give it as the group."
+                f"(repeated: {quoted(twice)}): if it names a patient or batch, make it the group."
             )
     if table.groups is not None and len(np.unique(table.groups)) < 2:
         raise PsephosError(

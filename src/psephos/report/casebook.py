@@ -48,7 +48,7 @@ def casebook(folder: Folder, opened: Opened, key: str, limit: int = LIMIT) -> di
             "These are the cases the model was fitted on: that it agrees with them is no evidence."
             " Where a case was held out in the comparison, its line says how it fared then."
         ),
-        "bar_words": f"away from · towards {ballots.outputs[0]}",
+        "bar_words": "against · for" if len(ballots.outputs) > 1 else " · ".join(classes),
         "near_words": (
             "Weights here depend on the case: voters are heard as loudly as they were right about"
             " these. A training case is its own nearest neighbour."
@@ -254,7 +254,7 @@ def _short(value: float) -> float:
 
 def _value(value: Any) -> Any:
     """Return a cell for JSON: a number, a word, or None where it is missing."""
-    if isinstance(value, str):
-        return value or None
+    if value is None or isinstance(value, str):
+        return value
     told = float(value)
     return _short(told) if math.isfinite(told) else None

@@ -28,7 +28,6 @@ class Fit:
     n_test: int
     measures: dict[str, float]  # absent where not defined
     columns_used: float | None
-    n_voters: float | None
     error: str  # empty if the fit succeeded
 
     @property
@@ -62,7 +61,8 @@ class Folder:
     path: Path
     about: dict[str, Any]  # comparison.json
     environment: dict[str, Any]
-    fits: list[Fit]
+    rows: list[dict[str, str]]  # results.csv as it stands
+    fits: list[Fit]  # the same, read
     refits: dict[str, dict[str, str]]
     cases: Cases | None
     models: dict[str, Path] = field(default_factory=dict[str, Path])
@@ -106,7 +106,8 @@ def read_folder(path: str | Path) -> Folder:
             f"{str(folder)!r} holds no results.csv: give the folder that 'psephos compare' wrote."
         )
     about = _json(folder / "comparison.json")
-    fits = [_fit(row, folder / "results.csv") for row in _rows(folder / "results.csv")]
+    rows = list(_rows(folder / "results.csv"))
+    fits = [_fit(row, folder / "results.csv") for row in rows]
     if not fits:
         raise PsephosError(f"{str(folder / 'results.csv')!r} holds no fits: run the comparison again.")
     environment = folder / "environment.json"
@@ -115,9 +116,10 @@ def read_folder(path: str | Path) -> Folder:
         path=folder,
         about=about,
         environment=_json(environment) if environment.exists() else {},
+        rows=rows,
         fits=fits,
         refits={row["model"]: row for row in _rows(refits)} if refits.exists() else {},
-        cases=_cases(folder / "cases.npz"),
+        cases=_cases(folder / "cases.npz", about.get("categories", {})),
         models={file.stem: file for file in sorted((folder / "models").glob("*.psephos"))},
     )
 
@@ -134,7 +136,6 @@ def _fit(row: dict[str, str], path: Path) -> Fit:
             n_test=int(row["n_test"]),
             measures={key: value for key, value in told.items() if value is not None},
             columns_used=_number(row["columns_used"]),
-            n_voters=_number(row["n_voters"]),
             error=(row["error"] or "no reason was written") if failed else "",
         )
     except (KeyError, ValueError, TypeError) as error:
@@ -167,21 +168,34 @@ def _json(path: Path) -> dict[str, Any]:
         ) from error
 
 
-def _cases(path: Path) -> Cases | None:
+def _cases(path: Path, categories: dict[str, list[str]]) -> Cases | None:
     if not path.exists():
         return None
     try:
         with np.load(path, allow_pickle=False) as file:
+            names = [str(one) for one in file["names"].tolist()]
             return Cases(
                 ids=[str(one) for one in file["ids"].tolist()],
                 y=[int(code) for code in file["y"].tolist()],
-                names=[str(one) for one in file["names"].tolist()],
-                values=file["values"],
+                names=names,
+                values=_worded(file["values"], names, categories),
             )
     except (OSError, ValueError, KeyError) as error:
         raise PsephosError(
             f"{str(path)!r} cannot be read ({error}): run the comparison again."
         ) from error
+
+
+def _worded(values: Any, names: list[str], categories: dict[str, list[str]]) -> Any:
+    """Return the values with the words of categories in place of their codes."""
+    coded = [j for j, name in enumerate(names) if name in categories]
+    if not coded:
+        return values
+    mixed = values.astype(object)
+    for j in coded:
+        levels = categories[names[j]]
+        mixed[:, j] = [None if np.isnan(code) else levels[int(code)] for code in values[:, j]]
+    return mixed
 
 
 def _probability_columns(row: dict[str, str], classes: list[str]) -> list[str]:

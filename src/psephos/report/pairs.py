@@ -27,7 +27,7 @@ class Pair:
 def best_other(rows: Sequence[Standing]) -> Standing | None:
     """Return the most accurate model that is not of psephos, or None; of equals the smallest."""
     others = [s for s in rows if s.drawn and not s.ours]
-    return max(others, key=lambda s: (s.score, -s.mean_columns), default=None)
+    return max(others, key=lambda s: (s.score, -s.columns.mean), default=None)
 
 
 def pairs(rows: Sequence[Standing], reference: Standing | None) -> list[Pair]:

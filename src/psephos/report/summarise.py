@@ -133,7 +133,7 @@ def _verdict(
         words.append(f"The best other model, {other.label}, {_reached(other, folder, verb=True)}.")
         words += [_judged(p, other) for p in found if p.key == ours.key]
     chance = 1 / len(folder.about["classes"])
-    if ours.score - ours.sd("balanced_accuracy") <= chance:
+    if ours.score - ours.score_sd <= chance:
         words.append(
             f"That is within one standard deviation of a constant answer ({number(chance, 2)}):"
             " these cases show little that can be predicted."
@@ -142,9 +142,9 @@ def _verdict(
 
 
 def _reached(s: Standing, folder: Folder, verb: bool = False) -> str:
-    score = f"a balanced accuracy of {plus_minus(s.score, s.sd('balanced_accuracy'))}"
-    columns = f"{count(s.mean_columns)} of {plural(_n_columns(folder), 'column')}"
-    mean = "on average " if len(set(s.columns)) > 1 else ""
+    score = f"a balanced accuracy of {plus_minus(s.score, s.score_sd)}"
+    columns = f"{count(s.columns.mean)} of {plural(_n_columns(folder), 'column')}"
+    mean = "on average " if s.columns.sd > 0 else ""
     return f"reaches {score} and reads {mean}{columns}" if verb else f"{score} on {mean}{columns}"
 
 
@@ -162,14 +162,14 @@ def _judged(pair: Pair, other: Standing) -> str:
 
 # ---------------------------------------------------------------------- table and chart
 def _model(s: Standing) -> dict[str, Any]:
+    told = [s.spread(key) for key, _ in _MEASURES]
     cells: list[dict[str, Any]] = [
-        {"value": s.mean(key), "text": plus_minus(s.mean(key), s.sd(key))} for key, _ in _MEASURES
+        {"value": _known(one.mean), "text": plus_minus(one.mean, one.sd)} for one in told
     ]
-    columns = s.mean_columns if s.columns else None
-    spread = f" ± {count(s.sd_columns)}" if columns is not None and s.sd_columns else ""
-    cells.append({"value": columns, "text": f"{count(columns)}{spread}"})
-    voters = sum(s.voters) / len(s.voters) if s.voters else None
-    cells.append({"value": voters, "text": count(voters)})
+    spread = f" ± {count(s.columns.sd)}" if s.columns.sd > 0 else ""
+    columns, voters = s.columns.mean, s.summary.n_voters.mean
+    cells.append({"value": _known(columns), "text": f"{count(columns)}{spread}"})
+    cells.append({"value": _known(voters), "text": count(voters)})
     done = str(len(s.fits)) + (f" ({len(s.failed)} failed)" if s.failed else "")
     cells.append({"value": len(s.fits), "text": done})
     return {
@@ -179,15 +179,19 @@ def _model(s: Standing) -> dict[str, Any]:
         "optimal": s.optimal,
         "cells": cells,
         "sentence": (
-            f"{s.label}: balanced accuracy {plus_minus(s.score, s.sd('balanced_accuracy'))},"
+            f"{s.label}: balanced accuracy {plus_minus(s.score, s.score_sd)},"
             f" columns used {cells[4]['text']}"
         ),
     }
 
 
+def _known(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
 def _voters_note(rows: Sequence[Standing]) -> str:
-    absent = any(s.fits and not s.voters for s in rows)
-    return "A dash under voters marks a model that is not a vote." if absent else ""
+    absent = any(s.fits and not s.summary.n_voters.n for s in rows)
+    return "A dash under voters marks a model that is no ensemble." if absent else ""
 
 
 def _failures(rows: Sequence[Standing]) -> list[dict[str, str]]:
@@ -220,10 +224,10 @@ def _point(s: Standing) -> Point:
         label=s.label,
         ours=s.ours,
         optimal=s.optimal,
-        columns=s.mean_columns,
-        columns_sd=s.sd_columns,
+        columns=s.columns.mean,
+        columns_sd=s.columns.sd,
         score=s.score,
-        score_sd=s.sd("balanced_accuracy"),
+        score_sd=s.score_sd,
         fits=tuple(fits) if len(fits) <= 20 else (),
     )
 
@@ -294,9 +298,17 @@ def _card(choice: Choice, opened: Opened) -> dict[str, Any]:
 
 # ---------------------------------------------------------------------- the methods
 def _methods(folder: Folder, rows: Sequence[Standing]) -> list[str]:
-    told = folder.about.get("protocol", "")
-    words: list[str] = [told] if isinstance(told, str) else [str(w) for w in told]
-    words = [w for w in words if w]
+    told = str(folder.about.get("protocol", ""))
+    words = [f"{told[:1].upper()}{told[1:]}"] if told else []
+    if folder.about.get("groups"):
+        words.append(
+            f"Cases of one group ({folder.about['groups']}, {folder.about['n_groups']} groups) were"
+            " never divided between training and test."
+        )
+    words.append(
+        "Columns used counts columns of the table as it was given; a category counts once. Afterwards"
+        " the same search was run on all cases, and that refit was saved."
+    )
     sizes = {(f.n_train, f.n_test) for s in rows for f in s.fits}
     if sizes:
         train = sorted({a for a, _ in sizes})
@@ -305,12 +317,10 @@ def _methods(folder: Folder, rows: Sequence[Standing]) -> list[str]:
             f"Each of the {_splits_words(rows)} left {_range(test)} cases out of"
             f" {_range(train)} for training; all tuning was done inside the training part."
         )
-    versions = folder.environment.get("versions") or {
-        key: value for key, value in folder.environment.items() if isinstance(value, str)
-    }
+    versions: dict[str, str] = folder.environment.get("versions", {})
     if versions:
-        told = series([f"{name} {version}" for name, version in sorted(versions.items())])
-        words.append(f"Made with {told}.")
+        made = series([f"{name} {version}" for name, version in sorted(versions.items())])
+        words.append(f"Made with {made}.")
     return words
 
 

@@ -13,7 +13,7 @@ from psephos.kernels._jit import effective_jobs, run_blocks
 from psephos.kernels.criteria import Gini, WeightedError
 from psephos.kernels.stump_categories import scan_categories
 from psephos.kernels.stump_layout import LANES
-from psephos.kernels.stump_scan import round_weights, scan_ordered, scan_sparse, side_totals
+from psephos.kernels.stump_scan import round_weights, scan_ordered, scan_sparse
 from psephos.kernels.stump_screen import quantise, screen_error, screen_gini, within
 from psephos.trees._presort import presort_dense, presort_sparse
 
@@ -204,10 +204,9 @@ class StumpSearch:
         if not len(o.slots) or not quantise(weights, self.labels, signed, packed, totals):
             return None
         n_blocks = o.order.shape[0]
+        values = np.empty((n_blocks, LANES))
         total_d, total_w, error = int(totals[0]), int(totals[1]), float(totals[2])
         if isinstance(crit, WeightedError):
-            values: NDArray[Any] = np.empty((n_blocks, LANES), np.int64)
-
             def screen(b: int) -> None:
                 last = min(n_blocks, (b + 1) * _BLOCK)
                 screen_error(o.order, o.n_pure, b * _BLOCK, last, signed, total_d, values)
@@ -216,8 +215,6 @@ class StumpSearch:
             limits = (0.0, 2 * error + 2, float(abs(total_d)) if o.any_missing else -2.0)
             certain = self._all_certain
         else:
-            values = np.empty((n_blocks, LANES), np.float32)
-
             def screen(b: int) -> None:
                 last = min(n_blocks, (b + 1) * _BLOCK)
                 screen_gini(o.order, o.n_pure, b * _BLOCK, last, packed, total_d, total_w, values)
@@ -291,7 +288,8 @@ class StumpSearch:
             has_missing = bool(absent.any())
             if has_missing and missing_left:
                 left |= absent
-        totals = side_totals(left, self.labels, weights, parent)
+        k = self.n_classes
+        totals = np.bincount(self.labels[:n] + k * ~left, weights[:n], 2 * k).reshape(2, k)
         if not has_missing:
             missing_left = bool(totals[0].sum() > totals[1].sum())
         return Stump(

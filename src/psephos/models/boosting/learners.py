@@ -86,12 +86,17 @@ class StumpLearner:
 
 
 class EstimatorLearner:
-    """Any scikit-learn classifier that takes sample weights, cloned and fitted each round."""
+    """Any scikit-learn classifier that takes sample weights, cloned and fitted each round.
+
+    It is given pi times the total weight (the number of rows, where no row has a weight), so that
+    a penalty such as C means what it means outside boosting.
+    """
 
     def __init__(self, estimator: Any, data: Training, context: Context) -> None:
         self.estimator = estimator
         self.X = data.table.values
         self.y = data.y
+        self.total = float(data.weight.sum())
         self.code = data.target.code
         self.context = context
 
@@ -101,7 +106,7 @@ class EstimatorLearner:
         seeds = [n for n in voter.get_params() if n == "random_state" or n.endswith("__random_state")]
         voter.set_params(**{n: self.context.integer(1 + task, i) for i, n in enumerate(sorted(seeds))})
         try:
-            voter.fit(self.X, self.y, sample_weight=pi)
+            voter.fit(self.X, self.y, sample_weight=pi * self.total)
         except TypeError as error:
             if "sample_weight" not in str(error):
                 raise

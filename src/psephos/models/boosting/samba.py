@@ -52,7 +52,7 @@ class SamBAClassifier(VoteClassifier):
         Locality: larger hears nearer rows only.
     criterion : {'error', 'gini'}, default='error'
         What the stump minimises: weighted error (both sides answer differently) or Gini.
-    update : {'sample', 'vote'}, default='sample'
+    update : {'vote', 'sample'}, default='vote'
         How sample weights move. 'sample' is Algorithm 3. 'vote' is the rule of the authors'
         program: pi_2 proportional to exp(-h_1(x_i) y_i), then pi_{t+1} to exp(-2 F_t(x_i) y_i),
         with F_t the normalised kernel vote of all voters so far; it needs m x m numbers.
@@ -173,7 +173,7 @@ class SamBAClassifier(VoteClassifier):
         a: float = 0.1,
         b: float = 4.0,
         criterion: str = "error",
-        update: str = "sample",
+        update: str = "vote",
         leave_one_out: bool = True,
         distance_scale: str | None = "mean",
         column_scale: str | None = "std",

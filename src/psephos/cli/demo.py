@@ -1,0 +1,37 @@
+"""psephos demo: the main job on real data that needs no download."""
+
+from pathlib import Path
+
+import click
+
+__all__ = ["demo"]
+
+
+@click.command()
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("psephos-demo"),
+    show_default=True,
+    help="Folder for results, models and report.",
+)
+@click.option("--n-jobs", type=int, default=1, show_default=True, help="Fits at the same time.")
+def demo(out: Path, n_jobs: int) -> None:
+    """Run compare on scikit-learn's breast cancer table with all its first-order interactions.
+
+    569 cases, 465 columns: 30 measurements and their 435 products.
+    """
+    from psephos.cli.compare import conclude
+    from psephos.datasets import breast_cancer_interactions
+    from psephos.protocol import compare, table_from_arrays
+
+    given = breast_cancer_interactions()
+    table = table_from_arrays(
+        given.X,
+        given.y,
+        column_names=given.columns,
+        target_name=given.target,
+        dataset="Breast cancer with interactions",
+    )
+    found = compare(table, n_jobs=n_jobs, out=out, progress=True)
+    conclude(found, out, report=True)

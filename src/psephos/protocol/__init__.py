@@ -1,0 +1,82 @@
+"""From a table to tidy results: splits, tuning, fits, statistics.
+
+``compare(X, y, models, protocol, out=folder)`` fits every model on every outer split, tuned inside
+its training part, then on all rows. Public names: `compare`, `Comparison`, `Protocol`,
+`PROTOCOLS`, `CONTENDERS`, `Contender`, `read_table`, `table_from_arrays`, `DataTable`, `MISSING`,
+`columns_used`, `summary`, `paired_difference`, `pareto`, `one_standard_error`.
+
+The folder of a comparison
+--------------------------
+All text is UTF-8, csv files have a header and lines ending in a line feed; floats are written so
+that they read back exactly; a figure that is not defined is an empty cell.
+
+results.csv
+    One row per model, repeat and fold, models in the order given: ``dataset, protocol, model,
+    repeat, fold, n_train, n_test, n_columns, balanced_accuracy, accuracy, roc_auc, log_loss,
+    columns_used, n_voters, params, status, error``. `params` is JSON with sorted keys ('{}' are
+    the defaults of the contender), `status` is 'ok' or 'failed', `error` a sentence. A shuffle
+    split is repeat r, fold 0. `roc_auc` is one against the rest, plain mean over classes, if there
+    are more than two; `log_loss` clips probabilities to [1e-15, 1]. `columns_used` counts columns
+    of the user's table; `n_voters` is empty for models that are no ensemble.
+predictions.csv
+    One row per model, split and test row: ``model, repeat, fold, row, id, truth`` and one
+    probability ``p_<class>`` a class, in the order of the classes. `row` counts from 0 in the
+    table; `id` is its name, or `row`. For the SVM the probabilities are an uncalibrated link of
+    its decision values.
+refits.csv
+    One row per model, after the search on all rows: ``model, params, inner_balanced_accuracy,
+    columns_used, n_voters, file, status, error``; `file` is empty for baselines.
+models/<model>.psephos
+    The refits of models of psephos (`psephos.load`). Rows of anchors are rows of the table.
+cases.npz
+    ``ids`` (n,) texts, ``y`` (n,) codes of the classes, ``names`` (q,) and ``columns`` (q,) of the
+    columns that the saved models read, ``values`` (n, q): NaN is missing, categories are codes of
+    the levels listed in comparison.json.
+comparison.json
+    ``schema, dataset, target, classes, class_counts, n_rows, n_columns, columns, categories {name:
+    levels}, groups, n_groups, protocol`` (a sentence), ``protocol_settings, random_state, models
+    {name: label, family, origin, ensemble, order, draws, distributions, notes}, fingerprint``.
+timings.csv
+    One row per fit and refit (repeat and fold 'all'): ``model, repeat, fold, search_seconds,
+    fit_seconds, predict_seconds, draws_failed, warnings`` (JSON: text and count).
+environment.json
+    ``schema, versions {package: version}, warnings [sentence]`` (failed fits, unsaved refits).
+journal.jsonl
+    One line per finished fit, on the disk before the next begins, by the SHA-256 of everything it
+    depends on. It is what a resumed run reads; lines of other configurations are kept. Failed fits
+    are tried again.
+fits/<key>.psephos
+    Saved refits of all configurations, by the same key.
+
+results.csv, predictions.csv, refits.csv, comparison.json and the models are the same bytes for any
+number of jobs and after any interruption. They are of the last finished run; a run with other
+settings in the same folder replaces them, and running the earlier settings again restores them
+from the journal at once.
+"""
+
+from psephos.protocol.columns import columns_used
+from psephos.protocol.compare import compare
+from psephos.protocol.comparison import Comparison
+from psephos.protocol.models import CONTENDERS, Contender
+from psephos.protocol.presets import PROTOCOLS, Protocol
+from psephos.protocol.reading import MISSING, read_table
+from psephos.protocol.statistics import one_standard_error, paired_difference, pareto, summary
+from psephos.protocol.tables import DataTable, table_from_arrays
+
+__all__ = [
+    "CONTENDERS",
+    "MISSING",
+    "PROTOCOLS",
+    "Comparison",
+    "Contender",
+    "DataTable",
+    "Protocol",
+    "columns_used",
+    "compare",
+    "one_standard_error",
+    "paired_difference",
+    "pareto",
+    "read_table",
+    "summary",
+    "table_from_arrays",
+]

@@ -1,0 +1,344 @@
+"""The comparison: every model on every split, then on all rows, resumable and in any order."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import sklearn
+
+from psephos import __version__
+from psephos._errors import PsephosError
+from psephos.protocol.comparison import Comparison
+from psephos.protocol.journal import Journal, key_of
+from psephos.protocol.models import Contender, contenders
+from psephos.protocol.outputs import (
+    SCHEMA,
+    describe,
+    kept_model,
+    refit_row,
+    result_row,
+    sha256_of,
+    versions,
+    write_folder,
+)
+from psephos.protocol.presets import Protocol, protocol_named
+from psephos.protocol.search import Task, run_task, shape_of
+from psephos.protocol.splits import Split, outer_splits, seed_of
+from psephos.protocol.tables import DataTable, table_from_arrays
+
+__all__ = ["compare"]
+
+
+def compare(
+    X: Any,
+    y: Any = None,
+    models: Sequence[str | Contender] | None = None,
+    protocol: str | Protocol = "quick",
+    *,
+    groups: Any = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    out: str | Path | None = None,
+    progress: bool = False,
+    dataset: str | None = None,
+    column_names: Sequence[str] | None = None,
+    categorical: Sequence[str | int] = (),
+) -> Comparison:
+    """Compare models on a table under a nested protocol.
+
+    Parameters
+    ----------
+    X : DataTable, or array, frame or sparse table of shape (n, p)
+    y : array-like of shape (n,), optional
+        Class labels; a DataTable has its own.
+    models : sequence of str or Contender, optional
+        Names from `CONTENDERS`; by default all whose packages are installed.
+    protocol : {'quick', 'samba'} or Protocol, default="quick"
+    groups : array-like of shape (n,), optional
+        Rows of one group stay together in every split, outer and inner.
+    random_state : int, default=0
+        Seeds of splits, draws and models are derived from it by the words of each task.
+    n_jobs : int, optional
+        Fits that run at the same time (joblib; None is 1 unless a joblib context says otherwise).
+        Results do not depend on it.
+    out : str or Path, optional
+        A folder for results, models and journal; see `psephos.protocol` for its files. If an
+        earlier run was interrupted there, its finished fits are not done again.
+    progress : bool, default=False
+        Whether to show a bar with the time left on the standard error stream.
+    dataset : str, optional
+        The name of the table in results.
+    column_names : sequence of str, optional
+    categorical : sequence of str or int, default=()
+        Columns whose numbers are categories.
+
+    Returns
+    -------
+    comparison : Comparison
+
+    Raises
+    ------
+    PsephosError
+        Before anything is fitted: if the table cannot be used, a class is smaller than the folds,
+        or a model, protocol or parameter is unknown. A fit that fails is a row of its own.
+
+    Notes
+    -----
+    For each outer split and model: random search inside the training part (`Protocol`), a fit on
+    all of it with the winning draw, and the measures on the test part. Afterwards the same search
+    runs on all rows; that refit is saved for models of psephos, and its parameters for all.
+    """
+    table = _table(X, y, groups, dataset, column_names, categorical)
+    plan, named = protocol_named(protocol), contenders(models)
+    seed = _checked_seed(random_state)
+    splits = outer_splits(table, plan, seed)
+    tasks = _tasks(table, plan, named, splits, seed)
+    folder = None if out is None else Path(out)
+    journal = Journal(None if folder is None else folder / "journal.jsonl")
+    fitted = _run(tasks, table, journal, folder, n_jobs, progress)
+    finished = [(task, _entry(journal, task)) for task in tasks]
+    about = describe(table, plan, named, seed)
+    if folder is not None:
+        write_folder(folder, table, finished, about, _environment(named, journal, finished))
+    return Comparison(
+        results=[result_row(table, t, e) for t, e in finished if t.split is not None],
+        about=about,
+        out=folder,
+        models=_models(finished, folder, fitted),
+        refits=[refit_row(t, e) for t, e in finished if t.split is None],
+    )
+
+
+# ------------------------------------------------------------------- what is asked for
+def _table(
+    X: Any,
+    y: Any,
+    groups: Any,
+    dataset: str | None,
+    column_names: Sequence[str] | None,
+    categorical: Sequence[str | int],
+) -> DataTable:
+    if not isinstance(X, DataTable):
+        if y is None:
+            raise PsephosError("y is missing: give one class label per row of X.")
+        return table_from_arrays(
+            X,
+            y,
+            groups=groups,
+            column_names=column_names,
+            categorical=categorical,
+            dataset=dataset or "table",
+        )
+    own = {
+        "y": y,
+        "groups": groups,
+        "column_names": column_names,
+        "categorical": categorical or None,
+    }
+    for name, value in own.items():
+        if value is not None:
+            raise PsephosError(f"X is a DataTable, which has its own {name}: leave {name} out.")
+    return X if dataset is None else X.renamed(dataset)
+
+
+def _checked_seed(random_state: Any) -> int:
+    whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
+    if not whole or random_state < 0:
+        raise PsephosError(
+            f"random_state is {random_state!r}; it must be a whole number of at least 0, so that "
+            "an interrupted comparison can be resumed."
+        )
+    return int(random_state)
+
+
+def _tasks(
+    table: DataTable,
+    protocol: Protocol,
+    models: Sequence[Contender],
+    splits: Sequence[Split],
+    seed: int,
+) -> list[Task]:
+    """Return the tasks in canonical order: models as given, each on all splits, then all rows."""
+    every = np.arange(table.n_rows, dtype=np.intp)
+    cuts: list[tuple[tuple[int, int] | None, Split]] = list(
+        zip(protocol.splits, splits, strict=True)
+    )
+    cuts.append((None, (every, every[:0])))
+    shared: dict[str, Any] = {
+        "schema": SCHEMA,
+        "psephos": __version__,
+        "scikit-learn": sklearn.__version__,
+        "table": table.fingerprint(),
+        "inner_folds": protocol.inner_folds,
+        "defaults_first": protocol.defaults_first,
+    }
+    shape = shape_of(table)
+    tasks: list[Task] = []
+    for one in models:
+        drawn = one.drawn(protocol.distributions, shape.n_classes)
+        own = {
+            "model": one.name,
+            "first": repr(sorted(one.first.get(protocol.distributions, {}).items())),
+            "settings": repr(one.build({}, shape, 0)),
+            "draws": protocol.n_draws(one.name),
+            "distributions": repr(
+                sorted(one.drawn(protocol.distributions, shape.n_classes).items())
+            ),
+        }
+        for split, (train, test) in cuts:
+            words = ("all",) if split is None else split
+            seeds = (
+                seed_of(seed, "inner", *words),
+                seed_of(seed, "draws", one.name, *words),
+                seed_of(seed, "model", one.name, *words),
+            )
+            rows = {"split": split, "train": train.tolist(), "test": test.tolist()}
+            key = key_of(shared | own | rows | {"seeds": seeds})
+            tasks.append(Task(key, one, protocol, split, train, test, seeds))
+    return tasks
+
+
+# ------------------------------------------------------------------- running
+def _run(
+    tasks: Sequence[Task],
+    table: DataTable,
+    journal: Journal,
+    folder: Path | None,
+    n_jobs: int | None,
+    progress: bool,
+) -> dict[str, Any]:
+    """Do what the journal lacks; return the refitted models of this run by key."""
+    todo = [task for task in tasks if not _done(journal.get(task.key), task, folder)]
+    # a split at a time over all models, refits last: an early look at the journal is balanced
+    todo.sort(key=lambda task: (task.split is None, task.split or ()))
+    fitted: dict[str, Any] = {}
+    with _bar(progress, len(tasks), len(tasks) - len(todo)) as advance:
+        for entry, model in _results(todo, table, n_jobs):
+            if model is not None:
+                fitted[entry["key"]] = model
+                entry |= _saved(model, entry["key"], folder)
+            journal.add(_finite(entry))
+            advance(entry["model"])
+    return fitted
+
+
+def _done(entry: dict[str, Any] | None, task: Task, folder: Path | None) -> bool:
+    """Return whether a task need not be done again: failures and lost model files are."""
+    if entry is None or entry["status"] != "ok":
+        return False
+    digest = entry.get("file_sha256")
+    if task.split is None and digest and folder is not None:
+        return sha256_of(kept_model(folder, task.key)) == digest
+    return True
+
+
+def _results(
+    todo: Sequence[Task], table: DataTable, n_jobs: int | None
+) -> Iterator[tuple[dict[str, Any], Any]]:
+    if not todo:
+        return
+    if joblib.effective_n_jobs(n_jobs) == 1:
+        for task in todo:
+            yield run_task(task, table)
+        return
+    version = tuple(int(part) for part in joblib.__version__.split(".")[:2])
+    order = "generator_unordered" if version >= (1, 4) else "generator"
+    parallel: Any = joblib.Parallel(n_jobs=n_jobs, return_as=order)
+    yield from parallel(joblib.delayed(run_task)(task, table) for task in todo)
+
+
+def _saved(model: Any, key: str, folder: Path | None) -> dict[str, Any]:
+    """Write a refit to its place; the journal says so only once the file is whole."""
+    if folder is None:
+        return {}
+    from psephos.models import save
+
+    path = kept_model(folder, key)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        save(model, path)
+    except PsephosError as error:  # voters that a file cannot hold: the fit itself is sound
+        return {"error": f"the refit was not saved: {error}"}
+    return {"file_sha256": sha256_of(path)}
+
+
+def _finite(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return the entry with None for NaN and infinity, which JSON has no words for."""
+    measures = {
+        name: value if value is not None and math.isfinite(value) else None
+        for name, value in entry.get("measures", {}).items()
+    }
+    proba = [[v if math.isfinite(v) else None for v in row] for row in entry.get("proba", [])]
+    return entry | ({"measures": measures, "proba": proba} if measures else {})
+
+
+@contextmanager
+def _bar(progress: bool, total: int, done: int) -> Iterator[Callable[[str], None]]:
+    """Yield a function that is told the model of each finished fit."""
+    if not progress:
+        yield lambda model: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    parts = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*parts, console=Console(stderr=True)) as bar:
+        shown = bar.add_task("comparing", total=total, completed=done)
+        yield lambda model: bar.update(shown, advance=1, description=f"{model} done")
+
+
+# ------------------------------------------------------------------- what comes out
+def _entry(journal: Journal, task: Task) -> dict[str, Any]:
+    entry = journal.get(task.key)
+    assert entry is not None, "every task has been done"
+    return entry
+
+
+def _environment(
+    models: Sequence[Contender], journal: Journal, finished: Sequence[tuple[Task, Any]]
+) -> dict[str, Any]:
+    needed = [one.needs for one in models if one.needs]
+    told = [
+        f"{task.contender.name}, {_place(task)}: {entry['error']}"
+        for task, entry in finished
+        if entry["error"]
+    ]
+    if journal.n_damaged:
+        told.append(f"{journal.n_damaged} damaged line(s) of journal.jsonl were passed over.")
+    return {"schema": SCHEMA, "versions": versions(needed), "warnings": told}
+
+
+def _place(task: Task) -> str:
+    return "all rows" if task.split is None else f"repeat {task.split[0]}, fold {task.split[1]}"
+
+
+def _models(
+    finished: Sequence[tuple[Task, Any]], folder: Path | None, fitted: dict[str, Any]
+) -> dict[str, Any]:
+    from psephos.models import load
+
+    found: dict[str, Any] = {}
+    for task, entry in finished:
+        if task.split is None and task.key in fitted:
+            found[task.contender.name] = fitted[task.key]
+        elif task.split is None and folder is not None and entry.get("file_sha256"):
+            found[task.contender.name] = load(kept_model(folder, task.key))
+    return found

@@ -1,0 +1,106 @@
+"""What a comparison returns."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from psephos._errors import PsephosError
+from psephos.protocol._near import suggest
+from psephos.protocol.outputs import RESULT_COLUMNS
+from psephos.protocol.statistics import (
+    Difference,
+    Summary,
+    one_standard_error,
+    paired_difference,
+    pareto,
+    summary,
+)
+from psephos.vote.ballots import frame_of
+
+__all__ = ["Comparison"]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The results of a comparison.
+
+    Parameters
+    ----------
+    results : list of dict
+        One row per model, repeat and fold, in this order; keys are the columns of results.csv;
+        None where a figure is not defined.
+    about : dict
+        What was compared: the content of comparison.json.
+    out : Path or None
+        The folder, if one was written.
+    models : dict of str to estimator
+        The refits on all rows of the models of psephos.
+    refits : list of dict
+        Per model the parameters that the search on all rows chose, and its figures.
+    """
+
+    results: list[dict[str, Any]]
+    about: dict[str, Any]
+    out: Path | None
+    models: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    refits: Sequence[Mapping[str, Any]] = ()
+
+    @property
+    def failures(self) -> list[dict[str, Any]]:
+        """Return the rows of fits that failed, each with its sentence in 'error'."""
+        return [row for row in self.results if row["status"] != "ok"]
+
+    def words(self) -> str:
+        """Return how the run ended, as a sentence."""
+        n, failed = len(self.results), self.failures
+        where = f"; written to {self.out}" if self.out else ""
+        if not failed:
+            return f"all {n} fits succeeded{where}."
+        first = failed[0]
+        return (
+            f"{len(failed)} of {n} fits failed (the first: {first['model']}, repeat "
+            f"{first['repeat']}, fold {first['fold']}: {first['error']}){where}."
+        )
+
+    def frame(self, backend: str | None = None) -> Any:
+        """Return `results` as a data frame of pandas or polars.
+
+        Raises
+        ------
+        MissingExtraError
+            If no data frame library is installed.
+        """
+        columns = {c: [row[c] for row in self.results] for c in RESULT_COLUMNS}
+        return frame_of(columns, backend)
+
+    def summary(self) -> list[Summary]:
+        """Return the mean, spread and columns of each model (see `summary`)."""
+        return summary(self.results)
+
+    def pareto(self) -> list[Summary]:
+        """Return the models that no other beats in both columns and balanced accuracy."""
+        return pareto(self.summary())
+
+    def selected(self) -> Summary | None:
+        """Return the model of psephos with the fewest columns within a standard error of the best.
+
+        It is selected on these folds: its estimate is a little too good.
+        """
+        ours = [n for n, told in self.about["models"].items() if told["origin"] == "psephos"]
+        return one_standard_error(self.summary(), among=ours)
+
+    def difference(self, model: str, other: str, metric: str = "balanced_accuracy") -> Difference:
+        """Return the mean difference model - other and its corrected interval.
+
+        Raises
+        ------
+        PsephosError
+            If one of them did not take part.
+        """
+        for name in (model, other):
+            if name not in self.about["models"]:
+                raise PsephosError(
+                    f"{name!r} did not take part: {suggest(name, self.about['models'])}"
+                )
+        return paired_difference(self.results, model, other, metric)

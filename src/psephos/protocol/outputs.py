@@ -1,0 +1,276 @@
+"""The files of a comparison, made from its journal in one canonical order."""
+
+import csv
+import hashlib
+import io
+import json
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from psephos import __version__
+from psephos.protocol.journal import write_whole
+from psephos.protocol.models import Contender
+from psephos.protocol.presets import Protocol
+from psephos.protocol.scores import METRICS
+from psephos.protocol.search import Task
+from psephos.protocol.tables import DataTable
+
+__all__ = [
+    "RESULT_COLUMNS",
+    "SCHEMA",
+    "Finished",
+    "describe",
+    "kept_model",
+    "refit_row",
+    "result_row",
+    "sha256_of",
+    "versions",
+    "write_folder",
+]
+
+SCHEMA = 1  # of the folder's files; part of every key
+
+RESULT_COLUMNS = (
+    "dataset",
+    "protocol",
+    "model",
+    "repeat",
+    "fold",
+    "n_train",
+    "n_test",
+    "n_columns",
+    *METRICS,
+    "columns_used",
+    "n_voters",
+    "params",
+    "status",
+    "error",
+)
+_REFIT_COLUMNS = (
+    "model",
+    "params",
+    "inner_balanced_accuracy",
+    "columns_used",
+    "n_voters",
+    "file",
+    "status",
+    "error",
+)
+_TIMING_COLUMNS = (
+    "model",
+    "repeat",
+    "fold",
+    "search_seconds",
+    "fit_seconds",
+    "predict_seconds",
+    "draws_failed",
+    "warnings",
+)
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib", "narwhals")
+
+Finished = Sequence[tuple[Task, Mapping[str, Any]]]
+
+
+def versions(extra: Iterable[str] = ()) -> dict[str, str]:
+    """Return the versions of Python, psephos and the packages under it."""
+    found = {"python": platform.python_version(), "psephos": __version__}
+    for package in (*_PACKAGES, *extra):
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:  # a differently named build of the same package
+            found[package] = "unknown"
+    return found
+
+
+def result_row(table: DataTable, task: Task, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tidy row of a fit; None where a figure is not defined."""
+    repeat, fold = task.split or (0, 0)
+    told: Mapping[str, Any] = entry.get("measures", {})
+    return {
+        "dataset": table.dataset,
+        "protocol": task.protocol.name,
+        "model": task.contender.name,
+        "repeat": repeat,
+        "fold": fold,
+        "n_train": len(task.train),
+        "n_test": len(task.test),
+        "n_columns": table.n_columns,
+        **{metric: told.get(metric) for metric in METRICS},
+        "columns_used": entry.get("columns_used"),
+        "n_voters": entry.get("n_voters"),
+        "params": entry.get("params", "{}"),
+        "status": entry["status"],
+        "error": entry["error"],
+    }
+
+
+def write_folder(
+    folder: Path,
+    table: DataTable,
+    finished: Finished,
+    about: Mapping[str, Any],
+    environment: Mapping[str, Any],
+) -> None:
+    """Write all files but the journal, each whole or not at all; results.csv comes last.
+
+    Parameters
+    ----------
+    folder : Path
+    table : DataTable
+    finished : sequence of (Task, entry)
+        Outer fits and refits, in canonical order: models as given, then repeat and fold.
+    about, environment : mapping
+        The contents of comparison.json and environment.json.
+    """
+    fits = [(task, entry) for task, entry in finished if task.split is not None]
+    refits = [(task, entry) for task, entry in finished if task.split is None]
+    _place_models(folder, refits)
+    write_whole(folder / "cases.npz", _cases(folder, table, refits))
+    write_whole(folder / "predictions.csv", _predictions(table, fits))
+    write_whole(folder / "refits.csv", _csv(_REFIT_COLUMNS, [refit_row(*one) for one in refits]))
+    write_whole(folder / "timings.csv", _csv(_TIMING_COLUMNS, [_timing(*one) for one in finished]))
+    write_whole(folder / "environment.json", _json(environment))
+    write_whole(folder / "comparison.json", _json(about))
+    rows = [result_row(table, task, entry) for task, entry in fits]
+    write_whole(folder / "results.csv", _csv(RESULT_COLUMNS, rows))
+
+
+def describe(
+    table: DataTable, protocol: Protocol, models: Sequence[Contender], random_state: int
+) -> dict[str, Any]:
+    """Return the content of comparison.json: what was compared, in words and settings."""
+    n_classes = len(table.classes)
+    told = {
+        one.name: {
+            "label": one.label,
+            "family": one.family,
+            "origin": one.origin,
+            "ensemble": one.ensemble,
+            "order": order,
+            "draws": protocol.n_draws(one.name),
+            "distributions": {
+                name: repr(d)
+                for name, d in sorted(one.drawn(protocol.distributions, n_classes).items())
+            },
+            "notes": one.notes,
+        }
+        for order, one in enumerate(models)
+    }
+    return {
+        "schema": SCHEMA,
+        "dataset": table.dataset,
+        "target": table.target_name,
+        "classes": [str(one) for one in table.classes],
+        "class_counts": np.bincount(table.codes).tolist(),
+        "n_rows": table.n_rows,
+        "n_columns": table.n_columns,
+        "columns": list(table.names),
+        "categories": {table.names[j]: list(levels) for j, levels in table.categories.items()},
+        "groups": table.group_name if table.groups is not None else None,
+        "n_groups": None if table.groups is None else len(np.unique(table.groups)),
+        "protocol": protocol.words(grouped=table.groups is not None),
+        "protocol_settings": protocol.as_dict(),
+        "random_state": random_state,
+        "models": told,
+        "fingerprint": table.fingerprint(),
+    }
+
+
+# ------------------------------------------------------------------- rows
+def refit_row(task: Task, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the row of a refit on all rows."""
+    name = task.contender.name
+    row = {column: entry.get(column) for column in _REFIT_COLUMNS}
+    row["file"] = f"models/{name}.psephos" if entry.get("file_sha256") else ""
+    row["params"] = entry.get("params", "{}")
+    return row | {"model": name}
+
+
+def _timing(task: Task, entry: Mapping[str, Any]) -> dict[str, Any]:
+    repeat, fold = task.split or ("all", "all")
+    timing = dict(entry["timing"])
+    timing["warnings"] = json.dumps(timing["warnings"]) if timing["warnings"] else ""
+    return {**timing, "model": task.contender.name, "repeat": repeat, "fold": fold}
+
+
+def _predictions(table: DataTable, fits: Finished) -> bytes:
+    classes = [str(one) for one in table.classes]
+    ids = table.row_names()
+    header = ("model", "repeat", "fold", "row", "id", "truth", *(f"p_{one}" for one in classes))
+    rows: list[Sequence[Any]] = []
+    for task, entry in fits:
+        if task.split is None or entry["status"] != "ok":
+            continue
+        for row, proba in zip(task.test.tolist(), entry["proba"], strict=True):
+            truth = classes[int(table.codes[row])]
+            rows.append((task.contender.name, *task.split, row, ids[row], truth, *proba))
+    return _lines(header, rows)
+
+
+def _csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> bytes:
+    return _lines(columns, [[row.get(column) for column in columns] for row in rows])
+
+
+def _lines(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows([_cell(value) for value in row] for row in rows)
+    return text.getvalue().encode()
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def _json(content: Mapping[str, Any]) -> bytes:
+    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+# ------------------------------------------------------------------- models and cases
+def kept_model(folder: Path, key: str) -> Path:
+    """Return where the refit of a key is kept, apart from those of other configurations."""
+    return folder / "fits" / f"{key[:32]}.psephos"
+
+
+def sha256_of(path: Path) -> str | None:
+    """Return the SHA-256 of a file, or None if there is none."""
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
+
+
+def _place_models(folder: Path, refits: Finished) -> None:
+    for task, entry in refits:
+        place = folder / "models" / f"{task.contender.name}.psephos"
+        if entry.get("file_sha256"):
+            write_whole(place, kept_model(folder, task.key).read_bytes())
+        else:
+            place.unlink(missing_ok=True)  # of another configuration: it is kept under its key
+
+
+def _cases(folder: Path, table: DataTable, refits: Finished) -> bytes:
+    """Return an npz of the rows' names and classes, and the columns that saved models read."""
+    from psephos.models import load
+
+    read: set[int] = set()
+    for task, entry in refits:
+        if entry.get("file_sha256"):
+            model: Any = load(kept_model(folder, task.key))
+            read |= set(np.asarray(model.vote_.columns).tolist())
+    columns = np.array(sorted(read), dtype=np.intp)
+    buffer = io.BytesIO()
+    np.savez_compressed(
+        buffer,
+        ids=np.asarray(table.row_names()),
+        y=table.codes,
+        names=np.asarray([table.names[j] for j in columns.tolist()], dtype=str),
+        columns=columns,
+        values=table.X[:, columns],
+    )
+    return buffer.getvalue()

@@ -1,0 +1,257 @@
+"""From rows of fits to figures that can be compared."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import t as student
+
+from psephos._errors import PsephosError
+from psephos.protocol.scores import METRICS
+
+__all__ = [
+    "Difference",
+    "Spread",
+    "Summary",
+    "one_standard_error",
+    "paired_difference",
+    "pareto",
+    "summary",
+]
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Mean, standard deviation (divisor J - 1) and standard error SD / sqrt(J) of J values.
+
+    All are NaN for no value; SD and SE are 0 for one. The standard error takes splits as
+    independent, which they are not: it orders models, it is no interval.
+    """
+
+    mean: float
+    sd: float
+    se: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The figures of one model over its outer splits."""
+
+    model: str
+    measures: Mapping[str, Spread]
+    columns_used: Spread
+    n_voters: Spread
+    n_failed: int
+
+    @property
+    def score(self) -> float:
+        """Return the mean balanced accuracy."""
+        return self.measures["balanced_accuracy"].mean
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The mean difference of two models over J shared splits, with its corrected t test.
+
+    Parameters
+    ----------
+    mean : float
+    low, high : float
+        The interval; NaN with fewer than two splits.
+    p : float
+        Two-sided; 1 if all differences are 0, NaN with fewer than two splits.
+    n : int
+        J.
+    ratio : float
+        n_test / n_train of the correction.
+    """
+
+    mean: float
+    low: float
+    high: float
+    p: float
+    n: int
+    ratio: float
+
+
+def summary(results: Rows) -> list[Summary]:
+    """Return the figures of each model, in the order in which models first appear.
+
+    Parameters
+    ----------
+    results : sequence of mappings
+        Rows of results.csv, or `Comparison.results`; failed fits count as `n_failed` only.
+    """
+    found: list[Summary] = []
+    for model in dict.fromkeys(str(row["model"]) for row in results):
+        rows = [row for row in results if row["model"] == model]
+        done = [row for row in rows if row["status"] == "ok"]
+        found.append(
+            Summary(
+                model=model,
+                measures={metric: _spread(_values(done, metric)) for metric in METRICS},
+                columns_used=_spread(_values(done, "columns_used")),
+                n_voters=_spread(_values(done, "n_voters")),
+                n_failed=len(rows) - len(done),
+            )
+        )
+    return found
+
+
+def _values(rows: Rows, column: str) -> list[float]:
+    return [v for v in (_number(row[column]) for row in rows) if v is not None]
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None or value == "" else float(value)
+
+
+def _spread(values: Sequence[float]) -> Spread:
+    if not values:
+        return Spread(math.nan, math.nan, math.nan, 0)
+    n = len(values)
+    sd = float(np.std(values, ddof=1)) if n > 1 else 0.0
+    return Spread(float(np.mean(values)), sd, sd / math.sqrt(n), n)
+
+
+# ------------------------------------------------------------------- differences
+def paired_difference(
+    results: Rows | Sequence[float] | NDArray[Any],
+    model: str | Sequence[float] | NDArray[Any],
+    other: str | float,
+    metric: str = "balanced_accuracy",
+    *,
+    level: float = 0.95,
+) -> Difference:
+    """Return the mean difference of two models and its corrected resampled t interval.
+
+    Call it with rows, ``paired_difference(results, "samba", "adaboost", "balanced_accuracy")``,
+    or with the values of both models on the same splits and the ratio of test to training rows,
+    ``paired_difference(a, b, 0.25)``.
+
+    Parameters
+    ----------
+    results : sequence of mappings, or values a of the first model
+    model : str, or values b of the second model
+    other : str, or the ratio n_test / n_train
+    metric : str, default="balanced_accuracy"
+    level : float, default=0.95
+
+    Returns
+    -------
+    difference : Difference
+        Of model - other (a - b), over the splits where both are defined.
+
+    Raises
+    ------
+    PsephosError
+        If a model has no rows, or the two share no split.
+
+    Notes
+    -----
+    With differences d_1 ... d_J of mean m and variance v (divisor J - 1), the standard error is
+    sqrt((1 / J + n_test / n_train) v) and the quantile Student's with J - 1 degrees of freedom:
+    training parts overlap, so that v / J alone is far too small (Nadeau and Bengio 2003, Machine
+    Learning 52, section 3.2). The correction was derived for random splits. For k-fold
+    cross-validation, repeated or not, the same formula is used with n_test / n_train = sum of
+    test rows / sum of training rows over the shared splits, which is 1 / (k - 1) (Bouckaert and
+    Frank 2004).
+    """
+    if isinstance(model, str):
+        a, b, ratio = _paired(results, model, str(other), metric)
+    else:
+        a, b = np.asarray(results, dtype=np.float64), np.asarray(model, dtype=np.float64)
+        ratio = float(other)
+    if a.shape != b.shape or a.ndim != 1 or not len(a):
+        raise PsephosError(
+            f"paired values have shapes {a.shape} and {b.shape}: give both models' values on the "
+            "same splits."
+        )
+    differences = a - b
+    mean, n = float(np.mean(differences)), len(differences)
+    if n < 2:
+        return Difference(mean, math.nan, math.nan, math.nan, n, ratio)
+    error = math.sqrt((1 / n + ratio) * float(np.var(differences, ddof=1)))
+    if error == 0:
+        return Difference(mean, mean, mean, 1.0 if mean == 0 else 0.0, n, ratio)
+    half = float(student.ppf((1 + level) / 2, n - 1)) * error
+    p = 2 * float(student.sf(abs(mean) / error, n - 1))
+    return Difference(mean, mean - half, mean + half, p, n, ratio)
+
+
+def _paired(
+    results: Any, model: str, other: str, metric: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    mine, theirs = (_by_split(results, name, metric) for name in (model, other))
+    shared = sorted(mine.keys() & theirs.keys())
+    if not shared:
+        raise PsephosError(
+            f"{model!r} and {other!r} share no split on which {metric!r} is defined: compare "
+            "models that took part and did not fail."
+        )
+    rows = [mine[split] for split in shared]
+    a = np.array([float(mine[split][metric]) for split in shared])
+    b = np.array([float(theirs[split][metric]) for split in shared])
+    n_test = sum(int(row["n_test"]) for row in rows)
+    return a, b, n_test / sum(int(row["n_train"]) for row in rows)
+
+
+def _by_split(results: Rows, model: str, metric: str) -> dict[tuple[int, int], Mapping[str, Any]]:
+    if results and metric not in results[0]:
+        raise PsephosError(f"there is no metric {metric!r}: there are {', '.join(METRICS)}.")
+    return {
+        (int(row["repeat"]), int(row["fold"])): row
+        for row in results
+        if row["model"] == model and row["status"] == "ok" and _number(row[metric]) is not None
+    }
+
+
+# ------------------------------------------------------------------- choosing
+def pareto(summaries: Sequence[Summary]) -> list[Summary]:
+    """Return the models no other beats: fewer columns, higher balanced accuracy (means).
+
+    A model is beaten by one that is at least as good in both and better in one. The result is
+    sorted by columns, fewest first; models without a figure are left out.
+    """
+    known = [s for s in summaries if math.isfinite(s.score) and s.columns_used.n]
+    best = [s for s in known if not any(_beats(o, s) for o in known)]
+    return sorted(best, key=lambda s: (s.columns_used.mean, -s.score, s.model))
+
+
+def _beats(one: Summary, other: Summary) -> bool:
+    columns, score = one.columns_used.mean, one.score
+    if columns > other.columns_used.mean or score < other.score:
+        return False
+    return columns < other.columns_used.mean or score > other.score
+
+
+def one_standard_error(
+    summaries: Sequence[Summary], among: Sequence[str] = ("samba", "adaboost")
+) -> Summary | None:
+    """Return the model with the fewest columns within one standard error of the best of all.
+
+    Parameters
+    ----------
+    summaries : sequence of Summary
+    among : sequence of str
+        The models that may be chosen: those of psephos. The best may be any.
+
+    Returns
+    -------
+    chosen : Summary or None
+        Of equals the more accurate. None if none of `among` comes within a standard error, SD /
+        sqrt(J) of the best model's balanced accuracy.
+    """
+    known = [s for s in summaries if math.isfinite(s.score) and s.columns_used.n]
+    if not known:
+        return None
+    best = max(known, key=lambda s: (s.score, -s.columns_used.mean))
+    floor = best.score - best.measures["balanced_accuracy"].se - 1e-12
+    near = [s for s in known if s.model in among and s.score >= floor]
+    return min(near, key=lambda s: (s.columns_used.mean, -s.score), default=None)
