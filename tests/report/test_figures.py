@@ -1,22 +1,39 @@
+import csv
+import json
 import math
 
 import pytest
 
+from psephos.protocol.outputs import RESULT_COLUMNS
 from psephos.report.figures import choose, standings
-from psephos.report.folder import Fit, Folder
+from psephos.report.folder import read_folder
 
 
 def folder(tmp_path, **models):
     """Return a folder of models given as (origin, scores, columns)."""
-    fits, about = [], {}
+    rows, about = [], {}
     for key, (origin, scores, columns) in models.items():
         about[key] = {"label": key.upper(), "family": "x", "origin": origin}
         for fold, score in enumerate(scores):
             failed = score is None
-            measures = {} if failed else {"balanced_accuracy": score}
-            used = None if failed else columns
-            fits.append(Fit(key, 0, fold, 80, 20, measures, used, None, "broke" if failed else ""))
-    return Folder(tmp_path, {"models": about, "classes": ["a", "b"]}, {}, fits, {}, None, {})
+            row = {
+                "model": key,
+                "repeat": 0,
+                "fold": fold,
+                "n_train": 80,
+                "n_test": 20,
+                "balanced_accuracy": score,
+                "columns_used": None if failed else columns,
+                "status": "failed" if failed else "ok",
+                "error": "broke" if failed else "",
+            }
+            rows.append({c: "" if row.get(c) is None else str(row[c]) for c in RESULT_COLUMNS})
+    with (tmp_path / "results.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, RESULT_COLUMNS)
+        writer.writeheader()
+        writer.writerows(rows)
+    (tmp_path / "comparison.json").write_text(json.dumps({"models": about, "classes": ["a", "b"]}))
+    return read_folder(tmp_path)
 
 
 def test_means_spreads_and_order(tmp_path):
@@ -30,7 +47,7 @@ def test_means_spreads_and_order(tmp_path):
     )
     assert [s.key for s in rows] == ["high", "low", "broken"]
     assert rows[1].score == pytest.approx(0.6)
-    assert rows[1].sd("balanced_accuracy") == pytest.approx(math.sqrt(0.02))
+    assert rows[1].score_sd == pytest.approx(math.sqrt(0.02))
     assert math.isnan(rows[2].score)
     assert not rows[2].drawn
     assert len(rows[2].failed) == 2

@@ -185,9 +185,7 @@ def _tasks(
             "first": repr(sorted(one.first.get(protocol.distributions, {}).items())),
             "settings": repr(one.build({}, shape, 0)),
             "draws": protocol.n_draws(one.name),
-            "distributions": repr(
-                sorted(one.drawn(protocol.distributions, shape.n_classes).items())
-            ),
+            "distributions": repr(sorted(drawn.items())),
         }
         for split, (train, test) in cuts:
             words = ("all",) if split is None else split

@@ -282,7 +282,7 @@ _ALL = (
         _gradient_boosting,
         _both(
             {
-                "n_estimators": Integers(10, 50),
+                "n_estimators": Integers(10, 40),
                 "max_depth": Integers(1, 3),
                 "learning_rate": LogUniform(0.05, 0.5),
             },
@@ -295,7 +295,7 @@ _ALL = (
         ),
         ensemble=True,
         # every split looks at all columns, or it would use columns it has no need of: few trees
-        first={"quick": {"n_estimators": 50}},
+        first={"quick": {"n_estimators": 30, "learning_rate": 0.2}},
         binary_only={"loss": ("exponential",)},
         notes="the source's losses log_loss and deviance are one loss",
     ),
@@ -320,6 +320,7 @@ _ALL = (
         ),
         ensemble=True,
         needs="xgboost",
+        first={"quick": {"n_estimators": 50}},
         notes="with more than two classes the objective is multi:softprob",
     ),
 )

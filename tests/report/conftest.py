@@ -1,0 +1,22 @@
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+
+def _load(path):
+    spec = importlib.util.spec_from_file_location("report_builders", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def builders():
+    return _load(Path(__file__).with_name("builders.py"))
+
+
+@pytest.fixture(scope="session", params=[2, 3], ids=["two classes", "three classes"])
+def compared(request, builders, tmp_path_factory):
+    """Folder of a real comparison whose names are all hostile."""
+    return builders.hostile_folder(tmp_path_factory.mktemp("compared"), request.param)

@@ -1,0 +1,100 @@
+"""Folders that are damaged, and comparisons in which something failed."""
+
+import csv
+import json
+import shutil
+
+import pytest
+
+from psephos._errors import ModelFileError, PsephosError
+from psephos.report import build_report, summarise
+
+
+@pytest.fixture
+def copy(compared, tmp_path):
+    shutil.copytree(compared, tmp_path / "copy")
+    return tmp_path / "copy"
+
+
+def edit(path, change):
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    change(rows)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def test_a_folder_that_is_no_comparison_is_named(tmp_path):
+    with pytest.raises(PsephosError, match=r"holds no results\.csv"):
+        summarise(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["comparison.json", "cases.npz"])
+def test_a_damaged_file_is_named(copy, name):
+    (copy / name).write_bytes(b"{ broken")
+    with pytest.raises(PsephosError, match=name):
+        summarise(copy)
+
+
+def test_a_damaged_model_file_is_refused_and_no_report_is_left(copy):
+    (copy / "report.html").unlink(missing_ok=True)
+    for file in (copy / "models").glob("*.psephos"):
+        file.write_bytes(file.read_bytes()[:-200])
+    with pytest.raises(ModelFileError):
+        build_report(copy)
+    assert not list(copy.glob("*.html"))
+
+
+def test_a_number_that_is_none_is_named(copy):
+    edit(copy / "results.csv", lambda rows: rows[0].update(n_train="many"))
+    with pytest.raises(PsephosError, match=r"results\.csv"):
+        summarise(copy)
+
+
+def test_failed_fits_are_shown_with_their_reason(copy):
+    def fail(rows):
+        for row in rows:
+            if row["model"] == "l1-logistic" and (row["fold"] == "0" or row["repeat"] == "1"):
+                row.update(status="failed", error="it <broke>", balanced_accuracy="", columns_used="")
+
+    edit(copy / "results.csv", fail)
+    report = summarise(copy)
+    (failure,) = report["failures"]
+    assert failure == {
+        "label": "L1 logistic regression",
+        "words": "1 of 5 fits",
+        "error": "it <broke>",
+    }
+    assert "it &lt;broke&gt;" in build_report(copy).read_text("utf-8")
+    row = next(m for m in report["models"] if m["key"] == "l1-logistic")
+    assert row["cells"][-1]["text"] == "4 (1 failed)"
+
+
+def test_a_model_that_only_failed_is_listed_and_not_drawn(copy):
+    def fail(rows):
+        for row in rows:
+            if row["model"] == "decision-tree":
+                row.update(status="failed", error="no", balanced_accuracy="", columns_used="")
+
+    edit(copy / "results.csv", fail)
+    report = summarise(copy)
+    assert "decision-tree" in [m["key"] for m in report["models"]]
+    assert "decision-tree" not in [m["key"] for m in report["chart"]["wide"]["marks"]]
+    assert "decision-tree" in build_report(copy).read_text("utf-8")
+
+
+def test_without_models_of_psephos_there_is_no_card_but_a_sentence(copy):
+    def leave(rows):
+        rows[:] = [row for row in rows if row["model"] not in ("samba", "adaboost")]
+
+    edit(copy / "results.csv", leave)
+    report = summarise(copy)
+    assert report["card"] is None
+    assert report["ballots"] is None
+    assert "No model of psephos" in build_report(copy).read_text("utf-8")
+
+
+def test_a_report_needs_nothing_but_plain_values(copy):
+    json.dumps(summarise(copy), allow_nan=False)

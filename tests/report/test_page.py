@@ -1,0 +1,208 @@
+"""The page of a real comparison, read with an HTML parser."""
+
+import base64
+import csv
+import hashlib
+import json
+import math
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from psephos.report import build_report, summarise
+from psephos.report.casebook import casebook
+from psephos.report.folder import read_folder
+from psephos.report.render import embed
+
+_VOID = {"meta", "link", "input", "br", "img", "line", "rect", "circle", "path"}
+
+
+class Page(HTMLParser):
+    """Elements in order, each with its attributes and its text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.open = [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        element = {"tag": tag, "text": "", "in": [e["tag"] for e in self.open], **dict(attrs)}
+        assert len(dict(attrs)) == len(attrs), f"an attribute stands twice in {tag}"
+        self.elements.append(element)
+        if tag not in _VOID:
+            self.open.append(element)
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append({"tag": tag, "text": "", "in": [], **dict(attrs)})
+
+    def handle_endtag(self, tag):
+        assert self.open.pop()["tag"] == tag, f"</{tag}> closes another element"
+
+    def handle_data(self, data):
+        for element in self.open:
+            element["text"] += data
+
+    def all(self, **wanted):
+        return [
+            e for e in self.elements if all(e.get(k.replace("_", "-")) == v for k, v in wanted.items())
+        ]
+
+
+@pytest.fixture(scope="module")
+def text(compared):
+    return build_report(compared).read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def page(text):
+    return Page(text)
+
+
+def test_the_page_is_one_small_file_that_names_no_other(text, page):
+    assert len(text.encode()) < 1_000_000
+    for element in page.elements:
+        assert "src" not in element
+        assert element.get("href", "#").startswith("#")
+        assert element["tag"] not in {"link", "img", "iframe", "object", "embed", "base", "b", "h1>"}
+        assert "style" not in element
+        assert not [key for key in element if key.startswith("on")]
+    assert "@import" not in text
+    addresses = set(re.findall(r"https?://[^\s\"'<]+", text))
+    assert addresses <= {"http://www.w3.org/2000/svg"}  # a name, not a place
+
+
+def test_the_policy_allows_the_pages_own_style_and_script_only(page):
+    (policy,) = [e["content"] for e in page.all(tag="meta") if e.get("http-equiv")]
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules["default-src"] == "'none'"
+    assert rules["base-uri"] == rules["form-action"] == "'none'"
+    assert rules["img-src"] == "data:"
+    assert "unsafe" not in policy
+    for tag in ("style", "script"):
+        (body,) = [e["text"] for e in page.all(tag=tag) if e.get("type") is None]
+        digest = base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()
+        assert rules[f"{tag}-src"] == f"'sha256-{digest}'"
+
+
+def test_ids_are_unique_and_references_lead_somewhere(page):
+    ids = [e["id"] for e in page.elements if e.get("id")]
+    assert len(ids) == len(set(ids))
+    for element in page.elements:
+        for name in (element.get("aria-labelledby") or "").split():
+            assert name in ids
+        if element.get("href"):
+            assert element["href"][1:] in ids
+
+
+def test_what_can_be_seen_can_be_heard(page):
+    assert page.all(tag="html")[0]["lang"] == "en"
+    for svg in page.all(tag="svg"):
+        assert svg.get("aria-hidden") or svg.get("aria-label") or svg.get("aria-labelledby")
+    for mark in page.all(data_test="point"):
+        assert mark["tabindex"] == "0"
+        assert mark["role"] == "img"
+        assert mark["aria-label"]
+    for table in page.all(tag="table"):
+        assert [e for e in page.elements if e["tag"] == "caption"]
+        assert table
+    for head in [e for e in page.elements if e["tag"] == "th"]:
+        assert head["scope"] in {"row", "col"}
+
+
+def test_every_chart_has_its_table(page):
+    tables = {e.get("id") for e in page.all(tag="table")}
+    figures = page.all(tag="figure")
+    assert figures
+    for figure in figures:
+        assert figure["data-table"] in tables
+    drawn = {e["data-model"] for e in page.all(data_test="point")}
+    listed = {e["data-model"] for e in page.all(data_test="row")}
+    assert drawn == listed
+
+
+def test_points_and_rows_are_the_means_of_the_results(compared, page):
+    with (compared / "results.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for point in page.all(data_test="point"):
+        own = [r for r in rows if r["model"] == point["data-model"] and r["status"] == "ok"]
+        score = math.fsum(float(r["balanced_accuracy"]) for r in own) / len(own)
+        columns = math.fsum(float(r["columns_used"]) for r in own) / len(own)
+        assert float(point["data-score"]) == pytest.approx(score, abs=1e-12)
+        assert float(point["data-columns"]) == pytest.approx(columns, abs=1e-9)
+
+
+def test_hostile_names_are_text(builders, compared, text, page):
+    assert "<script>window" not in text
+    assert "<img" not in text
+    words = "".join(e["text"] for e in page.all(tag="main"))
+    about = json.loads((compared / "comparison.json").read_text("utf-8"))
+    assert any(name in words for name in builders.HOSTILE)
+    for label in about["classes"]:
+        assert label in words
+    assert about["dataset"] in page.all(tag="h1")[0]["text"]
+    assert not [e for e in page.elements if e["tag"] in {"b", "i", "u", "em", "img"}]
+
+
+def test_the_card_is_the_saved_model_in_its_own_words(compared, page):
+    from psephos.models import load
+
+    report = summarise(compared)
+    (choice,) = page.all(data_test="card-choice")
+    assert "selected on these folds" in choice["text"]
+    assert "optimistic" in choice["text"]
+    key = re.search(r"models/([\w-]+)\.psephos", choice["text"])[1]
+    model = load(compared / "models" / f"{key}.psephos")
+    assert [e["text"] for e in page.all(data_test="card-line")] == model.describe()[1:]
+    shown = [c["name"] for c in report["card"]["columns"]]
+    assert sorted(shown) == sorted(map(str, model.features_used_))
+
+
+def test_the_first_ballot_sums_to_its_score_without_a_script(page):
+    terms = [float(e["data-contribution"]) for e in page.all(data_test="voter")]
+    (score,) = page.all(data_test="score")
+    assert math.fsum(terms) == pytest.approx(float(score["data-score"]), abs=1e-6)
+    assert page.all(data_test="training-note")
+
+
+def test_the_embedded_ballots_are_those_of_the_model(compared, page):
+    data = json.loads(page.all(id="data")[0]["text"])
+    folder = read_folder(compared)
+    assert [data["ids"][str(c["i"])] for c in data["cases"]] == folder.cases.ids
+    for case in data["cases"]:
+        for k, score in enumerate(case["s"]):
+            total = math.fsum(term[k] for term in case["c"])
+            assert total == pytest.approx(score, abs=1e-6)
+        assert 0 <= case["h"][0] <= case["h"][1] == 1  # each case is held out once in five folds
+
+
+def test_embedded_data_cannot_leave_its_element():
+    text = str(embed({"</script>": "<!-- & \u2028\u2029 ]]>"}))
+    assert not set(text) & set("<>&\u2028\u2029")
+    assert json.loads(text) == {"</script>": "<!-- & \u2028\u2029 ]]>"}
+    with pytest.raises(ValueError, match="JSON compliant"):
+        embed(math.nan)
+
+
+def test_ballots_that_do_not_fit_are_left_out_and_it_is_said(compared):
+    from psephos.report.adapter import open_model
+
+    folder = read_folder(compared)
+    opened = open_model(folder.models["samba"])
+    whole = casebook(folder, opened, "samba")
+    limit = len(json.dumps(whole["embedded"], separators=(",", ":"))) // 2
+    cut = casebook(folder, opened, "samba", limit=limit)
+    kept = [case["i"] for case in cut["embedded"]["cases"]]
+    assert 2 <= len(kept) < len(whole["embedded"]["cases"])
+    assert len(json.dumps(cut["embedded"], separators=(",", ":"))) <= limit
+    assert f"holds {len(kept)} of the {len(folder.cases.ids)} cases" in cut["words"]
+    assert "holds" not in whole["words"]
+    lead = {c["i"]: abs(c["s"][0]) for c in whole["embedded"]["cases"] if len(c["s"]) == 1}
+    if lead:
+        assert min(lead, key=lead.get) in kept
+
+
+def test_the_same_folder_gives_the_same_bytes(compared, tmp_path):
+    one = build_report(compared, tmp_path / "one.html").read_bytes()
+    assert build_report(compared, tmp_path / "two" / "other.html").read_bytes() == one
