@@ -11,7 +11,9 @@ def gain(criterion, left, right):
         worth = left[:, None] + right[None, :]
         np.fill_diagonal(worth, -np.inf)
         return worth.max() - parent.max()
-    impurity = [t.sum() - (t**2).sum() / t.sum() if t.sum() > 0 else 0.0 for t in (parent, left, right)]
+    impurity = [
+        t.sum() - (t**2).sum() / t.sum() if t.sum() > 0 else 0.0 for t in (parent, left, right)
+    ]
     return impurity[0] - impurity[1] - impurity[2]
 
 
@@ -46,9 +48,7 @@ def best(X, y, n_classes, w, criterion, categories=None):
         if categories and j in categories:
             tries = [(side, (j, None, None)) for side in groupings(x, categories[j], w)]
         else:
-            tries = [
-                ((x <= t) | (m & np.isnan(x)), (j, t, m)) for t, m in questions(x)
-            ]
+            tries = [((x <= t) | (m & np.isnan(x)), (j, t, m)) for t, m in questions(x)]
         for side, name in tries:
             value = gain(
                 criterion,

@@ -254,7 +254,9 @@ def test_weight_two_is_the_row_twice(random_seed):
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_threads_and_layout_change_nothing(random_seed, tmp_path, monkeypatch, criterion, n_classes):
+def test_threads_and_layout_change_nothing(
+    random_seed, tmp_path, monkeypatch, criterion, n_classes
+):
     monkeypatch.setattr("psephos.trees.stump._SERIAL", 0)
     monkeypatch.setattr("psephos.trees.stump._BLOCK", 2)
     monkeypatch.setattr("psephos.trees._presort._CHUNK_BYTES", 4096)
@@ -272,7 +274,9 @@ def test_threads_and_layout_change_nothing(random_seed, tmp_path, monkeypatch, c
     first = StumpSearch(X, y, n_classes).best(w, criterion)
     for again, n_jobs in [(X, 2), (np.asfortranarray(X), 1), (frozen, 1), (mapped, 2)]:
         same(first, StumpSearch(again, y, n_classes, n_jobs=n_jobs).best(w, criterion))
-    sparse = [StumpSearch(sp.csc_array(X), y, n_classes, n_jobs=j).best(w, criterion) for j in (1, 2)]
+    sparse = [
+        StumpSearch(sp.csc_array(X), y, n_classes, n_jobs=j).best(w, criterion) for j in (1, 2)
+    ]
     same(*sparse)
     same(first, sparse[0])
 

@@ -83,9 +83,7 @@ def _extremes_code(flagged: bool) -> Any:
         target = _data(context, builder, signature.args[4], out)
         for r, store in enumerate((running, top, bottom)):
             place = builder.gep(target, [ir.Constant(_I64, r * _L)])
-            builder.store(
-                builder.load(store), builder.bitcast(place, vector.as_pointer()), align=4
-            )
+            builder.store(builder.load(store), builder.bitcast(place, vector.as_pointer()), align=4)
         return context.get_dummy_value()
 
     return code
@@ -134,9 +132,7 @@ def _gini_code(flagged: bool) -> Any:
                 better = builder.and_(better, _flagged(builder, entries))
             builder.store(builder.select(better, value, old), best)
         target = _data(context, builder, signature.args[6], out)
-        builder.store(
-            builder.load(best), builder.bitcast(target, floats.as_pointer()), align=4
-        )
+        builder.store(builder.load(best), builder.bitcast(target, floats.as_pointer()), align=4)
         return context.get_dummy_value()
 
     return code

@@ -198,9 +198,7 @@ def distances(
     return out
 
 
-def mean_distance(
-    Z: ArrayLike, weight: ArrayLike, metric: Metric, max_rows: int = 10_000
-) -> float:
+def mean_distance(Z: ArrayLike, weight: ArrayLike, metric: Metric, max_rows: int = 10_000) -> float:
     """Weighted mean distance over all ordered pairs of rows: ``sum_ij w_i w_j d_ij / W^2``.
 
     Written so, weight 2 is the row repeated; a row and itself count as a pair at distance zero.
@@ -317,9 +315,7 @@ def sums_from_squared(
             out[:] = absent * absent
             np.divide(D2[rows], share, out=out, where=share > 0.0)
 
-    return _blocked_sums(
-        squared, m, kernel, anchor_weight, right, per_query, groups, own, n_jobs
-    )
+    return _blocked_sums(squared, m, kernel, anchor_weight, right, per_query, groups, own, n_jobs)
 
 
 def _blocked_sums(

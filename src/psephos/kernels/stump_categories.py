@@ -143,9 +143,7 @@ def scan_categories(crit, by_error, codes, n_codes, which, labels, weights, pare
         if count < 2:
             continue
         if by_error:
-            gains[w] = _best_by_error(
-                crit, parent, table, groups, count, chosen, left, right, out
-            )
+            gains[w] = _best_by_error(crit, parent, table, groups, count, chosen, left, right, out)
         else:
             gains[w] = _best_by_share(
                 crit, parent, table, groups, count, chosen, left, right, out, shares

@@ -24,10 +24,13 @@ def round_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     total = float(weights.sum())
     if not 0.0 < total < math.inf:
         return weights
-    exponent = 51 - math.frexp(total)[1]
+    exponent = 52 - math.frexp(total)[1]
     if not -1000 < exponent < 1000:  # sums near the ends of the float64 range: leave them
         return weights
-    return np.ldexp(np.rint(np.ldexp(weights, exponent)), -exponent)
+    whole = weights * 2.0**exponent
+    np.rint(whole, out=whole)
+    whole *= 2.0**-exponent
+    return whole
 
 
 @jit

@@ -45,7 +45,7 @@ def columns_used(estimator: Any, n_columns: int) -> _Indices:
     read = _read_by(model, len(sources))
     if not len(read):
         return np.empty(0, dtype=np.intp)
-    return np.unique(np.concatenate([sources[j] for j in read.tolist()])).astype(np.intp)
+    return _union([sources[int(j)] for j in read])
 
 
 # ------------------------------------------------------------------- models

@@ -1,7 +1,9 @@
 """The comparison: every model on every split, then on all rows, resumable and in any order."""
 
+# pyright: reportMissingTypeStubs=false
+
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ import sklearn
 
 from psephos import __version__
 from psephos._errors import PsephosError
+from psephos._params import Interval
 from psephos.protocol.comparison import Comparison
 from psephos.protocol.journal import Journal, key_of
 from psephos.protocol.models import Contender, contenders
@@ -146,8 +149,7 @@ def _table(
 
 
 def _checked_seed(random_state: Any) -> int:
-    whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
-    if not whole or random_state < 0:
+    if not Interval(0, whole=True).allows(random_state):
         raise PsephosError(
             f"random_state is {random_state!r}; it must be a whole number of at least 0, so that "
             "an interrupted comparison can be resumed."
@@ -237,16 +239,17 @@ def _done(entry: dict[str, Any] | None, task: Task, folder: Path | None) -> bool
 def _results(
     todo: Sequence[Task], table: DataTable, n_jobs: int | None
 ) -> Iterator[tuple[dict[str, Any], Any]]:
+    pool: Any = joblib  # it has no types
     if not todo:
         return
-    if joblib.effective_n_jobs(n_jobs) == 1:
+    if pool.effective_n_jobs(n_jobs) == 1:
         for task in todo:
             yield run_task(task, table)
         return
     version = tuple(int(part) for part in joblib.__version__.split(".")[:2])
     order = "generator_unordered" if version >= (1, 4) else "generator"
-    parallel: Any = joblib.Parallel(n_jobs=n_jobs, return_as=order)
-    yield from parallel(joblib.delayed(run_task)(task, table) for task in todo)
+    parallel = pool.Parallel(n_jobs=n_jobs, return_as=order)
+    yield from parallel(pool.delayed(run_task)(task, table) for task in todo)
 
 
 def _saved(model: Any, key: str, folder: Path | None) -> dict[str, Any]:
@@ -275,7 +278,7 @@ def _finite(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def _bar(progress: bool, total: int, done: int) -> Iterator[Callable[[str], None]]:
+def _bar(progress: bool, total: int, done: int) -> Generator[Callable[[str], None]]:
     """Yield a function that is told the model of each finished fit."""
     if not progress:
         yield lambda model: None

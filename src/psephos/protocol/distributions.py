@@ -1,5 +1,6 @@
 """Distributions of hyper-parameters, as data: drawn from, put in words, hashed into keys."""
 
+import math
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -49,7 +50,7 @@ class LogUniform:
 
     def draw(self, rng: np.random.Generator) -> float:
         """Return one value."""
-        return float(np.exp(rng.uniform(np.log(self.low), np.log(self.high))))
+        return math.exp(float(rng.uniform(math.log(self.low), math.log(self.high))))
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,8 @@ class Choice:
 
     def draw(self, rng: np.random.Generator) -> Any:
         """Return one value."""
-        return self.values[int(rng.integers(len(self.values)))]
+        values: tuple[Any, ...] = self.values
+        return values[int(rng.integers(len(values)))]
 
 
 def draw(distributions: dict[str, Distribution], rng: np.random.Generator) -> dict[str, Any]:

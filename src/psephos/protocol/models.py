@@ -1,5 +1,7 @@
 """The contenders of a comparison: how each is built, and what it is tuned over."""
 
+# pyright: reportMissingTypeStubs=false
+
 import importlib.util
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +13,6 @@ from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -364,4 +365,5 @@ def contenders(models: Sequence[str | Contender] | None) -> list[Contender]:
 
 def final_step(estimator: Any) -> Any:
     """Return the model at the end of a pipeline, or the estimator itself."""
-    return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    steps: Any = getattr(estimator, "steps", None)
+    return estimator if steps is None else steps[-1][1]

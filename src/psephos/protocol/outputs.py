@@ -202,12 +202,14 @@ def _predictions(table: DataTable, fits: Finished) -> bytes:
     classes = [str(one) for one in table.classes]
     ids = table.row_names()
     header = ("model", "repeat", "fold", "row", "id", "truth", *(f"p_{one}" for one in classes))
+    codes: list[int] = table.codes.tolist()
     rows: list[Sequence[Any]] = []
     for task, entry in fits:
         if task.split is None or entry["status"] != "ok":
             continue
-        for row, proba in zip(task.test.tolist(), entry["proba"], strict=True):
-            truth = classes[int(table.codes[row])]
+        tested: list[int] = task.test.tolist()
+        for row, proba in zip(tested, entry["proba"], strict=True):
+            truth = classes[codes[row]]
             rows.append((task.contender.name, *task.split, row, ids[row], truth, *proba))
     return _lines(header, rows)
 

@@ -1,5 +1,7 @@
 """What baselines need before they can read a table: imputing, one-hot codes, scaling."""
 
+# pyright: reportMissingTypeStubs=false
+
 from dataclasses import dataclass
 from typing import Any
 

@@ -235,17 +235,17 @@ def _leave_out_texts(columns: _Columns) -> None:
 def _row(cells: list[str], columns: _Columns, line: int, n_before: int) -> _Floats:
     """Return the numbers of a row; columns that turn out to be text move to the texts."""
     out = np.full(len(cells), np.nan)
-    wanted = columns.numeric
+    wanted: list[int] = columns.numeric.tolist()
     try:
-        picked = cells if len(wanted) == len(cells) else [cells[j] for j in wanted.tolist()]
-        out[wanted] = np.array(picked, dtype=np.float64)
+        picked = cells if len(wanted) == len(cells) else [cells[j] for j in wanted]
+        out[columns.numeric] = np.array(picked, dtype=np.float64)
         plain = not any("_" in cell for cell in picked)
     except ValueError:
         plain = False
     if plain:
         return out
     moved = False
-    for j in wanted.tolist():
+    for j in wanted:
         number = _number(cells[j])
         if number is None:
             columns.texts[j] = _so_far(columns, j, line, n_before)

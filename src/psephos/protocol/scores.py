@@ -1,5 +1,6 @@
 """How good answers are: balanced accuracy, accuracy, ROC-AUC and log-loss."""
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,12 +72,12 @@ def measures(answers: Answers, truth: _Codes) -> dict[str, float | None]:
     p clipped to [1e-15, 1].
     """
     n_classes = answers.proba.shape[1]
-    told = answers.proba[np.arange(len(truth)), truth]
+    told: _Floats = np.clip(answers.proba[np.arange(len(truth)), truth], _CLIP, 1.0)
     return {
         "balanced_accuracy": balanced_accuracy(answers.codes, truth),
         "accuracy": float(np.mean(answers.codes == truth)),
         "roc_auc": _roc_auc(answers.ranking, truth, n_classes),
-        "log_loss": float(-np.mean(np.log(np.clip(told, _CLIP, 1.0)))),
+        "log_loss": -math.fsum(math.log(p) for p in told.tolist()) / len(told),
     }
 
 

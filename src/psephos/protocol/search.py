@@ -1,5 +1,7 @@
 """One task of a comparison: tune inside the training part, fit, answer the test part."""
 
+# pyright: reportMissingTypeStubs=false
+
 import json
 import time
 import warnings

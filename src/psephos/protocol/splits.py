@@ -1,5 +1,7 @@
 """Outer and inner splits, and the seeds of everything that is drawn."""
 
+# pyright: reportMissingTypeStubs=false
+
 import hashlib
 import warnings
 from typing import Any

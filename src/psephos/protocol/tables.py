@@ -191,7 +191,8 @@ def _columns_of(X: Any) -> tuple[list[NDArray[Any]], list[str] | None]:
         return [_series(frame[:, j]) for j in range(frame.shape[1])], [
             str(c) for c in frame.columns
         ]
-    values: NDArray[Any] = X.toarray() if sp.issparse(X) else np.asarray(X)
+    sparse = bool(sp.issparse(X))  # a plain bool: the type guard would narrow X to no class
+    values: NDArray[Any] = X.toarray() if sparse else np.asarray(X)
     if values.ndim != 2:
         raise PsephosTypeError(
             f"X has {values.ndim} dimensions, but a table has two: rows (cases) and columns."

@@ -170,7 +170,6 @@ class StumpSearch:
             found += self._best_ordered(crit, padded, parent)
         if len(self._category_columns):
             found += self._best_categorical(crit, padded, parent)
-        found = [f for f in found if np.isfinite(f.gain)]
         if not found:
             return None
         return self._finish(min(found, key=lambda f: (-f.gain, f.column)), crit, padded, parent)
@@ -207,6 +206,7 @@ class StumpSearch:
         values = np.empty((n_blocks, LANES))
         total_d, total_w, error = int(totals[0]), int(totals[1]), float(totals[2])
         if isinstance(crit, WeightedError):
+
             def screen(b: int) -> None:
                 last = min(n_blocks, (b + 1) * _BLOCK)
                 screen_error(o.order, o.n_pure, b * _BLOCK, last, signed, total_d, values)
@@ -215,6 +215,7 @@ class StumpSearch:
             limits = (0.0, 2 * error + 2, float(abs(total_d)) if o.any_missing else -2.0)
             certain = self._all_certain
         else:
+
             def screen(b: int) -> None:
                 last = min(n_blocks, (b + 1) * _BLOCK)
                 screen_gini(o.order, o.n_pure, b * _BLOCK, last, packed, total_d, total_w, values)
@@ -292,9 +293,7 @@ class StumpSearch:
         totals = np.bincount(self.labels[:n] + k * ~left, weights[:n], 2 * k).reshape(2, k)
         if not has_missing:
             missing_left = bool(totals[0].sum() > totals[1].sum())
-        return Stump(
-            column, threshold, missing_left, chosen, found.gain, totals[0], totals[1]
-        )
+        return Stump(column, threshold, missing_left, chosen, found.gain, totals[0], totals[1])
 
     def _neighbours(self, found: _Found) -> tuple[float, float]:
         """Present values on both sides of a cut; +inf above the last one."""
@@ -346,9 +345,11 @@ def _first_best(
 ) -> list[_Found]:
     if not len(gains):
         return []
-    i = int(np.argmax(gains))  # the first of equals: columns are in ascending order
+    i = int(gains.argmax())  # the first of equals: columns are in ascending order
     cut = -1 if cuts is None else int(cuts[i])
     side = False if sides is None else bool(sides[i])
+    if gains[i] == -np.inf:
+        return []
     position = i if at is None else int(at[i])
     return [_Found(float(gains[i]), int(columns[i]), kind, position, cut, side)]
 

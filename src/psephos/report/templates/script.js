@@ -33,7 +33,7 @@
   const heads = all("#results thead th");
   const value = (row, column, kind) => {
     const cell = row.cells[column];
-    if (kind === "text") return cell.textContent.trim();
+    if (kind === "text") return cell.dataset.value;
     return cell.dataset.value === "" ? null : Number(cell.dataset.value);
   };
   heads.forEach((head, column) => {

@@ -1,0 +1,221 @@
+"""The report as a reader meets it: in a browser, offline."""
+
+import csv
+import math
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.browser
+
+
+def by(name):
+    return f'[data-test="{name}"]'
+
+
+def results(folder):
+    with (folder / "results.csv").open(encoding="utf-8", newline="") as file:
+        return [row for row in csv.DictReader(file) if row["status"] == "ok"]
+
+
+def read(text):
+    return float(text.replace("−", "-"))
+
+
+def test_points_of_the_chart_are_the_rows_of_the_results(visit, compared):
+    page = visit()
+    points = page.locator(f"{by('chart-wide')} {by('point')}")
+    seen = points.evaluate_all(
+        "all => all.map(p => [p.dataset.model, +p.dataset.score, +p.dataset.columns,"
+        " p.querySelector('.dot').getBoundingClientRect().toJSON()])"
+    )
+    rows = results(compared)
+    assert {s[0] for s in seen} == {r["model"] for r in rows}
+    for model, score, columns, _ in seen:
+        own = [r for r in rows if r["model"] == model]
+        assert score == pytest.approx(np.mean([float(r["balanced_accuracy"]) for r in own]), abs=1e-12)
+        assert columns == pytest.approx(np.mean([float(r["columns_used"]) for r in own]), abs=1e-9)
+    # and where they are drawn is where they should be: height is linear in the score
+    middle = np.array([box["top"] + box["height"] / 2 for *_, box in seen])
+    score = np.array([s[1] for s in seen])
+    slope, start = np.polyfit(score, middle, 1)
+    assert slope < 0
+    np.testing.assert_allclose(slope * score + start, middle, atol=0.6)
+    left = [box["left"] + box["width"] / 2 for *_, box in seen]
+    assert np.all(np.diff(np.array(left)[np.argsort([s[2] for s in seen], kind="stable")]) > -0.6)
+
+
+def test_ballots_sum_to_the_score_that_is_shown(visit):
+    page = visit()
+    n = page.locator(f"{by('case-select')} option").count()
+    assert n > 20
+    for case in (0, 1, n // 3, n // 2, n - 1):
+        page.locator(by("case-select")).select_option(str(case))
+        for more in (False, True):
+            if more:
+                if page.locator(by("all-voters")).is_hidden():
+                    continue
+                page.locator(by("all-voters")).click()
+            terms = page.locator(by("voter")).evaluate_all("all => all.map(r => +r.dataset.contribution)")
+            score = page.locator(by("score"))
+            exact = float(score.get_attribute("data-score"))
+            assert math.fsum(terms) == pytest.approx(exact, abs=1e-6)
+            assert read(score.inner_text()) == pytest.approx(exact, abs=5.1e-4)
+            sums = page.locator(f"{by('voter')} td:last-child").all_inner_texts()
+            assert read(sums[-1]) == pytest.approx(exact, abs=5.1e-4)
+
+
+def test_every_class_has_its_score(visit, compared):
+    page = visit()
+    if not page.locator(by("output-select")).count():
+        assert len({r["model"] for r in results(compared)}) == 5  # two classes share one score
+        return
+    for output in range(3):
+        page.locator(by("output-select")).select_option(str(output))
+        terms = page.locator(by("voter")).evaluate_all("all => all.map(r => +r.dataset.contribution)")
+        exact = float(page.locator(by("score")).get_attribute("data-score"))
+        assert math.fsum(terms) == pytest.approx(exact, abs=1e-6)
+
+
+def test_the_score_is_that_of_the_saved_model(visit, compared):
+    from psephos.report import summarise
+    from psephos.report.adapter import open_model
+    from psephos.report.folder import read_folder
+
+    folder = read_folder(compared)
+    choice = summarise(compared)["card"]["choice"]
+    key = choice.split("models/")[1].split(".psephos")[0]
+    told = open_model(folder.models[key]).ballots(folder.cases, [5])
+    page = visit()
+    page.locator(by("case-select")).select_option("5")
+    if len(told.outputs) > 1:
+        page.locator(by("output-select")).select_option("0")
+    exact = float(page.locator(by("score")).get_attribute("data-score"))
+    assert exact == pytest.approx(told.cases[0].score[0], rel=1e-6)
+    assert page.locator(by("voter")).first.locator("th").inner_text() in told.rules
+    shown = page.locator(by("near-case")).count()
+    assert shown == len(told.cases[0].near)
+
+
+def test_the_script_shows_the_first_case_as_the_page_without_it(visit):
+    static = visit(java_script_enabled=False)
+    live = visit()
+    assert live.locator("#controls").is_visible()
+    assert not static.locator("#controls").is_visible()
+    for part in ("case-title", "case-words", "ballot-table", "near"):
+        one, other = (p.locator(by(part)).text_content() for p in (live, static))
+        assert "".join(one.split()) == "".join(other.split())
+    assert static.locator(f"{by('chart-wide')} {by('point')}").count() == 5
+    assert static.get_by_text("scripts are off").is_visible()
+
+
+def test_the_table_sorts_by_any_column(visit):
+    page = visit()
+    heads = page.locator(f"{by('results')} thead th")
+    for column in range(1, heads.count()):
+        for order in ("descending", "ascending"):
+            if heads.nth(column).get_attribute("aria-sort") != order:
+                heads.nth(column).locator("button").click()
+            assert heads.nth(column).get_attribute("aria-sort") == order
+            cells = page.locator(f"{by('row')} td:nth-of-type({column})")
+            values = cells.evaluate_all("all => all.map(c => c.dataset.value)")
+            known = [float(v) for v in values if v]
+            assert known == sorted(known, reverse=order == "descending")
+            assert values[: len(known)] == [v for v in values if v]  # unknown ones last
+    heads.nth(0).locator("button").click()
+    names = page.locator(f"{by('row')} th").evaluate_all("all => all.map(c => c.dataset.value)")
+    assert names == sorted(names, key=str.lower)
+
+
+def test_points_are_reached_and_told_by_the_keyboard(visit):
+    page = visit()
+    points = page.locator(f"{by('chart-wide')} {by('point')}")
+    points.first.focus()
+    panel = page.locator(by("panel"))
+    assert panel.inner_text() == points.nth(0).get_attribute("aria-label")
+    page.keyboard.press("ArrowRight")
+    assert panel.inner_text() == points.nth(1).get_attribute("aria-label")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")  # around to the last
+    assert panel.inner_text() == points.last.get_attribute("aria-label")
+    here = page.locator(f"{by('row')}.here")
+    assert here.get_attribute("data-model") == points.last.get_attribute("data-model")
+
+
+def test_cases_are_found_by_name_and_by_step(visit):
+    page = visit()
+    title = page.locator(by("case-title"))
+    page.locator(by("case-next")).click()
+    assert title.inner_text() == "Case case <i>1</i> & more"
+    page.locator(by("case-back")).focus()
+    page.keyboard.press("Enter")
+    assert title.inner_text() == "Case case <i>0</i> & more"
+    page.locator(by("case-search")).fill("CASE <i>17<")
+    assert title.inner_text() == "Case case <i>17</i> & more"
+    assert page.locator(f"{by('case-select')} option").count() == 1
+    page.locator(by("case-search")).fill("no such case")
+    assert page.locator(f"{by('case-select')} option").count() == 0
+    page.locator(by("case-next")).click()
+    page.locator(by("case-search")).fill("")
+    assert page.locator(f"{by('case-select')} option").count() > 20
+
+
+def test_hostile_names_stay_inert(visit):
+    page = visit()
+    n = page.locator(f"{by('case-select')} option").count()
+    for case in range(n):
+        page.locator(by("case-select")).select_option(str(case))
+    assert page.evaluate("typeof window.__pwned") == "undefined"
+    assert page.locator("b, i, u, em, img, h1 h1, main script").count() == 0
+    assert page.locator("script").count() == 2
+
+
+def test_the_policy_stops_what_the_page_does_not_bring(chromium, compared):
+    context = chromium.new_context()
+    context.set_offline(True)
+    page = context.new_page()
+    told = []
+    page.on("console", lambda message: told.append(message.text))
+    page.goto((compared / "report.html").as_uri())
+    page.evaluate(
+        "() => { const s = document.createElement('script'); s.textContent = 'window.__pwned = 1';"
+        " document.body.append(s); }"
+    )
+    assert page.evaluate("typeof window.__pwned") == "undefined"
+    assert any("Content Security Policy" in text for text in told)
+    context.close()
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_nothing_runs_over_the_side(visit, width):
+    page = visit(width)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    narrow = page.locator(by("chart-narrow"))
+    assert narrow.is_visible() == (width < 640)
+    assert page.locator(by("chart-wide")).is_visible() == (width >= 640)
+
+
+def test_paper_shows_the_chart_the_card_and_a_ballot(visit):
+    page = visit(700)
+    page.emulate_media(media="print")
+    assert page.locator(by("chart-wide")).is_visible()
+    for part in ("results", "differences", "card", "ballot-table"):
+        assert page.locator(by(part)).is_visible()
+    assert not page.locator("#controls").is_visible()
+    assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_words_stand_out_from_the_paper(visit, scheme):
+    page = visit(color_scheme=scheme)
+    ratios = page.evaluate(
+        """() => {
+        const light = (c) => { const v = c.match(/[\\d.]+/g).slice(0, 3).map(Number).map(x => x / 255)
+            .map(x => x <= .03928 ? x / 12.92 : ((x + .055) / 1.055) ** 2.4);
+            return .2126 * v[0] + .7152 * v[1] + .0722 * v[2]; };
+        const paper = light(getComputedStyle(document.documentElement).backgroundColor);
+        return [...document.querySelectorAll("p, td, th, li, caption, h1, h2, text")].map(e => {
+            const s = getComputedStyle(e), ink = light(e.tagName === "text" ? s.fill : s.color);
+            return (Math.max(ink, paper) + .05) / (Math.min(ink, paper) + .05); }); }"""
+    )
+    assert min(ratios) >= 4.5

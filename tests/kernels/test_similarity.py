@@ -1,0 +1,239 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from psephos.kernels import _power
+from psephos.kernels.similarity import (
+    InverseDistance,
+    Metric,
+    add_squared,
+    distances,
+    local_sums,
+    mean_distance,
+    sums_from_squared,
+)
+
+
+def twin_distance(x, z, metric):
+    total, common = 0.0, 0
+    for f in range(len(x)):
+        if np.isnan(x[f]) or np.isnan(z[f]):
+            continue
+        common += 1
+        diff = float(x[f] != z[f]) if metric.is_category[f] else x[f] - z[f]
+        total += (diff / metric.scale[f]) ** 2
+    return np.sqrt(len(x) / common * total) if common else metric.absent
+
+
+def twin_distances(X, Z, metric):
+    return np.array([[twin_distance(x, z, metric) for z in Z] for x in X])
+
+
+def twin_sums(d, kernel, s, right, per_query=False):
+    """``1 / (a^b + (d / scale)^b)`` written out; the exact branch at a = 0."""
+    a, b, scale = kernel
+    total, heard = np.zeros(len(d)), np.zeros((len(d), right.shape[1]))
+    for r, row in enumerate(d):
+        unit = (s * row).sum() if per_query else scale
+        u = row / (unit if unit > 0 else 1.0)
+        near = (u == 0) & (s > 0)
+        if a == 0 and near.any():
+            k = near.astype(float)
+        else:
+            k = np.zeros(len(u))
+            k[s > 0] = 1 / (a**b + u[s > 0] ** b)
+        total[r] = (s * k).sum()
+        heard[r] = (s * k) @ right
+    return total, heard
+
+
+def example(seed, n=9, m=14, q=4, voters=5, missing=0.0, categories=False):
+    rng = np.random.default_rng(seed)
+    X, Z = rng.standard_normal((n, q)), rng.standard_normal((m, q))
+    is_category = np.zeros(q, np.bool_)
+    if categories:
+        is_category[::2] = True
+        X[:, ::2], Z[:, ::2] = rng.integers(0, 3, (n, 2)), rng.integers(0, 3, (m, 2))
+    X[rng.random(X.shape) < missing] = np.nan
+    Z[rng.random(Z.shape) < missing] = np.nan
+    X[0] = Z[0]
+    metric = Metric(rng.uniform(0.5, 2, q), is_category, 3.0)
+    s = rng.uniform(0, 1, m) * (rng.random(m) < 0.8)
+    s[0] = 0.5
+    return X, Z, metric, s, rng.random((m, voters)) < 0.6
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3, 0.8])
+@pytest.mark.parametrize("categories", [False, True])
+def test_distances(random_seed, missing, categories):
+    X, Z, metric, *_ = example(random_seed, missing=missing, categories=categories)
+    d = distances(X, Z, metric)
+    assert_allclose(d, twin_distances(X, Z, metric), rtol=1e-14)
+    if not np.isnan(X[0]).all():
+        assert d[0, 0] == 0.0
+    assert_array_equal(d, distances(X, Z, metric, n_jobs=2))
+
+
+def test_distances_of_identical_rows_are_exactly_zero(random_seed):
+    rng = np.random.default_rng(random_seed)
+    Z = rng.standard_normal((30, 3)) * 1e8 + 1e12
+    metric = Metric(rng.uniform(0.1, 9, 3), np.zeros(3, np.bool_), np.inf)
+    assert_array_equal(np.diag(distances(Z, Z, metric)), 0.0)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.6])
+def test_mean_distance_counts_multiplicity(random_seed, missing):
+    _, Z, metric, *_ = example(random_seed, missing=missing)
+    w = np.random.default_rng(random_seed).integers(0, 4, len(Z)).astype(float)
+    d = twin_distances(Z, Z, metric)
+    known = ~np.isnan(Z)
+    common = (known[:, None] & known[None]).any(axis=2)
+    pairs = np.outer(w, w) * common
+    assert_allclose(mean_distance(Z, w, metric), (pairs * d).sum() / pairs.sum(), rtol=1e-13)
+    again = np.repeat(np.arange(len(Z)), w.astype(int))
+    assert_allclose(
+        mean_distance(Z[again], np.ones(len(again)), metric),
+        mean_distance(Z, w, metric),
+        rtol=1e-13,
+    )
+
+
+def test_mean_distance_strides_and_has_an_answer_without_pairs(random_seed):
+    _, Z, metric, *_ = example(random_seed, m=11)
+    w = np.ones(11)
+    assert mean_distance(Z, w, metric, max_rows=4) == mean_distance(Z[::3], w[::3], metric)
+    assert mean_distance(np.full((3, 4), np.nan), np.ones(3), metric) == 0.0
+    assert mean_distance(Z, np.zeros(11), metric) == 0.0
+
+
+@pytest.mark.parametrize("b", [0.1, 0.5, 1.0, 2.0, 2.7, 3.0, 4.0, 5.0, 11.3, 20.0])
+@pytest.mark.parametrize("a", [0.0, 1e-10, 0.1, 1.0])
+@pytest.mark.parametrize("per_query", [False, True])
+def test_sums_equal_the_formula(random_seed, a, b, per_query):
+    for missing in (0.0, 0.3):
+        X, Z, metric, s, right = example(random_seed, missing=missing)
+        kernel = InverseDistance(a, b, 0.7)
+        total, heard, log_scale = local_sums(X, Z, metric, kernel, s, right, per_query)
+        want = twin_sums(twin_distances(X, Z, metric), kernel, s, right, per_query)
+        scale = np.exp(log_scale)
+        assert_allclose(total * scale, want[0], rtol=1e-12)
+        assert_allclose(heard * scale[:, None], want[1], rtol=1e-12)
+        again = local_sums(X, Z, metric, kernel, s, right, per_query, n_jobs=2)
+        assert_array_equal(again[0], total)
+        assert_array_equal(again[1], heard)
+
+
+def test_exact_branch_hears_identical_anchors_only():
+    Z = np.array([[0.0], [0.0], [1.0], [0.0]])
+    right = np.array([[True], [False], [True], [True]])
+    metric = Metric(np.ones(1), np.zeros(1, np.bool_), np.inf)
+    s = np.array([1.0, 2.0, 4.0, 0.0])
+    total, heard, log_scale = local_sums(
+        np.array([[0.0]]), Z, metric, InverseDistance(0.0, 3.0, 1.0), s, right
+    )
+    assert (total[0], heard[0, 0], log_scale[0]) == (3.0, 1.0, 0.0)
+
+
+@pytest.mark.parametrize("a", [0.0, 1e-300])
+@pytest.mark.parametrize("b", [3.0, 37.5, 100.0])
+@pytest.mark.parametrize("unit", [1e-120, 1.0, 1e120])
+def test_no_overflow(a, b, unit):
+    Z = np.array([[1.0], [2.0], [4.0]]) * unit
+    right = np.array([[True], [False], [True]])
+    metric = Metric(np.ones(1), np.zeros(1, np.bool_), np.inf)
+    total, heard, log_scale = local_sums(
+        np.array([[0.0], [unit]]), Z, metric, InverseDistance(a, b, 1.0), np.ones(3), right
+    )
+    assert np.isfinite(total).all()
+    assert np.isfinite(log_scale).all()
+    k = np.array([1.0, 2.0**-b, 4.0**-b])
+    assert_allclose(heard[0, 0] / total[0], (k[0] + k[2]) / k.sum(), rtol=1e-11)
+    nearest = -b * np.log(unit)
+    assert_allclose(
+        np.log(total[0]) + log_scale[0], nearest + np.log(k.sum()), rtol=1e-11, atol=1e-11
+    )
+    assert_allclose(heard[1, 0], total[1])  # the first anchor is at distance zero
+
+
+def test_everything_infinitely_far_is_equally_far():
+    Z = np.array([[np.nan], [np.nan]])
+    metric = Metric(np.ones(1), np.zeros(1, np.bool_), np.inf)
+    total, heard, log_scale = local_sums(
+        np.zeros((1, 1)), Z, metric, InverseDistance(0.1, 2.0, 1.0), np.ones(2), np.eye(2) > 0
+    )
+    assert_allclose(heard[0] / total[0], 0.5)
+    assert log_scale[0] == -np.inf
+
+
+def test_nobody_is_heard():
+    X, Z, metric, _, right = example(0)
+    total, heard, _ = local_sums(
+        X, Z, metric, InverseDistance(0.1, 2.0, 1.0), np.zeros(len(Z)), right
+    )
+    assert_array_equal(total, 0.0)
+    assert_array_equal(heard, 0.0)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+@pytest.mark.parametrize("a", [0.0, 0.1])
+@pytest.mark.parametrize("per_query", [False, True])
+def test_table_grown_by_column(random_seed, missing, a, per_query):
+    _, Z, metric, s, right = example(random_seed, missing=missing, categories=True)
+    Z[3] = Z[0]
+    m, q = Z.shape
+    D2, counts = np.zeros((m, m)), np.zeros((m, m))
+    for f in range(q):
+        add_squared(D2, counts, Z[:, f], metric.scale[f], bool(metric.is_category[f]))
+    share = counts / q
+    d = twin_distances(Z, Z, metric)
+    groups = np.arange(m)
+    groups[3] = 0
+    kernel = InverseDistance(a, 2.5, 0.7)
+    for leave_out, own in [(False, None), (True, np.arange(m)), (groups, groups)]:
+        total, heard, log_scale = sums_from_squared(
+            D2, share, kernel, s, right, per_query, leave_out, absent=metric.absent
+        )
+        assert_array_equal(log_scale, 0.0)
+        for r in range(m):
+            alone = s if own is None else np.where(own == own[r], 0.0, s)
+            want = twin_sums(d[r : r + 1], kernel, alone, right, per_query)
+            assert_allclose(total[r], want[0][0], rtol=1e-12)
+            assert_allclose(heard[r], want[1][0], rtol=1e-12, atol=1e-300)
+    if missing == 0.0:
+        plain = np.zeros((m, m))
+        for f in range(q):
+            add_squared(plain, None, Z[:, f], metric.scale[f], bool(metric.is_category[f]))
+        assert_array_equal(plain, D2)
+        with_share = sums_from_squared(D2, share, kernel, s, right, per_query, True)
+        without = sums_from_squared(D2, None, kernel, s, right, per_query, True)
+        assert_array_equal(with_share[1], without[1])
+
+
+def test_read_only_and_other_layouts(random_seed):
+    X, Z, metric, s, right = example(random_seed)
+    kernel = InverseDistance(0.1, 3.0, 1.0)
+    first = local_sums(X, Z, metric, kernel, s, right)
+    frozen = Z.copy()
+    frozen.flags.writeable = False
+    again = local_sums(np.asfortranarray(X), frozen, metric, kernel, s, np.asfortranarray(right))
+    assert_array_equal(first[0], again[0])
+    assert_allclose(first[1], again[1], rtol=1e-15)
+
+
+def test_power(random_seed):
+    @settings(max_examples=50)
+    @given(st.floats(1e-280, 1e280), st.floats(0.05, 60.0))
+    def run(x, exponent):
+        if abs(exponent * np.log2(x)) > 1000:
+            return
+        out = np.empty(2)
+        _power.power(np.array([x, 0.0]), exponent, out)
+        assert_allclose(out, [x**exponent, 0.0], rtol=1e-12)
+        if hasattr(_power.power, "py_func"):
+            slow = np.empty(2)
+            _power.power.py_func(np.array([x, 0.0]), exponent, slow)
+            assert_allclose(slow, out, rtol=1e-12)
+
+    run()

@@ -1,0 +1,135 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from psephos.kernels import _lanes
+from psephos.kernels.criteria import Gini, WeightedError, gain, opposite_labels
+from psephos.kernels.stump_scan import round_weights
+from psephos.kernels.stump_screen import quantise, screen_error, screen_gini
+from psephos.kernels.stump_votes import left_sides
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_gain(random_seed, n_classes):
+    rng = np.random.default_rng(random_seed)
+    for _ in range(50):
+        left, right = rng.integers(0, 4, (2, n_classes)).astype(float)
+        parent = left + right
+        worth = [left[k] + right[m] for k in range(n_classes) for m in range(n_classes) if k != m]
+        error = gain(WeightedError(n_classes), parent, left, right)
+        assert error == max(worth) - parent.max()
+        k, m = opposite_labels(left, right)
+        assert k != m
+        assert left[k] + right[m] == max(worth)
+
+        def impurity(t):
+            return t.sum() * (1 - ((t / t.sum()) ** 2).sum()) if t.sum() > 0 else 0.0
+
+        want = impurity(parent) - impurity(left) - impurity(right)
+        assert_allclose(gain(Gini(n_classes), parent, left, right), want, atol=1e-12)
+        mirrored = gain(Gini(n_classes), parent, right, left)
+        assert mirrored == gain(Gini(n_classes), parent, left, right)
+
+
+def test_rounded_weights_add_exactly_in_any_order(random_seed):
+    rng = np.random.default_rng(random_seed)
+    for scale in (1e-200, 1.0, 1e200):
+        w = rng.random(1000) * 10.0 ** rng.uniform(-15, 0, 1000) * scale
+        r = round_weights(w)
+        assert_allclose(r, w, rtol=0, atol=w.sum() * 2.0**-52)
+        sums = [float(r[rng.permutation(1000)].cumsum()[-1]) for _ in range(5)]
+        assert len(set(sums)) == 1
+    whole = np.array([1.0, 2.0, 3.0])
+    assert_array_equal(round_weights(whole), whole)
+    assert_array_equal(round_weights(np.zeros(3)), np.zeros(3))
+
+
+def _orders(rng, n, blocks, dtype, flagged):
+    order = np.empty((blocks, n, 8), dtype)
+    flag = 1 << (8 * order.itemsize - 1)
+    for b in range(blocks):
+        for lane in range(8):
+            order[b, :, lane] = rng.permutation(n)
+    if flagged:
+        order[rng.random(order.shape) < 0.5] |= dtype(flag)
+        order[:, 0] |= dtype(flag)
+    return order
+
+
+@pytest.mark.parametrize("dtype", [np.uint16, np.uint32])
+@pytest.mark.parametrize("flagged", [False, True])
+def test_screens_bound_every_column(random_seed, dtype, flagged):
+    rng = np.random.default_rng(random_seed)
+    n, blocks = 37, 3
+    order = _orders(rng, n, blocks, dtype, flagged)
+    mask = (1 << (8 * order.itemsize - 1)) - 1
+    w = np.append(rng.random(n), 0.0)
+    y = np.append(rng.integers(0, 2, n), 0)
+    signed, packed, totals = np.empty(n + 1, np.int32), np.empty(n + 1, np.int64), np.empty(3)
+    assert quantise(w, y, signed, packed, totals)
+    d_all, w_all, error = int(totals[0]), int(totals[1]), totals[2]
+    assert 2**29 - 2 * n <= w_all < 2**30
+    n_pure = 0 if flagged else blocks
+    errors, ginis = np.empty((blocks, 8)), np.empty((blocks, 8))
+    screen_error(order, n_pure, 0, blocks, signed, d_all, errors)
+    screen_gini(order, n_pure, 0, blocks, packed, d_all, w_all, ginis)
+    unit = w_all / w.sum()
+    for b in range(blocks):
+        for lane in range(8):
+            entries = order[b, :, lane].astype(np.int64)
+            rows = entries & mask
+            where = entries > mask if flagged else np.arange(n) < n - 1
+            d = np.cumsum(np.where(y == 1, w, -w)[rows])
+            s = np.cumsum(w[rows])
+            top = np.abs(2 * d - d[-1])[where].max() * unit
+            assert abs(errors[b, lane] - top) <= error + 1e-6 * w_all * (error > 0)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                right = np.where(s < s[-1], (d[-1] - d) ** 2 / (s[-1] - s), 0.0)
+                value = (d**2 / s + right)[where]
+            best = np.nanmax(value) * unit
+            assert abs(ginis[b, lane] - best) <= 2.0**-20 * best + 6 * error + 8
+
+
+def test_vector_loops_equal_their_twins(random_seed):
+    rng = np.random.default_rng(random_seed)
+    n = 50
+    order = _orders(rng, n, 1, np.uint16, True)
+    signed, packed, totals = np.empty(n + 1, np.int32), np.empty(n + 1, np.int64), np.empty(3)
+    y = np.append(rng.integers(0, 2, n), 0)
+    quantise(np.append(rng.random(n), 0.0), y, signed, packed, totals)
+    sums, where = _lanes._prefixes(order, 0, n, signed, True)
+    values = np.empty((1, 8))
+    screen_error(order, 0, 0, 1, signed, int(totals[0]), values)
+    absent = totals[0] - sums[-1]
+    tries = np.abs(2 * np.stack([sums, sums + absent]) - totals[0])
+    assert_array_equal(values[0], tries.max(axis=0, where=where, initial=0).max(axis=0))
+
+
+def test_no_weight_no_screen():
+    room = np.empty(3, np.int32), np.empty(3, np.int64), np.empty(3)
+    assert not quantise(np.zeros(3), np.zeros(3, np.int64), *room)
+
+
+def test_left_sides():
+    X = np.array([[0.5, 1.0], [2.0, 3.0], [np.nan, np.nan], [1.0, 9.0], [1.5, -1.0]])
+    column = np.array([0, 0, 1])
+    threshold = np.array([1.0, np.inf, np.nan])
+    missing_left = np.array([True, False, True])
+    ptr = np.array([0, 0, 0, 4])
+    sides = np.array([False, True, True, False])
+    want = np.array(
+        [
+            [True, True, True],
+            [False, True, False],
+            [True, False, True],
+            [True, True, True],  # code 9 is unknown: as missing
+            [False, True, True],  # and so is a negative one
+        ]
+    )
+    args = (column, threshold, missing_left, ptr, sides)
+    assert_array_equal(left_sides(X, *args), want)
+    out = np.zeros_like(want)
+    assert left_sides(np.asfortranarray(X), *args, out=out) is out
+    assert_array_equal(out, want)
+    empty = left_sides(X, column[:0], threshold[:0], missing_left[:0], ptr[:1], sides[:0])
+    assert empty.shape == (5, 0)

@@ -1,0 +1,284 @@
+"""Every sentence the readers can say, and what they read when they say nothing."""
+
+import gzip
+import re
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_array_equal
+
+from psephos._errors import PsephosError, PsephosTypeError
+from psephos.protocol import DataTable, read_table, table_from_arrays
+
+PLAIN = "a,b,label\n1,2.5,x\n3,NA,y\n5,-1e3,x\n"
+
+
+def write(folder, text, name="t.csv"):
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def says(sentence):
+    return pytest.raises(PsephosError, match=re.escape(sentence))
+
+
+# ------------------------------------------------------------------- what is read
+def test_a_plain_table(tmp_path):
+    table = read_table(write(tmp_path, PLAIN), target="label")
+    assert_array_equal(table.X, [[1, 2.5], [3, np.nan], [5, -1000]])
+    assert table.names == ("a", "b")
+    assert table.y.tolist() == ["x", "y", "x"]
+    assert table.dataset == "t"
+    assert table.target_name == "label"
+
+
+def test_tabs_gz_quotes_semicolons_and_a_byte_order_mark(tmp_path):
+    tabs = write(tmp_path, PLAIN.replace(",", "\t"), "t.tsv")
+    packed = tmp_path / "t.csv.gz"
+    packed.write_bytes(gzip.compress(PLAIN.encode("utf-8-sig")))
+    semicolons = write(tmp_path, PLAIN.replace(",", ";").replace("\n", "\r\n"), "s.csv")
+    quoted = write(tmp_path, '"a","b","label"\n"1",2.5,"x"\n3,"NA",y\n\n5,-1e3,x\n', "q.csv")
+    expected = read_table(write(tmp_path, PLAIN), target="label")
+    for path in (tabs, packed, semicolons, quoted):
+        table = read_table(path, target="label")
+        assert_array_equal(table.X, expected.X)
+        assert table.names == expected.names
+        assert table.y.tolist() == expected.y.tolist()
+
+
+def test_cells_may_hold_delimiters_and_line_ends(tmp_path):
+    text = 'a,note,label\n1,"x, ""y""\nz",p\n2,w,q\n3,w,q\n'
+    table = read_table(write(tmp_path, text), target="label")
+    assert table.categories == {1: ("w", 'x, "y"\nz')}
+    assert_array_equal(table.X, [[1, 1], [2, 0], [3, 0]])
+
+
+@pytest.mark.parametrize("word", ["", "NA", "NaN", "nan", "?", "null", "None"])
+def test_missing_words(tmp_path, word):
+    table = read_table(write(tmp_path, f"a,c,y\n1,{word},0\n{word},u,1\n2,v,1\n"), target="y")
+    assert_array_equal(np.isnan(table.X), [[False, True], [True, False], [False, False]])
+    assert table.categories == {1: ("u", "v")}
+
+
+def test_roles_of_columns(tmp_path):
+    text = "who,batch,a,skip,kind,y\np1,m,1,text,3,u\np2,n,2,4,10,v\np3,n,2,4,3,v\n"
+    table = read_table(
+        write(tmp_path, text), target="y", id="who", group="batch", drop=["skip"], categorical=["kind"]
+    )
+    assert table.names == ("a", "kind")
+    assert table.categories == {1: ("3", "10")}  # by size, not by letters
+    assert_array_equal(table.X, [[1, 0], [2, 1], [2, 0]])
+    assert table.ids is not None
+    assert table.groups is not None
+    assert table.ids.tolist() == ["p1", "p2", "p3"]
+    assert table.groups.tolist() == ["m", "n", "n"]
+
+
+def test_a_first_column_without_name_is_the_id(tmp_path):
+    table = read_table(write(tmp_path, ",a,y\nr1,1,u\nr2,2,v\n"), target="y")
+    assert table.row_names() == ["r1", "r2"]
+    assert table.names == ("a",)
+
+
+def test_text_after_missing_values_is_categorical(tmp_path):
+    table = read_table(write(tmp_path, "a,c,y\n1,,0\n2,,1\n3,u,1\n4,1_2,0\n"), target="y")
+    assert table.categories == {1: ("1_2", "u")}  # 1_2 is a text, though Python reads it as 12
+    assert table.y.tolist() == [0, 1, 1, 0]
+
+
+def test_underscored_digits_are_text(tmp_path):
+    table = read_table(write(tmp_path, "c,y\n1_2,0\n1_3,1\n1_2,1\n"), target="y")
+    assert table.categories == {0: ("1_2", "1_3")}
+
+
+def test_a_wide_table_equals_what_was_written(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(7, 3000))
+    X[rng.random(X.shape) < 0.01] = np.nan
+    lines = [",".join([*(f"g{j}" for j in range(3000)), "y"])]
+    for i in range(7):
+        cells = ["" if np.isnan(v) else repr(float(v)) for v in X[i]]
+        lines.append(",".join([*cells, str(i % 2)]))
+    table = read_table(write(tmp_path, "\n".join(lines)), target="y")
+    assert_array_equal(table.X, X)
+
+
+def test_npz(tmp_path):
+    path = tmp_path / "t.npz"
+    np.savez(
+        path,
+        X=np.array([[1, 2], [3, 4], [5, 6]], dtype=np.int16),
+        y=np.array([0, 1, 1]),
+        classes=np.array(["no", "yes"]),
+        feature_names=np.array(["a", "b"]),
+        subject=np.array([7, 7, 8]),
+        other=np.array(["u", "v", "v"]),
+        wide=np.zeros(2),
+    )
+    table = read_table(path, group="subject", drop=["a"])
+    assert table.names == ("b",)
+    assert table.X.dtype == np.float64
+    assert table.y.tolist() == ["no", "yes", "yes"]
+    assert table.groups is not None
+    assert table.groups.tolist() == ["7", "7", "8"]
+    assert table.ids is None  # other arrays only on request
+    assert read_table(path, target="other").y.tolist() == ["u", "v", "v"]
+    for word, flag in (("subjct", "--group"), ("wide", "--group")):
+        with says(f"has no array {word!r} with one value per row ({flag})"):
+            read_table(path, group=word)
+
+
+# ------------------------------------------------------------------- the sentences of text files
+@pytest.mark.parametrize(
+    ("text", "more", "sentence"),
+    [
+        (PLAIN, {"target": "lable"}, "has no column 'lable' (--target); did you mean 'label'?"),
+        (PLAIN, {"target": None}, "no target is given: name the column of labels with --target"),
+        (PLAIN, {"id": "nobody"}, "has no column 'nobody' (--id)"),
+        (PLAIN, {"drop": ["c"]}, "has no column 'c' (--drop)"),
+        (PLAIN, {"drop": ["a", "b"]}, "has no column besides the target"),
+        (PLAIN + "1,2\n", {}, "line 5 of 't.csv' has 2 cells where the first line names 3 columns"),
+        ("", {}, "'t.csv' is empty: its first line must name the columns"),
+        ("a,label\n", {}, "has no rows below the line of column names"),
+        ("a,a,label\n1,2,x\n", {}, "the column name 'a' stands twice (columns 1 and 2)"),
+        ("a,,label\n1,2,x\n", {}, "column 2 of 't.csv' has no name"),
+        ("1,2\n1,2\n", {"target": "1"}, "holds numbers only: it must name the columns"),
+        (
+            "a,label\n1,x\n2,y\nhigh,x\n",
+            {},
+            "column 'a' has text in row 3 (line 4) ('high'), but 2 of its values are numbers",
+        ),
+        (
+            "a,label\nhigh,x\n\n2,y\n",
+            {},
+            "column 'a' has text in row 1 (line 2) ('high'), but 1 of its values are numbers",
+        ),
+        ("a,label\n1,x\ninf,y\n", {}, "column 'a' is infinite in row 1 (counted from 0)"),
+        ("a,label\n1,x\n2,\n3,y\n", {}, "the target 'label' has no value in 1 row(s) (row 1,"),
+        ("a,label\n1,x\n2,x\n", {}, "the target 'label' has one class only ('x')"),
+        ("a,label\n1,0.5\n2,1.25\n", {}, "the target 'label' holds measurements (row 0: 0.5)"),
+        ("i,a,label\nu,1,x\nu,2,y\n", {"id": "i"}, "the id 'u' stands in 2 rows"),
+        ("i,a,label\nu,1,x\n,2,y\n", {"id": "i"}, "the id column 'i' is empty in row 2 (line 3)"),
+        ("g,a,label\nu,1,x\nu,2,y\n", {"group": "g"}, "all rows are of one group ('u')"),
+        ('a,label\n"1,x\n2,y\n', {}, "the quote opened in line 2 is never closed"),
+        (
+            "n,label\n" + "".join(f"p{i},{i % 2}\n" for i in range(12)),
+            {},
+            "column 'n' holds a different text in every row",
+        ),
+    ],
+)
+def test_sentences_of_text_files(tmp_path, text, more, sentence):
+    path = write(tmp_path, text)
+    with says(sentence) as caught:
+        read_table(path, **{"target": "label", **more})
+    assert "\n" not in str(caught.value)
+
+
+def test_sentences_of_files(tmp_path):
+    with says("there is no file"):
+        read_table(tmp_path / "nowhere.csv", target="y")
+    with says("is of an unknown kind"):
+        read_table(write(tmp_path, PLAIN, "t.xls"), target="label")
+    latin = tmp_path / "latin.csv"
+    latin.write_bytes("a,label\n1,é\n".encode("latin-1"))
+    with says("is not UTF-8 text"):
+        read_table(latin, target="label")
+    torn = tmp_path / "torn.csv.gz"
+    torn.write_bytes(gzip.compress(PLAIN.encode() * 1000)[:-20])
+    with says("is damaged"):
+        read_table(torn, target="label")
+
+
+@pytest.mark.parametrize(
+    ("arrays", "more", "sentence"),
+    [
+        ({"Y": np.eye(2)}, {}, "has no array 'X'"),
+        ({"X": np.zeros(3), "y": np.zeros(3)}, {}, "must be a table of numbers"),
+        ({"X": np.array([["a"], ["b"]])}, {}, "must be a table of numbers"),
+        ({"X": np.eye(2), "y": [0, 1], "feature_names": ["a", "a"]}, {}, "'a' stands twice"),
+        ({"X": np.eye(2), "y": [0, 1], "feature_names": ["a"]}, {}, "1 names for 2 columns"),
+        ({"X": np.eye(2), "y": [0, 5], "classes": ["u", "v"]}, {}, "'y' of 't.npz' holds the code 5"),
+        ({"X": np.eye(2), "y": [0, 1, 1]}, {}, "no array 'y' with one value per row (--target)"),
+        ({"X": np.eye(2), "y": [0, 1]}, {"drop": ["b"]}, "has no column 'b' (--drop)"),
+        ({"X": np.eye(2) / 0.0, "y": [0, 1]}, {}, "is infinite in row 0"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
+def test_sentences_of_npz(tmp_path, arrays, more, sentence):
+    np.savez(tmp_path / "t.npz", **arrays)
+    with says(sentence):
+        read_table(tmp_path / "t.npz", **more)
+
+
+def test_npz_never_unpickles(tmp_path):
+    np.savez(tmp_path / "t.npz", X=np.eye(2), y=np.array(["a", None], dtype=object))
+    with says("holds Python objects, which are never read"):
+        read_table(tmp_path / "t.npz")
+    (tmp_path / "bad.npz").write_bytes(b"PK\x03\x04 not a zip")
+    with says("is damaged"):
+        read_table(tmp_path / "bad.npz")
+
+
+# ------------------------------------------------------------------- arrays and frames
+def test_arrays_frames_and_sparse_tables_agree():
+    values = np.array([[1.0, 0.0], [2.0, np.nan], [0.0, 5.0]])
+    y = ["u", "v", "v"]
+    frames = [
+        pd.DataFrame(values, columns=["a", "b"]),
+        pl.DataFrame({"a": values[:, 0], "b": [0.0, None, 5.0]}),
+        sp.csr_array(values),
+        values,
+    ]
+    for frame in frames:
+        table = table_from_arrays(frame, y)
+        assert_array_equal(table.X, values)
+        assert table.y.tolist() == y
+    assert table_from_arrays(frames[0], y).names == ("a", "b")
+    assert table_from_arrays(values, y).names == ("column 0", "column 1")
+
+
+def test_text_columns_of_frames_are_categorical():
+    frame = pd.DataFrame({"a": [1, 2, 3], "c": pd.Categorical(["u", None, "t"]), "b": [True, False, True]})
+    table = table_from_arrays(frame, pd.Series([1, 0, 1], name="ill"), categorical=["a"])
+    assert table.categories == {0: ("1", "2", "3"), 1: ("t", "u")}
+    assert_array_equal(table.X, [[0, 1, 1], [1, np.nan, 0], [2, 0, 1]])
+    assert table.target_name == "ill"
+
+
+def test_sentences_of_arrays():
+    with says("column 'b' has text in row 1 ('high')"):
+        table_from_arrays(pd.DataFrame({"b": [1.0, "high", 2.0]}), [0, 1, 1])
+    with says("y has 3 labels for 2 rows"):
+        table_from_arrays(np.eye(2), [0, 1, 1])
+    with says("categorical names 'z', which is not a column"):
+        table_from_arrays(np.eye(2), [0, 1], categorical=["z"])
+    with says("1 names for 2 columns"):
+        table_from_arrays(np.eye(2), [0, 1], column_names=["a"])
+    with pytest.raises(PsephosTypeError, match="1 dimensions"):
+        table_from_arrays(np.zeros(3), [0, 1, 1])
+    with says("the target 'target' has no value in 1 row(s)"):
+        table_from_arrays(np.eye(2), np.array(["a", None], dtype=object))
+    with says("2 groups for 3 rows"):
+        table_from_arrays(np.eye(3), [0, 1, 1], groups=["a", "b"])
+
+
+def test_the_fingerprint_sees_everything_results_depend_on():
+    X, y = np.arange(6.0).reshape(3, 2), np.array([0, 1, 1])
+    base = DataTable(X, y, ("a", "b"))
+    other = X.copy()
+    other[2, 1] += 1e-9
+    changed = [
+        DataTable(other, y, ("a", "b")),
+        DataTable(X, y[::-1].copy(), ("a", "b")),
+        DataTable(X, y, ("a", "c")),
+        DataTable(X, y, ("a", "b"), groups=np.array([0, 1, 1])),
+        DataTable(X, y, ("a", "b"), {0: ("u", "v", "w")}),
+    ]
+    prints = {base.fingerprint(), *(t.fingerprint() for t in changed)}
+    assert len(prints) == 6
+    assert DataTable(X.copy(), y, ("a", "b"), dataset="other").fingerprint() == base.fingerprint()
