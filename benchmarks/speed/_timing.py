@@ -5,8 +5,8 @@ import os
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"  # before NumPy is imported
 
-import time
-from collections.abc import Callable
+import time  # noqa: E402
+from collections.abc import Callable  # noqa: E402
 
 
 def cpu_time(work: Callable[[], object], repeats: int = 5) -> float:

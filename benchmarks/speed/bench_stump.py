@@ -10,9 +10,9 @@ table is two bytes, read once a round, against the speed at which this machine's
 
 import argparse
 
+import numpy as np
 from _timing import cpu_time, head, line
 
-import numpy as np
 from psephos.trees import StumpSearch
 
 SHAPES = [(500, 10), (500, 1_000), (640, 12_000), (500, 50_000), (2_000, 10_000)]

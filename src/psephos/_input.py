@@ -6,15 +6,14 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_array
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
 from psephos._errors import PsephosError
 from psephos.vote.ballots import Names
+from psephos.vote.part import sparse
 
 __all__ = ["Context", "Schema", "Table", "read_schema", "read_table", "read_target", "read_weight"]
 
@@ -106,6 +105,7 @@ def read_schema(
     PsephosError
         If `categorical_features` names a column the table does not have.
     """
+    _refuse_repeated_names(X)
     validate_data(estimator, X, y, skip_check_array=True)
     if not hasattr(estimator, "n_features_in_"):
         _check_numeric(estimator, X)  # says what is wrong with a thing that has no columns
@@ -128,6 +128,11 @@ def _marked_columns(X: Any, schema: Schema, categorical: CategoricalFeatures) ->
             )
         return _categorical_dtypes(X)
     given = np.asarray(categorical)
+    if given.ndim != 1:
+        raise PsephosError(
+            f"categorical_features is {categorical!r}: use 'from_dtype', a list of columns, a "
+            "boolean mask or None."
+        )
     if given.size == 0:
         return []
     if given.dtype.kind == "b":
@@ -172,17 +177,16 @@ def _column(X: Any, j: int) -> NDArray[Any]:
     """Return column j as objects or numbers, missing as None or NaN."""
     frame = _as_frame(X)
     if frame is not None:
-        series: Any = frame[:, j]
-        if series.dtype in (nw.Categorical, nw.Enum):
-            series = series.cast(nw.String)
-        return np.asarray(series.to_list(), dtype=object)
-    if sp.issparse(X):
-        return sp.csc_array(X)[:, [j]].toarray().ravel()
+        return _objects(frame[:, j].to_list())
+    if sparse.issparse(X):
+        return sparse.csc_array(X)[:, [j]].toarray().ravel()
     return np.asarray(X)[:, j]
 
 
-def _is_missing(value: Any) -> bool:
-    return value is None or value != value  # NaN and pandas' NA are not equal to themselves
+def _objects(values: Sequence[Any]) -> NDArray[Any]:
+    out = np.empty(len(values), dtype=object)
+    out[:] = values
+    return out
 
 
 def _levels(values: NDArray[Any]) -> tuple[Any, ...]:
@@ -192,8 +196,10 @@ def _levels(values: NDArray[Any]) -> tuple[Any, ...]:
 
 
 def _missing(value: Any) -> bool:
+    if value is None:
+        return True
     try:
-        return bool(_is_missing(value))
+        return bool(value != value)  # NaN and NaT are not equal to themselves
     except TypeError:  # pandas.NA has no truth value
         return True
 
@@ -221,13 +227,18 @@ def read_table(estimator: Any, X: Any, schema: Schema, *, reset: bool) -> Table:
         If a value is infinite or text stands in a numeric column (column and row are named).
     """
     if not reset:
-        if _as_frame(X) is None and not sp.issparse(X) and np.asarray(X).ndim != 2:
+        _refuse_repeated_names(X)
+        if _as_frame(X) is None and not sparse.issparse(X) and np.asarray(X).ndim != 2:
             _check_numeric(estimator, X)  # says what is wrong with a thing that is not a table
         validate_data(estimator, X, skip_check_array=True, reset=False)
     rows = _row_names(X)
     if schema.levels or _as_frame(X) is not None:
         X = _encode(X, schema)
-    values = _check_numeric(estimator, X)
+    try:
+        values = _check_numeric(estimator, X)
+    except ValueError:
+        _refuse_text(X, schema)
+        raise
     _refuse_infinite(values, schema)
     return Table(values, schema, np.arange(values.shape[0]) if rows is None else rows)
 
@@ -241,9 +252,8 @@ def _row_names(X: Any) -> NDArray[Any] | None:
 
 def _encode(X: Any, schema: Schema) -> Any:
     frame = _as_frame(X)
-    if frame is None and sp.issparse(X):
-        dense = sp.csc_array(X, copy=True)
-        return _encode_sparse(dense, schema)
+    if frame is None and sparse.issparse(X):
+        return _encode_sparse(sparse.csc_array(X), schema)
     if frame is not None and not schema.levels and _all_numeric(frame):
         return X
     n_rows = len(frame) if frame is not None else len(X)
@@ -260,8 +270,8 @@ def _encode_sparse(X: Any, schema: Schema) -> Any:
     """Encode categorical columns of a sparse table; they are kept as stored codes."""
     columns = [X[:, [j]] for j in range(X.shape[1])]
     for j, levels in schema.levels.items():
-        columns[j] = sp.csc_array(_codes(X[:, [j]].toarray().ravel(), levels)[:, None])
-    return sp.hstack(columns, format="csc")
+        columns[j] = sparse.csc_array(_codes(X[:, [j]].toarray().ravel(), levels)[:, None])
+    return sparse.hstack(columns, format="csc")
 
 
 def _all_numeric(frame: Any) -> bool:
@@ -281,8 +291,27 @@ def _numbers(column: NDArray[Any], name: str) -> NDArray[np.float64]:
     return values
 
 
+def _refuse_repeated_names(X: Any) -> None:
+    """Raise a sentence if two columns of a frame have one name."""
+    names = [str(name) for name in getattr(X, "columns", ())] if hasattr(X, "columns") else []
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise PsephosError(f"two columns are named {twice!r}: rename or drop one of them.")
+
+
+def _refuse_text(X: Any, schema: Schema) -> None:
+    """Raise a sentence that names the first text in a table of objects, if there is one."""
+    if isinstance(X, np.ndarray | Sequence) and not isinstance(X, str):
+        table = np.asarray(X)
+        if table.dtype.kind in "OUS" and table.ndim == 2 and table.shape[1] == schema.n_features:
+            words = schema.words().columns
+            for j in range(table.shape[1]):
+                _numbers(table[:, j], words[j])
+
+
 def _check_numeric(estimator: Any, X: Any) -> Any:
-    return check_array(
+    check: Any = check_array  # declared narrower than it is
+    return check(
         X,
         accept_sparse="csc",
         accept_large_sparse=True,
@@ -294,16 +323,27 @@ def _check_numeric(estimator: Any, X: Any) -> Any:
 
 
 def _refuse_infinite(values: Any, schema: Schema) -> None:
-    flat = values.data if sp.issparse(values) else values
+    flat = values.data if sparse.issparse(values) else values
     with np.errstate(over="ignore", invalid="ignore"):
         total = float(np.sum(flat, dtype=np.float64))
     if np.isfinite(total) or not np.isinf(flat).any():
         return
-    row, column = np.argwhere(np.isinf(values.toarray() if sp.issparse(values) else values))[0]
+    row, column = _first_infinite(values)
     raise PsephosError(
         f"Input X contains infinity: column {schema.words().columns[column]!r}, row {row}; "
         "replace it by a number, or by NaN if it is missing."
     )
+
+
+def _first_infinite(values: Any) -> tuple[int, int]:
+    """Return (row, column) of the first infinite value."""
+    if not sparse.issparse(values):
+        row, column = np.argwhere(np.isinf(values))[0]
+        return int(row), int(column)
+    stored = sparse.coo_array(values)
+    bad = np.flatnonzero(np.isinf(stored.data))
+    first = bad[np.lexsort((stored.coords[1][bad], stored.coords[0][bad]))[0]]
+    return int(stored.coords[0][first]), int(stored.coords[1][first])
 
 
 # ---------------------------------------------------------------------- labels and weights
@@ -313,7 +353,7 @@ def read_target(estimator: Any, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[n
     Raises
     ------
     PsephosError
-        If y has one class only.
+        If y has one class only, or a label is missing.
     ValueError
         scikit-learn's own, if y is not a row of class labels as long as X.
     """
@@ -322,14 +362,27 @@ def read_target(estimator: Any, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[n
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         row = int(np.flatnonzero(~np.isfinite(y))[0])
         raise PsephosError(f"Input y contains NaN or infinity in row {row}; drop the row.")
+    if y.dtype.kind == "O":
+        _refuse_odd_labels(y)
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
+        only = classes.tolist()[0]
         raise PsephosError(
-            f"y has one class only ({classes[0]!r}): a classifier needs rows of at least two "
-            "classes."
+            f"y has one class only ({only!r}): a classifier needs rows of at least two classes."
         )
     return classes, codes.astype(np.intp)
+
+
+def _refuse_odd_labels(y: NDArray[Any]) -> None:
+    """Raise a sentence if a label is missing, or if labels mix words and numbers."""
+    missing = [i for i, label in enumerate(y) if _missing(label)]
+    if missing:
+        raise PsephosError(f"Input y contains NaN: row {missing[0]} has no label; drop the row.")
+    words = np.array([isinstance(label, str) for label in y])
+    if words.any() and not words.all():
+        odd = y[int(words.argmin())]
+        raise PsephosError(f"y mixes words and other labels ({odd!r}): make them all words.")
 
 
 def read_weight(
@@ -344,12 +397,11 @@ def read_weight(
         one class.
     """
     n = len(y)
-    if sample_weight is None:
-        weight = np.ones(n)
-    elif np.isscalar(sample_weight):
-        weight = np.full(n, float(np.asarray(sample_weight)))
-    else:
-        weight = np.asarray(sample_weight, dtype=np.float64).copy()
+    try:
+        given = np.asarray(1.0 if sample_weight is None else sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise PsephosError("sample_weight has an entry that is not a number.") from None
+    weight = np.full(n, float(given)) if given.ndim == 0 else given.copy()
     if weight.ndim != 1:
         raise PsephosError("Sample weights must be 1D array or scalar: give one number per row.")
     if weight.shape != (n,):
@@ -359,9 +411,32 @@ def read_weight(
         row = int(np.flatnonzero(bad)[0])
         raise PsephosError(f"sample_weight of row {row} is {weight[row]}: weights are at least 0.")
     if class_weight is not None:
-        weight = weight * compute_sample_weight(class_weight, y)
+        weight = weight * _class_weights(class_weight, y, codes, weight)[codes]
     if not (weight > 0).any():
         raise PsephosError("sample_weight is zero on every row: at least two rows need weight.")
     if len(np.unique(codes[weight > 0])) < 2:
         raise PsephosError("rows of positive sample_weight have fewer than two classes.")
     return weight
+
+
+def _class_weights(
+    class_weight: Any, y: NDArray[Any], codes: NDArray[np.intp], weight: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return one weight a class.
+
+    'balanced' is total / (K * total of the class), totals of sample weights, so that weight 2 is
+    the row twice and weight 0 no row, here too; a class of weight 0 gets 0.
+    """
+    totals = np.bincount(codes, weight)
+    if isinstance(class_weight, str):
+        held = totals > 0
+        shares = totals.sum() / (held.sum() * np.where(held, totals, 1.0))
+        return np.where(held, shares, 0.0)
+    classes = np.unique(y).tolist()
+    unknown = [label for label in class_weight if label not in classes]
+    if unknown and any(label not in class_weight for label in classes):
+        raise PsephosError(
+            f"class_weight names {unknown[0]!r}, which is not a label of y: its labels are "
+            f"{', '.join(map(repr, classes))}."
+        )
+    return np.array([float(class_weight.get(label, 1.0)) for label in classes])

@@ -1,4 +1,4 @@
-"""Constraints on constructor parameters, kept as data beside each recipe and checked once in fit."""
+"""Constraints on constructor parameters: data beside each recipe, checked once in fit."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,21 @@ import numpy as np
 
 from psephos._errors import PsephosError
 
-__all__ = ["Constraint", "Flag", "Interval", "OneOf", "Options", "Voter", "check_params"]
+__all__ = [
+    "ClassWeight",
+    "Constraint",
+    "Flag",
+    "Interval",
+    "Jobs",
+    "OneOf",
+    "Options",
+    "Seed",
+    "Voter",
+    "check_params",
+]
+
+_SHOWN = 80  # characters of a wrong value in a sentence
+_SEEDS = 2**32  # scikit-learn's seeds are below
 
 
 class Constraint(Protocol):
@@ -40,7 +54,10 @@ class Interval:
             return False
         if not isinstance(value, Integral if self.whole else Real):
             return False
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:
+            return False
         above = number > self.low if self.open_low else number >= self.low
         below = number < self.high if self.open_high else number <= self.high
         return bool(above and below and np.isfinite(number))
@@ -90,11 +107,61 @@ class Voter:
         """Return whether the value can serve as a voter."""
         if value is None:
             return True
-        return all(hasattr(value, method) for method in ("fit", "predict", "get_params"))
+        if isinstance(value, type):  # the class, where an instance is meant
+            return False
+        from sklearn.base import is_classifier  # here, so that the command's help stays quick
+
+        made = all(hasattr(value, method) for method in ("fit", "predict", "get_params"))
+        return made and bool(is_classifier(value))
 
     def words(self) -> str:
         """Return what may vote."""
-        return "None or a scikit-learn classifier"
+        return "None or a scikit-learn classifier (an instance, not its class)"
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """None or a number of threads; a negative one counts back from the cores."""
+
+    def allows(self, value: Any) -> bool:
+        """Return whether the value is None or a whole number other than 0."""
+        whole = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+        return value is None or (whole and value != 0)
+
+    def words(self) -> str:
+        """Return what is allowed."""
+        return "None, a number of threads, or a negative number counting back from the cores"
+
+
+@dataclass(frozen=True)
+class Seed:
+    """What scikit-learn takes for a random state."""
+
+    def allows(self, value: Any) -> bool:
+        """Return whether the value can seed a generator."""
+        if value is None or isinstance(value, np.random.RandomState | np.random.Generator):
+            return True
+        whole = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+        return whole and 0 <= int(value) < _SEEDS
+
+    def words(self) -> str:
+        """Return what is allowed."""
+        return "None, a whole number from 0 to 2**32 - 1, or a RandomState"
+
+
+@dataclass(frozen=True)
+class ClassWeight:
+    """None, 'balanced', or a dictionary from labels to weights of at least 0."""
+
+    def allows(self, value: Any) -> bool:
+        """Return whether the value gives weights to classes."""
+        if value is None or (isinstance(value, str) and value == "balanced"):
+            return True
+        return isinstance(value, Mapping) and all(map(Interval(0).allows, value.values()))
+
+    def words(self) -> str:
+        """Return what is allowed."""
+        return "None, 'balanced', or a dict from labels to weights of at least 0"
 
 
 @dataclass(frozen=True)
@@ -128,6 +195,11 @@ def check_params(estimator: Any, constraints: Mapping[str, Constraint]) -> None:
         value = getattr(estimator, name)
         if not constraint.allows(value):
             raise PsephosError(
-                f"{type(estimator).__name__}: parameter {name!r} is {value!r}; "
+                f"{type(estimator).__name__}: parameter {name!r} is {_shown(value)}; "
                 f"it must be {constraint.words()}."
             )
+
+
+def _shown(value: Any) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."

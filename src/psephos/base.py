@@ -1,4 +1,4 @@
-"""The estimator: one final fit, and what is read off the fitted vote, written once for all models."""
+"""The estimator: one final fit, and what is read off the fitted vote, once for all models."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple, Self, final
@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NamedTuple, Self, final
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from psephos._errors import PsephosError
 from psephos._input import (
@@ -220,7 +220,7 @@ class VoteClassifier(ClassifierMixin, BaseEstimator):
         return self.vote_.usage()
 
     def contributions(self, X: Any) -> NDArray[np.float64]:
-        """Return each voter's contribution to each score, (n, T) for two classes, else (n, T, K)."""
+        """Return each voter's contribution to the score, (n, T) for two classes, else (n, T, K)."""
         terms = self.vote_.contributions(self._values(X))
         return terms[:, :, 0] if terms.shape[2] == 1 else terms
 
@@ -243,9 +243,12 @@ class VoteClassifier(ClassifierMixin, BaseEstimator):
         ------
         PsephosError
             If y has a label that is not in `classes_`.
+        ValueError
+            scikit-learn's own, if y is not as long as X.
         """
         values = self._values(X)
         labels = np.asarray(y)
+        check_consistent_length(values, labels)
         unknown = ~np.isin(labels, self.classes_)
         if unknown.any():
             raise PsephosError(f"label {labels[unknown][0]!r} is not one of the model's classes.")
@@ -310,6 +313,6 @@ def _seed(random_state: Any) -> np.random.SeedSequence:
     if random_state is None:
         return np.random.SeedSequence()
     if isinstance(random_state, np.random.RandomState | np.random.Generator):
-        draw = getattr(random_state, "integers", None) or random_state.randint
-        return np.random.SeedSequence(int(draw(2**31 - 1)))
+        name = "integers" if isinstance(random_state, np.random.Generator) else "randint"
+        return np.random.SeedSequence(int(getattr(random_state, name)(2**31 - 1)))
     return np.random.SeedSequence(int(random_state))

@@ -10,7 +10,7 @@ import hashlib
 import io
 import json
 import os
-import tempfile
+import secrets
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,11 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos import __version__
-from psephos._errors import ModelFileError, PsephosError
+from psephos._errors import ModelFileError
 from psephos._input import Schema
 from psephos.base import VoteClassifier, estimator_classes
 from psephos.vote import Vote
 from psephos.vote.codec import decode, encode
+from psephos.vote.part import sparse
 
 __all__ = ["SCHEMA", "load", "save"]
 
@@ -33,6 +34,8 @@ _FORMAT = "psephos model"
 _MANIFEST = "manifest.json"
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # archives of equal models are equal bytes
 _MAX_BYTES = 1 << 31
+_MAX_COLUMNS = 1 << 31
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 # ---------------------------------------------------------------------- writing
@@ -82,6 +85,10 @@ def _manifest(model: VoteClassifier, arrays: dict[str, NDArray[Any]]) -> dict[st
 
 def _param(value: Any) -> Any:
     """Return a constructor parameter as data; an estimator or random state as its words only."""
+    if isinstance(value, Mapping):  # class weights; JSON's own keys would all be words
+        pairs = tuple((key, value[key]) for key in value)
+        content = _param(pairs)
+        return {"pairs": content} if "words" not in content else {"words": repr(value)}
     try:
         return encode(value, {}, "") if not isinstance(value, np.ndarray) else value.tolist()
     except ModelFileError:
@@ -104,10 +111,9 @@ def _canonical(manifest: Mapping[str, Any]) -> bytes:
 
 
 def _write(path: Path, files: Mapping[str, bytes]) -> None:
-    folder = path.parent
-    handle, draft = tempfile.mkstemp(dir=folder, prefix=f".{path.name}.")
+    draft = path.parent / f".{path.name}.{secrets.token_hex(8)}"
     try:
-        with os.fdopen(handle, "wb") as out:
+        with open(draft, "xb") as out:
             with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
                 for name, data in files.items():
                     archive.writestr(zipfile.ZipInfo(name, _EPOCH), data, zipfile.ZIP_DEFLATED)
@@ -115,7 +121,7 @@ def _write(path: Path, files: Mapping[str, bytes]) -> None:
             os.fsync(out.fileno())
         os.replace(draft, path)
     except BaseException:
-        Path(draft).unlink(missing_ok=True)
+        draft.unlink(missing_ok=True)
         raise
 
 
@@ -147,22 +153,7 @@ def load(path: str | os.PathLike[str]) -> VoteClassifier:
         if isinstance(error, ModelFileError):
             raise ModelFileError(f"{path}: {error}") from None
         raise
-    except (
-        PsephosError,
-        ArithmeticError,
-        AttributeError,
-        LookupError,
-        MemoryError,
-        NotImplementedError,
-        OSError,
-        RecursionError,
-        TypeError,
-        ValueError,
-        zipfile.BadZipFile,
-        zipfile.LargeZipFile,
-        RuntimeError,
-        EOFError,
-    ) as error:
+    except Exception as error:  # whatever a hostile file makes a reader raise (zlib, struct, ...)
         reason = str(error) or type(error).__name__
         raise ModelFileError(f"{path} is damaged or not a psephos model file: {reason}") from None
 
@@ -172,6 +163,8 @@ def _read(path: Path) -> dict[str, bytes]:
         entries = archive.infolist()
         if sum(entry.file_size for entry in entries) > _MAX_BYTES:
             raise ModelFileError("it claims more than 2 GiB of content.")
+        if any(entry.compress_type not in _METHODS for entry in entries):
+            raise ModelFileError("it is packed in a way this version does not read.")
         return {entry.filename: archive.read(entry) for entry in entries}
 
 
@@ -207,7 +200,17 @@ def _array(data: bytes) -> NDArray[Any]:
         count *= side  # Python integers: a hostile shape cannot overflow
     if count * dtype.itemsize != len(body):
         raise ModelFileError("an array is shorter or longer than its header says.")
-    return np.frombuffer(body, dtype=dtype, count=count).reshape(shape).copy()
+    array = np.frombuffer(body, dtype=dtype, count=count).reshape(shape).copy()
+    if dtype.kind == "U":
+        _check_characters(array)
+    return array
+
+
+def _check_characters(words: NDArray[Any]) -> None:
+    """Raise a sentence if a word holds a number that is no character."""
+    points = np.ascontiguousarray(words).view(words.dtype.byteorder.replace("|", "=") + "u4")
+    if points.size and points.max() > 0x10FFFF:
+        raise ModelFileError("an array of words holds what is not a character.")
 
 
 def _model(manifest: dict[str, Any], files: dict[str, NDArray[Any]]) -> VoteClassifier:
@@ -217,12 +220,16 @@ def _model(manifest: dict[str, Any], files: dict[str, NDArray[Any]]) -> VoteClas
         raise ModelFileError(f"it holds a {manifest['class']!r}, which this version does not know.")
     known = cls().get_params(deep=False)
     params = {n: _read_param(v) for n, v in manifest["params"].items() if n in known}
-    model = cls(**params)
+    model: Any = cls(**params)
     names = manifest["names"]
     levels = {int(j): tuple(values) for j, values in decode(manifest["levels"], arrays)}
     schema = Schema(
         int(manifest["n_features"]), None if names is None else tuple(map(str, names)), levels
     )
+    if not 0 < schema.n_features < _MAX_COLUMNS or any(
+        not 0 <= j < schema.n_features for j in levels
+    ):
+        raise ModelFileError("its columns are not those of a table: the file is damaged.")
     vote = decode(manifest["vote"], arrays)
     if not isinstance(vote, Vote) or vote.n_features != schema.n_features:
         raise ModelFileError("its vote does not fit its table: the file is damaged.")
@@ -240,6 +247,8 @@ def _model(manifest: dict[str, Any], files: dict[str, NDArray[Any]]) -> VoteClas
 def _read_param(value: Any) -> Any:
     if isinstance(value, dict) and "words" in value:
         return None
+    if isinstance(value, dict) and "pairs" in value:
+        return dict(decode(value["pairs"], {}))
     if isinstance(value, list):
         return value
     decoded = decode(value, {})
@@ -248,10 +257,11 @@ def _read_param(value: Any) -> Any:
 
 def _probe(vote: Vote) -> None:
     """Ask the vote for one answer, so that parts that do not fit each other are found here."""
-    case = np.zeros((1, vote.n_features))
+    case = sparse.csr_array((1, vote.n_features))  # no memory, whatever width the file claims
     if vote.votes(case).shape != (1, vote.n_voters, vote.target.n_outputs):
         raise ModelFileError("its voters do not fit its classes: the file is damaged.")
-    nearest = vote.nearest(case, 1)
-    if nearest is not None and vote.weighting.anchor_class.max() >= vote.target.n_classes:
+    weighting: Any = vote.weighting
+    if vote.nearest(case, 1) is not None and weighting.anchor_class.max() >= vote.target.n_classes:
         raise ModelFileError("its anchors do not fit its classes: the file is damaged.")
-    vote.score(case)
+    vote.readout.probabilities(vote.score(case), vote.target)
+    vote.usage()

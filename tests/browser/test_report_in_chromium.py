@@ -33,7 +33,9 @@ def test_points_of_the_chart_are_the_rows_of_the_results(visit, compared):
     assert {s[0] for s in seen} == {r["model"] for r in rows}
     for model, score, columns, _ in seen:
         own = [r for r in rows if r["model"] == model]
-        assert score == pytest.approx(np.mean([float(r["balanced_accuracy"]) for r in own]), abs=1e-12)
+        assert score == pytest.approx(
+            np.mean([float(r["balanced_accuracy"]) for r in own]), abs=1e-12
+        )
         assert columns == pytest.approx(np.mean([float(r["columns_used"]) for r in own]), abs=1e-9)
     # and where they are drawn is where they should be: height is linear in the score
     middle = np.array([box["top"] + box["height"] / 2 for *_, box in seen])
@@ -56,7 +58,9 @@ def test_ballots_sum_to_the_score_that_is_shown(visit):
                 if page.locator(by("all-voters")).is_hidden():
                     continue
                 page.locator(by("all-voters")).click()
-            terms = page.locator(by("voter")).evaluate_all("all => all.map(r => +r.dataset.contribution)")
+            terms = page.locator(by("voter")).evaluate_all(
+                "all => all.map(r => +r.dataset.contribution)"
+            )
             score = page.locator(by("score"))
             exact = float(score.get_attribute("data-score"))
             assert math.fsum(terms) == pytest.approx(exact, abs=1e-6)
@@ -72,7 +76,9 @@ def test_every_class_has_its_score(visit, compared):
         return
     for output in range(3):
         page.locator(by("output-select")).select_option(str(output))
-        terms = page.locator(by("voter")).evaluate_all("all => all.map(r => +r.dataset.contribution)")
+        terms = page.locator(by("voter")).evaluate_all(
+            "all => all.map(r => +r.dataset.contribution)"
+        )
         exact = float(page.locator(by("score")).get_attribute("data-score"))
         assert math.fsum(terms) == pytest.approx(exact, abs=1e-6)
 
@@ -107,6 +113,7 @@ def test_the_script_shows_the_first_case_as_the_page_without_it(visit):
         assert "".join(one.split()) == "".join(other.split())
     assert static.locator(f"{by('chart-wide')} {by('point')}").count() == 5
     assert static.get_by_text("scripts are off").is_visible()
+    assert not live.get_by_text("scripts are off").is_visible()
 
 
 def test_the_table_sorts_by_any_column(visit):
@@ -210,7 +217,7 @@ def test_words_stand_out_from_the_paper(visit, scheme):
     page = visit(color_scheme=scheme)
     ratios = page.evaluate(
         """() => {
-        const light = (c) => { const v = c.match(/[\\d.]+/g).slice(0, 3).map(Number).map(x => x / 255)
+        const light = (c) => { const v = c.match(/[\\d.]+/g).slice(0, 3).map(x => x / 255)
             .map(x => x <= .03928 ? x / 12.92 : ((x + .055) / 1.055) ** 2.4);
             return .2126 * v[0] + .7152 * v[1] + .0722 * v[2]; };
         const paper = light(getComputedStyle(document.documentElement).backgroundColor);

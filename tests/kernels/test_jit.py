@@ -7,7 +7,6 @@ import numba
 import numpy as np
 import pytest
 
-
 from psephos.kernels._jit import effective_jobs, jit, run_blocks
 
 

@@ -57,7 +57,9 @@ def test_failed_fits_are_shown_with_their_reason(copy):
     def fail(rows):
         for row in rows:
             if row["model"] == "l1-logistic" and (row["fold"] == "0" or row["repeat"] == "1"):
-                row.update(status="failed", error="it <broke>", balanced_accuracy="", columns_used="")
+                row.update(
+                    status="failed", error="it <broke>", balanced_accuracy="", columns_used=""
+                )
 
     edit(copy / "results.csv", fail)
     report = summarise(copy)

@@ -46,7 +46,9 @@ class Page(HTMLParser):
 
     def all(self, **wanted):
         return [
-            e for e in self.elements if all(e.get(k.replace("_", "-")) == v for k, v in wanted.items())
+            e
+            for e in self.elements
+            if all(e.get(k.replace("_", "-")) == v for k, v in wanted.items())
         ]
 
 

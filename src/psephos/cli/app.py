@@ -44,7 +44,7 @@ class _Commands(click.Group):
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="psephos", message="%(prog)s %(version)s")
 def main() -> None:
-    """Few voters, named and counted: classifiers for tables with more columns than rows.
+    r"""Few voters, named and counted: classifiers for tables with more columns than rows.
 
     \b
     psephos demo                                 the main job on a table that is at hand

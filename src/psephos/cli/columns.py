@@ -35,7 +35,10 @@ class CaseTable:
 
 
 def read_cases(
-    path: Path, wanted: Sequence[str], categories: Mapping[str, Sequence[Any]], id_column: str | None
+    path: Path,
+    wanted: Sequence[str],
+    categories: Mapping[str, Sequence[Any]],
+    id_column: str | None,
 ) -> CaseTable:
     """Read columns by name; all others are ignored, whatever they hold.
 
@@ -66,7 +69,8 @@ def read_cases(
 
 
 def _open(path: Path) -> io.TextIOWrapper:
-    raw: Any = gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")
+    packed = path.suffix.lower() == ".gz"
+    raw: Any = gzip.open(path, "rb") if packed else path.open("rb")  # noqa: SIM115 - closed by it
     return io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
 
 
@@ -79,7 +83,7 @@ def _from_text(
 ) -> CaseTable:
     csv.field_size_limit(2**31 - 1)
     first = stream.readline()
-    tabbed = ".tsv" in [suffix.lower() for suffix in path.suffixes]
+    tabbed = path.name.lower().removesuffix(".gz").endswith(".tsv")
     delimiter = "\t" if tabbed else max(",;\t", key=first.count)
     header = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
     if header and not header[0] and id_column is None:
@@ -125,7 +129,9 @@ def _places(header: Sequence[str], wanted: Sequence[str], path: Path) -> list[in
         )
     for name in wanted:
         if sum(one == name for one in header) > 1:
-            raise PsephosError(f"the column name {name!r} stands twice in {path.name!r}: rename one.")
+            raise PsephosError(
+                f"the column name {name!r} stands twice in {path.name!r}: rename one."
+            )
     return [where[name] for name in wanted]
 
 
@@ -152,8 +158,9 @@ def _cell(cell: str, name: str, line: int, categorical: bool) -> Any:
 def _from_npz(path: Path, wanted: Sequence[str], id_column: str | None) -> CaseTable:
     try:
         with np.load(path, allow_pickle=False) as archive:
+            wanted_arrays = ["X", "feature_names", *([id_column] if id_column else [])]
             arrays: dict[str, NDArray[Any]] = {
-                key: archive[key] for key in ("X", "feature_names", id_column) if key in archive
+                key: archive[key] for key in wanted_arrays if key in archive
             }
     except (zipfile.BadZipFile, ValueError, EOFError) as error:
         raise PsephosError(f"{path.name!r} is damaged ({error}): write it again.") from error

@@ -12,7 +12,9 @@ __all__ = ["compare", "conclude"]
 
 @click.command()
 @table_options
-@click.option("--models", metavar="A,B,...", help="Models to compare; see psephos list.  [default: all]")
+@click.option(
+    "--models", metavar="A,B,...", help="Models to compare; see psephos list.  [default: all]"
+)
 @click.option(
     "--protocol", default="quick", show_default=True, help="quick (minutes) or samba (the paper's)."
 )

@@ -22,7 +22,12 @@ def list_models() -> None:
     for name, kind in sorted(estimator_classes().items()):
         made = kind.anatomy
         ours.add_row(
-            short_name(name), name, ", ".join(made.voters), made.weighting, made.readout, made.found_by
+            short_name(name),
+            name,
+            ", ".join(made.voters),
+            made.weighting,
+            made.readout,
+            made.found_by,
         )
     others = Table(title="Contenders of a comparison", title_justify="left", box=None)
     for head in ("--models", "label", "family", "of", "here"):

@@ -13,7 +13,9 @@ _OPTIONS = (
     click.option("--target", metavar="COLUMN", help="The column of classes (npz: the array y)."),
     click.option("--id", metavar="COLUMN", help="The column that names the cases."),
     click.option(
-        "--group", metavar="COLUMN", help="Cases of one group (a subject) stay on one side of a split."
+        "--group",
+        metavar="COLUMN",
+        help="Cases of one group (a subject) stay on one side of a split.",
     ),
     click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable."),
     click.option(

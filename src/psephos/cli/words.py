@@ -21,26 +21,33 @@ def show_summary(found: Any) -> None:
 
     optimal = {one.model for one in found.pareto()}
     chosen = found.selected()
+    summaries = sorted(
+        found.summary(), key=lambda s: -s.score if math.isfinite(s.score) else math.inf
+    )
+    failed = any(one.n_failed for one in summaries)
     sheet = Table(box=None, pad_edge=False)
     sheet.add_column("model", no_wrap=True)
-    for head in ("balanced accuracy", "ROC-AUC", "columns", "voters", "failed"):
+    heads = ["bal. accuracy", "ROC-AUC", "columns", "voters", *(["failed"] if failed else [])]
+    for head in heads:
         sheet.add_column(head, justify="right", no_wrap=True)
     sheet.add_column("", no_wrap=True)
-    rows = sorted(found.summary(), key=lambda s: -s.score if math.isfinite(s.score) else math.inf)
-    for one in rows:
-        marks = ["optimal"] if one.model in optimal else []
-        if chosen is not None and chosen.model == one.model:
-            marks.append("card")
-        sheet.add_row(
+    for one in summaries:
+        card = chosen is not None and chosen.model == one.model
+        cells = [
             one.model,
             _spread(one.measures["balanced_accuracy"], 3),
             _spread(one.measures["roc_auc"], 3),
             _spread(one.columns_used, 1),
             f"{one.n_voters.mean:.1f}" if one.n_voters.n else "-",
-            str(one.n_failed or ""),
-            ", ".join(marks),
-        )
-    Console(highlight=False, markup=False).print(sheet)
+            *([str(one.n_failed or "")] if failed else []),
+            ("*" if one.model in optimal else " ") + (" card" if card else ""),
+        ]
+        sheet.add_row(*cells)
+    console = Console(highlight=False, markup=False)
+    if not console.is_terminal:
+        console.width = 120  # a file or a pipe has no width: cut nothing
+    console.print(sheet)
+    console.print("* no model is both more accurate and smaller", style="dim")
 
 
 def _spread(spread: Any, digits: int) -> str:

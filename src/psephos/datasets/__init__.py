@@ -1,5 +1,11 @@
 """Tables to learn from: small, generated or at hand, with known truth where it can be known."""
 
 from psephos.datasets.demo import LabelledTable, breast_cancer_interactions
+from psephos.datasets.generators import add_noise_columns, make_spirals
 
-__all__ = ["LabelledTable", "breast_cancer_interactions"]
+__all__ = [
+    "LabelledTable",
+    "add_noise_columns",
+    "breast_cancer_interactions",
+    "make_spirals",
+]

@@ -18,15 +18,14 @@ def make_spirals(
     n_samples: int = 1000,
     *,
     noise: float = 0.0,
-    n_turns: float = 1.75,
+    n_turns: float = 2.0,
     random_state: Any = None,
 ) -> tuple[_Floats, NDArray[np.intp]]:
     """Make two interleaved spirals: two classes that no single column, and no line, tells apart.
 
-    An arm is the curve ``r = phi / (2 pi)`` of Archimedes from phi = pi / 2 to
-    ``2 pi n_turns``; the other arm is its half turn. So successive turns of one arm are 1 apart,
-    the two arms 1/2 apart. Points are drawn uniformly along the arms (to the approximation that
-    an arc's length grows with phi).
+    An arm is the curve ``r = phi / (2 pi)`` of Archimedes, from phi = pi / 2 on for `n_turns`
+    turns; the other arm is its half turn. So successive turns of one arm are 1 apart, the two
+    arms 1/2. Points are drawn uniformly along the arms (as if a turn's length grew with phi).
 
     Parameters
     ----------
@@ -35,8 +34,8 @@ def make_spirals(
     noise : float, default=0.0
         Standard deviation of the normal noise added to both coordinates, in units of the
         distance between two turns of one arm.
-    n_turns : float, default=1.75
-        Turns at which the arms end; above 0.25, where they begin.
+    n_turns : float, default=2.0
+        Turns of each arm, above 0: the more, the less any one column tells.
     random_state : int, RandomState or None, default=None
         Seeds the points, their order and the noise.
 
@@ -69,11 +68,11 @@ def make_spirals(
     """
     n = _whole("n_samples", n_samples, 2)
     spread = _number("noise", noise, 0.0)
-    turns = _number("n_turns", n_turns, _INNER_TURN, above=True)
+    outer = _INNER_TURN + _number("n_turns", n_turns, 0.0, above=True)
     generator = _random_state(random_state)
     y = (np.arange(n) >= n - n // 2).astype(np.intp)
     share = generator.uniform(size=n)
-    radius = np.sqrt(_INNER_TURN**2 + share * (turns**2 - _INNER_TURN**2))
+    radius = np.sqrt(_INNER_TURN**2 + share * (outer**2 - _INNER_TURN**2))
     phi = 2.0 * np.pi * radius + np.pi * y
     X = radius[:, None] * np.column_stack([np.cos(phi), np.sin(phi)])
     if spread > 0:

@@ -10,27 +10,27 @@ from numba.extending import intrinsic
 
 from psephos.kernels._jit import jit
 
-__all__ = ["power"]
+__all__ = ["power", "to_bits", "to_float"]
 
 if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
 
-    def _to_bits(x):
+    def to_bits(x):
         return np.float64(x).view(np.int64)
 
-    def _to_float(b):
+    def to_float(b):
         return np.int64(b).view(np.float64)
 
 else:
 
     @intrinsic
-    def _to_bits(typingctx, x):
+    def to_bits(typingctx, x):
         def code(context, builder, signature, args):
             return builder.bitcast(args[0], ir.IntType(64))
 
         return types.int64(types.float64), code
 
     @intrinsic
-    def _to_float(typingctx, b):
+    def to_float(typingctx, b):
         def code(context, builder, signature, args):
             return builder.bitcast(args[0], ir.DoubleType())
 
@@ -43,16 +43,16 @@ _TWO_BY_LN2 = 2.0 / math.log(2.0)
 _LN2 = math.log(2.0)
 
 
-@jit
+@jit(fastmath={"contract"})
 def _log2(x):
     """Logarithm to base 2 of a normal positive number.
 
     ``x = 2^e m`` with m near 1; ``log m = 2 artanh(s)`` with ``s = (m - 1) / (m + 1)``, whose
     series ends here at ``s^21`` (remainder below 1e-17, as ``|s| < 0.172``).
     """
-    bits = _to_bits(x)
+    bits = to_bits(x)
     e = (bits - _SQRT_HALF_BITS) >> 52
-    m = _to_float(bits - (e << 52))
+    m = to_float(bits - (e << 52))
     s = (m - 1.0) / (m + 1.0)
     z = s * s
     p = 1.0 / 21.0
@@ -69,7 +69,7 @@ def _log2(x):
     return e + _TWO_BY_LN2 * s * p
 
 
-@jit
+@jit(fastmath={"contract"})
 def _exp2(y):
     """Two to the power of y, y held within -1022 and 1023 (Taylor to degree 13)."""
     y = min(max(y, -1022.0), 1023.0)
@@ -89,10 +89,10 @@ def _exp2(y):
     p = p * f + 0.5
     p = p * f + 1.0
     p = p * f + 1.0
-    return p * _to_float((np.int64(n) + 1023) << 52)
+    return p * to_float((np.int64(n) + 1023) << 52)
 
 
-@jit
+@jit(fastmath={"contract"})
 def power(x, exponent, out):
     """``out = x ** exponent`` for zeros and normal positive numbers; exponent > 0, out is not x.
 
@@ -101,15 +101,13 @@ def power(x, exponent, out):
     """
     n = x.shape[0]
     twice = 2.0 * exponent
-    if twice == np.floor(twice) and 1.0 <= twice <= 16.0:
+    if twice == 3.0:
+        for i in range(n):
+            out[i] = x[i] * np.sqrt(x[i])
+    elif twice == np.floor(twice) and 1.0 <= twice <= 16.0:
         times = int(twice) // 2
-        if int(twice) % 2 == 1:
-            for i in range(n):
-                out[i] = np.sqrt(x[i])
-        else:
-            times -= 1
-            for i in range(n):
-                out[i] = x[i]
+        for i in range(n):
+            out[i] = np.sqrt(x[i]) if int(twice) % 2 == 1 else 1.0
         for _ in range(times):
             for i in range(n):
                 out[i] *= x[i]

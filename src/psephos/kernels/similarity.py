@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from psephos.kernels._jit import jit, run_blocks
-from psephos.kernels._power import power
+from psephos.kernels._power import power, to_bits, to_float
+from psephos.kernels._subsets import pack_subsets, subset_sums
 
 __all__ = [
     "InverseDistance",
@@ -51,40 +52,59 @@ class InverseDistance(NamedTuple):
     scale: float
 
 
-@jit
+@jit(fastmath={"contract"})
 def _squared_rows(X, columns, inverse, is_category, has_nan, absent, out):
-    """Squared distances (n, m) of rows to all anchors; ``columns`` is (q, m), anchors transposed."""
+    """Squared distances (n, m) of rows to anchors; ``columns`` (q, m) are the anchors turned."""
     q, m = columns.shape
     counts = np.empty(m)
+    plain = np.empty(q, np.int64)
     for r in range(X.shape[0]):
         u = out[r]
+        known = n_plain = 0
+        ragged = False
+        for f in range(q):
+            here = not np.isnan(X[r, f])
+            known += 1 if here and not has_nan[f] else 0
+            ragged |= here and has_nan[f]
+            if here and not has_nan[f] and not is_category[f]:
+                plain[n_plain] = f
+                n_plain += 1
         u[:] = 0.0
         counts[:] = 0.0
-        known = 0
+        # Three columns in one sweep: their sum stays in a register.
+        for p in range(0, n_plain - n_plain % 3, 3):
+            f, g, h = plain[p], plain[p + 1], plain[p + 2]
+            x, y, z = X[r, f], X[r, g], X[r, h]
+            by_x, by_y, by_z = inverse[f], inverse[g], inverse[h]
+            for i in range(m):
+                dx = (x - columns[f, i]) * by_x
+                dy = (y - columns[g, i]) * by_y
+                dz = (z - columns[h, i]) * by_z
+                u[i] += dx * dx + dy * dy + dz * dz
+        for p in range(n_plain - n_plain % 3, n_plain):
+            f = plain[p]
+            x, by_x = X[r, f], inverse[f]
+            for i in range(m):
+                dx = (x - columns[f, i]) * by_x
+                u[i] += dx * dx
         for f in range(q):
             x = X[r, f]
+            if np.isnan(x) or not (has_nan[f] or is_category[f]):
+                continue
             by = inverse[f]
             z = columns[f]
-            if np.isnan(x):
-                continue
-            if not has_nan[f]:
-                known += 1
-            if not is_category[f] and not has_nan[f]:
-                for i in range(m):
-                    diff = (x - z[i]) * by
-                    u[i] += diff * diff
-            else:
-                for i in range(m):
-                    diff = (x - z[i]) * by
-                    if is_category[f]:
-                        diff = by if x != z[i] else 0.0
-                    here = not np.isnan(z[i])
-                    u[i] += diff * diff if here else 0.0
-                    counts[i] += 1.0 if here and has_nan[f] else 0.0
-        for i in range(m):
-            present = counts[i] + known
-            if present < q:
-                u[i] = u[i] * (q / present) if present > 0.0 else absent * absent
+            for i in range(m):
+                diff = (x - z[i]) * by
+                if is_category[f]:
+                    diff = by if x != z[i] else 0.0
+                here = not np.isnan(z[i])
+                u[i] += diff * diff if here else 0.0
+                counts[i] += 1.0 if here and has_nan[f] else 0.0
+        if ragged or known < q:
+            for i in range(m):
+                present = counts[i] + known
+                if present < q:
+                    u[i] = u[i] * (q / present) if present > 0.0 else absent * absent
 
 
 @jit
@@ -97,6 +117,7 @@ def _weigh_rows(u, s, skip, own, a, b, scale, per_query, shift):
     n, m = u.shape
     powers = np.empty(m)
     weight = np.empty(m)
+    top = to_bits(np.inf)
     for r in range(n):
         v = u[r]
         unit = scale
@@ -107,13 +128,16 @@ def _weigh_rows(u, s, skip, own, a, b, scale, per_query, shift):
             for i in range(m):
                 unit += weight[i] * np.sqrt(v[i]) if weight[i] > 0.0 else 0.0
             unit = unit if unit > 0.0 else 1.0
-        low, high, zeros = np.inf, 0.0, 0
+        # Positive numbers sort like their bit patterns, and the extremes of integers vectorise.
+        by = 1.0 / unit
+        low_bits, high_bits, zeros = top, np.int64(0), np.int64(0)
         for i in range(m):
-            v[i] = v[i] / unit / unit
-            heard = weight[i] > 0.0
-            zeros += 1 if heard and v[i] == 0.0 else 0
-            low = min(low, v[i] if heard and v[i] > 0.0 else np.inf)
-            high = max(high, v[i] if heard else 0.0)
+            v[i] = v[i] * by * by
+            bits = to_bits(v[i]) if weight[i] > 0.0 else np.int64(-1)
+            zeros += np.int64(bits == 0)
+            low_bits = min(low_bits, bits if bits > 0 else top)
+            high_bits = max(high_bits, bits)
+        low, high = to_float(low_bits), to_float(high_bits)
         shift[r] = 0.0
         if a == 0.0 and zeros > 0:  # the exact branch: only identical anchors are heard
             for i in range(m):
@@ -123,10 +147,11 @@ def _weigh_rows(u, s, skip, own, a, b, scale, per_query, shift):
         nearest = -np.inf if zeros > 0 else 0.5 * b * np.log2(low)
         farthest = max(floor, nearest)
         if abs(farthest) <= 900.0 and low > 1e-290 and high < 1e290:
-            base = a**b
+            # Anchors not heard may be at distance zero, where 0 / (0 + 0) must be 0.
+            base = max(a**b, 1e-300)
             power(v, 0.5 * b, powers)
             for i in range(m):
-                v[i] = weight[i] / (base + powers[i]) if weight[i] > 0.0 else 0.0
+                v[i] = weight[i] / (base + powers[i])
         elif abs(farthest) == np.inf:  # all infinitely far, and equally so; or nobody is heard
             shift[r] = farthest if farthest > 0.0 and high > 0.0 else 0.0
             for i in range(m):
@@ -183,15 +208,15 @@ def distances(
     X: ArrayLike, Z: ArrayLike, metric: Metric, n_jobs: int | None = None
 ) -> NDArray[np.float64]:
     """Distances (n, m) of the rows of ``X`` (n, q) to the rows of ``Z`` (m, q)."""
-    X = _plain(X)
+    queries = _plain(X)
     parts = _parts(Z, metric)
-    n, m = X.shape[0], parts[0].shape[1]
+    n, m = queries.shape[0], parts[0].shape[1]
     out = np.empty((n, m))
     size = _block_rows(m)
 
     def block(b: int) -> None:
         rows = slice(b * size, (b + 1) * size)
-        _squared_rows(X[rows], *parts, out[rows])
+        _squared_rows(queries[rows], *parts, out[rows])
         np.sqrt(out[rows], out=out[rows])
 
     run_blocks(block, -(-n // size), n_jobs)
@@ -205,22 +230,25 @@ def mean_distance(Z: ArrayLike, weight: ArrayLike, metric: Metric, max_rows: int
     Pairs without a common column are left out of both sums. Above ``max_rows`` every k-th row is
     used, k the least stride that leaves no more. Zero where there is no pair.
     """
-    Z = np.asarray(Z, dtype=np.float64)
-    stride = -(-len(Z) // max_rows)
-    Z = _plain(Z[::stride])
-    weight = np.asarray(weight, dtype=np.float64)[::stride]
-    parts = _parts(Z, metric._replace(absent=np.nan))  # NaN marks a pair without common column
-    size = _block_rows(len(Z))
+    every = np.asarray(Z, dtype=np.float64)
+    stride = max(1, -(-len(every) // max_rows))
+    rows_used = _plain(every[::stride])
+    w = np.asarray(weight, dtype=np.float64)[::stride]
+    m = len(rows_used)
+    parts = _parts(
+        rows_used, metric._replace(absent=np.nan)
+    )  # NaN marks a pair without common column
+    size = _block_rows(m)
     total = pairs = 0.0
-    for first in range(0, len(Z), size):
+    for first in range(0, m, size):
         rows = slice(first, first + size)
-        block = np.empty((len(Z[rows]), len(Z)))
-        _squared_rows(Z[rows], *parts, block)
+        block = np.empty((len(rows_used[rows]), m))
+        _squared_rows(rows_used[rows], *parts, block)
         known = ~np.isnan(block)
         np.sqrt(block, out=block)
         block[~known] = 0.0
-        total += float(weight[rows] @ (block @ weight))
-        pairs += float(weight[rows] @ (known @ weight))
+        total += float(w[rows] @ (block @ w))
+        pairs += float(w[rows] @ (known @ w))
     return total / pairs if pairs > 0.0 else 0.0
 
 
@@ -260,13 +288,13 @@ def local_sums(
         The true sums are ``exp(log_scale)`` times those returned. Zero but for queries whose
         greatest weight would leave the range of float64; the ratios are right in any case.
     """
-    X = _plain(X)
+    queries = _plain(X)
     parts = _parts(Z, metric)
     n, m = X.shape[0], parts[0].shape[1]
     keep = np.zeros(m, np.int64)
 
     def squared(rows: slice, out: _Float) -> None:
-        _squared_rows(X[rows], *parts, out)
+        _squared_rows(queries[rows], *parts, out)
 
     return _blocked_sums(
         squared, n, kernel, anchor_weight, right, per_query, keep, np.full(n, -1), n_jobs
@@ -329,12 +357,12 @@ def _blocked_sums(
     own: NDArray[np.int64],
     n_jobs: int | None,
 ) -> tuple[_Float, _Float, _Float]:
-    """Sums over the anchors in blocks of queries; ``squared`` fills in their distances."""
+    """Sum over the anchors in blocks of queries; ``squared`` fills in their distances."""
     m, n_voters = right.shape
     s = _plain(anchor_weight)
     a, b, scale = (float(v) for v in kernel)
-    table = np.asarray(right, dtype=np.float64)
-    total, heard, shift = np.empty(n), np.empty((n, n_voters)), np.empty(n)
+    codes = pack_subsets(np.asarray(right, dtype=np.bool_))
+    sums, shift = np.empty((n, n_voters + 1)), np.empty(n)
     size = _block_rows(m)
 
     def block(k: int) -> None:
@@ -342,14 +370,13 @@ def _blocked_sums(
         weights = np.empty((rows.stop - rows.start, m))
         squared(rows, weights)
         _weigh_rows(weights, s, groups, own[rows], a, b, scale, per_query, shift[rows])
-        weights.sum(axis=1, out=total[rows])
-        np.matmul(weights, table, out=heard[rows])
+        subset_sums(weights, codes, sums[rows])
 
     run_blocks(block, -(-n // size), n_jobs)
     log_scale = np.zeros(n)
     moved = shift != 0.0
     log_scale[moved] = -math.log(2.0) * shift[moved]
-    return total, heard, log_scale
+    return sums[:, -1].copy(), sums[:, :-1].copy(), log_scale
 
 
 def add_squared(

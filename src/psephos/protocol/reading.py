@@ -345,7 +345,8 @@ def _words(
 # ------------------------------------------------------------------- npz
 def _read_npz(file: Path, roles: _Roles, dataset: str) -> DataTable:
     try:
-        with np.load(file, allow_pickle=False) as archive:
+        # opened here: np.load does not close a file that is no archive
+        with file.open("rb") as raw, np.load(raw, allow_pickle=False) as archive:
             return _from_arrays(dict(_arrays(archive, file)), roles, dataset, file)
     except (zipfile.BadZipFile, OSError, EOFError) as error:
         raise PsephosError(f"{file.name!r} is damaged ({error}): write it again.") from error

@@ -59,7 +59,7 @@ class Opened:
     n_bytes: int
 
     def answers(self, cases: Cases) -> tuple[list[str], list[float]]:
-        """Return what the model says of the training cases, and how far each is from the decision."""
+        """Return the answers to the training cases, and how far each is from another answer."""
         reduced, X = self._table(cases)
         score = np.asarray(reduced.decision_function(X), dtype=np.float64)
         if score.ndim == 1:
@@ -103,7 +103,8 @@ class Opened:
         """Return the model reduced to its columns, and those columns of the cases."""
         reduced = self.model.reduce()
         # columns are matched here, by name: the model itself then takes a plain array
-        vars(reduced).pop("feature_names_in_", None)
+        if hasattr(reduced, "feature_names_in_"):
+            del reduced.feature_names_in_
         if not len(self.model.vote_.columns):
             return reduced, np.full((len(cases.ids), 1), np.nan)
         wanted: list[str] = reduced.schema_.words().columns

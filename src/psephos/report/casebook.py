@@ -58,7 +58,11 @@ def casebook(folder: Folder, opened: Opened, key: str, limit: int = LIMIT) -> di
 
 
 def _book(
-    ballots: CaseBallots, cases: Cases, classes: list[str], answers: list[str], heard: dict[int, Heard]
+    ballots: CaseBallots,
+    cases: Cases,
+    classes: list[str],
+    answers: list[str],
+    heard: dict[int, Heard],
 ) -> dict[str, Any]:
     position = {name: j for j, name in enumerate(cases.names)}
     used = sorted({position[c] for read in ballots.read for c in read if c in position})
@@ -81,7 +85,12 @@ def _book(
 
 
 def _case(
-    one: CaseBallot, cases: Cases, classes: list[str], answer: str, used: list[int], heard: Heard | None
+    one: CaseBallot,
+    cases: Cases,
+    classes: list[str],
+    answer: str,
+    used: list[int],
+    heard: Heard | None,
 ) -> dict[str, Any]:
     """Return a case under short keys: there may be a thousand of them."""
     return {
@@ -128,8 +137,9 @@ def _cut(book: dict[str, Any], lead: list[float], cases: Cases, limit: int) -> s
     if len(book["cases"]) == len(cases.ids):
         return ""
     return (
-        f" The page holds {len(book['cases'])} of the {count(len(cases.ids))} cases, half of them"
-        " those nearest to the decision and half evenly spaced; 'psephos explain' writes the others."
+        f" The page holds {len(book['cases'])} of the {count(len(cases.ids))} cases, half of"
+        " them those nearest to the decision and half evenly spaced; 'psephos explain' writes the"
+        " others."
     )
 
 

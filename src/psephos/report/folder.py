@@ -109,7 +109,9 @@ def read_folder(path: str | Path) -> Folder:
     rows = list(_rows(folder / "results.csv"))
     fits = [_fit(row, folder / "results.csv") for row in rows]
     if not fits:
-        raise PsephosError(f"{str(folder / 'results.csv')!r} holds no fits: run the comparison again.")
+        raise PsephosError(
+            f"{str(folder / 'results.csv')!r} holds no fits: run the comparison again."
+        )
     environment = folder / "environment.json"
     refits = folder / "refits.csv"
     return Folder(

@@ -282,7 +282,8 @@ def _card(choice: Choice, opened: Opened) -> dict[str, Any]:
     n = len(opened.columns)
     return {
         "label": label,
-        "choice": f"{why} Shown is its refit on all cases, as saved in models/{choice.model.key}.psephos.",
+        "choice": f"{why} Shown is its refit on all cases, as saved in"
+        f" models/{choice.model.key}.psephos.",
         "warning": "It was selected on these folds, so its figure is optimistic.",
         "file_words": opened.sentences[0] if opened.sentences else "",
         "sentences": lines[:_LINES],
@@ -306,8 +307,8 @@ def _methods(folder: Folder, rows: Sequence[Standing]) -> list[str]:
             " never divided between training and test."
         )
     words.append(
-        "Columns used counts columns of the table as it was given; a category counts once. Afterwards"
-        " the same search was run on all cases, and that refit was saved."
+        "Columns used counts columns of the table as it was given; a category counts once."
+        " Afterwards the same search was run on all cases, and that refit was saved."
     )
     sizes = {(f.n_train, f.n_test) for s in rows for f in s.fits}
     if sizes:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-__all__ = ["count", "difference", "number", "plus_minus", "plural", "series", "share"]
+__all__ = ["count", "difference", "number", "plural", "plus_minus", "series", "share"]
 
 MINUS = "−"
 SPACE = " "  # a narrow space that does not break

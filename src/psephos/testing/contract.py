@@ -43,10 +43,14 @@ class Case:
         """Return (X, y) of a small table."""
         return small_table(self.n_classes, missing=self.missing, seed=seed)
 
+    def fresh(self) -> Any:
+        """Return an unfitted clone."""
+        return clone(self.estimator)
+
     def fit(self, **kwargs: Any) -> Any:
         """Return a fitted clone."""
         X, y = self.table()
-        return clone(self.estimator).fit(X, y, **kwargs)
+        return self.fresh().fit(X, y, **kwargs)
 
     def cases(self) -> Any:
         """Return rows to predict: some training rows, and new ones."""
@@ -54,7 +58,7 @@ class Case:
 
 
 def check_contributions_sum_to_the_score(case: Case) -> None:
-    """The voters' contributions sum to the score; the weights to the mass."""
+    """Check that contributions sum to the score, and weights to the mass."""
     model, X = case.fit(), case.cases()
     assert_allclose(model.contributions(X).sum(axis=1), model.decision_function(X), atol=1e-12)
     vote = model.vote_
@@ -90,7 +94,7 @@ def check_reduced_model_gives_the_same_answers(case: Case) -> None:
 
 
 def check_anatomy_tells_the_truth(case: Case) -> None:
-    """The recipe's anatomy names the parts of the fitted vote."""
+    """Check that the recipe's anatomy names the parts of the fitted vote."""
     model = case.fit()
     voters = getattr(type(model.vote_.voters), "tag", None)
     assert voters in model.anatomy.voters, f"{voters} is not in the anatomy {model.anatomy}"
@@ -105,8 +109,8 @@ def check_weight_two_is_the_row_twice(case: Case) -> None:
     X, y = case.table()
     twice = np.arange(len(y)) % 3 == 0
     order = np.sort(np.concatenate([np.arange(len(y)), np.flatnonzero(twice)]))
-    weighted = clone(case.estimator).fit(X, y, sample_weight=1.0 + twice)
-    repeated = clone(case.estimator).fit(X[order], y[order])
+    weighted = case.fresh().fit(X, y, sample_weight=1.0 + twice)
+    repeated = case.fresh().fit(X[order], y[order])
     new = case.cases()
     assert_allclose(
         weighted.decision_function(new), repeated.decision_function(new), rtol=1e-9, atol=1e-9
@@ -114,7 +118,7 @@ def check_weight_two_is_the_row_twice(case: Case) -> None:
 
 
 def check_voters_may_change_places(case: Case) -> None:
-    """The order of voters changes no answer beyond rounding."""
+    """Check that the order of voters changes no answer beyond rounding."""
     model, X = case.fit(), case.cases()
     order = np.random.default_rng(0).permutation(model.vote_.n_voters)
     assert_allclose(model.vote_.take(order).score(X), model.vote_.score(X), atol=1e-12)
@@ -147,7 +151,7 @@ def check_file_gives_the_same_bytes(case: Case) -> None:
 
 
 def check_staging_ends_at_the_score(case: Case) -> None:
-    """The last stage is the whole vote; every stage equals the truncated vote."""
+    """Check that the last stage is the whole vote, and each the truncated vote."""
     model, X = case.fit(), case.cases()
     stages = list(model.vote_.staged_scores(X))
     assert len(stages) == model.vote_.n_voters
@@ -165,7 +169,7 @@ def check_read_only_and_mapped_input(case: Case) -> None:
         frozen = X.copy()
         frozen.flags.writeable = False
         for table in (mapped, frozen, np.asfortranarray(X)):
-            model = clone(case.estimator).fit(table, y)
+            model = case.fresh().fit(table, y)
             assert_array_equal(model.decision_function(case.cases()), expected)
         del mapped, table, model
     assert_array_equal(X, case.table().X)
@@ -173,7 +177,7 @@ def check_read_only_and_mapped_input(case: Case) -> None:
 
 def check_parameters_are_left_alone(case: Case) -> None:
     """`fit` writes to no constructor parameter."""
-    model = clone(case.estimator)
+    model = case.fresh()
     before = {name: repr(value) for name, value in model.get_params().items()}
     X, y = case.table()
     model.fit(X, y)

@@ -18,7 +18,8 @@ def small_settings() -> dict[str, Any]:
     """
     few: dict[str, Any] = {"n_estimators": 4, "random_state": 0}
     tree = DecisionTreeClassifier(max_depth=2)
-    line = LinearSVC(C=0.05, penalty="l1", dual=False)
+    linear: Any = LinearSVC  # declared narrower than it is
+    line = linear(C=0.05, penalty="l1", dual=False)
     return {
         "adaboost": AdaBoostClassifier(**few),
         "adaboost-error": AdaBoostClassifier(criterion="error", **few),

@@ -56,7 +56,7 @@ _Sorted = tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64]]
 
 
 def _sort_chunk(X: NDArray[Any], columns: NDArray[np.int64]) -> _Sorted:
-    """Flagged orders (c, n), present rows and admissible thresholds of some columns."""
+    """Return flagged orders (c, n), present rows and admissible thresholds of some columns."""
     n = X.shape[0]
     contiguous = len(columns) and columns[-1] - columns[0] == len(columns) - 1
     part = X[:, columns[0] : columns[-1] + 1] if contiguous else X[:, columns]

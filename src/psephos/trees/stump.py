@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from psephos._errors import PsephosError
-from psephos.kernels._jit import effective_jobs, run_blocks
+from psephos.kernels._jit import run_blocks
 from psephos.kernels.criteria import Gini, WeightedError
 from psephos.kernels.stump_categories import scan_categories
 from psephos.kernels.stump_layout import LANES

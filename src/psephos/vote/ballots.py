@@ -110,17 +110,12 @@ class Ballots:
         classes = self.vote.target.classes[local.anchor_class[found.anchor]].astype(str).tolist()
         cases: list[tuple[tuple[Any, float, float, str], ...]] = []
         for i in range(len(self)):
-            numbers = zip(found.distance[i].tolist(), found.share[i].tolist(), strict=True)
-            cases.append(
-                tuple(
-                    (row, distance, share, label)
-                    for row, (distance, share), label in zip(rows[i], numbers, classes[i], strict=True)
-                )
-            )
+            distance, share = found.distance[i].tolist(), found.share[i].tolist()
+            cases.append(tuple(zip(rows[i], distance, share, classes[i], strict=True)))
         return cases
 
     def frame(self, backend: str | None = None) -> Any:
-        """Return `columns` as a data frame.
+        """Return `columns` as a data frame; polars gets each nearest case as a struct.
 
         Parameters
         ----------
@@ -147,10 +142,19 @@ class Ballots:
         usage: Any = self.vote.voters.usage()
         ends = usage.indptr
         named = self.names.columns
-        return [
-            tuple(named[j] for j in sorted(usage.indices[ends[t] : ends[t + 1]].tolist()))
-            for t in range(self.vote.n_voters)
+        spans: list[list[int]] = [
+            usage.indices[ends[t] : ends[t + 1]].tolist() for t in range(self.vote.n_voters)
         ]
+        return [tuple(named[j] for j in sorted(span)) for span in spans]
+
+
+def _structs(table: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """Return the table with nearest cases as dictionaries: polars has no mixed tuples."""
+    if "nearest" not in table:
+        return table
+    keys = ("row", "distance", "share", "class")
+    cases = [[dict(zip(keys, case, strict=True)) for case in cases] for cases in table["nearest"]]
+    return {**table, "nearest": cases}
 
 
 def frame_of(table: dict[str, list[Any]], backend: str | None = None) -> Any:
@@ -162,5 +166,5 @@ def frame_of(table: dict[str, list[Any]], backend: str | None = None) -> Any:
             library: Any = __import__(name)
         except ImportError:
             continue
-        return library.DataFrame(table)
+        return library.DataFrame(_structs(table) if name == "polars" else table)
     raise MissingExtraError(backend or "pandas", "a data frame", "frames")

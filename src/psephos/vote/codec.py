@@ -6,9 +6,9 @@ the file's: it builds registered dataclasses, whose `__post_init__` checks every
 (compiled kernels trust them).
 """
 
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import fields
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,25 +40,35 @@ def encode(value: Any, arrays: Arrays, path: str) -> Any:
     """
     if value is None or isinstance(value, bool | str):
         return value
-    if isinstance(value, int | np.integer):
-        return int(value)
-    if isinstance(value, float | np.floating):
-        number = float(value)
-        return number if np.isfinite(number) else {"float": repr(number)}
-    if isinstance(value, np.bool_):
-        return bool(value)
+    if isinstance(value, np.generic):
+        number = cast("np.generic[Any]", value)
+        plain = number.dtype.kind in _NUMERIC
+        return encode(number.item(), arrays, path) if plain else _refuse(number)
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float):
+        return value if np.isfinite(value) else {"float": repr(value)}
     if isinstance(value, tuple | list):
-        items = [encode(item, arrays, f"{path}.{i}") for i, item in enumerate(value)]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-        return {"tuple": items}
+        entries = cast("Sequence[Any]", value)
+        return {"tuple": [encode(item, arrays, f"{path}.{i}") for i, item in enumerate(entries)]}
     if isinstance(value, np.ndarray):
-        return _encode_array(value, arrays, path)  # pyright: ignore[reportUnknownArgumentType]
-    tag = getattr(type(value), "tag", None)
-    if tag in _REGISTRY and type(value) is _REGISTRY[tag]:
+        return _encode_array(cast("NDArray[Any]", value), arrays, path)
+    return _encode_part(value, arrays, path)
+
+
+def _encode_part(value: Any, arrays: Arrays, path: str) -> Any:
+    kind = cast("type[Any]", type(value))
+    tag = getattr(kind, "tag", None)
+    if tag in _REGISTRY and kind is _REGISTRY[tag]:
         content = {
             field.name: encode(getattr(value, field.name), arrays, f"{path}.{field.name}")
             for field in fields(value)
         }
         return {"part": tag, "fields": content}
+    return _refuse(value)
+
+
+def _refuse(value: Any) -> Any:
     refusal = getattr(value, "refusal", None)
     reason = refusal() if callable(refusal) else f"{type(value).__name__} is not plain data"
     raise ModelFileError(f"the model cannot be saved: {reason}.")
@@ -88,7 +98,7 @@ def decode(data: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
         return data
     if not isinstance(data, dict) or not data:
         raise ModelFileError("the model file is damaged: a value is not of a known kind.")
-    content: dict[str, Any] = data  # pyright: ignore[reportUnknownVariableType]
+    content = cast("dict[str, Any]", data)
     if "float" in content:
         return {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}[str(content["float"])]
     if "tuple" in content:
@@ -118,6 +128,7 @@ def _decode_part(content: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) ->
         )
     written = content.get("fields")
     known = {field.name for field in fields(cls)}
-    if not isinstance(written, dict) or set(written) != known:  # pyright: ignore[reportUnknownArgumentType]
+    entries = cast("dict[str, Any]", written) if isinstance(written, dict) else {}
+    if set(entries) != known:
         raise ModelFileError(f"the model file is damaged: part {content['part']!r} is incomplete.")
-    return cls(**{name: decode(item, arrays) for name, item in written.items()})  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    return cls(**{name: decode(item, arrays) for name, item in entries.items()})

@@ -5,15 +5,23 @@ Anything else stays a foreign estimator: it votes in memory, and cannot be writt
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from psephos.kernels.vote_sums import leaf_of_rows
 from psephos.vote.codec import register
-from psephos.vote.part import Columns, Voters, check, check_columns, positions, usage_table
+from psephos.vote.part import (
+    Columns,
+    Voters,
+    check,
+    check_columns,
+    check_present,
+    positions,
+    sparse,
+    usage_table,
+)
 
 __all__ = ["ForeignVoters", "LinearVoters", "NaiveBayesVoters", "TreeVoters", "from_estimators"]
 
@@ -47,16 +55,20 @@ class TreeVoters:
         nodes = len(self.feature)
         flat = (self.threshold, self.missing_left, self.first, self.second)
         check(all(a.shape == (nodes,) for a in flat), "node arrays differ in length")
+        check(self.feature.ndim == self.root.ndim == 1, "nodes are not in a row")
+        check(self.missing_left.dtype == np.bool_, "flags are not truth values")
         check(self.value.ndim == 2 and len(self.value) == nodes, "nodes and votes differ")
         check(self.threshold.dtype == self.value.dtype == np.float64, "numbers are not float64")
         whole = (self.root, self.feature, self.first, self.second)
         check(all(a.dtype == np.intp for a in whole), "positions are not integers")
         check(bool((self.feature < len(self.columns)).all()), "a tree reads a column it lacks")
+        ends = self._ends()
+        check(nodes == 0 or ends[0] == 0, "the first root is not the first node")
+        check(bool((np.diff(ends) > 0).all()), "a tree has no node")
         inner = np.flatnonzero(self.feature >= 0)
+        end = np.repeat(ends[1:], np.diff(ends))[inner]
         for child in (self.first[inner], self.second[inner]):  # children follow: no cycles
-            check(bool(((child > inner) & (child < nodes)).all()), "a tree is not a tree")
-        inside = (self.root >= 0) & (self.root < nodes)
-        check(bool(inside.all()), "a root is not a node")
+            check(bool(((child > inner) & (child < end)).all()), "a tree is not a tree")
 
     @property
     def n_voters(self) -> int:
@@ -92,8 +104,8 @@ class TreeVoters:
         ends = self._ends()
         sizes = ends[voters + 1] - ends[voters]
         root = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.intp)
-        spans = [np.arange(ends[t], ends[t + 1]) for t in voters]
-        nodes = np.concatenate([np.empty(0, dtype=np.intp), *spans])
+        spans = [np.arange(int(ends[t]), int(ends[t + 1])) for t in voters]
+        nodes = np.concatenate([np.empty(0, dtype=np.intp), *spans]).astype(np.intp)
         shift = np.repeat(root - self.root[voters], sizes)
         old = self.feature[nodes]
         kept, feature = np.unique(old[old >= 0], return_inverse=True)
@@ -145,6 +157,8 @@ class LinearVoters:
         check(self.intercept.shape == self.coef.shape[:2], "intercepts")
         rows = 2 if self.coef.shape[1] == 1 else self.coef.shape[1]
         check(self.value.ndim == 2 and len(self.value) == rows, "classes")
+        numbers = (self.coef, self.intercept, self.value)
+        check(all(a.dtype == np.float64 for a in numbers), "numbers are not float64")
 
     @property
     def n_voters(self) -> int:
@@ -153,7 +167,9 @@ class LinearVoters:
 
     def votes(self, X: _Floats) -> _Floats:
         """Return the (n, T, K) votes."""
-        linear = np.einsum("nq,trq->ntr", X[:, self.columns], self.coef) + self.intercept
+        read = X[:, self.columns]
+        check_present(read, "linear models")
+        linear = np.einsum("nq,trq->ntr", read, self.coef) + self.intercept
         answer = (linear[:, :, 0] > 0).astype(int) if linear.shape[2] == 1 else linear.argmax(2)
         return self.value[answer]
 
@@ -207,6 +223,8 @@ class NaiveBayesVoters:
         check(self.log_prior.shape == self.mean.shape[:2], "priors")
         check(bool((self.variance > 0).all()), "a variance is not positive")
         check(self.value.ndim == 2 and len(self.value) == self.mean.shape[1], "classes")
+        numbers = (self.mean, self.variance, self.log_prior, self.value)
+        check(all(a.dtype == np.float64 for a in numbers), "numbers are not float64")
 
     @property
     def n_voters(self) -> int:
@@ -216,6 +234,7 @@ class NaiveBayesVoters:
     def votes(self, X: _Floats) -> _Floats:
         """Return the (n, T, K) votes."""
         read = X[:, self.columns]
+        check_present(read, "naive Bayes voters")
         answer = np.empty((len(X), self.n_voters), dtype=np.intp)
         for t in range(self.n_voters):
             squares = (read[:, None, :] - self.mean[t]) ** 2 / self.variance[t]
@@ -330,7 +349,7 @@ def from_estimators(estimators: Sequence[Any], n_features: int, code: _Floats) -
     code : ndarray of shape (n_classes, K)
         What a voter says for each class.
     """
-    kind = type(estimators[0])
+    kind = cast("type[Any]", type(estimators[0]))
     own = kind.__module__.startswith("sklearn.")
     full = all(len(e.classes_) == len(code) for e in estimators)
     if own and kind.__name__ in _TREES:
@@ -374,7 +393,8 @@ def _trees(estimators: Sequence[Any], n_features: int, code: _Floats) -> TreeVot
     columns, local = np.unique(column[split], return_inverse=True)
     feature = np.full(len(column), -1, dtype=np.intp)
     feature[split] = local
-    values = [np.asarray(e.classes_)[t.value[:, 0].argmax(1)] for e, t in zip(estimators, trees, strict=True)]
+    leaders = [tree.value[:, 0].argmax(1) for tree in trees]
+    values = [np.asarray(e.classes_)[k] for e, k in zip(estimators, leaders, strict=True)]
     return TreeVoters(
         n_features,
         columns.astype(np.intp),
@@ -391,7 +411,7 @@ def _trees(estimators: Sequence[Any], n_features: int, code: _Floats) -> TreeVot
 
 def _linear(estimators: Sequence[Any], n_features: int, code: _Floats) -> LinearVoters:
     coefs: list[Any] = [e.coef_ for e in estimators]
-    dense = [c.toarray() if sp.issparse(c) else np.asarray(c) for c in coefs]
+    dense = [np.asarray(c.toarray() if sparse.issparse(c) else c) for c in coefs]
     coef = np.stack(dense).astype(np.float64)
     intercept = np.stack([np.broadcast_to(e.intercept_, coef.shape[1]) for e in estimators])
     used = np.flatnonzero((coef != 0).any(axis=(0, 1)))

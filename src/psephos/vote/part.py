@@ -1,14 +1,29 @@
 """What every part of a vote shares: it names its columns and can move to a smaller table."""
 
+# pyright: reportMissingTypeStubs=false
+
 from typing import Any, Protocol, Self
 
 import numpy as np
-import scipy.sparse as sp
+import scipy.sparse
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 
-__all__ = ["Columns", "Part", "Voters", "Weighting", "check", "positions", "usage_table"]
+__all__ = [
+    "Columns",
+    "Part",
+    "Voters",
+    "Weighting",
+    "check",
+    "check_columns",
+    "check_present",
+    "positions",
+    "sparse",
+    "usage_table",
+]
+
+sparse: Any = scipy.sparse  # its types say less than they promise
 
 Columns = NDArray[np.intp]
 
@@ -49,7 +64,7 @@ class Part(Protocol):
 
 
 class Voters(Part, Protocol):
-    """Who speaks, and what do they say?"""
+    """Who speaks, and what they say."""
 
     def votes(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the (n, T, K) votes of all voters on the rows of X, shape (n, p)."""
@@ -65,15 +80,13 @@ class Voters(Part, Protocol):
 
 
 class Weighting(Part, Protocol):
-    """How loudly is each voter heard here?"""
+    """How loudly each voter is heard here."""
 
     def weights(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the raw (n, T) weights on the rows of X, shape (n, p)."""
         ...
 
-    def relative(
-        self, X: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def relative(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return (w, log_scale): the raw weights are exp(log_scale) times w, row by row."""
         ...
 
@@ -95,6 +108,16 @@ def check_columns(columns: Columns, n_features: int) -> None:
     check(bool(inside and (np.diff(columns) > 0).all()), "columns are not sorted within the table")
 
 
+def check_present(X: NDArray[np.float64], kind: str) -> None:
+    """Raise a sentence if a value is missing, for voters that cannot answer without it."""
+    missing = np.isnan(X).any(axis=1)
+    if missing.any():
+        raise PsephosError(
+            f"row {int(missing.argmax())} of these lacks a value that {kind} need: fill the gap, "
+            "or leave the row out."
+        )
+
+
 def positions(inner: Columns, outer: Columns) -> Columns:
     """Return where the sorted columns `inner` stand within the sorted columns `outer`."""
     where = np.searchsorted(outer, inner)
@@ -106,7 +129,7 @@ def positions(inner: Columns, outer: Columns) -> Columns:
 
 def usage_table(voter: NDArray[np.intp], column: Columns, shape: tuple[int, int]) -> Any:
     """Return a boolean CSR table that is true at (voter, column)."""
-    table: Any = sp.csr_array((np.ones(len(voter), dtype=bool), (voter, column)), shape=shape)
+    table: Any = sparse.csr_array((np.ones(len(voter), dtype=bool), (voter, column)), shape=shape)
     table.sum_duplicates()
     table.data[:] = True
     return table

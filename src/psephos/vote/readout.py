@@ -1,11 +1,13 @@
 """How a weighted vote becomes an answer: named data, never a callable."""
 
+# pyright: reportMissingTypeStubs=false
+
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import scipy.special
 from numpy.typing import NDArray
-from scipy.special import expit, softmax
 
 from psephos.vote.codec import register
 from psephos.vote.part import check
@@ -13,6 +15,7 @@ from psephos.vote.target import Target
 
 __all__ = ["Readout"]
 
+_special: Any = scipy.special  # its types say less than they promise
 _SCORES = ("sum", "normalised")
 _LINKS = ("share", "logistic")
 
@@ -43,10 +46,9 @@ class Readout:
         check(self.score in _SCORES, f"unknown score {self.score!r}")
         check(self.link in _LINKS, f"unknown link {self.link!r}")
         check(self.link != "share" or self.score == "normalised", "a share needs a normalised sum")
+        check(0 < self.slope < np.inf, "the slope of a link is not a positive number")
 
-    def finish(
-        self, total: NDArray[np.float64], mass: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def finish(self, total: NDArray[np.float64], mass: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the score from the (n, K) sums and the (n,) mass."""
         return total if self.score == "sum" else total / mass[:, None]
 
@@ -60,6 +62,6 @@ class Readout:
             shares = np.clip(((k - 1) * score + 1.0) / k, 0.0, None)
             return shares / shares.sum(axis=1, keepdims=True)
         if k == 2:
-            up = expit(self.slope * score[:, 0])
+            up = _special.expit(self.slope * score[:, 0])
             return np.column_stack([1.0 - up, up])
-        return softmax(self.slope * score, axis=1)
+        return _special.softmax(self.slope * score, axis=1)

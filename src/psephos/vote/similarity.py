@@ -47,10 +47,12 @@ class InverseDistance:
     absent: float
 
     def __post_init__(self) -> None:
-        check(self.column_scale.shape == self.is_category.shape, "column scales differ in number")
+        shape = self.column_scale.shape
+        check(len(shape) == 1 and shape == self.is_category.shape, "column scales differ in number")
         check(self.column_scale.dtype == np.float64, "column scales are not float64")
         check(self.is_category.dtype == np.bool_, "category flags are not truth values")
-        check(bool((self.column_scale > 0).all()), "column scales are not positive")
+        check(bool(((self.column_scale > 0) & (self.column_scale < np.inf)).all()), "column scales")
         numbers = (self.a, self.b, self.scale, self.absent)
-        check(all(np.isfinite(v) and v >= 0 for v in numbers), "similarity is not finite")
+        check(all(0 <= v < np.inf for v in numbers), "similarity is not finite")
+        check(self.per_query in (True, False), "per_query is not a truth value")
         check(self.scale > 0 and self.b > 0, "similarity has no scale")

@@ -11,6 +11,8 @@ from psephos.vote.codec import register
 
 __all__ = ["Target"]
 
+_LABELS = (bool, int, float, str)
+
 Kind = Literal["binary", "multiclass"]
 
 
@@ -35,6 +37,9 @@ class Target:
     def __post_init__(self) -> None:
         if self.classes.ndim != 1 or len(self.classes) < 2:
             raise PsephosError("a target needs at least two classes.")
+        plain = self.classes.dtype.kind in "biufUO"
+        if not plain or not all(isinstance(c, _LABELS) for c in self.classes.tolist()):
+            raise PsephosError("class labels are numbers, truth values or words.")
 
     @property
     def kind(self) -> Kind:

@@ -6,13 +6,12 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.vote.codec import register
 from psephos.vote.fused import weighted_sum
-from psephos.vote.part import Columns, Voters, Weighting, check, positions
+from psephos.vote.part import Columns, Voters, Weighting, check, positions, sparse
 from psephos.vote.readout import Readout
 from psephos.vote.target import Target
 from psephos.vote.weights import Local, Nearest
@@ -70,7 +69,7 @@ class Vote:
         return np.union1d(self.voters.columns, self.weighting.columns).astype(np.intp)
 
     def usage(self) -> Any:
-        """Return the (T, p) boolean CSR table: does voter t, or its weight, read column j?"""
+        """Return the (T, p) boolean CSR table of who (voter or weight) reads which column."""
         table: Any = self.voters.usage() + self.weighting.usage()
         return table.astype(bool)
 
@@ -104,7 +103,7 @@ class Vote:
 
     def _dense(self, X: Any) -> _Floats:
         read: Any = X[:, self.columns]
-        dense: Any = read.toarray() if sp.issparse(read) else np.asarray(read)
+        dense: Any = read.toarray() if sparse.issparse(read) else np.asarray(read)
         return np.ascontiguousarray(dense, dtype=np.float64)
 
     # ------------------------------------------------------------------ the sum
@@ -142,7 +141,7 @@ class Vote:
         return self._compact.weighting.weights(self._dense(X))
 
     def shares(self, X: Any) -> _Floats:
-        """Return the weights as the score uses them, shape (n, T): divided by the mass if normalised."""
+        """Return the weights as the score uses them, (n, T): divided by the mass if normalised."""
         if self.readout.score == "sum":
             return self.weights(X)
         weights, _ = self._compact.weighting.relative(self._dense(X))
@@ -196,20 +195,20 @@ class Vote:
         return self.target.margin(score, y)
 
     def local_importance(self, X: Any) -> Any:
-        """Return (n, p) CSR: each voter's share of the weight, divided among the columns it reads."""
+        """Return (n, p) CSR: each voter's share of the weight, divided among its columns."""
         share = np.abs(self.shares(X))
         share = share / share.sum(axis=1, keepdims=True)
-        return sp.csr_array(share) @ self._column_shares()
+        return sparse.csr_array(share) @ self._column_shares()
 
     def importance(self) -> _Floats:
-        """Return (p,): the same with each voter's overall loudness; sums to 1 if anything is read."""
+        """Return (p,): the same with each voter's overall loudness; sums to 1 if all read."""
         total: Any = self.weighting.loudness() @ self._column_shares()
         return np.asarray(total, dtype=np.float64)
 
     def _column_shares(self) -> Any:
         usage: Any = self.voters.usage().astype(np.float64)
         read = np.asarray(usage.sum(axis=1)).ravel()
-        return sp.diags_array(1.0 / np.maximum(read, 1.0)) @ usage
+        return sparse.diags_array(1.0 / np.maximum(read, 1.0)) @ usage
 
     def nearest(self, X: Any, k: int = 5) -> Nearest | None:
         """Return the k anchors heard most for each row, or None for constant weights."""
@@ -218,7 +217,8 @@ class Vote:
 
     def weighting_words(self) -> str:
         """Return how loudly voters are heard, in words."""
-        return "heard where they were right" if isinstance(self.weighting, Local) else "constant weights"
+        local = isinstance(self.weighting, Local)
+        return "heard where they were right" if local else "constant weights"
 
     def local_columns(self) -> Columns:
         """Return the positions in `columns` of those the weights read."""

@@ -36,7 +36,8 @@ class ConstantVoters:
     name: str
 
     def __post_init__(self) -> None:
-        check(self.values.ndim == 2, "constant voters need a (T, K) table of votes")
+        table = self.values.ndim == 2 and self.values.dtype == np.float64
+        check(table, "constant voters need a (T, K) table of votes")
 
     @property
     def n_voters(self) -> int:
@@ -126,6 +127,7 @@ class StumpVoters:
         check(len(self.left) == t, "stumps and votes differ in number")
         ptr = self.category_ptr
         check(ptr.shape == (t + 1,) and ptr.dtype == np.intp, "category pointers are wrong")
+        check(self.category_left.ndim == 1, "sets of categories are not a row")
         ends = ptr[0] == 0 and ptr[-1] == len(self.category_left) and (np.diff(ptr) >= 0).all()
         check(bool(ends), "category pointers are not increasing")
         kinds = (self.threshold.dtype, self.left.dtype, self.right.dtype)
@@ -203,5 +205,5 @@ class StumpVoters:
 
 
 def _short(number: float) -> str:
-    """Return a number in at most six digits if that says enough, else in full."""
+    """Return a number in at most six digits."""
     return f"{number:.6g}"

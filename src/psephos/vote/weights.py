@@ -6,8 +6,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.similarity import Metric, distances, local_sums
 from psephos.kernels.similarity import InverseDistance as InverseKernel
+from psephos.kernels.similarity import Metric, distances, local_sums
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, check_columns, positions, usage_table
 from psephos.vote.similarity import InverseDistance
@@ -35,6 +35,8 @@ class Constant:
 
     def __post_init__(self) -> None:
         check(self.alpha.ndim == 1 and self.alpha.dtype == np.float64, "alpha is not (T,) float64")
+        size = np.abs(self.alpha)
+        check(bool(np.isfinite(size).all() and (size > 0).any()), "alpha is not finite, or zero")
 
     @property
     def n_voters(self) -> int:
@@ -133,6 +135,8 @@ class Local:
         check(self.anchor_weight.shape == (m,), "anchors and their weights differ in number")
         check(self.anchor_weight.dtype == np.float64, "anchor weights are not float64")
         check(bool((self.anchor_weight > 0).all()), "anchor weights are not positive")
+        finite = not np.isinf(self.anchors).any() and np.isfinite(self.anchor_weight).all()
+        check(bool(finite), "anchors or their weights are infinite")
         check(self.voters >= 0 and self.right.dtype == np.uint8, "the bit table is not of bytes")
         check(self.right.shape == (m, (self.voters + 7) // 8), "the bit table has another shape")
         check(self.rows.shape == (m,) == self.anchor_class.shape, "anchors lack names or classes")

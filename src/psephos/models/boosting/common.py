@@ -10,7 +10,7 @@ from sklearn.model_selection import GroupShuffleSplit, StratifiedShuffleSplit
 
 from psephos._errors import PsephosError
 from psephos._input import Context
-from psephos._params import Constraint, Interval, OneOf, Voter
+from psephos._params import Constraint, Interval, Jobs, OneOf, Seed, Voter
 from psephos.models.boosting.learners import Training, make_learner
 from psephos.models.boosting.skeleton import Round, boost
 from psephos.vote import Constant, ConstantVoters, Readout, Vote, Voters
@@ -25,7 +25,8 @@ SHARED: Mapping[str, Constraint] = {
     "n_estimators": Interval(1, whole=True),
     "validation_fraction": OneOf((Interval(0, 1, open_low=True, open_high=True),), none=True),
     "n_iter_no_change": Interval(1, whole=True),
-    "n_jobs": OneOf((Interval(-np.inf, whole=True),), none=True),
+    "n_jobs": Jobs(),
+    "random_state": Seed(),
 }
 
 

@@ -9,8 +9,8 @@ from sklearn.base import clone
 
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
-from psephos.trees.stump import Criterion, Stump, StumpSearch
 from psephos.models.boosting.skeleton import Learner
+from psephos.trees.stump import Criterion, Stump, StumpSearch
 from psephos.vote import StumpVoters, Target, Voters, from_estimators
 
 __all__ = ["EstimatorLearner", "StumpLearner", "Training", "make_learner"]
@@ -103,12 +103,12 @@ class EstimatorLearner:
     def learn(self, pi: _Floats, task: int) -> tuple[Any, NDArray[np.intp]] | None:
         """Return a fitted clone and its answers."""
         voter: Any = clone(self.estimator)
-        seeds = [n for n in voter.get_params() if n == "random_state" or n.endswith("__random_state")]
-        voter.set_params(**{n: self.context.integer(1 + task, i) for i, n in enumerate(sorted(seeds))})
+        seeds = sorted(n for n in voter.get_params() if _is_seed(n))
+        voter.set_params(**{n: self.context.integer(1 + task, i) for i, n in enumerate(seeds)})
         try:
             voter.fit(self.X, self.y, sample_weight=pi * self.total)
-        except TypeError as error:
-            if "sample_weight" not in str(error):
+        except (TypeError, ValueError) as error:  # a Pipeline raises the second
+            if "sample_weight" not in str(error) or isinstance(error, PsephosError):
                 raise
             raise PsephosError(
                 f"estimator {type(voter).__name__} does not take sample_weight in fit: boosting "
@@ -119,6 +119,10 @@ class EstimatorLearner:
     def voters(self, found: Sequence[Any]) -> Voters:
         """Return the fitted classifiers as voters; known kinds become plain arrays."""
         return from_estimators(found, self.X.shape[1], self.code)
+
+
+def _is_seed(parameter: str) -> bool:
+    return parameter == "random_state" or parameter.endswith("__random_state")
 
 
 def make_learner(

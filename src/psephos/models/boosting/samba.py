@@ -7,18 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._input import Context, Table
-from psephos._params import Constraint, Flag, Interval, OneOf, Options
+from psephos._params import ClassWeight, Constraint, Flag, Interval, OneOf, Options
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.models.boosting.common import SHARED, Parts, fit_boosted
-from psephos.models.boosting.expertise import (
-    Geometry,
-    Squares,
-    anchors_of,
-    distinct_rows,
-    relevance,
-)
+from psephos.models.boosting.expertise import Geometry, anchors_of, relevance
 from psephos.models.boosting.learners import Training
+from psephos.models.boosting.rows import distinct_rows
 from psephos.models.boosting.skeleton import Round
+from psephos.models.boosting.squares import Squares
 from psephos.vote import Readout, Vote, Voters
 
 __all__ = ["SamBAClassifier"]
@@ -160,6 +156,7 @@ class SamBAClassifier(VoteClassifier):
         "leave_one_out": Flag(),
         "distance_scale": Options(("mean", "sum", None)),
         "column_scale": Options(("std", None)),
+        "class_weight": ClassWeight(),
         "n_anchors": OneOf((Interval(1, whole=True),), none=True),
         **SHARED,
     }

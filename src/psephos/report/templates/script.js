@@ -168,5 +168,6 @@
     output.addEventListener("change", () => { chosen = Number(output.value); show(); });
   }
   at("controls").hidden = false;
+  at("no-script").hidden = true;
   show();
 })();

@@ -1,0 +1,199 @@
+"""fit, predict and explain: by column name, from a file that holds data only."""
+
+import csv
+import io
+import json
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from .conftest import HEADER, rows_of, write_csv
+
+
+def sheet(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.fixture
+def loaded(model):
+    from psephos.models import load
+
+    return load(model)
+
+
+def frame_of(rows):
+    pd = pytest.importorskip("pandas", reason="needs pandas (extra 'frames')")
+    frame = pd.DataFrame(rows, columns=HEADER).drop(columns=["name", "state", "batch"])
+    for name in (HEADER[3], HEADER[5], HEADER[6]):
+        frame[name] = pd.to_numeric(frame[name], errors="coerce")
+    return frame
+
+
+def test_fit_writes_a_model_with_its_settings_and_names(loaded):
+    assert loaded.get_params()["a"] == 0.1
+    assert loaded.vote_.n_voters <= 5
+    assert list(loaded.feature_names_in_) == [HEADER[3], "colour", "noise", "age, years"]
+    assert list(loaded.classes_) == ["ill", "well"]
+    assert {str(name) for name in loaded.features_used_} <= set(loaded.feature_names_in_)
+
+
+def test_predict_gives_the_models_answers(call, model, loaded, tmp_path):
+    rows = rows_of(30, 7)
+    path = write_csv(tmp_path / "new.csv", HEADER, rows)
+    result = call("predict", model, path, "--id", "name")
+    assert result.exit_code == 0
+    told = sheet(result.stdout)
+    assert [t["id"] for t in told] == [row[0] for row in rows]
+    frame = frame_of(rows)
+    assert [t["predicted"] for t in told] == loaded.predict(frame).tolist()
+    chances = [[float(t["probability_ill"]), float(t["probability_well"])] for t in told]
+    np.testing.assert_allclose(chances, loaded.predict_proba(frame), rtol=0, atol=1e-12)
+
+
+def test_columns_are_matched_by_name_and_others_ignored(call, model, loaded, tmp_path):
+    rows = rows_of(12, 3)
+    whole = write_csv(tmp_path / "whole.csv", HEADER, rows)
+    used = [str(name) for name in loaded.features_used_]
+    order = [HEADER.index(name) for name in reversed(used)]
+    few = [["words, that no model reads", *(row[j] for j in order)] for row in rows]
+    small = write_csv(tmp_path / "small.csv", ["remark", *reversed(used)], few)
+    out = tmp_path / "answers.csv"
+    assert call("predict", model, small, "--out", out).stdout == ""
+    whole_answers = sheet(call("predict", model, whole).stdout)
+    assert sheet(out.read_text("utf-8")) == whole_answers
+    assert [t["id"] for t in whole_answers] == [str(i) for i in range(12)]
+
+
+def test_a_missing_column_is_one_sentence_that_names_it(call, model, loaded, tmp_path):
+    name = str(loaded.features_used_[0])
+    header = ["other" if h == name else h for h in HEADER]
+    path = write_csv(tmp_path / "t.csv", header, rows_of(5, 0))
+    out = tmp_path / "answers.csv"
+    for command in ("predict", "explain"):
+        result = call(command, model, path, "--out", out)
+        assert result.exit_code == 2
+        assert repr(name) in result.stderr
+        assert result.stderr.startswith("Error: ")
+        assert result.stderr.count("\n") == 1
+        assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_category_the_model_never_met_is_missing(call, model, loaded, tmp_path):
+    rows = rows_of(6, 1)
+    for row in rows:
+        row[4] = "ultraviolet"
+    strange = sheet(call("predict", model, write_csv(tmp_path / "a.csv", HEADER, rows)).stdout)
+    for row in rows:
+        row[4] = ""
+    empty = sheet(call("predict", model, write_csv(tmp_path / "b.csv", HEADER, rows)).stdout)
+    assert strange == empty
+    assert "colour" in loaded.features_used_  # else this shows nothing
+
+
+@pytest.mark.parametrize(
+    ("cell", "what"), [("tall", "text"), ("1_0", "text"), ("-inf", "infinite")]
+)
+def test_a_cell_that_is_no_number_is_named(call, model, loaded, tmp_path, cell, what):
+    name = next(str(n) for n in loaded.features_used_ if n != "colour")
+    rows = rows_of(5, 0)
+    rows[3][HEADER.index(name)] = cell
+    result = call("predict", model, write_csv(tmp_path / "t.csv", HEADER, rows))
+    assert result.exit_code == 2
+    assert repr(name) in result.stderr
+    assert "line 5" in result.stderr
+    assert what in result.stderr
+
+
+def test_explain_writes_ballots_that_sum_to_the_score(call, model, loaded, tmp_path):
+    rows = rows_of(9, 5)
+    result = call("explain", model, write_csv(tmp_path / "t.csv", HEADER, rows), "--id", "name")
+    assert result.exit_code == 0
+    told = sheet(result.stdout)
+    assert len(told) == 9 * loaded.vote_.n_voters
+    score = loaded.decision_function(frame_of(rows))
+    for i, row in enumerate(rows):
+        own = [t for t in told if t["case"] == row[0]]
+        total = math.fsum(float(t["contribution"]) for t in own)
+        assert total == pytest.approx(score[i], abs=1e-12)
+        assert {name for t in own for name in json.loads(t["columns"])} <= set(HEADER)
+        nearest = json.loads(own[0]["nearest"])
+        assert all(0 <= near[0] < 48 for near in nearest)
+
+
+def test_many_rows_are_answered_in_blocks(call, model, tmp_path):
+    rows = rows_of(1200, 2)
+    path = write_csv(tmp_path / "t.csv", HEADER, rows)
+    told = sheet(call("predict", model, path, "--id", "name").stdout)
+    assert [t["id"] for t in told] == [row[0] for row in rows]
+    ballots = sheet(call("explain", model, path, "--id", "name").stdout)
+    assert list(dict.fromkeys(t["case"] for t in ballots)) == [row[0] for row in rows]
+
+
+def test_npz_in_and_csv_in_are_the_same(call, tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 6)), np.arange(40) % 2
+    X[:, 2] += 2 * y
+    names = [f"gene {j}" for j in range(6)]
+    np.savez(tmp_path / "t.npz", X=X, y=y, classes=["a", "b"], feature_names=names)
+    path = tmp_path / "m.psephos"
+    done = call("fit", tmp_path / "t.npz", "--model", "adaboost", "--out", path)
+    assert done.exit_code == 0, done.output
+    assert "AdaBoostClassifier" in done.stderr
+    write_csv(tmp_path / "t.csv", names, [[repr(v) for v in row] for row in X.tolist()])
+    one = call("predict", path, tmp_path / "t.npz").stdout
+    assert call("predict", path, tmp_path / "t.csv").stdout == one
+    assert {t["predicted"] for t in sheet(one)} == {"a", "b"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (["--set", "n_estimator=3"], "no parameter 'n_estimator'"),
+        (["--set", "a"], "PARAMETER=VALUE"),
+        (["--set", "a=-1"], "a"),
+        (["--set", "n_estimators=many"], "n_estimators"),
+        (["--model", "forest"], "no model 'forest'"),
+    ],
+)
+def test_parameters_that_cannot_be_set(call, table, tmp_path, settings, words):
+    out = tmp_path / "m.psephos"
+    result = call("fit", table, "--target", "state", "--id", "name", "--out", out, *settings)
+    assert result.exit_code == 2
+    assert words in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not out.exists()
+
+
+def test_a_damaged_model_file_is_refused(call, model, table, tmp_path):
+    for size in (0, 10, -50):
+        broken = tmp_path / "broken.psephos"
+        broken.write_bytes(model.read_bytes()[:size])
+        result = call("predict", broken, table)
+        assert result.exit_code == 2
+        assert "broken.psephos" in result.stderr
+        assert "Traceback" not in result.stderr
+
+
+def test_a_folder_that_is_not_there_is_bad_input(call, table, tmp_path):
+    out = tmp_path / "no" / "m.psephos"
+    result = call("fit", table, "--target", "state", "--id", "name", "--out", out)
+    assert result.exit_code == 2
+    assert "Traceback" not in result.stderr
+
+
+def test_exit_codes_of_the_process(model, table, tmp_path):
+    run = [sys.executable, "-m", "psephos.cli", "predict", str(model)]
+    good = subprocess.run([*run, str(table)], capture_output=True, text=True, check=False)
+    assert good.returncode == 0
+    assert good.stderr == ""
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    bad = subprocess.run(
+        [*run, str(tmp_path / "t.csv")], capture_output=True, text=True, check=False
+    )
+    assert bad.returncode == 2
+    assert bad.stdout == ""
+    assert bad.stderr.startswith("Error: ")
+    assert "Traceback" not in bad.stderr

@@ -1,0 +1,136 @@
+import csv
+
+import numpy as np
+import pytest
+
+MODELS = "samba,majority,decision-tree"
+
+
+def test_compare_leaves_results_models_and_a_report(call, table, columns, tmp_path):
+    out = tmp_path / "out"
+    result = call("compare", table, *columns, "--models", MODELS, "--out", out)
+    assert result.exit_code == 0, result.output
+    with (out / "results.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["model"] for row in rows} == set(MODELS.split(","))
+    assert {row["status"] for row in rows} == {"ok"}
+    assert {row["n_columns"] for row in rows} == {"4"}  # id, target and group are no columns
+    assert (out / "models" / "samba.psephos").is_file()
+    page = (out / "report.html").read_text("utf-8")
+    assert "Cases of one group (batch, 12 groups)" in page
+    for name in ("results.csv", "report.html", "samba.psephos", "decision-tree"):
+        assert name in result.stdout
+    # the same again: nothing is fitted twice, nothing changes
+    before = {p.name: p.read_bytes() for p in out.iterdir() if p.is_file()}
+    again = call("compare", table, *columns, "--models", MODELS, "--out", out)
+    assert again.exit_code == 0
+    assert {p.name: p.read_bytes() for p in out.iterdir() if p.is_file()} == before
+
+
+def test_no_report_leaves_the_report_out_and_report_writes_it(call, table, columns, tmp_path):
+    out, page = tmp_path / "out", tmp_path / "page.html"
+    chosen = [*columns, "--models", "majority,adaboost", "--out", out, "--drop", "noise"]
+    assert call("compare", table, *chosen, "--no-report").exit_code == 0
+    assert not (out / "report.html").exists()
+    result = call("report", out, "--out", page)
+    assert result.exit_code == 0
+    assert result.output.strip() == str(page)
+    assert "k__Bacteria;p__&lt;b&gt;&#34;x&#34;" in page.read_text("utf-8")
+    assert call("report", out).exit_code == 0
+    assert (out / "report.html").read_bytes() == page.read_bytes()
+
+
+def test_the_demonstration_is_the_main_job_on_a_real_table(call, tmp_path, monkeypatch):
+    from psephos import datasets
+
+    whole = datasets.breast_cancer_interactions()
+    part = whole._replace(X=whole.X[:60, ::31], y=whole.y[:60], columns=whole.columns[::31])
+    monkeypatch.setattr(datasets, "breast_cancer_interactions", lambda: part)
+    result = call("demo", "--out", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert "Breast cancer with interactions" in (tmp_path / "report.html").read_text("utf-8")
+    assert (tmp_path / "models" / "samba.psephos").is_file()
+
+
+def test_the_table_of_the_demonstration():
+    from sklearn.datasets import load_breast_cancer
+
+    from psephos.datasets import breast_cancer_interactions
+
+    table = breast_cancer_interactions()
+    assert table.X.shape == (569, 465)
+    assert len(set(table.columns)) == 465
+    assert sorted(set(table.y)) == ["benign", "malignant"]
+    single = load_breast_cancer().data
+    j = table.columns.index("mean radius × worst area")
+    np.testing.assert_array_equal(table.X[:, j], single[:, 0] * single[:, 23])
+    np.testing.assert_array_equal(table.X[:, :30], single)
+
+
+def test_list_names_models_with_their_anatomy_and_the_contenders(call):
+    from psephos.base import estimator_classes
+    from psephos.protocol import CONTENDERS
+
+    text = call("list").output
+    words = " ".join(text.split())
+    for name, kind in estimator_classes().items():
+        if kind.__module__.startswith("psephos.models."):
+            assert name.removesuffix("Classifier").lower() in words
+            assert kind.anatomy.readout in words
+    for name in CONTENDERS:
+        assert name in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--target", "stat"], "did you mean 'state'"),
+        ([], "no target"),
+        (["--target", "state", "--id", "nobody"], "'nobody'"),
+        (["--target", "state", "--drop", "nothing"], "'nothing'"),
+        (["--target", "state", "--models", "samba,samba"], "twice"),
+        (["--target", "state", "--models", "sambo"], "did you mean 'samba'"),
+        (["--target", "state", "--protocol", "slow"], "protocol 'slow'"),
+        (["--target", "noise"], "measurements"),
+        (["--target", "state", "--seed", "-1"], "--seed"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_leaves_nothing(call, table, tmp_path, arguments, words):
+    out = tmp_path / "out"
+    if "--id" not in arguments:
+        arguments = [*arguments, "--id", "name"]
+    result = call("compare", table, *arguments, "--out", out)
+    assert result.exit_code == 2
+    assert words in result.stderr
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    assert not out.exists()
+
+
+def test_a_table_that_is_not_there(call, tmp_path):
+    result = call("compare", tmp_path / "none.csv", "--target", "y")
+    assert result.exit_code == 2
+    assert "none.csv" in result.stderr
+
+
+def test_text_in_a_numeric_column_names_column_and_row(call, tmp_path):
+    path = tmp_path / "t.csv"
+    lines = ["x,y"] + [f"{i},{'ab'[i % 2]}" for i in range(20)]
+    lines[7] = "six,b"
+    path.write_text("\n".join(lines))
+    result = call("compare", path, "--target", "y", "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "'x'" in result.stderr
+    assert "row 7 (line 8)" in result.stderr
+
+
+def test_a_bug_is_not_called_bad_input(call, table, columns, tmp_path, monkeypatch):
+    import psephos.protocol
+
+    def broken(*args, **kwargs):
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(psephos.protocol, "compare", broken)
+    result = call("compare", table, *columns, "--out", tmp_path / "out", bug=True)
+    assert result.exit_code == 1
+    assert isinstance(result.exception, RuntimeError)

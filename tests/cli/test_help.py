@@ -1,0 +1,61 @@
+"""Help must come at once: nothing heavy may be imported for it."""
+
+import subprocess
+import sys
+
+import pytest
+
+COMMANDS = ("compare", "report", "fit", "predict", "explain", "list", "demo")
+HEAVY = (
+    "numpy",
+    "scipy",
+    "sklearn",
+    "numba",
+    "joblib",
+    "pandas",
+    "polars",
+    "rich",
+    "jinja2",
+    "narwhals",
+)
+
+_SPY = """
+import sys
+from psephos.cli import main
+try:
+    main(sys.argv[1:], prog_name="psephos")
+except SystemExit as end:
+    assert not end.code, end.code
+print("\\nIMPORTED", *sorted({name.split(".")[0] for name in sys.modules}))
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], *([name] for name in COMMANDS)], ids=lambda a: " ".join(a)
+)
+def test_help_imports_nothing_heavy(arguments):
+    run = [sys.executable, "-c", _SPY, *arguments, "--help"]
+    done = subprocess.run(run, capture_output=True, text=True, check=True, encoding="utf-8")
+    text, _, imported = done.stdout.partition("IMPORTED")
+    assert text.startswith("Usage: psephos")
+    assert not set(HEAVY) & set(imported.split())
+
+
+def test_all_commands_are_listed_and_have_a_line_of_help(call):
+    text = call("--help").output
+    for name in COMMANDS:
+        line = next(line for line in text.splitlines() if line.strip().startswith(f"{name} "))
+        assert len(line.split()) > 3
+
+
+def test_version(call):
+    from psephos import __version__
+
+    assert call("--version").output == f"psephos {__version__}\n"
+
+
+def test_the_installed_command_is_this_one():
+    from importlib.metadata import entry_points
+
+    (found,) = [e for e in entry_points(group="console_scripts") if e.name == "psephos"]
+    assert found.value == "psephos.cli:main"

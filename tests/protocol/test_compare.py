@@ -1,0 +1,332 @@
+"""The comparison: what it refuses, what it writes, and that the number of jobs changes no byte."""
+
+import csv
+import importlib.util
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from psephos._errors import MissingExtraError, PsephosError
+from psephos.models import load
+from psephos.protocol import (
+    CONTENDERS,
+    PROTOCOLS,
+    Contender,
+    DataTable,
+    Protocol,
+    columns_used,
+    compare,
+)
+from psephos.protocol.distributions import Integers
+from psephos.protocol.models import Shape, contenders
+from psephos.protocol.scores import answers_of, balanced_accuracy
+from psephos.protocol.splits import inner_splits, outer_splits, seed_of
+
+_SPEC = importlib.util.spec_from_file_location(
+    "kill_target", Path(__file__).with_name("kill_target.py")
+)
+assert _SPEC is not None
+assert _SPEC.loader is not None
+kill_target = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(kill_target)
+
+SMALL, MODELS, TABLE = kill_target.PROTOCOL, kill_target.MODELS, kill_target.small_table()
+# fmt: off
+RESULT_COLUMNS = (
+    "dataset", "protocol", "model", "repeat", "fold", "n_train", "n_test", "n_columns",
+    "balanced_accuracy", "accuracy", "roc_auc", "log_loss", "columns_used", "n_voters", "params",
+    "status", "error",
+)
+# fmt: on
+# (timings and, in the environment, versions are not results)
+SAME = ("results.csv", "predictions.csv", "refits.csv", "comparison.json", "cases.npz")
+
+
+def rows_of(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def content(folder):
+    files = [folder / name for name in SAME] + sorted((folder / "models").glob("*.psephos"))
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("done")
+    return compare(TABLE, models=MODELS, protocol=SMALL, out=folder), folder
+
+
+# ------------------------------------------------------------------- what is written
+def test_the_folder(done):
+    comparison, folder = done
+    results = rows_of(folder / "results.csv")
+    assert tuple(results[0]) == RESULT_COLUMNS
+    assert [(r["model"], r["fold"]) for r in results] == [
+        (m, str(f)) for m in MODELS for f in range(3)
+    ]
+    assert {r["status"] for r in results} == {"ok"}
+    for row, kept in zip(results, comparison.results, strict=True):
+        assert row["balanced_accuracy"] == repr(kept["balanced_accuracy"])
+        assert json.loads(row["params"]) == json.loads(kept["params"])
+    about = json.loads((folder / "comparison.json").read_text())
+    assert about == json.loads(json.dumps(comparison.about))
+    assert about["classes"] == ["ill", "well"]
+    assert about["categories"] == {"site": ["a", "b", "c"]}
+    assert list(about["models"]) == list(MODELS)
+    assert {r["model"] for r in rows_of(folder / "refits.csv")} == set(MODELS)
+    timings = rows_of(folder / "timings.csv")
+    assert len(timings) == len(MODELS) * 4
+    assert all(float(r["fit_seconds"]) >= 0 for r in timings)
+    assert "numpy" in json.loads((folder / "environment.json").read_text())["versions"]
+
+
+def test_predictions_give_back_the_results(done):
+    _, folder = done
+    classes = ["ill", "well"]
+    told = rows_of(folder / "predictions.csv")
+    for row in rows_of(folder / "results.csv"):
+        mine = [r for r in told if (r["model"], r["fold"]) == (row["model"], row["fold"])]
+        assert len(mine) == int(row["n_test"])
+        proba = np.array([[float(r[f"p_{c}"]) for c in classes] for r in mine])
+        truth = np.array([classes.index(r["truth"]) for r in mine])
+        loss = -np.mean(np.log(np.clip(proba[np.arange(len(truth)), truth], 1e-15, 1)))
+        assert_allclose(float(row["log_loss"]), loss, rtol=1e-12)
+        assert_array_equal([TABLE.y[int(r["row"])] for r in mine], [r["truth"] for r in mine])
+    for model in MODELS:
+        rows = [int(r["row"]) for r in told if r["model"] == model]
+        assert sorted(rows) == list(range(TABLE.n_rows))  # each row held out once
+
+
+def test_saved_models_know_names_and_levels(done):
+    comparison, folder = done
+    assert set(comparison.models) == {"samba", "adaboost"}
+    cases = np.load(folder / "cases.npz", allow_pickle=False)
+    assert_array_equal(cases["y"], TABLE.codes)
+    read: set[str] = set()
+    for name, model in comparison.models.items():
+        kept = load(folder / "models" / f"{name}.psephos")
+        assert kept.schema_.names == TABLE.names
+        assert set(kept.classes_.tolist()) == {"ill", "well"}
+        if kept.schema_.levels:
+            assert kept.schema_.levels == {8: ("a", "b", "c")}
+        raw = pd.DataFrame(TABLE.X, columns=list(TABLE.names))
+        raw["site"] = [("a", "b", "c")[int(v)] for v in TABLE.X[:, 8]]
+        assert_array_equal(kept.decision_function(raw), model.decision_function(raw))
+        read |= set(kept.features_used_.tolist())
+        row = next(r for r in comparison.refits if r["model"] == name)
+        assert row["columns_used"] == len(kept.features_used_) == kept.n_features_used_
+    assert set(cases["names"].tolist()) == read
+    places = [TABLE.names.index(name) for name in cases["names"].tolist()]
+    assert_array_equal(cases["values"], TABLE.X[:, places])
+
+
+def test_rows_can_be_made_again_by_hand(done):
+    """The tree of fold 1, refitted outside the protocol with the parameters of its row."""
+    _, folder = done
+    row = next(
+        r
+        for r in rows_of(folder / "results.csv")
+        if (r["model"], r["fold"]) == ("decision-tree", "1")
+    )
+    train, test = outer_splits(TABLE, SMALL, 0)[1]
+    seed = seed_of(0, "model", "decision-tree", 0, 1)
+    model = CONTENDERS["decision-tree"].build(
+        json.loads(row["params"]), Shape(9, 2, (8,), True), seed
+    )
+    model.fit(TABLE.X[train], TABLE.codes[train])
+    answers = answers_of(model, TABLE.X[test], 2)
+    assert float(row["balanced_accuracy"]) == balanced_accuracy(answers.codes, TABLE.codes[test])
+    assert int(row["columns_used"]) == columns_used(model, 9).size
+
+
+def test_the_comparison_object(done):
+    comparison, _ = done
+    assert comparison.words().startswith("all 18 fits succeeded; written to ")
+    assert len(comparison.frame("pandas")) == len(comparison.frame("polars")) == 18
+    assert {s.model for s in comparison.summary()} == set(MODELS)
+    assert comparison.pareto()[0].model == "majority"
+    assert comparison.difference("samba", "k-nn").n == 3
+    with pytest.raises(PsephosError, match="'sambo' did not take part: did you mean 'samba'"):
+        comparison.difference("sambo", "k-nn")
+
+
+# ------------------------------------------------------------------- same seed, same bytes
+def test_two_jobs_give_the_same_bytes(done, tmp_path):
+    compare(TABLE, models=MODELS, protocol=SMALL, out=tmp_path, n_jobs=2)
+    assert content(tmp_path) == content(done[1])
+
+
+def test_a_fit_depends_on_no_other(done):
+    one = compare(TABLE, models=["k-nn"], protocol=SMALL)
+    assert one.results == [r for r in done[0].results if r["model"] == "k-nn"]
+    other = compare(TABLE, models=["k-nn"], protocol=SMALL, random_state=1)
+    assert other.results != one.results
+
+
+def test_resuming_does_nothing_again(done, monkeypatch):
+    _, folder = done
+    before, journal = content(folder), (folder / "journal.jsonl").read_bytes()
+    monkeypatch.setattr("psephos.protocol.compare.run_task", None)  # any fit would fail
+    again = compare(TABLE, models=MODELS, protocol=SMALL, out=folder)
+    assert again.results == done[0].results
+    assert set(again.models) == {"samba", "adaboost"}
+    assert content(folder) == before
+    assert (folder / "journal.jsonl").read_bytes() == journal
+
+
+def test_a_torn_journal_and_lost_files(done, tmp_path):
+    compare(TABLE, models=MODELS, protocol=SMALL, out=tmp_path)
+    journal = tmp_path / "journal.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    lines[3] = b'{"key": "torn in the mid\n'
+    journal.write_bytes(b"".join(lines[:12]) + lines[12][: len(lines[12]) // 2])
+    (tmp_path / "results.csv").unlink()
+    next((tmp_path / "fits").iterdir()).write_bytes(b"damaged")
+    compare(TABLE, models=MODELS, protocol=SMALL, out=tmp_path)
+    assert content(tmp_path) == content(done[1])
+    told = json.loads((tmp_path / "environment.json").read_text())["warnings"]
+    assert told == ["1 damaged line(s) of journal.jsonl were passed over."]
+
+
+def test_other_settings_in_the_same_folder_lose_nothing(tmp_path, monkeypatch):
+    compare(TABLE, models=["samba", "k-nn"], protocol=SMALL, out=tmp_path)
+    first, n_lines = content(tmp_path), len((tmp_path / "journal.jsonl").read_bytes().splitlines())
+    compare(TABLE, models=["samba", "k-nn"], protocol=SMALL, out=tmp_path, random_state=7)
+    assert content(tmp_path) != first
+    assert len((tmp_path / "journal.jsonl").read_bytes().splitlines()) == 2 * n_lines
+    monkeypatch.setattr("psephos.protocol.compare.run_task", None)
+    compare(TABLE, models=["samba", "k-nn"], protocol=SMALL, out=tmp_path)
+    assert content(tmp_path) == first
+
+
+# ------------------------------------------------------------------- failures
+def _broken(params, shape, seed):
+    class Broken:
+        def fit(self, X, y):
+            raise RuntimeError("no\nmemory")
+
+    return Broken()
+
+
+def test_a_failing_model_is_a_row_and_the_run_goes_on(tmp_path):
+    broken = Contender("broken", "Broken", "none", "baseline", _broken, {"quick": {}, "samba": {}})
+    comparison = compare(TABLE, models=[broken, "majority"], protocol=SMALL, out=tmp_path)
+    rows = rows_of(tmp_path / "results.csv")
+    assert [r["status"] for r in rows] == ["failed"] * 3 + ["ok"] * 3
+    assert rows[0]["error"] == "RuntimeError: no memory"
+    assert rows[0]["balanced_accuracy"] == rows[0]["columns_used"] == ""
+    assert len(comparison.failures) == 3
+    assert comparison.words().startswith("3 of 6 fits failed (the first: broken, repeat 0, fold 0")
+    assert comparison.summary()[0].n_failed == 3
+    assert len(json.loads((tmp_path / "environment.json").read_text())["warnings"]) == 4
+
+
+def test_a_draw_that_fails_has_lost(tmp_path):
+    greedy = Contender(
+        "greedy",
+        "Greedy",
+        "neighbours",
+        "baseline",
+        CONTENDERS["k-nn"].build,
+        {"quick": {"n_neighbors": Integers(18, 40)}},  # inner training parts hold 20 rows
+    )
+    own = Protocol(folds=3, inner_folds=2, draws=8)
+    comparison = compare(TABLE, models=[greedy], protocol=own, out=tmp_path)
+    assert not comparison.failures
+    assert sum(int(r["draws_failed"]) for r in rows_of(tmp_path / "timings.csv")) > 0
+
+
+def sentence(text):
+    return pytest.raises(PsephosError, match=re.escape(text))
+
+
+X3, Y3 = TABLE.X[:, :3], TABLE.y
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"y": None}, "y is missing"),
+        ({"y": np.zeros(60)}, "has one class only ('0')"),
+        ({"y": ["rare"] * 3 + ["b"] * 57}, "class 'rare' has 3 row(s), fewer than the 5 folds"),
+        ({"groups": ["g", "h", "i"] * 20}, "'groups' names 3 groups, fewer than the 5 folds"),
+        ({"models": ["samba", "adabost"]}, "there is no model 'adabost': did you mean 'adaboost'?"),
+        ({"models": ["samba", "samba"]}, "models names 'samba' twice"),
+        ({"models": []}, "models is empty"),
+        ({"protocol": "quik"}, "there is no protocol 'quik': did you mean 'quick'?"),
+        ({"random_state": None}, "random_state is None"),
+        ({"random_state": -1}, "random_state is -1"),
+        ({"column_names": ["a"]}, "1 names for 3 columns"),
+    ],
+)
+def test_sentences_before_anything_is_fitted(tmp_path, arguments, text):
+    with sentence(text):
+        compare(X3, **{"y": Y3, "out": tmp_path / "new", **arguments})
+    assert not (tmp_path / "new").exists()
+
+
+def test_more_sentences(tmp_path):
+    with sentence("X is a DataTable, which has its own y"):
+        compare(TABLE, Y3)
+    (tmp_path / "file").write_text("")
+    with sentence("cannot be written"):
+        compare(X3, Y3, models=["majority"], out=tmp_path / "file" / "folder")
+    with sentence("parameter 'folds' is 1; it must be a whole number of at least 2"):
+        Protocol(folds=1)
+    with sentence("parameter 'outer' is 'loo'"):
+        Protocol(outer="loo")
+    with sentence("row(s) in a training part, fewer than the 5 inner folds"):
+        compare(X3, ["rare"] * 5 + ["b"] * 55, models=["majority"], protocol="samba")
+    with sentence("all rows of class 'u' are in one group"):
+        groups = np.arange(60) // 6
+        compare(X3, np.where(groups == 0, "u", "v"), groups=groups, models=["majority"])
+    gone = Contender("x", "X", "none", "baseline", _broken, {"quick": {}}, needs="no_such_package")
+    with pytest.raises(MissingExtraError, match="pip install"):
+        contenders([gone])
+
+
+# ------------------------------------------------------------------- splits
+def test_groups_are_never_split():
+    groups = np.array([f"g{i % 12}" for i in range(60)])
+    table = DataTable(TABLE.X, TABLE.y, TABLE.names, groups=groups, group_name="who")
+    for name in ("quick", "samba"):
+        for train, test in outer_splits(table, PROTOCOLS[name], 0):
+            assert not set(groups[train]) & set(groups[test])
+            for a, b in inner_splits(table.codes[train], groups[train], 3, 1):
+                assert not set(groups[train][a]) & set(groups[train][b])
+                assert len(np.unique(table.codes[train][a])) == 2
+    assert not compare(table, models=["majority", "samba"], protocol=SMALL).failures
+
+
+def test_presets_split_as_they_say():
+    quick = outer_splits(TABLE, PROTOCOLS["quick"], 0)
+    assert len(quick) == 5
+    assert_array_equal(np.sort(np.concatenate([test for _, test in quick])), np.arange(60))
+    samba = outer_splits(TABLE, PROTOCOLS["samba"], 0)
+    assert [len(test) for _, test in samba] == [12] * 10
+    assert len({tuple(test.tolist()) for _, test in samba}) == 10
+    share = np.mean(TABLE.codes)
+    assert all(abs(np.mean(TABLE.codes[test]) - share) < 0.06 for _, test in [*quick, *samba])
+    assert "10 stratified random splits, 20% of rows to test" in PROTOCOLS["samba"].words()
+
+
+@pytest.mark.parametrize("name", [n for n, c in CONTENDERS.items() if c.available])
+@pytest.mark.parametrize("preset", ["quick", "samba"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_every_contender_runs_with_what_is_drawn(name, preset, n_classes):
+    rng = np.random.default_rng(1)
+    y = rng.integers(n_classes, size=60)
+    X = TABLE.X + np.where(np.arange(9) == 3, y[:, None], 0)
+    table = DataTable(X, y, TABLE.names, {8: ("a", "b", "c")} if n_classes == 2 else {})
+    own = Protocol(folds=2, inner_folds=2, draws=3, defaults_first=False, distributions=preset)
+    comparison = compare(table, models=[name], protocol=own)
+    assert not comparison.failures, comparison.words()
+    assert all(r["columns_used"] <= 9 for r in comparison.results)
+    assert (comparison.results[0]["n_voters"] is not None) == CONTENDERS[name].ensemble
