@@ -1,7 +1,10 @@
 """What the speed tables share: one thread, CPU time, medians."""
 
 import os
+import sys
 
+if "numpy" in sys.modules:
+    raise ImportError("import _timing before NumPy: it limits NumPy to one thread")
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"  # before NumPy is imported
 

@@ -8,8 +8,10 @@ product; a second column takes the distances from scipy's compiled ``cdist``. Th
 arithmetic: the time of the matrix product with the voters alone.
 """
 
+from _timing import cpu_time, head, line  # first: it asks NumPy for one thread
+
+# isort: split
 import numpy as np
-from _timing import cpu_time, head, line
 from scipy.spatial.distance import cdist
 
 from psephos.kernels.similarity import InverseDistance, Metric, local_sums
@@ -39,7 +41,8 @@ def blocked(X, Z, a, b, scale, s, right, distance):
 
 def main() -> None:
     rng = np.random.default_rng(0)
-    head("q", "T", "b", "ours, ms", "NumPy, ms", "ratio", "with cdist, ms", "ratio", "greatest relative difference",
+    head("q", "T", "b", "ours, ms", "NumPy, ms", "ratio", "with cdist, ms",
+         "ratio", "greatest relative difference",
          "matrix product alone, ms", "ours, ns/pair")  # fmt: skip
     for q in (2, 10):
         X, Z = rng.random((QUERIES, q)), rng.random((ANCHORS, q))
@@ -66,7 +69,8 @@ def main() -> None:
                 scipy = cpu_time(lambda theirs=theirs: theirs(cdist), 15)
                 line(
                     str(q), str(n_voters), str(b), f"{fast * 1e3:.2f}", f"{slow * 1e3:.2f}",
-                    f"{slow / fast:.1f}x", f"{scipy * 1e3:.2f}", f"{scipy / fast:.1f}x", f"{apart:.1e}", f"{product * 1e3:.2f}",
+                    f"{slow / fast:.1f}x", f"{scipy * 1e3:.2f}", f"{scipy / fast:.1f}x",
+                    f"{apart:.1e}", f"{product * 1e3:.2f}",
                     f"{fast * 1e9 / ANCHORS / QUERIES:.2f}",
                 )  # fmt: skip
 

@@ -10,8 +10,10 @@ table is two bytes, read once a round, against the speed at which this machine's
 
 import argparse
 
+from _timing import cpu_time, head, line  # first: it asks NumPy for one thread
+
+# isort: split
 import numpy as np
-from _timing import cpu_time, head, line
 
 from psephos.trees import StumpSearch
 

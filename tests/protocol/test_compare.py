@@ -22,7 +22,7 @@ from psephos.protocol import (
     columns_used,
     compare,
 )
-from psephos.protocol.distributions import Integers
+from psephos.protocol.distributions import Choice, Integers, LogUniform, Uniform
 from psephos.protocol.models import Shape, contenders
 from psephos.protocol.scores import answers_of, balanced_accuracy
 from psephos.protocol.splits import inner_splits, outer_splits, seed_of
@@ -148,8 +148,8 @@ def test_rows_can_be_made_again_by_hand(done):
 
 def test_the_comparison_object(done):
     comparison, _ = done
-    assert comparison.words().startswith("all 18 fits succeeded; written to ")
-    assert len(comparison.frame("pandas")) == len(comparison.frame("polars")) == 18
+    assert comparison.words().startswith("all 15 fits succeeded; written to ")
+    assert len(comparison.frame("pandas")) == len(comparison.frame("polars")) == 15
     assert {s.model for s in comparison.summary()} == set(MODELS)
     assert comparison.pareto()[0].model == "majority"
     assert comparison.difference("samba", "k-nn").n == 3
@@ -173,7 +173,7 @@ def test_a_fit_depends_on_no_other(done):
 def test_resuming_does_nothing_again(done, monkeypatch):
     _, folder = done
     before, journal = content(folder), (folder / "journal.jsonl").read_bytes()
-    monkeypatch.setattr("psephos.protocol.compare.run_task", None)  # any fit would fail
+    monkeypatch.setattr("psephos.protocol.runner.run_task", None)  # any fit would fail
     again = compare(TABLE, models=MODELS, protocol=SMALL, out=folder)
     assert again.results == done[0].results
     assert set(again.models) == {"samba", "adaboost"}
@@ -201,9 +201,17 @@ def test_other_settings_in_the_same_folder_lose_nothing(tmp_path, monkeypatch):
     compare(TABLE, models=["samba", "k-nn"], protocol=SMALL, out=tmp_path, random_state=7)
     assert content(tmp_path) != first
     assert len((tmp_path / "journal.jsonl").read_bytes().splitlines()) == 2 * n_lines
-    monkeypatch.setattr("psephos.protocol.compare.run_task", None)
+    monkeypatch.setattr("psephos.protocol.runner.run_task", None)
     compare(TABLE, models=["samba", "k-nn"], protocol=SMALL, out=tmp_path)
     assert content(tmp_path) == first
+
+
+def test_the_bar_says_what_is_left(capsys):
+    compare(TABLE, models=["majority"], protocol=SMALL, progress=True)
+    told = capsys.readouterr()
+    assert "majority done" in told.err
+    assert "4/4" in told.err
+    assert not told.out
 
 
 # ------------------------------------------------------------------- failures
@@ -325,8 +333,66 @@ def test_every_contender_runs_with_what_is_drawn(name, preset, n_classes):
     y = rng.integers(n_classes, size=60)
     X = TABLE.X + np.where(np.arange(9) == 3, y[:, None], 0)
     table = DataTable(X, y, TABLE.names, {8: ("a", "b", "c")} if n_classes == 2 else {})
-    own = Protocol(folds=2, inner_folds=2, draws=3, defaults_first=False, distributions=preset)
+    own = Protocol(folds=2, inner_folds=2, draws=2, defaults_first=False, distributions=preset)
     comparison = compare(table, models=[name], protocol=own)
     assert not comparison.failures, comparison.words()
     assert all(r["columns_used"] <= 9 for r in comparison.results)
     assert (comparison.results[0]["n_voters"] is not None) == CONTENDERS[name].ensemble
+
+
+def test_the_samba_preset_is_the_papers():
+    """Supplement E.3.2, with the two-class losses; its Lasso has no distribution there."""
+    weights = Choice(("balanced", None))
+    expected = {
+        "samba": {
+            "n_estimators": Integers(1, 70),
+            "a": LogUniform(1e-10, 1),
+            "b": Uniform(0.1, 6),
+            "class_weight": weights,
+        },
+        "adaboost": {
+            "n_estimators": Integers(1, 100),
+            "max_depth": Integers(1, 3),
+            "class_weight": weights,
+        },
+        "random-forest": {
+            "n_estimators": Integers(1, 300),
+            "max_depth": Integers(1, 10),
+            "criterion": Choice(("gini", "entropy")),
+        },
+        "k-nn": {
+            "n_neighbors": Integers(1, 10),
+            "weights": Choice(("uniform", "distance")),
+            "algorithm": Choice(("auto", "ball_tree", "kd_tree", "brute")),
+            "p": Choice((1, 2)),
+        },
+        "svm-rbf": {"C": LogUniform(1e-3, 1e3)},
+        "decision-tree": {
+            "max_depth": Integers(1, 300),
+            "criterion": Choice(("gini", "entropy")),
+            "splitter": Choice(("best", "random")),
+            "class_weight": weights,
+        },
+        "gradient-boosting": {
+            "n_estimators": Integers(1, 300),
+            "max_depth": Integers(1, 10),
+            "loss": Choice(("log_loss", "exponential")),
+            "learning_rate": Uniform(0, 1),
+        },
+        "xgboost": {
+            "n_estimators": Integers(1, 300),
+            "max_depth": Integers(1, 10),
+            "objective": Choice(("binary:logistic", "binary:hinge")),
+            "learning_rate": Uniform(0, 1),
+        },
+    }
+    assert {n: CONTENDERS[n].drawn("samba", 2) for n in expected} == expected
+    assert CONTENDERS["gradient-boosting"].drawn("samba", 3)["loss"] == Choice(("log_loss",))
+    preset = PROTOCOLS["samba"]
+    assert (preset.repeats, preset.folds, preset.draws, preset.inner_folds) == (10, 5, 50, 5)
+    assert not preset.defaults_first
+    rng = np.random.default_rng(0)
+    drawn = [LogUniform(1e-10, 1).draw(rng) for _ in range(2000)]
+    assert 1e-10 <= min(drawn) < max(drawn) <= 1
+    assert abs(np.mean(np.log10(drawn)) + 5) < 0.3
+    assert {Integers(1, 3).draw(rng) for _ in range(100)} == {1, 2, 3}

@@ -77,3 +77,18 @@ def test_intervals_keep_their_order_around_zero():
     first, second = strip["bars"]
     assert first["x1"] < strip["zero"] < first["x"] < first["x2"]
     assert second["x1"] < second["x"] < second["x2"] == strip["zero"]
+
+
+def test_a_constant_answer_does_not_press_the_others_together():
+    points = [point("none", 0, 0.5), point("a", 3, 0.95), point("b", 9, 0.97)]
+    chart = pareto_chart(points, 100, 0.5, WIDE)
+    marks = {m["key"]: m for m in chart["marks"]}
+    assert marks["none"]["y"] == WIDE.inner_bottom
+    assert marks["none"]["label"] == "none ↓ 0.50"
+    assert not chart["chance"]["inside"]
+    assert marks["a"]["label"] == "a"
+    assert marks["a"]["y"] - marks["b"]["y"] > 50
+    near = [point("none", 0, 0.5), point("a", 3, 0.65)]
+    chart = pareto_chart(near, 100, 0.5, WIDE)
+    assert chart["chance"]["inside"]
+    assert chart["marks"][0]["y"] < WIDE.inner_bottom

@@ -15,7 +15,9 @@ __all__ = ["demo"]
     show_default=True,
     help="Folder for results, models and report.",
 )
-@click.option("--n-jobs", type=int, default=1, show_default=True, help="Fits at the same time.")
+@click.option(
+    "--n-jobs", type=int, default=-1, help="Fits at the same time.  [default: one a core]"
+)
 def demo(out: Path, n_jobs: int) -> None:
     """Run compare on scikit-learn's breast cancer table with all its first-order interactions.
 

@@ -1,6 +1,7 @@
 """A float64 power that the compiler can turn into vector code."""
 
 import math
+from typing import Any
 
 import numba
 import numpy as np
@@ -12,32 +13,28 @@ from psephos.kernels._jit import jit
 
 __all__ = ["power", "to_bits", "to_float"]
 
+
+def _bits_of(typingctx, x):
+    def code(context, builder, signature, args):
+        return builder.bitcast(args[0], ir.IntType(64))
+
+    return types.int64(types.float64), code
+
+
+def _float_of(typingctx, b):
+    def code(context, builder, signature, args):
+        return builder.bitcast(args[0], ir.DoubleType())
+
+    return types.float64(types.int64), code
+
+
+#: The bit pattern of a float64 as an int64, and back.
+to_bits: Any = intrinsic(_bits_of)
+to_float: Any = intrinsic(_float_of)
 if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+    to_bits = lambda x: np.float64(x).view(np.int64)  # noqa: E731
+    to_float = lambda b: np.int64(b).view(np.float64)  # noqa: E731
 
-    def to_bits(x):
-        return np.float64(x).view(np.int64)
-
-    def to_float(b):
-        return np.int64(b).view(np.float64)
-
-else:
-
-    @intrinsic
-    def to_bits(typingctx, x):
-        def code(context, builder, signature, args):
-            return builder.bitcast(args[0], ir.IntType(64))
-
-        return types.int64(types.float64), code
-
-    @intrinsic
-    def to_float(typingctx, b):
-        def code(context, builder, signature, args):
-            return builder.bitcast(args[0], ir.DoubleType())
-
-        return types.float64(types.int64), code
-
-
-_MANTISSA = (1 << 52) - 1
 _SQRT_HALF_BITS = int(np.float64(math.sqrt(0.5)).view(np.int64))
 _TWO_BY_LN2 = 2.0 / math.log(2.0)
 _LN2 = math.log(2.0)

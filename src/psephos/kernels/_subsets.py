@@ -43,8 +43,7 @@ def pack_subsets(member: NDArray[np.bool_]) -> NDArray[np.uint8]:
     return np.ascontiguousarray(codes.reshape(padded, n_blocks, _GROUPS).swapaxes(0, 1))
 
 
-@intrinsic
-def _make_sums(typingctx, weights, base, stride, table):
+def _make_sums_code(typingctx, weights, base, stride, table):
     """``table`` (32, 16, 8): sums of all subsets of each four of 128 anchors, for eight queries.
 
     ``weights`` holds one query in each ``stride`` numbers, the first anchor's at ``base``.
@@ -82,8 +81,7 @@ def _make_sums(typingctx, weights, base, stride, table):
     return types.void(weights, types.int64, types.int64, table), code
 
 
-@intrinsic
-def _look_up(typingctx, codes, base, table, out, first):
+def _look_up_code(typingctx, codes, base, table, out, first):
     """Add to four rows of ``out`` (T, 8), from ``first`` on, the sums their codes name."""
 
     def code(context, builder, signature, args):
@@ -109,6 +107,10 @@ def _look_up(typingctx, codes, base, table, out, first):
         return context.get_dummy_value()
 
     return types.void(codes, types.int64, table, out, types.int64), code
+
+
+_make_sums: Any = intrinsic(_make_sums_code)
+_look_up: Any = intrinsic(_look_up_code)
 
 
 @jit
@@ -142,7 +144,7 @@ def _subset_sums(weights, codes, out):
 def subset_sums(
     weights: NDArray[np.float64], codes: NDArray[np.uint8], out: NDArray[np.float64]
 ) -> None:
-    """``out`` (n, T + 1): the sums of the ``weights`` (n, m) over each voter's anchors; last, all."""
+    """``out`` (n, T + 1): the ``weights`` (n, m) summed over each voter's anchors, then all."""
     if not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         _subset_sums(weights, codes, out)
         return

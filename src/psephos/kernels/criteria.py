@@ -1,7 +1,8 @@
 """Split criteria: one interface, ``gain(crit, parent, left, right)``, on totals per class.
 
 The type of the named tuple selects the code when a kernel is compiled; its fields carry the
-hyper-parameters. With the JIT off the same bodies run as plain Python.
+hyper-parameters: `least` is the least weight of a side, below which a split is worth -inf. With
+the JIT off the same bodies run as plain Python.
 """
 
 from typing import Any, NamedTuple
@@ -21,6 +22,7 @@ class Gini(NamedTuple):
     """
 
     n_classes: int
+    least: float = 0.0
 
     def gain(crit, parent, left, right):  # noqa: D102
         squares_p = squares_l = squares_r = 0.0
@@ -32,6 +34,8 @@ class Gini(NamedTuple):
             total_p += parent[k]
             total_l += left[k]
             total_r += right[k]
+        if total_l < crit.least or total_r < crit.least:
+            return -np.inf
         # A side without weight is pure: it takes nothing away and must not divide by zero.
         pure_l = squares_l / total_l if total_l > 0.0 else 0.0
         pure_r = squares_r / total_r if total_r > 0.0 else 0.0
@@ -47,8 +51,16 @@ class WeightedError(NamedTuple):
     """
 
     n_classes: int
+    least: float = 0.0
 
     def gain(crit, parent, left, right):  # noqa: D102
+        if crit.least > 0.0:
+            total_l = total_r = 0.0
+            for k in range(crit.n_classes):
+                total_l += left[k]
+                total_r += right[k]
+            if total_l < crit.least or total_r < crit.least:
+                return -np.inf
         if crit.n_classes == 2:  # the same, without branches that the processor cannot predict
             return max(left[0] + right[1], left[1] + right[0]) - max(parent[0], parent[1])
         first_l = first_r = second_l = second_r = heaviest = -np.inf

@@ -210,7 +210,7 @@ def distances(
     """Distances (n, m) of the rows of ``X`` (n, q) to the rows of ``Z`` (m, q)."""
     queries = _plain(X)
     parts = _parts(Z, metric)
-    n, m = queries.shape[0], parts[0].shape[1]
+    n, m = len(queries), parts[0].shape[1]
     out = np.empty((n, m))
     size = _block_rows(m)
 
@@ -290,7 +290,7 @@ def local_sums(
     """
     queries = _plain(X)
     parts = _parts(Z, metric)
-    n, m = X.shape[0], parts[0].shape[1]
+    n, m = len(queries), parts[0].shape[1]
     keep = np.zeros(m, np.int64)
 
     def squared(rows: slice, out: _Float) -> None:

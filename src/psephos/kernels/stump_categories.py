@@ -144,7 +144,7 @@ def scan_categories(crit, by_error, codes, n_codes, which, labels, weights, pare
             continue
         if by_error:
             gains[w] = _best_by_error(crit, parent, table, groups, count, chosen, left, right, out)
-        else:
+        if not by_error or (gains[w] == -np.inf and crit.least > 0.0):  # the optimum is too light
             gains[w] = _best_by_share(
                 crit, parent, table, groups, count, chosen, left, right, out, shares
             )

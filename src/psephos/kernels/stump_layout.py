@@ -88,7 +88,7 @@ def _radix_pass(words, present, shift, digit, count, out):
 
 @jit
 def sort_rows(values, bits, digit, order, flag, n_present, n_cuts):
-    """Write flagged orders of some columns, and counts of present rows and of admissible thresholds.
+    """Write flagged orders of some columns, and count present rows and thresholds.
 
     Two passes of a radix sort on coarse keys bring the rows nearly into place, an insertion sort
     on the numbers themselves does the rest. Missing rows are replaced by the padding row n, which

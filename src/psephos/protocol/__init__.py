@@ -55,11 +55,11 @@ from the journal at once.
 """
 
 from psephos.protocol.columns import columns_used
-from psephos.protocol.compare import compare
 from psephos.protocol.comparison import Comparison
 from psephos.protocol.models import CONTENDERS, Contender
 from psephos.protocol.presets import PROTOCOLS, Protocol
 from psephos.protocol.reading import MISSING, read_table
+from psephos.protocol.runner import compare
 from psephos.protocol.statistics import one_standard_error, paired_difference, pareto, summary
 from psephos.protocol.tables import DataTable, table_from_arrays
 

@@ -140,13 +140,14 @@ def _adaboost(params: Params, shape: Shape, seed: int) -> Any:
 
     found: Any = AdaBoostClassifier
     rest = dict(params)
-    depth = rest.pop("max_depth", 1)
-    if depth > 1:  # depth 1 is the library's own stump
-        rest["estimator"] = DecisionTreeClassifier(max_depth=depth, random_state=seed)
-        # trees of scikit-learn know no categories and would read codes as numbers
-        model = found(random_state=seed, **rest)
-        return prepared(model, shape) if shape.categorical else model
-    return found(categorical_features=_categorical(shape), random_state=seed, **rest)
+    depth, weight = rest.pop("max_depth", 1), rest.pop("class_weight", None)
+    if depth == 1 and weight is None:  # the library's own stump
+        return found(categorical_features=_categorical(shape), random_state=seed, **rest)
+    # class weights live in the trees, as with scikit-learn's AdaBoost, which has none of its own
+    tree = DecisionTreeClassifier(max_depth=depth, class_weight=weight, random_state=seed)
+    model = found(tree, random_state=seed, **rest)
+    # trees of scikit-learn know no categories and would read codes as numbers
+    return prepared(model, shape) if shape.categorical else model
 
 
 def _categorical(shape: Shape) -> list[int] | None:
@@ -175,8 +176,8 @@ _ALL = (
             },
         ),
         ensemble=True,
-        notes="a is drawn log-uniformly; distances are divided by their mean (the constructor's "
-        "default), which the source does not do",
+        notes="a is drawn log-uniformly; the other settings are the constructor's, whose distances "
+        "and update are not those of the source's Algorithm 3 (see the class)",
     ),
     Contender(
         "adaboost",
@@ -193,6 +194,7 @@ _ALL = (
             },
         ),
         ensemble=True,
+        notes="class_weight is that of its trees; without it, depth 1 is the library's own stump",
     ),
     Contender("majority", "Majority class", "none", "baseline", _majority, _both({}, {})),
     Contender(

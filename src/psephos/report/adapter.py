@@ -129,10 +129,12 @@ def open_model(path: Path) -> Opened:
     from psephos.models import load
 
     model: Any = load(path)
+    head, *voters = [str(s) for s in model.describe()]
     return Opened(
         model=model,
         classes=[str(c) for c in model.classes_],
-        sentences=[str(s) for s in model.describe()],
+        # the card lists the columns by themselves, with how often each is read
+        sentences=[head.partition(": ")[2].split(" columns: ")[0] + " columns.", *voters],
         columns=_columns(model),
         n_bytes=path.stat().st_size,
     )

@@ -8,7 +8,7 @@ from psephos.report.adapter import CaseBallot, CaseBallots, Opened
 from psephos.report.folder import Cases, Folder, Heard
 from psephos.report.words import count, difference, number, plural
 
-__all__ = ["LIMIT", "casebook"]
+__all__ = ["LIMIT", "ballots_of", "casebook"]
 
 LIMIT = 400_000  # bytes of the page the ballots may take
 _CANDIDATES = 2000  # cases looked at, at most
@@ -39,6 +39,7 @@ def casebook(folder: Folder, opened: Opened, key: str, limit: int = LIMIT) -> di
     ballots = opened.ballots(cases, candidates)
     heard = folder.held_out(key, classes)
     book = _book(ballots, cases, classes, answers, heard)
+    _share(book)
     words = _cut(book, [lead[i] for i in candidates], cases, limit)
     return {
         "embedded": book,
@@ -110,6 +111,37 @@ def _case(
     }
 
 
+def _share(book: dict[str, Any]) -> None:
+    """Where voters say the same to many cases, keep what they say once, and its number per case.
+
+    A voter with a constant weight says two things in all; one with a local weight says something
+    else to each case, and stays as it is.
+    """
+    said: list[dict[str, int]] = [{} for _ in book["voters"]]
+    numbers = [
+        [
+            said[t].setdefault(_dumps(ballot), len(said[t]))
+            for t, ballot in enumerate(zip(case["v"], case["w"], case["c"], strict=True))
+        ]
+        for case in book["cases"]
+    ]
+    if sum(map(len, said)) > 4 * len(said):
+        return
+    for voter, ballots in zip(book["voters"], said, strict=True):
+        voter["says"] = [json.loads(ballot) for ballot in ballots]
+    for case, row in zip(book["cases"], numbers, strict=True):
+        case["a"] = row
+        del case["v"], case["w"], case["c"]
+
+
+def ballots_of(book: dict[str, Any], case: dict[str, Any]) -> list[tuple[int, float, list[float]]]:
+    """Return (vote, weight, contributions) of each voter for a case, however it is kept."""
+    if "a" not in case:
+        return list(zip(case["v"], case["w"], case["c"], strict=True))
+    pairs = zip(book["voters"], case["a"], strict=True)
+    return [tuple(voter["says"][number]) for voter, number in pairs]
+
+
 def _spread(lead: list[float], room: int) -> list[int]:
     """Return `room` positions: half where the decision is nearest, half evenly spaced."""
     n = len(lead)
@@ -169,14 +201,15 @@ def _first(book: dict[str, Any]) -> dict[str, Any]:
     case = book["cases"][0]
     name, said = book["ids"][case["i"]], book["classes"][case["p"]]
     output = 0 if len(book["outputs"]) == 1 else case["p"]
-    terms = [term[output] for term in case["c"]]
+    ballots = ballots_of(book, case)
+    terms = [term[output] for _, _, term in ballots]
     order = sorted(range(len(terms)), key=lambda t: -abs(terms[t]))
     reach = max([abs(v) for v in terms], default=0.0) or 1.0
     rows: list[dict[str, Any]] = []
     running = 0.0
     for t in order[:_SHOWN]:
         running += terms[t]
-        rows.append(_row(book, case, t, terms[t], running, reach))
+        rows.append(_row(book, case, t, ballots[t], output, running, reach))
     if len(order) > _SHOWN:
         rest = math.fsum(terms[t] for t in order[_SHOWN:])
         rows.append(_rest_row(len(order) - _SHOWN, rest, running + rest, reach))
@@ -203,14 +236,21 @@ def case_words(book: dict[str, Any], case: dict[str, Any]) -> str:
 
 
 def _row(
-    book: dict[str, Any], case: dict[str, Any], t: int, term: float, running: float, reach: float
+    book: dict[str, Any],
+    case: dict[str, Any],
+    t: int,
+    ballot: tuple[int, float, list[float]],
+    output: int,
+    running: float,
+    reach: float,
 ) -> dict[str, Any]:
-    voter = book["voters"][t]
+    voter, (vote, weight, terms) = book["voters"][t], ballot
+    term = terms[output]
     return {
         "rule": voter["rule"],
         "value": ", ".join(value_words(case["x"][j]) for j in voter["reads"]) or "–",
-        "vote": book["classes"][case["v"][t]],
-        "weight": number(case["w"][t]),
+        "vote": book["classes"][vote],
+        "weight": number(weight),
         "contribution": difference(term),
         "exact": term,
         "sum": difference(running),

@@ -35,7 +35,7 @@ class Frame:
 
 
 WIDE = Frame("wide", 760, 440, 58, 24, 18, 54, 6.9)
-NARROW = Frame("narrow", 360, 400, 46, 14, 18, 52, 6.6)
+NARROW = Frame("narrow", 360, 400, 54, 14, 18, 52, 6.6)
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,7 @@ def pareto_chart(
     chart : dict
         Only numbers, strings and lists.
     """
-    low = min([chance, *(p.score - p.score_sd for p in points)])
-    low = max(math.floor((low - 0.02) * 10) / 10, 0.0)
+    low, step = _score_range(points, chance)
     across = _ColumnScale(frame.left + 16, frame.inner_right - 8, max(n_columns, 2))
 
     def up(score: float) -> float:
@@ -107,16 +106,25 @@ def pareto_chart(
         "frame": {**asdict(frame), "x2": frame.inner_right, "y2": frame.inner_bottom},
         "marks": [m | {"text": t} for m, t in zip(marks, labels, strict=True)],
         "x_ticks": _column_ticks(across, n_columns, frame),
-        "y_ticks": [{"y": _r(up(v)), "text": number(v, 1)} for v in _score_ticks(low)],
-        "chance": {"y": _r(up(chance)), "text": f"constant answer {number(chance, 2)}"},
+        "y_ticks": [
+            {"y": _r(up(v)), "text": number(v, 1 if step == 0.1 else 2)}
+            for v in _score_ticks(low, step)
+        ],
+        "chance": {
+            "y": _r(up(chance)),
+            "text": f"constant answer {number(chance, 2)}",
+            "inside": chance >= low,
+        },
         "front": _front(points, across, up),
     }
 
 
 def _mark(p: Point, across: _ColumnScale, up: Any) -> dict[str, Any]:
+    below = up(p.score) == up(-1.0)  # the bottom of the axis, or under it
     return {
         "key": p.key,
-        "label": p.label,
+        "label": f"{p.label} ↓ {number(p.score, 2)}" if below else p.label,
+        "below": below,
         "ours": p.ours,
         "optimal": p.optimal,
         "columns": p.columns,
@@ -141,8 +149,26 @@ def _front(points: Sequence[Point], across: _ColumnScale, up: Any) -> str:
     return "".join(steps)
 
 
-def _score_ticks(low: float) -> list[float]:
-    return [round(low + 0.1 * i, 1) for i in range(round((1.0 - low) * 10) + 1)]
+def _score_range(points: Sequence[Point], chance: float) -> tuple[float, float]:
+    """Return where the axis of scores starts, and the step of its ticks.
+
+    Models that read nothing do not count if they would press the others together: they are then
+    drawn at the foot of the axis, with their score written beside them.
+    """
+    reading = [
+        min([p.score - p.score_sd, *(score for _, score in p.fits)])
+        for p in points
+        if p.columns > 0
+    ]
+    low = min(reading, default=chance)
+    if low - chance < 0.2 or not reading:
+        low = min([low, chance, *(p.score - p.score_sd for p in points)])
+    step = 0.1 if low < 0.8 else 0.05
+    return max(round(math.floor((low - 0.004) / step) * step, 2), 0.0), step
+
+
+def _score_ticks(low: float, step: float) -> list[float]:
+    return [round(low + step * i, 2) for i in range(round((1.0 - low) / step) + 1)]
 
 
 def _column_ticks(across: _ColumnScale, n_columns: int, frame: Frame) -> list[dict[str, Any]]:
@@ -196,9 +222,15 @@ def _overlap(a: tuple[float, ...], b: tuple[float, ...]) -> float:
     return max(wide, 0.0) * max(high, 0.0)
 
 
-def interval_strip(rows: Sequence[tuple[float, float, float]], width: float = 220) -> Any:
-    """Return intervals (middle, low, high) on one common axis through zero, symmetric."""
-    reach = max([0.05, *(abs(v) for row in rows for v in row if math.isfinite(v))]) * 1.04
+def interval_strip(
+    rows: Sequence[tuple[float, float, float]], reach: float | None = None, width: float = 220
+) -> Any:
+    """Return intervals (middle, low, high) on one axis through zero, which ends at +-reach.
+
+    By default nothing is cut off.
+    """
+    if reach is None:
+        reach = max([0.05, *(abs(v) for row in rows for v in row if math.isfinite(v))]) * 1.04
 
     def across(value: float) -> float:
         return _r(width / 2 * (1 + max(min(value / reach, 1.0), -1.0)))

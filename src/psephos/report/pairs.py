@@ -19,6 +19,7 @@ class Pair:
     key: str
     label: str
     ours: bool
+    reads: bool  # whether it reads any column: a constant answer does not
     mean: float
     low: float
     high: float
@@ -52,7 +53,7 @@ def _pair(s: Standing, reference: Standing) -> Pair | None:
     a = [mine[k].measures[_MEASURE] for k in shared]
     b = [theirs[k].measures[_MEASURE] for k in shared]
     if len(shared) < 2:
-        return Pair(s.key, s.label, s.ours, a[0] - b[0], math.nan, math.nan)
+        return Pair(s.key, s.label, s.ours, s.columns.mean > 0, a[0] - b[0], math.nan, math.nan)
     ratio = sum(mine[k].n_test for k in shared) / sum(mine[k].n_train for k in shared)
     found = paired_difference(a, b, ratio)
-    return Pair(s.key, s.label, s.ours, found.mean, found.low, found.high)
+    return Pair(s.key, s.label, s.ours, s.columns.mean > 0, found.mean, found.low, found.high)

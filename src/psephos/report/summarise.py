@@ -235,7 +235,9 @@ def _point(s: Standing) -> Point:
 def _differences(found: Sequence[Pair], other: Standing | None) -> dict[str, Any] | None:
     if other is None or not found:
         return None
-    strip = interval_strip([(p.mean, p.low, p.high) for p in found])
+    told = [abs(v) for p in found if p.reads for v in (p.low, p.mean, p.high) if math.isfinite(v)]
+    reach = 1.04 * max([0.05, *told])  # a constant answer, far below, does not stretch the axis
+    strip = interval_strip([(p.mean, p.low, p.high) for p in found], reach)
     return {
         "reference": other.label,
         "words": (
@@ -320,7 +322,13 @@ def _methods(folder: Folder, rows: Sequence[Standing]) -> list[str]:
         )
     versions: dict[str, str] = folder.environment.get("versions", {})
     if versions:
-        made = series([f"{name} {version}" for name, version in sorted(versions.items())])
+        made = series(
+            [
+                f"{name} {version}"
+                for name, version in sorted(versions.items())
+                if version != "unknown"
+            ]
+        )
         words.append(f"Made with {made}.")
     return words
 

@@ -148,7 +148,9 @@ class StumpSearch:
             codes[r] = np.where(known, np.where(known, values, 0), n_codes[r])
         return codes, n_codes
 
-    def best(self, weights: ArrayLike, criterion: Criterion) -> Stump | None:
+    def best(
+        self, weights: ArrayLike, criterion: Criterion, min_weight_fraction_leaf: float = 0.0
+    ) -> Stump | None:
         """Return the stump of greatest gain, or None where no column can be cut at all.
 
         Parameters
@@ -157,12 +159,15 @@ class StumpSearch:
         criterion : {"error", "gini"}
             "error": weight named rightly when both sides answer with different labels, less the
             heaviest class; "gini": decrease of the weighted Gini impurity.
+        min_weight_fraction_leaf : float, default=0.0
+            Least share of the weight on either side; above 0 the search is the plain float64 one.
         """
         n = self.X.shape[0]
         padded = np.zeros(n + 1)
         padded[:n] = round_weights(np.asarray(weights, dtype=np.float64))
         parent = np.bincount(self.labels, padded, self.n_classes)
-        crit: Any = (WeightedError if criterion == "error" else Gini)(self.n_classes)
+        kind = WeightedError if criterion == "error" else Gini
+        crit: Any = kind(self.n_classes, float(min_weight_fraction_leaf * parent.sum()))
         found: list[_Found] = []
         if self.sparse:
             found += self._best_sparse(crit, padded, parent)
@@ -176,7 +181,7 @@ class StumpSearch:
 
     def _best_ordered(self, crit: Any, weights: Any, parent: Any) -> list[_Found]:
         o = self._ordered
-        at = self._promising(crit, weights) if self.n_classes == 2 else None
+        at = self._promising(crit, weights) if self.n_classes == 2 and crit.least == 0 else None
         slots, n_present, columns = o.slots, o.n_present, o.columns
         if at is not None:
             slots, n_present, columns = slots[at], n_present[at], columns[at]

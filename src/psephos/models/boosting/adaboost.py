@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._input import Context, Table
-from psephos._params import Constraint, Interval, Options
+from psephos._params import Constraint, Interval
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.models.boosting.common import SHARED, Parts, fit_boosted
 from psephos.models.boosting.learners import Training
@@ -43,6 +43,8 @@ class AdaBoostClassifier(VoteClassifier):
     criterion : {'gini', 'error'}, default='gini'
         What the stump minimises. 'gini' gives the stumps of scikit-learn's depth-1 trees where no
         ties decide; 'error' the stump of least weighted error, which is faster.
+    min_weight_fraction_leaf : float, default=0.0
+        Least share of the sample weights on either side of a stump.
     categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
         Columns whose values are categories, as in HistGradientBoostingClassifier.
     validation_fraction : float, default=None
@@ -111,7 +113,6 @@ class AdaBoostClassifier(VoteClassifier):
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "learning_rate": Interval(0, open_low=True),
-        "criterion": Options(("gini", "error")),
         **SHARED,
     }
     extras: ClassVar[tuple[str, ...]] = ("estimator_errors_", "stopped_")
@@ -123,6 +124,7 @@ class AdaBoostClassifier(VoteClassifier):
         n_estimators: int = 50,
         learning_rate: float = 1.0,
         criterion: str = "gini",
+        min_weight_fraction_leaf: float = 0.0,
         categorical_features: Any = "from_dtype",
         validation_fraction: float | None = None,
         n_iter_no_change: int = 10,
@@ -133,6 +135,7 @@ class AdaBoostClassifier(VoteClassifier):
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.criterion = criterion
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.categorical_features = categorical_features
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change

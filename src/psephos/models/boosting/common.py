@@ -10,7 +10,7 @@ from sklearn.model_selection import GroupShuffleSplit, StratifiedShuffleSplit
 
 from psephos._errors import PsephosError
 from psephos._input import Context
-from psephos._params import Constraint, Interval, Jobs, OneOf, Seed, Voter
+from psephos._params import Constraint, Interval, Jobs, OneOf, Options, Seed, Voter
 from psephos.models.boosting.learners import Training, make_learner
 from psephos.models.boosting.skeleton import Round, boost
 from psephos.vote import Constant, ConstantVoters, Readout, Vote, Voters
@@ -23,6 +23,8 @@ _SPLIT = 0  # task id of the validation share's seed; the learners' tasks follow
 SHARED: Mapping[str, Constraint] = {
     "estimator": Voter(),
     "n_estimators": Interval(1, whole=True),
+    "criterion": Options(("error", "gini")),
+    "min_weight_fraction_leaf": Interval(0, 0.5, open_high=True),
     "validation_fraction": OneOf((Interval(0, 1, open_low=True, open_high=True),), none=True),
     "n_iter_no_change": Interval(1, whole=True),
     "n_jobs": Jobs(),
@@ -74,7 +76,7 @@ def fit_boosted(
         data, held = data.take(train), data.take(rest)
     data = prepare(data)
     target = data.target
-    learner = make_learner(model.estimator, data, model.criterion, context, model.n_jobs)
+    learner = make_learner(model, data, context)
     parts = make_parts(data)
 
     def voters(rounds: list[Round]) -> Voters:
@@ -115,7 +117,10 @@ def hold_out(
     try:
         train, held = next(splitter.split(y, y, context.groups))
     except ValueError as error:
-        raise PsephosError(f"validation_fraction={share} cannot be held out: {error}") from None
+        raise PsephosError(
+            f"validation_fraction={share} of {len(y)} rows cannot be held out ({error}): hold out "
+            "another share, or none."
+        ) from None
     classes = np.unique(y)
     if len(np.unique(y[train])) < len(classes) or len(np.unique(y[held])) < len(classes):
         raise PsephosError(

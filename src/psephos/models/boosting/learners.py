@@ -39,18 +39,21 @@ class StumpLearner:
     of answers of least weighted error.
     """
 
-    def __init__(self, data: Training, criterion: Criterion, n_jobs: int | None) -> None:
+    def __init__(
+        self, data: Training, criterion: Criterion, min_weight: float, n_jobs: int | None
+    ) -> None:
         table, target = data.table, data.target
         self.n_features = table.values.shape[1]
         self.code = target.code
         self.criterion: Criterion = criterion
+        self.min_weight = min_weight
         self.search = StumpSearch(
             table.values, data.y, target.n_classes, categories=table.n_codes, n_jobs=n_jobs
         )
 
     def learn(self, pi: _Floats, task: int) -> tuple[Any, NDArray[np.intp]] | None:
         """Return the best stump and its answers."""
-        stump = self.search.best(pi, self.criterion)
+        stump = self.search.best(pi, self.criterion, self.min_weight)
         if stump is None:
             return None
         left, right = self._answers(stump)
@@ -125,10 +128,8 @@ def _is_seed(parameter: str) -> bool:
     return parameter == "random_state" or parameter.endswith("__random_state")
 
 
-def make_learner(
-    estimator: Any, data: Training, criterion: Criterion, context: Context, n_jobs: int | None
-) -> Learner:
+def make_learner(model: Any, data: Training, context: Context) -> Learner:
     """Return the learner a recipe's parameters ask for."""
-    if estimator is None:
-        return StumpLearner(data, criterion, n_jobs)
-    return EstimatorLearner(estimator, data, context)
+    if model.estimator is None:
+        return StumpLearner(data, model.criterion, model.min_weight_fraction_leaf, model.n_jobs)
+    return EstimatorLearner(model.estimator, data, context)

@@ -66,6 +66,8 @@ class SamBAClassifier(VoteClassifier):
         Keep this many training rows, drawn at random, as anchors (appendix D.3); None keeps all.
     class_weight : dict or 'balanced', default=None
         Multiplies the sample weights.
+    min_weight_fraction_leaf : float, default=0.0
+        Least share of the sample weights on either side of a stump.
     categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
         Columns whose values are categories; they differ by 0 or 1 in the distance.
     validation_fraction : float, default=None
@@ -151,7 +153,6 @@ class SamBAClassifier(VoteClassifier):
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "a": Interval(0),
         "b": Interval(0, open_low=True),
-        "criterion": Options(("error", "gini")),
         "update": Options(("sample", "vote")),
         "leave_one_out": Flag(),
         "distance_scale": Options(("mean", "sum", None)),
@@ -176,6 +177,7 @@ class SamBAClassifier(VoteClassifier):
         column_scale: str | None = "std",
         n_anchors: int | None = None,
         class_weight: Any = None,
+        min_weight_fraction_leaf: float = 0.0,
         categorical_features: Any = "from_dtype",
         validation_fraction: float | None = None,
         n_iter_no_change: int = 10,
@@ -193,6 +195,7 @@ class SamBAClassifier(VoteClassifier):
         self.column_scale = column_scale
         self.n_anchors = n_anchors
         self.class_weight = class_weight
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.categorical_features = categorical_features
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
@@ -216,7 +219,7 @@ class SamBAClassifier(VoteClassifier):
         geometry = Geometry(data, anchors, self.a, self.b, self.distance_scale, self.column_scale)
         low, high = relevance(data.target.n_classes)
         worst = -1.0 / (data.target.n_classes - 1)
-        squares = Squares(geometry, self.leave_one_out) if self.update == "vote" else None
+        squares = Squares(geometry, bool(self.leave_one_out)) if self.update == "vote" else None
 
         def by_sample(pi: _Floats, rounds: list[Round], _: object) -> _Floats:
             return pi * np.where(rounds[-1].right, np.exp(-high), np.exp(-low * worst))

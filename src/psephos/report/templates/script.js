@@ -96,7 +96,9 @@
     if (one.h[1]) words += ` Held out, it was answered rightly ${one.h[0]} of ${times(one.h[1], "time")}.`;
     at("case-words").textContent = words;
     at("ballot-caption").textContent = `Ballots of case ${name}, the loudest voters first`;
-    const terms = one.c.map((term) => term[k]);
+    // voters that say the same to many cases keep it once; the case then holds only its number
+    const ballots = one.a ? one.a.map((number, t) => data.voters[t].says[number]) : one.c.map((term, t) => [one.v[t], one.w[t], term]);
+    const terms = ballots.map((ballot) => ballot[2][k]);
     const order = terms.map((_, t) => t).sort((a, b) => Math.abs(terms[b]) - Math.abs(terms[a]) || a - b);
     const reach = Math.max(...terms.map(Math.abs), 0) || 1;
     const visible = open ? order : order.slice(0, data.shown);
@@ -114,7 +116,7 @@
     const lines = visible.map((t) => {
       const voter = data.voters[t];
       const value = voter.reads.map((j) => shown(one.x[j])).join(", ") || "–";
-      return line(voter.rule, value, data.classes[one.v[t]], plain(one.w[t]), terms[t]);
+      return line(voter.rule, value, data.classes[ballots[t][0]], plain(ballots[t][1]), terms[t]);
     });
     const rest = order.slice(visible.length);
     if (rest.length) {

@@ -185,7 +185,7 @@ def _tasks(
         own = {
             "model": one.name,
             "first": repr(sorted(one.first.get(protocol.distributions, {}).items())),
-            "settings": repr(one.build({}, shape, 0)),
+            "settings": _settings(one.build({}, shape, 0)),
             "draws": protocol.n_draws(one.name),
             "distributions": repr(sorted(drawn.items())),
         }
@@ -200,6 +200,17 @@ def _tasks(
             key = key_of(shared | own | rows | {"seeds": seeds})
             tasks.append(Task(key, one, protocol, split, train, test, seeds))
     return tasks
+
+
+def _settings(estimator: Any) -> dict[str, str]:
+    """Return all constructor parameters in words, so that a changed default is another key."""
+    kind = type(estimator).__qualname__
+    params: dict[str, Any] = {}
+    if hasattr(estimator, "get_params"):
+        params = estimator.get_params(deep=True)
+    words = {name: repr(value) for name, value in params.items()}
+    # a default repr holds an address, which is another in every run
+    return {"class": kind, **{n: w for n, w in words.items() if " at 0x" not in w}}
 
 
 # ------------------------------------------------------------------- running

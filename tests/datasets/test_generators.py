@@ -1,0 +1,109 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from psephos import PsephosError
+from psephos.datasets import add_noise_columns, make_spirals
+
+
+@given(
+    n=st.integers(2, 300),
+    turns=st.floats(0.01, 6.0),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_a_point_without_noise_lies_on_its_arm(n, turns, seed):
+    X, y = make_spirals(n, n_turns=turns, random_state=seed)
+    radius = np.hypot(*X.T)
+    phi = 2 * np.pi * radius + np.pi * y
+    assert_allclose(X, radius[:, None] * np.column_stack([np.cos(phi), np.sin(phi)]), atol=1e-9)
+    assert radius.min() >= 0.25 - 1e-12
+    assert radius.max() <= 0.25 + turns + 1e-12
+
+
+@pytest.mark.parametrize(("n", "counts"), [(2, [1, 1]), (7, [4, 3]), (1000, [500, 500])])
+def test_classes_are_as_even_as_they_can_be(n, counts):
+    X, y = make_spirals(n, random_state=0)
+    assert X.shape == (n, 2)
+    assert_array_equal(np.bincount(y), counts)
+
+
+def test_rows_come_in_random_order():
+    _, y = make_spirals(100, random_state=0)
+    assert 0 < y[:50].sum() < 50
+
+
+def test_points_spread_evenly_along_the_arms():
+    """A turn's share of the points grows with its length: the squared radius is uniform."""
+    X, _ = make_spirals(20_000, n_turns=3.0, random_state=0)
+    share = ((X**2).sum(axis=1) - 0.25**2) / (3.25**2 - 0.25**2)
+    assert_allclose(np.histogram(share, 10, (0, 1))[0] / 20_000, 0.1, atol=0.01)
+
+
+def test_the_arms_keep_apart_so_that_the_classes_can_be_told():
+    X, y = make_spirals(2000, n_turns=2.5, random_state=0)
+    a, b = X[y == 0], X[y == 1]
+    nearest = np.sqrt(((a[:, None] - b[None]) ** 2).sum(axis=2)).min()
+    assert nearest > 0.3
+
+
+def test_noise_has_the_spread_asked_for():
+    """Noise is drawn after the points, so the same seed gives the same points beneath it."""
+    n, seed = 5000, 3
+    clean, _ = make_spirals(n, random_state=seed)
+    noisy, _ = make_spirals(n, noise=0.05, random_state=seed)
+    on_arm = np.sort(np.hypot(*clean.T))
+    assert_allclose(np.sort(np.hypot(*noisy.T)), on_arm, atol=0.25)
+    phase = np.arctan2(noisy[:, 1], noisy[:, 0]) / (2 * np.pi)
+    off = np.hypot(*noisy.T) - phase  # a point of an arm is off by a multiple of one half
+    off -= np.round(2 * off) / 2
+    outer = np.hypot(*noisy.T) > 1  # the bearing too is noisy, by noise / (2 pi r) turns
+    assert_allclose(off[outer].std(), 0.05, rtol=0.05)
+
+
+def test_the_same_seed_gives_the_same_table_and_another_another():
+    first, again, other = (make_spirals(50, noise=0.1, random_state=s)[0] for s in (1, 1, 2))
+    assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+    state = np.random.RandomState(1)
+    assert_array_equal(first, make_spirals(50, noise=0.1, random_state=state)[0])
+
+
+def test_noise_columns_follow_the_standardised_ones():
+    X, _ = make_spirals(5000, random_state=0)
+    table = add_noise_columns(7.0 * X + 3.0, 4, random_state=0)
+    assert table.shape == (5000, 6)
+    assert_allclose(table[:, :2], (X - X.mean(axis=0)) / X.std(axis=0), rtol=1e-9, atol=1e-9)
+    assert_allclose(table[:, 2:].std(axis=0), 1.0, atol=0.05)
+    assert_allclose(table[:, 2:].mean(axis=0), 0.0, atol=0.06)
+    assert np.abs(np.corrcoef(table, rowvar=False) - np.eye(6))[2:].max() < 0.06
+
+
+def test_no_noise_column_is_no_noise_column():
+    X = np.array([[1.0, 5.0], [3.0, 9.0]])
+    assert_allclose(add_noise_columns(X, 0), [[-1, -1], [1, 1]])
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: make_spirals(1), "n_samples is 1"),
+        (lambda: make_spirals(10.0), "n_samples is 10.0"),
+        (lambda: make_spirals(True), "n_samples is True"),
+        (lambda: make_spirals(noise=-0.1), "noise is -0.1"),
+        (lambda: make_spirals(noise=np.nan), "noise is nan"),
+        (lambda: make_spirals(noise="much"), "noise is 'much'"),
+        (lambda: make_spirals(n_turns=0), "n_turns is 0"),
+        (lambda: make_spirals(n_turns=np.inf), "n_turns is inf"),
+        (lambda: make_spirals(random_state="seed"), "random_state is 'seed'"),
+        (lambda: add_noise_columns(np.eye(3), -1), "n_columns is -1"),
+        (lambda: add_noise_columns(np.eye(3)[0], 1), "shape (3,)"),
+        (lambda: add_noise_columns([[1.0, np.nan], [0.0, 1.0]], 1), "missing"),
+        (lambda: add_noise_columns([[1.0, 2.0], [0.0, 2.0]], 1), "column 1 of X is constant"),
+    ],
+)
+def test_what_cannot_be_used_is_named(call, words):
+    with pytest.raises(PsephosError) as told:
+        call()
+    assert words in str(told.value)

@@ -1,0 +1,191 @@
+"""Every example runs and shows what its text says: the numbers behind the picture are tested."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+TESTED = {"plot_ballots", "plot_contours", "plot_weight_estimation"}
+
+
+def example(name):
+    """Import an example as a module; its own run is guarded by __main__."""
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    import matplotlib.pyplot as plt  # after the backend is chosen
+
+    plt.close("all")
+
+
+def test_every_example_is_tested_here():
+    assert {path.stem for path in EXAMPLES.glob("plot_*.py")} == TESTED
+
+
+@pytest.mark.parametrize("name", sorted(TESTED))
+def test_an_example_saves_only_where_it_is_told_to(name, tmp_path):
+    picture = tmp_path / "picture.png"
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(EXAMPLES / f"{name}.py"), "--out", str(picture)],
+        cwd=tmp_path, env={**os.environ, "MPLBACKEND": "Agg"}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert list(tmp_path.iterdir()) == [picture]
+
+
+# --- Figure 1 --------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def weight_curves():
+    return example("plot_weight_estimation").curves(n_points=501)
+
+
+def formula(panel, a, b):
+    """Return equation (1) divided by its similarities, one point and one row at a time."""
+    heard = np.empty(len(panel["where"]))
+    for k, x in enumerate(panel["where"]):
+        distance = np.abs(panel["x"] - x)
+        if a == 0 and (distance == 0).any():
+            heard[k] = panel["omega"][distance == 0].mean()
+            continue
+        similarity = 1.0 / (a**b + distance**b)
+        heard[k] = (similarity * panel["omega"]).sum() / similarity.sum()
+    return heard
+
+
+@pytest.mark.parametrize("noisy", [False, True])
+@pytest.mark.parametrize("b", [1.5, 4.0])
+@pytest.mark.parametrize("a", [0.0, 0.02])
+def test_the_drawn_curve_is_the_formula(weight_curves, noisy, b, a):
+    panel = weight_curves[noisy, b]
+    assert_allclose(panel["estimate"][a], formula(panel, a, b), rtol=1e-9)
+
+
+def test_the_rows_are_those_of_the_supplement(weight_curves):
+    for (noisy, _), panel in weight_curves.items():
+        expected = np.where(panel["x"] <= 0.5, 0.44, 0.006)
+        assert len(panel["x"]) == 200
+        wrong = panel["omega"] != expected
+        assert_array_equal(
+            [wrong[panel["x"] <= 0.5].sum(), wrong[panel["x"] > 0.5].sum()], 3 * noisy
+        )
+        assert_allclose(panel["flat"], panel["omega"].mean())
+
+
+def test_at_a_0_the_curve_meets_every_row_and_sags_between_them_at_small_b(weight_curves):
+    sag = {}
+    for (noisy, b), panel in weight_curves.items():
+        at = np.searchsorted(panel["where"], panel["x"])
+        assert_allclose(panel["estimate"][0.0][at], panel["omega"], rtol=1e-12)
+        inside = panel["where"] < 0.45
+        sag[noisy, b] = 0.44 - panel["estimate"][0.0][inside].min()
+    assert sag[False, 1.5] > 20 * sag[False, 4.0]
+
+
+def test_at_a_002_a_wrong_row_is_outvoted(weight_curves):
+    for b in (1.5, 4.0):
+        panel = weight_curves[True, b]
+        at = np.searchsorted(panel["where"], panel["x"])
+        high = panel["estimate"][0.02][at] > 0.22
+        clear = np.abs(panel["x"] - 0.5) > 0.05
+        assert_array_equal(high[clear], (panel["x"] <= 0.5)[clear])
+
+
+def test_the_weight_picture_shows_the_table(weight_curves):
+    figure = example("plot_weight_estimation").draw(weight_curves)
+    assert [ax.get_title() for ax in figure.axes] == [
+        "pure, b = 1.5", "pure, b = 4", "noisy, b = 1.5", "noisy, b = 4",
+    ]  # fmt: skip
+    drawn = {line.get_label(): line.get_ydata() for line in figure.axes[3].lines}
+    assert_array_equal(drawn["a = 0.02"], weight_curves[True, 4.0]["estimate"][0.02])
+    assert_array_equal(drawn["training rows"], weight_curves[True, 4.0]["omega"])
+
+
+# --- Figure 3 --------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def contour_panels():
+    return example("plot_contours").contours(n_points=12)
+
+
+def test_samba_bends_where_boosting_cannot(contour_panels):
+    accuracy = {(p["table"], p["model"]): p["accuracy"] for p in contour_panels}
+    assert len(accuracy) == 14
+    for name in ("SamBA, the paper's settings", "SamBA, defaults", "k-NN"):
+        assert accuracy["moons", name] >= 0.97
+        assert accuracy["spirals", name] >= 0.97
+    assert accuracy["spirals", "AdaBoost"] < 0.85
+    assert accuracy["spirals", "SVM-RBF"] < 0.85
+
+
+def test_panels_are_certainties_on_a_grid_around_all_rows(contour_panels):
+    for panel in contour_panels:
+        assert panel["decision"].shape == (12, 12)
+        assert np.abs(panel["decision"]).max() <= 1 + 1e-12
+        rows = np.vstack([panel["train"][0], panel["test"][0]])
+        assert len(rows) == 1000
+        for axis, values in zip(("across", "up"), rows.T, strict=True):
+            assert panel[axis][0] < values.min() < values.max() < panel[axis][-1]
+
+
+@pytest.mark.parametrize("scale", ["mean", "sum", None])
+def test_at_the_supplements_a_and_b_the_scale_of_distances_does_not_matter(scale):
+    module = example("plot_contours")
+    X, Z, y, _ = module.tables()["spirals"]
+    answers = []
+    for used in ("sum", scale):
+        model = module.SamBAClassifier(**module.PAPER | {"distance_scale": used}).fit(X, y)
+        answers.append(model.decision_function(Z))
+    assert_allclose(*answers, rtol=1e-9, atol=1e-12)
+
+
+def test_the_programs_own_update_stalls_on_the_spirals():
+    module = example("plot_contours")
+    X, Z, y, t = module.tables()["spirals"]
+    settings = module.PAPER | {"update": "vote", "leave_one_out": False}
+    model = module.SamBAClassifier(**settings).fit(X, y)
+    assert model.n_features_used_ == 1
+    assert model.score(Z, t) < 0.8
+    settings["leave_one_out"] = True
+    assert module.SamBAClassifier(**settings).fit(X, y).score(Z, t) >= 0.97
+
+
+# --- Ballots ---------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def ballot_story():
+    return example("plot_ballots").story()
+
+
+def test_the_ballots_sum_to_the_score(ballot_story):
+    ballot = ballot_story["ballot"]
+    assert_allclose(sum(ballot["contribution"]), ballot["score"], atol=1e-12)
+    assert abs(ballot["score"]) == np.abs(ballot_story["score"]).min()
+    for vote, part in zip(ballot["vote"], ballot["contribution"], strict=True):
+        assert vote == ("malignant" if part > 0 else "benign")
+
+
+def test_the_story_names_every_column_it_uses(ballot_story):
+    model = ballot_story["model"]
+    assert len(ballot_story["sentences"]) == 1 + model.vote_.n_voters
+    for column in model.features_used_:
+        assert any(column in sentence for sentence in ballot_story["sentences"][1:])
+    assert ballot_story["accuracy"] > 0.9
+
+
+def test_the_reduced_model_gives_the_same_scores_after_a_file(ballot_story):
+    assert_array_equal(ballot_story["loaded_score"], ballot_story["score"])
+    assert 0 < ballot_story["file_bytes"] < 100_000

@@ -1,0 +1,373 @@
+"""What may come in: frames, categories, sparse tables, labels, weights."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+
+from psephos import AdaBoostClassifier, PsephosError, SamBAClassifier
+from psephos.testing import small_table
+
+
+def mixed(n=60, seed=0):
+    """Columns of every kind, and labels that hang on each."""
+    rng = np.random.default_rng(seed)
+    color = rng.choice(["red", "blue", "green", "grey"], n).astype(object)
+    size = rng.choice([10, 20, 30], n)
+    flag = rng.random(n) < 0.5
+    number = rng.standard_normal(n)
+    y = np.where((color == "red") | ((size == 20) & flag) | (number > 1.0), "yes", "no")
+    color[rng.random(n) < 0.1] = None
+    number[rng.random(n) < 0.1] = np.nan
+    return color, size, flag, number, y
+
+
+def pandas_frame(kind="category"):
+    color, size, flag, number, y = mixed()
+    return pd.DataFrame({
+        "color": pd.Series(color).astype(kind), "size": pd.Series(size).astype("category"),
+        "flag": flag, "number": number, "whole": pd.array(np.arange(60), dtype="Int64"),
+    }), y  # fmt: skip
+
+
+def polars_frame():
+    color, size, flag, number, y = mixed()
+    return pl.DataFrame({
+        "color": pl.Series(color.tolist(), dtype=pl.Categorical),
+        "size": pl.Series([str(s) for s in size], dtype=pl.Enum(["10", "20", "30"])),
+        "flag": flag.tolist(), "number": [None if np.isnan(x) else x for x in number],
+        "whole": list(range(60)),
+    }), y  # fmt: skip
+
+
+def model(**params):
+    return SamBAClassifier(n_estimators=8, **params)
+
+
+# ---------------------------------------------------------------------- frames and categories
+def test_pandas_and_polars_give_the_same_vote():
+    frame, y = pandas_frame()
+    other, _ = polars_frame()
+    one, two = model().fit(frame, y), model().fit(other, y)
+    assert one.schema_.levels == {0: ("blue", "green", "grey", "red"), 1: (10, 20, 30)}
+    assert two.schema_.levels == {0: ("blue", "green", "grey", "red"), 1: ("10", "20", "30")}
+    assert one.schema_.names == two.schema_.names == tuple(frame.columns)
+    assert_array_equal(one.decision_function(frame), two.decision_function(other))
+    assert one.describe() == two.describe()
+    assert set(one.features_used_) <= set(frame.columns)
+    assert "color" in one.features_used_
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        [0, 1], ["color", "size"], ("size", "color"), np.array([True, True, False, False, False]),
+        np.array(["color", "size"], dtype=object), np.array([1, 0]), pd.Index(["color", "size"]),
+        [True, True, False, False, False],
+    ],
+)  # fmt: skip
+def test_categorical_features_may_be_named_three_ways(given):
+    frame, y = pandas_frame()
+    plain = frame.assign(color=frame["color"].astype(object), size=frame["size"].astype(int))
+    expected = model().fit(frame, y)
+    fitted = model(categorical_features=given).fit(plain, y)
+    assert fitted.schema_.levels == expected.schema_.levels
+    assert_array_equal(fitted.decision_function(plain), expected.decision_function(frame))
+    reduced = fitted.reduce()
+    used = list(fitted.features_used_)
+    assert_array_equal(reduced.decision_function(plain[used]), fitted.decision_function(plain))
+    refitted = model(**{"categorical_features": reduced.categorical_features})
+    assert refitted.fit(plain[used], y).schema_.levels == reduced.schema_.levels
+
+
+def test_categories_of_numbers_may_come_as_numbers():
+    frame, y = pandas_frame()
+    fitted = model().fit(frame, y)
+    for kind in (int, float, "Int64", object):
+        plain = frame.assign(size=frame["size"].astype(kind))
+        assert_array_equal(fitted.decision_function(plain), fitted.decision_function(frame))
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT, "never seen", 7])
+def test_unseen_and_missing_categories_are_one(missing):
+    frame, y = pandas_frame(object)
+    fitted = model(categorical_features=["color", "size"]).fit(frame, y)
+    assert fitted.schema_.levels[0] == ("blue", "green", "grey", "red")
+    new, nothing = frame.copy(), frame.copy()
+    new["color"] = pd.Series([missing] * 60, dtype=object)
+    nothing["color"] = pd.Series([None] * 60, dtype=object)
+    assert_array_equal(fitted.decision_function(new), fitted.decision_function(nothing))
+
+
+def test_booleans_may_be_categories_or_numbers():
+    frame, y = pandas_frame()
+    holes = frame.assign(flag=pd.array([None, *frame["flag"][1:]], dtype="boolean"))
+    number, category = model().fit(holes, y), model(categorical_features=["flag"])
+    category.fit(holes.drop(columns=["color", "size"]), y)
+    assert category.schema_.levels == {0: (False, True)}
+    assert number.decision_function(holes).shape == (60,)
+    polars = pl.DataFrame({"flag": [None, True, False] * 20, "x": [1, None, 3] * 20})
+    AdaBoostClassifier(n_estimators=2).fit(polars, y)
+
+
+def test_missing_in_numeric_frames():
+    X, y = small_table(missing=0.2)
+    expected = model().fit(X, y).decision_function(X)
+    names = [f"c{j}" for j in range(X.shape[1])]
+    for frame in (
+        pd.DataFrame(X, columns=names),
+        pd.DataFrame(X, columns=names).astype("Float64"),
+        pd.DataFrame(X, columns=names).astype(object).where(~np.isnan(X), None),
+        pl.DataFrame(X, schema=names).fill_nan(None),
+    ):
+        assert_array_equal(model().fit(frame, y).decision_function(frame), expected)
+
+
+def test_columns_of_a_frame_must_come_in_order():
+    frame, y = pandas_frame()
+    fitted = model().fit(frame, y)
+    with pytest.raises(ValueError, match="same order as they were in fit"):
+        fitted.predict(frame[frame.columns[::-1]])
+    with pytest.raises(ValueError, match="yet now missing:\n- size"):
+        fitted.predict(frame.drop(columns="size"))
+    with pytest.raises(ValueError, match="unseen at fit time:\n- more"):
+        fitted.predict(frame.assign(more=1))
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        fitted.predict(frame.to_numpy(dtype=object))
+
+
+@pytest.mark.parametrize("when", ["fit", "predict"])
+def test_repeated_names(when):
+    X, y = small_table()
+    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(12)])
+    twice = frame.rename(columns={"c4": "c1"})
+    with pytest.raises(PsephosError, match="two columns are named 'c1'"):
+        model().fit(twice, y) if when == "fit" else model().fit(frame, y).predict(twice)
+
+
+def test_row_names_of_a_frame_name_the_cases():
+    X, y = small_table()
+    frame = pd.DataFrame(X, index=[f"patient {i}" for i in range(60)])
+    fitted = model().fit(frame, y)
+    table = fitted.explain(frame[:2]).columns()
+    assert set(table["case"]) == {"patient 0", "patient 1"}
+    assert all(case[0].startswith("patient ") for case in table["nearest"][0])
+    plain = model().fit(X, y)
+    assert set(plain.explain(X[:2]).columns()["case"]) == {0, 1}
+
+
+# ---------------------------------------------------------------------- arrays
+def test_object_arrays_hold_numbers_or_categories():
+    X, y = small_table()
+    expected = model().fit(X, y).decision_function(X)
+    assert_array_equal(model().fit(X.astype(object), y).decision_function(X), expected)
+    assert_array_equal(model().fit(X.tolist(), y).decision_function(X.tolist()), expected)
+    color, _, _, number, y = mixed()
+    table = np.column_stack([color, number.astype(object)])
+    fitted = model(categorical_features=[0]).fit(table, y)
+    assert fitted.schema_.levels[0] == ("blue", "green", "grey", "red")
+
+
+def test_float32_is_kept_and_answers_alike():
+    X, y = small_table()
+    single = X.astype(np.float32)
+    one, two = model().fit(single, y), model().fit(single.astype(float), y)
+    assert_array_equal(one.decision_function(single), two.decision_function(single.astype(float)))
+    assert one.decision_function(single).dtype == np.float64
+
+
+@pytest.mark.parametrize("as_table", [lambda X: X, pd.DataFrame, sp.csr_array, sp.csc_matrix])
+@pytest.mark.parametrize("bad", [np.inf, -np.inf])
+def test_infinite_values_are_named(as_table, bad):
+    X, y = small_table()
+    fitted = model().fit(as_table(X), y)
+    X[40, 0] = X[17, 5] = bad
+    with pytest.raises(PsephosError, match="infinity: column 'column 5', row 17"):
+        model().fit(as_table(X), y)
+    with pytest.raises(PsephosError, match="infinity: column 'column 5', row 17"):
+        fitted.predict(as_table(X))
+
+
+def test_large_finite_values_pass():
+    X, y = small_table()
+    X[:, 5] = 1.5e308
+    model().fit(X, y)
+
+
+def test_text_in_a_numeric_column_is_named():
+    X, y = small_table()
+    table = X.astype(object)
+    table[7, 4] = table[9, 2] = "n.d."
+    frame = pd.DataFrame(table, columns=[f"c{j}" for j in range(12)])
+    with pytest.raises(PsephosError, match=r"column 'c2' has text in row 9 \('n.d.'\)"):
+        model().fit(frame, y)
+    with pytest.raises(PsephosError, match="column 'column 2' has text in row 9"):
+        model().fit(table, y)
+    with pytest.raises(PsephosError, match="column 'column 2' has text in row 9"):
+        model().fit(table.tolist(), y)
+    fitted = model().fit(X, y)
+    with pytest.raises(PsephosError, match="column 'column 2' has text in row 9"):
+        fitted.predict(table)
+    model(categorical_features=[2, 4]).fit(table, y)
+
+
+# ---------------------------------------------------------------------- sparse
+FORMS = [f"{form}_{kind}" for form in ("csc", "csr", "coo") for kind in ("array", "matrix")]
+
+
+def holes(missing):
+    X, y = small_table(missing=missing)
+    X[np.abs(X) < 0.6] = 0.0
+    return X, y
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("missing", [0.0, 0.15])
+@pytest.mark.parametrize("make", [model, lambda: AdaBoostClassifier(n_estimators=6)])
+def test_sparse_equals_dense(form, missing, make):
+    X, y = holes(missing)
+    table = getattr(sp, form)(X)
+    dense, sparse = make().fit(X, y), make().fit(table, y)
+    for cases in (X, table):
+        assert_array_equal(sparse.decision_function(cases), dense.decision_function(X))
+        assert_array_equal(dense.decision_function(cases), dense.decision_function(X))
+    assert sparse.explain(table).columns() == dense.explain(X).columns()
+    assert_array_equal(sparse.local_importance(table), dense.local_importance(X))
+
+
+def test_sparse_with_categories_equals_dense():
+    X, y = holes(0.0)
+    X[:, 2] = np.round(np.abs(X[:, 2]))
+    params = {"categorical_features": [2, 3]}
+    dense, sparse = model(**params).fit(X, y), model(**params).fit(sp.csr_array(X), y)
+    assert sparse.schema_.levels == dense.schema_.levels
+    assert_array_equal(sparse.decision_function(sp.coo_array(X)), dense.decision_function(X))
+
+
+# ---------------------------------------------------------------------- labels
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["b", "a"], [3, -1], [True, False], np.array(["b", "a"], dtype=object), [2.0, 1.0],
+        np.array([7, 3], dtype=object), np.array([1, 0], dtype=np.int8),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("wrap", [np.asarray, list, pd.Series])
+def test_labels_of_any_kind(labels, wrap):
+    X, _ = small_table()
+    first = np.arange(60) % 2 == 0
+    y = np.asarray(labels)[first.astype(int)]
+    fitted = model().fit(X, wrap(y))
+    assert_array_equal(fitted.classes_, np.unique(y))
+    assert set(fitted.predict(X)) <= set(labels)
+    assert fitted.predict(X).dtype == np.asarray(labels).dtype
+    assert fitted.score(X, y) > 0.6
+
+
+def test_labels_of_frames_and_columns():
+    X, y = small_table()
+    expected = model().fit(X, y).decision_function(X)
+    for labels in (pl.Series(y), pd.Series(y).astype("category"), pd.Series(y, dtype="string")):
+        assert_array_equal(model().fit(X, labels).decision_function(X), expected)
+    with pytest.warns(UserWarning, match="column-vector"):
+        model().fit(X, y[:, None])
+
+
+@pytest.mark.parametrize(
+    ("spoil", "sentence"),
+    [
+        (lambda y: np.where(np.arange(60) == 9, None, y), "row 9 has no label"),
+        (lambda y: pd.Series(y, dtype="string").where(np.arange(60) != 4), "row 4 has no label"),
+        (lambda y: np.where(np.arange(60) == 9, np.nan, (y == "ham") * 1.0), "NaN .* row 9"),
+        (lambda y: np.array([3, *y[1:]], dtype=object), r"mixes words and other labels \(3\)"),
+        (lambda y: np.full(60, "ham"), "one class only .'ham'."),
+        (lambda y: np.full(60, 3), r"one class only \(3\)"),
+        (lambda y: np.linspace(0, 1, 60), "Unknown label type"),
+        (lambda y: y[:50], "inconsistent numbers of samples"),
+        (lambda y: None, "y cannot be None"),
+    ],
+)
+def test_bad_labels(spoil, sentence):
+    X, y = small_table()
+    with pytest.raises(ValueError, match=sentence):
+        model().fit(X, spoil(y))
+
+
+# ---------------------------------------------------------------------- weights and groups
+def test_rows_of_weight_zero_are_left_out():
+    X, y = small_table()
+    kept = np.arange(60) % 3 > 0
+    bad = np.where(kept[:, None], X, 1e6)
+    one = model().fit(bad, y, sample_weight=kept.astype(float))
+    two = model().fit(X[kept], y[kept])
+    assert_array_equal(one.decision_function(X), two.decision_function(X))
+    assert_array_equal(one.vote_.weighting.rows, np.flatnonzero(kept))
+
+
+def test_one_weight_for_all():
+    X, y = small_table()
+    expected = model().fit(X, y).decision_function(X)
+    for weight in (2, 0.25, np.float32(4), np.full(60, 8.0), [1] * 60, pd.Series(np.ones(60))):
+        fitted = model().fit(X, y, sample_weight=weight)
+        assert_allclose(fitted.decision_function(X), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("weight", "sentence"),
+    [
+        (np.r_[np.ones(59), -1], "row 59 is -1.0"),
+        (np.r_[np.nan, np.ones(59)], "row 0 is nan"),
+        (np.r_[np.inf, np.ones(59)], "row 0 is inf"),
+        (np.ones(59), "expected"),
+        (np.ones((60, 1)), "1D array or scalar"),
+        (["a"] * 60, "not a number"),
+        ("a", "not a number"),
+        (np.zeros(60), "zero on every row"),
+        (np.arange(60) % 2, "fewer than two classes"),
+    ],
+)
+def test_bad_weights(weight, sentence):
+    X, y = small_table()
+    with pytest.raises(PsephosError, match=sentence):
+        model().fit(X, y, sample_weight=weight)
+
+
+def test_class_weights():
+    X, y = small_table()
+    plain = model().fit(X, y, sample_weight=np.where(y == "ham", 4.0, 1.0))
+    fitted = model(class_weight={"ham": 4.0}).fit(X, y)
+    assert_array_equal(fitted.decision_function(X), plain.decision_function(X))
+    uneven = np.r_[np.flatnonzero(y == "ham")[:9], np.flatnonzero(y == "egg")]
+    n = len(uneven)
+    weight = np.where(y[uneven] == "ham", n / (2 * 9), n / (2 * (n - 9)))
+    plain = model().fit(X[uneven], y[uneven], sample_weight=weight)
+    fitted = model(class_weight="balanced").fit(X[uneven], y[uneven])
+    assert_allclose(fitted.decision_function(X), plain.decision_function(X), atol=1e-12)
+
+
+def test_groups_stay_together_in_the_validation_share():
+    X, y = small_table()
+    groups = np.arange(60) // 6
+    fitted = model(validation_fraction=0.3, random_state=0).fit(X, y, groups=groups)
+    kept = fitted.vote_.weighting.rows
+    assert 0 < len(np.unique(groups[kept])) < 10
+    assert len(kept) == 6 * len(np.unique(groups[kept]))
+    with pytest.raises(PsephosError, match=r"groups has shape \(59,\): give one group per row"):
+        model().fit(X, y, groups=groups[:59])
+
+
+def test_tables_that_are_none():
+    _, y = small_table()
+    for thing in (pd.Series(np.ones(60)), np.ones(60), 3, "table", np.ones((60, 2, 2))):
+        with pytest.raises((ValueError, TypeError)):
+            model().fit(thing, y)
+    fitted = model().fit(*small_table())
+    for thing in (np.ones(12), np.ones((2, 11)), np.ones((0, 12))):
+        with pytest.raises(ValueError, match=r"Expected 2D|expecting 12 features|0 sample"):
+            fitted.predict(thing)
+    with pytest.raises(PsephosError, match="label 'spam' is not one of"):
+        fitted.margins(small_table().X, np.full(60, "spam"))
+    with pytest.raises(ValueError, match="inconsistent numbers"):
+        fitted.margins(small_table().X, y[:5])

@@ -1,0 +1,94 @@
+"""Every parameter of every estimator refuses what it cannot be, in one sentence that names it."""
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from psephos import AdaBoostClassifier, PsephosError, SamBAClassifier
+from psephos._params import Interval, OneOf, Options, check_params
+from psephos.base import estimator_classes
+from psephos.testing import small_table
+
+X, Y = small_table()
+
+COUNT = [0, -1, 2.5, "3", None, True, np.nan, 10**400, [3]]
+POSITIVE = [0, -0.5, np.nan, np.inf, "1", None, True, np.array([1.0, 2.0])]
+BAD = {
+    "estimator": [3, "tree", DecisionTreeClassifier, DecisionTreeRegressor(), object()],
+    "n_estimators": COUNT,
+    "n_iter_no_change": COUNT,
+    "n_anchors": [0, -1, 2.5, "3", True, 10**9],
+    "learning_rate": POSITIVE,
+    "b": POSITIVE,
+    "a": [-1e-9, np.nan, np.inf, -np.inf, "0", None, False, 1j, 10**400],
+    "criterion": ["entropy", None, 3, ["gini"], True],
+    "update": ["votes", None, 0],
+    "leave_one_out": [0, 1, "yes", None],
+    "distance_scale": ["max", 0, False],
+    "column_scale": ["mad", 1.0, True],
+    "class_weight": ["balance", 2, [1, 2], {"ham": -1}, {"ham": "x"}, {"spam": 1}],
+    "categorical_features": ["dtype", 3, {0}, [99], [-1], ["zz"], [0.5], [[0, 1]], [True, False]],
+    "validation_fraction": [0, 1, -0.1, 1.5, "half", np.nan, 1e-9],
+    "n_jobs": [0, 1.5, "all", True],
+    "random_state": ["x", 1.5, -1, [1], 2**32, True],
+}
+CASES = [
+    (cls, name, value)
+    for cls in estimator_classes().values()
+    for name in inspect.signature(cls).parameters
+    for value in BAD[name]
+]
+
+
+@pytest.mark.parametrize(("cls", "name", "value"), CASES)
+def test_bad_value_is_named(cls, name, value):
+    with pytest.raises(PsephosError) as caught:
+        cls(**{name: value}).fit(X, Y)
+    sentence = str(caught.value)
+    assert name in sentence
+    assert sentence.count("\n") == 0
+    assert sentence.endswith(".")
+    assert len(sentence) < 300
+
+
+@pytest.mark.parametrize(
+    "good",
+    [
+        {"n_estimators": np.int32(2), "a": np.float32(0.5), "b": 2},
+        {"n_jobs": -1, "random_state": np.random.RandomState(0)},
+        {"leave_one_out": np.True_, "random_state": np.random.default_rng(0)},
+        {"class_weight": {"ham": 2, "egg": np.float64(1)}, "n_anchors": np.int64(9)},
+        {"class_weight": {"ham": 2, "egg": 1, "jam": 3}},
+        {"categorical_features": [], "random_state": np.uint32(7)},
+    ],
+)
+def test_good_values(good):
+    SamBAClassifier(**{"n_estimators": 2, **good}).fit(X, Y)
+
+
+@pytest.mark.parametrize("voter", [KNeighborsClassifier(), make_pipeline(StandardScaler(), SVC())])
+def test_voter_without_weights_is_named(voter):
+    with pytest.raises(PsephosError, match=f"{type(voter).__name__} does not take sample_weight"):
+        AdaBoostClassifier(voter).fit(X, Y)
+
+
+def test_words_of_constraints():
+    assert Interval(0, 1, open_low=True).words() == "a finite number above 0 and at most 1"
+    assert Interval(2, whole=True).words() == "a whole number of at least 2"
+    assert OneOf((Interval(0), Options(("a", None))), none=True).words() == (
+        "a finite number of at least 0 or one of 'a', None or None"
+    )
+    assert not OneOf((Interval(0),)).allows(None)
+
+
+def test_long_values_are_cut():
+    model = AdaBoostClassifier(learning_rate=-np.arange(1000.0))
+    with pytest.raises(PsephosError) as caught:
+        check_params(model, model.constraints)
+    assert len(str(caught.value)) < 200
