@@ -262,8 +262,8 @@ def test_labels_of_any_kind(labels, wrap):
     fitted = model().fit(X, wrap(y))
     assert_array_equal(fitted.classes_, np.unique(y))
     assert set(fitted.predict(X)) <= set(labels)
-    assert fitted.predict(X).dtype == np.asarray(labels).dtype
-    assert fitted.score(X, y) > 0.6
+    assert isinstance(fitted.predict(X).tolist()[0], type(np.asarray(labels).tolist()[0]))
+    assert (fitted.predict(X) == y).mean() > 0.6
 
 
 def test_labels_of_frames_and_columns():
@@ -286,7 +286,7 @@ def test_labels_of_frames_and_columns():
         (lambda y: np.full(60, 3), r"one class only \(3\)"),
         (lambda y: np.linspace(0, 1, 60), "Unknown label type"),
         (lambda y: y[:50], "inconsistent numbers of samples"),
-        (lambda y: None, "y cannot be None"),
+        (lambda y: None, "y is None"),
     ],
 )
 def test_bad_labels(spoil, sentence):

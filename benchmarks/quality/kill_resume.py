@@ -76,8 +76,9 @@ def main() -> None:
     n_moments = int(sys.argv[1]) if len(sys.argv) > 1 else 20
     chance = random.Random(int(sys.argv[2]) if len(sys.argv) > 2 else 0)
     with tempfile.TemporaryDirectory() as place:
-        started = time.monotonic()
         expected = finish(Path(place) / "whole")
+        process, started = start(Path(place) / "timed"), time.monotonic()
+        process.communicate()
         lasts, whole = time.monotonic() - started, lines(Path(place) / "whole")
         same = 0
         for i in range(n_moments):
@@ -90,11 +91,15 @@ def main() -> None:
             kept, torn = lines(folder), kind == "journal" and i % 2 == 1
             if torn:
                 cut_last_line(folder, chance)
-            equal = finish(folder, n_jobs=1 + i % 2) == expected
-            same += equal
+            found = finish(folder, n_jobs=1 + i % 2)
+            differ = sorted(name for name in expected if found.get(name) != expected[name])
+            same += not differ
             how = f"{'killed' if alive else 'had ended'} with {kept}/{whole} lines"
             how += ", last line torn" if torn else ""
-            print(f"{i + 1:2d} {kind:8s} {how}: {'same' if equal else 'DIFFERENT'}", flush=True)
+            print(
+                f"{i + 1:2d} {kind:8s} {how}: {f'DIFFERENT: {differ}' if differ else 'same'}",
+                flush=True,
+            )
     print(f"{same} of {n_moments} the same")
     sys.exit(0 if same == n_moments else 1)
 

@@ -363,7 +363,7 @@ def read_target(estimator: Any, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[n
         row = int(np.flatnonzero(~np.isfinite(y))[0])
         raise PsephosError(f"Input y contains NaN or infinity in row {row}; drop the row.")
     if y.dtype.kind == "O":
-        _refuse_odd_labels(y)
+        y = _plain_labels(y)
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
@@ -374,8 +374,8 @@ def read_target(estimator: Any, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[n
     return classes, codes.astype(np.intp)
 
 
-def _refuse_odd_labels(y: NDArray[Any]) -> None:
-    """Raise a sentence if a label is missing, or if labels mix words and numbers."""
+def _plain_labels(y: NDArray[Any]) -> NDArray[Any]:
+    """Return labels kept as objects as numbers if they are; raise a sentence if they mix kinds."""
     missing = [i for i, label in enumerate(y) if _missing(label)]
     if missing:
         raise PsephosError(f"Input y contains NaN: row {missing[0]} has no label; drop the row.")
@@ -383,6 +383,8 @@ def _refuse_odd_labels(y: NDArray[Any]) -> None:
     if words.any() and not words.all():
         odd = y[int(words.argmin())]
         raise PsephosError(f"y mixes words and other labels ({odd!r}): make them all words.")
+    plain = np.asarray(y.tolist())
+    return plain if plain.dtype.kind in "biuf" and plain.shape == y.shape else y
 
 
 def read_weight(

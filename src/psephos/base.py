@@ -251,7 +251,8 @@ class VoteClassifier(ClassifierMixin, BaseEstimator):
         check_consistent_length(values, labels)
         unknown = ~np.isin(labels, self.classes_)
         if unknown.any():
-            raise PsephosError(f"label {labels[unknown][0]!r} is not one of the model's classes.")
+            label = labels[unknown].tolist()[0]
+            raise PsephosError(f"label {label!r} is not one of the model's classes.")
         return self.vote_.margins(values, np.searchsorted(self.classes_, labels))
 
     def explain(self, X: Any) -> Ballots:
@@ -275,10 +276,12 @@ class VoteClassifier(ClassifierMixin, BaseEstimator):
         ]
         for t, share in enumerate(vote.weighting.loudness()):
             rule = vote.voters.rule(t, words.columns, words.levels)
-            sides = "; ".join(
-                f"{when}: {answer_words(vote, value)}" for when, value in vote.voters.sides(t)
-            )
-            sentences.append(f"Voter {t + 1} ({share:.1%}): {rule}. {sides}".rstrip())
+            said = [answer_words(vote, value) for _, value in vote.voters.sides(t)]
+            if len(said) == 2:
+                rule = f"if {rule} then {said[0]}, otherwise {said[1]}"
+            elif said:
+                rule = f"{rule}, always {said[0]}"
+            sentences.append(f"Voter {t + 1} ({share:.1%}): {rule}.")
         return sentences
 
     def reduce(self) -> Self:

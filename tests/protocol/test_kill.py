@@ -33,12 +33,13 @@ def finish(folder):
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL on this system")
 def test_killed_and_resumed(tmp_path, random_seed):
-    started = time.monotonic()
     expected = finish(tmp_path / "whole")
+    process, started = start(tmp_path / "timed"), time.monotonic()
+    process.communicate()
     lasts = time.monotonic() - started
     rng = np.random.default_rng(random_seed)
     killed = 0
-    for moment in rng.uniform(0.02, 0.6, size=3).tolist():
+    for moment in rng.uniform(0.02, 0.5, size=3).tolist():
         process = start(tmp_path / "killed")
         time.sleep(moment * lasts)
         killed += process.poll() is None

@@ -63,8 +63,8 @@ def make_spirals(
     --------
     >>> from psephos.datasets import make_spirals
     >>> X, y = make_spirals(200, random_state=0)
-    >>> X.shape, y.sum()
-    ((200, 2), np.int64(100))
+    >>> X.shape, int(y.sum())
+    ((200, 2), 100)
     """
     n = _whole("n_samples", n_samples, 2)
     spread = _number("noise", noise, 0.0)

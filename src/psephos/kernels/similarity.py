@@ -166,19 +166,19 @@ def _weigh_rows(u, s, skip, own, a, b, scale, per_query, shift):
 
 
 @jit
-def _add_squared(D2, counts, x, by, is_category):
-    m = x.shape[0]
-    for r in range(m):
+def _add_squared(D2, counts, x, z, by, is_category):
+    m = z.shape[0]
+    for r in range(x.shape[0]):
         if np.isnan(x[r]):
             continue
         for i in range(m):
-            diff = (x[r] - x[i]) * by
+            diff = (x[r] - z[i]) * by
             if is_category:
-                diff = by if x[r] != x[i] else 0.0
-            D2[r, i] += 0.0 if np.isnan(x[i]) else diff * diff
+                diff = by if x[r] != z[i] else 0.0
+            D2[r, i] += 0.0 if np.isnan(z[i]) else diff * diff
         if counts.shape[0] > 0:
             for i in range(m):
-                counts[r, i] += 0.0 if np.isnan(x[i]) else 1.0
+                counts[r, i] += 0.0 if np.isnan(z[i]) else 1.0
 
 
 def _plain(array: ArrayLike, dtype: Any = np.float64) -> Any:
@@ -310,30 +310,35 @@ def sums_from_squared(
     per_query: bool = False,
     leave_out: bool | NDArray[np.integer] = False,
     *,
+    row_groups: NDArray[np.integer] | None = None,
     absent: float = np.inf,
     n_jobs: int | None = None,
 ) -> tuple[_Float, _Float, _Float]:
-    """``local_sums`` of the training rows against themselves, from a table grown by column.
+    """``local_sums`` of the training rows against the anchors, from a table grown by column.
 
     Parameters
     ----------
-    D2 : (m, m)
+    D2 : (n, m)
         Sums of squared differences (``add_squared``).
-    present : (m, m) or None
+    present : (n, m) or None
         Share of the columns present in both rows, ``counts / q``; None where nothing is missing.
     leave_out : bool or (m,) int, default=False
-        True leaves a row's own anchor out; groups (not negative) leave out all of its group.
+        True leaves a row's own anchor out, the anchors being the rows; groups (not negative)
+        leave out all anchors of the row's group.
+    row_groups : (n,) int, default=None
+        Groups of the rows; those of the anchors if None.
     absent : float, default=inf
         Distance of rows without a common column.
 
     Other parameters and returns as ``local_sums``.
     """
-    m = D2.shape[0]
+    n, m = D2.shape
     if isinstance(leave_out, bool):
         groups = np.arange(m)
-        own = groups if leave_out else np.full(m, -1)
+        own = groups if leave_out else np.full(n, -1)
     else:
-        groups = own = np.asarray(leave_out, np.int64)
+        groups = np.asarray(leave_out, np.int64)
+        own = groups if row_groups is None else np.asarray(row_groups, np.int64)
 
     def squared(rows: slice, out: _Float) -> None:
         if present is None:
@@ -343,7 +348,7 @@ def sums_from_squared(
             out[:] = absent * absent
             np.divide(D2[rows], share, out=out, where=share > 0.0)
 
-    return _blocked_sums(squared, m, kernel, anchor_weight, right, per_query, groups, own, n_jobs)
+    return _blocked_sums(squared, n, kernel, anchor_weight, right, per_query, groups, own, n_jobs)
 
 
 def _blocked_sums(
@@ -385,10 +390,14 @@ def add_squared(
     x: ArrayLike,
     scale: float,
     is_category: bool,
+    anchors: ArrayLike | None = None,
 ) -> None:
-    """Add one column's squared differences ``(m, m)`` to ``D2`` in place; count present pairs.
+    """Add one column's squared differences ``(n, m)`` to ``D2`` in place; count present pairs.
 
-    Pairs in which ``x`` (m,) is missing add nothing; the others add 1 to ``counts`` if given.
+    ``x`` (n,) is the column, ``anchors`` (m,) its values at the anchors (default ``x`` itself).
+    Pairs in which a value is missing add nothing; the others add 1 to ``counts`` if given.
     """
     known = np.empty((0, 0)) if counts is None else counts
-    _add_squared(D2, known, _plain(x), 1.0 / float(scale), bool(is_category))
+    x = _plain(x)
+    z = x if anchors is None else _plain(anchors)
+    _add_squared(D2, known, x, z, 1.0 / float(scale), bool(is_category))

@@ -167,7 +167,13 @@ _ALL = (
         "psephos",
         _samba,
         _both(
-            {"n_estimators": Integers(2, 30), "a": LogUniform(1e-6, 1), "b": Uniform(0.5, 6)},
+            {
+                "n_estimators": Integers(10, 60),
+                "a": LogUniform(1e-2, 1),
+                "b": Uniform(1, 6),
+                "criterion": Choice(("error", "gini")),
+                "class_weight": _WEIGHTS,
+            },
             {
                 "n_estimators": Integers(1, 70),
                 "b": Uniform(0.1, 6),
@@ -176,6 +182,7 @@ _ALL = (
             },
         ),
         ensemble=True,
+        first={"quick": {"class_weight": "balanced"}},
         notes="a is drawn log-uniformly; the other settings are the constructor's, whose distances "
         "and update are not those of the source's Algorithm 3 (see the class)",
     ),

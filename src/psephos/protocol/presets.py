@@ -113,7 +113,14 @@ class Protocol:
 PROTOCOLS: dict[str, Protocol] = {
     # few draws for models whose single fit is slow on wide tables and whose defaults are good
     "quick": Protocol(
-        "quick", draws_of={"random-forest": 4, "gradient-boosting": 3, "xgboost": 4, "k-nn": 8}
+        "quick",
+        draws_of={
+            "samba": 20,
+            "random-forest": 4,
+            "gradient-boosting": 3,
+            "xgboost": 4,
+            "k-nn": 8,
+        },
     ),
     # SamBA paper, supplement E.3.1: 10 splits 80/20, 50 draws, 5 folds
     "samba": Protocol(

@@ -151,7 +151,7 @@ def _parse(
                 f"line {line} of {file.name!r} has {len(cells)} cells where the first line names "
                 f"{len(header)} columns: check its delimiters and quotes."
             )
-        rows.append(_row(cells, columns, line, len(rows)))
+        rows.append(_row(cells, columns, len(rows)))
         lines.append(line)
         for j, kept in columns.texts.items():
             kept.append(cells[j])
@@ -232,7 +232,7 @@ def _leave_out_texts(columns: _Columns) -> None:
     columns.numeric = np.array([j for j in columns.kept if j not in texts], dtype=np.intp)
 
 
-def _row(cells: list[str], columns: _Columns, line: int, n_before: int) -> _Floats:
+def _row(cells: list[str], columns: _Columns, n_before: int) -> _Floats:
     """Return the numbers of a row; columns that turn out to be text move to the texts."""
     out = np.full(len(cells), np.nan)
     wanted: list[int] = columns.numeric.tolist()
@@ -248,17 +248,12 @@ def _row(cells: list[str], columns: _Columns, line: int, n_before: int) -> _Floa
     for j in wanted:
         number = _number(cells[j])
         if number is None:
-            columns.texts[j] = _so_far(columns, j, line, n_before)
+            columns.texts[j] = [_NUMBER] * n_before  # _assemble puts the numbers back
             moved = True
         out[j] = np.nan if number is None else number
     if moved:
         _leave_out_texts(columns)
     return out
-
-
-def _so_far(columns: _Columns, j: int, line: int, n_before: int) -> list[str]:
-    # the numbers already read are put back by _assemble, which has the rows
-    return [_NUMBER] * n_before
 
 
 _NUMBER = "\0"  # stands for a cell that was read as a number before its column met a text

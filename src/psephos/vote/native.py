@@ -411,7 +411,8 @@ def _trees(estimators: Sequence[Any], n_features: int, code: _Floats) -> TreeVot
 
 def _linear(estimators: Sequence[Any], n_features: int, code: _Floats) -> LinearVoters:
     coefs: list[Any] = [e.coef_ for e in estimators]
-    dense = [np.asarray(c.toarray() if sparse.issparse(c) else c) for c in coefs]
+    plain = [np.asarray(c.toarray() if sparse.issparse(c) else c) for c in coefs]
+    dense = [np.atleast_2d(c) for c in plain]  # some models of two classes have one flat row
     coef = np.stack(dense).astype(np.float64)
     intercept = np.stack([np.broadcast_to(e.intercept_, coef.shape[1]) for e in estimators])
     used = np.flatnonzero((coef != 0).any(axis=(0, 1)))

@@ -80,15 +80,18 @@ class Geometry:
             scale = np.where(category, 1.0, _spread(rows, self.data.weight))
         return Metric(scale, category, 0.0)
 
+    def scale(self, mean: float) -> float:
+        """Return what divides distances, given their mean over training pairs."""
+        return mean if self.distance_scale == "mean" and mean > 0 else 1.0
+
     def similarity(self, columns: NDArray[np.intp], rows: _Floats) -> InverseDistance:
         """Return the similarity on these columns, scaled by the training pairs' mean distance."""
         metric = self.metric(columns, rows)
         mean = mean_distance(rows, self.data.weight, metric)
-        scale = mean if self.distance_scale == "mean" and mean > 0 else 1.0
         return InverseDistance(
             a=float(self.a),
             b=float(self.b),
-            scale=scale,
+            scale=self.scale(mean),
             per_query=self.distance_scale == "sum",
             column_scale=metric.scale,
             is_category=metric.is_category,

@@ -13,15 +13,15 @@ from psephos.models.boosting.skeleton import Round
 __all__ = ["Squares"]
 
 _Floats = NDArray[np.float64]
-_MAX_PAIRS = 30_000  # rows; a table of all their pairs takes 7 GB
+_MAX_PAIRS = 10**9  # pairs of a row and an anchor: 8 GB
 
 
 @dataclass
 class Squares:
-    """Squared distances of all training rows, grown by a column when a voter first reads it.
+    """Squared distances of the training rows to the anchors, grown by a column when first read.
 
     It gives the vote-driven update the kernel vote on the training rows, each row's own anchor
-    left out or not, at O(m^2) a new column.
+    left out or not, at O(rows x anchors) a new column.
     """
 
     geometry: Geometry
@@ -29,39 +29,37 @@ class Squares:
     columns: set[int] = field(default_factory=set[int])
     squared: _Floats = field(init=False)
     counts: _Floats | None = field(init=False, default=None)
+    mean: float = field(init=False, default=0.0)
 
     def __post_init__(self) -> None:
-        m = len(self.geometry.data.y)
-        if m > _MAX_PAIRS:
+        m, k = len(self.geometry.data.y), len(self.geometry.anchors)
+        if m * k > _MAX_PAIRS:
             raise PsephosError(
-                f"update='vote' keeps a table of all pairs of the {m} training rows: use "
-                "update='sample', or fewer rows."
+                f"update='vote' keeps a table of {m} training rows by {k} anchors, which is too "
+                "large: use update='sample', or keep some anchors only (n_anchors=2000)."
             )
-        self.squared = np.zeros((m, m))
+        self.squared = np.zeros((m, k))
 
     def shares(self, rounds: list[Round], columns: NDArray[np.intp]) -> _Floats:
         """Return each voter's normalised weight on each training row, shape (m, T)."""
-        for column in columns:
-            if int(column) not in self.columns:
-                self._grow(int(column))
+        new = [int(column) for column in columns if int(column) not in self.columns]
+        for column in new:
+            self._grow(column)
         g = self.geometry
         low, high = relevance(g.data.target.n_classes)
-        q = len(self.columns)
-        present = None if self.counts is None else self.counts / q
-        mean = self._mean(present)
-        scale = mean if g.distance_scale == "mean" and mean > 0 else 1.0
-        heard_as = np.zeros(len(g.data.y))
-        heard_as[g.anchors] = g.data.weight[g.anchors]
-        right = np.stack([r.right for r in rounds], axis=1)
+        present = None if self.counts is None else self.counts / len(self.columns)
+        self.mean = self._mean(present) if new else self.mean
+        right = np.stack([r.right[g.anchors] for r in rounds], axis=1)
         total, heard, _ = sums_from_squared(
             self.squared,
             present,
-            InverseDistance(float(g.a), float(g.b), scale),
-            heard_as,
+            InverseDistance(float(g.a), float(g.b), g.scale(self.mean)),
+            g.data.weight[g.anchors],
             right,
             g.distance_scale == "sum",
-            self.leave_one_out,
-            absent=mean,
+            g.anchors if self.leave_one_out else np.full(len(g.anchors), -1),
+            row_groups=np.arange(len(g.data.y)),
+            absent=self.mean,
         )
         weights = low * total[:, None] + (high - low) * heard
         mass = weights.sum(axis=1, keepdims=True)
@@ -71,25 +69,20 @@ class Squares:
         one = np.array([column], dtype=np.intp)
         rows = self.geometry.read(one)
         metric = self.geometry.metric(one, rows)
-        missing = bool(np.isnan(rows).any())
-        if missing and self.counts is None:
+        if np.isnan(rows).any() and self.counts is None:
             self.counts = np.full_like(self.squared, float(len(self.columns)))
-        add_squared(
-            self.squared,
-            self.counts,
-            rows[:, 0],
-            float(metric.scale[0]),
-            bool(metric.is_category[0]),
-        )
+        x, scale = rows[:, 0], float(metric.scale[0])
+        anchors = x[self.geometry.anchors]
+        add_squared(self.squared, self.counts, x, scale, bool(metric.is_category[0]), anchors)
         self.columns.add(column)
 
     def _mean(self, present: _Floats | None) -> float:
-        w = self.geometry.data.weight
+        """Return the mean distance of training rows to anchors, by weight."""
+        weight = self.geometry.data.weight
+        heard = weight[self.geometry.anchors]
         if present is None:
-            return float(w @ np.sqrt(self.squared) @ w / w.sum() ** 2)
+            return float(weight @ np.sqrt(self.squared) @ heard / weight.sum() / heard.sum())
         known = present > 0
-        distance = np.sqrt(
-            np.divide(self.squared, present, out=np.zeros_like(present), where=known)
-        )
-        pairs = float(w @ known @ w)
-        return float(w @ distance @ w / pairs) if pairs > 0 else 0.0
+        squares = np.divide(self.squared, present, out=np.zeros_like(present), where=known)
+        pairs = float(weight @ known @ heard)
+        return float(weight @ np.sqrt(squares) @ heard / pairs) if pairs > 0 else 0.0

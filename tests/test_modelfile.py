@@ -1,0 +1,554 @@
+"""The model file: it returns what was written, holds no more, and no hostile file gets through."""
+
+import copy
+import hashlib
+import io
+import json
+import pickle
+import struct
+import zipfile
+import zlib
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+from sklearn.tree import DecisionTreeClassifier
+
+from psephos import AdaBoostClassifier, SamBAClassifier, load, modelfile, save
+from psephos._errors import ModelFileError
+from psephos.testing import small_settings, small_table
+
+SETTINGS = small_settings()
+
+
+def named_frame(n_classes=2):
+    X, y = small_table(n_classes)
+    frame = pd.DataFrame(X, columns=[f'k__B;p__<b>"{j}' for j in range(12)])
+    frame["site"] = pd.Series(np.array(["skin", "lüng", "骨"])[np.arange(60) % 3])
+    frame["site"] = frame["site"].astype("category")
+    frame["grade"] = pd.Categorical(np.arange(60) % 4)
+    return frame, y
+
+
+def fitted(name="samba", **kwargs):
+    X, y = small_table(**kwargs)
+    return clone(SETTINGS[name]).fit(X, y), X
+
+
+def file_of(model, tmp_path):
+    path = tmp_path / "model.psephos"
+    save(model, path)
+    return path
+
+
+# ---------------------------------------------------------------------- round trips
+@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_round_trip_of_frames_with_categories(name, n_classes, tmp_path):
+    frame, y = named_frame(n_classes)
+    model = clone(SETTINGS[name])
+    if model.estimator is not None:  # voters of scikit-learn know no categories
+        frame = frame.drop(columns=["site"])
+        model.set_params(categorical_features=None)
+    model.fit(frame, y)
+    path = file_of(model, tmp_path)
+    again = load(path)
+    assert type(again) is type(model)
+    assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
+    assert_array_equal(again.feature_names_in_, model.feature_names_in_)
+    assert again.schema_ == model.schema_
+    assert again.explain(frame[:5]).columns() == model.explain(frame[:5]).columns()
+    assert_array_equal(again.estimator_errors_, model.estimator_errors_)
+    params = model.get_params(deep=False)
+    assert again.get_params(deep=False) == {**params, "estimator": None}
+    if model.estimator is None:
+        refitted = again.fit(frame, y)
+        assert_array_equal(refitted.predict_proba(frame), model.predict_proba(frame))
+        assert path.read_bytes() == file_of(refitted, tmp_path).read_bytes()
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["ä", "b"], [True, False], [-3, 10**12], [2.5, 1.0], np.array(["b", "a"], dtype=object),
+        np.array(["x" * 300, "\N{SNOWMAN}"], dtype=object), np.array([1, 0], dtype=np.uint8),
+    ],
+)  # fmt: skip
+def test_labels_come_back(labels, tmp_path):
+    X, _ = small_table()
+    y = np.asarray(labels)[np.arange(60) % 2]
+    y = pd.Series(y).astype(int) if y.dtype.kind == "f" and (y % 1 == 0).all() else y
+    if np.asarray(y).dtype.kind == "f":
+        y = np.asarray(y).astype(str)
+    model = AdaBoostClassifier(n_estimators=3).fit(X, y)
+    again = load(file_of(model, tmp_path))
+    assert again.classes_.dtype == model.classes_.dtype
+    assert again.classes_.tolist() == model.classes_.tolist()
+    assert_array_equal(again.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"class_weight": {"ham": 2.0, "egg": 0.5}},
+        {"class_weight": "balanced", "a": np.float32(0.5), "n_anchors": np.int64(30)},
+        {"categorical_features": [2, 3]},
+        {"categorical_features": np.arange(12) == 2},
+        {"leave_one_out": np.False_, "n_jobs": -1, "validation_fraction": 0.25, "random_state": 3},
+    ],
+)
+def test_parameters_come_back(params, tmp_path):
+    X, y = small_table()
+    model = SamBAClassifier(n_estimators=3, **params).fit(X, y)
+    again = load(file_of(model, tmp_path))
+    for name, value in params.items():
+        assert_array_equal(getattr(again, name), value)
+    again.fit(X, y)
+    assert_array_equal(again.decision_function(X), model.decision_function(X))
+
+
+def test_an_estimator_or_generator_is_not_kept(tmp_path):
+    X, y = small_table()
+    tree, state = DecisionTreeClassifier(max_depth=1), np.random.RandomState(0)
+    model = AdaBoostClassifier(tree, n_estimators=2, random_state=state).fit(X, y)
+    again = load(file_of(model, tmp_path))
+    assert again.estimator is again.random_state is None
+    assert_array_equal(again.predict(X), model.predict(X))
+
+
+def test_reduced_models_come_back(tmp_path):
+    frame, y = named_frame()
+    model = SamBAClassifier(n_estimators=3, categorical_features=["site", "grade"]).fit(frame, y)
+    reduced = model.reduce()
+    again = load(file_of(reduced, tmp_path))
+    used = list(model.features_used_)
+    assert_array_equal(again.decision_function(frame[used]), model.decision_function(frame))
+
+
+def test_a_vote_of_one_constant_comes_back(tmp_path):
+    X = np.zeros((6, 2))
+    model = SamBAClassifier().fit(X, [0, 0, 0, 0, 1, 1])
+    assert len(model.vote_.columns) == 0
+    again = load(file_of(model, tmp_path))
+    assert_array_equal(again.predict(X), np.zeros(6))
+    assert again.reduce().n_features_in_ == 1
+
+
+def test_same_model_same_bytes(tmp_path):
+    for name in ("adaboost", "samba-anchors", "samba-trees"):
+        one = file_of(fitted(name)[0], tmp_path).read_bytes()
+        assert one == file_of(fitted(name)[0], tmp_path).read_bytes()
+        assert one == file_of(copy.deepcopy(fitted(name)[0]), tmp_path).read_bytes()
+
+
+def test_only_columns_that_are_read_are_stored(tmp_path):
+    """Every value of an unread column is absent from the arrays and the manifest."""
+    rng = np.random.default_rng(0)
+    X, y = small_table(p=30)
+    X[:, 5:] = rng.uniform(3, 4, (60, 25))
+    for model in (SamBAClassifier(n_estimators=3), AdaBoostClassifier(n_estimators=3)):
+        model.fit(X, y)
+        silent = np.setdiff1d(np.arange(30), model.vote_.columns)
+        assert len(silent) > 20
+        with zipfile.ZipFile(file_of(model, tmp_path)) as archive:
+            content = b"".join(archive.read(name) for name in archive.namelist())
+            arrays = [np.load(io.BytesIO(archive.read(n))) for n in archive.namelist()[1:]]
+        stored = np.concatenate([a.ravel().astype(float) for a in arrays if a.dtype.kind != "U"])
+        hidden = X[:, silent[silent >= 5]]
+        assert not np.isin(hidden, stored).any()
+        for value in hidden.ravel():
+            assert struct.pack("<d", value) not in content
+            assert struct.pack("<f", value) not in content
+            assert repr(float(value)).encode() not in content
+        if isinstance(model, SamBAClassifier):  # the anchors are there: the search finds values
+            seen = X[:, model.vote_.columns]
+            assert np.isin(seen, stored).all()
+
+
+def test_interrupted_write_leaves_the_old_file(tmp_path, monkeypatch):
+    model, _ = fitted()
+    path = file_of(model, tmp_path)
+    before = path.read_bytes()
+    other, _ = fitted("adaboost")
+
+    def broken(*_):
+        raise KeyboardInterrupt
+
+    for name in ("fsync", "replace"):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"psephos.modelfile.os.{name}", broken)
+            with pytest.raises(KeyboardInterrupt):
+                save(other, path)
+        assert path.read_bytes() == before
+        assert [p.name for p in tmp_path.iterdir()] == ["model.psephos"]
+    save(other, path)
+    assert path.read_bytes() != before
+
+
+def test_a_file_is_readable_by_others(tmp_path):
+    path = file_of(fitted()[0], tmp_path)
+    (tmp_path / "plain").write_bytes(b"")
+    assert path.stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_what_is_no_model_is_refused(tmp_path):
+    for thing in (SamBAClassifier(), DecisionTreeClassifier(), 3):
+        with pytest.raises(ModelFileError, match=f"{type(thing).__name__} is not a fitted model"):
+            save(thing, tmp_path / "x")
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "none")
+    with pytest.raises(FileNotFoundError):
+        save(fitted()[0], tmp_path / "no" / "folder")
+
+
+# ---------------------------------------------------------------------- hostile files
+def unpack(path):
+    with zipfile.ZipFile(path) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    return json.loads(files.pop("manifest.json")), files
+
+
+def pack(manifest, files, path, method=zipfile.ZIP_DEFLATED):
+    """Write a file whose checksums are right, whatever is in it."""
+    if isinstance(manifest, dict):
+        names = manifest.get("arrays", {})
+        manifest["arrays"] = {n: hashlib.sha256(files[n]).hexdigest() for n in names if n in files}
+        manifest["checksum"] = hashlib.sha256(modelfile._canonical(manifest)).hexdigest()
+        manifest = json.dumps(manifest).encode()
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("manifest.json", manifest)
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return path
+
+
+def npy(array, **kwargs):
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, array, version=(1, 0), **kwargs)
+    return buffer.getvalue()
+
+
+def use(model):
+    """Ask a model that was accepted for everything it can say: it must not crash."""
+    X = np.random.default_rng(0).standard_normal((7, model.n_features_in_))
+    with np.errstate(all="ignore"):
+        model.predict_proba(X)
+        model.explain(X).columns()
+        model.describe()
+        model.local_importance(X)
+        model.reduce()
+
+
+def accepted(path):
+    """Load; return the model, or None if it was refused as it should be."""
+    try:
+        return load(path)
+    except ModelFileError as error:
+        assert str(path) in str(error)
+        return None
+
+
+KINDS = ["samba", "adaboost", "adaboost-trees", "samba-lines", "samba-bayes"]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", KINDS)
+def test_flipped_and_missing_bytes(name, tmp_path):
+    path = file_of(fitted(name)[0], tmp_path)
+    data = path.read_bytes()
+    rng = np.random.default_rng(0)
+    refused = 0
+    for trial in range(150):
+        damaged = bytearray(data)
+        if trial % 3:
+            for place in rng.integers(0, len(data), 1 + trial % 5):
+                damaged[place] ^= 1 << int(rng.integers(8))
+        else:
+            damaged = damaged[: int(rng.integers(0, len(data)))]
+        path.write_bytes(damaged)
+        refused += accepted(path) is None
+    assert refused > 130  # what is left are bytes that carry nothing: dates, flags of the archive
+
+
+def test_content_that_does_not_match_its_checksum(tmp_path):
+    path = file_of(fitted()[0], tmp_path)
+    manifest, files = unpack(path)
+    name = next(n for n in files if "anchors" in n)
+    files[name] = files[name][:-8] + bytes(8)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("manifest.json", json.dumps(manifest))
+        for n, data in files.items():
+            archive.writestr(n, data)
+    with pytest.raises(ModelFileError, match="does not match its checksum"):
+        load(path)
+    manifest["n_features"] = 13
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("manifest.json", json.dumps(manifest))
+    with pytest.raises(ModelFileError, match="manifest does not match its checksum"):
+        load(path)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", KINDS)
+def test_numbers_out_of_range(name, tmp_path):
+    """Every array, with values that are no place in anything: refused, or harmless."""
+    path = file_of(fitted(name)[0], tmp_path)
+    manifest, files = unpack(path)
+    refused = 0
+    for array_name, data in files.items():
+        array = np.load(io.BytesIO(data))
+        for value in (-1, -(2**62), 2**31, 2**62, np.nan, np.inf, 0, 99):
+            for place in {0, array.size // 2, array.size - 1} if array.size else ():
+                bad = array.copy()
+                with np.errstate(all="ignore"):
+                    try:
+                        bad.flat[place] = value
+                    except (OverflowError, ValueError):
+                        continue
+                pack(copy.deepcopy(manifest), {**files, array_name: npy(bad)}, path)
+                model = accepted(path)
+                refused += model is None
+                if model is not None:
+                    use(model)
+    assert refused > 20
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", KINDS)
+def test_arrays_of_other_shapes_and_kinds(name, tmp_path):
+    path = file_of(fitted(name)[0], tmp_path)
+    manifest, files = unpack(path)
+    changes = [
+        lambda a: a[:0], lambda a: a[:-1], lambda a: np.concatenate([a, a]), lambda a: a[None],
+        lambda a: a[..., None], lambda a: a.ravel(), lambda a: a.astype(str), lambda a: a[0, ...],
+        lambda a: a.astype("<f4"), lambda a: a.astype(">f8"), lambda a: a.astype("<i4"),
+        lambda a: a.astype("u1"), lambda a: a.astype(bool), lambda a: a.astype("S9"),
+        lambda a: a.astype(complex), lambda a: np.array(3.0), lambda a: np.array("x"),
+        lambda a: np.zeros(len(a), dtype=[("x", "<i8")]), lambda a: a.astype("<M8[s]"),
+        lambda a: np.asfortranarray(np.atleast_2d(a).repeat(2, 0)), lambda a: -a, lambda a: a[::-1],
+    ]  # fmt: skip
+    refused = 0
+    for array_name, data in files.items():
+        for change in changes:
+            try:
+                bad = change(np.load(io.BytesIO(data)))
+            except (IndexError, ValueError, TypeError):
+                continue
+            pack(copy.deepcopy(manifest), {**files, array_name: npy(bad)}, path)
+            model = accepted(path)
+            refused += model is None
+            if model is not None:
+                use(model)
+    assert refused > 50
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", KINDS)
+def test_arrays_exchanged(name, tmp_path):
+    path = file_of(fitted(name)[0], tmp_path)
+    manifest, files = unpack(path)
+    names = list(files)
+    for one in names:
+        for two in names:
+            if one < two:
+                changed = {**files, one: files[two], two: files[one]}
+                model = accepted(pack(copy.deepcopy(manifest), changed, path))
+                if model is not None:
+                    use(model)
+
+
+def header(text, body=b""):
+    text = text.encode() + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + body
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"", b"\x93NUMPY", b"\x93NUMPY\x01\x00\xff\xff", b"\x93NUMPY\x03\x00" + bytes(64),
+        header("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999,), }"),
+        header("{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296), }"),
+        header("{'descr': '<f8', 'fortran_order': False, 'shape': (-1,), }", bytes(8)),
+        header("{'descr': '<f8', 'fortran_order': False, 'shape': (0, -5), }"),
+        header("{'descr': '<f8', 'fortran_order': False, 'shape': (True,), }", bytes(8)),
+        header("{'descr': '<U0', 'fortran_order': False, 'shape': (9999999999,), }"),
+        header("{'descr': '<U999999999', 'fortran_order': False, 'shape': (1,), }"),
+        header("{'descr': '<U1', 'fortran_order': False, 'shape': (1,), }", b"\xff\xff\xff\x7f"),
+        header("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", pickle.dumps([1])),
+        header("{'descr': '<f8', 'fortran_order': True, 'shape': (1,), }", bytes(8)),
+        header("__import__('os').system('true')"), header("{"), header("(" * 9000),
+        header("{'descr': [('a', '|O')], 'fortran_order': False, 'shape': (1,), }", bytes(8)),
+        header("{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }", bytes(16)),
+    ],
+)  # fmt: skip
+def test_hostile_arrays(data, tmp_path):
+    path = file_of(fitted()[0], tmp_path)
+    manifest, files = unpack(path)
+    for name in files:
+        with pytest.raises(ModelFileError):
+            load(pack(copy.deepcopy(manifest), {**files, name: data}, path))
+
+
+class Trap:
+    """Writes a file if it is ever unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return (open, (str(self.path), "w"))
+
+
+def test_no_code_is_run(tmp_path):
+    path = file_of(fitted()[0], tmp_path)
+    manifest, files = unpack(path)
+    trap = tmp_path / "sprung"
+    trapped = np.array([Trap(trap)], dtype=object)
+    for name in files:
+        changed = {**files, name: npy(trapped, allow_pickle=True)}
+        with pytest.raises(ModelFileError):
+            load(pack(copy.deepcopy(manifest), changed, path))
+    path.write_bytes(pickle.dumps(Trap(trap)))
+    with pytest.raises(ModelFileError):
+        load(path)
+    assert not trap.exists()
+
+
+def places(value, at=()):
+    """Every place in a manifest."""
+    yield at
+    children = value.items() if isinstance(value, dict) else enumerate(value)
+    if isinstance(value, dict | list):
+        for key, child in children:
+            yield from places(child, (*at, key))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["samba", "adaboost-trees"])
+def test_manifests_with_anything_in_any_place(name, tmp_path):
+    path = file_of(fitted(name)[0], tmp_path)
+    manifest, files = unpack(path)
+    odd = [
+        None, True, -1, 10**400, 1e308, "x", [], {}, [[]], {"float": "nan"}, {"tuple": [1]},
+        {"part": "vote", "fields": {}}, {"array": "nothing"}, {"objects": [1, "a"]}, {"tuple": 3},
+        {"part": "stump voters"}, {"float": "1e5"}, {"array": ["x"]}, {"part": ["vote"]},
+    ]  # fmt: skip
+    for at in places(manifest):
+        if not at or at[0] in ("checksum", "arrays"):
+            continue
+        for value in odd:
+            changed = copy.deepcopy(manifest)
+            parent = changed
+            for key in at[:-1]:
+                parent = parent[key]
+            parent[at[-1]] = value
+            model = accepted(pack(changed, files, path, zipfile.ZIP_STORED))
+            if model is not None and at[0] != "params":
+                use(model)
+
+
+@pytest.mark.parametrize("depth", [2_000, 200_000])
+def test_deep_nesting(depth, tmp_path):
+    path = file_of(fitted()[0], tmp_path)
+    manifest, files = unpack(path)
+    for text in (
+        "[" * depth + "]" * depth,
+        '{"a":' * depth + "1" + "}" * depth,
+        json.dumps({**manifest, "vote": "HERE"}).replace('"HERE"', "[" * depth + "]" * depth),
+        json.dumps({**manifest, "vote": "HERE"}).replace(
+            '"HERE"', '{"tuple":[' * depth + "1" + "]}" * depth
+        ),
+    ):
+        with pytest.raises(ModelFileError):
+            load(pack(text.encode(), files, path))
+    deep = 1
+    for _ in range(400):
+        deep = {"tuple": [deep]}
+    with pytest.raises(ModelFileError):
+        load(pack({**manifest, "vote": deep}, files, path))
+
+
+def test_archives_that_claim_more_than_they_may(tmp_path):
+    path = tmp_path / "bomb"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("manifest.json", "{}")
+        archive.writestr("arrays/x.npy", bytes(1 << 20))
+    data = bytearray(path.read_bytes())
+    place = data.rindex(struct.pack("<L", 1 << 20))  # the size in the archive's list
+    data[place : place + 4] = struct.pack("<L", 0xFFFFFFF0)
+    path.write_bytes(data)
+    with pytest.raises(ModelFileError, match="more than 2 GiB"):
+        load(path)
+
+
+def test_a_bomb_that_claims_to_be_small(tmp_path):
+    path = tmp_path / "bomb"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("manifest.json", bytes(1 << 24))
+    data = path.read_bytes()
+    path.write_bytes(data.replace(struct.pack("<L", 1 << 24), struct.pack("<L", 100)))
+    with pytest.raises(ModelFileError):
+        load(path)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_other_packings_are_refused(method, tmp_path):
+    path = file_of(fitted()[0], tmp_path)
+    with pytest.raises(ModelFileError, match="packed in a way this version does not read"):
+        load(pack(*unpack(path), path, method))
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"format": "other"}, "not a psephos model file"),
+        ({"schema": 2, "psephos": "9.1"}, "written by psephos 9.1 in a newer form: update psephos"),
+        ({"class": "Evil"}, "holds a 'Evil', which this version does not know"),
+        ({"class": "VoteClassifier"}, "does not know"),
+        ({"n_features": 5}, "does not fit its table"),
+        ({"n_features": 0}, "not those of a table"),
+        ({"n_features": 10**15}, "not those of a table"),
+        ({"names": ["a", "b"]}, "column names do not fit"),
+        ({"levels": {"tuple": [{"tuple": [99, {"tuple": ["a"]}]}]}}, "not those of a table"),
+    ],
+)
+def test_sentences(change, sentence, tmp_path):
+    path = file_of(fitted()[0], tmp_path)
+    manifest, files = unpack(path)
+    with pytest.raises(ModelFileError, match=sentence):
+        load(pack({**manifest, **change}, files, path))
+
+
+def test_unknown_parts_are_named(tmp_path):
+    path = file_of(fitted()[0], tmp_path)
+    manifest, files = unpack(path)
+    manifest["vote"]["fields"]["voters"]["part"] = "oracle voters"
+    with pytest.raises(ModelFileError, match="names a part 'oracle voters'"):
+        load(pack(manifest, files, path))
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"PK", b"PK\x03\x04" + bytes(50), b"\x80\x04.", zlib.compress(b"x"), b"a,b\n1,2"]
+)
+def test_what_is_no_archive(data, tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(data)
+    with pytest.raises(ModelFileError, match="damaged or not a psephos model file"):
+        load(path)
+
+
+def test_parameters_this_version_does_not_know_are_left_out(tmp_path):
+    path = file_of(fitted()[0], tmp_path)
+    manifest, files = unpack(path)
+    manifest["params"]["later"] = 3
+    model = load(pack(manifest, files, path))
+    assert not hasattr(model, "later")
+
+
+def test_attributes_of_a_file_cannot_replace_methods(tmp_path):
+    path = file_of(fitted()[0], tmp_path)
+    manifest, files = unpack(path)
+    manifest["extras"]["predict"] = 3
+    assert callable(load(pack(manifest, files, path)).predict)
