@@ -93,7 +93,12 @@ def test_labels_come_back(labels, tmp_path):
     "params",
     [
         {"class_weight": {"ham": 2.0, "egg": 0.5}},
-        {"class_weight": "balanced", "a": np.float32(0.5), "n_anchors": np.int64(30)},
+        {
+            "class_weight": "balanced",
+            "a": np.float32(0.5),
+            "n_anchors": np.int64(30),
+            "random_state": 1,
+        },
         {"categorical_features": [2, 3]},
         {"categorical_features": np.arange(12) == 2},
         {"leave_one_out": np.False_, "n_jobs": -1, "validation_fraction": 0.25, "random_state": 3},
@@ -243,11 +248,13 @@ def use(model):
 
 def accepted(path):
     """Load; return the model, or None if it was refused as it should be."""
+    sentence = str(path)
     try:
         return load(path)
     except ModelFileError as error:
-        assert str(path) in str(error)
-        return None
+        sentence = str(error)
+    assert sentence.startswith(str(path))
+    return None
 
 
 KINDS = ["samba", "adaboost", "adaboost-trees", "samba-lines", "samba-bayes"]
@@ -419,8 +426,8 @@ def test_no_code_is_run(tmp_path):
 def places(value, at=()):
     """Every place in a manifest."""
     yield at
-    children = value.items() if isinstance(value, dict) else enumerate(value)
     if isinstance(value, dict | list):
+        children = value.items() if isinstance(value, dict) else enumerate(value)
         for key, child in children:
             yield from places(child, (*at, key))
 

@@ -35,6 +35,7 @@ BAD = {
     "class_weight": ["balance", 2, [1, 2], {"ham": -1}, {"ham": "x"}, {"spam": 1}],
     "categorical_features": ["dtype", 3, {0}, [99], [-1], ["zz"], [0.5], [[0, 1]], [True, False]],
     "validation_fraction": [0, 1, -0.1, 1.5, "half", np.nan, 1e-9],
+    "min_weight_fraction_leaf": [-0.1, 0.51, np.nan, "0", None, True],
     "n_jobs": [0, 1.5, "all", True],
     "random_state": ["x", 1.5, -1, [1], 2**32, True],
 }
@@ -42,8 +43,13 @@ CASES = [
     (cls, name, value)
     for cls in estimator_classes().values()
     for name in inspect.signature(cls).parameters
-    for value in BAD[name]
+    for value in BAD.get(name, ())
 ]
+
+
+def test_every_parameter_has_bad_values():
+    for cls in estimator_classes().values():
+        assert set(inspect.signature(cls).parameters) <= set(BAD)
 
 
 @pytest.mark.parametrize(("cls", "name", "value"), CASES)

@@ -1,6 +1,6 @@
 """Which defaults should SamBA have? A grid on four real sets, none of them used elsewhere to judge.
 
-    PSEPHOS_DATA=... python benchmarks/quality/samba_defaults.py [--repeats 2] [--jobs 2] [--out FILE]
+    PSEPHOS_DATA=... python benchmarks/quality/samba_defaults.py [--jobs 2] [--out FILE]
 
 Stratified (grouped where subjects repeat) 5-fold cross-validation; balanced accuracy, columns
 read and log-loss, averaged over folds, then over sets. Every fit happens inside the folds.
@@ -111,7 +111,8 @@ def main():
         show(f"Averaged over everything but {key}", mean_over_sets(grid, [key]), [key])
     show("Best 15 settings", mean_over_sets(grid, list(GRID)), list(GRID), 15)
     others = [row for row in rows if row["label"] != "grid"]
-    show("The authors' program's settings, and AdaBoost", mean_over_sets(others, ["label"]), ["label"])
+    table = mean_over_sets(others, ["label"])
+    show("The authors' program's settings, and AdaBoost", table, ["label"])
     default = {k: v for k, v in SamBAClassifier().get_params().items() if k in GRID}
     mine = [row for row in grid if all(row[k] == v for k, v in default.items())]
     show("The constructor's defaults", mean_over_sets(mine, list(GRID)), list(GRID))

@@ -20,5 +20,6 @@ class MissingExtraError(PsephosError, ImportError):
 
     def __init__(self, package: str, purpose: str, extra: str) -> None:
         super().__init__(
-            f"{purpose} needs the package {package!r}; install it with: pip install 'psephos[{extra}]'"
+            f"{purpose} needs the package {package!r}; install it with: "
+            f"pip install 'psephos[{extra}]'"
         )

@@ -6,6 +6,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
@@ -71,6 +72,12 @@ class Table:
     def n_codes(self) -> dict[int, int]:
         """Return the number of codes of each categorical column."""
         return {j: len(levels) for j, levels in self.schema.levels.items()}
+
+    def dense(self, columns: Any = slice(None)) -> NDArray[np.float64]:
+        """Return some columns (default all) as a dense float64 array."""
+        part: Any = self.values[:, columns]
+        whole: Any = part.toarray() if sp.issparse(part) else part
+        return np.asarray(whole, dtype=np.float64)
 
     def take(self, rows: NDArray[np.intp]) -> "Table":
         """Return these rows only."""

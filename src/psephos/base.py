@@ -221,7 +221,8 @@ class VoteClassifier(ClassifierMixin, BaseEstimator):
 
     def contributions(self, X: Any) -> NDArray[np.float64]:
         """Return each voter's contribution to the score, (n, T) for two classes, else (n, T, K)."""
-        terms = self.vote_.contributions(self._values(X))
+        values = self._values(X)
+        terms = self.vote_.contributions(values)
         return terms[:, :, 0] if terms.shape[2] == 1 else terms
 
     def local_importance(self, X: Any) -> NDArray[np.float64]:
@@ -229,12 +230,14 @@ class VoteClassifier(ClassifierMixin, BaseEstimator):
 
         Columns are those of `features_used_`, in that order.
         """
-        table: Any = self.vote_.local_importance(self._values(X))
+        values = self._values(X)
+        table: Any = self.vote_.local_importance(values)
         return table[:, self.vote_.columns].toarray()
 
     def mass(self, X: Any) -> NDArray[np.float64]:
         """Return the total raw weight heard for each row, shape (n,): low far from the anchors."""
-        return self.vote_.mass(self._values(X))
+        values = self._values(X)
+        return self.vote_.mass(values)
 
     def margins(self, X: Any, y: Any) -> NDArray[np.float64]:
         """Return each row's margin for its label, in [-1, 1]; positive where the vote is right.

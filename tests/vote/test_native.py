@@ -182,7 +182,13 @@ class Threshold(ClassifierMixin, BaseEstimator):
 
 @pytest.mark.parametrize("make", [SamBAClassifier, AdaBoostClassifier])
 @pytest.mark.parametrize(
-    "voter", [SVC(), RandomForestClassifier(3, max_depth=2), Threshold(1), LogisticRegression(max_iter=2000)]
+    "voter",
+    [
+        SVC(),
+        RandomForestClassifier(3, max_depth=2),
+        Threshold(1),
+        LogisticRegression(max_iter=2000),
+    ],
 )
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_any_classifier_may_vote(make, voter, n_classes, tmp_path):

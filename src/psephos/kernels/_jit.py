@@ -4,20 +4,18 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any
 
 import numba
 
 __all__ = ["effective_jobs", "jit", "run_blocks"]
-
-_F = TypeVar("_F", bound=Callable[..., Any])
 
 _lock = threading.Lock()
 _pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
 _inside = threading.local()
 
 
-def jit(function: _F | None = None, **options: Any) -> Any:
+def jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Compile a kernel: nogil, NumPy error model, cached on disk where a folder can be written.
 
     ``numba.njit(cache=True)`` raises at import where no cache folder is writable (a read-only

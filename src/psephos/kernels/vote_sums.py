@@ -9,7 +9,7 @@ __all__ = ["leaf_of_rows", "sum_sides"]
 
 @jit
 def sum_sides(holds, weights, left, right, out):
-    """Add to out (n, K) the sum over t of weights[i, t] * (left[t] if holds[i, t] else right[t])."""
+    """Add to out (n, K) the sum over t of weights[i, t] times left[t] or, if not holds, right[t]."""
     n, voters = holds.shape
     for i in range(n):
         for t in range(voters):
@@ -33,9 +33,6 @@ def leaf_of_rows(X, root, feature, threshold, missing_left, first, second, singl
                 value = X[i, feature[node]]
                 if single:
                     value = np.float64(np.float32(value))
-                if np.isnan(value):
-                    left = missing_left[node]
-                else:
-                    left = value <= threshold[node]
+                left = missing_left[node] if np.isnan(value) else value <= threshold[node]
                 node = first[node] if left else second[node]
             out[i, t] = node

@@ -57,7 +57,7 @@ class Readout:
         k = target.n_classes
         if self.link == "share":
             if k == 2:
-                up = (1.0 + score[:, 0]) / 2.0
+                up = np.clip((1.0 + score[:, 0]) / 2.0, 0.0, 1.0)  # sums round
                 return np.column_stack([1.0 - up, up])
             shares = np.clip(((k - 1) * score + 1.0) / k, 0.0, None)
             return shares / shares.sum(axis=1, keepdims=True)

@@ -1,10 +1,8 @@
 """SamBA's local expertise: distances, and the weights made of what voters got right."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
@@ -68,8 +66,7 @@ class Geometry:
 
     def read(self, columns: NDArray[np.intp]) -> _Floats:
         """Return the training rows on these columns, dense float64."""
-        part: Any = self.data.table.values[:, columns]
-        return np.asarray(part.toarray() if sp.issparse(part) else part, dtype=np.float64)
+        return self.data.table.dense(columns)
 
     def metric(self, columns: NDArray[np.intp], rows: _Floats) -> Metric:
         """Return the distance on these columns; rows with nothing in common are left open."""

@@ -1,9 +1,6 @@
 """Copies of a row are one row of added weight."""
 
-from typing import Any
-
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from psephos.models.boosting.learners import Training
@@ -20,16 +17,13 @@ def distinct_rows(data: Training) -> Training:
     A row of weight 2 is then the row given twice, in every part of the algorithm; so leaving a
     row out leaves out its copies. The first copy's identifier is kept.
     """
-    values = data.table.values
-    head: Any = values[:, :_KEY_COLUMNS]
-    head = head.toarray() if sp.issparse(head) else np.asarray(head)
-    groups = _groups(np.column_stack([head.astype(np.float64), data.y]))
+    head = data.table.dense(slice(_KEY_COLUMNS))
+    groups = _groups(np.column_stack([head, data.y]).astype(np.float64))
     if groups.max() + 1 == len(groups):
         return data
     suspects = np.flatnonzero(np.bincount(groups)[groups] > 1)
-    rest: Any = values[suspects]
-    rest = rest.toarray() if sp.issparse(rest) else np.asarray(rest)
-    same = _groups(np.column_stack([rest.astype(np.float64), data.y[suspects]]))
+    rest = data.table.take(suspects).dense()
+    same = _groups(np.column_stack([rest, data.y[suspects]]).astype(np.float64))
     first = np.arange(len(groups))
     first[suspects] = suspects[_first_of(same)]
     kept = np.unique(first)

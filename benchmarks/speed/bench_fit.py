@@ -1,0 +1,134 @@
+"""Whole fits, ours against scikit-learn's AdaBoost: sort included, CPU time, one thread, one run.
+
+python benchmarks/speed/bench_fit.py [--small]
+
+Random tables and labels. scikit-learn's stumps cost the same every round, so where T rounds of
+them would take minutes a few are timed and scaled, and the table says so. Then the cold start:
+fresh processes, with an empty kernel cache and with a full one, and the time of the imports.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+from _timing import cpu_time, head, line  # first: it asks NumPy for one thread
+
+# isort: split
+import numpy as np
+from sklearn.ensemble import AdaBoostClassifier as PeerAdaBoost
+
+from psephos import AdaBoostClassifier, SamBAClassifier
+
+ROUNDS_TIMED = 5  # of the peer, where all would take too long
+
+
+def table(n, p, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p)).astype(np.float32).astype(np.float64)
+    return X, rng.integers(0, 2, n)
+
+
+def fit_seconds(model, X, y):
+    return cpu_time(lambda: model.fit(X, y))
+
+
+def peer_seconds(X, y, rounds):
+    """Return (seconds, whether scaled)."""
+    scaled = X.size * rounds > 10**8
+    timed = ROUNDS_TIMED if scaled else rounds
+    model = PeerAdaBoost(n_estimators=timed, random_state=0)
+    seconds = cpu_time(lambda: model.fit(X, y), 1 if scaled else 5)
+    return seconds * rounds / timed, scaled
+
+
+def same_stumps(X, y, rounds):
+    """How many of the first rounds choose the same column as scikit-learn's trees."""
+    ours = AdaBoostClassifier(n_estimators=rounds).fit(X, y).vote_.voters
+    peer = PeerAdaBoost(n_estimators=rounds, random_state=0).fit(X, y)
+    theirs = [tree.tree_.feature[0] for tree in peer.estimators_]
+    return int(np.sum(ours.columns[ours.feature] == theirs[: ours.n_voters]))
+
+
+def adaboost_rows(shapes):
+    print("\n## AdaBoost fit\n")
+    head("rows x columns", "T", "error, s", "gini, s", "peer, s", "error", "gini", "same columns")
+    for n, p, rounds in shapes:
+        X, y = table(n, p)
+        error = fit_seconds(AdaBoostClassifier(n_estimators=rounds, criterion="error"), X, y)
+        gini = fit_seconds(AdaBoostClassifier(n_estimators=rounds), X, y)
+        peer, scaled = peer_seconds(X, y, rounds)
+        same = same_stumps(X, y, 10) if not scaled or p <= 12_000 else "-"
+        line(
+            f"{n} x {p}", str(rounds), f"{error:.3f}", f"{gini:.3f}",
+            f"{peer:.2f}{' (scaled)' if scaled else ''}",
+            f"{peer / error:.0f} x", f"{peer / gini:.0f} x", f"{same} of 10",
+        )  # fmt: skip
+
+
+def samba_rows(shapes):
+    print("\n## SamBA fit, 10 voters\n")
+    head("rows x columns", "default, s", "update='sample', s", "peer, s", "default", "sample")
+    for n, p in shapes:
+        X, y = table(n, p)
+        default = fit_seconds(SamBAClassifier(n_estimators=10), X, y)
+        sample = fit_seconds(SamBAClassifier(n_estimators=10, update="sample"), X, y)
+        peer, scaled = peer_seconds(X, y, 10)
+        line(
+            f"{n} x {p}", f"{default:.4f}", f"{sample:.4f}",
+            f"{peer:.3f}{' (scaled)' if scaled else ''}",
+            f"{peer / default:.1f} x", f"{peer / sample:.1f} x",
+        )  # fmt: skip
+
+
+START = """
+import time; t = time.process_time()
+import numpy as np
+from psephos.models import {model}
+imported = time.process_time() - t
+rng = np.random.default_rng(0); X = rng.standard_normal((60, 9)); y = np.arange(60) % 2
+t = time.process_time()
+{model}({params}).fit(X, y).predict(X)
+first = time.process_time() - t; t = time.process_time()
+{model}({params}).fit(X, y).predict(X)
+print(first - (time.process_time() - t))
+"""
+
+
+def seconds_of(code, cache):
+    env = {**os.environ, "NUMBA_CACHE_DIR": cache}
+    out = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, check=True)
+    return float(out.stdout)
+
+
+def cold_rows():
+    print("\n## Cold start: what the first fit and predict cost beyond the second, CPU s\n")
+    head("model", "empty cache", "full cache")
+    for model, params in [("AdaBoostClassifier", ""), ("SamBAClassifier", "")]:
+        code = START.format(model=model, params=params)
+        with tempfile.TemporaryDirectory() as cache:
+            empty = seconds_of(code, cache)
+            full = sorted(seconds_of(code, cache) for _ in range(5))[2]
+        line(model, f"{empty:.2f}", f"{full:.2f}")
+    print("\n## Import, CPU s\n")
+    head("module", "seconds", "of scikit-learn's own")
+    base = "import time; t = time.process_time(); import {}; print(time.process_time() - t)"
+    names = ["sklearn.ensemble", "psephos", "psephos.models"]
+    found = {m: sorted(seconds_of(base.format(m), "") for _ in range(7))[3] for m in names}
+    for name in names:
+        line(name, f"{found[name]:.2f}", f"{found[name] / found['sklearn.ensemble']:.2f} x")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--small", action="store_true", help="small tables, to try the command")
+    small = parser.parse_args().small
+    adaboost_rows([(500, 1_000, 20)] if small else [(640, 12_000, 100), (500, 50_000, 100)])
+    wide = (10, 100) if small else (10, 100, 1_000, 10_000, 50_000)
+    samba_rows([(n, p) for n in (500, 2_000) for p in wide])
+    cold_rows()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,191 @@
+"""What every estimator can be asked, and the examples in the documentation."""
+
+import doctest
+import importlib
+import pkgutil
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import psephos
+from psephos import AdaBoostClassifier, SamBAClassifier
+from psephos.base import VoteClassifier, estimator_classes
+from psephos.testing import small_settings, small_table
+
+SETTINGS = small_settings()
+
+
+def modules():
+    """Every module of the package but those that are commands."""
+    found = pkgutil.walk_packages(psephos.__path__, "psephos.")
+    return ["psephos", *sorted(m.name for m in found if not m.name.endswith("__main__"))]
+
+
+@pytest.mark.parametrize("name", modules())
+def test_examples_in_docstrings_run(name):
+    module = importlib.import_module(name)
+    result = doctest.testmod(module, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    assert result.failed == 0
+
+
+def test_there_are_examples():
+    finder = doctest.DocTestFinder(recurse=False)
+    for cls in estimator_classes().values():
+        assert any(test.examples for test in finder.find(cls)), f"{cls.__name__} has no example"
+
+
+def test_public_names():
+    for name in psephos.__all__:
+        assert getattr(psephos, name) is not None
+    assert set(dir(psephos)) == set(psephos.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = psephos.nothing
+
+
+def test_import_is_cheap():
+    code = "import sys, psephos; print(sorted({'numpy', 'sklearn', 'numba'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_only_recipes_are_registered():
+    class Mine(VoteClassifier):
+        pass
+
+    assert "Mine" not in estimator_classes()
+    assert set(estimator_classes()) == {"AdaBoostClassifier", "SamBAClassifier"} | (
+        set(estimator_classes()) & set(psephos.__all__)
+    )
+    estimator_classes().clear()
+    assert estimator_classes()
+
+
+QUESTIONS = [
+    "predict", "predict_proba", "decision_function", "contributions", "local_importance", "mass",
+    "explain",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("cls", estimator_classes().values())
+def test_nothing_is_answered_before_fit(cls):
+    model = cls()
+    for question in QUESTIONS:
+        with pytest.raises(NotFittedError):
+            getattr(model, question)(small_table().X)
+    for question in ("usage", "describe", "reduce"):
+        with pytest.raises(NotFittedError):
+            getattr(model, question)()
+    for attribute in ("n_features_used_", "features_used_", "feature_importances_"):
+        with pytest.raises(NotFittedError):
+            getattr(model, attribute)
+    with pytest.raises(NotFittedError):
+        next(model.staged_predict(small_table().X))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("name", SETTINGS)
+def test_answers_agree(name, n_classes):
+    X, y = small_table(n_classes)
+    model = clone(SETTINGS[name]).fit(X, y)
+    T, k = model.vote_.n_voters, n_classes
+    score, proba = model.decision_function(X), model.predict_proba(X)
+    assert score.shape == ((60,) if k == 2 else (60, k))
+    assert proba.shape == (60, k)
+    assert_allclose(proba.sum(axis=1), 1)
+    assert (proba >= 0).all()
+    clear = np.sort(proba, axis=1)[:, -1] - np.sort(proba, axis=1)[:, -2] > 1e-9
+    assert_array_equal(model.classes_[proba.argmax(axis=1)][clear], model.predict(X)[clear])
+    assert model.contributions(X).shape == ((60, T) if k == 2 else (60, T, k))
+    assert model.local_importance(X).shape == (60, model.n_features_used_)
+    assert_allclose(model.local_importance(X).sum(axis=1), 1)
+    assert_allclose(model.feature_importances_.sum(), 1)
+    assert model.feature_importances_.shape == (12,)
+    margins = model.margins(X, y)
+    right = model.predict(X) == y
+    if k == 2:
+        assert_array_equal((margins > 0)[margins != 0], right[margins != 0])
+    assert_array_equal(list(model.staged_predict(X))[-1], model.predict(X))
+    assert_allclose(list(model.staged_predict_proba(X))[-1], proba, atol=1e-12)
+    assert_allclose(list(model.staged_decision_function(X))[-1], score, atol=1e-12)
+    assert model.usage().shape == (T, 12)
+    assert len(model.estimator_errors_) == T
+    assert (model.estimator_errors_ < 1 - 1 / k).all()
+
+
+def test_columns_by_name_and_by_place():
+    X, y = small_table()
+    model = SamBAClassifier(n_estimators=4).fit(X, y)
+    places = model.features_used_
+    assert places.dtype.kind == "i"
+    names = np.array([f"gene {j}" for j in range(12)], dtype=object)
+    named = SamBAClassifier(n_estimators=4).fit(pd.DataFrame(X, columns=names), y)
+    assert_array_equal(named.features_used_, names[places])
+    assert named.n_features_used_ == len(places)
+    assert f"read {len(places)} of 12 columns: {', '.join(names[places])}." in named.describe()[0]
+    assert "column 0" in model.describe()[0]
+    reduced = named.reduce()
+    assert_array_equal(reduced.feature_names_in_, names[places])
+    assert_array_equal(reduced.features_used_, names[places])
+    assert reduced.get_params() == named.get_params()
+
+
+def test_description_names_the_answers():
+    X, y = small_table()
+    model = AdaBoostClassifier(n_estimators=2).fit(X, y)
+    for sentence in model.describe()[1:]:
+        assert "otherwise" in sentence
+        assert "ham" in sentence
+        assert "egg" in sentence
+
+
+def test_a_vote_that_reads_nothing_keeps_one_column():
+    X, y = np.zeros((8, 3)), np.array(["a"] * 5 + ["b"] * 3)
+    for model in (SamBAClassifier(), AdaBoostClassifier()):
+        model.fit(X, y)
+        assert model.stopped_ == "no better than chance"
+        assert model.n_features_used_ == 0
+        assert set(model.predict(X)) == {"a"}
+        assert model.local_importance(X).shape == (8, 0)
+        reduced = model.reduce()
+        assert reduced.n_features_in_ == 1
+        assert_array_equal(reduced.predict_proba(X[:, :1]), model.predict_proba(X))
+
+
+def test_reading_a_model_leaves_it_alone():
+    X, y = small_table()
+    model = SamBAClassifier(n_estimators=3).fit(X, y)
+    before = model.decision_function(X)
+    reduced = model.reduce()
+    reduced.fit(X[:, :5], y)
+    model.describe(), model.explain(X), model.usage(), list(model.staged_predict(X))
+    assert_array_equal(model.decision_function(X), before)
+
+
+def test_random_states():
+    X, y = small_table()
+
+    def scores(state):
+        model = SamBAClassifier(n_estimators=3, n_anchors=20, random_state=state)
+        return model.fit(X, y).decision_function(X)
+
+    assert_array_equal(scores(3), scores(3))
+    assert not np.array_equal(scores(3), scores(4))
+    state = np.random.RandomState(0)
+    first, second = scores(state), scores(state)
+    assert not np.array_equal(first, second)
+    assert_array_equal(scores(np.random.RandomState(0)), first)
+    assert_array_equal(scores(np.random.default_rng(5)), scores(np.random.default_rng(5)))
+
+
+@pytest.mark.parametrize("name", ["adaboost", "samba", "samba-vote", "samba-trees"])
+def test_threads_change_nothing(name):
+    X, y = small_table(p=40)
+    one = clone(SETTINGS[name]).fit(X, y)
+    two = clone(SETTINGS[name]).set_params(n_jobs=2).fit(X, y)
+    assert_array_equal(one.decision_function(X), two.decision_function(X))
