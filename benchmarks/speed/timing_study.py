@@ -129,7 +129,7 @@ def study_rows(study, rows, columns, budget, rng):
                 cell = {"study": study, "rows": n, "columns": p, "method": name}
                 fit, predict = forecast(name, seen[name], p)
                 if fit + predict > budget:
-                    yield cell | {"fit_expected": fit, "note": f"not run, > {fit:.0f} s"}
+                    yield cell | {"fit_expected": fit, "note": f"not run, about {fit:.0f} s"}
                     continue
                 fit, predict, kept = measure(make, X, y, Z)
                 seen[name][p] = fit, predict
@@ -158,7 +158,7 @@ def show(results, key, title):
 def show_ratios(results, title):
     """Print how often scikit-learn's AdaBoost fit holds ours, and what the target misses."""
     peer = {(r["rows"], r["columns"]): r for r in results if r["method"] == PEER}
-    print(f"\n### {title}: fit of {PEER} divided by ours\n")
+    print(f"\n### {title}: fit of {PEER} divided by ours (≈: theirs by proportion)\n")
     print("| ours | " + " | ".join(f"{n} × {p}" for n, p in sorted(peer)) + " |")
     print("|---|" + "---:|" * len(peer))
     missed = []
@@ -171,7 +171,7 @@ def show_ratios(results, title):
                 continue
             theirs = peer[size].get("fit_s", peer[size].get("fit_expected"))
             ratio = theirs / mine[size]["fit_s"]
-            line.append(("> " if "note" in peer[size] else "") + f"{ratio:.3g}")
+            line.append(("≈ " if "note" in peer[size] else "") + f"{ratio:.3g}")
             target = 20.0 if size[1] >= 10_000 else 1.0
             if name.startswith("SamBA") and ratio < target:
                 missed.append(f"{name} at {size[0]} × {size[1]}: {ratio:.2g} (target {target:g})")
@@ -229,7 +229,7 @@ def main():
     parser.add_argument("--out", help="csv file of the results")
     parser.add_argument("--plot", help="picture of the results (needs matplotlib)")
     args = parser.parse_args()
-    print(machine(), file=sys.stdout)
+    print(machine())
     everything = []
     for study in args.studies:
         rng = np.random.default_rng(args.seed)

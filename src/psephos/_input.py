@@ -6,8 +6,8 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
@@ -76,7 +76,7 @@ class Table:
     def dense(self, columns: Any = slice(None)) -> NDArray[np.float64]:
         """Return some columns (default all) as a dense float64 array."""
         part: Any = self.values[:, columns]
-        whole: Any = part.toarray() if sp.issparse(part) else part
+        whole: Any = part.toarray() if sparse.issparse(part) else part
         return np.asarray(whole, dtype=np.float64)
 
     def take(self, rows: NDArray[np.intp]) -> "Table":
@@ -113,7 +113,7 @@ def read_schema(
         If `categorical_features` names a column the table does not have.
     """
     _refuse_repeated_names(X)
-    validate_data(estimator, X, y, skip_check_array=True)
+    validate_data(estimator, _with_names(X), y, skip_check_array=True)
     if not hasattr(estimator, "n_features_in_"):
         _check_numeric(estimator, X)  # says what is wrong with a thing that has no columns
     names = getattr(estimator, "feature_names_in_", None)
@@ -170,6 +170,34 @@ def _as_frame(X: Any) -> Any:
     """Return X as a narwhals frame, or None."""
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     return frame if isinstance(frame, nw.DataFrame) else None
+
+
+class _Interchange:
+    """A frame's shape and names, in the protocol that older versions of scikit-learn read."""
+
+    def __init__(self, frame: Any) -> None:
+        self.shape = frame.shape
+        self.names = list(frame.columns)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __dataframe__(self) -> "_Interchange":
+        return self
+
+    def column_names(self) -> list[str]:
+        """Return the names."""
+        return self.names
+
+
+def _with_names(X: Any) -> Any:
+    """Return X, or a stand-in if this scikit-learn cannot see the names of such a frame."""
+    frame = _as_frame(X)
+    if frame is None:
+        return X
+    scratch = BaseEstimator()
+    validate_data(scratch, X, skip_check_array=True)
+    return X if hasattr(scratch, "feature_names_in_") else _Interchange(frame)
 
 
 def _categorical_dtypes(X: Any) -> list[int]:
@@ -237,7 +265,7 @@ def read_table(estimator: Any, X: Any, schema: Schema, *, reset: bool) -> Table:
         _refuse_repeated_names(X)
         if _as_frame(X) is None and not sparse.issparse(X) and np.asarray(X).ndim != 2:
             _check_numeric(estimator, X)  # says what is wrong with a thing that is not a table
-        validate_data(estimator, X, skip_check_array=True, reset=False)
+        validate_data(estimator, _with_names(X), skip_check_array=True, reset=False)
     rows = _row_names(X)
     if schema.levels or _as_frame(X) is not None:
         X = _encode(X, schema)

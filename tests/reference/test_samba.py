@@ -109,7 +109,13 @@ def test_algorithm_3_from_the_uniform_distribution(seed):
     X, y, _, Z = table(seed, m=60, p=3)
     P, columns = samba(X, y, np.ones(60), 4, 0.1, 3.0)
     model = SamBAClassifier(
-        n_estimators=4, a=0.1, b=3.0, update="sample", distance_scale=None, column_scale=None
+        n_estimators=4,
+        criterion="error",
+        a=0.1,
+        b=3.0,
+        update="sample",
+        distance_scale=None,
+        column_scale=None,
     ).fit(X, y)
     assert_array_equal(model.vote_.columns, columns)
     assert_allclose(raw(model, Z), P(Z), rtol=1e-12, atol=1e-12 * np.abs(P(Z)).max())
@@ -122,7 +128,7 @@ def test_vote_driven_update(seed, loo, scale):
     X, y, w, Z = table(seed)
     P, columns = samba(X, y, w, 7, 0.2, 2.5, update="vote", scale=scale, loo=loo)
     model = SamBAClassifier(
-        n_estimators=7, a=0.2, b=2.5, update="vote", leave_one_out=loo,
+        n_estimators=7, criterion="error", a=0.2, b=2.5, update="vote", leave_one_out=loo,
         distance_scale=scale, column_scale=None,
     ).fit(X, y, sample_weight=w)  # fmt: skip
     assert_array_equal(model.vote_.columns, columns)
@@ -135,7 +141,13 @@ def test_distance_scale(scale):
     X, y, w, Z = table(3)
     P, _ = samba(X, y, w, 5, 0.2, 3.0, scale=scale)
     model = SamBAClassifier(
-        n_estimators=5, a=0.2, b=3.0, update="sample", distance_scale=scale, column_scale=None
+        n_estimators=5,
+        criterion="error",
+        a=0.2,
+        b=3.0,
+        update="sample",
+        distance_scale=scale,
+        column_scale=None,
     ).fit(X, y, sample_weight=w)
     assert_allclose(raw(model, Z), P(Z), rtol=1e-12, atol=1e-12 * np.abs(P(Z)).max())
 
@@ -144,11 +156,17 @@ def test_drawn_anchors_are_heard_alone():
     """Appendix D.3: all rows teach the voters, the K drawn ones are heard, omega sums over them."""
     X, y, _, Z = table(4)
     model = SamBAClassifier(
-        n_estimators=5, a=0.2, b=2.0, update="sample", n_anchors=11, distance_scale=None,
+        n_estimators=5, criterion="error", a=0.2, b=2.0, update="sample", n_anchors=11, distance_scale=None,
         column_scale=None, random_state=3,
     ).fit(X, y)  # fmt: skip
     full = SamBAClassifier(
-        n_estimators=5, a=0.2, b=2.0, update="sample", distance_scale=None, column_scale=None
+        n_estimators=5,
+        criterion="error",
+        a=0.2,
+        b=2.0,
+        update="sample",
+        distance_scale=None,
+        column_scale=None,
     ).fit(X, y)
     vote = model.vote_
     rows = vote.weighting.rows
@@ -171,7 +189,7 @@ def test_missing_values_and_categories_in_the_distance():
         part[rng.random(part.shape) < 0.25] = np.nan
     X[0], Z[0], Z[1] = np.nan, np.nan, X[7]
     model = SamBAClassifier(
-        n_estimators=8, a=0.3, b=2.0, categorical_features=[0], update="sample"
+        n_estimators=8, criterion="error", a=0.3, b=2.0, categorical_features=[0], update="sample"
     ).fit(X, y, sample_weight=w)
     vote = model.vote_
     used = vote.columns

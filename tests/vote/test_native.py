@@ -27,6 +27,9 @@ from psephos.vote import (
     from_estimators,
 )
 
+# scikit-learn 1.6 calls the newest SciPy's optimiser with options that it warns of
+pytestmark = pytest.mark.filterwarnings("ignore:scipy.optimize:DeprecationWarning")
+
 NAMES = [f"c{j}" for j in range(7)]
 
 

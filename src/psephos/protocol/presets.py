@@ -115,7 +115,7 @@ PROTOCOLS: dict[str, Protocol] = {
     "quick": Protocol(
         "quick",
         draws_of={
-            "samba": 20,
+            "samba": 15,
             "random-forest": 4,
             "gradient-boosting": 3,
             "xgboost": 4,

@@ -46,8 +46,9 @@ class SamBAClassifier(VoteClassifier):
         distance of training pairs unless `distance_scale` says otherwise.
     b : float, default=4.0
         Locality: larger hears nearer rows only.
-    criterion : {'error', 'gini'}, default='error'
-        What the stump minimises: weighted error (both sides answer differently) or Gini.
+    criterion : {'gini', 'error'}, default='gini'
+        What the stump minimises: Gini impurity, or weighted error (both sides then answer
+        differently). By weighted error more columns of noise are let into the distance.
     update : {'vote', 'sample'}, default='vote'
         How sample weights move. 'sample' is Algorithm 3. 'vote' is the rule of the authors'
         program: pi_2 proportional to exp(-h_1(x_i) y_i), then pi_{t+1} to exp(-2 F_t(x_i) y_i),
@@ -170,7 +171,7 @@ class SamBAClassifier(VoteClassifier):
         n_estimators: int = 20,
         a: float = 0.1,
         b: float = 4.0,
-        criterion: str = "error",
+        criterion: str = "gini",
         update: str = "vote",
         leave_one_out: bool = True,
         distance_scale: str | None = "mean",
