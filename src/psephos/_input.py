@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
+from sklearn.utils.validation import validate_data
 
 from psephos._errors import PsephosError
 from psephos.vote.ballots import Names
 from psephos.vote.part import sparse
 
-__all__ = ["Context", "Schema", "Table", "read_schema", "read_table", "read_target", "read_weight"]
+__all__ = ["Context", "Schema", "Table", "is_missing", "read_schema", "read_table"]
 
 CategoricalFeatures = Sequence[Any] | NDArray[Any] | str | None
 
@@ -226,11 +225,12 @@ def _objects(values: Sequence[Any]) -> NDArray[Any]:
 
 def _levels(values: NDArray[Any]) -> tuple[Any, ...]:
     """Return the sorted categories; numbers before words if a column mixes them."""
-    distinct = {v.item() if isinstance(v, np.generic) else v for v in values if not _missing(v)}
+    distinct = {v.item() if isinstance(v, np.generic) else v for v in values if not is_missing(v)}
     return tuple(sorted(distinct, key=lambda v: (isinstance(v, str), v)))
 
 
-def _missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Return whether a value is None, NaN, NaT or pandas' NA."""
     if value is None:
         return True
     try:
@@ -241,7 +241,7 @@ def _missing(value: Any) -> bool:
 
 def _codes(values: NDArray[Any], levels: tuple[Any, ...]) -> NDArray[np.float64]:
     code = {level: float(i) for i, level in enumerate(levels)}
-    return np.array([np.nan if _missing(v) else code.get(v, np.nan) for v in values])
+    return np.array([np.nan if is_missing(v) else code.get(v, np.nan) for v in values])
 
 
 def read_table(estimator: Any, X: Any, schema: Schema, *, reset: bool) -> Table:
@@ -317,7 +317,7 @@ def _numbers(column: NDArray[Any], name: str) -> NDArray[np.float64]:
     values = np.empty(len(column))
     for i, value in enumerate(column):
         try:
-            values[i] = np.nan if _missing(value) else float(value)
+            values[i] = np.nan if is_missing(value) else float(value)
         except (TypeError, ValueError):
             raise PsephosError(
                 f"column {name!r} has text in row {i} ({value!r}): make it numeric, drop it, or "
@@ -379,101 +379,3 @@ def _first_infinite(values: Any) -> tuple[int, int]:
     bad = np.flatnonzero(np.isinf(stored.data))
     first = bad[np.lexsort((stored.coords[1][bad], stored.coords[0][bad]))[0]]
     return int(stored.coords[0][first]), int(stored.coords[1][first])
-
-
-# ---------------------------------------------------------------------- labels and weights
-def read_target(estimator: Any, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return (classes, codes) of the labels y.
-
-    Raises
-    ------
-    PsephosError
-        If y has one class only, or a label is missing.
-    ValueError
-        scikit-learn's own, if y is not a row of class labels as long as X.
-    """
-    y = column_or_1d(y, warn=True)
-    check_consistent_length(X, y)
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
-        row = int(np.flatnonzero(~np.isfinite(y))[0])
-        raise PsephosError(f"Input y contains NaN or infinity in row {row}; drop the row.")
-    if y.dtype.kind == "O":
-        y = _plain_labels(y)
-    check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
-    if len(classes) < 2:
-        only = classes.tolist()[0]
-        raise PsephosError(
-            f"y has one class only ({only!r}): a classifier needs rows of at least two classes."
-        )
-    return classes, codes.astype(np.intp)
-
-
-def _plain_labels(y: NDArray[Any]) -> NDArray[Any]:
-    """Return labels kept as objects as numbers if they are; raise a sentence if they mix kinds."""
-    missing = [i for i, label in enumerate(y) if _missing(label)]
-    if missing:
-        raise PsephosError(f"Input y contains NaN: row {missing[0]} has no label; drop the row.")
-    words = np.array([isinstance(label, str) for label in y])
-    if words.any() and not words.all():
-        odd = y[int(words.argmin())]
-        raise PsephosError(f"y mixes words and other labels ({odd!r}): make them all words.")
-    plain = np.asarray(y.tolist())
-    return plain if plain.dtype.kind in "biuf" and plain.shape == y.shape else y
-
-
-def read_weight(
-    sample_weight: Any, class_weight: Any, y: NDArray[Any], codes: NDArray[np.intp]
-) -> NDArray[np.float64]:
-    """Return each row's weight: sample weight times class weight.
-
-    Raises
-    ------
-    PsephosError
-        If a weight is not a finite number of at least 0, or rows of positive weight have only
-        one class.
-    """
-    n = len(y)
-    try:
-        given = np.asarray(1.0 if sample_weight is None else sample_weight, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise PsephosError("sample_weight has an entry that is not a number.") from None
-    weight = np.full(n, float(given)) if given.ndim == 0 else given.copy()
-    if weight.ndim != 1:
-        raise PsephosError("Sample weights must be 1D array or scalar: give one number per row.")
-    if weight.shape != (n,):
-        raise PsephosError(f"sample_weight.shape == {weight.shape}, expected {(n,)}!")
-    bad = ~np.isfinite(weight) | (weight < 0)
-    if bad.any():
-        row = int(np.flatnonzero(bad)[0])
-        raise PsephosError(f"sample_weight of row {row} is {weight[row]}: weights are at least 0.")
-    if class_weight is not None:
-        weight = weight * _class_weights(class_weight, y, codes, weight)[codes]
-    if not (weight > 0).any():
-        raise PsephosError("sample_weight is zero on every row: at least two rows need weight.")
-    if len(np.unique(codes[weight > 0])) < 2:
-        raise PsephosError("rows of positive sample_weight have fewer than two classes.")
-    return weight
-
-
-def _class_weights(
-    class_weight: Any, y: NDArray[Any], codes: NDArray[np.intp], weight: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return one weight a class.
-
-    'balanced' is total / (K * total of the class), totals of sample weights, so that weight 2 is
-    the row twice and weight 0 no row, here too; a class of weight 0 gets 0.
-    """
-    totals = np.bincount(codes, weight)
-    if isinstance(class_weight, str):
-        held = totals > 0
-        shares = totals.sum() / (held.sum() * np.where(held, totals, 1.0))
-        return np.where(held, shares, 0.0)
-    classes = np.unique(y).tolist()
-    unknown = [label for label in class_weight if label not in classes]
-    if unknown and any(label not in class_weight for label in classes):
-        raise PsephosError(
-            f"class_weight names {unknown[0]!r}, which is not a label of y: its labels are "
-            f"{', '.join(map(repr, classes))}."
-        )
-    return np.array([float(class_weight.get(label, 1.0)) for label in classes])

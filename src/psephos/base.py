@@ -6,18 +6,12 @@ from typing import Any, ClassVar, NamedTuple, Self, final
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from psephos._errors import PsephosError
-from psephos._input import (
-    Context,
-    Schema,
-    Table,
-    read_schema,
-    read_table,
-    read_target,
-    read_weight,
-)
+from psephos._input import Context, Schema, Table, read_schema, read_table
+from psephos._labels import read_target, read_weight
 from psephos._params import Constraint, check_params
 from psephos.vote import Ballots, Target, Vote
 from psephos.vote.ballots import answer_words
@@ -309,8 +303,10 @@ class VoteClassifier(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
+        voter = getattr(self, "estimator", None)
+        reads = get_tags(voter).input_tags if voter is not None else None
+        tags.input_tags.allow_nan = reads is None or reads.allow_nan
+        tags.input_tags.sparse = reads is None or reads.sparse
         return tags
 
 

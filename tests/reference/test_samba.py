@@ -156,7 +156,8 @@ def test_drawn_anchors_are_heard_alone():
     """Appendix D.3: all rows teach the voters, the K drawn ones are heard, omega sums over them."""
     X, y, _, Z = table(4)
     model = SamBAClassifier(
-        n_estimators=5, criterion="error", a=0.2, b=2.0, update="sample", n_anchors=11, distance_scale=None,
+        n_estimators=5, criterion="error", a=0.2, b=2.0, update="sample", n_anchors=11,
+        distance_scale=None,
         column_scale=None, random_state=3,
     ).fit(X, y)  # fmt: skip
     full = SamBAClassifier(

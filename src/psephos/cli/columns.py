@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.protocol import MISSING
+from psephos.protocol.reading import delimiter_of, open_text
 
 __all__ = ["CaseTable", "read_cases"]
 
@@ -60,18 +61,12 @@ def read_cases(
     if path.suffix.lower() == ".npz":
         return _from_npz(path, wanted, id_column)
     try:
-        with _open(path) as stream:
+        with open_text(path) as stream:
             return _from_text(stream, path, wanted, categories, id_column)
     except UnicodeDecodeError as error:
         raise PsephosError(f"{path.name!r} is not UTF-8 text: save it as UTF-8.") from error
     except (gzip.BadGzipFile, EOFError, csv.Error) as error:
         raise PsephosError(f"{path.name!r} is damaged ({error}): write it again.") from error
-
-
-def _open(path: Path) -> io.TextIOWrapper:
-    packed = path.suffix.lower() == ".gz"
-    raw: Any = gzip.open(path, "rb") if packed else path.open("rb")  # noqa: SIM115 - closed by it
-    return io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
 
 
 def _from_text(
@@ -83,8 +78,7 @@ def _from_text(
 ) -> CaseTable:
     csv.field_size_limit(2**31 - 1)
     first = stream.readline()
-    tabbed = path.name.lower().removesuffix(".gz").endswith(".tsv")
-    delimiter = "\t" if tabbed else max(",;\t", key=first.count)
+    delimiter = delimiter_of(path, first)
     header = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
     if header and not header[0] and id_column is None:
         header[0] = id_column = "row names"  # as R and pandas write them

@@ -100,17 +100,6 @@ def fitted(estimator: Any, data: Any) -> Any:
 
     The table holds codes where the file has words; a model that is used later meets the words.
     """
-    import numpy as np
-
-    from psephos._input import Schema
-
     if "categorical_features" in estimator.get_params(deep=False):
         estimator.set_params(categorical_features=sorted(data.categories) or None)
-    estimator.fit(data.X, data.y)
-    levels = {
-        j: tuple(data.categories[j][int(code)] for code in codes)
-        for j, codes in estimator.schema_.levels.items()
-    }
-    estimator.schema_ = Schema(data.n_columns, data.names, levels)
-    estimator.feature_names_in_ = np.asarray(data.names, dtype=object)
-    return estimator
+    return data.named(estimator.fit(data.X, data.y))

@@ -9,7 +9,7 @@ __all__ = ["leaf_of_rows", "sum_sides"]
 
 @jit
 def sum_sides(holds, weights, left, right, out):
-    """Add to out (n, K) the sum over t of weights[i, t] times left[t] or, if not holds, right[t]."""
+    """Add to out (n, K) the weighted votes: left[t] where holds[i, t], else right[t]."""
     n, voters = holds.shape
     for i in range(n):
         for t in range(voters):

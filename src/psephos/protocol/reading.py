@@ -97,7 +97,7 @@ def read_table(
             f"{file.name!r} is of an unknown kind: give a .csv, .tsv or .txt file (perhaps with "
             ".gz), or .npz."
         )
-    return _read_text(file, roles, name, delimiter or ("\t" if ".tsv" in kinds else None))
+    return _read_text(file, roles, name, delimiter)
 
 
 def _stem(file: Path) -> str:
@@ -118,7 +118,7 @@ class _Columns:
 
 def _read_text(file: Path, roles: _Roles, dataset: str, delimiter: str | None) -> DataTable:
     try:
-        with _open(file) as stream:
+        with open_text(file) as stream:
             return _parse(stream, file, roles, dataset, delimiter)
     except UnicodeDecodeError as error:
         raise PsephosError(
@@ -128,7 +128,15 @@ def _read_text(file: Path, roles: _Roles, dataset: str, delimiter: str | None) -
         raise PsephosError(f"{file.name!r} is damaged ({error}): write it again.") from error
 
 
-def _open(file: Path) -> io.TextIOWrapper:
+def delimiter_of(file: Path, first: str) -> str:
+    """Return what separates cells: a tab in .tsv, else the commonest mark of the first line."""
+    if file.name.lower().removesuffix(".gz").endswith(".tsv"):
+        return "\t"
+    return max(",;\t", key=first.count)
+
+
+def open_text(file: Path) -> io.TextIOWrapper:
+    """Open a table as UTF-8 text; .gz is unpacked."""
     opened: Any = gzip.open if file.suffix.lower() == ".gz" else open
     raw: Any = opened(file, "rb")  # closed with the text stream around it
     return io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
@@ -140,7 +148,7 @@ def _parse(
     first = stream.readline()
     if not first.strip():
         raise PsephosError(f"{file.name!r} is empty: its first line must name the columns.")
-    delimiter = delimiter or max(",;\t", key=first.count)
+    delimiter = delimiter or delimiter_of(file, first)
     header, roles = _header(next(csv.reader([first], delimiter=delimiter)), roles, file)
     columns = _assign(header, roles, file)
     rows: list[_Floats] = []

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from psephos._errors import PsephosError
-from psephos._input import Schema
 from psephos.protocol.columns import columns_used
 from psephos.protocol.distributions import draw
 from psephos.protocol.models import Contender, Params, final_step
@@ -121,7 +120,7 @@ def _fitted(task: Task, table: DataTable) -> tuple[dict[str, Any], Any]:
         "predict_seconds": time.perf_counter() - fitted,
         "draws_failed": n_failed,
     }
-    return entry, _named(model, table) if refit else None
+    return entry, table.named(model) if refit else None
 
 
 # ------------------------------------------------------------------- tuning
@@ -191,19 +190,3 @@ def _n_voters(model: Any, contender: Contender) -> int | None:
         return len(last.get_booster().get_dump())
     members = getattr(last, "estimators_", None)
     return None if members is None else int(np.size(members))
-
-
-def _named(model: Any, table: DataTable) -> Any:
-    """Return a model fitted on the table's numbers, knowing its column names and levels.
-
-    The table holds codes; a model that is used later meets the words they stand for.
-    """
-    if not hasattr(model, "schema_"):
-        return None  # behind a pipeline: not a model that a file can hold
-    levels = {
-        j: tuple(table.categories[j][int(code)] for code in codes)
-        for j, codes in model.schema_.levels.items()
-    }
-    model.schema_ = Schema(table.n_columns, table.names, levels)
-    model.feature_names_in_ = np.asarray(table.names, dtype=object)
-    return model

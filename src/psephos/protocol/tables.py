@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError, PsephosTypeError
+from psephos._input import Schema
 from psephos.protocol._near import quoted
 
 __all__ = ["DataTable", "table_from_arrays"]
@@ -107,6 +108,22 @@ class DataTable:
         if self.groups is not None:
             digest.update("\x1f".join(map(str, self.groups.tolist())).encode())
         return digest.hexdigest()
+
+    def named(self, model: Any) -> Any:
+        """Return a model fitted on the table's numbers, knowing its column names and levels.
+
+        The table holds codes; a model that is used later meets the words they stand for. A model
+        behind a pipeline, which no file can hold, gives None.
+        """
+        if not hasattr(model, "schema_"):
+            return None
+        levels = {
+            j: tuple(self.categories[j][int(code)] for code in codes)
+            for j, codes in model.schema_.levels.items()
+        }
+        model.schema_ = Schema(self.n_columns, self.names, levels)
+        model.feature_names_in_ = np.asarray(self.names, dtype=object)
+        return model
 
     def renamed(self, dataset: str) -> "DataTable":
         """Return the same table under another name."""

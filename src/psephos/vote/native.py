@@ -184,8 +184,12 @@ class LinearVoters:
         return replace(self, n_features=len(columns), columns=where)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these models only."""
-        return replace(self, coef=self.coef[voters], intercept=self.intercept[voters])
+        """Return these models only; columns no longer read are dropped."""
+        coef = self.coef[voters]
+        read = np.flatnonzero((coef != 0).any(axis=(0, 1)))
+        coef = np.ascontiguousarray(coef[:, :, read])
+        columns, intercept = self.columns[read], self.intercept[voters]
+        return replace(self, columns=columns, coef=coef, intercept=intercept)
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
         """Return the linear score in words (two classes), or its columns."""
@@ -313,9 +317,16 @@ class ForeignVoters:
         return replace(self, n_features=len(columns), columns=where)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these voters only."""
-        kept = tuple(self.estimators[t] for t in voters)
-        return replace(self, estimators=kept, used=self.used[voters])
+        """Return these voters only; columns no longer read are dropped."""
+        used = self.used[voters]
+        read = np.flatnonzero(used.any(axis=0))
+        return replace(
+            self,
+            columns=self.columns[read],
+            source=self.source[read],
+            used=used[:, read],
+            estimators=tuple(self.estimators[t] for t in voters),
+        )
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
         """Return the estimator's name and how many columns it reads."""

@@ -97,14 +97,14 @@ class Vote:
         """Yield rows in blocks, only the columns that are read, dense float64."""
         rows = X.shape[0]
         size = max(1, min(8192, _BLOCK // max(1, self.n_voters * self.target.n_outputs)))
+        read: Any = X[:, self.columns].tocsr() if sparse.issparse(X) else X
+        columns = slice(None) if sparse.issparse(X) else self.columns
         for start in range(0, rows, size):
             part = slice(start, min(start + size, rows))
-            yield part, self._dense(X[part])
+            yield part, _dense(read[part][:, columns])
 
     def _dense(self, X: Any) -> _Floats:
-        read: Any = X[:, self.columns]
-        dense: Any = read.toarray() if sparse.issparse(read) else np.asarray(read)
-        return np.ascontiguousarray(dense, dtype=np.float64)
+        return _dense(X[:, self.columns])
 
     # ------------------------------------------------------------------ the sum
     def score(self, X: Any) -> _Floats:
@@ -223,3 +223,8 @@ class Vote:
     def local_columns(self) -> Columns:
         """Return the positions in `columns` of those the weights read."""
         return positions(self.weighting.columns, self.columns)
+
+
+def _dense(part: Any) -> _Floats:
+    whole: Any = part.toarray() if sparse.issparse(part) else part
+    return np.ascontiguousarray(whole, dtype=np.float64)

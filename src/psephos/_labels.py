@@ -1,0 +1,110 @@
+"""Labels and weights: class indices, and how much each row counts."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from psephos._errors import PsephosError
+from psephos._input import is_missing
+
+__all__ = ["read_target", "read_weight"]
+
+
+def read_target(estimator: Any, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return (classes, codes) of the labels y.
+
+    Raises
+    ------
+    PsephosError
+        If y has one class only, or a label is missing.
+    ValueError
+        scikit-learn's own, if y is not a row of class labels as long as X.
+    """
+    y = column_or_1d(y, warn=True)
+    check_consistent_length(X, y)
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        row = int(np.flatnonzero(~np.isfinite(y))[0])
+        raise PsephosError(f"Input y contains NaN or infinity in row {row}; drop the row.")
+    if y.dtype.kind == "O":
+        y = _plain_labels(y)
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        only = classes.tolist()[0]
+        raise PsephosError(
+            f"y has one class only ({only!r}): a classifier needs rows of at least two classes."
+        )
+    return classes, codes.astype(np.intp)
+
+
+def _plain_labels(y: NDArray[Any]) -> NDArray[Any]:
+    """Return labels kept as objects as numbers if they are; raise a sentence if they mix kinds."""
+    missing = [i for i, label in enumerate(y) if is_missing(label)]
+    if missing:
+        raise PsephosError(f"Input y contains NaN: row {missing[0]} has no label; drop the row.")
+    words = np.array([isinstance(label, str) for label in y])
+    if words.any() and not words.all():
+        odd = y[int(words.argmin())]
+        raise PsephosError(f"y mixes words and other labels ({odd!r}): make them all words.")
+    plain = np.asarray(y.tolist())
+    return plain if plain.dtype.kind in "biuf" and plain.shape == y.shape else y
+
+
+def read_weight(
+    sample_weight: Any, class_weight: Any, y: NDArray[Any], codes: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Return each row's weight: sample weight times class weight.
+
+    Raises
+    ------
+    PsephosError
+        If a weight is not a finite number of at least 0, or rows of positive weight have only
+        one class.
+    """
+    n = len(y)
+    try:
+        given = np.asarray(1.0 if sample_weight is None else sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise PsephosError("sample_weight has an entry that is not a number.") from None
+    weight = np.full(n, float(given)) if given.ndim == 0 else given.copy()
+    if weight.ndim != 1:
+        raise PsephosError("Sample weights must be 1D array or scalar: give one number per row.")
+    if weight.shape != (n,):
+        raise PsephosError(f"sample_weight.shape == {weight.shape}, expected {(n,)}!")
+    bad = ~np.isfinite(weight) | (weight < 0)
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        raise PsephosError(f"sample_weight of row {row} is {weight[row]}: weights are at least 0.")
+    if class_weight is not None:
+        weight = weight * _class_weights(class_weight, y, codes, weight)[codes]
+    if not (weight > 0).any():
+        raise PsephosError("sample_weight is zero on every row: at least two rows need weight.")
+    if len(np.unique(codes[weight > 0])) < 2:
+        raise PsephosError("rows of positive sample_weight have fewer than two classes.")
+    return weight
+
+
+def _class_weights(
+    class_weight: Any, y: NDArray[Any], codes: NDArray[np.intp], weight: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return one weight a class.
+
+    'balanced' is total / (K * total of the class), totals of sample weights, so that weight 2 is
+    the row twice and weight 0 no row, here too; a class of weight 0 gets 0.
+    """
+    totals = np.bincount(codes, weight)
+    if isinstance(class_weight, str):
+        held = totals > 0
+        shares = totals.sum() / (held.sum() * np.where(held, totals, 1.0))
+        return np.where(held, shares, 0.0)
+    classes = np.unique(y).tolist()
+    unknown = [label for label in class_weight if label not in classes]
+    if unknown and any(label not in class_weight for label in classes):
+        raise PsephosError(
+            f"class_weight names {unknown[0]!r}, which is not a label of y: its labels are "
+            f"{', '.join(map(repr, classes))}."
+        )
+    return np.array([float(class_weight.get(label, 1.0)) for label in classes])
