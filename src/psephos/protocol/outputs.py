@@ -80,11 +80,19 @@ def versions(extra: Iterable[str] = ()) -> dict[str, str]:
     """Return the versions of Python, psephos and the packages under it."""
     found = {"python": platform.python_version(), "psephos": __version__}
     for package in (*_PACKAGES, *extra):
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:  # a differently named build of the same package
-            found[package] = "unknown"
+        found[package] = _version(package)
     return found
+
+
+def _version(package: str) -> str:
+    """Return a package's version, whichever build of it is installed."""
+    owners = metadata.packages_distributions().get(package.replace("-", "_"), [])
+    for name in (package, *owners):
+        try:
+            return metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return "unknown"
 
 
 def result_row(table: DataTable, task: Task, entry: Mapping[str, Any]) -> dict[str, Any]:
