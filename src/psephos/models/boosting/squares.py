@@ -13,6 +13,7 @@ from psephos.models.boosting.skeleton import Round
 __all__ = ["Squares"]
 
 _Floats = NDArray[np.float64]
+_BLOCK = 64  # rows
 _MAX_PAIRS = 10**9  # pairs of a row and an anchor: 8 GB
 
 
@@ -80,9 +81,15 @@ class Squares:
         """Return the mean distance of training rows to anchors, by weight."""
         weight = self.geometry.data.weight
         heard = weight[self.geometry.anchors]
-        if present is None:
-            return float(weight @ np.sqrt(self.squared) @ heard / weight.sum() / heard.sum())
-        known = present > 0
-        squares = np.divide(self.squared, present, out=np.zeros_like(present), where=known)
-        pairs = float(weight @ known @ heard)
-        return float(weight @ np.sqrt(squares) @ heard / pairs) if pairs > 0 else 0.0
+        total = pairs = 0.0
+        for start in range(0, len(weight), _BLOCK):  # blocks that stay in the cache
+            rows = slice(start, start + _BLOCK)
+            block = self.squared[rows]
+            if present is None:
+                pairs += float(weight[rows].sum() * heard.sum())
+            else:
+                share = present[rows]
+                block = np.divide(block, share, out=np.zeros_like(block), where=share > 0)
+                pairs += float(weight[rows] @ (share > 0) @ heard)
+            total += float(weight[rows] @ (np.sqrt(block) @ heard))
+        return total / pairs if pairs > 0 else 0.0
