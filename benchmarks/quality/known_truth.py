@@ -23,10 +23,8 @@ from psephos.datasets import add_noise_columns, make_spirals
 MODELS = {
     "SamBA, defaults": SamBAClassifier,
     'SamBA, update="sample"': lambda: SamBAClassifier(update="sample"),
-    'SamBA, update="vote"': lambda: SamBAClassifier(update="vote"),
     'SamBA, criterion="error"': lambda: SamBAClassifier(criterion="error"),
-    'SamBA, criterion="gini"': lambda: SamBAClassifier(criterion="gini"),
-    "SamBA, sample and gini": lambda: SamBAClassifier(update="sample", criterion="gini"),
+    "SamBA, sample and error": lambda: SamBAClassifier(update="sample", criterion="error"),
     "AdaBoost, 50 voters": lambda: AdaBoostClassifier(n_estimators=50),
     "5-NN": KNeighborsClassifier,
 }

@@ -2,9 +2,13 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import psephos.models  # noqa: F401  (registers the estimators)
 from psephos.base import estimator_classes
 
+ESTIMATORS = [cls() for cls in estimator_classes().values()]
+assert ESTIMATORS, "no estimator is registered: nothing would be checked"
 
-@parametrize_with_checks([cls() for cls in estimator_classes().values()])
+
+@parametrize_with_checks(ESTIMATORS)
 def test_estimator_check(estimator, check):
     check(estimator)
