@@ -34,6 +34,24 @@ def round_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 @jit
+def _better_side(crit, parent, left, right, absent, both):
+    """Gain with the missing rows on the right or, if `both` are tried, on their better side."""
+    value = gain(crit, parent, left, right)
+    if not both:
+        return value, False
+    for c in range(parent.shape[0]):
+        left[c] += absent[c]
+        right[c] -= absent[c]
+    other = gain(crit, parent, left, right)
+    for c in range(parent.shape[0]):
+        left[c] -= absent[c]
+        right[c] += absent[c]
+    if other > value:
+        return other, True
+    return value, False
+
+
+@jit
 def scan_ordered(
     crit, order, flag, n_pure, slots, n_present, labels, weights, parent, gains, cuts, missing_left
 ):
@@ -79,20 +97,12 @@ def scan_ordered(
             left[labels[row]] += weights[row]
             right[labels[row]] -= weights[row]
             if entry >= flag or (pure and k < n - 1):
-                for to_left in range(2 if missing and k < present - 1 else 1):
-                    if to_left:  # the rule with the missing rows on the other side
-                        for c in range(n_classes):
-                            left[c] += absent[c]
-                            right[c] -= absent[c]
-                    value = gain(crit, parent, left, right)
-                    if value > best:
-                        best = value
-                        cut = k
-                        side = to_left == 1
-                    if to_left:
-                        for c in range(n_classes):
-                            left[c] -= absent[c]
-                            right[c] += absent[c]
+                both = missing and k < present - 1
+                value, to_left = _better_side(crit, parent, left, right, absent, both)
+                if value > best:
+                    best = value
+                    cut = k
+                    side = to_left
         gains[w] = best
         cuts[w] = cut
         missing_left[w] = side
@@ -147,20 +157,12 @@ def scan_sparse(
             if k == length - 1:
                 admissible = missing
             if admissible:
-                for to_left in range(2 if missing and k < length - 1 else 1):
-                    if to_left:  # the rule with the missing rows on the other side
-                        for c in range(n_classes):
-                            left[c] += absent[c]
-                            right[c] -= absent[c]
-                    value = gain(crit, parent, left, right)
-                    if value > best:
-                        best = value
-                        cut = k
-                        side = to_left == 1
-                    if to_left:
-                        for c in range(n_classes):
-                            left[c] -= absent[c]
-                            right[c] += absent[c]
+                both = missing and k < length - 1
+                value, to_left = _better_side(crit, parent, left, right, absent, both)
+                if value > best:
+                    best = value
+                    cut = k
+                    side = to_left
         gains[w] = best
         cuts[w] = cut
         missing_left[w] = side

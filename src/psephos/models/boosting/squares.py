@@ -78,7 +78,11 @@ class Squares:
         self.columns.add(column)
 
     def _mean(self, present: _Floats | None) -> float:
-        """Return the mean distance of training rows to anchors, by weight."""
+        """Return the mean distance of training rows to anchors, by weight.
+
+        The fitted similarity takes the mean over all training rows (a fixed share of them above
+        10,000); with fewer anchors than rows the two differ by sampling.
+        """
         weight = self.geometry.data.weight
         heard = weight[self.geometry.anchors]
         total = pairs = 0.0
