@@ -6,7 +6,13 @@ costs almost nothing.
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
+    from psephos._errors import PsephosError
+    from psephos.models import AdaBoostClassifier, SamBAClassifier, load, save
+    from psephos.protocol import compare, read_table
+    from psephos.vote import Ballots, Vote
 
 __version__ = "0.1.0.dev0"
 
@@ -22,7 +28,18 @@ _PUBLIC = {
     "load": "psephos.models",
 }
 
-__all__ = ["__version__", *sorted(_PUBLIC)]
+__all__ = [
+    "AdaBoostClassifier",
+    "Ballots",
+    "PsephosError",
+    "SamBAClassifier",
+    "Vote",
+    "__version__",
+    "compare",
+    "load",
+    "read_table",
+    "save",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -24,7 +24,7 @@ class Gini(NamedTuple):
     n_classes: int
     least: float = 0.0
 
-    def gain(crit, parent, left, right):  # noqa: D102
+    def gain(crit, parent, left, right):  # noqa: D102  # pyright: ignore[reportSelfClsParameterName]
         squares_p = squares_l = squares_r = 0.0
         total_p = total_l = total_r = 0.0
         for k in range(crit.n_classes):
@@ -53,7 +53,7 @@ class WeightedError(NamedTuple):
     n_classes: int
     least: float = 0.0
 
-    def gain(crit, parent, left, right):  # noqa: D102
+    def gain(crit, parent, left, right):  # noqa: D102  # pyright: ignore[reportSelfClsParameterName]
         if crit.least > 0.0:
             total_l = total_r = 0.0
             for k in range(crit.n_classes):
