@@ -92,6 +92,14 @@ def test_small_tables(criterion):
     run()
 
 
+def test_sparse_cuts_between_negative_numbers_and_zeros_beside_missing_ones():
+    X = np.array([[np.nan], [-2.5], [-1.0], [0.0], [0.0], [np.nan]])
+    y = np.array([0, 1, 1, 0, 0, 0])
+    stump = check(sp.csc_array(X), y, 2, np.ones(6), "error")
+    assert stump is not None
+    assert (stump.threshold, stump.gain) == (-0.5, 2.0)
+
+
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("missing", [0.0, 0.2])

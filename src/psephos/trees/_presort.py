@@ -164,12 +164,8 @@ def presort_sparse(X: Any, columns: NDArray[np.int64]) -> SparseOrdered:
     n_below = np.bincount(column[data < 0], minlength=p)
     zeros = stored < n
     edge = np.ones(len(data), np.bool_)
-    same = (column[1:] == column[:-1]) & ~(data[1:] > data[:-1])
-    edge[:-1][same] = False
+    edge[:-1][(column[1:] == column[:-1]) & (data[1:] == data[:-1])] = False
     groups = np.bincount(column[edge & ~np.isnan(data)], minlength=p)
-    # The last number before the missing rows opens no second group, but its edge was lost above.
-    tail = np.flatnonzero((n_missing > 0) & (stored > n_missing))
-    groups[tail] += 1
     alive = (groups + zeros + (n_missing > 0)) > 1
     wanted = np.zeros(p, np.bool_)
     wanted[columns] = True
