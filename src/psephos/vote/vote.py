@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.vote.codec import register
 from psephos.vote.fused import weighted_sum
-from psephos.vote.part import Columns, Voters, Weighting, check, positions, sparse
+from psephos.vote.part import Columns, Voters, Weighting, check, sparse
 from psephos.vote.readout import Readout
 from psephos.vote.target import Target
 from psephos.vote.weights import Local, Nearest
@@ -219,10 +219,6 @@ class Vote:
         """Return how loudly voters are heard, in words."""
         local = isinstance(self.weighting, Local)
         return "heard where they were right" if local else "constant weights"
-
-    def local_columns(self) -> Columns:
-        """Return the positions in `columns` of those the weights read."""
-        return positions(self.weighting.columns, self.columns)
 
 
 def _dense(part: Any) -> _Floats:

@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
+from psephos.kernels.criteria import opposite_labels
 from psephos.models.boosting.skeleton import Learner
 from psephos.trees.stump import Criterion, Stump, StumpSearch
 from psephos.vote import StumpVoters, Target, Voters, from_estimators
@@ -64,10 +65,7 @@ class StumpLearner:
         left, right = stump.left_totals, stump.right_totals
         if self.criterion == "gini":
             return int(left.argmax()), int(right.argmax())
-        both = left[:, None] + right[None, :]
-        np.fill_diagonal(both, -np.inf)
-        best = int(both.argmax())
-        return best // len(left), best % len(left)
+        return opposite_labels(left, right)
 
     def voters(self, found: Sequence[Any]) -> StumpVoters:
         """Return the stumps as voters."""
