@@ -1,17 +1,14 @@
 """The noun of the library: a vote is voters, their weights and a read-out."""
 
 from psephos.vote.ballots import Ballots, Names
-from psephos.vote.native import (
-    ForeignVoters,
-    LinearVoters,
-    NaiveBayesVoters,
-    TreeVoters,
-    from_estimators,
-)
+from psephos.vote.foreign import ForeignVoters, from_estimators
+from psephos.vote.gaussian import NaiveBayesVoters
+from psephos.vote.linear import LinearVoters
 from psephos.vote.part import Voters, Weighting
 from psephos.vote.readout import Readout
 from psephos.vote.similarity import InverseDistance
 from psephos.vote.target import Target
+from psephos.vote.trees import TreeVoters
 from psephos.vote.vote import Vote
 from psephos.vote.voters import ConstantVoters, StumpVoters
 from psephos.vote.weights import Constant, Local, Nearest

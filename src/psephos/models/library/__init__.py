@@ -1,0 +1,1 @@
+"""SWAG, the Sparse Wrapper AlGorithm: a library of small models that vote."""

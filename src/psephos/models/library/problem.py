@@ -1,0 +1,167 @@
+"""What the search and its learners agree on: a problem, its folds, and what a learner answers."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.vote import Voters
+
+__all__ = ["BoundLearner", "Folds", "Learner", "Problem", "Says"]
+
+_Floats = NDArray[np.float64]
+Says = Literal["answer", "probability", "value"]
+
+
+@dataclass(frozen=True)
+class Folds:
+    """Training and test rows of S splits, the same for every candidate.
+
+    Parameters
+    ----------
+    train, test : ndarray of int32
+        Row positions of all splits, one split after the other.
+    train_ptr, test_ptr : ndarray of shape (S + 1,), int64
+        Where each split's rows begin in them.
+    """
+
+    train: NDArray[np.int32]
+    train_ptr: NDArray[np.int64]
+    test: NDArray[np.int32]
+    test_ptr: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, splits: Iterable[tuple[Any, Any]]) -> Self:
+        """Return the folds of (training rows, test rows) pairs, as scikit-learn's splitters give.
+
+        Rows are sorted within a split, so that sums run in one order.
+        """
+        pairs = [(np.sort(np.asarray(a)), np.sort(np.asarray(b))) for a, b in splits]
+        return cls(*_joined([a for a, _ in pairs]), *_joined([b for _, b in pairs]))
+
+    @classmethod
+    def whole(cls, n_rows: int) -> Self:
+        """Return one split that trains on every row and tests none: the final fit."""
+        return cls.of([(np.arange(n_rows), np.empty(0, dtype=np.int32))])
+
+    @property
+    def n_splits(self) -> int:
+        """Return S."""
+        return len(self.train_ptr) - 1
+
+    @property
+    def n_tests(self) -> int:
+        """Return L, the number of test rows over all splits."""
+        return len(self.test)
+
+    def restrict(self, present: NDArray[np.bool_]) -> Self:
+        """Return the folds without the rows that are not `present`, shape (n,)."""
+        train, train_ptr = _kept(self.train, self.train_ptr, present)
+        test, test_ptr = _kept(self.test, self.test_ptr, present)
+        return type(self)(train, train_ptr, test, test_ptr)
+
+
+def _joined(parts: Sequence[NDArray[Any]]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    ptr = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
+    return np.concatenate(parts).astype(np.int32), ptr
+
+
+def _kept(
+    rows: NDArray[np.int32], ptr: NDArray[np.int64], present: NDArray[np.bool_]
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    kept = present[rows]
+    return rows[kept], np.concatenate([[0], np.cumsum(kept)])[ptr].astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A training table and the folds on which every candidate is judged.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p), float64, Fortran order
+        Finite: columns with gaps are the search's business, not the learners'.
+    y : ndarray of shape (n,)
+        Class codes 0 ... n_classes - 1 (intp), or numbers (float64) for regression.
+    n_classes : int
+        0 for regression.
+    weight : ndarray of shape (n,), float64
+        Positive: how much each row counts, in training and in errors.
+    folds : Folds
+    seed : int
+        Seeds learners that draw; a candidate's seed derives from this, its columns and its split
+        alone, so that it has the same errors in any batch.
+    """
+
+    X: _Floats
+    y: NDArray[Any]
+    n_classes: int
+    weight: _Floats
+    folds: Folds
+    seed: int = 0
+
+    @property
+    def n_outputs(self) -> int:
+        """Return K: 1 for two classes and for regression, else one a class."""
+        return self.n_classes if self.n_classes > 2 else 1
+
+
+class BoundLearner(Protocol):
+    """A learner on one problem. Its methods may be called from several threads at once."""
+
+    def scores(self, subsets: NDArray[np.intp]) -> _Floats:
+        """Return out-of-fold scores of candidates, shape (B, L, K).
+
+        Row l of a candidate is what the model trained on the rows of split s says of
+        ``folds.test[l]``, test_ptr[s] <= l < test_ptr[s + 1]. Two classes: one number, above 0
+        for the second class (log-odds where the model is probabilistic, else its margin). More
+        classes: one number a class, the greatest wins, the first of equals (log-probabilities up
+        to a constant, where probabilistic). Regression: the prediction.
+
+        Parameters
+        ----------
+        subsets : ndarray of shape (B, d), intp
+            Sorted columns of each candidate; a candidate's scores do not depend on the others.
+        """
+        ...
+
+    def fit(
+        self, subsets: Sequence[NDArray[np.intp]], says: Says, code: NDArray[np.float64]
+    ) -> Voters:
+        """Return one voter per subset (of any sizes), trained on all rows.
+
+        Parameters
+        ----------
+        subsets : sequence of ndarray of shape (d_t,)
+        says : {'answer', 'probability', 'value'}
+            answer: the code of the winning class. probability: sum over k of p_k code_k. value:
+            the prediction (regression; `code` is ignored).
+        code : ndarray of shape (n_classes, K)
+            The target's table of codes.
+
+        Notes
+        -----
+        A voter names exactly the columns of its subset, abstains (says 0) where one of them is
+        missing, and works without any column: the empty subset gives the training prior.
+        """
+        ...
+
+    def remarks(self, subsets: NDArray[np.intp]) -> dict[str, NDArray[Any]]:
+        """Return what a user should know of these models fitted on all rows: (B,) by name."""
+        ...
+
+
+class Learner(Protocol):
+    """A learning mechanism and its hyperparameters: a frozen dataclass."""
+
+    def bind(self, problem: Problem) -> BoundLearner:
+        """Return the learner on a problem, with what its candidates share computed once.
+
+        Raises
+        ------
+        PsephosError
+            If the mechanism cannot serve the problem (a regression, many classes).
+        """
+        ...

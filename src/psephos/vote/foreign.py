@@ -1,0 +1,178 @@
+"""Fitted classifiers as voters: plain arrays where the kind is known, else kept as they are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.vote.gaussian import NaiveBayesVoters
+from psephos.vote.linear import LinearVoters
+from psephos.vote.part import Columns, Voters, positions, sparse, usage_table
+from psephos.vote.trees import TreeVoters
+
+__all__ = ["ForeignVoters", "from_estimators"]
+
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ForeignVoters:
+    """Any fitted classifiers, kept as they are; columns they do not read are filled with zero.
+
+    `width` is the number of columns they were fitted on; `source` the positions of `columns`
+    in that table; `used` (T, q) who reads which.
+    """
+
+    n_features: int
+    columns: Columns
+    source: Columns
+    width: int
+    used: NDArray[np.bool_]
+    estimators: tuple[Any, ...]
+    value: _Floats
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        return len(self.estimators)
+
+    def refusal(self) -> str:
+        """Return why a model of these voters cannot be written to a file."""
+        name = type(self.estimators[0]).__name__
+        return (
+            f"its voters are {name}, which psephos cannot write as plain data (it can write its "
+            "own stumps and scikit-learn's trees, linear models and Gaussian naive Bayes)"
+        )
+
+    def votes(self, X: _Floats) -> _Floats:
+        """Return the (n, T, K) votes."""
+        table = np.zeros((len(X), self.width))
+        table[:, self.source] = X[:, self.columns]
+        answers = [np.asarray(e.predict(table), dtype=np.intp) for e in self.estimators]
+        return self.value[np.stack(answers, axis=1)]
+
+    def usage(self) -> Any:
+        """Return the (T, p) table."""
+        voter, column = np.nonzero(self.used)
+        return usage_table(voter, self.columns[column], (self.n_voters, self.n_features))
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same voters on the table reduced to `columns`."""
+        where = positions(self.columns, columns)
+        return replace(self, n_features=len(columns), columns=where)
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return these voters only; columns no longer read are dropped."""
+        used = self.used[voters]
+        read = np.flatnonzero(used.any(axis=0))
+        return replace(
+            self,
+            columns=self.columns[read],
+            source=self.source[read],
+            used=used[:, read],
+            estimators=tuple(self.estimators[t] for t in voters),
+        )
+
+    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
+        """Return the estimator's name and how many columns it reads."""
+        return f"{type(self.estimators[voter]).__name__} on {int(self.used[voter].sum())} columns"
+
+    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+        """Return no short answer."""
+        return []
+
+
+# ---------------------------------------------------------------------- from scikit-learn
+_TREES = ("DecisionTreeClassifier", "ExtraTreeClassifier")
+_LINEAR = (
+    "LogisticRegression",
+    "LinearSVC",
+    "RidgeClassifier",
+    "SGDClassifier",
+    "Perceptron",
+    "LinearDiscriminantAnalysis",
+)
+
+
+def from_estimators(estimators: Sequence[Any], n_features: int, code: _Floats) -> Voters:
+    """Return fitted classifiers of the codes 0 ... n_classes - 1 as voters.
+
+    Parameters
+    ----------
+    estimators : sequence of fitted classifiers
+        All of one class, fitted on all `n_features` columns and on integer class codes.
+    n_features : int
+    code : ndarray of shape (n_classes, K)
+        What a voter says for each class.
+    """
+    kind = cast("type[Any]", type(estimators[0]))
+    own = kind.__module__.startswith("sklearn.")
+    full = all(len(e.classes_) == len(code) for e in estimators)
+    if own and kind.__name__ in _TREES:
+        return _trees(estimators, n_features, code)
+    if own and full and kind.__name__ in _LINEAR:
+        return _linear(estimators, n_features, code)
+    if own and full and kind.__name__ == "GaussianNB":
+        return NaiveBayesVoters(
+            n_features,
+            np.arange(n_features),
+            np.stack([e.theta_ for e in estimators]),
+            np.stack([e.var_ for e in estimators]),
+            np.log(np.stack([e.class_prior_ for e in estimators])),
+            code,
+        )
+    used = np.stack([_columns_read(e, n_features) for e in estimators])
+    columns = np.flatnonzero(used.any(axis=0))
+    return ForeignVoters(
+        n_features, columns, columns, n_features, used[:, columns], tuple(estimators), code
+    )
+
+
+def _columns_read(estimator: Any, n_features: int) -> NDArray[np.bool_]:
+    importances = getattr(estimator, "feature_importances_", None)
+    if importances is None or len(importances) != n_features:
+        return np.ones(n_features, dtype=bool)
+    return np.asarray(importances) != 0
+
+
+def _trees(estimators: Sequence[Any], n_features: int, code: _Floats) -> TreeVoters:
+    trees = [e.tree_ for e in estimators]
+    sizes = np.array([tree.node_count for tree in trees])
+    root = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.intp)
+
+    def joined(name: str, shift: bool = False) -> NDArray[Any]:
+        parts = [getattr(t, name) + (r if shift else 0) for t, r in zip(trees, root, strict=True)]
+        return np.concatenate(parts)
+
+    split = np.concatenate([t.children_left >= 0 for t in trees])
+    column = np.where(split, joined("feature"), -1).astype(np.intp)
+    columns, local = np.unique(column[split], return_inverse=True)
+    feature = np.full(len(column), -1, dtype=np.intp)
+    feature[split] = local
+    leaders = [tree.value[:, 0].argmax(1) for tree in trees]
+    values = [np.asarray(e.classes_)[k] for e, k in zip(estimators, leaders, strict=True)]
+    return TreeVoters(
+        n_features,
+        columns.astype(np.intp),
+        root,
+        feature,
+        joined("threshold").astype(np.float64),
+        joined("missing_go_to_left").astype(bool),
+        np.where(split, joined("children_left", shift=True), -1).astype(np.intp),
+        np.where(split, joined("children_right", shift=True), -1).astype(np.intp),
+        code[np.concatenate(values).astype(np.intp)],
+        single=True,
+    )
+
+
+def _linear(estimators: Sequence[Any], n_features: int, code: _Floats) -> LinearVoters:
+    coefs: list[Any] = [e.coef_ for e in estimators]
+    plain = [np.asarray(c.toarray() if sparse.issparse(c) else c) for c in coefs]
+    dense = [np.atleast_2d(c) for c in plain]  # some models of two classes have one flat row
+    coef = np.stack(dense).astype(np.float64)
+    intercept = np.stack([np.broadcast_to(e.intercept_, coef.shape[1]) for e in estimators])
+    used = np.flatnonzero((coef != 0).any(axis=(0, 1)))
+    coef = np.ascontiguousarray(coef[:, :, used])  # sums in one order, whatever made the array
+    return LinearVoters(n_features, used, coef, intercept.astype(np.float64), code)
