@@ -244,7 +244,9 @@ def _codes(values: NDArray[Any], levels: tuple[Any, ...]) -> NDArray[np.float64]
     return np.array([np.nan if is_missing(v) else code.get(v, np.nan) for v in values])
 
 
-def read_table(estimator: Any, X: Any, schema: Schema, *, reset: bool) -> Table:
+def read_table(
+    estimator: Any, X: Any, schema: Schema, *, reset: bool, absent: bool = False
+) -> Table:
     """Return X encoded by the schema.
 
     Parameters
@@ -255,12 +257,17 @@ def read_table(estimator: Any, X: Any, schema: Schema, *, reset: bool) -> Table:
     schema : Schema
     reset : bool
         Whether this is the table of fit.
+    absent : bool, default=False
+        Whether a frame may lack columns of the schema (they are read as missing everywhere) and
+        hold them in any order.
 
     Raises
     ------
     PsephosError
         If a value is infinite or text stands in a numeric column (column and row are named).
     """
+    if absent and schema.names is not None and _as_frame(X) is not None:
+        return _incomplete(X, schema)
     if not reset:
         _refuse_repeated_names(X)
         if _as_frame(X) is None and not sparse.issparse(X) and np.asarray(X).ndim != 2:
@@ -276,6 +283,32 @@ def read_table(estimator: Any, X: Any, schema: Schema, *, reset: bool) -> Table:
         raise
     _refuse_infinite(values, schema)
     return Table(values, schema, np.arange(values.shape[0]) if rows is None else rows)
+
+
+def _incomplete(X: Any, schema: Schema) -> Table:
+    """Return the table of a frame that may lack columns: NaN where it does."""
+    _refuse_repeated_names(X)
+    frame: Any = _as_frame(X)
+    given = {str(name): i for i, name in enumerate(frame.columns)}
+    names = schema.names or ()
+    known = set(names)
+    strange = [name for name in given if name not in known]
+    if strange:
+        raise PsephosError(
+            f"column {strange[0]!r} ({len(strange)} of this kind) is not one the model was fitted "
+            "on: drop it, or give it the name it had."
+        )
+    if not given:
+        raise PsephosError("the table has no column: at least one the model knows is needed.")
+    out = np.full((len(frame), schema.n_features), np.nan)
+    for j, name in enumerate(names):
+        if name in given:
+            column = _column(X, given[name])
+            levels = schema.levels.get(j)
+            out[:, j] = _numbers(column, name) if levels is None else _codes(column, levels)
+    _refuse_infinite(out, schema)
+    rows = _row_names(X)
+    return Table(out, schema, np.arange(len(out)) if rows is None else rows)
 
 
 def _row_names(X: Any) -> NDArray[Any] | None:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from psephos._errors import PsephosError
 from psephos._input import is_missing
 
-__all__ = ["read_target", "read_weight"]
+__all__ = ["read_numbers", "read_sample_weight", "read_target", "read_weight"]
 
 
 def read_target(estimator: Any, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -40,6 +40,37 @@ def read_target(estimator: Any, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[n
     return classes, codes.astype(np.intp)
 
 
+def read_numbers(X: Any, y: Any) -> NDArray[np.float64]:
+    """Return the numbers y of a regression.
+
+    Raises
+    ------
+    PsephosError
+        If a value is missing, infinite or not a number.
+    ValueError
+        scikit-learn's own, if y is not a row as long as X.
+    """
+    y = column_or_1d(y, warn=True)
+    check_consistent_length(X, y)
+    try:
+        numbers = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        odd = next(value for value in y.tolist() if not _is_number(value))
+        raise PsephosError(f"y holds {odd!r}: a regressor needs numbers.") from None
+    if not np.isfinite(numbers).all():
+        row = int(np.flatnonzero(~np.isfinite(numbers))[0])
+        raise PsephosError(f"Input y contains NaN or infinity in row {row}; drop the row.")
+    return numbers
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 def _plain_labels(y: NDArray[Any]) -> NDArray[Any]:
     """Return labels kept as objects as numbers if they are; raise a sentence if they mix kinds."""
     missing = [i for i, label in enumerate(y) if is_missing(label)]
@@ -64,7 +95,24 @@ def read_weight(
         If a weight is not a finite number of at least 0, or rows of positive weight have only
         one class.
     """
-    n = len(y)
+    weight = read_sample_weight(sample_weight, len(y))
+    if class_weight is not None:
+        weight = weight * _class_weights(class_weight, y, codes, weight)[codes]
+    if not (weight > 0).any():
+        raise PsephosError("sample_weight is zero on every row: at least two rows need weight.")
+    if len(np.unique(codes[weight > 0])) < 2:
+        raise PsephosError("rows of positive sample_weight have fewer than two classes.")
+    return weight
+
+
+def read_sample_weight(sample_weight: Any, n: int) -> NDArray[np.float64]:
+    """Return one finite weight of at least 0 per row.
+
+    Raises
+    ------
+    PsephosError
+        If a weight is not a finite number of at least 0.
+    """
     try:
         given = np.asarray(1.0 if sample_weight is None else sample_weight, dtype=np.float64)
     except (TypeError, ValueError):
@@ -78,12 +126,6 @@ def read_weight(
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
         raise PsephosError(f"sample_weight of row {row} is {weight[row]}: weights are at least 0.")
-    if class_weight is not None:
-        weight = weight * _class_weights(class_weight, y, codes, weight)[codes]
-    if not (weight > 0).any():
-        raise PsephosError("sample_weight is zero on every row: at least two rows need weight.")
-    if len(np.unique(codes[weight > 0])) < 2:
-        raise PsephosError("rows of positive sample_weight have fewer than two classes.")
     return weight
 
 

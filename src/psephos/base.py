@@ -5,20 +5,27 @@ from typing import Any, ClassVar, NamedTuple, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from psephos._errors import PsephosError
 from psephos._input import Context, Schema, Table, read_schema, read_table
-from psephos._labels import read_target, read_weight
+from psephos._labels import read_numbers, read_sample_weight, read_target, read_weight
 from psephos._params import Constraint, check_params
-from psephos.vote import Ballots, Target, Vote
+from psephos.vote import Ballots, RegressionTarget, Target, Vote
 from psephos.vote.ballots import answer_words
 
-__all__ = ["Anatomy", "Labels", "VoteClassifier", "estimator_classes"]
+__all__ = [
+    "Anatomy",
+    "Labels",
+    "VoteClassifier",
+    "VoteEstimator",
+    "VoteRegressor",
+    "estimator_classes",
+]
 
-_CLASSES: dict[str, type["VoteClassifier"]] = {}
+_CLASSES: dict[str, type["VoteEstimator"]] = {}
 
 
 class Anatomy(NamedTuple):
@@ -41,19 +48,19 @@ class Anatomy(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """The labels of a training table: their target, and each row's class index."""
+    """The labels of a training table: their target, and each row's class index or number."""
 
-    target: Target
-    codes: NDArray[np.intp]
+    target: Any
+    y: NDArray[Any]
 
 
-def estimator_classes() -> Mapping[str, type["VoteClassifier"]]:
+def estimator_classes() -> Mapping[str, type["VoteEstimator"]]:
     """Return the estimators by name: the closed registry that `load` reads from."""
     return dict(_CLASSES)
 
 
-class VoteClassifier(ClassifierMixin, BaseEstimator):
-    """Base of every classifier: a recipe returns a vote, the rest is here.
+class VoteEstimator(BaseEstimator):
+    """Base of every model: a recipe returns a vote, the rest is here.
 
     A recipe sets `anatomy` and `constraints` and implements ``_fit_vote(table, labels, weight,
     context)``, returning the vote and a dictionary of further fitted attributes (arrays and
@@ -79,7 +86,7 @@ class VoteClassifier(ClassifierMixin, BaseEstimator):
         X : array, data frame or sparse table of shape (n_samples, n_features)
             Numbers; NaN is missing; columns named in `categorical_features` may hold anything.
         y : array of shape (n_samples,)
-            Class labels.
+            Class labels, or numbers for a regressor.
         sample_weight : array of shape (n_samples,), default=None
             How much each row counts; None counts each once. Rows of weight 0 are left out.
         groups : array of shape (n_samples,), default=None
@@ -97,20 +104,22 @@ class VoteClassifier(ClassifierMixin, BaseEstimator):
         check_params(self, self.constraints)
         schema = read_schema(self, X, y, getattr(self, "categorical_features", None))
         table = read_table(self, X, schema, reset=True)
-        classes, codes = read_target(self, table.values, y)
-        weight = read_weight(
-            sample_weight, getattr(self, "class_weight", None), classes[codes], codes
-        )
-        groups = self._read_groups(groups, len(codes))
+        labels, weight = self._read_labels(table.values, y, sample_weight)
+        groups = self._read_groups(groups, len(labels.y))
         kept = np.flatnonzero(weight > 0)
         if len(kept) < len(weight):
-            table, codes, weight = table.take(kept), codes[kept], weight[kept]
+            table, weight = table.take(kept), weight[kept]
+            labels = Labels(labels.target, labels.y[kept])
             groups = None if groups is None else groups[kept]
         context = Context(_seed(getattr(self, "random_state", None)), groups)
-        labels = Labels(Target(classes), codes)
         vote, extras = self._fit_vote(table, labels, weight, context)
         self._set_fitted(vote, schema, extras)
         return self
+
+    def _read_labels(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Labels, NDArray[np.float64]]:
+        raise NotImplementedError(f"{type(self).__name__} does not say what it predicts")
 
     @staticmethod
     def _read_groups(groups: Any, n: int) -> NDArray[Any] | None:
@@ -129,24 +138,17 @@ class VoteClassifier(ClassifierMixin, BaseEstimator):
     def _set_fitted(self, vote: Vote, schema: Schema, extras: Mapping[str, Any]) -> None:
         self.vote_ = vote
         self.schema_ = schema
-        self.classes_ = vote.target.classes
         for name in self.extras:
             setattr(self, name, extras[name])
 
     # ------------------------------------------------------------------ answering
     def _values(self, X: Any) -> Any:
-        check_is_fitted(self, "vote_")
-        return read_table(self, X, self.schema_, reset=False).values
+        return self._table(X).values
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the score F(x).
-
-        Returns
-        -------
-        score : ndarray of shape (n_samples,) for two classes, else (n_samples, n_classes)
-        """
-        values = self._values(X)
-        return self._flat(self.vote_.score(values))
+    def _table(self, X: Any) -> Table:
+        self._fitted()
+        absent = getattr(self, "absent", None) == "vote"
+        return read_table(self, X, self.schema_, reset=False, absent=absent)
 
     def _fitted(self) -> None:
         check_is_fitted(self, "vote_")
@@ -155,37 +157,19 @@ class VoteClassifier(ClassifierMixin, BaseEstimator):
     def _flat(score: NDArray[np.float64]) -> NDArray[np.float64]:
         return score[:, 0] if score.shape[1] == 1 else score
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return class probabilities, shape (n_samples, n_classes), by the link of the read-out."""
-        values = self._values(X)
-        return self.vote_.readout.probabilities(self.vote_.score(values), self.vote_.target)
-
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class that each row's vote speaks for, shape (n_samples,)."""
+        """Return the class, or the number, that each row's vote speaks for; shape (n_samples,)."""
         values = self._values(X)
-        return self.classes_[self.vote_.target.answers(self.vote_.score(values))]
+        return self.vote_.target.decode(self.vote_.score(values))
 
     def _staged(self, X: Any) -> Iterator[NDArray[np.float64]]:
         values = self._values(X)
         return self.vote_.staged_scores(values)
 
-    def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.float64]]:
-        """Yield the score of the first 1, 2, ..., T voters.
-
-        The final vote is truncated: columns and scale of local weights stay as they are.
-        """
-        for score in self._staged(X):
-            yield self._flat(score)
-
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
         """Yield the answer of the first 1, 2, ..., T voters."""
         for score in self._staged(X):
-            yield self.classes_[self.vote_.target.answers(score)]
-
-    def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
-        """Yield the probabilities of the first 1, 2, ..., T voters."""
-        for score in self._staged(X):
-            yield self.vote_.readout.probabilities(score, self.vote_.target)
+            yield self.vote_.target.decode(score)
 
     # ------------------------------------------------------------------ reading the vote
     @property
@@ -233,29 +217,9 @@ class VoteClassifier(ClassifierMixin, BaseEstimator):
         values = self._values(X)
         return self.vote_.mass(values)
 
-    def margins(self, X: Any, y: Any) -> NDArray[np.float64]:
-        """Return each row's margin for its label, in [-1, 1]; positive where the vote is right.
-
-        Raises
-        ------
-        PsephosError
-            If y has a label that is not in `classes_`.
-        ValueError
-            scikit-learn's own, if y is not as long as X.
-        """
-        values = self._values(X)
-        labels = np.asarray(y)
-        check_consistent_length(values, labels)
-        unknown = ~np.isin(labels, self.classes_)
-        if unknown.any():
-            label = labels[unknown].tolist()[0]
-            raise PsephosError(f"label {label!r} is not one of the model's classes.")
-        return self.vote_.margins(values, np.searchsorted(self.classes_, labels))
-
     def explain(self, X: Any) -> Ballots:
         """Return who voted for each row's answer, how loudly, and on which columns."""
-        self._fitted()
-        table = read_table(self, X, self.schema_, reset=False)
+        table = self._table(X)
         return Ballots(self.vote_, self.schema_.words(), table.values, table.rows.tolist())
 
     def describe(self) -> list[str]:
@@ -308,6 +272,85 @@ class VoteClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.allow_nan = reads is None or reads.allow_nan
         tags.input_tags.sparse = reads is None or reads.sparse
         return tags
+
+
+class VoteClassifier(ClassifierMixin, VoteEstimator):
+    """Base of every classifier."""
+
+    def _read_labels(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Labels, NDArray[np.float64]]:
+        classes, codes = read_target(self, X, y)
+        class_weight = getattr(self, "class_weight", None)
+        weight = read_weight(sample_weight, class_weight, classes[codes], codes)
+        return Labels(Target(classes), codes), weight
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels, sorted; shape (n_classes,)."""
+        self._fitted()
+        target: Any = self.vote_.target
+        return target.classes
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the score F(x).
+
+        Returns
+        -------
+        score : ndarray of shape (n_samples,) for two classes, else (n_samples, n_classes)
+        """
+        values = self._values(X)
+        return self._flat(self.vote_.score(values))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return class probabilities, shape (n_samples, n_classes), by the link of the read-out."""
+        values = self._values(X)
+        return self.vote_.readout.probabilities(self.vote_.score(values), self.vote_.target)
+
+    def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        """Yield the score of the first 1, 2, ..., T voters.
+
+        The final vote is truncated: columns and scale of local weights stay as they are.
+        """
+        for score in self._staged(X):
+            yield self._flat(score)
+
+    def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        """Yield the probabilities of the first 1, 2, ..., T voters."""
+        for score in self._staged(X):
+            yield self.vote_.readout.probabilities(score, self.vote_.target)
+
+    def margins(self, X: Any, y: Any) -> NDArray[np.float64]:
+        """Return each row's margin for its label, in [-1, 1]; positive where the vote is right.
+
+        Raises
+        ------
+        PsephosError
+            If y has a label that is not in `classes_`.
+        ValueError
+            scikit-learn's own, if y is not as long as X.
+        """
+        values = self._values(X)
+        labels = np.asarray(y)
+        check_consistent_length(values, labels)
+        unknown = ~np.isin(labels, self.classes_)
+        if unknown.any():
+            label = labels[unknown].tolist()[0]
+            raise PsephosError(f"label {label!r} is not one of the model's classes.")
+        return self.vote_.margins(values, np.searchsorted(self.classes_, labels))
+
+
+class VoteRegressor(RegressorMixin, VoteEstimator):
+    """Base of every regressor."""
+
+    def _read_labels(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Labels, NDArray[np.float64]]:
+        weight = read_sample_weight(sample_weight, X.shape[0])
+        numbers = read_numbers(X, y)
+        if not (weight > 0).any():
+            raise PsephosError("sample_weight is zero on every row: a row needs weight.")
+        return Labels(RegressionTarget(), numbers), weight
 
 
 def _seed(random_state: Any) -> np.random.SeedSequence:

@@ -14,7 +14,7 @@ import secrets
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from psephos import __version__
 from psephos._errors import ModelFileError
 from psephos._input import Schema
-from psephos.base import VoteClassifier, estimator_classes
+from psephos.base import VoteEstimator, estimator_classes
 from psephos.vote import Vote
 from psephos.vote.codec import decode, encode
 from psephos.vote.part import sparse
@@ -39,7 +39,7 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 # ---------------------------------------------------------------------- writing
-def save(model: VoteClassifier, path: str | os.PathLike[str]) -> None:
+def save(model: VoteEstimator, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a file that holds data only.
 
     Parameters
@@ -54,7 +54,7 @@ def save(model: VoteClassifier, path: str | os.PathLike[str]) -> None:
         If the model is not fitted, not one of psephos's, or has voters that are not plain data
         (the message names their class).
     """
-    if not isinstance(model, VoteClassifier) or not hasattr(model, "vote_"):
+    if not isinstance(model, VoteEstimator) or not hasattr(model, "vote_"):
         raise ModelFileError(f"{type(model).__name__} is not a fitted model of psephos.")
     arrays: dict[str, NDArray[Any]] = {}
     manifest = _manifest(model, arrays)
@@ -64,7 +64,7 @@ def save(model: VoteClassifier, path: str | os.PathLike[str]) -> None:
     _write(Path(path), {_MANIFEST: json.dumps(manifest, indent=1).encode(), **files})
 
 
-def _manifest(model: VoteClassifier, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+def _manifest(model: VoteEstimator, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     schema = model.schema_
     levels = tuple((j, levels) for j, levels in schema.levels.items())
     extras = {n: encode(getattr(model, n), arrays, f"extras.{n}") for n in model.extras}
@@ -126,7 +126,7 @@ def _write(path: Path, files: Mapping[str, bytes]) -> None:
 
 
 # ---------------------------------------------------------------------- reading
-def load(path: str | os.PathLike[str]) -> VoteClassifier:
+def load(path: str | os.PathLike[str]) -> VoteEstimator:
     """Read a model file.
 
     Parameters
@@ -213,7 +213,7 @@ def _check_characters(words: NDArray[Any]) -> None:
         raise ModelFileError("an array of words holds what is not a character.")
 
 
-def _model(manifest: dict[str, Any], files: dict[str, NDArray[Any]]) -> VoteClassifier:
+def _model(manifest: dict[str, Any], files: dict[str, NDArray[Any]]) -> VoteEstimator:
     arrays = {name.removeprefix("arrays/").removesuffix(".npy"): a for name, a in files.items()}
     cls = estimator_classes().get(manifest["class"])
     if cls is None:
@@ -260,8 +260,12 @@ def _probe(vote: Vote) -> None:
     case = sparse.csr_array((1, vote.n_features))  # no memory, whatever width the file claims
     if vote.votes(case).shape != (1, vote.n_voters, vote.target.n_outputs):
         raise ModelFileError("its voters do not fit its classes: the file is damaged.")
-    weighting: Any = vote.weighting
-    if vote.nearest(case, 1) is not None and weighting.anchor_class.max() >= vote.target.n_classes:
-        raise ModelFileError("its anchors do not fit its classes: the file is damaged.")
-    vote.readout.probabilities(vote.score(case), vote.target)
+    weighting, target = cast("Any", vote.weighting), cast("Any", vote.target)
+    score = vote.score(case)
+    if (vote.readout.link == "identity") != (target.kind == "regression"):
+        raise ModelFileError("its read-out does not fit what it predicts: the file is damaged.")
+    if target.kind != "regression":
+        if vote.nearest(case, 1) is not None and weighting.anchor_class.max() >= target.n_classes:
+            raise ModelFileError("its anchors do not fit its classes: the file is damaged.")
+        vote.readout.probabilities(score, target)
     vote.usage()

@@ -28,6 +28,7 @@ class Case:
     estimator : estimator
         Not fitted.
     n_classes : int, default=2
+        0 for a regressor.
     missing : float, default=0.0
         Share of missing values; 0 for estimators whose voters refuse them.
     no_repetition : str, default=''
@@ -57,10 +58,15 @@ class Case:
         return np.vstack([self.table().X[:9], self.table(seed=1).X[:30]])
 
 
+def _score(model: Any, X: Any) -> Any:
+    """Return what a vote sums to: the decision of a classifier, the number of a regressor."""
+    return model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X)
+
+
 def check_contributions_sum_to_the_score(case: Case) -> None:
     """Check that contributions sum to the score, and weights to the mass."""
     model, X = case.fit(), case.cases()
-    assert_allclose(model.contributions(X).sum(axis=1), model.decision_function(X), atol=1e-12)
+    assert_allclose(model.contributions(X).sum(axis=1), _score(model, X), atol=1e-12)
     vote = model.vote_
     assert_allclose(np.abs(vote.weights(X)).sum(axis=1), model.mass(X), rtol=1e-10)
     if vote.readout.score == "normalised":
@@ -71,12 +77,12 @@ def check_contributions_sum_to_the_score(case: Case) -> None:
 def check_silent_columns_change_nothing(case: Case) -> None:
     """Scrambling the columns the vote does not name changes no answer."""
     model, X = case.fit(), case.cases()
-    before = model.decision_function(X)
+    before = _score(model, X)
     silent = np.setdiff1d(np.arange(X.shape[1]), model.vote_.columns)
     scrambled = X.copy()
     rng = np.random.default_rng(0)
     scrambled[:, silent] = 100.0 * rng.standard_normal((len(X), len(silent)))
-    assert_array_equal(model.decision_function(scrambled), before)
+    assert_array_equal(_score(model, scrambled), before)
     importance = model.vote_.local_importance(X).toarray()
     assert (importance[:, silent] == 0).all(), "a silent column has importance"
     assert_array_equal(model.usage().toarray().any(axis=0).nonzero()[0], model.vote_.columns)
@@ -89,8 +95,9 @@ def check_reduced_model_gives_the_same_answers(case: Case) -> None:
     read = X[:, model.vote_.columns]
     assert type(reduced) is type(model)
     assert reduced.n_features_in_ == read.shape[1] == model.n_features_used_
-    assert_array_equal(reduced.decision_function(read), model.decision_function(X))
-    assert_array_equal(reduced.predict_proba(read), model.predict_proba(X))
+    assert_array_equal(_score(reduced, read), _score(model, X))
+    if hasattr(model, "predict_proba"):
+        assert_array_equal(reduced.predict_proba(read), model.predict_proba(X))
 
 
 def check_anatomy_tells_the_truth(case: Case) -> None:
@@ -112,9 +119,7 @@ def check_weight_two_is_the_row_twice(case: Case) -> None:
     weighted = case.fresh().fit(X, y, sample_weight=1.0 + twice)
     repeated = case.fresh().fit(X[order], y[order])
     new = case.cases()
-    assert_allclose(
-        weighted.decision_function(new), repeated.decision_function(new), rtol=1e-9, atol=1e-9
-    )
+    assert_allclose(_score(weighted, new), _score(repeated, new), rtol=1e-9, atol=1e-9)
 
 
 def check_voters_may_change_places(case: Case) -> None:
@@ -127,11 +132,11 @@ def check_voters_may_change_places(case: Case) -> None:
 def check_refit_equals_fit(case: Case) -> None:
     """Fitting again, on the same or after another table, gives the same bytes."""
     model, X = case.fit(), case.cases()
-    before = model.decision_function(X)
+    before = _score(model, X)
     other, labels = case.table(seed=5)
     table, y = case.table()
     model.fit(other[:, :9], labels).fit(table, y)
-    assert_array_equal(model.decision_function(X), before)
+    assert_array_equal(_score(model, X), before)
 
 
 def check_file_gives_the_same_bytes(case: Case) -> None:
@@ -142,7 +147,7 @@ def check_file_gives_the_same_bytes(case: Case) -> None:
         save(model, first)
         loaded = load(first)
         save(loaded, second)
-        assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+        assert_array_equal(_score(loaded, X), _score(model, X))
         assert_array_equal(loaded.predict(X), model.predict(X))
         assert loaded.describe() == model.describe()
         assert loaded.explain(X).columns() == model.explain(X).columns()
@@ -162,7 +167,7 @@ def check_staging_ends_at_the_score(case: Case) -> None:
 def check_read_only_and_mapped_input(case: Case) -> None:
     """Read-only and memory-mapped tables give the same model, and are left alone."""
     X, y = case.table()
-    expected = case.fit().decision_function(case.cases())
+    expected = _score(case.fit(), case.cases())
     with tempfile.TemporaryDirectory() as folder:
         np.save(Path(folder, "X.npy"), X)
         mapped = np.load(Path(folder, "X.npy"), mmap_mode="r")
@@ -170,7 +175,7 @@ def check_read_only_and_mapped_input(case: Case) -> None:
         frozen.flags.writeable = False
         for table in (mapped, frozen, np.asfortranarray(X)):
             model = case.fresh().fit(table, y)
-            assert_array_equal(model.decision_function(case.cases()), expected)
+            assert_array_equal(_score(model, case.cases()), expected)
         del mapped, table, model
     assert_array_equal(X, case.table().X)
 

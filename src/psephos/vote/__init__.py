@@ -1,5 +1,6 @@
 """The noun of the library: a vote is voters, their weights and a read-out."""
 
+from psephos.vote.availability import Available
 from psephos.vote.ballots import Ballots, Names
 from psephos.vote.foreign import ForeignVoters, from_estimators
 from psephos.vote.gaussian import NaiveBayesVoters
@@ -7,13 +8,14 @@ from psephos.vote.linear import LinearVoters
 from psephos.vote.part import Voters, Weighting
 from psephos.vote.readout import Readout
 from psephos.vote.similarity import InverseDistance
-from psephos.vote.target import Target
+from psephos.vote.target import RegressionTarget, Target
 from psephos.vote.trees import TreeVoters
 from psephos.vote.vote import Vote
 from psephos.vote.voters import ConstantVoters, StumpVoters
 from psephos.vote.weights import Constant, Local, Nearest
 
 __all__ = [
+    "Available",
     "Ballots",
     "Constant",
     "ConstantVoters",
@@ -25,6 +27,7 @@ __all__ = [
     "Names",
     "Nearest",
     "Readout",
+    "RegressionTarget",
     "StumpVoters",
     "Target",
     "TreeVoters",

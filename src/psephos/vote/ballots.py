@@ -31,8 +31,8 @@ class Names:
 
 
 def answer_words(vote: Vote, value: NDArray[np.float64]) -> str:
-    """Return the class a (K,) vote speaks for."""
-    return str(vote.target.classes[vote.target.answers(value[None, :])[0]])
+    """Return the class a (K,) vote speaks for, or the number it is."""
+    return vote.target.words(value[None, :])[0]
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Ballots:
         """Return the table as lists, one entry per (case, voter), cases first.
 
         Keys: ``case``; ``voter`` (number, from 0); ``rule`` (the voter in words); ``vote`` (the
-        class it speaks for); ``weight`` (its share here); ``contribution`` (or one
+        class it speaks for, or its number); ``weight`` (its share here); ``contribution`` (or one
         ``contribution_<class>`` a class if there are more than two); ``columns`` (names read by
         the voter) and, for local weights, ``nearest``: tuples (training row, distance, share of
         the similarity, class) of the training cases heard most.
@@ -92,7 +92,8 @@ class Ballots:
             "weight": self.vote.shares(self.X).ravel().tolist(),
         }
         for k in range(outputs):
-            key = "contribution" if outputs == 1 else f"contribution_{self.vote.target.classes[k]}"
+            name = self.vote.target.outputs[k]
+            key = f"contribution_{name}" if outputs > 1 else "contribution"
             table[key] = self.contributions[:, :, k].ravel().tolist()
         table["columns"] = self._columns_read() * n
         nearest = self.nearest()
@@ -107,7 +108,8 @@ class Ballots:
             return None
         local: Any = self.vote.weighting
         rows = local.rows[found.anchor].tolist()
-        classes = self.vote.target.classes[local.anchor_class[found.anchor]].astype(str).tolist()
+        target: Any = self.vote.target  # local weights are for classes
+        classes = target.classes[local.anchor_class[found.anchor]].astype(str).tolist()
         cases: list[tuple[tuple[Any, float, float, str], ...]] = []
         for i in range(len(self)):
             distance, share = found.distance[i].tolist(), found.share[i].tolist()
@@ -135,8 +137,7 @@ class Ballots:
 
     def _answers(self) -> list[str]:
         votes = self.vote.votes(self.X)
-        said = self.vote.target.answers(votes.reshape(-1, votes.shape[2]))
-        return self.vote.target.classes[said].astype(str).tolist()
+        return self.vote.target.words(votes.reshape(-1, votes.shape[2]))
 
     def _columns_read(self) -> list[tuple[str, ...]]:
         usage: Any = self.vote.voters.usage()

@@ -94,6 +94,10 @@ class Weighting(Part, Protocol):
         """Return (T,) non-negative: how loudly each voter is heard over all, summing to 1."""
         ...
 
+    def words(self) -> str:
+        """Return how loudly voters are heard, in a few words."""
+        ...
+
 
 def check(condition: bool, sentence: str) -> None:
     """Raise a sentence unless a part is consistent; compiled kernels trust what passed here."""

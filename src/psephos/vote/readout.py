@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from psephos.vote.codec import register
 from psephos.vote.part import check
-from psephos.vote.target import Target
+from psephos.vote.target import RegressionTarget, Target
 
 __all__ = ["Readout"]
 
 _special: Any = scipy.special  # its types say less than they promise
 _SCORES = ("sum", "normalised")
-_LINKS = ("share", "logistic")
+_LINKS = ("share", "logistic", "identity")
 
 
 @register
@@ -29,10 +29,11 @@ class Readout:
     ----------
     score : {'sum', 'normalised'}
         sum: F(x) = sum_t w_t(x) h_t(x). normalised: the same divided by mass(x) = sum_t |w_t(x)|.
-    link : {'share', 'logistic'}
+    link : {'share', 'logistic', 'identity'}
         From a score to probabilities. share: the share of the weight that voted for the class,
         ((K - 1) F_k + 1) / K, which is (1 + F) / 2 for two classes. logistic: softmax of
-        `slope` * F, which is 1 / (1 + exp(-slope * F)) for two classes.
+        `slope` * F, which is 1 / (1 + exp(-slope * F)) for two classes. identity: the score is
+        the answer (regression).
     slope : float
         Of the logistic link; 1 otherwise.
     """
@@ -50,10 +51,16 @@ class Readout:
 
     def finish(self, total: NDArray[np.float64], mass: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the score from the (n, K) sums and the (n,) mass."""
-        return total if self.score == "sum" else total / mass[:, None]
+        if self.score == "sum":
+            return total
+        heard = np.where(mass > 0, mass, 1.0)  # where nobody is heard the sum is zero already
+        return total / heard[:, None]
 
-    def probabilities(self, score: NDArray[np.float64], target: Target) -> NDArray[np.float64]:
+    def probabilities(
+        self, score: NDArray[np.float64], target: Target | RegressionTarget
+    ) -> NDArray[np.float64]:
         """Return (n, n_classes) probabilities from an (n, K) score."""
+        check(self.link != "identity", "a vote that answers with numbers has no probabilities")
         k = target.n_classes
         if self.link == "share":
             if k == 2:

@@ -1,7 +1,7 @@
 """What is predicted, and how an answer is written as numbers."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.vote.codec import register
 
-__all__ = ["Target"]
+__all__ = ["RegressionTarget", "Target"]
 
 _LABELS = (bool, int, float, str)
 
@@ -64,6 +64,19 @@ class Target:
             return np.array([[-1.0], [1.0]])
         return np.where(np.eye(k, dtype=bool), 1.0, -1.0 / (k - 1))
 
+    @property
+    def outputs(self) -> list[str]:
+        """Return the names of the K columns of a score; '' where there is one."""
+        return [""] if self.n_outputs == 1 else [str(label) for label in self.classes.tolist()]
+
+    def words(self, votes: NDArray[np.float64]) -> list[str]:
+        """Return the class that each row of (m, K) votes speaks for."""
+        return self.classes[self.answers(votes)].astype(str).tolist()
+
+    def decode(self, score: NDArray[np.float64]) -> NDArray[Any]:
+        """Return the label each row of a (n, K) score speaks for."""
+        return self.classes[self.answers(score)]
+
     def answers(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
         """Return the class index each row of a (n, K) score speaks for; a tie goes to the first."""
         if self.n_outputs == 1:
@@ -79,3 +92,56 @@ class Target:
         if k == 2:
             return np.where(y == 1, score[:, 0], -score[:, 0])
         return (k - 1) / k * np.einsum("nk,nk->n", self.code[y], score)
+
+
+@register
+@dataclass(frozen=True)
+class RegressionTarget:
+    """A number: one column, which is the answer itself.
+
+    Parameters
+    ----------
+    unit : str, default=''
+        In words.
+    """
+
+    tag: ClassVar[str] = "regression target"
+    unit: str = ""
+
+    @property
+    def kind(self) -> Literal["regression"]:
+        """Return 'regression'."""
+        return "regression"
+
+    @property
+    def n_classes(self) -> int:
+        """Return 0: there is none."""
+        return 0
+
+    @property
+    def n_outputs(self) -> int:
+        """Return K = 1."""
+        return 1
+
+    @property
+    def outputs(self) -> list[str]:
+        """Return the one nameless column."""
+        return [""]
+
+    def words(self, votes: NDArray[np.float64]) -> list[str]:
+        """Return each number of (m, 1) votes, to five digits."""
+        return [f"{value:.5g}" for value in votes[:, 0].tolist()]
+
+    def decode(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the number each row of an (n, 1) score is."""
+        return score[:, 0]
+
+    def margin(self, score: NDArray[np.float64], y: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Raise: a margin is for classes.
+
+        Raises
+        ------
+        PsephosError
+            Always.
+        """
+        raise PsephosError("a margin needs classes: this vote answers with a number.")

@@ -13,7 +13,7 @@ from psephos.vote.codec import register
 from psephos.vote.fused import weighted_sum
 from psephos.vote.part import Columns, Voters, Weighting, check, sparse
 from psephos.vote.readout import Readout
-from psephos.vote.target import Target
+from psephos.vote.target import RegressionTarget, Target
 from psephos.vote.weights import Local, Nearest
 
 __all__ = ["Vote"]
@@ -34,7 +34,7 @@ class Vote:
     weighting : Weighting
         Their weights; ``weights(X)`` is (n, T).
     readout : Readout
-    target : Target
+    target : Target or RegressionTarget
 
     Notes
     -----
@@ -46,7 +46,7 @@ class Vote:
     voters: Voters
     weighting: Weighting
     readout: Readout
-    target: Target
+    target: Target | RegressionTarget
 
     def __post_init__(self) -> None:
         check(self.voters.n_voters == self.weighting.n_voters > 0, "voters and weights differ")
@@ -145,7 +145,7 @@ class Vote:
         if self.readout.score == "sum":
             return self.weights(X)
         weights, _ = self._compact.weighting.relative(self._dense(X))
-        return weights / np.abs(weights).sum(axis=1, keepdims=True)
+        return _shares(weights)
 
     def contributions(self, X: Any) -> _Floats:
         """Return the (n, T, K) terms of the score; they sum to it over the voters."""
@@ -196,8 +196,7 @@ class Vote:
 
     def local_importance(self, X: Any) -> Any:
         """Return (n, p) CSR: each voter's share of the weight, divided among its columns."""
-        share = np.abs(self.shares(X))
-        share = share / share.sum(axis=1, keepdims=True)
+        share = _shares(np.abs(self.shares(X)))
         return sparse.csr_array(share) @ self._column_shares()
 
     def importance(self) -> _Floats:
@@ -217,8 +216,13 @@ class Vote:
 
     def weighting_words(self) -> str:
         """Return how loudly voters are heard, in words."""
-        local = isinstance(self.weighting, Local)
-        return "heard where they were right" if local else "constant weights"
+        return self.weighting.words()
+
+
+def _shares(weights: _Floats) -> _Floats:
+    """Return weights divided by the sum of their sizes; zero where nobody is heard."""
+    size = np.abs(weights).sum(axis=1, keepdims=True)
+    return weights / np.where(size > 0, size, 1.0)
 
 
 def _dense(part: Any) -> _Floats:

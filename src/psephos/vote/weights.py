@@ -61,6 +61,10 @@ class Constant:
         size = np.abs(self.alpha)
         return size / size.sum()
 
+    def words(self) -> str:
+        """Return what the weights are."""
+        return "constant weights"
+
     def usage(self) -> Any:
         """Return the empty (T, p) table."""
         none = np.empty(0, dtype=np.intp)
@@ -196,6 +200,10 @@ class Local:
         """Return each voter's share of the expertise over all anchors."""
         total = self.anchor_weight @ self.expertise
         return total / total.sum()
+
+    def words(self) -> str:
+        """Return what the weights are."""
+        return "heard where they were right"
 
     def nearest(self, X: _Floats, k: int) -> Nearest:
         """Return the k anchors heard most for each row of X, shape (n, p)."""

@@ -1,0 +1,126 @@
+"""Weights of voters that are heard only where what they read was measured."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.vote.codec import register
+from psephos.vote.part import Columns, check, check_columns, positions, usage_table
+
+__all__ = ["Available"]
+
+_Floats = NDArray[np.float64]
+_NOBODY = -1
+
+
+@register
+@dataclass(frozen=True)
+class Available:
+    """w_t(x) = alpha_t where every column voter t reads has a value in x, else 0.
+
+    A gate on what was measured: of a library of small models, those speak that can. One voter may
+    be the fallback (the training prior, say): it is heard, with weight 1, only where no other is.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the table.
+    columns : ndarray of shape (q,)
+        Sorted columns that some voter reads.
+    reads : ndarray of shape (T, q), bool
+        Who reads which of them.
+    alpha : ndarray of shape (T,)
+        Positive weights; the fallback's is not used.
+    fallback : int
+        The voter heard where no other is; -1: there is none.
+    loudest : bool
+        Of the voters that can speak only one of the greatest alpha is heard (the first of equals).
+    """
+
+    tag: ClassVar[str] = "available"
+    n_features: int
+    columns: Columns
+    reads: NDArray[np.bool_]
+    alpha: _Floats
+    fallback: int = _NOBODY
+    loudest: bool = False
+
+    def __post_init__(self) -> None:
+        check_columns(self.columns, self.n_features)
+        t = len(self.alpha)
+        check(self.alpha.ndim == 1 and self.alpha.dtype == np.float64, "alpha is not (T,) float64")
+        check(
+            bool(np.isfinite(self.alpha).all() and (self.alpha > 0).all()), "alpha is not above 0"
+        )
+        check(self.reads.dtype == np.bool_, "who reads what is not a truth table")
+        check(self.reads.shape == (t, len(self.columns)), "who reads what has another shape")
+        check(_NOBODY <= self.fallback < t, "the fallback is not one of the voters")
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        return len(self.alpha)
+
+    def available(self, X: _Floats) -> NDArray[np.bool_]:
+        """Return (n, T): which voters have all they read in each row of X, shape (n, p)."""
+        missing = np.isnan(X[:, self.columns])
+        can = np.ones((len(X), self.n_voters), dtype=bool)
+        gaps = np.flatnonzero(missing.any(axis=1))
+        if len(gaps):
+            wanted = missing[gaps].astype(np.float32) @ self.reads.T.astype(np.float32)
+            can[gaps] = wanted == 0
+        if self.fallback != _NOBODY:
+            can[:, self.fallback] = False
+        return can
+
+    def weights(self, X: _Floats) -> _Floats:
+        """Return the (n, T) weights."""
+        can = self.available(X)
+        weights = np.where(can, self.alpha, 0.0)
+        if self.loudest:
+            silent = np.ones_like(can)
+            silent[np.arange(len(X)), weights.argmax(axis=1)] = False
+            weights[silent] = 0.0
+        if self.fallback != _NOBODY:
+            weights[:, self.fallback] = ~can.any(axis=1)
+        return weights
+
+    def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
+        """Return (weights, log_scale): the true weights are exp(log_scale) times these."""
+        return self.weights(X), np.zeros(len(X))
+
+    def loudness(self) -> _Floats:
+        """Return each voter's share of the weight where nothing is missing."""
+        whole = self.weights(np.zeros((1, self.n_features)))[0]
+        return whole / whole.sum()
+
+    def words(self) -> str:
+        """Return what the weights are."""
+        if self.loudest:
+            return "the best whose columns were measured"
+        return "heard where their columns were measured"
+
+    def usage(self) -> Any:
+        """Return the (T, p) table: a voter is heard by what it reads itself."""
+        voter, column = np.nonzero(self.reads)
+        return usage_table(voter, self.columns[column], (self.n_voters, self.n_features))
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same weights on the table reduced to `columns`."""
+        where = positions(self.columns, columns)
+        return replace(self, n_features=len(columns), columns=where)
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return these voters' weights only."""
+        reads = self.reads[voters]
+        kept = np.flatnonzero(reads.any(axis=0))
+        found = np.flatnonzero(np.asarray(voters) == self.fallback)
+        return replace(
+            self,
+            columns=self.columns[kept],
+            reads=np.ascontiguousarray(reads[:, kept]),
+            alpha=self.alpha[voters],
+            fallback=int(found[0]) if len(found) else _NOBODY,
+        )
