@@ -2,6 +2,7 @@
 
 from psephos.vote.availability import Available
 from psephos.vote.ballots import Ballots, Names
+from psephos.vote.coded import CodedVoters, design_matrix
 from psephos.vote.foreign import ForeignVoters, from_estimators
 from psephos.vote.gaussian import NaiveBayesVoters
 from psephos.vote.linear import LinearVoters
@@ -17,6 +18,7 @@ from psephos.vote.weights import Constant, Local, Nearest
 __all__ = [
     "Available",
     "Ballots",
+    "CodedVoters",
     "Constant",
     "ConstantVoters",
     "ForeignVoters",
@@ -34,5 +36,6 @@ __all__ = [
     "Vote",
     "Voters",
     "Weighting",
+    "design_matrix",
     "from_estimators",
 ]

@@ -12,7 +12,6 @@ from psephos.vote.part import Columns, check, check_columns, positions, usage_ta
 __all__ = ["Available"]
 
 _Floats = NDArray[np.float64]
-_NOBODY = -1
 
 
 @register
@@ -20,8 +19,10 @@ _NOBODY = -1
 class Available:
     """w_t(x) = alpha_t where every column voter t reads has a value in x, else 0.
 
-    A gate on what was measured: of a library of small models, those speak that can. One voter may
-    be the fallback (the training prior, say): it is heard, with weight 1, only where no other is.
+    A gate on what was measured: of a library of small models, those speak that can. Voters stand
+    in tiers: a case hears the lowest tier in which anyone can speak, and no other. So a reserve
+    speaks where none of the chosen can, and a voter that reads nothing (the training prior) where
+    nobody else can.
 
     Parameters
     ----------
@@ -32,11 +33,11 @@ class Available:
     reads : ndarray of shape (T, q), bool
         Who reads which of them.
     alpha : ndarray of shape (T,)
-        Positive weights; the fallback's is not used.
-    fallback : int
-        The voter heard where no other is; -1: there is none.
+        Positive weights.
+    tier : ndarray of shape (T,), intp
+        Not negative.
     loudest : bool
-        Of the voters that can speak only one of the greatest alpha is heard (the first of equals).
+        Of the voters that could be heard only one of the greatest alpha is (the first of equals).
     """
 
     tag: ClassVar[str] = "available"
@@ -44,7 +45,7 @@ class Available:
     columns: Columns
     reads: NDArray[np.bool_]
     alpha: _Floats
-    fallback: int = _NOBODY
+    tier: NDArray[np.intp]
     loudest: bool = False
 
     def __post_init__(self) -> None:
@@ -56,7 +57,8 @@ class Available:
         )
         check(self.reads.dtype == np.bool_, "who reads what is not a truth table")
         check(self.reads.shape == (t, len(self.columns)), "who reads what has another shape")
-        check(_NOBODY <= self.fallback < t, "the fallback is not one of the voters")
+        check(self.tier.shape == (t,) and self.tier.dtype == np.intp, "tiers are not integers")
+        check(bool((self.tier >= 0).all()), "a tier is negative")
 
     @property
     def n_voters(self) -> int:
@@ -71,20 +73,18 @@ class Available:
         if len(gaps):
             wanted = missing[gaps].astype(np.float32) @ self.reads.T.astype(np.float32)
             can[gaps] = wanted == 0
-        if self.fallback != _NOBODY:
-            can[:, self.fallback] = False
         return can
 
     def weights(self, X: _Floats) -> _Floats:
         """Return the (n, T) weights."""
         can = self.available(X)
-        weights = np.where(can, self.alpha, 0.0)
+        nobody = self.tier.max(initial=0) + 1
+        first = np.where(can, self.tier, nobody).min(axis=1, initial=nobody)
+        weights = np.where(can & (self.tier == first[:, None]), self.alpha, 0.0)
         if self.loudest:
             silent = np.ones_like(can)
             silent[np.arange(len(X)), weights.argmax(axis=1)] = False
             weights[silent] = 0.0
-        if self.fallback != _NOBODY:
-            weights[:, self.fallback] = ~can.any(axis=1)
         return weights
 
     def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
@@ -116,11 +116,10 @@ class Available:
         """Return these voters' weights only."""
         reads = self.reads[voters]
         kept = np.flatnonzero(reads.any(axis=0))
-        found = np.flatnonzero(np.asarray(voters) == self.fallback)
         return replace(
             self,
             columns=self.columns[kept],
             reads=np.ascontiguousarray(reads[:, kept]),
             alpha=self.alpha[voters],
-            fallback=int(found[0]) if len(found) else _NOBODY,
+            tier=self.tier[voters],
         )

@@ -1,0 +1,129 @@
+"""Voters that read categories as 0/1 columns, one a level."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.vote.codec import register
+from psephos.vote.part import (
+    Columns,
+    Voters,
+    check,
+    check_columns,
+    positions,
+    sparse,
+    usage_table,
+)
+
+__all__ = ["CodedVoters", "design_matrix"]
+
+_Floats = NDArray[np.float64]
+
+
+def design_matrix(X: _Floats, source: Columns, level: _Floats) -> _Floats:
+    """Return the (n, P) design of a table: its numbers as they are, its categories as 0 and 1.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        Codes in categorical columns; NaN is missing, and missing in every column made of it.
+    source : ndarray of shape (P,)
+        The column each design column is made of.
+    level : ndarray of shape (P,)
+        The code it stands for; NaN: the number itself.
+    """
+    design = np.asfortranarray(X[:, source], dtype=np.float64)
+    for j in np.flatnonzero(~np.isnan(level)):
+        column = design[:, j]
+        column[:] = np.where(np.isnan(column), np.nan, column == level[j])
+    return design
+
+
+@register
+@dataclass(frozen=True)
+class CodedVoters:
+    """Voters on a design matrix, asked through the table it is made of.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the table.
+    columns : ndarray of shape (q,)
+        Sorted columns that are read.
+    inner : Voters
+        Voters on the design.
+    source : ndarray of shape (P,), intp
+        Position in `columns` of each design column.
+    level : ndarray of shape (P,), float64
+        The category it stands for; NaN: the number itself.
+    """
+
+    tag: ClassVar[str] = "coded voters"
+    n_features: int
+    columns: Columns
+    inner: Voters
+    source: NDArray[np.intp]
+    level: _Floats
+
+    def __post_init__(self) -> None:
+        check_columns(self.columns, self.n_features)
+        p = self.inner.n_features
+        check(self.source.shape == self.level.shape == (p,), "the design has another width")
+        check(self.source.dtype == np.intp and self.level.dtype == np.float64, "the design's types")
+        inside = (self.source >= 0) & (self.source < len(self.columns))
+        check(bool(inside.all()), "the design reads a column that is not there")
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        return self.inner.n_voters
+
+    def votes(self, X: _Floats) -> _Floats:
+        """Return the (n, T, K) votes."""
+        return self.inner.votes(design_matrix(X[:, self.columns], self.source, self.level))
+
+    def usage(self) -> Any:
+        """Return the (T, p) table: a category is one column, whatever its levels."""
+        inner: Any = sparse.coo_array(self.inner.usage())
+        voter, design = inner.coords
+        column = self.columns[self.source[design]]
+        return usage_table(voter.astype(np.intp), column, (self.n_voters, self.n_features))
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same voters on the table reduced to `columns`."""
+        where = positions(self.columns, columns)
+        return replace(self, n_features=len(columns), columns=where)
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return these voters only; design columns no longer read are dropped."""
+        inner = self.inner.take(voters)
+        kept = inner.columns
+        inner = inner.select(kept)
+        read, source = np.unique(self.source[kept], return_inverse=True)
+        return replace(
+            self,
+            columns=self.columns[read],
+            inner=inner,
+            source=source.astype(np.intp),
+            level=self.level[kept],
+        )
+
+    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
+        """Return the voter in words; a 0/1 column is '<column> is <category>'."""
+        return self.inner.rule(voter, self._names(names, levels), {})
+
+    def _names(self, names: list[str], levels: dict[int, list[str]]) -> list[str]:
+        words: list[str] = []
+        for position, code in zip(self.source.tolist(), self.level.tolist(), strict=True):
+            column = int(self.columns[position])
+            known = levels.get(column, [])
+            whole = np.isnan(code)
+            said = "" if whole else known[int(code)] if 0 <= code < len(known) else f"code {code:g}"
+            words.append(names[column] if whole else f"({names[column]} is {said})")
+        return words
+
+    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+        """Return the answers of the voter."""
+        return self.inner.sides(voter)
