@@ -103,6 +103,28 @@ class VoteEstimator(BaseEstimator):
         """
         check_params(self, self.constraints)
         schema = read_schema(self, X, y, getattr(self, "categorical_features", None))
+        vote, extras = self._fit_vote(*self._training(X, y, sample_weight, groups, schema))
+        self._set_fitted(vote, schema, extras)
+        return self
+
+    def read(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+    ) -> tuple[Table, Labels, NDArray[np.float64], Context]:
+        """Return what `fit` would work on, for those who look before they fit.
+
+        Returns
+        -------
+        table, labels, weight, context
+            Without the rows of weight 0. The estimator itself is left as it is.
+        """
+        scratch = clone(self)
+        check_params(scratch, scratch.constraints)
+        schema = read_schema(scratch, X, y, getattr(self, "categorical_features", None))
+        return scratch._training(X, y, sample_weight, groups, schema)
+
+    def _training(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, schema: Schema
+    ) -> tuple[Table, Labels, NDArray[np.float64], Context]:
         table = read_table(self, X, schema, reset=True)
         labels, weight = self._read_labels(table.values, y, sample_weight)
         groups = self._read_groups(groups, len(labels.y))
@@ -111,10 +133,7 @@ class VoteEstimator(BaseEstimator):
             table, weight = table.take(kept), weight[kept]
             labels = Labels(labels.target, labels.y[kept])
             groups = None if groups is None else groups[kept]
-        context = Context(_seed(getattr(self, "random_state", None)), groups)
-        vote, extras = self._fit_vote(table, labels, weight, context)
-        self._set_fitted(vote, schema, extras)
-        return self
+        return table, labels, weight, Context(_seed(getattr(self, "random_state", None)), groups)
 
     def _read_labels(
         self, X: Any, y: Any, sample_weight: Any
@@ -258,7 +277,7 @@ class VoteEstimator(BaseEstimator):
         if not isinstance(getattr(self, "categorical_features", None), str | None):
             named = [schema.names[j] if schema.names else j for j in schema.levels]
             reduced.set_params(categorical_features=named or None)
-        extras = {name: getattr(self, name) for name in self.extras}
+        extras = {name: _selected(getattr(self, name), columns) for name in self.extras}
         reduced.n_features_in_ = len(columns)
         if schema.names is not None:
             reduced.feature_names_in_ = np.asarray(schema.names, dtype=object)
@@ -351,6 +370,11 @@ class VoteRegressor(RegressorMixin, VoteEstimator):
         if not (weight > 0).any():
             raise PsephosError("sample_weight is zero on every row: a row needs weight.")
         return Labels(RegressionTarget(), numbers), weight
+
+
+def _selected(value: Any, columns: NDArray[np.intp]) -> Any:
+    """Return a fitted attribute on the table reduced to `columns`, if it speaks of columns."""
+    return value.select(columns) if hasattr(value, "select") else value
 
 
 def _seed(random_state: Any) -> np.random.SeedSequence:

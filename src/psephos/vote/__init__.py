@@ -5,6 +5,7 @@ from psephos.vote.ballots import Ballots, Names
 from psephos.vote.coded import CodedVoters, design_matrix
 from psephos.vote.foreign import ForeignVoters, from_estimators
 from psephos.vote.gaussian import NaiveBayesVoters
+from psephos.vote.joined import JoinedVoters, join
 from psephos.vote.linear import LinearVoters
 from psephos.vote.part import Voters, Weighting
 from psephos.vote.readout import Readout
@@ -23,6 +24,7 @@ __all__ = [
     "ConstantVoters",
     "ForeignVoters",
     "InverseDistance",
+    "JoinedVoters",
     "LinearVoters",
     "Local",
     "NaiveBayesVoters",
@@ -38,4 +40,5 @@ __all__ = [
     "Weighting",
     "design_matrix",
     "from_estimators",
+    "join",
 ]

@@ -93,6 +93,9 @@ class Problem:
     seed : int
         Seeds learners that draw; a candidate's seed derives from this, its columns and its split
         alone, so that it has the same errors in any batch.
+    n_codes : ndarray of shape (p,), intp, or None
+        Number of categories of each column, whose values are their codes; 0 for numbers. None:
+        all are numbers. Learners see numbers only (`coding.CodedLearner`).
     """
 
     X: _Floats
@@ -101,6 +104,7 @@ class Problem:
     weight: _Floats
     folds: Folds
     seed: int = 0
+    n_codes: NDArray[np.intp] | None = None
 
     @property
     def n_outputs(self) -> int:

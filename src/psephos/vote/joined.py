@@ -1,0 +1,118 @@
+"""Voters of several kinds that sit as one."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.vote.codec import register
+from psephos.vote.part import Columns, Voters, check, sparse
+
+__all__ = ["JoinedVoters", "join"]
+
+_Floats = NDArray[np.float64]
+
+
+@register
+@dataclass(frozen=True)
+class JoinedVoters:
+    """Voters of several parts, in one order.
+
+    Parameters
+    ----------
+    parts : tuple of Voters
+        All on the same table.
+    part : ndarray of shape (T,), intp
+        The part of each voter.
+    place : ndarray of shape (T,), intp
+        Its number in the part.
+    """
+
+    tag: ClassVar[str] = "joined voters"
+    parts: tuple[Voters, ...]
+    part: NDArray[np.intp]
+    place: NDArray[np.intp]
+
+    def __post_init__(self) -> None:
+        check(len(self.parts) > 0, "no voter is joined")
+        widths = {part.n_features for part in self.parts}
+        check(len(widths) == 1, "joined voters have different tables")
+        check(self.part.shape == self.place.shape and self.part.ndim == 1, "voters lack a part")
+        check(self.part.dtype == self.place.dtype == np.intp, "parts of voters are not integers")
+        check(bool(((self.part >= 0) & (self.part < len(self.parts))).all()), "a part is not there")
+        sizes = np.array([part.n_voters for part in self.parts])[self.part]
+        check(bool(((self.place >= 0) & (self.place < sizes)).all()), "a voter is not there")
+
+    @property
+    def n_features(self) -> int:
+        """Return p."""
+        return self.parts[0].n_features
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        return len(self.part)
+
+    @property
+    def columns(self) -> Columns:
+        """Return the sorted columns that any of them reads."""
+        return np.unique(np.concatenate([part.columns for part in self.parts])).astype(np.intp)
+
+    def votes(self, X: _Floats) -> _Floats:
+        """Return the (n, T, K) votes."""
+        said: list[_Floats] = []
+        for k, part in enumerate(self.parts):
+            mine = self.place[self.part == k]
+            said.append(part.votes(X)[:, mine])
+        order = np.argsort(np.argsort(self.part, kind="stable"), kind="stable")
+        return np.concatenate(said, axis=1)[:, order]
+
+    def usage(self) -> Any:
+        """Return the (T, p) table of who reads what."""
+        stacked: Any = sparse.vstack([part.usage() for part in self.parts], format="csr")
+        first = np.cumsum([0, *(part.n_voters for part in self.parts)])[:-1]
+        return stacked[first[self.part] + self.place].astype(bool)
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same voters on the table reduced to `columns`."""
+        return replace(self, parts=tuple(part.select(columns) for part in self.parts))
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return these voters only, in this order; parts left without a voter are dropped."""
+        part, place = self.part[voters], self.place[voters]
+        kept = np.unique(part)
+        parts: list[Voters] = []
+        new = np.empty(len(part), dtype=np.intp)
+        for k in kept.tolist():
+            mine, where = np.unique(place[part == k], return_inverse=True)
+            parts.append(self.parts[k].take(mine))
+            new[part == k] = where
+        return replace(
+            self, parts=tuple(parts), part=np.searchsorted(kept, part).astype(np.intp), place=new
+        )
+
+    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
+        """Return the voter in words."""
+        return self.parts[self.part[voter]].rule(int(self.place[voter]), names, levels)
+
+    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+        """Return the answers of the voter."""
+        return self.parts[self.part[voter]].sides(int(self.place[voter]))
+
+
+def join(parts: list[tuple[NDArray[np.intp], Voters]]) -> Voters:
+    """Return voters of several parts in the order of their positions.
+
+    Parameters
+    ----------
+    parts : list of (positions, voters)
+        Voter i of `voters` comes at ``positions[i]``; the positions of all parts are 0 ... T - 1.
+    """
+    if len(parts) == 1 and bool((np.diff(parts[0][0]) > 0).all()):
+        return parts[0][1]
+    size = sum(len(positions) for positions, _ in parts)
+    part, place = np.empty(size, dtype=np.intp), np.empty(size, dtype=np.intp)
+    for k, (positions, _) in enumerate(parts):
+        part[positions], place[positions] = k, np.arange(len(positions))
+    return JoinedVoters(tuple(voters for _, voters in parts), part, place)
