@@ -117,7 +117,7 @@ class VoteEstimator(BaseEstimator):
         table, labels, weight, context
             Without the rows of weight 0. The estimator itself is left as it is.
         """
-        scratch = clone(self)
+        scratch: Any = clone(self)
         check_params(scratch, scratch.constraints)
         schema = read_schema(scratch, X, y, getattr(self, "categorical_features", None))
         return scratch._training(X, y, sample_weight, groups, schema)

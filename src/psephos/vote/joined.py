@@ -84,7 +84,7 @@ class JoinedVoters:
         kept = np.unique(part)
         parts: list[Voters] = []
         new = np.empty(len(part), dtype=np.intp)
-        for k in kept.tolist():
+        for k in map(int, kept):
             mine, where = np.unique(place[part == k], return_inverse=True)
             parts.append(self.parts[k].take(mine))
             new[part == k] = where
@@ -94,11 +94,11 @@ class JoinedVoters:
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
         """Return the voter in words."""
-        return self.parts[self.part[voter]].rule(int(self.place[voter]), names, levels)
+        return self.parts[int(self.part[voter])].rule(int(self.place[voter]), names, levels)
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return the answers of the voter."""
-        return self.parts[self.part[voter]].sides(int(self.place[voter]))
+        return self.parts[int(self.part[voter])].sides(int(self.place[voter]))
 
 
 def join(parts: list[tuple[NDArray[np.intp], Voters]]) -> Voters:
