@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
     from psephos._errors import PsephosError
-    from psephos.models import AdaBoostClassifier, SamBAClassifier, load, save
+    from psephos.models import (
+        AdaBoostClassifier,
+        SamBAClassifier,
+        SparseWrapperClassifier,
+        SparseWrapperRegressor,
+        load,
+        save,
+    )
     from psephos.protocol import compare, read_table
     from psephos.vote import Ballots, Vote
 
@@ -19,6 +26,8 @@ __version__ = "0.1.0.dev0"
 _PUBLIC = {
     "AdaBoostClassifier": "psephos.models",
     "SamBAClassifier": "psephos.models",
+    "SparseWrapperClassifier": "psephos.models",
+    "SparseWrapperRegressor": "psephos.models",
     "Vote": "psephos.vote",
     "Ballots": "psephos.vote",
     "PsephosError": "psephos._errors",
@@ -33,6 +42,8 @@ __all__ = [
     "Ballots",
     "PsephosError",
     "SamBAClassifier",
+    "SparseWrapperClassifier",
+    "SparseWrapperRegressor",
     "Vote",
     "__version__",
     "compare",

@@ -4,15 +4,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.kernels import _power
+from psephos.kernels import _power, _subsets
+from psephos.kernels._jit import jit
 from psephos.kernels.similarity import (
     InverseDistance,
     Metric,
-    add_squared,
     distances,
     local_sums,
     mean_distance,
-    sums_from_squared,
+    pair_sums,
 )
 
 
@@ -179,36 +179,53 @@ def test_nobody_is_heard():
 @pytest.mark.parametrize("missing", [0.0, 0.4])
 @pytest.mark.parametrize("a", [0.0, 0.1])
 @pytest.mark.parametrize("per_query", [False, True])
-def test_table_grown_by_column(random_seed, missing, a, per_query):
-    _, Z, metric, s, right = example(random_seed, missing=missing, categories=True)
-    Z[3] = Z[0]
-    m, q = Z.shape
-    D2, counts = np.zeros((m, m)), np.zeros((m, m))
-    for f in range(q):
-        add_squared(D2, counts, Z[:, f], metric.scale[f], bool(metric.is_category[f]))
-    share = counts / q
-    d = twin_distances(Z, Z, metric)
-    groups = np.arange(m)
-    groups[3] = 0
+def test_one_anchor_left_out(random_seed, missing, a, per_query):
+    X, Z, metric, s, right = example(random_seed, missing=missing, categories=True)
+    own = np.array([0, -1, 3, 3, 5, -1, 13, 2, 7])
     kernel = InverseDistance(a, 2.5, 0.7)
-    for leave_out, own in [(False, None), (True, np.arange(m)), (groups, groups)]:
-        total, heard, log_scale = sums_from_squared(
-            D2, share, kernel, s, right, per_query, leave_out, absent=metric.absent
-        )
-        assert_array_equal(log_scale, 0.0)
-        for r in range(m):
-            alone = s if own is None else np.where(own == own[r], 0.0, s)
-            want = twin_sums(d[r : r + 1], kernel, alone, right, per_query)
-            assert_allclose(total[r], want[0][0], rtol=1e-12)
-            assert_allclose(heard[r], want[1][0], rtol=1e-12, atol=1e-300)
-    if missing == 0.0:
-        plain = np.zeros((m, m))
-        for f in range(q):
-            add_squared(plain, None, Z[:, f], metric.scale[f], bool(metric.is_category[f]))
-        assert_array_equal(plain, D2)
-        with_share = sums_from_squared(D2, share, kernel, s, right, per_query, True)
-        without = sums_from_squared(D2, None, kernel, s, right, per_query, True)
-        assert_array_equal(with_share[1], without[1])
+    got = local_sums(X, Z, metric, kernel, s, right, per_query, own=own)
+    assert_array_equal(got[2], 0.0)
+    d = twin_distances(X, Z, metric)
+    for r, left_out in enumerate(own):
+        alone = np.where(np.arange(len(s)) == left_out, 0.0, s)
+        want = twin_sums(d[r : r + 1], kernel, alone, right, per_query)
+        assert_allclose(got[0][r], want[0][0], rtol=1e-12)
+        assert_allclose(got[1][r], want[1][0], rtol=1e-12, atol=1e-300)
+
+
+def test_an_only_anchor_left_out_leaves_nothing():
+    metric = Metric(np.ones(1), np.zeros(1, np.bool_), np.inf)
+    Z, right = np.zeros((1, 1)), np.ones((1, 2), np.bool_)
+    kernel = InverseDistance(0.1, 2.0, 1.0)
+    total, heard, _ = local_sums(Z, Z, metric, kernel, np.ones(1), right, own=np.zeros(1, np.int64))
+    assert (total[0], heard.sum()) == (0.0, 0.0)
+    total, heard = pair_sums(Z, metric, kernel, np.ones(1), right, True)
+    assert (total[0], heard.sum()) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+@pytest.mark.parametrize("leave_out", [False, True])
+@pytest.mark.parametrize(("a", "b"), [(0.0, 2.5), (0.1, 2.5), (0.1, 4.0), (1e-60, 3.0)])
+def test_pairs_weighed_once(random_seed, missing, leave_out, a, b):
+    for m in (1, 2, 14, 65, 97):
+        _, Z, metric, s, right = example(random_seed, m=m, missing=missing, categories=True)
+        kernel = InverseDistance(a, b, 0.7)
+        total, heard = pair_sums(Z, metric, kernel, s, right, leave_out)
+        own = np.arange(m) if leave_out else None
+        want = local_sums(Z, Z, metric, kernel, s, right, own=own)
+        assert_array_equal(want[2], 0.0)
+        assert_allclose(total, want[0], rtol=1e-12)
+        assert_allclose(heard, want[1], rtol=1e-12, atol=1e-300)
+
+
+def test_pairs_far_apart_are_weighed_row_by_row():
+    Z = np.array([[0.0], [1.0], [3.0]]) * 1e140
+    metric = Metric(np.ones(1), np.zeros(1, np.bool_), np.inf)
+    right = np.array([[True], [False], [True]])
+    kernel = InverseDistance(0.0, 8.0, 1e10)
+    total, heard = pair_sums(Z, metric, kernel, np.ones(3), right, True)
+    near, far = 1.0, 3.0**-8
+    assert_allclose((heard[:, 0] / total)[:2], [far / (near + far), 1.0], rtol=1e-12)
 
 
 def test_read_only_and_other_layouts(random_seed):
@@ -222,18 +239,69 @@ def test_read_only_and_other_layouts(random_seed):
     assert_allclose(first[1], again[1], rtol=1e-15)
 
 
-def test_power(random_seed):
+def twin_inverse_power(x, b, base):
+    return 1 / (np.longdouble(base) + np.sqrt(np.longdouble(x)) ** np.longdouble(b))
+
+
+def test_inverse_power(random_seed):
     @settings(max_examples=50)
-    @given(st.floats(1e-280, 1e280), st.floats(0.05, 60.0))
-    def run(x, exponent):
-        if abs(exponent * np.log2(x)) > 1000:
+    @given(
+        st.floats(1e-280, 1e280), st.floats(0.05, 120.0), st.booleans(), st.floats(1e-200, 1e200)
+    )
+    def run(x, b, whole, base):
+        b = max(1.0, np.floor(b / 8)) if whole else b
+        if abs(0.5 * b * np.log2(x)) > 900 or abs(np.log2(x)) > 900:
             return
-        out = np.empty(2)
-        _power.power(np.array([x, 0.0]), exponent, out)
-        assert_allclose(out, [x**exponent, 0.0], rtol=1e-12)
-        if hasattr(_power.power, "py_func"):
-            slow = np.empty(2)
-            _power.power.py_func(np.array([x, 0.0]), exponent, slow)
-            assert_allclose(slow, out, rtol=1e-12)
+        want = twin_inverse_power(np.array([x, 0.0]), b, base).astype(float)
+        u = np.array([x / 4, 0.0])
+        _power.inverse_power(u, 4.0, b, base)
+        assert_allclose(u, want, rtol=1e-12)
 
     run()
+
+
+def test_root(random_seed):
+    x = 2.0 ** np.random.default_rng(random_seed).uniform(-900, 900, 1000)
+    assert_allclose([_power.root(v) for v in x], np.sqrt(x), rtol=1e-15)
+    assert _power.root(0.0) == 0.0
+
+
+@pytest.mark.parametrize(("m", "n_voters"), [(1, 1), (31, 3), (64, 4), (101, 9)])
+def test_sums_over_subsets(random_seed, m, n_voters):
+    """Every voter's sum over its anchors, from rows apart or side by side."""
+    rng = np.random.default_rng(random_seed)
+    right = rng.random((m, n_voters)) < 0.6
+    codes = _subsets.pack_subsets(right)
+    padded = len(codes) * _subsets.ANCHORS
+    s = np.zeros(padded)
+    s[:m] = rng.random(m)
+    weights = np.zeros((_subsets.LANES, padded))
+    weights[:, :m] = rng.random((_subsets.LANES, m))
+    want = (weights * s)[:, :m] @ np.column_stack([right, np.ones(m)])
+    for source, step, stride, kernel in (
+        (weights, _subsets.ANCHORS, padded, sum_apart),
+        (np.ascontiguousarray(weights.T), _subsets.ANCHORS * _subsets.LANES, 16, sum_across),
+    ):
+        out = np.zeros((codes.shape[1], _subsets.LANES))
+        kernel(source, step, stride, s, codes, out)
+        assert_allclose(out.T[:, : n_voters + 1], want, rtol=1e-13)
+
+
+@jit
+def sum_apart(weights, step, stride, s, codes, out):
+    table = np.empty((_subsets.ANCHORS * 4, _subsets.LANES))
+    for block in range(codes.shape[0]):
+        _subsets.make_sums(weights, block * step, stride, s, block * _subsets.ANCHORS, table)
+        for t in range(0, codes.shape[1], 4):
+            base = (block * codes.shape[1] + t) * codes.shape[2]
+            _subsets.add_looked_up(codes, base, table, out, t * _subsets.LANES)
+
+
+@jit
+def sum_across(weights, step, stride, s, codes, out):
+    table = np.empty((_subsets.ANCHORS * 4, _subsets.LANES))
+    for block in range(codes.shape[0]):
+        _subsets.make_sums_across(weights, block * step, stride, s, block * _subsets.ANCHORS, table)
+        for t in range(0, codes.shape[1], 4):
+            base = (block * codes.shape[1] + t) * codes.shape[2]
+            _subsets.add_looked_up(codes, base, table, out, t * _subsets.LANES)

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.kernels import _lanes
+from psephos.kernels import stump_lanes
 from psephos.kernels.criteria import Gini, WeightedError, gain, opposite_labels
+from psephos.kernels.stump_layout import flag_of, place, sort_columns
 from psephos.kernels.stump_scan import round_weights
 from psephos.kernels.stump_screen import quantise, screen_error, screen_gini
 from psephos.kernels.stump_votes import left_sides
@@ -42,6 +43,70 @@ def test_rounded_weights_add_exactly_in_any_order(random_seed):
     whole = np.array([1.0, 2.0, 3.0])
     assert_array_equal(round_weights(whole), whole)
     assert_array_equal(round_weights(np.zeros(3)), np.zeros(3))
+
+
+def test_a_side_below_the_least_weight_is_worth_nothing():
+    for n_classes in (2, 3):
+        left, right = np.ones(n_classes), np.arange(1.0, n_classes + 1)
+        for kind in (Gini, WeightedError):
+            assert gain(kind(n_classes, n_classes + 0.5), left + right, left, right) == -np.inf
+            assert gain(kind(n_classes, float(n_classes)), left + right, left, right) > -np.inf
+
+
+def _awkward_columns(rng, n):
+    special = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 5e-324, -5e-324, 1e300, 1.0, -1.0])
+    columns = [
+        rng.standard_normal(n),
+        rng.standard_normal(n).astype(np.float32).round(1),  # ties the leading bits tell apart
+        rng.standard_normal(n).round(1),
+        special[rng.integers(0, len(special), n)],
+        special[rng.integers(1, len(special), n)],
+        1.0 + rng.permutation(n) * 2.0**-52,  # all agree in their leading bits
+        -1.0 - rng.integers(0, 9, n) * 2.0**-52,
+        np.where(rng.random(n) < 0.3, np.nan, rng.standard_normal(n)),
+        np.where(np.arange(n) == 0, -np.nan, np.arange(n)),
+        np.full(n, np.nan),
+        np.full(n, -0.0),
+    ]
+    return np.array(columns)
+
+
+@pytest.mark.parametrize("n", [1, 2, 40, 333])
+def test_columns_are_sorted_and_their_thresholds_flagged(random_seed, n):
+    values = _awkward_columns(np.random.default_rng(random_seed), n)
+    done = sort_columns(values)
+    present = n - np.isnan(values).sum(axis=1)
+    assert_array_equal(done.n_present, present)
+    rows_of = {int(j): r for j, r in zip(done.pure, done.pure_rows, strict=True)}
+    rows_of |= {int(j): r for j, r in zip(done.tied, done.tied_rows, strict=True)}
+    assert len(rows_of) == len(done.pure) + len(done.tied)
+    flag = flag_of(np.uint16)
+    for j, x in enumerate(values):
+        m = int(present[j])
+        numbers = np.sort(x)[:m]
+        cut = np.append(numbers[1:] > numbers[:-1], 0 < m < n)[: max(m, 1)]
+        pure = m == n and cut[:-1].all()
+        assert (j in done.pure) == pure
+        assert (j in done.tied) == (not pure and bool(cut.any()))
+        if j in rows_of:
+            rows = rows_of[j].astype(int) & (flag - 1)
+            assert_array_equal(np.sort(rows[:m]), np.flatnonzero(~np.isnan(x)))
+            assert_array_equal(x[rows[:m]], numbers)
+            assert (rows[m:] == n).all()
+            flags = rows_of[j][:m] >= flag
+            assert_array_equal(flags, cut if j in done.tied else np.zeros(n, bool))
+
+
+def test_orders_find_their_slots(random_seed):
+    rng = np.random.default_rng(random_seed)
+    for first, c in [(0, 8), (3, 2), (3, 5), (3, 30), (8, 24), (15, 1), (6, 0)]:
+        out = np.zeros((5, 7, 8), np.uint16)
+        rows = rng.integers(1, 99, (c, 7)).astype(np.uint16)
+        place(rows, first, out)
+        flat = out.transpose(0, 2, 1).reshape(40, 7)
+        assert_array_equal(flat[first : first + c], rows)
+        assert not flat[:first].any()
+        assert not flat[first + c :].any()
 
 
 def _orders(rng, n, blocks, dtype, flagged):
@@ -97,7 +162,7 @@ def test_vector_loops_equal_their_twins(random_seed):
     signed, packed, totals = np.empty(n + 1, np.int32), np.empty(n + 1, np.int64), np.empty(3)
     y = np.append(rng.integers(0, 2, n), 0)
     quantise(np.append(rng.random(n), 0.0), y, signed, packed, totals)
-    sums, where = _lanes._prefixes(order, 0, n, signed, True)
+    sums, where = stump_lanes._prefixes(order, 0, n, signed, True)
     values = np.empty((1, 8))
     screen_error(order, 0, 0, 1, signed, int(totals[0]), values)
     absent = totals[0] - sums[-1]

@@ -15,6 +15,12 @@ from . import stump_twin
 CRITERIA = ["error", "gini"]
 
 
+@pytest.fixture(autouse=True)
+def _screened(monkeypatch):
+    """Small tables go the way of the large ones."""
+    monkeypatch.setattr("psephos.trees.stump._UNSCREENED", 0)
+
+
 def same(a: Stump | None, b: Stump | None) -> None:
     if a is None or b is None:
         assert a is b
@@ -131,6 +137,18 @@ def test_many_columns_are_screened_without_loss(random_seed, criterion):
         X[:, 200:] = np.round(X[:, 200:])
         for w in (np.ones(12), rng.random(12), 10.0 ** rng.uniform(-12, 3, 12)):
             check(X, rng.integers(0, 2, 12), 2, w, criterion)
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_without_the_screen_the_stump_is_the_same(random_seed, monkeypatch, criterion):
+    rng = np.random.default_rng(random_seed)
+    for missing, ties in [(0.0, False), (0.1, False), (0.1, True)]:
+        search = StumpSearch(table(rng, 30, 50, ties, missing), rng.integers(0, 2, 30), 2)
+        for w in (np.ones(30), rng.random(30)):
+            monkeypatch.setattr("psephos.trees.stump._UNSCREENED", 0)
+            screened = search.best(w, criterion)
+            monkeypatch.setattr("psephos.trees.stump._UNSCREENED", 10**9)
+            same(screened, search.best(w, criterion))
 
 
 def test_the_screen_proves_nothing_where_no_stump_beats_a_constant():

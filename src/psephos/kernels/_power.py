@@ -1,6 +1,9 @@
-"""A float64 power that the compiler can turn into vector code."""
+"""Square roots and reciprocals of powers in float64, as loops that become vector code.
 
-import math
+No division and no square root of the processor is used where it would be the bottleneck: a first
+guess from the bit pattern, good to 5 %, a step of fourth order and one of third.
+"""
+
 from typing import Any
 
 import numba
@@ -11,7 +14,7 @@ from numba.extending import intrinsic
 
 from psephos.kernels._jit import jit
 
-__all__ = ["power", "to_bits", "to_float"]
+__all__ = ["inverse_power", "root", "to_bits", "wide"]
 
 
 def _bits_of(typingctx, x):
@@ -28,86 +31,103 @@ def _float_of(typingctx, b):
     return types.float64(types.int64), code
 
 
+def _wide(typingctx):
+    def code(context, builder, signature, args):
+        # llvmlite lists only attributes without a value; the text of this one passes through it.
+        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
+        builder.function.attributes.add("noinline")
+        return context.get_dummy_value()
+
+    return types.void(), code
+
+
 #: The bit pattern of a float64 as an int64, and back.
 to_bits: Any = intrinsic(_bits_of)
 to_float: Any = intrinsic(_float_of)
+#: Asks LLVM for the widest vectors in the kernel that calls it (it stops at half of AVX-512), and
+#: to keep that kernel apart: inlined, it would be compiled again with each of its callers.
+wide: Any = intrinsic(_wide)
 if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
     to_bits = lambda x: np.float64(x).view(np.int64)  # noqa: E731
     to_float = lambda b: np.int64(b).view(np.float64)  # noqa: E731
+    wide = lambda: None  # noqa: E731
 
-_SQRT_HALF_BITS = int(np.float64(math.sqrt(0.5)).view(np.int64))
-_TWO_BY_LN2 = 2.0 / math.log(2.0)
-_LN2 = math.log(2.0)
+_SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
+_WHOLE = 6755399441055744.0  # 1.5 * 2^52: what is added to it is rounded to a whole number
 
 
 @jit(fastmath={"contract"})
-def _log2(x):
-    """Logarithm to base 2 of a normal positive number.
+def root(u):
+    """Square root of a number that is zero or normal and below 1e300."""
+    y = to_float(0x5FE6EB50C7B537A9 - (to_bits(u) >> 1))  # about 1 / sqrt(u)
+    e = 1.0 - (u * y) * y
+    y = y + (y * e) * (0.5 + e * (0.375 + e * 0.3125))
+    h = u * y
+    e = 1.0 - h * y
+    return h + (h * e) * (0.5 + e * 0.375)
 
-    ``x = 2^e m`` with m near 1; ``log m = 2 artanh(s)`` with ``s = (m - 1) / (m + 1)``, whose
-    series ends here at ``s^21`` (remainder below 1e-17, as ``|s| < 0.172``).
+
+@jit(fastmath={"contract"})
+def _one_by(d):
+    """Reciprocal of a number between 1e-300 and 1e300: ``y / (1 - e)``, ``e = 1 - d y``."""
+    y = to_float(0x7FDE623822FC16E6 - to_bits(d))
+    e = 1.0 - d * y
+    y = y + y * e
+    y = y + y * (e * e)
+    e = 1.0 - d * y
+    return y + y * (e + e * e)
+
+
+@jit(fastmath={"contract"})
+def inverse_power(u, factor, b, base):
+    """Put ``1 / (base + (factor u)^(b / 2))`` in place of ``u``, zeros or normal numbers.
+
+    ``factor u`` is normal or zero, b > 0, and the sum lies between 1e-300 and 1e300. Whole b up to
+    15 are products and a square root. Otherwise ``x^c = 2^(c log2 x)``, ``x = 2^e m`` with m near
+    1, ``log2 m = s p(s^2)`` with ``s = (m - 1) / (m + 1)``, and ``2^y = 2^n q(y - n)``: p and q
+    interpolate at Chebyshev's points, to 2e-16 and 3e-16 of their values. Relative error about
+    ``1e-16 (4 + |c log2 x|)``.
     """
-    bits = to_bits(x)
-    e = (bits - _SQRT_HALF_BITS) >> 52
-    m = to_float(bits - (e << 52))
-    s = (m - 1.0) / (m + 1.0)
-    z = s * s
-    p = 1.0 / 21.0
-    p = p * z + 1.0 / 19.0
-    p = p * z + 1.0 / 17.0
-    p = p * z + 1.0 / 15.0
-    p = p * z + 1.0 / 13.0
-    p = p * z + 1.0 / 11.0
-    p = p * z + 1.0 / 9.0
-    p = p * z + 1.0 / 7.0
-    p = p * z + 1.0 / 5.0
-    p = p * z + 1.0 / 3.0
-    p = p * z + 1.0
-    return e + _TWO_BY_LN2 * s * p
-
-
-@jit(fastmath={"contract"})
-def _exp2(y):
-    """Two to the power of y, y held within -1022 and 1023 (Taylor to degree 13)."""
-    y = min(max(y, -1022.0), 1023.0)
-    n = np.floor(y + 0.5)
-    f = (y - n) * _LN2
-    p = 1.0 / 6227020800.0
-    p = p * f + 1.0 / 479001600.0
-    p = p * f + 1.0 / 39916800.0
-    p = p * f + 1.0 / 3628800.0
-    p = p * f + 1.0 / 362880.0
-    p = p * f + 1.0 / 40320.0
-    p = p * f + 1.0 / 5040.0
-    p = p * f + 1.0 / 720.0
-    p = p * f + 1.0 / 120.0
-    p = p * f + 1.0 / 24.0
-    p = p * f + 1.0 / 6.0
-    p = p * f + 0.5
-    p = p * f + 1.0
-    p = p * f + 1.0
-    return p * to_float((np.int64(n) + 1023) << 52)
-
-
-@jit(fastmath={"contract"})
-def power(x, exponent, out):
-    """``out = x ** exponent`` for zeros and normal positive numbers; exponent > 0, out is not x.
-
-    Multiples of one half up to 8 are products and one square root. Otherwise relative error
-    about ``1e-16 (1 + |exponent log2 x|)``; results are held within 2^-1022 and 2^1023.
-    """
-    n = x.shape[0]
-    twice = 2.0 * exponent
-    if twice == 3.0:
+    wide()
+    n = u.shape[0]
+    if b == np.floor(b) and b < 16.0:
+        whole = int(b)
+        odd, by_1, by_2, by_4 = whole & 1, whole & 2, whole & 4, whole & 8
         for i in range(n):
-            out[i] = x[i] * np.sqrt(x[i])
-    elif twice == np.floor(twice) and 1.0 <= twice <= 16.0:
-        times = int(twice) // 2
-        for i in range(n):
-            out[i] = np.sqrt(x[i]) if int(twice) % 2 == 1 else 1.0
-        for _ in range(times):
-            for i in range(n):
-                out[i] *= x[i]
-    else:
-        for i in range(n):
-            out[i] = 0.0 if x[i] == 0.0 else _exp2(exponent * _log2(x[i]))
+            x = u[i] * factor
+            square = x * x if whole > 3 else x  # not needed, it may overflow
+            p = x if by_1 else 1.0
+            p = p * square if by_2 else p
+            p = p * (square * square) if by_4 else p
+            p = p * root(x) if odd else p
+            u[i] = _one_by(base + p)
+        return
+    half = 0.5 * b
+    for i in range(n):
+        x = u[i] * factor
+        bits = to_bits(x)
+        e = (bits - _SQRT_HALF_BITS) >> 52
+        m = to_float(bits - (e << 52))
+        s = (m - 1.0) / (m + 1.0)
+        z = s * s
+        # Powers side by side: long chains of operations, each waiting for the last, are slow.
+        zz = z * z
+        low = (2.885390081777927 + z * 0.9617966939243345) + zz * (
+            0.5770780172463286 + z * 0.4121984020482752
+        )
+        high = (0.32061638813224547 + z * 0.2614442493522915) + zz * 0.2429160853987535
+        p = low + (zz * zz) * high
+        y = half * ((to_float(e + 0x4338000000000000) - _WHOLE) + s * p)
+        y = max(y, -1022.0)
+        t = y + _WHOLE
+        f = y - (t - _WHOLE)
+        ff = f * f
+        low = (1.0 + f * 0.69314718055995) + ff * (0.24022650695910097 + f * 0.05550410866444772)
+        mid = (0.009618129107606888 + f * 0.0013333558230164974) + ff * (
+            0.0001540353044173605 + f * 1.5252657260200837e-05
+        )
+        high = (1.321544258792169e-06 + f * 1.0208690299958306e-07) + ff * 7.072585949269223e-09
+        f4 = ff * ff
+        q = low + f4 * (mid + f4 * high)
+        power = q * to_float((to_bits(t) + 1023) << 52)
+        u[i] = _one_by(base + (power if x > 0.0 else 0.0))

@@ -1,8 +1,8 @@
 """Sums of weights over many subsets: a matrix product with a table of bits.
 
 Four anchors have sixteen subsets. Their sums are made once and looked up by every voter, which
-takes a quarter of the additions of the matrix product and none of its multiplications. Eight
-queries stand side by side in a vector. With the JIT off the same function is the product.
+takes a quarter of the additions of the matrix product and none of its multiplications. Sixteen
+rows stand side by side in vectors. With the JIT off the same functions are plain NumPy.
 """
 
 from typing import Any
@@ -15,141 +15,186 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import jit
+__all__ = ["ANCHORS", "LANES", "add_looked_up", "make_sums", "make_sums_across", "pack_subsets"]
 
-__all__ = ["pack_subsets", "subset_sums"]
+LANES = 16  # rows side by side
+ANCHORS = 32  # in a block: the sums of its eight fours (16 KB) stay in the nearest cache
+VOTERS = 4  # voters summed at once, so that additions need not wait for each other
+_GROUPS = ANCHORS // 4
+_HALF = LANES // 2
+_I64 = ir.IntType(64)
+_VECTOR = ir.VectorType(ir.DoubleType(), _HALF)
+_ROW = 8 * LANES  # bytes
 
-_L = 8  # queries side by side
-_GROUPS = 32  # groups of four anchors in a block: its sums (32 KB) stay in the nearest cache
-_VOTERS = 4  # voters summed at once, so that additions need not wait for each other
-_I64, _I8 = ir.IntType(64), ir.IntType(8)
-_VECTOR = ir.VectorType(ir.DoubleType(), _L)
 
+def pack_subsets(member: NDArray[np.bool_]) -> NDArray[np.uint16]:
+    """Where the sum over each voter's anchors among four stands: (blocks, T', 8), in bytes.
 
-def pack_subsets(member: NDArray[np.bool_]) -> NDArray[np.uint8]:
-    """Codes (blocks, voters, 32) of the four-anchor subsets in which each voter is a member.
-
-    ``member`` is (m, T); one more voter, who is a member everywhere, is appended, and voters are
-    padded to a multiple of four.
+    ``member`` is (m, T). One more voter, who is a member everywhere, is appended, and voters are
+    padded to T', a multiple of four.
     """
     m, n_voters = member.shape
-    n_blocks = -(-m // (4 * _GROUPS))
-    padded = -(-(n_voters + 1) // _VOTERS) * _VOTERS
-    bits = np.zeros((padded, n_blocks * _GROUPS, 4), np.uint8)
-    flat = bits.reshape(padded, -1)
-    flat[:n_voters, :m] = member.T
-    flat[n_voters, :m] = 1
-    codes = bits @ np.array([1, 2, 4, 8], np.uint8)
-    return np.ascontiguousarray(codes.reshape(padded, n_blocks, _GROUPS).swapaxes(0, 1))
+    n_blocks = -(-m // ANCHORS)
+    bits = np.zeros((-(-(n_voters + 1) // VOTERS) * VOTERS, n_blocks * ANCHORS), np.bool_)
+    bits[:n_voters, :m] = member.T
+    bits[n_voters, :m] = True
+    eights = np.packbits(bits, axis=1, bitorder="little").reshape(len(bits), n_blocks, -1)
+    eights = eights.swapaxes(0, 1)
+    codes = np.empty((*eights.shape, 2), np.uint16)
+    codes[..., 0], codes[..., 1] = eights & 15, eights >> 4
+    codes *= np.uint16(_ROW)
+    return codes.reshape(n_blocks, len(bits), _GROUPS)
 
 
-def _make_sums_code(typingctx, weights, base, stride, table):
-    """``table`` (32, 16, 8): sums of all subsets of each four of 128 anchors, for eight queries.
+def _number(value: int) -> ir.Constant:
+    return ir.Constant(_I64, value)
 
-    ``weights`` holds one query in each ``stride`` numbers, the first anchor's at ``base``.
-    """
+
+def _data(context: Any, builder: Any, signature: Any, args: Any, k: int) -> Any:
+    return context.make_array(signature.args[k])(context, builder, value=args[k]).data
+
+
+def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
+    """Turn eight vectors of eight: off-diagonal blocks change places at steps 1, 2 and 4."""
+    vectors = list(rows)
+    for step in (1, 2, 4):
+        for i in range(_HALF):
+            if i & step:
+                continue
+            a, b = vectors[i], vectors[i + step]
+            for place, shift in ((i, 0), (i + step, step)):
+                lanes = [
+                    j + shift if not j & step else _HALF + j - step + shift for j in range(_HALF)
+                ]
+                mask = ir.Constant(ir.VectorType(ir.IntType(32), _HALF), lanes)
+                vectors[place] = builder.shuffle_vector(a, b, mask)
+    return vectors
+
+
+def _spread(builder: Any, value: Any) -> Any:
+    whole = ir.Constant(_VECTOR, ir.Undefined)
+    for lane in range(_HALF):
+        whole = builder.insert_element(whole, value, ir.Constant(ir.IntType(32), lane))
+    return whole
+
+
+def _load(builder: Any, base: Any, at: Any) -> Any:
+    return builder.load(builder.bitcast(builder.gep(base, [at]), _VECTOR.as_pointer()), align=8)
+
+
+def _make_sums_code(across: bool) -> Any:
+    """Weights of 16 rows: in rows ``stride`` apart, or (``across``) an anchor's side by side."""
 
     def code(context, builder, signature, args):
-        arrays = [
-            context.make_array(signature.args[k])(context, builder, value=args[k]).data
-            for k in (0, 3)
-        ]
-        target = builder.bitcast(arrays[1], _VECTOR.as_pointer())
-        lines = [
-            builder.gep(
-                arrays[0], [builder.add(args[1], builder.mul(args[2], ir.Constant(_I64, q)))]
-            )
-            for q in range(_L)
-        ]
-        with cgutils.for_range(builder, ir.Constant(_I64, _GROUPS), intp=_I64) as loop:
-            first = builder.mul(loop.index, ir.Constant(_I64, 4))
-            place = builder.mul(loop.index, ir.Constant(_I64, 16))
-            sums: list[Any] = [ir.Constant(_VECTOR, [0.0] * _L)]
-            for k in range(4):
-                at = builder.add(first, ir.Constant(_I64, k))
-                weight: Any = ir.Constant(_VECTOR, ir.Undefined)
-                for q in range(_L):
-                    value = builder.load(builder.gep(lines[q], [at]))
-                    lane = ir.Constant(ir.IntType(32), q)
-                    weight = builder.insert_element(weight, value, lane)
-                sums += [builder.fadd(s, weight) for s in sums]
-            for k, s in enumerate(sums):
-                at = builder.gep(target, [builder.add(place, ir.Constant(_I64, k))])
-                builder.store(s, at, align=8)
+        weights, s, table = (_data(context, builder, signature, args, k) for k in (0, 3, 5))
+        _, base, stride, _, first, _ = args
+        start = builder.gep(weights, [base])
+
+        def load_rows(anchor: Any) -> list[Any]:
+            """Return the weights of eight anchors, each on 16 rows as two vectors."""
+            if across:
+                at = [builder.mul(builder.add(anchor, _number(k)), stride) for k in range(_HALF)]
+                return [
+                    [_load(builder, start, builder.add(a, _number(h))) for h in (0, _HALF)]
+                    for a in at
+                ]
+            halves = []
+            for h in (0, _HALF):
+                at = [
+                    builder.add(builder.mul(_number(h + r), stride), anchor) for r in range(_HALF)
+                ]
+                halves.append(_transposed(builder, [_load(builder, start, a) for a in at]))
+            return list(zip(*halves, strict=True))
+
+        with cgutils.for_range(builder, _number(_GROUPS // 2), intp=_I64) as loop:
+            anchor = builder.mul(loop.index, _number(_HALF))
+            own = builder.gep(s, [builder.add(first, anchor)])
+            rows = load_rows(anchor)
+            place = builder.mul(loop.index, _number(2 * 16 * LANES))
+            for group in range(2):
+                for h in range(2):
+                    sums: list[Any] = [ir.Constant(_VECTOR, [0.0] * _HALF)]
+                    for k in range(4 * group, 4 * group + 4):
+                        by = builder.load(builder.gep(own, [_number(k)]))
+                        weight = builder.fmul(rows[k][h], _spread(builder, by))
+                        sums += [weight, *(builder.fadd(v, weight) for v in sums[1:])]
+                    for k, total in enumerate(sums):
+                        offset = (16 * group + k) * LANES + h * _HALF
+                        at = builder.gep(table, [builder.add(place, _number(offset))])
+                        builder.store(total, builder.bitcast(at, _VECTOR.as_pointer()), align=8)
         return context.get_dummy_value()
 
-    return types.void(weights, types.int64, types.int64, table), code
+    return code
 
 
-def _look_up_code(typingctx, codes, base, table, out, first):
-    """Add to four rows of ``out`` (T, 8), from ``first`` on, the sums their codes name."""
-
-    def code(context, builder, signature, args):
-        def data(k: int) -> Any:
-            array = context.make_array(signature.args[k])(context, builder, value=args[k])
-            return array.data
-
-        rows = builder.gep(data(0), [args[1]])
-        table, out = (builder.bitcast(data(k), _VECTOR.as_pointer()) for k in (2, 3))
-        places = [
-            builder.gep(out, [builder.add(args[4], ir.Constant(_I64, v))]) for v in range(_VOTERS)
-        ]
-        sums = [cgutils.alloca_once_value(builder, builder.load(p, align=8)) for p in places]
-        with cgutils.for_range(builder, ir.Constant(_I64, _GROUPS), intp=_I64) as loop:
-            group = builder.mul(loop.index, ir.Constant(_I64, 16))
-            for v in range(_VOTERS):
-                at = builder.add(loop.index, ir.Constant(_I64, v * _GROUPS))
-                subset = builder.zext(builder.load(builder.gep(rows, [at])), _I64)
-                value = builder.load(builder.gep(table, [builder.add(group, subset)]), align=8)
-                builder.store(builder.fadd(builder.load(sums[v]), value), sums[v])
-        for place, store in zip(places, sums, strict=True):
-            builder.store(builder.load(store), place, align=8)
-        return context.get_dummy_value()
-
-    return types.void(codes, types.int64, table, out, types.int64), code
+def _look_up_code(context, builder, signature, args):
+    codes, table, out = (_data(context, builder, signature, args, k) for k in (0, 2, 3))
+    codes = builder.gep(codes, [args[1]])
+    out = builder.gep(out, [args[4]])
+    bytes_of = ir.IntType(8).as_pointer()
+    starts = [_number(v * LANES + h) for v in range(VOTERS) for h in (0, _HALF)]
+    sums = [cgutils.alloca_once_value(builder, _load(builder, out, at)) for at in starts]
+    with cgutils.for_range(builder, _number(_GROUPS), intp=_I64) as loop:
+        group = builder.gep(table, [builder.mul(loop.index, _number(16 * LANES))])
+        group = builder.bitcast(group, bytes_of)
+        for v in range(VOTERS):
+            at = builder.add(loop.index, _number(v * _GROUPS))
+            offset = builder.zext(builder.load(builder.gep(codes, [at])), _I64)
+            subset = builder.bitcast(builder.gep(group, [offset]), ir.DoubleType().as_pointer())
+            for h in range(2):
+                store = sums[2 * v + h]
+                value = _load(builder, subset, _number(h * _HALF))
+                builder.store(builder.fadd(builder.load(store), value), store)
+    for at, store in zip(starts, sums, strict=True):
+        place = builder.bitcast(builder.gep(out, [at]), _VECTOR.as_pointer())
+        builder.store(builder.load(store), place, align=8)
+    return context.get_dummy_value()
 
 
-_make_sums: Any = intrinsic(_make_sums_code)
-_look_up: Any = intrinsic(_look_up_code)
+def _make_sums(typingctx, weights, base, stride, s, first, table):
+    integer = types.int64
+    return types.void(weights, integer, integer, s, integer, table), _make_sums_code(False)
 
 
-@jit
-def _subset_sums(weights, codes, out):
-    n, m = weights.shape
-    n_blocks, n_voters, _ = codes.shape
-    width = 4 * _GROUPS
-    edge = np.zeros((_L, width))
-    table = np.empty((_GROUPS, 16, _L))
-    sums = np.empty((n_voters, _L))
-    for top in range(0, n, _L):
-        lanes = min(_L, n - top)
-        sums[:] = 0.0
-        for block in range(n_blocks):
-            start = block * width
-            if lanes == _L and start + width <= m:
-                _make_sums(weights, top * m + start, m, table)
-            else:  # at the edges the block is filled up with zeros
-                edge[:] = 0.0
-                for q in range(lanes):
-                    for i in range(min(width, m - start)):
-                        edge[q, i] = weights[top + q, start + i]
-                _make_sums(edge, 0, width, table)
-            for t in range(0, n_voters, _VOTERS):
-                _look_up(codes, (block * n_voters + t) * _GROUPS, table, sums, t)
-        for q in range(lanes):
-            for t in range(out.shape[1]):
-                out[top + q, t] = sums[t, q]
+def _make_sums_across(typingctx, weights, base, stride, s, first, table):
+    integer = types.int64
+    return types.void(weights, integer, integer, s, integer, table), _make_sums_code(True)
 
 
-def subset_sums(
-    weights: NDArray[np.float64], codes: NDArray[np.uint8], out: NDArray[np.float64]
-) -> None:
-    """``out`` (n, T + 1): the ``weights`` (n, m) summed over each voter's anchors, then all."""
-    if not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
-        _subset_sums(weights, codes, out)
-        return
-    n_blocks, n_voters, _ = codes.shape
-    flat = codes.swapaxes(0, 1).reshape(n_voters, n_blocks * _GROUPS, 1)
-    member = (flat >> np.arange(4, dtype=np.uint8)) & 1
-    table = member.reshape(n_voters, -1)[: out.shape[1], : weights.shape[1]]
-    np.matmul(weights, table.T.astype(np.float64), out=out)
+def _look_up(typingctx, codes, base, table, out, first):
+    return types.void(codes, types.int64, table, out, types.int64), _look_up_code
+
+
+#: (weights, base, stride, s, first, table): the sums of all subsets of each four of 32 anchors,
+#: for 16 rows, into ``table`` (8 * 16, 16). The weight of row r and anchor i is
+#: ``weights.flat[base + r * stride + i] * s[first + i]``.
+make_sums: Any = intrinsic(_make_sums)
+#: The same where that weight is ``weights.flat[base + i * stride + r] * s[first + i]``.
+make_sums_across: Any = intrinsic(_make_sums_across)
+#: (codes, base, table, out, first): add to four rows of 16 of ``out``, from ``first`` on, the
+#: sums that the codes of four voters, from ``base`` on, name.
+add_looked_up: Any = intrinsic(_look_up)
+
+
+def _plain_sums(across: bool) -> Any:
+    def make(weights, base, stride, s, first, table):
+        rows, anchors = np.arange(LANES), np.arange(ANCHORS)
+        at = (
+            np.add.outer(rows, anchors * stride) if across else np.add.outer(rows * stride, anchors)
+        )
+        fours = (weights.reshape(-1)[base + at] * s[first + anchors]).reshape(LANES, _GROUPS, 4)
+        member = (np.arange(16)[:, None] >> np.arange(4)) & 1
+        table[:] = np.einsum("rgk,ck->gcr", fours, member).reshape(table.shape)
+
+    return make
+
+
+def _plain_look_up(codes, base, table, out, first):
+    which = codes.reshape(-1)[base : base + VOTERS * _GROUPS].reshape(VOTERS, _GROUPS).T // _ROW
+    sums = table[np.arange(_GROUPS)[:, None] * 16 + which].sum(axis=0)
+    out.reshape(-1)[first : first + VOTERS * LANES] += sums.ravel()
+
+
+if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+    make_sums, make_sums_across = _plain_sums(False), _plain_sums(True)
+    add_looked_up = _plain_look_up

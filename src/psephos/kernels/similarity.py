@@ -3,32 +3,38 @@
 SamBA's weights (Bauvin et al., UAI 2023, equation 1) are ``k(d) = 1 / (a^b + d^b)``. A prediction
 needs, for each query, the sum of ``s_i k_i`` over the anchors and, for each voter, the same sum
 over the anchors where the voter was right. The sums are made in blocks of rows; no (n, m) table
-of distances is kept.
+of distances is kept. Where the rows are the anchors each pair is weighed once.
 """
 
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from psephos.kernels._jit import jit, run_blocks
-from psephos.kernels._power import power, to_bits, to_float
-from psephos.kernels._subsets import pack_subsets, subset_sums
+from psephos.kernels._power import inverse_power, root, to_bits, to_float, wide
+from psephos.kernels._subsets import (
+    ANCHORS,
+    LANES,
+    add_looked_up,
+    make_sums,
+    make_sums_across,
+    pack_subsets,
+)
 
 __all__ = [
     "InverseDistance",
     "Metric",
-    "add_squared",
     "distances",
     "local_sums",
     "mean_distance",
-    "sums_from_squared",
+    "pair_sums",
 ]
 
 _Float = NDArray[np.float64]
-_BLOCK_BYTES = 2**19  # the weights of one block of queries stay in the second-level cache
+_BLOCK_ROWS = 128  # of a task; their number does not depend on the threads
+_NEAR = 2048  # anchors weighed at a time: a row of them stays in the nearest cache
 
 
 class Metric(NamedTuple):
@@ -52,133 +58,267 @@ class InverseDistance(NamedTuple):
     scale: float
 
 
+def _zeros(rows: int, columns: int) -> _Float:
+    """Zeros (rows, columns) from a cache line's start on: vectors across two lines load slowly."""
+    flat = np.zeros(rows * columns + 8)
+    skip = (-flat.ctypes.data % 64) // 8
+    return flat[skip : skip + rows * columns].reshape(rows, columns)
+
+
 @jit(fastmath={"contract"})
-def _squared_rows(X, columns, inverse, is_category, has_nan, absent, out):
-    """Squared distances (n, m) of rows to anchors; ``columns`` (q, m) are the anchors turned."""
-    q, m = columns.shape
-    counts = np.empty(m)
-    plain = np.empty(q, np.int64)
-    for r in range(X.shape[0]):
-        u = out[r]
-        known = n_plain = 0
-        ragged = False
-        for f in range(q):
-            here = not np.isnan(X[r, f])
-            known += 1 if here and not has_nan[f] else 0
-            ragged |= here and has_nan[f]
-            if here and not has_nan[f] and not is_category[f]:
-                plain[n_plain] = f
-                n_plain += 1
-        u[:] = 0.0
-        counts[:] = 0.0
-        # Three columns in one sweep: their sum stays in a register.
-        for p in range(0, n_plain - n_plain % 3, 3):
-            f, g, h = plain[p], plain[p + 1], plain[p + 2]
-            x, y, z = X[r, f], X[r, g], X[r, h]
-            by_x, by_y, by_z = inverse[f], inverse[g], inverse[h]
-            for i in range(m):
-                dx = (x - columns[f, i]) * by_x
-                dy = (y - columns[g, i]) * by_y
-                dz = (z - columns[h, i]) * by_z
-                u[i] += dx * dx + dy * dy + dz * dz
-        for p in range(n_plain - n_plain % 3, n_plain):
-            f = plain[p]
-            x, by_x = X[r, f], inverse[f]
-            for i in range(m):
-                dx = (x - columns[f, i]) * by_x
-                u[i] += dx * dx
-        for f in range(q):
-            x = X[r, f]
-            if np.isnan(x) or not (has_nan[f] or is_category[f]):
-                continue
-            by = inverse[f]
-            z = columns[f]
-            for i in range(m):
-                diff = (x - z[i]) * by
-                if is_category[f]:
-                    diff = by if x != z[i] else 0.0
-                here = not np.isnan(z[i])
-                u[i] += diff * diff if here else 0.0
-                counts[i] += 1.0 if here and has_nan[f] else 0.0
-        if ragged or known < q:
-            for i in range(m):
-                present = counts[i] + known
-                if present < q:
-                    u[i] = u[i] * (q / present) if present > 0.0 else absent * absent
+def _squared_row(X, r, columns, inverse, is_category, has_nan, far, first, out):
+    """Squared distances of row r to the anchors from ``first`` on, into ``out[first:]`` (m,).
 
-
-@jit
-def _weigh_rows(u, s, skip, own, a, b, scale, per_query, shift):
-    """Turn squared distances (n, m) into ``s_i k_i / 2^c`` in place; ``shift`` (n,) receives c.
-
-    Anchors with ``skip[i] == own[r]`` are left out of row r. The shift, in powers of two, is zero
-    unless the greatest weight would leave the range of float64.
+    ``columns`` (q, m or more) are the anchors'. ``far`` stands where no column is in both rows.
     """
-    n, m = u.shape
-    powers = np.empty(m)
-    weight = np.empty(m)
-    top = to_bits(np.inf)
-    for r in range(n):
-        v = u[r]
-        unit = scale
-        for i in range(m):
-            weight[i] = s[i] if skip[i] != own[r] else 0.0
-        if per_query:
-            unit = 0.0
-            for i in range(m):
-                unit += weight[i] * np.sqrt(v[i]) if weight[i] > 0.0 else 0.0
-            unit = unit if unit > 0.0 else 1.0
-        # Positive numbers sort like their bit patterns, and the extremes of integers vectorise.
-        by = 1.0 / unit
-        low_bits, high_bits, zeros = top, np.int64(0), np.int64(0)
-        for i in range(m):
-            v[i] = v[i] * by * by
-            bits = to_bits(v[i]) if weight[i] > 0.0 else np.int64(-1)
-            zeros += np.int64(bits == 0)
-            low_bits = min(low_bits, bits if bits > 0 else top)
-            high_bits = max(high_bits, bits)
-        low, high = to_float(low_bits), to_float(high_bits)
-        shift[r] = 0.0
-        if a == 0.0 and zeros > 0:  # the exact branch: only identical anchors are heard
-            for i in range(m):
-                v[i] = weight[i] if v[i] == 0.0 else 0.0
+    wide()
+    q = columns.shape[0]
+    u = out[first:]
+    m = u.shape[0]
+    u[:] = 0.0
+    known = 0
+    ragged = special = False
+    f = g = -1  # columns that wait for a third: in one sweep their sum stays in a register
+    for h in range(q):
+        here = not np.isnan(X[r, h])
+        known += 1 if here and not has_nan[h] else 0
+        ragged |= here and has_nan[h]
+        special |= has_nan[h] or is_category[h]
+        if has_nan[h] or is_category[h] or not here:
             continue
-        floor = b * np.log2(a) if a > 0.0 else -np.inf
-        nearest = -np.inf if zeros > 0 else 0.5 * b * np.log2(low)
-        farthest = max(floor, nearest)
-        if abs(farthest) <= 900.0 and low > 1e-290 and high < 1e290:
-            # Anchors not heard may be at distance zero, where 0 / (0 + 0) must be 0.
-            base = max(a**b, 1e-300)
-            power(v, 0.5 * b, powers)
-            for i in range(m):
-                v[i] = weight[i] / (base + powers[i])
-        elif abs(farthest) == np.inf:  # all infinitely far, and equally so; or nobody is heard
-            shift[r] = farthest if farthest > 0.0 and high > 0.0 else 0.0
-            for i in range(m):
-                v[i] = weight[i]
-        else:
-            shift[r] = farthest if abs(farthest) > 900.0 else 0.0
-            first = 2.0 ** (floor - shift[r])
-            for i in range(m):
-                exponent = 0.5 * b * np.log2(v[i]) - shift[r] if v[i] > 0.0 else -np.inf
-                heard = weight[i] > 0.0 and exponent < 1023.0
-                v[i] = weight[i] / (first + 2.0**exponent) if heard else 0.0
+        if f < 0:
+            f = h
+            continue
+        if g < 0:
+            g = h
+            continue
+        x, y, z = X[r, f], X[r, g], X[r, h]
+        by_x, by_y, by_z = inverse[f], inverse[g], inverse[h]
+        at_x, at_y, at_z = columns[f, first:], columns[g, first:], columns[h, first:]
+        for i in range(m):
+            dx = (x - at_x[i]) * by_x
+            dy = (y - at_y[i]) * by_y
+            dz = (z - at_z[i]) * by_z
+            u[i] = ((u[i] + dx * dx) + dy * dy) + dz * dz
+        f = g = -1
+    if f >= 0:  # one or two are left over
+        h = max(f, g)
+        x, y, by_x, by_y = X[r, f], X[r, h], inverse[f], inverse[h] if g >= 0 else 0.0
+        at_x, at_y = columns[f, first:], columns[h, first:]
+        for i in range(m):
+            dx = (x - at_x[i]) * by_x
+            dy = (y - at_y[i]) * by_y
+            u[i] = (u[i] + dx * dx) + dy * dy
+    if not special and known == q:
+        return
+    counts = np.full(m, float(known))
+    for f in range(q):
+        x = X[r, f]
+        if np.isnan(x) or not (has_nan[f] or is_category[f]):
+            continue
+        by = inverse[f]
+        z = columns[f, first:]
+        for i in range(m):
+            diff = (x - z[i]) * by
+            if is_category[f]:
+                diff = by if x != z[i] else 0.0
+            here = not np.isnan(z[i])
+            u[i] += diff * diff if here else 0.0
+            counts[i] += 1.0 if here and has_nan[f] else 0.0
+    if ragged or known < q:
+        for i in range(m):
+            present = counts[i]
+            if present < q:
+                u[i] = u[i] * (q / present) if present > 0.0 else far
 
 
 @jit
-def _add_squared(D2, counts, x, z, by, is_category):
-    m = z.shape[0]
-    for r in range(x.shape[0]):
-        if np.isnan(x[r]):
-            continue
-        for i in range(m):
-            diff = (x[r] - z[i]) * by
-            if is_category:
-                diff = by if x[r] != z[i] else 0.0
-            D2[r, i] += 0.0 if np.isnan(z[i]) else diff * diff
-        if counts.shape[0] > 0:
-            for i in range(m):
-                counts[r, i] += 0.0 if np.isnan(z[i]) else 1.0
+def _squared_rows(X, columns, inverse, is_category, has_nan, far, out):
+    for r in range(X.shape[0]):
+        _squared_row(X, r, columns, inverse, is_category, has_nan, far, 0, out[r])
+
+
+@jit(fastmath={"contract", "reassoc"})
+def _root_sum(u, w):
+    """``sum w_i sqrt(u_i)`` and the sum of ``w_i`` over the u that are not negative."""
+    wide()
+    total = pairs = 0.0
+    for i in range(u.shape[0]):
+        known = w[i] if u[i] >= 0.0 else 0.0
+        total += known * root(abs(u[i]))
+        pairs += known
+    return total, pairs
+
+
+@jit
+def _mean_of_pairs(Z, w, columns, inverse, is_category, has_nan, far, u):
+    """Weighted mean distance over all ordered pairs of rows, those at ``far < 0`` left out."""
+    m = Z.shape[0]
+    total = pairs = 0.0
+    for top in range(0, m, ANCHORS):  # pairs of rows in different blocks are met once, count twice
+        start, times = top, 1.0
+        end = behind = min(m, top + ANCHORS)
+        while start < m:
+            for r in range(top, behind):
+                _squared_row(Z, r, columns, inverse, is_category, has_nan, far, start, u[:end])
+                roots, known = _root_sum(u[start:end], w[start:end])
+                total += times * w[r] * roots
+                pairs += times * w[r] * known
+            start, end, times = end, min(m, end + _NEAR), 2.0
+    return total / pairs if pairs > 0.0 else 0.0
+
+
+@jit
+def _range(u):
+    """Least number that is not zero, greatest number, and whether one is zero; none negative."""
+    wide()
+    # Positive numbers sort like their bit patterns, and the extremes of integers vectorise.
+    low = high = to_bits(u[0])
+    for i in range(u.shape[0]):
+        bits = to_bits(u[i])
+        low = min(low, bits)
+        high = max(high, bits)
+    zeros = low == 0
+    if zeros:
+        low = to_bits(np.inf)
+        for i in range(u.shape[0]):
+            bits = to_bits(u[i])
+            low = min(low, bits if bits > 0 else low)
+    return to_float(low), to_float(high), zeros
+
+
+@jit
+def _is_tame(low, high, zeros, base, b, by):
+    """Whether no step of the weights ``1 / (base + (d by)^b)`` nears the limits of float64."""
+    if not (base < 1e270 and by * by > 1e-290 and by * by < 1e290):
+        return False
+    if high == 0.0:
+        return base > 1e-270
+    least, most = low * by * by, high * by * by
+    reach = 2.0 ** min(960.0, 1800.0 / b)  # to the power b / 2 it is at most 2^900
+    # Without a floor the least of the sums is that of the nearest anchor.
+    near = base > 1e-270 or (not zeros and least > 1.0 / reach)
+    return near and low > 1e-290 and least > 1e-290 and high < 1e290 and most < reach
+
+
+@jit
+def _weigh_far(u, a, b, by, low, high, zeros):
+    """Weights of a row near the limits of float64, divided by ``2^c``; returns c."""
+    if a == 0.0 and zeros:  # the exact branch: only identical anchors are heard
+        for i in range(u.shape[0]):
+            u[i] = 1.0 if u[i] == 0.0 else 0.0
+        return 0.0
+    floor = b * np.log2(a) if a > 0.0 else -np.inf
+    nearest = -np.inf if zeros else 0.5 * b * np.log2(low * by * by)
+    farthest = max(floor, nearest)
+    if abs(farthest) == np.inf:  # all infinitely far, and equally so
+        for i in range(u.shape[0]):
+            u[i] = 1.0
+        return farthest if farthest > 0.0 and high > 0.0 else 0.0
+    shift = farthest if abs(farthest) > 900.0 else 0.0
+    first = 2.0 ** (floor - shift)
+    for i in range(u.shape[0]):
+        x = u[i] * by * by
+        exponent = 0.5 * b * np.log2(x) - shift if x > 0.0 else -np.inf
+        u[i] = 1.0 / (first + 2.0**exponent) if exponent < 1023.0 else 0.0
+    return shift
+
+
+@jit
+def _weigh_row(u, s, own, a, b, scale, per_query):
+    """Turn squared distances to all anchors into ``k / 2^c`` in place; returns c.
+
+    Anchor ``own`` (-1: none) is left out. The shift c, in powers of two, is zero unless the
+    greatest weight would leave the range of float64.
+    """
+    m = u.shape[0]
+    if own >= 0:
+        if m == 1:
+            u[0] = 0.0
+            return 0.0
+        u[own] = 0.0
+    unit = _root_sum(u, s)[0] if per_query else scale
+    by = 1.0 / unit if unit > 0.0 else 1.0
+    if own >= 0:  # a neighbour's distance changes no extreme
+        u[own] = u[own - 1 if own > 0 else 1]
+    low, high, zeros = _range(u)
+    shift = 0.0
+    base = a**b
+    if _is_tame(low, high, zeros, base, b, by):
+        inverse_power(u, by * by, b, base)
+    else:
+        shift = _weigh_far(u, a, b, by, low, high, zeros)
+    if own >= 0:
+        u[own] = 0.0
+    return shift
+
+
+@jit
+def _sum_rows(
+    X, m, columns, inverse, is_category, has_nan, far, s, codes, own, a, b, scale, per_query,
+    shift, sums, weights, table,
+):  # fmt: skip
+    """Sum the weights around the rows of X, 16 side by side, into ``sums`` (tiles, T', 16).
+
+    ``weights`` (16, m filled up to whole blocks with zeros) and ``table`` are room to work in.
+    """
+    n = X.shape[0]
+    n_voters = sums.shape[1]
+    for tile in range(sums.shape[0]):
+        top = tile * LANES
+        for start in range(0, m, _NEAR):
+            for r in range(top, min(n, top + LANES)):
+                u = weights[r - top, : min(m, start + _NEAR)]
+                _squared_row(X, r, columns, inverse, is_category, has_nan, far, start, u)
+        for r in range(top, min(n, top + LANES)):
+            shift[r] = _weigh_row(weights[r - top, :m], s[:m], own[r], a, b, scale, per_query)
+        for start in range(0, s.shape[0], ANCHORS):
+            make_sums(weights, start, s.shape[0], s, start, table)
+            base = start // 4 * n_voters
+            for t in range(0, n_voters, 4):
+                at = (tile * n_voters + t) * LANES
+                add_looked_up(codes, base + t * (ANCHORS // 4), table, sums, at)
+
+
+@jit
+def _sum_pairs(
+    Z, columns, inverse, is_category, has_nan, far, s, codes, leave_out, a, b, scale, sums,
+    weights, table,
+):  # fmt: skip
+    """``_sum_rows`` of the anchors themselves, each pair weighed once; False if a row is far."""
+    m, padded = Z.shape[0], s.shape[0]
+    n_voters = sums.shape[1]
+    by, floor = 1.0 / scale, a**b
+    for top in range(0, padded, ANCHORS):
+        weights[max(0, m - top) :] = 0.0
+        for start in range(top, m, _NEAR):
+            for r in range(top, min(m, top + ANCHORS)):
+                row = weights[r - top, : min(m, start + _NEAR)]
+                _squared_row(Z, r, columns, inverse, is_category, has_nan, far, start, row)
+                u = row[start:]
+                alone = leave_out and start == top
+                if alone:  # a neighbour's distance changes no extreme
+                    u[r - top] = u[r - top - 1 if r > top else min(1, m - top - 1)]
+                low, high, zeros = _range(u)
+                if not _is_tame(low, high, zeros, floor, b, by):
+                    return False
+                inverse_power(u, by * by, b, floor)
+                if alone:
+                    u[r - top] = 0.0
+        for lane in range(0, ANCHORS, LANES):  # these rows hear the anchors from ``top`` on
+            for start in range(top, padded, ANCHORS):
+                make_sums(weights, lane * padded + start, padded, s, start, table)
+                for t in range(0, n_voters, 4):
+                    at = ((top + lane) // LANES * n_voters + t) * LANES
+                    base = start // 4 * n_voters + t * (ANCHORS // 4)
+                    add_looked_up(codes, base, table, sums, at)
+        for start in range(top + ANCHORS, padded, LANES):  # and later rows hear these as anchors
+            make_sums_across(weights, start, padded, s, top, table)
+            for t in range(0, n_voters, 4):
+                at = (start // LANES * n_voters + t) * LANES
+                base = top // 4 * n_voters + t * (ANCHORS // 4)
+                add_looked_up(codes, base, table, sums, at)
+    return True
 
 
 def _plain(array: ArrayLike, dtype: Any = np.float64) -> Any:
@@ -188,20 +328,36 @@ def _plain(array: ArrayLike, dtype: Any = np.float64) -> Any:
     return view
 
 
-def _parts(Z: ArrayLike, metric: Metric) -> tuple[Any, ...]:
+def _parts(Z: ArrayLike, metric: Metric, far: float | None = None) -> tuple[Any, ...]:
     """Anchors by column with what the kernels need to know of each column."""
-    columns = np.ascontiguousarray(np.asarray(Z, dtype=np.float64).T)
+    Z = np.asarray(Z, dtype=np.float64)
+    columns = _zeros(Z.shape[1], _filled(len(Z)))
+    columns[:, : len(Z)] = Z.T
     has_nan = np.isnan(columns).any(axis=1)
     inverse = 1.0 / np.asarray(metric.scale, dtype=np.float64)
     is_category = np.asarray(metric.is_category, dtype=np.bool_)
     return (
         _plain(columns), _plain(inverse), _plain(is_category, np.bool_),
-        _plain(has_nan, np.bool_), float(metric.absent),
+        _plain(has_nan, np.bool_), float(metric.absent) ** 2 if far is None else far,
     )  # fmt: skip
 
 
-def _block_rows(m: int) -> int:
-    return max(8, min(256, _BLOCK_BYTES // (8 * max(m, 1))))
+def _filled(m: int) -> int:
+    """Anchors in whole blocks."""
+    return -(-m // ANCHORS) * ANCHORS
+
+
+def _padded(s: _Float) -> _Float:
+    """Weights of the anchors, filled up with zeros to whole blocks."""
+    whole = np.zeros(_filled(len(s)))
+    whole[: len(s)] = s
+    return _plain(whole)
+
+
+def _totals(sums: _Float, n: int, n_voters: int) -> tuple[_Float, _Float]:
+    """Take tiles (tiles, T', 16) apart: (total (n,), heard (n, T))."""
+    rows = sums.swapaxes(1, 2).reshape(-1, sums.shape[1])[:n]
+    return rows[:, n_voters].copy(), rows[:, :n_voters].copy()
 
 
 def distances(
@@ -210,16 +366,15 @@ def distances(
     """Distances (n, m) of the rows of ``X`` (n, q) to the rows of ``Z`` (m, q)."""
     queries = _plain(X)
     parts = _parts(Z, metric)
-    n, m = len(queries), parts[0].shape[1]
-    out = np.empty((n, m))
-    size = _block_rows(m)
+    n = len(queries)
+    out = np.empty((n, len(np.asarray(Z))))
 
     def block(b: int) -> None:
-        rows = slice(b * size, (b + 1) * size)
+        rows = slice(b * _BLOCK_ROWS, (b + 1) * _BLOCK_ROWS)
         _squared_rows(queries[rows], *parts, out[rows])
         np.sqrt(out[rows], out=out[rows])
 
-    run_blocks(block, -(-n // size), n_jobs)
+    run_blocks(block, -(-n // _BLOCK_ROWS), n_jobs)
     return out
 
 
@@ -232,24 +387,9 @@ def mean_distance(Z: ArrayLike, weight: ArrayLike, metric: Metric, max_rows: int
     """
     every = np.asarray(Z, dtype=np.float64)
     stride = max(1, -(-len(every) // max_rows))
-    rows_used = _plain(every[::stride])
-    w = np.asarray(weight, dtype=np.float64)[::stride]
-    m = len(rows_used)
-    parts = _parts(
-        rows_used, metric._replace(absent=np.nan)
-    )  # NaN marks a pair without common column
-    size = _block_rows(m)
-    total = pairs = 0.0
-    for first in range(0, m, size):
-        rows = slice(first, first + size)
-        block = np.empty((len(rows_used[rows]), m))
-        _squared_rows(rows_used[rows], *parts, block)
-        known = ~np.isnan(block)
-        np.sqrt(block, out=block)
-        block[~known] = 0.0
-        total += float(w[rows] @ (block @ w))
-        pairs += float(w[rows] @ (known @ w))
-    return total / pairs if pairs > 0.0 else 0.0
+    used = _plain(every[::stride])
+    w = _plain(np.asarray(weight, dtype=np.float64)[::stride])
+    return float(_mean_of_pairs(used, w, *_parts(used, metric, far=-1.0), _zeros(1, len(used))[0]))
 
 
 def local_sums(
@@ -261,6 +401,7 @@ def local_sums(
     right: NDArray[np.bool_],
     per_query: bool = False,
     n_jobs: int | None = None,
+    own: NDArray[np.integer] | None = None,
 ) -> tuple[_Float, _Float, _Float]:
     """Total weight of the anchors around each query, and the part of it each voter was right on.
 
@@ -276,6 +417,8 @@ def local_sums(
     per_query : bool, default=False
         Divide the distances of a query by ``sum_j s_j d_j`` instead of ``kernel.scale``.
     n_jobs : int, default=None
+    own : (n,) int, default=None
+        An anchor each query does not hear, -1 for none; None is none at all.
 
     Returns
     -------
@@ -288,116 +431,62 @@ def local_sums(
         The true sums are ``exp(log_scale)`` times those returned. Zero but for queries whose
         greatest weight would leave the range of float64; the ratios are right in any case.
     """
-    queries = _plain(X)
-    parts = _parts(Z, metric)
-    n, m = len(queries), parts[0].shape[1]
-    keep = np.zeros(m, np.int64)
-
-    def squared(rows: slice, out: _Float) -> None:
-        _squared_rows(queries[rows], *parts, out)
-
-    return _blocked_sums(
-        squared, n, kernel, anchor_weight, right, per_query, keep, np.full(n, -1), n_jobs
-    )
-
-
-def sums_from_squared(
-    D2: _Float,
-    present: _Float | None,
-    kernel: InverseDistance,
-    anchor_weight: ArrayLike,
-    right: NDArray[np.bool_],
-    per_query: bool = False,
-    leave_out: bool | NDArray[np.integer] = False,
-    *,
-    row_groups: NDArray[np.integer] | None = None,
-    absent: float = np.inf,
-    n_jobs: int | None = None,
-) -> tuple[_Float, _Float, _Float]:
-    """``local_sums`` of the training rows against the anchors, from a table grown by column.
-
-    Parameters
-    ----------
-    D2 : (n, m)
-        Sums of squared differences (``add_squared``).
-    present : (n, m) or None
-        Share of the columns present in both rows, ``counts / q``; None where nothing is missing.
-    leave_out : bool or (m,) int, default=False
-        True leaves a row's own anchor out, the anchors being the rows; groups (not negative)
-        leave out all anchors of the row's group.
-    row_groups : (n,) int, default=None
-        Groups of the rows; those of the anchors if None.
-    absent : float, default=inf
-        Distance of rows without a common column.
-
-    Other parameters and returns as ``local_sums``.
-    """
-    n, m = D2.shape
-    if isinstance(leave_out, bool):
-        groups = np.arange(m)
-        own = groups if leave_out else np.full(n, -1)
-    else:
-        groups = np.asarray(leave_out, np.int64)
-        own = groups if row_groups is None else np.asarray(row_groups, np.int64)
-
-    def squared(rows: slice, out: _Float) -> None:
-        if present is None:
-            out[:] = D2[rows]
-        else:
-            share = present[rows]
-            out[:] = absent * absent
-            np.divide(D2[rows], share, out=out, where=share > 0.0)
-
-    return _blocked_sums(squared, n, kernel, anchor_weight, right, per_query, groups, own, n_jobs)
-
-
-def _blocked_sums(
-    squared: Callable[[slice, _Float], None],
-    n: int,
-    kernel: InverseDistance,
-    anchor_weight: ArrayLike,
-    right: NDArray[np.bool_],
-    per_query: bool,
-    groups: NDArray[np.int64],
-    own: NDArray[np.int64],
-    n_jobs: int | None,
-) -> tuple[_Float, _Float, _Float]:
-    """Sum over the anchors in blocks of queries; ``squared`` fills in their distances."""
-    m, n_voters = right.shape
-    s = _plain(anchor_weight)
+    queries, anchors = _plain(X), np.asarray(Z, dtype=np.float64)
+    s, right = np.asarray(anchor_weight, dtype=np.float64), np.asarray(right, dtype=np.bool_)
+    n, n_voters = len(queries), right.shape[1]
+    left_out = np.full(n, -1) if own is None else np.asarray(own, dtype=np.int64)
+    present = s > 0.0
+    if not present.all():  # anchors without weight are not heard
+        place = np.where(present, np.cumsum(present) - 1, -1)
+        left_out = np.where(left_out >= 0, place[left_out], -1)
+        anchors, s, right = anchors[present], s[present], right[present]
+    if len(s) == 0:
+        return np.zeros(n), np.zeros((n, n_voters)), np.zeros(n)
+    parts = _parts(anchors, metric)
     a, b, scale = (float(v) for v in kernel)
-    codes = pack_subsets(np.asarray(right, dtype=np.bool_))
-    sums, shift = np.empty((n, n_voters + 1)), np.empty(n)
-    size = _block_rows(m)
+    codes, whole = pack_subsets(right), _padded(s)
+    tiles = -(-n // LANES)
+    sums, shift = np.zeros((tiles, codes.shape[1], LANES)), np.empty(n)
 
     def block(k: int) -> None:
-        rows = slice(k * size, min(n, (k + 1) * size))
-        weights = np.empty((rows.stop - rows.start, m))
-        squared(rows, weights)
-        _weigh_rows(weights, s, groups, own[rows], a, b, scale, per_query, shift[rows])
-        subset_sums(weights, codes, sums[rows])
+        rows = slice(k * _BLOCK_ROWS, (k + 1) * _BLOCK_ROWS)
+        here = slice(k * _BLOCK_ROWS // LANES, (k + 1) * _BLOCK_ROWS // LANES)
+        _sum_rows(
+            queries[rows], len(s), *parts, whole, codes, left_out[rows], a, b, scale, per_query,
+            shift[rows], sums[here], _zeros(LANES, len(whole)), _zeros(ANCHORS * 4, LANES),
+        )  # fmt: skip
 
-    run_blocks(block, -(-n // size), n_jobs)
+    run_blocks(block, -(-n // _BLOCK_ROWS), n_jobs)
     log_scale = np.zeros(n)
     moved = shift != 0.0
     log_scale[moved] = -math.log(2.0) * shift[moved]
-    return sums[:, -1].copy(), sums[:, :-1].copy(), log_scale
+    return *_totals(sums, n, n_voters), log_scale
 
 
-def add_squared(
-    D2: _Float,
-    counts: _Float | None,
-    x: ArrayLike,
-    scale: float,
-    is_category: bool,
-    anchors: ArrayLike | None = None,
-) -> None:
-    """Add one column's squared differences ``(n, m)`` to ``D2`` in place; count present pairs.
+def pair_sums(
+    Z: ArrayLike,
+    metric: Metric,
+    kernel: InverseDistance,
+    anchor_weight: ArrayLike,
+    right: NDArray[np.bool_],
+    leave_out: bool,
+) -> tuple[_Float, _Float]:
+    """``local_sums`` (total, heard) of the anchors around each anchor, at half the cost.
 
-    ``x`` (n,) is the column, ``anchors`` (m,) its values at the anchors (default ``x`` itself).
-    Pairs in which a value is missing add nothing; the others add 1 to ``counts`` if given.
+    Every pair is weighed once, so distances are divided by ``kernel.scale``. With ``leave_out``
+    no anchor hears itself. Where weights near the limits of float64, or the exact branch at
+    a = 0, ask for more care, each row is weighed by itself; sums are then relative, row by row.
     """
-    known = np.empty((0, 0)) if counts is None else counts
-    x = _plain(x)
-    z = x if anchors is None else _plain(anchors)
-    _add_squared(D2, known, x, z, 1.0 / float(scale), bool(is_category))
+    rows, right = _plain(Z), np.asarray(right, dtype=np.bool_)
+    s = np.asarray(anchor_weight, dtype=np.float64)
+    n, n_voters = right.shape
+    a, b, scale = (float(v) for v in kernel)
+    codes, whole = pack_subsets(right), _padded(s)
+    sums = np.zeros((len(whole) // LANES, codes.shape[1], LANES))
+    parts = _parts(rows, metric)
+    room = _zeros(ANCHORS, len(whole)), _zeros(ANCHORS * 4, LANES)
+    if _sum_pairs(rows, *parts, whole, codes, leave_out, a, b, scale, sums, *room):
+        return _totals(sums, n, n_voters)
+    own = np.arange(n) if leave_out else None
+    total, heard, _ = local_sums(rows, rows, metric, kernel, s, right, own=own)
+    return total, heard

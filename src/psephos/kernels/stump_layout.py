@@ -3,16 +3,35 @@
 The order of one column is a row of row numbers; the top bit of an entry says "a threshold may
 lie after me". Columns stand in blocks of eight, interleaved as (block, n, 8), so that eight
 independent running sums walk through memory together.
+
+The sort is NumPy's, of whole numbers that carry a number's leading bits above its row number: it
+uses the processor's vectors, and nothing has to be compiled before the first fit.
 """
+
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import jit
-
-__all__ = ["LANES", "flag_of", "flag_one", "order_type", "place", "sort_rows"]
+__all__ = ["LANES", "SortedColumns", "flag_of", "order_type", "place", "sort_columns"]
 
 LANES = 8
+
+
+class SortedColumns(NamedTuple):
+    """Orders of some columns.
+
+    ``pure`` (a,) are the positions of columns without ties and missing values, ``pure_rows``
+    (a, n) their orders without flags; ``tied`` (b,) and ``tied_rows`` (b, n) are the others, with
+    flags, but for columns in which no threshold is admissible. ``n_present`` (c,) counts the
+    numbers of every column.
+    """
+
+    pure: NDArray[np.int64]
+    pure_rows: NDArray[Any]
+    tied: NDArray[np.int64]
+    tied_rows: NDArray[Any]
+    n_present: NDArray[np.int64]
 
 
 def order_type(n_rows: int) -> type[np.uint16] | type[np.uint32]:
@@ -20,158 +39,109 @@ def order_type(n_rows: int) -> type[np.uint16] | type[np.uint32]:
     return np.uint16 if n_rows < 2**15 else np.uint32
 
 
-def flag_of(order: NDArray[np.unsignedinteger]) -> int:
+def flag_of(dtype: type[np.unsignedinteger]) -> int:
     """Return the bit that marks an admissible threshold."""
-    return 1 << (8 * order.dtype.itemsize - 1)
+    return 1 << (8 * np.dtype(dtype).itemsize - 1)
 
 
-@jit
-def _coarse_words(bits, keys, words, width):
-    """Words ``key << 32 | row`` whose keys, at most ``width`` bits, sort nearly like the numbers.
+def sort_columns(values: NDArray[np.float64]) -> SortedColumns:
+    """Sort columns given as rows of ``values`` (c, n), NaN being missing.
 
-    ``bits`` (n,) uint32 are float32 bit patterns, ``keys`` (n,) room to work. Returns the number of
-    rows that are not missing.
+    Missing rows are replaced by the padding row n, which carries no weight.
     """
-    n = bits.shape[0]
-    sign = np.uint32(1 << 31)
-    infinity = np.uint32(0x7F800000)
-    low, high = np.uint32(0xFFFFFFFF), np.uint32(0)
-    for i in range(n):
-        b = bits[i]
-        b = np.uint32(0) if b == sign else b  # zero and negative zero are one value
-        b = np.uint32(~b) if b >= sign else np.uint32(b | sign)
-        keys[i] = b
-    missing = 0
-    for i in range(n):
-        if (bits[i] & ~sign) > infinity:
-            missing += 1
-        else:
-            low = min(low, keys[i])
-            high = max(high, keys[i])
-    shift = np.uint64(0)
-    while missing < n and (np.uint64(high - low) >> shift) >= np.uint64(1 << width):
-        shift += np.uint64(1)
-    if missing == 0:
-        for i in range(n):
-            key = np.uint64(np.uint32(keys[i] - low)) >> shift
-            words[i] = (key << np.uint64(32)) | np.uint64(i)
-        return n
-    present = 0
-    for i in range(n):
-        if (bits[i] & ~sign) <= infinity:
-            key = np.uint64(np.uint32(keys[i] - low)) >> shift
-            words[present] = (key << np.uint64(32)) | np.uint64(i)
-            present += 1
-    return present
+    c, n = values.shape
+    dtype = order_type(n)
+    absent = np.isnan(values)
+    any_absent = bool(absent.any())
+    rows, cut = _sort_keys(values, absent if any_absent else None, dtype)
+    n_present = np.full(c, n, np.int64)
+    # Two equal neighbours in leading bits are ties or near-ties: those columns are looked at again.
+    doubtful: NDArray[np.bool_] = np.logical_not(cut[:, :-1].all(axis=1))
+    if any_absent:
+        n_present -= np.count_nonzero(absent, axis=1)
+        doubtful |= n_present < n
+    again = np.flatnonzero(doubtful)
+    if not len(again):
+        return SortedColumns(np.arange(c), rows, again, rows[:0], n_present)
+    flagged = rows[again]
+    n_cuts = _flag(values[again], flagged, cut[again], n_present[again])
+    pure = (n_cuts == n - 1) & (n_present[again] == n)
+    tied = (n_cuts > 0) & ~pure
+    doubtful[again[pure]] = False
+    rows[again[pure]] = flagged[pure] & (flag_of(dtype) - 1)
+    alone = np.flatnonzero(~doubtful)
+    return SortedColumns(alone, rows[alone], again[tied], flagged[tied], n_present)
 
 
-@jit
-def _radix_pass(words, present, shift, digit, count, out):
-    """Stable counting sort by one digit; unsigned indices spare a test for negative ones."""
-    down = np.uint64(shift)
-    mask = np.uint64((1 << digit) - 1)
-    count[:] = 0
-    for k in range(present):
-        count[(words[k] >> down) & mask] += np.uint32(1)
-    start = np.uint32(0)
-    for d in range(1 << digit):
-        here = count[d]
-        count[d] = start
-        start = np.uint32(start + here)
-    for k in range(present):
-        word = words[k]
-        d = (word >> down) & mask
-        at = count[d]
-        count[d] = np.uint32(at + np.uint32(1))
-        out[at] = word
+def _low_bits(n: int) -> np.int64:
+    """Mask of the bits that give way to a row number."""
+    return np.int64((1 << n.bit_length()) - 1)
 
 
-@jit
-def sort_rows(values, bits, digit, order, flag, n_present, n_cuts):
-    """Write flagged orders of some columns, and count present rows and thresholds.
+def _sort_keys(
+    values: NDArray[np.float64], absent: NDArray[np.bool_] | None, dtype: Any
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Sort by leading bits: row numbers (c, n), and which differ from the next one's (c, n)."""
+    n = values.shape[1]
+    key = (values + 0.0).view(np.int64)  # zero and negative zero are one value
+    # Read as a whole number, a float of either sign is in order but for the negatives' mantissa.
+    spare = key >> np.int64(63)
+    spare &= np.int64(2**63 - 1)
+    key ^= spare
+    if absent is not None:
+        key[absent] = 2**63 - 1
+    low = _low_bits(n)
+    key &= ~low
+    key |= np.arange(n)
+    key.sort(axis=1)
+    np.bitwise_and(key, low, out=spare)
+    rows = spare.astype(dtype)
+    key |= low
+    cut = np.zeros(rows.shape, np.bool_)
+    np.greater(key[:, 1:], key[:, :-1], out=cut[:, :-1])
+    return rows, cut
 
-    Two passes of a radix sort on coarse keys bring the rows nearly into place, an insertion sort
-    on the numbers themselves does the rest. Missing rows are replaced by the padding row n, which
-    carries no weight. A column whose numbers agree in too many leading bits is marked by
-    ``n_present = -1`` and left to the caller.
 
-    Parameters
-    ----------
-    values : (c, n) float64
-    bits : (c, n) uint32, the same rounded to float32
-    digit : int, bits of one pass of the radix sort
-    order : (c, n) unsigned, result
-    flag : int, top bit of an entry of ``order``
-    n_present, n_cuts : (c,) int64, results
+def _flag(
+    values: NDArray[np.float64],
+    rows: NDArray[Any],
+    cut: NDArray[np.bool_],
+    n_present: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Finish the orders ``rows`` (c, n) sorted by leading bits, and flag them in place.
+
+    Returns the number of admissible thresholds (c,). ``cut`` (c, n) may be overwritten.
     """
     n = values.shape[1]
-    keys = np.empty(n, np.uint32)
-    words, spare = np.empty(n, np.uint64), np.empty(n, np.uint64)
-    rows, numbers = np.empty(n, np.int64), np.empty(n)
-    count = np.empty(1 << digit, np.uint32)
-    for j in range(values.shape[0]):
-        present = _coarse_words(bits[j], keys, words, 2 * digit)
-        for step in range(2):
-            _radix_pass(words, present, 32 + step * digit, digit, count, spare)
-            words, spare = spare, words
-        for k in range(present):
-            rows[k] = np.int64(words[k] & np.uint64(0xFFFFFFFF))
-            numbers[k] = values[j, rows[k]]
-        moves = 0
-        for k in range(1, present):
-            x = numbers[k]
-            if numbers[k - 1] > x:
-                row = rows[k]
-                at = k
-                while at > 0 and numbers[at - 1] > x:
-                    rows[at] = rows[at - 1]
-                    numbers[at] = numbers[at - 1]
-                    at -= 1
-                rows[at] = row
-                numbers[at] = x
-                moves += k - at
-                if moves > 16 * n:
-                    break
-        if moves > 16 * n:
-            n_present[j] = -1
+    if (values.view(np.int64) & _low_bits(n)).any():
+        numbers = np.empty(values.shape)
+        for x, order, out in zip(values, rows, numbers, strict=True):
+            np.take(x, order, out=out, mode="clip")  # by column: half the time of one call
+        wrong = np.flatnonzero((numbers[:, 1:] < numbers[:, :-1]).any(axis=1))
+        if len(wrong):
+            order = np.argsort(values[wrong], axis=1, kind="stable")  # NaN last
+            rows[wrong] = order
+            numbers[wrong] = np.take_along_axis(values[wrong], order, axis=1)
+        np.greater(numbers[:, 1:], numbers[:, :-1], out=cut[:, :-1])
+        parted = np.flatnonzero((n_present < n) & (n_present > 0))
+        cut[parted, n_present[parted] - 1] = True  # "present or missing"
+    # Else the leading bits are the numbers themselves, and missing is the greatest of them.
+    if (n_present < n).any():
+        rows[np.arange(n) >= n_present[:, None]] = n
+    rows |= cut * rows.dtype.type(flag_of(rows.dtype.type))
+    return np.count_nonzero(cut, axis=1)
+
+
+def place(rows: NDArray[Any], first: int, out: NDArray[Any]) -> None:
+    """Copy orders (c, n) into the slots ``first``, ``first + 1`` ... of ``out`` (blocks, n, 8)."""
+    at, end = first, first + len(rows)
+    while at < end:
+        if at % LANES or end - at < LANES:
+            out[at // LANES, :, at % LANES] = rows[at - first]
+            at += 1
         else:
-            _flag_rows(numbers, rows, present, order[j], flag, n_present, n_cuts, j)
-
-
-@jit
-def _flag_rows(numbers, rows, present, order, flag, n_present, n_cuts, j):
-    n = order.shape[0]
-    cuts = 0
-    for k in range(present - 1):
-        cut = np.int64(numbers[k + 1] > numbers[k])
-        order[k] = rows[k] + flag * cut
-        cuts += cut
-    if present > 0:
-        cut = np.int64(present < n)
-        order[present - 1] = rows[present - 1] + flag * cut
-        cuts += cut
-    for k in range(present, n):
-        order[k] = n
-    n_present[j] = present
-    n_cuts[j] = cuts
-
-
-@jit
-def flag_one(rows, numbers, order, flag, n_present, n_cuts, j):
-    """Flag one column whose rows and numbers were sorted elsewhere (missing rows last)."""
-    present = numbers.shape[0]
-    while present > 0 and np.isnan(numbers[present - 1]):
-        present -= 1
-    _flag_rows(numbers, rows, present, order, flag, n_present, n_cuts, j)
-
-
-@jit
-def place(order, which, slots, clear, out):
-    """Copy orders (c, n) of the columns ``which`` into their slots of ``out`` (blocks, n, 8).
-
-    ``clear`` is the mask of the bits to keep: blocks without ties need no flags.
-    """
-    for w in range(which.shape[0]):
-        block, lane = slots[w] // 8, slots[w] % 8
-        for k in range(order.shape[1]):
-            out[block, k, lane] = order[which[w], k] & clear
+            blocks = (end - at) // LANES
+            part = rows[at - first : at - first + blocks * LANES]
+            turned = part.reshape(blocks, LANES, -1).transpose(0, 2, 1)
+            out[at // LANES : at // LANES + blocks] = turned
+            at += blocks * LANES

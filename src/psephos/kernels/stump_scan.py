@@ -33,28 +33,11 @@ def round_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     return whole
 
 
-@jit
-def _better_side(crit, parent, left, right, absent, both):
-    """Gain with the missing rows on the right or, if `both` are tried, on their better side."""
-    value = gain(crit, parent, left, right)
-    if not both:
-        return value, False
-    for c in range(parent.shape[0]):
-        left[c] += absent[c]
-        right[c] -= absent[c]
-    other = gain(crit, parent, left, right)
-    for c in range(parent.shape[0]):
-        left[c] -= absent[c]
-        right[c] += absent[c]
-    if other > value:
-        return other, True
-    return value, False
-
-
-@jit
+@jit(_nrt=False)  # it makes no array, so nothing need count references: compiled sooner
 def scan_ordered(
-    crit, order, flag, n_pure, slots, n_present, labels, weights, parent, gains, cuts, missing_left
-):
+    crit, order, flag, n_pure, slots, n_present, labels, weights, parent, sums,
+    gains, cuts, missing_left,
+):  # fmt: skip
     """Best threshold of each column in ``slots`` of the interleaved orders.
 
     Parameters
@@ -66,14 +49,13 @@ def scan_ordered(
     n_present : (c,) int64, rows that are not missing; they come first
     labels, weights : (n + 1,), the last being the padding row
     parent : (K,) totals per class
+    sums : (3, K) room to work
     gains, cuts, missing_left : (c,) results. A cut k lies after the k-th entry of the order;
         -1 where nothing is admissible.
     """
     n = order.shape[1]
     n_classes = parent.shape[0]
-    left = np.empty(n_classes)
-    right = np.empty(n_classes)
-    absent = np.empty(n_classes)
+    left, right, absent = sums[0], sums[1], sums[2]
     mask = flag - 1
     for w in range(slots.shape[0]):
         block, lane = slots[w] // 8, slots[w] % 8
@@ -97,12 +79,22 @@ def scan_ordered(
             left[labels[row]] += weights[row]
             right[labels[row]] -= weights[row]
             if entry >= flag or (pure and k < n - 1):
-                both = missing and k < present - 1
-                value, to_left = _better_side(crit, parent, left, right, absent, both)
-                if value > best:
-                    best = value
-                    cut = k
-                    side = to_left
+                # The missing rows on the right, then on the left.
+                tries = 2 if missing and k < present - 1 else 1
+                for turn in range(tries):
+                    if turn == 1:
+                        for c in range(n_classes):
+                            left[c] += absent[c]
+                            right[c] -= absent[c]
+                    value = gain(crit, parent, left, right)
+                    if value > best:
+                        best = value
+                        cut = k
+                        side = turn == 1
+                if tries == 2:
+                    for c in range(n_classes):
+                        left[c] -= absent[c]
+                        right[c] += absent[c]
         gains[w] = best
         cuts[w] = cut
         missing_left[w] = side
@@ -157,12 +149,21 @@ def scan_sparse(
             if k == length - 1:
                 admissible = missing
             if admissible:
-                both = missing and k < length - 1
-                value, to_left = _better_side(crit, parent, left, right, absent, both)
-                if value > best:
-                    best = value
-                    cut = k
-                    side = to_left
+                tries = 2 if missing and k < length - 1 else 1
+                for turn in range(tries):
+                    if turn == 1:
+                        for c in range(n_classes):
+                            left[c] += absent[c]
+                            right[c] -= absent[c]
+                    value = gain(crit, parent, left, right)
+                    if value > best:
+                        best = value
+                        cut = k
+                        side = turn == 1
+                if tries == 2:
+                    for c in range(n_classes):
+                        left[c] -= absent[c]
+                        right[c] += absent[c]
         gains[w] = best
         cuts[w] = cut
         missing_left[w] = side

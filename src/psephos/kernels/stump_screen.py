@@ -9,7 +9,7 @@ again in float64 (``stump_scan``).
 import numpy as np
 
 from psephos.kernels._jit import jit
-from psephos.kernels._lanes import (
+from psephos.kernels.stump_lanes import (
     lane_extremes,
     lane_extremes_flagged,
     lane_gini,

@@ -7,7 +7,7 @@ from psephos.kernels._jit import jit
 __all__ = ["leaf_of_rows", "sum_sides"]
 
 
-@jit
+@jit(_nrt=False)
 def sum_sides(holds, weights, left, right, out):
     """Add to out (n, K) the weighted votes: left[t] where holds[i, t], else right[t]."""
     n, voters = holds.shape

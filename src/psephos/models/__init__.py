@@ -2,5 +2,13 @@
 
 from psephos.modelfile import load, save
 from psephos.models.boosting import AdaBoostClassifier, SamBAClassifier
+from psephos.models.library import SparseWrapperClassifier, SparseWrapperRegressor
 
-__all__ = ["AdaBoostClassifier", "SamBAClassifier", "load", "save"]
+__all__ = [
+    "AdaBoostClassifier",
+    "SamBAClassifier",
+    "SparseWrapperClassifier",
+    "SparseWrapperRegressor",
+    "load",
+    "save",
+]

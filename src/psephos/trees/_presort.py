@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from psephos.kernels._jit import effective_jobs, run_blocks
 from psephos.kernels.stump_layout import (
     LANES,
+    SortedColumns,
     flag_of,
-    flag_one,
     order_type,
     place,
-    sort_rows,
+    sort_columns,
 )
 
 __all__ = ["Ordered", "SparseOrdered", "presort_dense", "presort_sparse"]
@@ -52,29 +52,10 @@ class SparseOrdered:
     columns: NDArray[np.int64]
 
 
-_Sorted = tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64]]
-
-
-def _sort_chunk(X: NDArray[Any], columns: NDArray[np.int64]) -> _Sorted:
-    """Return flagged orders (c, n), present rows and admissible thresholds of some columns."""
-    n = X.shape[0]
+def _sort_chunk(X: NDArray[Any], columns: NDArray[np.int64]) -> SortedColumns:
     contiguous = len(columns) and columns[-1] - columns[0] == len(columns) - 1
     part = X[:, columns[0] : columns[-1] + 1] if contiguous else X[:, columns]
-    values = np.ascontiguousarray(part.T, dtype=np.float64)
-    dtype = order_type(n)
-    order = np.empty((len(columns), n), dtype)
-    flag = flag_of(order)
-    n_present = np.empty(len(columns), np.int64)
-    n_cuts = np.empty(len(columns), np.int64)
-    with np.errstate(over="ignore"):  # beyond float32 all is infinite, and sorted afterwards
-        bits = values.astype(np.float32).view(np.uint32)
-    # Enough key bits that, of n numbers spread evenly, few per cent meet in one key.
-    digit = max(6, (int(75 * n).bit_length() + 1) // 2)
-    sort_rows(values, bits, digit, order, flag, n_present, n_cuts)
-    for j in np.flatnonzero(n_present < 0):
-        rows = np.argsort(values[j], kind="stable")
-        flag_one(rows, values[j][rows], order[j], flag, n_present, n_cuts, j)
-    return order, n_present, n_cuts
+    return sort_columns(np.ascontiguousarray(part.T, dtype=np.float64))
 
 
 def presort_dense(X: NDArray[Any], columns: NDArray[np.int64], n_jobs: int | None) -> Ordered:
@@ -83,7 +64,7 @@ def presort_dense(X: NDArray[Any], columns: NDArray[np.int64], n_jobs: int | Non
     width = max(LANES, min(1024, _CHUNK_BYTES // (8 * n)) // LANES * LANES)
     chunks = [columns[a : a + width] for a in range(0, len(columns), width)]
     order = np.empty((-(-len(columns) // LANES) + 1, n, LANES), order_type(n))
-    flag = flag_of(order)
+    flag = flag_of(order_type(n))
     # Columns without ties fill the blocks from the front, the others from the back.
     front, back = 0, order.shape[0] * LANES
     kept: list[NDArray[np.int64]] = []
@@ -92,7 +73,7 @@ def presort_dense(X: NDArray[Any], columns: NDArray[np.int64], n_jobs: int | Non
     wave = 4 * effective_jobs(n_jobs)
     for a in range(0, len(chunks), wave):
         part = chunks[a : a + wave]
-        done: list[_Sorted | None] = [None] * len(part)
+        done: list[SortedColumns | None] = [None] * len(part)
 
         def sort(b: int, part: list[Any] = part, done: list[Any] = done) -> None:
             done[b] = _sort_chunk(X, part[b])
@@ -100,20 +81,15 @@ def presort_dense(X: NDArray[Any], columns: NDArray[np.int64], n_jobs: int | Non
         run_blocks(sort, len(part), n_jobs)
         for chunk, result in zip(part, done, strict=True):
             assert result is not None
-            rows, n_present, n_cuts = result
-            pure = np.flatnonzero(n_cuts == n - 1) if n > 1 else np.empty(0, np.int64)
-            pure = pure[n_present[pure] == n]
-            tied = np.flatnonzero((n_cuts > 0) & ((n_cuts < n - 1) | (n_present < n)))
-            slots_pure = front + np.arange(len(pure))
-            slots_tied = back - 1 - np.arange(len(tied))
-            front += len(pure)
-            back -= len(tied)
-            place(rows, pure, slots_pure, flag - 1, order)
-            place(rows, tied, slots_tied, 2 * flag - 1, order)
-            both = np.concatenate([pure, tied])
+            front += len(result.pure)
+            back -= len(result.tied)
+            place(result.pure_rows, front - len(result.pure), order)
+            place(result.tied_rows, back, order)
+            both = np.concatenate([result.pure, result.tied])
             kept.append(chunk[both])
-            slots.append(np.concatenate([slots_pure, slots_tied]))
-            present.append(n_present[both])
+            slots.append(front - len(result.pure) + np.arange(len(result.pure)))
+            slots.append(back + np.arange(len(result.tied)))
+            present.append(result.n_present[both])
     return _close(order, flag, front, back, kept, slots, present)
 
 

@@ -181,7 +181,9 @@ class StumpSearch:
 
     def _best_ordered(self, crit: Any, weights: Any, parent: Any) -> list[_Found]:
         o = self._ordered
-        at = self._promising(crit, weights) if self.n_classes == 2 and crit.least == 0 else None
+        at = None
+        if o.order.size > _UNSCREENED and self.n_classes == 2 and crit.least == 0:
+            at = self._promising(crit, weights)
         slots, n_present, columns = o.slots, o.n_present, o.columns
         if at is not None:
             slots, n_present, columns = slots[at], n_present[at], columns[at]
@@ -193,7 +195,8 @@ class StumpSearch:
             s = slice(b * _BLOCK, (b + 1) * _BLOCK)
             scan_ordered(
                 crit, o.order, o.flag, o.n_pure, slots[s], n_present[s],
-                self.labels, weights, parent, gains[s], cuts[s], sides[s],
+                self.labels, weights, parent, np.empty((3, self.n_classes)),
+                gains[s], cuts[s], sides[s],
             )  # fmt: skip
 
         run_blocks(scan, -(-len(slots) // _BLOCK), self._jobs(len(slots)))
@@ -337,6 +340,9 @@ class StumpSearch:
 
 
 _BLOCK = 512  # columns searched by one thread at a time: fixed, so that results are too
+_UNSCREENED = (
+    2**13
+)  # entries up to which the plain search alone is as quick, and nothing is compiled for it
 _SERIAL = 10**6  # table entries below which one thread is quicker than two
 
 

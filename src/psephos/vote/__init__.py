@@ -4,8 +4,10 @@ from psephos.vote.availability import Available
 from psephos.vote.ballots import Ballots, Names
 from psephos.vote.coded import CodedVoters, design_matrix
 from psephos.vote.foreign import ForeignVoters, from_estimators
-from psephos.vote.gaussian import NaiveBayesVoters
+from psephos.vote.forests import ForestVoters
+from psephos.vote.gaussian import NaiveBayesVoters, QuadraticVoters
 from psephos.vote.joined import JoinedVoters, join
+from psephos.vote.kernel import KernelVoters
 from psephos.vote.linear import LinearVoters
 from psephos.vote.part import Voters, Weighting
 from psephos.vote.readout import Readout
@@ -23,13 +25,16 @@ __all__ = [
     "Constant",
     "ConstantVoters",
     "ForeignVoters",
+    "ForestVoters",
     "InverseDistance",
     "JoinedVoters",
+    "KernelVoters",
     "LinearVoters",
     "Local",
     "NaiveBayesVoters",
     "Names",
     "Nearest",
+    "QuadraticVoters",
     "Readout",
     "RegressionTarget",
     "StumpVoters",

@@ -1,4 +1,4 @@
-"""Fitted classifiers as voters: plain arrays where the kind is known, else kept as they are."""
+"""Fitted estimators as voters: plain arrays where the kind is known, else kept as they are."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from psephos.vote.linear import LinearVoters
 from psephos.vote.part import Columns, Voters, positions, sparse, usage_table
 from psephos.vote.trees import TreeVoters
 
-__all__ = ["ForeignVoters", "from_estimators"]
+__all__ = ["ForeignVoters", "SubsetVoters", "from_estimators"]
 
 _Floats = NDArray[np.float64]
 
@@ -78,6 +78,107 @@ class ForeignVoters:
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
         """Return the estimator's name and how many columns it reads."""
         return f"{type(self.estimators[voter]).__name__} on {int(self.used[voter].sum())} columns"
+
+    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+        """Return no short answer."""
+        return []
+
+
+@dataclass(frozen=True)
+class SubsetVoters:
+    """Any fitted estimators, each on columns of its own; each abstains where one is missing.
+
+    `columns` are all columns read, `places` each voter's positions within them. `says` is what a
+    voter says: 'answer', the code of its class; 'probability', the mean of the codes under its
+    ``predict_proba``; 'value', the number it predicts. `value` (n_classes, K) is the table of
+    codes; for numbers it is (1, 1) and not read.
+    """
+
+    n_features: int
+    columns: Columns
+    places: tuple[Columns, ...]
+    estimators: tuple[Any, ...]
+    says: str
+    value: _Floats
+
+    @classmethod
+    def of(
+        cls,
+        estimators: Sequence[Any],
+        subsets: Sequence[Columns],
+        n_features: int,
+        says: str,
+        code: _Floats,
+    ) -> Self:
+        """Return estimators as voters, fitted on the codes 0 ... n_classes - 1, or on numbers.
+
+        Parameters
+        ----------
+        estimators : sequence of fitted estimators
+        subsets : sequence of ndarray of shape (d_t,)
+            The columns of the table that each was fitted on, in order.
+        n_features : int
+        says : {'answer', 'probability', 'value'}
+        code : ndarray of shape (n_classes, K)
+        """
+        columns = np.unique(np.concatenate([np.empty(0, np.intp), *subsets])).astype(np.intp)
+        places = tuple(np.searchsorted(columns, s).astype(np.intp) for s in subsets)
+        value = np.zeros((1, 1)) if says == "value" else code
+        return cls(n_features, columns, places, tuple(estimators), says, value)
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        return len(self.estimators)
+
+    def refusal(self) -> str:
+        """Return why a model of these voters cannot be written to a file."""
+        name = type(self.estimators[0]).__name__
+        return (
+            f"its voters are {name}, which psephos cannot write as plain data; name a learner of "
+            "the library instead, such as learner='logistic'"
+        )
+
+    def votes(self, X: _Floats) -> _Floats:
+        """Return the (n, T, K) votes; 0 where a voter misses a column."""
+        read = X[:, self.columns]
+        out = np.zeros((len(X), self.n_voters, self.value.shape[1]))
+        for t, (places, estimator) in enumerate(zip(self.places, self.estimators, strict=True)):
+            table = np.ascontiguousarray(read[:, places])
+            heard = ~np.isnan(table).any(axis=1)
+            if heard.any():
+                out[heard, t] = self._says(estimator, table[heard])
+        return out
+
+    def _says(self, estimator: Any, table: _Floats) -> _Floats:
+        if self.says == "value":
+            return np.asarray(estimator.predict(table), dtype=np.float64)[:, None]
+        if self.says == "answer":
+            return self.value[np.asarray(estimator.predict(table), dtype=np.intp)]
+        known = np.asarray(estimator.classes_, dtype=np.intp)
+        return np.asarray(estimator.predict_proba(table)) @ self.value[known]
+
+    def usage(self) -> Any:
+        """Return the (T, p) table."""
+        voter = np.repeat(np.arange(self.n_voters), [len(places) for places in self.places])
+        column = np.concatenate([np.empty(0, np.intp), *self.places])
+        return usage_table(voter, self.columns[column], (self.n_voters, self.n_features))
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same voters on the table reduced to `columns`."""
+        where = positions(self.columns, columns)
+        return replace(self, n_features=len(columns), columns=where)
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return these voters only; columns no longer read are dropped."""
+        subsets = [self.columns[self.places[t]] for t in voters]
+        models = [self.estimators[t] for t in voters]
+        return type(self).of(models, subsets, self.n_features, self.says, self.value)
+
+    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
+        """Return the estimator's name and its columns."""
+        read: list[str] = [names[j] for j in self.columns[self.places[voter]].tolist()]
+        return f"{type(self.estimators[voter]).__name__} on {', '.join(read) or 'no column'}"
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return no short answer."""

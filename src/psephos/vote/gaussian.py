@@ -1,4 +1,4 @@
-"""Gaussian naive Bayes as voters."""
+"""Gaussian classifiers as voters: naive Bayes and quadratic discriminants."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -16,15 +16,40 @@ from psephos.vote.part import (
     usage_table,
 )
 
-__all__ = ["NaiveBayesVoters"]
+__all__ = ["NaiveBayesVoters", "QuadraticVoters"]
 
 _Floats = NDArray[np.float64]
+_SPOKEN = 4  # columns that a rule spells out
+_LOWEST = -1e300  # of a score, so that differences of scores are numbers
+_SAYS = ("answer", "probability")
 
 
 @register
 @dataclass(frozen=True)
 class NaiveBayesVoters:
-    """Gaussian naive Bayes: `mean` and `variance` (T, classes, q), `log_prior` (T, classes)."""
+    """Gaussian naive Bayes: classes of columns that are normal and independent within each.
+
+    The score of class k is log_prior_k - sum over the voter's columns j of
+    ((x_j - mean_kj)^2 / variance_kj + log(2 pi variance_kj)) / 2.
+
+    Parameters
+    ----------
+    n_features : int
+        p, the columns of the table.
+    columns : ndarray of shape (q,)
+        Sorted columns that some voter reads.
+    mean, variance : ndarray of shape (T, classes, q)
+        Of each class; variances are positive.
+    log_prior : ndarray of shape (T, classes)
+    value : ndarray of shape (classes, K)
+        The table of codes.
+    reads : ndarray of shape (T, q), bool, or None
+        Who reads which column; None: every voter reads all.
+    says : {'answer', 'probability'}, default='answer'
+        The code of the class of greatest score, or the mean of the codes by probability.
+    abstains : bool, default=False
+        A voter that lacks a value it reads says 0; else a missing value raises.
+    """
 
     tag: ClassVar[str] = "naive Bayes voters"
     n_features: int
@@ -33,6 +58,9 @@ class NaiveBayesVoters:
     variance: _Floats
     log_prior: _Floats
     value: _Floats
+    reads: NDArray[np.bool_] | None = None
+    says: str = "answer"
+    abstains: bool = False
 
     def __post_init__(self) -> None:
         check_columns(self.columns, self.n_features)
@@ -40,9 +68,12 @@ class NaiveBayesVoters:
         check(self.mean.shape[2] == len(self.columns), "moments and columns differ")
         check(self.log_prior.shape == self.mean.shape[:2], "priors")
         check(bool((self.variance > 0).all()), "a variance is not positive")
-        check(self.value.ndim == 2 and len(self.value) == self.mean.shape[1], "classes")
+        _check_classes(self.value, self.mean.shape[1], self.says)
         numbers = (self.mean, self.variance, self.log_prior, self.value)
         check(all(a.dtype == np.float64 for a in numbers), "numbers are not float64")
+        if self.reads is not None:
+            check(self.reads.dtype == np.bool_, "who reads what is not a truth table")
+            check(self.reads.shape == (len(self.mean), len(self.columns)), "who reads what")
 
     @property
     def n_voters(self) -> int:
@@ -52,18 +83,30 @@ class NaiveBayesVoters:
     def votes(self, X: _Floats) -> _Floats:
         """Return the (n, T, K) votes."""
         read = X[:, self.columns]
-        check_present(read, "naive Bayes voters")
-        answer = np.empty((len(X), self.n_voters), dtype=np.intp)
+        if not self.abstains:
+            check_present(read, "naive Bayes voters")
+        out = np.empty((len(X), self.n_voters, self.value.shape[1]))
         for t in range(self.n_voters):
-            squares = (read[:, None, :] - self.mean[t]) ** 2 / self.variance[t]
-            constant = self.log_prior[t] - 0.5 * np.log(2 * np.pi * self.variance[t]).sum(axis=1)
-            answer[:, t] = (constant - 0.5 * squares.sum(axis=2)).argmax(axis=1)
-        return self.value[answer]
+            own = self._own(t)
+            mean, variance = self.mean[t][:, own], self.variance[t][:, own]
+            score = np.tile(self.log_prior[t], (len(X), 1))
+            for j, column in enumerate(own):  # one column after the other: one order of sums
+                gap = read[:, column, None] - mean[:, j]
+                score -= 0.5 * (gap * gap / variance[:, j] + np.log(2 * np.pi * variance[:, j]))
+            out[:, t] = _said(score, self.value, self.says)
+        return out
+
+    def _own(self, voter: int) -> NDArray[np.intp]:
+        if self.reads is None:
+            return np.arange(len(self.columns))
+        return np.flatnonzero(self.reads[voter])
 
     def usage(self) -> Any:
-        """Return the (T, p) table: every column of the model."""
-        voter, column = np.indices((self.n_voters, len(self.columns))).reshape(2, -1)
-        return usage_table(voter, self.columns[column], (self.n_voters, self.n_features))
+        """Return the (T, p) table of columns that enter a score."""
+        own = [self._own(t) for t in range(self.n_voters)]
+        voter = np.repeat(np.arange(self.n_voters), [len(part) for part in own])
+        column = self.columns[np.concatenate([np.empty(0, dtype=np.intp), *own])]
+        return usage_table(voter, column, (self.n_voters, self.n_features))
 
     def select(self, columns: Columns) -> Self:
         """Return the same models on the table reduced to `columns`."""
@@ -71,14 +114,218 @@ class NaiveBayesVoters:
         return replace(self, n_features=len(columns), columns=where)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these models only."""
+        """Return these models only; columns no longer read are dropped."""
         moments = {"mean": self.mean[voters], "variance": self.variance[voters]}
-        return replace(self, **moments, log_prior=self.log_prior[voters])
+        some = replace(
+            self,
+            **moments,
+            log_prior=self.log_prior[voters],
+            reads=None if self.reads is None else self.reads[voters],
+        )
+        if some.reads is None:
+            return some
+        kept = np.flatnonzero(some.reads.any(axis=0))
+        return replace(
+            some,
+            columns=some.columns[kept],
+            mean=np.ascontiguousarray(some.mean[:, :, kept]),
+            variance=np.ascontiguousarray(some.variance[:, :, kept]),
+            reads=np.ascontiguousarray(some.reads[:, kept]),
+        )
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
-        """Return what it is."""
-        return f"Gaussian naive Bayes on {len(self.columns)} columns"
+        """Return the columns, with each class's mean and deviation if they are few."""
+        own = self._own(voter)
+        deviation = np.sqrt(self.variance[voter][:, own])
+        named = [names[self.columns[j]] for j in own]
+        return _rule("Gaussian naive Bayes", named, self.mean[voter][:, own], deviation)
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return no short answer."""
         return []
+
+
+@register
+@dataclass(frozen=True)
+class QuadraticVoters:
+    """Quadratic discriminants: a normal density a class, with its own covariance.
+
+    The score of class k is constant_k - |W_k (x - mean_k)|^2 / 2, where W_k' W_k is the inverse
+    of the class's covariance and the constant holds the prior and the determinant.
+
+    Parameters
+    ----------
+    n_features : int
+        p, the columns of the table.
+    columns : ndarray of shape (q,)
+        Sorted columns that some voter reads.
+    ptr : ndarray of shape (T + 1,), intp
+        Where each voter's d_t columns begin in `position` and `mean`.
+    position : ndarray of shape (sum of d_t,), intp
+        Positions in `columns`, ascending within a voter.
+    mean : ndarray of shape (classes, sum of d_t)
+    whitening : ndarray of shape (classes, sum of d_t squared)
+        The matrices W, row by row, voter after voter.
+    constant : ndarray of shape (T, classes)
+    value : ndarray of shape (classes, K)
+        The table of codes.
+    says : {'answer', 'probability'}, default='answer'
+        The code of the class of greatest score, or the mean of the codes by probability.
+    abstains : bool, default=False
+        A voter that lacks a value it reads says 0; else a missing value raises.
+    """
+
+    tag: ClassVar[str] = "quadratic voters"
+    n_features: int
+    columns: Columns
+    ptr: NDArray[np.intp]
+    position: NDArray[np.intp]
+    mean: _Floats
+    whitening: _Floats
+    constant: _Floats
+    value: _Floats
+    says: str = "answer"
+    abstains: bool = False
+
+    def __post_init__(self) -> None:
+        check_columns(self.columns, self.n_features)
+        check(self.ptr.dtype == self.position.dtype == np.intp, "positions are not integers")
+        check(self.ptr.ndim == self.position.ndim == 1 and len(self.ptr) > 0, "positions")
+        sizes = np.diff(self.ptr)
+        check(self.ptr[0] == 0 and self.ptr[-1] == len(self.position), "a voter's columns")
+        check(bool((sizes >= 0).all()), "a voter has fewer than no columns")
+        inside = (self.position >= 0) & (self.position < len(self.columns))
+        check(bool(inside.all()), "a voter reads a column it lacks")
+        for a, b in zip(self.ptr[:-1], self.ptr[1:], strict=True):
+            check(bool((np.diff(self.position[a:b]) > 0).all()), "a voter's columns are unsorted")
+        check(self.constant.ndim == 2 and len(self.constant) == len(sizes), "constants")
+        classes = self.constant.shape[1]
+        _check_classes(self.value, classes, self.says)
+        check(self.mean.shape == (classes, len(self.position)), "means and columns differ")
+        check(self.whitening.shape == (classes, int((sizes**2).sum())), "whitening matrices")
+        numbers = (self.mean, self.whitening, self.constant, self.value)
+        check(all(a.dtype == np.float64 for a in numbers), "numbers are not float64")
+        check(all(bool(np.isfinite(a).all()) for a in numbers), "a number is not finite")
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        return len(self.ptr) - 1
+
+    def _blocks(self) -> NDArray[np.intp]:
+        return np.concatenate([[0], np.cumsum(np.diff(self.ptr) ** 2)]).astype(np.intp)
+
+    def _matrices(self, voter: int) -> _Floats:
+        """Return the (classes, d, d) whitening matrices of a voter."""
+        d, start = self.ptr[voter + 1] - self.ptr[voter], self._blocks()[voter]
+        return self.whitening[:, start : start + d * d].reshape(len(self.whitening), d, d)
+
+    def votes(self, X: _Floats) -> _Floats:
+        """Return the (n, T, K) votes."""
+        read = X[:, self.columns]
+        if not self.abstains:
+            check_present(read, "quadratic discriminants")
+        out = np.empty((len(X), self.n_voters, self.value.shape[1]))
+        blocks = self._blocks()
+        for t in range(self.n_voters):
+            own = slice(self.ptr[t], self.ptr[t + 1])
+            matrices = self.whitening[:, blocks[t] : blocks[t + 1]]
+            score = np.tile(self.constant[t], (len(X), 1))
+            _distances(read[:, self.position[own]], self.mean[:, own], matrices, score)
+            out[:, t] = _said(score, self.value, self.says)
+        return out
+
+    def usage(self) -> Any:
+        """Return the (T, p) table of columns that enter a score."""
+        voter = np.repeat(np.arange(self.n_voters), np.diff(self.ptr))
+        shape = (self.n_voters, self.n_features)
+        return usage_table(voter, self.columns[self.position], shape)
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same models on the table reduced to `columns`."""
+        where = positions(self.columns, columns)
+        return replace(self, n_features=len(columns), columns=where)
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return these models only; columns no longer read are dropped."""
+        blocks = self._blocks()
+        own, square = _ranges(self.ptr, voters), _ranges(blocks, voters)
+        kept, position = np.unique(self.position[own], return_inverse=True)
+        sizes = np.diff(self.ptr)[voters]
+        return replace(
+            self,
+            columns=self.columns[kept],
+            ptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp),
+            position=position.astype(np.intp),
+            mean=np.ascontiguousarray(self.mean[:, own]),
+            whitening=np.ascontiguousarray(self.whitening[:, square]),
+            constant=self.constant[voters],
+        )
+
+    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
+        """Return the columns, with each class's mean and deviation if they are few."""
+        own = slice(self.ptr[voter], self.ptr[voter + 1])
+        inverse = np.linalg.pinv(np.tril(self._matrices(voter))).astype(np.float64)
+        deviation = np.sqrt((inverse * inverse).sum(axis=2))
+        named = [names[self.columns[j]] for j in self.position[own]]
+        return _rule("quadratic discriminant", named, self.mean[:, own], deviation)
+
+    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+        """Return no short answer."""
+        return []
+
+
+def _ranges(ptr: NDArray[np.intp], voters: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the positions ptr[t] ... ptr[t + 1] - 1 of voters t, one voter after the other."""
+    start, stop = ptr[:-1][voters], ptr[1:][voters]
+    sizes = stop - start
+    first = np.cumsum(sizes) - sizes  # of each voter, among the positions returned
+    return np.repeat(start - first, sizes) + np.arange(int(np.sum(sizes)), dtype=np.intp)
+
+
+def _check_classes(value: _Floats, classes: int, says: str) -> None:
+    check(value.ndim == 2 and len(value) == classes > 0, "classes")
+    check(says in _SAYS, f"a voter cannot say {says!r}")
+
+
+def _distances(read: _Floats, mean: _Floats, matrices: _Floats, score: _Floats) -> None:
+    """Take half the squared lengths of W_k (x - mean_k) off score (n, classes)."""
+    d = read.shape[1]
+    for k in range(len(mean)):
+        whitening = matrices[k].reshape(d, d)
+        gap = read - mean[k]
+        for i in range(d):  # element by element: a row's sums do not depend on other rows
+            length = np.zeros(len(read))
+            for j in range(i + 1):
+                length += whitening[i, j] * gap[:, j]
+            score[:, k] -= 0.5 * length * length
+
+
+def _said(score: _Floats, value: _Floats, says: str) -> _Floats:
+    """Return the (n, K) votes of scores (n, classes); 0 where a score is missing."""
+    missing = np.isnan(score).any(axis=1)
+    if says == "answer":
+        out = value[score.argmax(axis=1)]
+    else:
+        score = np.maximum(score, _LOWEST)  # an infinite value: no class is likelier
+        share = np.exp(score - score.max(axis=1, keepdims=True))
+        total, out = np.zeros(len(score)), np.zeros((len(score), value.shape[1]))
+        for k in range(len(value)):
+            total += share[:, k]
+            out += share[:, k, None] * value[k]
+        out /= total[:, None]
+    out[missing] = 0.0
+    return out
+
+
+def _rule(kind: str, names: list[str], mean: _Floats, deviation: _Floats) -> str:
+    """Return a density's columns in words: mean and deviation of each class, in their order."""
+    if not names:
+        return f"{kind} on 0 columns: the classes' shares"
+    if len(names) > _SPOKEN:
+        return f"{kind} on {len(names)} columns"
+    parts = [
+        f"{name} ({' | '.join(f'{m:.4g} ± {s:.4g}' for m, s in zip(*pair, strict=True))})"
+        for name, pair in zip(names, zip(mean.T, deviation.T, strict=True), strict=True)
+    ]
+    return f"{kind}, mean ± deviation by class: {', '.join(parts)}"

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos.kernels.linear_sums import linear_scores
 from psephos.vote.codec import register
 from psephos.vote.part import (
     Columns,
@@ -19,15 +20,41 @@ from psephos.vote.part import (
 __all__ = ["LinearVoters"]
 
 _Floats = NDArray[np.float64]
+_MOST_NAMED = 6  # a rule spells out no more columns than this
 
 
 @register
 @dataclass(frozen=True)
 class LinearVoters:
-    """Linear models: each votes the code of the class whose linear score is greatest.
+    """Linear models ``z_r(x) = intercept_r + sum_j coef_rj x_j``, one set of R scores a voter.
 
-    `coef` is (T, R, q) and `intercept` (T, R): one row (R = 1) decides between two classes by its
-    sign, else one row a class. `value` (n_classes, K) is the table of codes.
+    Parameters
+    ----------
+    n_features : int
+        p, the number of columns of the table.
+    columns : ndarray of shape (q,), intp
+        Sorted columns that any of the voters reads.
+    coef : ndarray of shape (T, R, q)
+        A column whose R coefficients are all 0 is not read by that voter; a voter may read none.
+        R = 1 decides between two classes by its sign (the second above 0) or is a number
+        (regression); else there is one row a class.
+    intercept : ndarray of shape (T, R)
+    value : ndarray of shape (n_classes, K)
+        The table of codes; of shape (any, 1) and not looked at where `says` is 'value'.
+    says : {'answer', 'probability', 'value'}, default='answer'
+        answer: the code of the class with the greatest score, the first of equals. probability:
+        ``sum_k p_k code_k``; two classes: ``p = 1 / (1 + exp(-slope z))`` for the second; more:
+        ``p_k`` proportional to ``exp(slope z_k)``. value: z itself, R = 1.
+    abstains : bool, default=False
+        False: a missing value in any column that is read raises. True: a voter that lacks a value
+        says 0 for that row, and the others speak.
+    slope : float, default=1.0
+        Log-odds a unit of the score: 1 for models whose scores are log-odds already.
+
+    Raises
+    ------
+    PsephosError
+        If the fields do not fit together, or on a missing value where voters do not abstain.
     """
 
     tag: ClassVar[str] = "linear voters"
@@ -36,15 +63,25 @@ class LinearVoters:
     coef: _Floats
     intercept: _Floats
     value: _Floats
+    says: str = "answer"
+    abstains: bool = False
+    slope: float = 1.0
 
     def __post_init__(self) -> None:
         check_columns(self.columns, self.n_features)
         check(self.coef.ndim == 3 and self.coef.shape[2] == len(self.columns), "coefficients")
         check(self.intercept.shape == self.coef.shape[:2], "intercepts")
-        rows = 2 if self.coef.shape[1] == 1 else self.coef.shape[1]
-        check(self.value.ndim == 2 and len(self.value) == rows, "classes")
+        check(self.coef.shape[1] > 0, "a model has no score")
+        check(self.says in ("answer", "probability", "value"), "what linear models say")
+        if self.says == "value":
+            check(self.coef.shape[1] == 1, "a number is not one score")
+            check(self.value.ndim == 2 and self.value.shape[1] == 1, "a number is not one column")
+        else:
+            rows = 2 if self.coef.shape[1] == 1 else self.coef.shape[1]
+            check(self.value.ndim == 2 and len(self.value) == rows, "classes")
         numbers = (self.coef, self.intercept, self.value)
         check(all(a.dtype == np.float64 for a in numbers), "numbers are not float64")
+        check(0 < self.slope < np.inf, "a slope is not a positive number")
 
     @property
     def n_voters(self) -> int:
@@ -54,10 +91,27 @@ class LinearVoters:
     def votes(self, X: _Floats) -> _Floats:
         """Return the (n, T, K) votes."""
         read = X[:, self.columns]
-        check_present(read, "linear models")
-        linear = np.einsum("nq,trq->ntr", read, self.coef) + self.intercept
-        answer = (linear[:, :, 0] > 0).astype(int) if linear.shape[2] == 1 else linear.argmax(2)
-        return self.value[answer]
+        if not self.abstains:
+            check_present(read, "linear models")
+        linear = linear_scores(read, self.coef, self.intercept)  # NaN where a value is missing
+        said = self._said(linear)
+        if self.abstains:
+            said[np.isnan(linear).any(axis=1)] = 0.0
+        return np.ascontiguousarray(said.transpose(1, 0, 2))
+
+    def _said(self, linear: _Floats) -> _Floats:
+        """Return the (T, n, K) votes of scores (T, R, n)."""
+        if self.says == "value":
+            return linear.transpose(0, 2, 1).copy()
+        if self.says == "answer":
+            two = linear.shape[1] == 1
+            answer = (linear[:, 0] > 0).astype(int) if two else linear.argmax(axis=1)
+            return self.value[answer]
+        share = _shares(self.slope * linear)
+        said = share[:, 0, :, None] * self.value[0]
+        for k in range(1, len(self.value)):  # one order of sums, whatever the shape
+            said += share[:, k, :, None] * self.value[k]
+        return said
 
     def usage(self) -> Any:
         """Return the (T, p) table of columns with a coefficient."""
@@ -78,16 +132,36 @@ class LinearVoters:
         return replace(self, columns=columns, coef=coef, intercept=intercept)
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
-        """Return the linear score in words (two classes), or its columns."""
+        """Return the linear score in words (one score), or its columns."""
         coef = self.coef[voter]
         read = np.flatnonzero((coef != 0).any(axis=0))
-        if len(coef) > 1 or len(read) > 6:
+        if len(read) > _MOST_NAMED:
             return f"a linear model of {len(read)} columns"
-        terms = [f"{coef[0, j]:+.4g} {names[self.columns[j]]}" for j in read]
-        return " ".join([*terms, f"{self.intercept[voter, 0]:+.4g} > 0"])
+        named = [names[int(j)] for j in self.columns[read]]
+        if len(coef) > 1:
+            return f"a linear model of {len(read)} columns: {', '.join(named) or 'its prior alone'}"
+        terms = [f"{coef[0, j]:+.4g} {name}" for j, name in zip(read, named, strict=True)]
+        score = " ".join([*terms, f"{self.intercept[voter, 0]:+.4g}"])
+        if self.says == "value":
+            return score
+        if self.says == "answer":
+            return f"{score} > 0"
+        steep = self.slope != 1
+        return f"log-odds {self.slope:.4g} times ({score})" if steep else f"log-odds {score}"
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return the two answers, or none."""
-        if self.coef.shape[1] > 1:
+        if self.coef.shape[1] > 1 or self.says != "answer":
             return []
         return [("if so", self.value[1]), ("otherwise", self.value[0])]
+
+
+def _shares(linear: _Floats) -> _Floats:
+    """Return class probabilities (T, classes, n) of log-odds (T, 1, n) or scores (T, R, n)."""
+    if linear.shape[1] == 1:
+        linear = np.concatenate([np.zeros_like(linear), linear], axis=1)
+    share = np.exp(linear - linear.max(axis=1, keepdims=True))
+    total = share[:, 0].copy()
+    for k in range(1, share.shape[1]):
+        total += share[:, k]
+    return share / total[:, None]

@@ -8,11 +8,21 @@ from numpy.typing import NDArray
 
 from psephos.kernels.vote_sums import leaf_of_rows
 from psephos.vote.codec import register
-from psephos.vote.part import Columns, check, check_columns, positions, usage_table
+from psephos.vote.part import Columns, Part, check, check_columns, positions, usage_table
 
-__all__ = ["TreeVoters"]
+__all__ = ["TreeVoters", "silenced"]
 
 _Floats = NDArray[np.float64]
+
+
+def silenced(votes: _Floats, X: _Floats, part: Part) -> _Floats:
+    """Return the (n, T, K) votes with 0 where a voter lacks a value of a column that it reads."""
+    rows = np.flatnonzero(np.isnan(X[:, part.columns]).any(axis=1))
+    if len(rows):
+        missing = np.isnan(X[np.ix_(rows, part.columns)])
+        reads: Any = part.usage()[:, part.columns].toarray()
+        votes[rows] = np.where((missing @ reads.T)[:, :, None], 0.0, votes[rows])
+    return votes
 
 
 @register
@@ -22,7 +32,8 @@ class TreeVoters:
 
     Node arrays are concatenated over trees; `root` holds each tree's first node, `feature` the
     position in `columns` (-1 at a leaf), `value` (nodes, K) the votes. `single`: compare values
-    rounded to float32, as trees grown on float32 do.
+    rounded to float32, as trees grown on float32 do. A missing value goes where `missing_left`
+    says; if `abstains`, a tree says 0 for a row that lacks a value of any column it splits on.
     """
 
     tag: ClassVar[str] = "tree voters"
@@ -36,6 +47,7 @@ class TreeVoters:
     second: NDArray[np.intp]
     value: _Floats
     single: bool
+    abstains: bool = False
 
     def __post_init__(self) -> None:
         check_columns(self.columns, self.n_features)
@@ -64,11 +76,16 @@ class TreeVoters:
 
     def votes(self, X: _Floats) -> _Floats:
         """Return the (n, T, K) votes."""
+        votes = self.value[self.leaves(X)]
+        return silenced(votes, X, self) if self.abstains else votes
+
+    def leaves(self, X: _Floats) -> NDArray[np.intp]:
+        """Return the (n, T) node at which each row of X ends in each tree."""
         leaf = np.empty((len(X), self.n_voters), dtype=np.intp)
         read = np.ascontiguousarray(X[:, self.columns], dtype=np.float64)
         nodes = (self.feature, self.threshold, self.missing_left, self.first, self.second)
         leaf_of_rows(read, self.root, *nodes, self.single, leaf)
-        return self.value[leaf]
+        return leaf
 
     def _ends(self) -> NDArray[np.intp]:
         return np.append(self.root, len(self.feature))
@@ -90,7 +107,7 @@ class TreeVoters:
         """Return these trees only."""
         ends = self._ends()
         sizes = ends[voters + 1] - ends[voters]
-        root = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.intp)
+        root = (np.cumsum(sizes) - sizes).astype(np.intp)
         spans = [np.arange(int(ends[t]), int(ends[t + 1])) for t in voters]
         nodes = np.concatenate([np.empty(0, dtype=np.intp), *spans]).astype(np.intp)
         shift = np.repeat(root - self.root[voters], sizes)
@@ -111,12 +128,27 @@ class TreeVoters:
         )
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
-        """Return the tree as its columns and number of leaves."""
+        """Return a stump's rule, such as ``V3 <= 1.25``, or a tree's size, columns and root."""
         ends = self._ends()
         own = self.feature[ends[voter] : ends[voter + 1]]
         read = [names[self.columns[f]] for f in np.unique(own[own >= 0])]
-        return f"a tree of {int((own < 0).sum())} leaves on {', '.join(read) or 'no column'}"
+        leaves, root = int((own < 0).sum()), int(self.root[voter])
+        if leaves < 2:
+            return f"a tree of {leaves} leaves on {', '.join(read) or 'no column'}"
+        missing = " or missing" if self.missing_left[root] and not self.abstains else ""
+        column = names[self.columns[self.feature[root]]]
+        rule = f"{column} <= {self.threshold[root]:.6g}{missing}"
+        if leaves == 2:
+            return rule
+        return f"a tree of {leaves} leaves on {', '.join(read)}, which first asks if {rule}"
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return no short answer: a tree has as many as leaves."""
-        return []
+        """Return the answers of a stump, or the one of a tree that is one leaf; else none."""
+        ends, root = self._ends(), int(self.root[voter])
+        size = int(ends[voter + 1]) - root
+        if size == 1:
+            return [("always", self.value[root])]
+        if size > 3:
+            return []
+        first, second = self.value[self.first[root]], self.value[self.second[root]]
+        return [("if so", first), ("otherwise", second)]

@@ -1,6 +1,6 @@
 """SamBA's local expertise: distances, and the weights made of what voters got right."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,8 @@ class Geometry:
     a, b : float
     distance_scale : {'mean', 'sum', None}
     column_scale : {'std', None}
+    similarities : dict
+        What was found for the columns asked for last.
     """
 
     data: Training
@@ -63,6 +65,9 @@ class Geometry:
     b: float
     distance_scale: str | None
     column_scale: str | None
+    similarities: dict[bytes, InverseDistance] = field(
+        default_factory=dict[bytes, InverseDistance], compare=False, repr=False
+    )
 
     def read(self, columns: NDArray[np.intp]) -> _Floats:
         """Return the training rows on these columns, dense float64."""
@@ -83,9 +88,12 @@ class Geometry:
 
     def similarity(self, columns: NDArray[np.intp], rows: _Floats) -> InverseDistance:
         """Return the similarity on these columns, scaled by the training pairs' mean distance."""
+        known = self.similarities.get(columns.tobytes())
+        if known is not None:
+            return known
         metric = self.metric(columns, rows)
         mean = mean_distance(rows, self.data.weight, metric)
-        return InverseDistance(
+        found = InverseDistance(
             a=float(self.a),
             b=float(self.b),
             scale=self.scale(mean),
@@ -94,6 +102,9 @@ class Geometry:
             is_category=metric.is_category,
             absent=mean,
         )
+        self.similarities.clear()  # only the last columns are asked for again
+        self.similarities[columns.tobytes()] = found
+        return found
 
     def local(self, rounds: list[Round], voters: Voters) -> Local:
         """Return the local weights of these rounds: equation (1) with Algorithm 3's line 9.

@@ -52,7 +52,7 @@ class SamBAClassifier(VoteClassifier):
     update : {'vote', 'sample'}, default='vote'
         How sample weights move. 'sample' is Algorithm 3. 'vote' is the rule of the authors'
         program: pi_2 proportional to exp(-h_1(x_i) y_i), then pi_{t+1} to exp(-2 F_t(x_i) y_i),
-        with F_t the normalised kernel vote of all voters so far; it needs m x m numbers.
+        with F_t the normalised kernel vote of all voters so far; its time is quadratic in the rows.
     leave_one_out : bool, default=True
         With update='vote', leave a row out of the vote on itself. A row at distance 0 from itself
         else hears mostly whether the voter was right on it, which stalls the search.

@@ -119,6 +119,8 @@ def boost(
         if enough is not None and enough(out.rounds):
             out.reason = "validation"
             break
+        if len(out.rounds) == n_rounds:  # nobody learns from the next weights
+            break
         moved = difficulty(pi, out.rounds)
         moved = moved / moved.sum()
         if np.all(np.abs(moved - pi) <= _STILL * pi):

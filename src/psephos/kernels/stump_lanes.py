@@ -3,8 +3,13 @@
 LLVM does not merge eight scalar chains with table look-ups into vector code by itself (numba
 leaves that pass out), which costs a factor of two; so these loops are written as vectors. With
 the JIT off the same functions are NumPy.
+
+The order is read once, in a straight line, yet a quarter of the time went by waiting for it where
+it does not fit the second-level cache, and three quarters on a busy machine: so every four
+rows ask for memory that is due some 256 rows later.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numba
@@ -17,7 +22,10 @@ from numba.extending import intrinsic
 __all__ = ["lane_extremes", "lane_gini"]
 
 _L = 8
-_I1, _I32, _I64, _F32 = ir.IntType(1), ir.IntType(32), ir.IntType(64), ir.FloatType()
+_I32, _I64, _F32 = ir.IntType(32), ir.IntType(64), ir.FloatType()
+_STEP = 4  # rows worked on between two calls for memory
+_AHEAD = 4096  # bytes from the row at work to the row asked for
+_LINE = 64  # bytes that memory hands over at a time
 
 
 def _data(context: Any, builder: Any, kind: Any, value: Any) -> Any:
@@ -26,6 +34,30 @@ def _data(context: Any, builder: Any, kind: Any, value: Any) -> Any:
 
 def _splat(value: ir.Constant) -> ir.Constant:
     return ir.Constant(ir.VectorType(value.type, _L), [value] * _L)
+
+
+def _each_row(builder: Any, rows: Any, n: Any, work: Callable[[Any], None]) -> None:
+    """Loop over the n rows of a block, memory asked for ahead: ``work`` gets a row's address."""
+    byte = ir.IntType(8).as_pointer()
+    shape = ir.FunctionType(ir.VoidType(), [byte, _I32, _I32, _I32])
+    prefetch = cgutils.get_or_insert_function(builder.module, shape, "llvm.prefetch.p0i8")
+    read, keep, data = (ir.Constant(_I32, v) for v in (0, 3, 1))
+
+    def row(k: Any) -> Any:
+        return builder.gep(rows, [builder.mul(k, ir.Constant(_I64, _L))])
+
+    steps = builder.sdiv(n, ir.Constant(_I64, _STEP))
+    done = builder.mul(steps, ir.Constant(_I64, _STEP))
+    with cgutils.for_range(builder, steps, intp=_I64) as loop:
+        first = builder.mul(loop.index, ir.Constant(_I64, _STEP))
+        here = builder.bitcast(row(first), byte)
+        for line in range(0, _STEP * _L * rows.type.pointee.width // 8, _LINE):
+            ahead = builder.gep(here, [ir.Constant(_I64, _AHEAD + line)])
+            builder.call(prefetch, [ahead, read, keep, data])
+        for k in range(_STEP):
+            work(row(builder.add(first, ir.Constant(_I64, k))))
+    with cgutils.for_range(builder, builder.sub(n, done), intp=_I64) as loop:
+        work(row(builder.add(done, loop.index)))
 
 
 def _gather(builder: Any, rows: Any, table: Any, item: Any, flagged: bool) -> tuple[Any, Any]:
@@ -69,8 +101,8 @@ def _extremes_code(flagged: bool) -> Any:
         running = cgutils.alloca_once_value(builder, _splat(ir.Constant(_I32, 0)))
         top = cgutils.alloca_once_value(builder, _splat(ir.Constant(_I32, low)))
         bottom = cgutils.alloca_once_value(builder, _splat(ir.Constant(_I32, high)))
-        with cgutils.for_range(builder, n, intp=_I64) as loop:
-            at = builder.gep(rows, [builder.mul(loop.index, ir.Constant(_I64, _L))])
+
+        def work(at: Any) -> None:
             step, entries = _gather(builder, at, sums, _I32, flagged)
             s = builder.add(builder.load(running), step)
             builder.store(s, running)
@@ -80,6 +112,8 @@ def _extremes_code(flagged: bool) -> Any:
                 if flagged:
                     better = builder.and_(better, _flagged(builder, entries))
                 builder.store(builder.select(better, s, old), store)
+
+        _each_row(builder, rows, n, work)
         target = _data(context, builder, signature.args[4], out)
         for r, store in enumerate((running, top, bottom)):
             place = builder.gep(target, [ir.Constant(_I64, r * _L)])
@@ -106,8 +140,8 @@ def _gini_code(flagged: bool) -> Any:
 
         all_d, all_w = spread(total_d), spread(total_w)
         one = _splat(ir.Constant(_I32, 1))
-        with cgutils.for_range(builder, n, intp=_I64) as loop:
-            at = builder.gep(rows, [builder.mul(loop.index, ir.Constant(_I64, _L))])
+
+        def work(at: Any) -> None:
             step, entries = _gather(builder, at, sums, _I64, flagged)
             s = builder.add(builder.load(running), step)
             builder.store(s, running)
@@ -131,6 +165,8 @@ def _gini_code(flagged: bool) -> Any:
             if flagged:
                 better = builder.and_(better, _flagged(builder, entries))
             builder.store(builder.select(better, value, old), best)
+
+        _each_row(builder, rows, n, work)
         target = _data(context, builder, signature.args[6], out)
         builder.store(builder.load(best), builder.bitcast(target, floats.as_pointer()), align=4)
         return context.get_dummy_value()

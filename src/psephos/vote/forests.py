@@ -1,0 +1,129 @@
+"""Forests as voters: each is the mean of a group of trees."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.kernels.tiny_forest import group_means
+from psephos.vote.codec import register
+from psephos.vote.part import Columns, check, usage_table
+from psephos.vote.trees import TreeVoters, silenced
+
+__all__ = ["ForestVoters", "spoken"]
+
+_Floats = NDArray[np.float64]
+_LEAVES = 2**20  # leaves held at once
+
+
+@register
+@dataclass(frozen=True)
+class ForestVoters:
+    """Forests: each voter averages its trees, leaf by leaf, and says what the mean says.
+
+    Forest t is the trees ``group[t] : group[t + 1]`` of `trees`, whose leaves hold class shares
+    (nodes, n_classes), or a number (nodes, 1).
+
+    Parameters
+    ----------
+    trees : TreeVoters
+    group : ndarray of shape (T + 1,)
+    value : ndarray of shape (n_classes, K)
+        The table of codes; one row and column, unused, where `says` is 'value'.
+    says : {'answer', 'probability', 'value'}
+        answer: the code of the class with the greatest mean share, the first of equals.
+        probability: sum over k of p_k code_k, p the mean shares. value: the mean number.
+    abstains : bool, default=False
+        True: a forest says 0 for a row that lacks a value of any column its trees split on.
+        False: missing values go where each node sends them.
+    """
+
+    tag: ClassVar[str] = "forest voters"
+    trees: TreeVoters
+    group: NDArray[np.intp]
+    value: _Floats
+    says: str = "answer"
+    abstains: bool = False
+
+    def __post_init__(self) -> None:
+        check(type(self.trees) is TreeVoters, "a forest is not of trees")
+        check(not self.trees.abstains, "a tree of a forest abstains alone")
+        group = self.group
+        check(group.ndim == 1 and group.dtype == np.intp and len(group) > 0, "groups of trees")
+        ends = group[0] == 0 and group[-1] == self.trees.n_voters
+        check(bool(ends and (np.diff(group) > 0).all()), "groups do not cover the trees")
+        check(self.says in ("answer", "probability", "value"), "forests say something unknown")
+        check(self.value.ndim == 2 and self.value.dtype == np.float64, "codes are not a table")
+        check(len(self.value) == self.trees.value.shape[1], "classes")
+        check(self.says != "value" or self.value.shape == (1, 1), "a value is one number")
+
+    @property
+    def n_features(self) -> int:
+        """Return p."""
+        return self.trees.n_features
+
+    @property
+    def columns(self) -> Columns:
+        """Return the sorted columns that any tree splits on."""
+        return self.trees.columns
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        return len(self.group) - 1
+
+    def shares(self, X: _Floats) -> _Floats:
+        """Return the (n, T, n_classes) mean class shares, or the (n, T, 1) mean numbers."""
+        out = np.empty((len(X), self.n_voters, self.trees.value.shape[1]))
+        step = max(1, _LEAVES // max(self.trees.n_voters, 1))
+        for i in range(0, len(X), step):
+            leaf = self.trees.leaves(X[i : i + step])
+            group_means(leaf, self.group, self.trees.value, out[i : i + step])
+        return out
+
+    def votes(self, X: _Floats) -> _Floats:
+        """Return the (n, T, K) votes."""
+        votes = spoken(self.shares(X), self.says, self.value)
+        return silenced(votes, X, self) if self.abstains else votes
+
+    def usage(self) -> Any:
+        """Return the (T, p) table of columns split on."""
+        table: Any = self.trees.usage().tocoo()
+        forest = np.repeat(np.arange(self.n_voters), np.diff(self.group))
+        shape = (self.n_voters, self.n_features)
+        return usage_table(forest[table.coords[0]], table.coords[1], shape)
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same forests on the table reduced to `columns`."""
+        return replace(self, trees=self.trees.select(columns))
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return these forests only; columns no longer read are dropped."""
+        spans = [np.arange(int(self.group[t]), int(self.group[t + 1])) for t in voters]
+        trees = np.concatenate([np.empty(0, dtype=np.intp), *spans]).astype(np.intp)
+        group = np.concatenate([[0], np.cumsum([len(span) for span in spans])]).astype(np.intp)
+        return replace(self, trees=self.trees.take(trees), group=group)
+
+    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
+        """Return the number of trees and the columns they read."""
+        trees = int(self.group[voter + 1] - self.group[voter])
+        usage: Any = self.usage()
+        read = [names[j] for j in np.flatnonzero(usage[[voter]].toarray()[0])]
+        return f"a forest of {trees} trees on {', '.join(read) or 'no column'}"
+
+    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+        """Return no short answer."""
+        return []
+
+
+def spoken(shares: _Floats, says: str, code: _Floats) -> _Floats:
+    """Return (..., K) what class shares (..., C) say: see `ForestVoters`."""
+    if says == "value":
+        return shares
+    if says == "answer":
+        return code[shares.argmax(axis=-1)]
+    said = np.zeros((*shares.shape[:-1], code.shape[1]))
+    for k in range(len(code)):  # one order of sums, however many rows there are
+        said += shares[..., k, None] * code[k]
+    return said

@@ -1,0 +1,265 @@
+"""Support vector machines as voters."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.vote.codec import register
+from psephos.vote.part import (
+    Columns,
+    check,
+    check_columns,
+    check_present,
+    positions,
+    usage_table,
+)
+
+__all__ = ["KernelVoters"]
+
+_Floats = NDArray[np.float64]
+_MOST_NAMED = 6  # a rule names no more columns than this
+_BLOCK = 2**20  # entries of a table of kernels held at once
+
+
+@register
+@dataclass(frozen=True)
+class KernelVoters:
+    """Support vector machines: sums of kernels around support rows, one for each pair of classes.
+
+    Voter t scales its d_t columns, ``z_j = (x_j - centre_j) inverse_j``; the margin of a pair of
+    classes (a, b), a < b, is ``intercept + sum_i dual_i k(z, support_i)``, above 0 for b. Two
+    classes have one margin; more have a score each, ``votes_k + s_k / (3 (|s_k| + 1))``, where s_k
+    is the sum of the margins in favour of class k: it orders classes by the pairs they win, then
+    by s_k.
+
+    Parameters
+    ----------
+    n_features : int
+        p, the number of columns of the table.
+    columns : ndarray of shape (q,), intp
+        Sorted columns that any of the voters reads.
+    ptr : ndarray of shape (T + 1,), intp
+        Where each voter's columns begin in `position`, `centre` and `inverse`.
+    position : ndarray of shape (sum of d_t,), intp
+        Positions in `columns`, ascending within a voter.
+    centre, inverse : ndarray of shape (sum of d_t,)
+        Centre and 1 / scale of each.
+    rows : ndarray of shape (T + 1,), intp
+        Where each voter's m_t support rows begin.
+    support : ndarray of shape (sum of m_t d_t,)
+        Scaled support rows, row by row, voter after voter.
+    dual : ndarray of shape (P, sum of m_t)
+        ``y_i alpha_i``; P pairs (0, 1), (0, 2), ... (1, 2), ... of classes.
+    intercept : ndarray of shape (T, P)
+    gamma : ndarray of shape (T,)
+        Positive; not looked at if `kernel` is 'linear'.
+    value : ndarray of shape (n_classes, K)
+        The table of codes.
+    kernel : {'rbf', 'linear'}, default='rbf'
+        ``exp(-gamma |z - support|^2)``, or ``z'support``.
+    says : {'answer', 'probability'}, default='answer'
+        answer: the code of the class with the greatest score, the first of equals. probability:
+        ``sum_k p_k code_k`` with p = 1 / (1 + exp(-margin)) for the second of two classes, and p
+        proportional to exp(score) of more. Margins are not calibrated: these shares say which
+        answer is the surer, not how often it is right.
+    abstains : bool, default=False
+        False: a missing value in any column that is read raises. True: a voter that lacks a value
+        says 0 for that row, and the others speak.
+
+    Raises
+    ------
+    PsephosError
+        If the fields do not fit together, or on a missing value where voters do not abstain.
+
+    Notes
+    -----
+    Source: Boser, Guyon & Vapnik (1992), COLT, equation (6); Knerr, Personnaz & Dreyfus (1990)
+    for the pairs of classes.
+    """
+
+    tag: ClassVar[str] = "kernel voters"
+    n_features: int
+    columns: Columns
+    ptr: NDArray[np.intp]
+    position: NDArray[np.intp]
+    centre: _Floats
+    inverse: _Floats
+    rows: NDArray[np.intp]
+    support: _Floats
+    dual: _Floats
+    intercept: _Floats
+    gamma: _Floats
+    value: _Floats
+    kernel: str = "rbf"
+    says: str = "answer"
+    abstains: bool = False
+
+    def __post_init__(self) -> None:
+        check_columns(self.columns, self.n_features)
+        n_columns = _check_ptr(self.ptr, len(self.position), "a voter's columns")
+        n_rows = _check_ptr(self.rows, self.dual.shape[-1], "a voter's support rows")
+        check(self.position.ndim == 1 and self.position.dtype == np.intp, "positions")
+        inside = (self.position >= 0) & (self.position < len(self.columns))
+        check(bool(inside.all()), "a voter reads a column it lacks")
+        for a, b in zip(self.ptr[:-1], self.ptr[1:], strict=True):
+            check(bool((np.diff(self.position[a:b]) > 0).all()), "a voter's columns are unsorted")
+        check(self.centre.shape == self.inverse.shape == self.position.shape, "scales")
+        check(len(n_columns) == len(n_rows) == len(self.gamma), "numbers of voters")
+        check(self.support.shape == (int(n_columns @ n_rows),), "support rows")
+        check(self.value.ndim == 2 and len(self.value) > 1, "classes")
+        pairs = len(self.value) * (len(self.value) - 1) // 2
+        check(self.dual.ndim == 2 and len(self.dual) == pairs, "dual coefficients")
+        check(self.intercept.shape == (len(self.gamma), pairs), "intercepts")
+        check(self.gamma.ndim == 1 and bool((self.gamma > 0).all()), "a gamma is not positive")
+        numbers = (self.centre, self.inverse, self.support, self.dual, self.intercept)
+        check(all(a.dtype == np.float64 for a in numbers), "numbers are not float64")
+        check(self.gamma.dtype == self.value.dtype == np.float64, "numbers are not float64")
+        check(all(bool(np.isfinite(a).all()) for a in numbers), "numbers are not finite")
+        check(self.kernel in ("rbf", "linear"), "a kernel")
+        check(self.says in ("answer", "probability"), "what kernel voters say")
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        return len(self.gamma)
+
+    def votes(self, X: _Floats) -> _Floats:
+        """Return the (n, T, K) votes."""
+        read = X[:, self.columns]
+        if not self.abstains:
+            check_present(read, "support vector machines")
+        out = np.zeros((len(X), self.n_voters, self.value.shape[1]))
+        for t in range(self.n_voters):
+            own = self._own(t)
+            table = read[:, self.position[own]]
+            present = np.flatnonzero(~np.isnan(table).any(axis=1))
+            size = max(1, _BLOCK // max(1, int(self.rows[t + 1] - self.rows[t])))
+            for first in range(0, len(present), size):
+                block = present[first : first + size]
+                z = (table[block] - self.centre[own]) * self.inverse[own]
+                out[block, t] = self._said(self._margins(t, z))
+        return out
+
+    def _own(self, voter: int) -> slice:
+        return slice(int(self.ptr[voter]), int(self.ptr[voter + 1]))
+
+    def _support(self, voter: int) -> _Floats:
+        """Return the (m, d) scaled support rows."""
+        sizes = np.diff(self.ptr) * np.diff(self.rows)
+        first = int(sizes[:voter].sum())
+        shape = (self.rows[voter + 1] - self.rows[voter], self.ptr[voter + 1] - self.ptr[voter])
+        return self.support[first : first + int(sizes[voter])].reshape(shape)
+
+    def _margins(self, voter: int, z: _Floats) -> _Floats:
+        """Return (n, P) margins of scaled rows; sums run in one order, whatever the rows."""
+        support = self._support(voter)
+        kernel = np.zeros((len(z), len(support)))
+        for j in range(z.shape[1]):
+            if self.kernel == "rbf":
+                gap = z[:, j, None] - support[:, j]
+                kernel += gap * gap
+            else:
+                kernel += z[:, j, None] * support[:, j]
+        if self.kernel == "rbf":
+            kernel = np.exp(-self.gamma[voter] * kernel)
+        dual = self.dual[:, self.rows[voter] : self.rows[voter + 1]]
+        sums = [(kernel * row).sum(axis=1) for row in dual]
+        return np.stack(sums, axis=1) + self.intercept[voter]
+
+    def _said(self, margins: _Floats) -> _Floats:
+        """Return the (n, K) votes of margins (n, P)."""
+        n_classes = len(self.value)
+        if n_classes == 2:
+            scores = np.concatenate([np.zeros_like(margins), margins], axis=1)
+        else:
+            scores = _pair_scores(margins, n_classes)
+        if self.says == "answer":
+            return self.value[scores.argmax(axis=1)]
+        share = np.exp(scores - scores.max(axis=1, keepdims=True))
+        total, said = share[:, 0].copy(), share[:, 0, None] * self.value[0]
+        for k in range(1, n_classes):  # one order of sums, whatever the rows
+            total += share[:, k]
+            said += share[:, k, None] * self.value[k]
+        return said / total[:, None]
+
+    def usage(self) -> Any:
+        """Return the (T, p) table of the voters' columns."""
+        voter = np.repeat(np.arange(self.n_voters), np.diff(self.ptr))
+        shape = (self.n_voters, self.n_features)
+        return usage_table(voter, self.columns[self.position], shape)
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same machines on the table reduced to `columns`."""
+        where = positions(self.columns, columns)
+        return replace(self, n_features=len(columns), columns=where)
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return these machines only; columns no longer read are dropped."""
+        own = _ranges(self.ptr, voters)
+        rows = _ranges(self.rows, voters)
+        read, position = np.unique(self.position[own], return_inverse=True)
+        some = [self._support(t).ravel() for t in voters.tolist()]
+        return replace(
+            self,
+            columns=self.columns[read],
+            ptr=_starts(np.diff(self.ptr)[voters]),
+            position=position.astype(np.intp),
+            centre=self.centre[own],
+            inverse=self.inverse[own],
+            rows=_starts(np.diff(self.rows)[voters]),
+            support=np.concatenate([np.empty(0), *some]),
+            dual=np.ascontiguousarray(self.dual[:, rows]),
+            intercept=self.intercept[voters],
+            gamma=self.gamma[voters],
+        )
+
+    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
+        """Return the kernel, the number of support rows and the columns."""
+        read = self.columns[self.position[self._own(voter)]]
+        m = int(self.rows[voter + 1] - self.rows[voter])
+        called = ", ".join(names[j] for j in read.tolist())
+        named = "" if len(read) > _MOST_NAMED else f": {called}"
+        if not len(read):
+            return "a support vector machine of 0 columns: its prior alone"
+        if self.kernel == "linear":
+            pairs = "line" if len(self.value) == 2 else f"{len(self.dual)} lines, one a pair,"
+            return f"a support vector machine, {pairs} in {len(read)} columns{named}"
+        return (
+            f"likeness (Gaussian, gamma {self.gamma[voter]:.4g}) to {m} of the training rows in "
+            f"{len(read)} columns{named}"
+        )
+
+    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+        """Return no short answer."""
+        return []
+
+
+def _check_ptr(ptr: NDArray[np.intp], total: int, words: str) -> NDArray[np.intp]:
+    """Check that `ptr` cuts 0 ... total into parts, and return their sizes."""
+    check(ptr.ndim == 1 and len(ptr) > 0 and ptr.dtype == np.intp, words)
+    sizes = np.diff(ptr)
+    check(bool(ptr[0] == 0 and ptr[-1] == total and (sizes >= 0).all()), words)
+    return sizes
+
+
+def _starts(sizes: NDArray[np.intp]) -> NDArray[np.intp]:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
+
+
+def _ranges(ptr: NDArray[np.intp], voters: NDArray[np.intp]) -> NDArray[np.intp]:
+    parts = [np.arange(int(ptr[t]), int(ptr[t + 1]), dtype=np.intp) for t in voters.tolist()]
+    return np.concatenate([np.empty(0, dtype=np.intp), *parts])
+
+
+def _pair_scores(margins: _Floats, n_classes: int) -> _Floats:
+    """Return (n, classes) scores of the margins (n, P) of all pairs."""
+    votes, total = np.zeros((2, len(margins), n_classes))
+    pairs = [(a, b) for a in range(n_classes) for b in range(a + 1, n_classes)]
+    for margin, (a, b) in zip(margins.T, pairs, strict=True):
+        votes[:, a] += margin <= 0
+        votes[:, b] += margin > 0
+        total[:, a] -= margin
+        total[:, b] += margin
+    return votes + total / (3 * (np.abs(total) + 1))

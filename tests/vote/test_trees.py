@@ -1,0 +1,109 @@
+"""Trees as voters: abstaining, words, and files that lie."""
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from psephos import PsephosError
+from psephos.vote import TreeVoters
+from psephos.vote.codec import decode, encode
+
+NAMES = [f"c{j}" for j in range(6)]
+
+
+def whole(*numbers):
+    return np.array(numbers, dtype=np.intp)
+
+
+def trees(**changes):
+    """A stump on c1, a leaf, and a tree that asks for c4, then c1."""
+    fields = {
+        "n_features": 6,
+        "columns": whole(1, 4),
+        "root": whole(0, 3, 4),
+        "feature": whole(0, -1, -1, -1, 1, -1, 0, -1, -1),
+        "threshold": np.array([0.5, 0, 0, 0, -1, 0, 2, 0, 0]),
+        "missing_left": np.zeros(9, dtype=bool),
+        "first": whole(1, -1, -1, -1, 5, -1, 7, -1, -1),
+        "second": whole(2, -1, -1, -1, 6, -1, 8, -1, -1),
+        "value": np.arange(9.0)[:, None] + 1,
+        "single": True,
+    }
+    return TreeVoters(**{**fields, **changes})
+
+
+def cases(n=50, missing=0.0):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 6)) * 2
+    X[rng.random(X.shape) < missing] = np.nan
+    return X
+
+
+def test_votes_by_hand():
+    X = np.zeros((4, 6))
+    X[:, 1], X[:, 4] = [0, 1, 1, 3], [-2, -2, 0, 0]
+    expected = [[2, 4, 6], [3, 4, 6], [3, 4, 8], [3, 4, 9]]
+    for abstains in (False, True):
+        assert_array_equal(trees(abstains=abstains).votes(X)[:, :, 0], expected)
+
+
+def test_a_tree_abstains_where_it_lacks_a_value():
+    X = cases(missing=0.3)
+    voters = trees(abstains=True)
+    lacks = np.isnan(X)
+    expected = trees().votes(np.nan_to_num(X))
+    expected[lacks[:, 1], 0] = 0
+    expected[lacks[:, 1] | lacks[:, 4], 2] = 0
+    assert_array_equal(voters.votes(X), expected)
+    assert (expected == 0).any(axis=(0, 2)).tolist() == [True, False, True]
+    routed = trees(missing_left=np.ones(9, dtype=bool)).votes(X)
+    assert_array_equal(routed[lacks[:, 1], 0], 2)
+
+
+@pytest.mark.parametrize("abstains", [False, True])
+def test_moved_trees_answer_alike(abstains):
+    voters, X = trees(abstains=abstains), cases(missing=0.2)
+    votes = voters.votes(X)
+    assert_array_equal(voters.select(whole(1, 3, 4)).votes(X[:, [1, 3, 4]]), votes)
+    for some in ([2, 0], [1], [2, 2], []):
+        taken = voters.take(whole(*some))
+        assert_array_equal(taken.votes(X), votes[:, some])
+        assert_array_equal(taken.usage().toarray(), voters.usage().toarray()[some])
+    arrays = {}
+    again = decode(encode(voters, arrays, "v"), arrays)
+    assert again.abstains is abstains
+    assert_array_equal(again.votes(X), votes)
+
+
+def test_trees_in_words():
+    voters = trees()
+    assert voters.rule(0, NAMES, {}) == "c1 <= 0.5"
+    assert voters.rule(1, NAMES, {}) == "a tree of 1 leaves on no column"
+    assert voters.rule(2, NAMES, {}) == "a tree of 3 leaves on c1, c4, which first asks if c4 <= -1"
+    left = trees(missing_left=np.ones(9, dtype=bool))
+    assert left.rule(0, NAMES, {}) == "c1 <= 0.5 or missing"
+    assert replace(left, abstains=True).rule(0, NAMES, {}) == "c1 <= 0.5"
+    said = [[(when, float(value[0])) for when, value in voters.sides(t)] for t in range(3)]
+    assert said == [[("if so", 2.0), ("otherwise", 3.0)], [("always", 4.0)], []]
+
+
+def test_inconsistent_trees_are_refused():
+    good = trees()
+    for name, bad in [
+        ("columns", whole(4, 1)),
+        ("columns", whole(1)),
+        ("columns", whole(1, 9)),
+        ("root", whole(1, 3, 4)),
+        ("root", whole(0, 3, 3)),
+        ("first", whole(0, -1, -1, -1, 5, -1, 7, -1, -1)),
+        ("second", whole(9, -1, -1, -1, 6, -1, 8, -1, -1)),
+        ("threshold", np.zeros(8)),
+        ("value", np.zeros((8, 1))),
+        ("value", np.zeros((9, 1), dtype=np.float32)),
+        ("missing_left", np.zeros(9)),
+    ]:
+        assert name in {field.name for field in fields(good)}
+        with pytest.raises(PsephosError, match="inconsistent part of a vote"):
+            replace(good, **{name: bad})
