@@ -217,18 +217,17 @@ class KernelVoters:
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
         """Return the kernel, the number of support rows and the columns."""
-        read = self.columns[self.position[self._own(voter)]]
         m = int(self.rows[voter + 1] - self.rows[voter])
-        called = ", ".join(names[j] for j in read.tolist())
-        named = "" if len(read) > _MOST_NAMED else f": {called}"
-        if not len(read):
+        called = [names[self.columns[j]] for j in self.position[self._own(voter)]]
+        named = "" if len(called) > _MOST_NAMED else ": " + ", ".join(called)
+        if not called:
             return "a support vector machine of 0 columns: its prior alone"
         if self.kernel == "linear":
-            pairs = "line" if len(self.value) == 2 else f"{len(self.dual)} lines, one a pair,"
-            return f"a support vector machine, {pairs} in {len(read)} columns{named}"
+            lines = "a line" if len(self.dual) == 1 else f"{len(self.dual)} lines, one a pair,"
+            return f"a support vector machine: {lines} in {len(called)} columns{named}"
         return (
             f"likeness (Gaussian, gamma {self.gamma[voter]:.4g}) to {m} of the training rows in "
-            f"{len(read)} columns{named}"
+            f"{len(called)} columns{named}"
         )
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:

@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._input import Table
+from psephos.models.library.dimensions import Dimensions
 from psephos.models.library.errors import Errors
 from psephos.models.library.evaluation import Evaluation
 from psephos.models.library.gaps import prior_scores
-from psephos.models.library.library import Dimensions, Library
+from psephos.models.library.library import Library
 from psephos.models.library.steps import Step
 from psephos.vote import Available, Readout, Vote, join
 

@@ -49,7 +49,7 @@ class Design:
 
     def columns(self, subset: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the design columns of a subset of the table's columns."""
-        spans = [np.arange(self.ptr[j], self.ptr[j + 1]) for j in subset.tolist()]
+        spans = [np.arange(int(self.ptr[j]), int(self.ptr[j + 1])) for j in subset.tolist()]
         return np.concatenate([np.empty(0, dtype=np.intp), *spans]).astype(np.intp)
 
 

@@ -1,6 +1,6 @@
 """The library: every strong model's columns and errors, and what can be asked of them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, ClassVar, Self
@@ -9,60 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos.models.library.dimensions import Dimensions
+from psephos.models.library.synonyms import find_synonyms
 from psephos.vote.ballots import frame_of
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, check_columns, positions, usage_table
 
-__all__ = ["Dimensions", "Library"]
+__all__ = ["Library"]
 
 _Floats = NDArray[np.float64]
-
-
-@register
-@dataclass(frozen=True)
-class Dimensions:
-    """What the search saw at each number of columns, strong or not.
-
-    Parameters
-    ----------
-    dimension : ndarray of shape (D,)
-    n_candidates : ndarray of shape (D,)
-        Models judged.
-    n_strong : ndarray of shape (D,)
-        Models kept.
-    threshold : ndarray of shape (D,)
-        The alpha-quantile of the errors.
-    median : ndarray of shape (D,)
-    best : ndarray of shape (D,)
-    counts : ndarray of shape (D, bins)
-        Histogram of the errors.
-    edges : ndarray of shape (bins + 1,)
-    """
-
-    tag: ClassVar[str] = "library dimensions"
-    dimension: NDArray[np.intp]
-    n_candidates: NDArray[np.intp]
-    n_strong: NDArray[np.intp]
-    threshold: _Floats
-    median: _Floats
-    best: _Floats
-    counts: NDArray[np.intp]
-    edges: _Floats
-
-    def __post_init__(self) -> None:
-        d = len(self.dimension)
-        rows = (self.n_candidates, self.n_strong, self.threshold, self.median, self.best)
-        check(all(a.shape == (d,) for a in rows), "dimensions differ in number")
-        check(self.counts.shape == (d, max(len(self.edges) - 1, 0)), "a histogram has other bins")
-
-    def columns(self) -> dict[str, list[Any]]:
-        """Return the table as lists, without the histogram."""
-        names = ("dimension", "n_candidates", "n_strong", "best", "threshold", "median")
-        return {name: getattr(self, name).tolist() for name in names}
-
-    def frame(self, backend: str | None = None) -> Any:
-        """Return one row per number of columns as a data frame."""
-        return frame_of(self.columns(), backend)
 
 
 @register
@@ -223,59 +178,22 @@ class Library:
     def synonyms(self, column: Any) -> dict[str, list[Any]]:
         """Return which columns replace one in models that are otherwise alike.
 
-        Two models are alike but for one column if one is C + {column} and the other C + {other},
-        with the same companions C (at least one).
-
         Parameters
         ----------
         column : str or int
 
         Returns
         -------
-        dict of lists, most companions first
-            ``column`` (the synonym), ``contexts`` (how many C), ``share`` (of the models of two or
-            more columns with `column`), ``difference`` (mean error of the synonym's model minus
-            that with `column`), ``companions`` (the columns in C, most frequent first).
+        dict of lists
+            As `psephos.models.library.synonyms.find_synonyms` says.
 
         Raises
         ------
         PsephosError
             If no model reads the column.
         """
-        wanted = self._position(column)
-        rest_error, n_with = self._contexts(wanted)
-        found: dict[int, list[tuple[frozenset[int], float]]] = {}
-        for m in range(len(self)):
-            own = frozenset(self.member[self.ptr[m] : self.ptr[m + 1]].tolist())
-            if wanted in own or len(own) < 2:
-                continue
-            for other in own:
-                rest = own - {other}
-                if rest in rest_error:
-                    gap = float(self.error[m]) - rest_error[rest]
-                    found.setdefault(other, []).append((rest, gap))
-        order = sorted(found, key=lambda j: (-len(found[j]), j))
-        return {
-            "column": [self.words[j] for j in order],
-            "contexts": [len(found[j]) for j in order],
-            "share": [len(found[j]) / n_with for j in order],
-            "difference": [float(np.mean([gap for _, gap in found[j]])) for j in order],
-            "companions": [self._frequent([rest for rest, _ in found[j]]) for j in order],
-        }
-
-    def _contexts(self, wanted: int) -> tuple[dict[frozenset[int], float], int]:
-        """Return the companions of a column with the error of the model, and their number."""
-        errors: dict[frozenset[int], float] = {}
-        for m in range(len(self)):
-            own = frozenset(self.member[self.ptr[m] : self.ptr[m + 1]].tolist())
-            if wanted in own and len(own) > 1:
-                errors[own - {wanted}] = float(self.error[m])
-        return errors, max(len(errors), 1)
-
-    def _frequent(self, sets: Sequence[frozenset[int]]) -> tuple[str, ...]:
-        counts = np.bincount([j for one in sets for j in one], minlength=len(self.words))
-        order = np.argsort(-counts, kind="stable")
-        return tuple(self.words[j] for j in order[: int((counts > 0).sum())].tolist())
+        members = [self.member[a:b].tolist() for a, b in pairwise(self.ptr.tolist())]
+        return find_synonyms(members, self.error, self.words, self._position(column))
 
     # ------------------------------------------------------------------ parts of it
     def take(self, models: NDArray[np.intp]) -> Self:

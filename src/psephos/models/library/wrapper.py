@@ -11,6 +11,7 @@ from psephos._params import ClassWeight, Constraint, Options
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.models.library.cost import StepCost
 from psephos.models.library.fitting import SHARED, cost_of, fit_library
+from psephos.models.library.library import Library
 from psephos.models.library.mechanisms import CLASSIFIERS, REGRESSORS, Mechanism
 from psephos.models.library.usable import usable_models
 from psephos.vote import Vote
@@ -145,6 +146,7 @@ class SparseWrapperClassifier(VoteClassifier):
         **SHARED,
     }
     extras: ClassVar[tuple[str, ...]] = ("library_", "stopped_")
+    library_: Library
 
     def __init__(
         self,
@@ -274,6 +276,7 @@ n_reserve, categorical_features, folder, verbose, n_jobs, random_state
         **SHARED,
     }
     extras: ClassVar[tuple[str, ...]] = ("library_", "stopped_")
+    library_: Library
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ from psephos._params import Flag, Interval, check_params
 from psephos.kernels.tiny_moments import FoldSums, add_linear
 from psephos.kernels.tiny_squares import solve_ridge
 from psephos.models.library.learners.fold_sums import SharedSums
-from psephos.models.library.learners.gaussian import linear_voters
+from psephos.models.library.learners.gaussian_bound import linear_voters
 from psephos.models.library.problem import Folds, Problem, Says
 from psephos.vote.linear import LinearVoters
 

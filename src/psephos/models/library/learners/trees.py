@@ -21,18 +21,18 @@ __all__ = ["ForestLearner", "TreeLearner"]
 
 _Floats = NDArray[np.float64]
 _DEEP = 2**31  # deeper than any tree
-_DEPTH = OneOf((Interval(1, whole=True),), none=True)
-_SHARE = Interval(0, 1, open_low=True)
+_COUNT, _SHARE = Interval(1, whole=True), Interval(0, 1, open_low=True)
+_DEPTH = OneOf((_COUNT,), none=True)
 _TREE: Mapping[str, Constraint] = {
     "max_depth": _DEPTH,
-    "min_samples_leaf": Interval(1, whole=True),
+    "min_samples_leaf": _COUNT,
     "criterion": Options(("gini", "squared_error", None)),
 }
 _FOREST: Mapping[str, Constraint] = {
-    "n_estimators": Interval(1, whole=True),
-    "max_features": OneOf((Options(("sqrt", "log2")), Interval(1, whole=True), _SHARE), none=True),
+    "n_estimators": _COUNT,
+    "max_features": OneOf((Options(("sqrt", "log2")), _COUNT, _SHARE), none=True),
     "max_depth": _DEPTH,
-    "min_samples_leaf": Interval(1, whole=True),
+    "min_samples_leaf": _COUNT,
     "bootstrap": Flag(),
 }
 
@@ -160,8 +160,7 @@ def _table(problem: Problem) -> Table:
     """Return the columns in float32, ends of its range clipped, and their orders."""
     with np.errstate(over="ignore"):
         values = np.ascontiguousarray(problem.X.T, dtype=np.float32)
-    most = np.finfo(np.float32).max
-    np.clip(values, -most, most, out=values)
+    np.clip(values, *np.finfo(np.float32).max * np.array([-1, 1], np.float32), out=values)
     order = np.argsort(values, axis=1, kind="stable").astype(np.uint32)
     return Table(values, order, np.asarray(problem.y, dtype=np.float64) - _centre(problem))
 
@@ -207,20 +206,10 @@ class BoundTrees:
         columns = np.ascontiguousarray(subsets, dtype=np.int64)
         n, d = len(self.table.y), columns.shape[1]
         out = np.empty((len(columns), folds.n_tests, problem.n_outputs))
-        forest_scores(
-            self.table,
-            self._rule(d),
-            problem.weight,
-            folds.train,
-            folds.train_ptr,
-            folds.test,
-            folds.test_ptr,
-            columns,
-            *self._draws(),
-            *room(n, d, problem.n_classes),
-            np.zeros((n, max(problem.n_classes, 1))),
-            out,
-        )
+        rows = (folds.train, folds.train_ptr, folds.test, folds.test_ptr)
+        scratch = (*room(n, d, problem.n_classes), np.zeros((n, max(problem.n_classes, 1))))
+        given = (self.table, self._rule(d), problem.weight, *rows, columns, *self._draws())
+        forest_scores(*given, *scratch, out)
         out += _centre(problem)
         return out
 
@@ -243,8 +232,7 @@ class BoundTrees:
         n, n_classes = len(self.table.y), self.problem.n_classes
         columns = np.ascontiguousarray(subset, dtype=np.int64)
         rule, rows = self._rule(len(columns)), np.arange(n, dtype=np.int32)
-        work, tree = room(n, len(columns), n_classes)
-        seed, n_trees, bootstrap = self._draws()
+        (work, tree), (seed, n_trees, bootstrap) = room(n, len(columns), n_classes), self._draws()
         grown = list[_Nodes]()
         for number in range(n_trees):
             who = (seed, self.problem.folds.n_splits, number, bootstrap)
