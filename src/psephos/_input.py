@@ -85,10 +85,21 @@ class Table:
 
 @dataclass(frozen=True)
 class Context:
-    """What a recipe is given besides data: the seed sequence of the fit, and groups of rows."""
+    """What a recipe is given besides data.
+
+    Parameters
+    ----------
+    seed : SeedSequence
+        Of the fit.
+    groups : ndarray of shape (n,), default=None
+        Groups of rows.
+    kept : ndarray of int, default=None
+        Positions of the rows in the user's table, where rows of weight 0 were left out.
+    """
 
     seed: np.random.SeedSequence
     groups: NDArray[Any] | None = None
+    kept: NDArray[np.intp] | None = None
 
     def generator(self, *task: int) -> np.random.Generator:
         """Return the generator of a task, derived from the seed by the task's id."""

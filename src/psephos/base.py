@@ -129,11 +129,12 @@ class VoteEstimator(BaseEstimator):
         labels, weight = self._read_labels(table.values, y, sample_weight)
         groups = self._read_groups(groups, len(labels.y))
         kept = np.flatnonzero(weight > 0)
-        if len(kept) < len(weight):
-            table, weight = table.take(kept), weight[kept]
-            labels = Labels(labels.target, labels.y[kept])
-            groups = None if groups is None else groups[kept]
-        return table, labels, weight, Context(_seed(getattr(self, "random_state", None)), groups)
+        seed = _seed(getattr(self, "random_state", None))
+        if len(kept) == len(weight):
+            return table, labels, weight, Context(seed, groups)
+        labels = Labels(labels.target, labels.y[kept])
+        groups = None if groups is None else groups[kept]
+        return table.take(kept), labels, weight[kept], Context(seed, groups, kept)
 
     def _read_labels(
         self, X: Any, y: Any, sample_weight: Any

@@ -1,5 +1,7 @@
 """Scores of forests against the plain mean of their trees."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -141,5 +143,5 @@ def test_means_of_groups():
     group, out = np.array([0, 1, 4, 6]), np.empty((4, 3, 2))
     group_means(leaf, group, value, out)
     said = value[leaf]
-    spans = zip(group, group[1:], strict=False)
+    spans = pairwise(group)
     assert_allclose(out, np.stack([said[:, a:b].mean(axis=1) for a, b in spans], axis=1))

@@ -1,5 +1,7 @@
 """Every node of a grown tree is what the definition asks for, whatever the ties."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -40,7 +42,7 @@ def impurity(y, w, n_classes):
 def cuts(values, y, w, n_classes, least):
     """All admissible (threshold, fall of the impurity) of one column."""
     levels = np.unique(values)
-    for low, high in zip(levels, levels[1:], strict=False):
+    for low, high in pairwise(levels):
         left = values <= low
         if min(left.sum(), (~left).sum()) >= least:
             sides = [impurity(y[s], w[s], n_classes) for s in (left, ~left)]

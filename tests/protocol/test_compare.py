@@ -26,6 +26,7 @@ from psephos.protocol.distributions import Choice, Integers, LogUniform, Uniform
 from psephos.protocol.models import Shape, contenders
 from psephos.protocol.scores import answers_of, balanced_accuracy
 from psephos.protocol.splits import inner_splits, outer_splits, seed_of
+from psephos.protocol.stability import positions_of
 
 _SPEC = importlib.util.spec_from_file_location(
     "kill_target", Path(__file__).with_name("kill_target.py")
@@ -39,8 +40,8 @@ SMALL, MODELS, TABLE = kill_target.PROTOCOL, kill_target.MODELS, kill_target.sma
 # fmt: off
 RESULT_COLUMNS = (
     "dataset", "protocol", "model", "repeat", "fold", "n_train", "n_test", "n_columns",
-    "balanced_accuracy", "accuracy", "roc_auc", "log_loss", "columns_used", "n_voters", "params",
-    "status", "error",
+    "balanced_accuracy", "accuracy", "roc_auc", "log_loss", "columns_used", "columns", "n_voters",
+    "params", "status", "error",
 )
 # fmt: on
 # (timings and, in the environment, versions are not results)
@@ -144,6 +145,7 @@ def test_rows_can_be_made_again_by_hand(done):
     answers = answers_of(model, TABLE.X[test], 2)
     assert float(row["balanced_accuracy"]) == balanced_accuracy(answers.codes, TABLE.codes[test])
     assert int(row["columns_used"]) == columns_used(model, 9).size
+    assert positions_of(row["columns"]) == columns_used(model, 9).tolist()
 
 
 def test_the_comparison_object(done):
@@ -311,6 +313,27 @@ def test_groups_are_never_split():
                 assert not set(groups[train][a]) & set(groups[train][b])
                 assert len(np.unique(table.codes[train][a])) == 2
     assert not compare(table, models=["majority", "samba"], protocol=SMALL).failures
+
+
+def test_a_search_of_its_own_does_not_divide_a_group_either(monkeypatch):
+    """SWAG judges candidates in folds of its own: it is told the groups, in every fit."""
+    from psephos import SparseWrapperClassifier
+
+    heard, whole = [], SparseWrapperClassifier.fit
+
+    def fit(self, X, y, *args, groups=None, **rest):
+        heard.append((self.n_folds, None if groups is None else len(set(groups))))
+        return whole(self, X, y, *args, groups=groups, **rest)
+
+    monkeypatch.setattr(SparseWrapperClassifier, "fit", fit)
+    groups = np.array([f"g{i % 12}" for i in range(60)])
+    table = DataTable(TABLE.X, TABLE.y, TABLE.names, groups=groups, group_name="who")
+    own = Protocol(folds=2, inner_folds=2, draws=2)
+    assert not compare(table, models=["swag"], protocol=own).failures
+    assert all(groups and folds == min(5, groups) for folds, groups in heard)
+    heard.clear()
+    assert not compare(TABLE, models=["swag"], protocol=own).failures
+    assert set(heard) == {(5, None)}
 
 
 def test_presets_split_as_they_say():

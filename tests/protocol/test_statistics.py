@@ -11,7 +11,13 @@ from scipy import stats
 from sklearn import metrics
 
 from psephos._errors import PsephosError
-from psephos.protocol import one_standard_error, paired_difference, pareto, summary
+from psephos.protocol import (
+    one_standard_error,
+    paired_difference,
+    pareto,
+    selection_stability,
+    summary,
+)
 from psephos.protocol.scores import Answers, balanced_accuracy, measures
 
 
@@ -98,6 +104,16 @@ def test_the_difference_is_antisymmetric(a, ratio):
 
 def figures(*told):
     return summary([row(m, i, s + e, c) for m, s, c in told for i, e in enumerate((-0.05, 0.05))])
+
+
+def test_summary_tells_the_stability_of_the_columns():
+    told = ["0 3", "0 3..4", "0 9"]
+    rows = [row("a", i, 0.8, 2) | {"columns": c, "n_columns": 12} for i, c in enumerate(told)]
+    failed = row("a", 3, None, None, status="failed") | {"columns": None, "n_columns": 12}
+    (found,) = summary([*rows, failed])
+    assert found.stability == selection_stability([[0, 3], [0, 3, 4], [0, 9]], 12)
+    (old,) = summary(ROWS[:5])  # a folder of before columns were kept
+    assert math.isnan(old.stability.value)
 
 
 def test_pareto_keeps_what_nothing_beats():

@@ -1,8 +1,10 @@
 """Small tables whose every string is an attack, and the comparisons made of them."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from psephos.protocol import DataTable, Protocol, compare
+from psephos.protocol import CONTENDERS, DataTable, Protocol, compare
 
 ATTACK = "</script><script>window.__pwned=1;alert(1)</script>"
 HOSTILE = (
@@ -11,7 +13,15 @@ HOSTILE = (
     "<img src=x onerror=window.__pwned=1>",
     "{{ 7 * 7 }} & 'quoted' \u2028 next",
 )
-MODELS = ("samba", "adaboost", "majority", "l1-logistic", "decision-tree")
+
+
+def _many_voters(params, shape, seed):
+    """Return SWAG with more voters of several columns than so small a table would get."""
+    return CONTENDERS["swag"].build({"alpha": 0.6, "delta": 0.6, "p_max": 3} | params, shape, seed)
+
+
+SWAG = replace(CONTENDERS["swag"], build=_many_voters, distributions={"quick": {}})
+MODELS = ("samba", "adaboost", SWAG, "majority", "l1-logistic", "decision-tree")
 
 
 def hostile_table(n=48, n_classes=2, seed=0):

@@ -1,27 +1,54 @@
 """The network of columns: how often each is read, and which are read together."""
 
-# pyright: reportMissingTypeStubs=false
-
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-import networkx as nx
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from psephos._errors import MissingExtraError, PsephosError
+from psephos._errors import PsephosError
+from psephos.explain.drawing import draw_network
+from psephos.explain.exchange import spring_places, to_graph, write_graph
+from psephos.explain.roles import roles
 from psephos.vote.ballots import frame_of
 
-__all__ = ["ColumnNetwork"]
+__all__ = ["ColumnNetwork", "entropy_of", "voter_usage"]
 
 _Floats = NDArray[np.float64]
 _sparse: Any = scipy.sparse
-_WRITERS = (".graphml", ".gexf", ".json")
+
+
+def voter_usage(estimator: Any) -> Any:
+    """Return the (T, p) boolean table of which voter reads which column.
+
+    Voters of a reserve, who are heard only where a case has gaps, are left out.
+
+    Parameters
+    ----------
+    estimator : fitted estimator of psephos
+    """
+    usage = estimator.usage()
+    tier = getattr(estimator.vote_.weighting, "tier", None)
+    return usage if tier is None else usage[np.flatnonzero(tier == tier.min())]
+
+
+def entropy_of(counts: _Floats) -> float:
+    """Return the Shannon entropy of shares, in nats.
+
+    H = -sum_j f_j ln f_j with f_j = count of j / sum of counts: ln q if q columns are read equally
+    often, 0 if only one is.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (p,)
+        Not negative; zeros add nothing. At least one is positive.
+    """
+    f = counts[counts > 0] / counts.sum()
+    return float(-(f * np.log(f)).sum()) + 0.0
 
 
 @dataclass(frozen=True)
@@ -32,6 +59,9 @@ class ColumnNetwork:
 
         weight of column j     = #{m : j in u_m} / M
         weight of edge (j, k)  = #{m : j in u_m and k in u_m} / M
+
+    A search among many columns of noise ends in a network too: whether there is anything to draw
+    says `psephos.explain.selection_test`.
 
     Source: SWAG (Molinari et al. 2020), section 4, Figures 1 and 2.
 
@@ -57,7 +87,9 @@ class ColumnNetwork:
     # ------------------------------------------------------------------ made from
     @classmethod
     def from_estimator(cls, estimator: Any) -> Self:
-        """Return the network of a fitted estimator's voters; those that read nothing are left out.
+        """Return the network of a fitted estimator's voters.
+
+        Voters that read nothing, and those of a reserve (`voter_usage`), are left out.
 
         Parameters
         ----------
@@ -68,11 +100,18 @@ class ColumnNetwork:
         PsephosError
             If no voter reads a column.
         """
-        return cls.from_usage(estimator.usage(), estimator.schema_.words().columns)
+        return cls.from_usage(voter_usage(estimator), estimator.schema_.words().columns)
 
     @classmethod
     def from_library(cls, library: Any, *, chosen: bool = True) -> Self:
-        """Return the network of a library's models: those that vote, or all strong ones."""
+        """Return the network of a library's models: those that vote, or all strong ones.
+
+        Parameters
+        ----------
+        library : Library
+            Of a fitted wrapper, or a part of it.
+        chosen : bool, default=True
+        """
         part = library.chosen() if chosen else library
         names = {int(j): word for j, word in zip(part.columns, part.words, strict=True)}
         words = [names.get(j, "") for j in range(part.n_features)]
@@ -82,12 +121,22 @@ class ColumnNetwork:
     def from_usage(cls, usage: Any, names: Sequence[str]) -> Self:
         """Return the network of a (T, p) table of who reads which column.
 
+        Parameters
+        ----------
+        usage : array or sparse table of shape (T, p)
+            True (or any number but 0) where model t reads column j.
+        names : sequence of str, length p
+
         Raises
         ------
         PsephosError
-            If no row reads a column.
+            If no row reads a column, or the names are not one a column.
         """
         table: Any = _sparse.csr_array(usage, dtype=np.float64)
+        if table.shape[1] != len(names):
+            raise PsephosError(f"{len(names)} names for {table.shape[1]} columns: give one each.")
+        table.eliminate_zeros()
+        table.data[:] = 1.0
         table = table[np.flatnonzero(np.diff(table.indptr) > 0)]
         n_models = table.shape[0]
         if not n_models:
@@ -102,31 +151,17 @@ class ColumnNetwork:
 
     # ------------------------------------------------------------------ reading it
     def nodes(self) -> dict[str, list[Any]]:
-        """Return one entry a column: ``column``, ``share``, ``role``, ``hub``, ``lift``.
+        """Return one entry a column: what it is in the network; see `psephos.explain.roles`.
 
-        Roles (source, section 4): a *main hub* is read by at least half of the models (if none
-        is, the most used columns are); a *secondary hub* or synonym stands with a main hub more
-        often than chance (`lift` above 1); others are called *occasional*. ``hub`` is the main hub
-        that the column stands with most often; ``lift`` is joint share / product of shares.
+        Returns
+        -------
+        dict of lists
+            ``column``; ``share`` of the models; ``role`` ('main hub', 'secondary hub', 'synonym'
+            or 'occasional'); ``hub``, the main hub it stands with most often ('' if none);
+            ``lift``, joint share with that hub / product of their shares (NaN if none);
+            ``synonym_of``, the column that a synonym replaces ('' for others).
         """
-        main = self.hubs()
-        role, hub, lift = list[str](), list[str](), list[float]()
-        for j, name in enumerate(self.names):
-            if name in main:
-                role, hub, lift = [*role, "main hub"], [*hub, ""], [*lift, float("nan")]
-                continue
-            best = max(range(len(main)), key=lambda k, j=j: (self.joint[j, k], -k))
-            ratio = float(self.joint[j, best] / (self.weight[j] * self.weight[best]))
-            role.append("secondary hub" if ratio > 1 else "occasional")
-            hub.append(main[best] if self.joint[j, best] > 0 else "")
-            lift.append(ratio)
-        return {
-            "column": list(self.names),
-            "share": self.weight.tolist(),
-            "role": role,
-            "hub": hub,
-            "lift": lift,
-        }
+        return {"column": list(self.names), "share": self.weight.tolist(), **roles(self)}
 
     def hubs(self, share: float = 0.5) -> list[str]:
         """Return the main hubs: columns read by at least this share of the models.
@@ -155,20 +190,17 @@ class ColumnNetwork:
         }
 
     def frame(self, backend: str | None = None) -> Any:
-        """Return `nodes` as a data frame."""
+        """Return `nodes` as a data frame (pandas if installed, else polars)."""
         return frame_of(self.nodes(), backend)
 
     def entropy(self) -> float:
-        """Return the Shannon entropy of the columns' shares in all uses, in nats.
-
-        H = -sum_j f_j ln f_j with f_j = uses of j / uses of all: ln q if q columns are read
-        equally often, 0 if only one is.
-        """
-        f = self.weight / self.weight.sum()
-        return float(-(f * np.log(f)).sum())
+        """Return the Shannon entropy of the columns' shares in all uses, in nats (`entropy_of`)."""
+        return entropy_of(self.weight)
 
     def above(self, share: float) -> Self:
         """Return the network of the columns read by at least this share of the models.
+
+        Shares stay those of all models.
 
         Raises
         ------
@@ -185,49 +217,38 @@ class ColumnNetwork:
         joint = self.joint[np.ix_(kept, kept)]
         return type(self)(names, self.positions[kept], self.weight[kept], joint, self.n_models)
 
-    # ------------------------------------------------------------------ other programs
+    # ------------------------------------------------------------------ elsewhere
     def graph(self) -> Any:
-        """Return a networkx Graph: nodes with ``share`` and ``role``, edges with ``weight``."""
-        graph: Any = nx.Graph(n_models=self.n_models)
-        told = self.nodes()
-        for name, share, role in zip(told["column"], told["share"], told["role"], strict=True):
-            graph.add_node(name, share=share, role=role)
-        pairs = self.edges()
-        for a, b, share in zip(pairs["first"], pairs["second"], pairs["share"], strict=True):
-            graph.add_edge(a, b, weight=share)
-        return graph
+        """Return a networkx Graph.
+
+        Nodes are the columns' names, with ``share``, ``role``, ``hub`` and ``synonym_of``; edges
+        have ``weight``, the joint share; the graph has ``n_models``.
+        """
+        return to_graph(self.nodes(), self.edges(), self.n_models)
 
     def layout(self, seed: int = 0) -> _Floats:
-        """Return places (q, 2) in [-1, 1]: strongly joined columns stand near each other."""
-        if len(self.names) == 1:
-            return np.zeros((1, 2))
-        places = nx.spring_layout(self.graph(), weight="weight", seed=seed, iterations=200)
-        return np.array([places[name] for name in self.names])
+        """Return places (q, 2) in [-1, 1]: strongly joined columns stand near each other.
+
+        The same network and seed give the same places.
+        """
+        return spring_places(self.graph(), seed)
 
     def write(self, path: str | os.PathLike[str]) -> Path:
         """Write the network as GraphML, GEXF or JSON (node-link), by the ending of the path.
 
+        The same network gives the same bytes.
+
         Raises
         ------
         PsephosError
-            If the ending is another.
+            If the ending is another, or a name has a character that XML cannot hold.
         """
-        file = Path(path)
-        if file.suffix.lower() not in _WRITERS:
-            raise PsephosError(f"{file.name!r} ends in none of {', '.join(_WRITERS)}.")
-        graph = self.graph()
-        if file.suffix.lower() == ".json":
-            links: Any = nx.node_link_data(graph, edges="links")
-            file.write_text(json.dumps(links, indent=1, sort_keys=True), encoding="utf-8")
-        elif file.suffix.lower() == ".gexf":
-            nx.write_gexf(graph, file)
-        else:
-            nx.write_graphml(graph, file)
-        return file
+        return write_graph(self.graph(), Path(path))
 
-    # ------------------------------------------------------------------ drawing
     def plot(self, *, least: float = 0.0, seed: int = 0, ax: Any = None) -> Any:
         """Draw the network: area by share of the models, line width by joint share.
+
+        Columns are numbered by their share, the most used first, and listed beside.
 
         Parameters
         ----------
@@ -246,23 +267,5 @@ class ColumnNetwork:
         MissingExtraError
             If matplotlib is not installed.
         """
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError:
-            raise MissingExtraError("matplotlib", "a plot", "plot") from None
         shown = self.above(least)
-        places = shown.layout(seed)
-        axes: Any = plt.subplots(figsize=(7, 7))[1] if ax is None else ax
-        for j in range(len(shown.names)):
-            for k in range(j):
-                share = shown.joint[j, k]
-                if share > 0 and share >= least:
-                    line = places[[j, k]].T
-                    axes.plot(*line, color="0.6", lw=0.5 + 4 * share, alpha=0.3 + 0.6 * share)
-        axes.scatter(*places.T, s=60 + 900 * shown.weight, c=shown.weight, cmap="Blues", vmin=-0.3,
-                     vmax=1, edgecolors="0.3", zorder=2)  # fmt: skip
-        for name, (x, y) in zip(shown.names, places, strict=True):
-            axes.annotate(name, (x, y), ha="center", va="center", fontsize=8, zorder=3)
-        axes.set_axis_off()
-        axes.set_title(f"{len(shown.names)} columns of {self.n_models} models")
-        return axes
+        return draw_network(shown, shown.layout(seed), least, ax)

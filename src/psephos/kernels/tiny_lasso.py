@@ -95,7 +95,7 @@ def _active_set(H, slope, penalty, beta, step, small, rhs, free):
 
 @jit
 def _passed(slope, penalty, beta, step):
-    """Return whether the objective was rising where a whole step ended."""
+    """Return whether the objective was rising where a step ended."""
     along = 0.0
     for j in range(beta.shape[0]):
         if step[j] != 0.0:
@@ -126,19 +126,22 @@ def _path(X, y, w, total, factor, lambdas, beta, z, scratch, tol, max_iter, test
         for j in range(m - 1):
             penalty[j] = by * total * factor[j] if factor[j] > 0.0 else np.inf
         penalty[m - 1] = 0.0
-        delta = 0.0
+        delta, size = 0.0, 1.0
         for _ in range(max_iter if by < first and by < last else 0):
             slopes(z, y, w, g, h)
             for j in range(m):
                 slope[j] = weighted_sum(X[j], g)
             if delta > SAFE and _passed(slope, penalty, beta, step):
-                back = 1.0 - np.log1p(delta) / delta
+                safe = np.log1p(delta) / delta
+                back = size - max(safe, 0.5 * size)
+                size -= back
                 for j in range(m):
                     beta[j] -= back * step[j]
                 for i in range(z.shape[0]):
                     z[i] -= back * dz[i]
-                delta = 0.0
+                delta = 0.0 if size <= safe else delta
                 continue
+            size = 1.0
             curvature(X, h, H, v)
             for j in range(m):
                 for k in range(j):

@@ -4,8 +4,8 @@ Along a direction d the third derivative of these losses is at most ``delta`` ti
 ``delta`` the greatest change that d makes to a row's score (to a difference of two of its scores).
 Hence (generalised self-concordance: Bach, Electronic J. Statistics 4, 2010; Sun and Tran-Dinh,
 Math. Programming 178, 2019) the Newton step times ``log(1 + delta) / delta`` always goes down, and
-a whole step that does not pass the minimum, which the next gradient shows, goes down at least as
-far: no loss is ever evaluated, and separable rows need no care. A step follows on one of small
+a longer part that does not pass the minimum, which the next gradient shows, goes down at least as
+far: steps are halved until one of the two holds, no loss is ever evaluated, and separable rows need no care. A step follows on one of small
 ``delta`` with about ``delta^2 / 2``: steps end when ``delta <= tol``.
 
 Rows stand side by side, padded by rows of weight zero; a row that is not trained on has weight
@@ -142,21 +142,24 @@ def binary(X, y, w, ridge, beta, z, work, H, steps, tol, max_iter):
     m = X.shape[0]
     g, h, v, dz = work[0], work[1], work[2], work[3]
     step, slope = steps[0], steps[1]
-    delta = 0.0
+    delta, size = 0.0, 1.0
     for _ in range(max_iter):
         slopes(z, y, w, g, h)
         along = 0.0
         for j in range(m):
             slope[j] = weighted_sum(X[j], g) + ridge[j] * beta[j]
             along += slope[j] * step[j]
-        if delta > SAFE and along > 0.0:  # the whole step went past the minimum: shorten it
-            back = 1.0 - np.log1p(delta) / delta
+        if delta > SAFE and along > 0.0:  # the step went past the minimum: shorten it
+            safe = np.log1p(delta) / delta
+            back = size - max(safe, 0.5 * size)
+            size -= back
             for j in range(m):
                 beta[j] -= back * step[j]
             for i in range(z.shape[0]):
                 z[i] -= back * dz[i]
-            delta = 0.0
+            delta = 0.0 if size <= safe else delta
             continue
+        size = 1.0
         curvature(X, h, H, v)
         for j in range(m):
             H[j, j] += ridge[j]

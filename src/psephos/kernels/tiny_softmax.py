@@ -71,7 +71,7 @@ def multinomial(X, y, w, known, ridge, beta, Z, P, work, H, block, steps, tol, m
     m = X.shape[0]
     g, high, low = work[0], work[1], work[2]
     step, slope = steps[0], steps[1]
-    delta = 0.0
+    delta, size = 0.0, 1.0
     for _ in range(max_iter):
         _shares(Z, known, P, work[3])
         along = 0.0
@@ -83,14 +83,17 @@ def multinomial(X, y, w, known, ridge, beta, Z, P, work, H, block, steps, tol, m
                 slope[k * m + j] = s
                 along += s * step[k * m + j]
         if delta > SAFE and along > 0.0:
-            back = 1.0 - np.log1p(delta) / delta
+            safe = np.log1p(delta) / delta
+            back = size - max(safe, 0.5 * size)
+            size -= back
             for k in range(K):
                 for j in range(m):
                     beta[k, j] -= back * step[k * m + j]
-                    step[k * m + j] *= -back
-                advance(X, step[k * m : (k + 1) * m], w, Z[k], g)
-            delta = 0.0
+                    slope[k * m + j] = -back * step[k * m + j]
+                advance(X, slope[k * m : (k + 1) * m], w, Z[k], g)
+            delta = 0.0 if size <= safe else delta
             continue
+        size = 1.0
         _blocks(X, P, w, known, ridge, H, block, work)
         for a in range(K * m):
             step[a] = -slope[a]

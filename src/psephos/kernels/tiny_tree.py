@@ -157,7 +157,7 @@ def _cut_classes(table, column, work, f, start, end, node, tree, least):
     return best, cut
 
 
-@jit
+@jit(inline="always")
 def _fill(table, work, tree, node, f, start, end, mark):
     """Sum a node's rows, mark their side, and return whether all their y are equal."""
     tree.link[node, 0] = -1

@@ -3,7 +3,8 @@
 ``compare(X, y, models, protocol, out=folder)`` fits every model on every outer split, tuned inside
 its training part, then on all rows. Public names: `compare`, `Comparison`, `Protocol`,
 `PROTOCOLS`, `CONTENDERS`, `Contender`, `read_table`, `table_from_arrays`, `DataTable`, `MISSING`,
-`columns_used`, `summary`, `paired_difference`, `pareto`, `one_standard_error`.
+`columns_used`, `summary`, `paired_difference`, `pareto`, `one_standard_error`,
+`selection_stability`, `Stability`.
 
 The folder of a comparison
 --------------------------
@@ -13,11 +14,12 @@ that they read back exactly; a figure that is not defined is an empty cell.
 results.csv
     One row per model, repeat and fold, models in the order given: ``dataset, protocol, model,
     repeat, fold, n_train, n_test, n_columns, balanced_accuracy, accuracy, roc_auc, log_loss,
-    columns_used, n_voters, params, status, error``. `params` is JSON with sorted keys ('{}' are
+    columns_used, columns, n_voters, params, status, error``. `params` is JSON with sorted keys ('{}' are
     the defaults of the contender), `status` is 'ok' or 'failed', `error` a sentence. A shuffle
     split is repeat r, fold 0. `roc_auc` is one against the rest, plain mean over classes, if there
     are more than two; `log_loss` clips probabilities to [1e-15, 1]. `columns_used` counts columns
-    of the user's table; `n_voters` is empty for models that are no ensemble.
+    of the user's table, and `columns` is their positions from 0, as '0..4 7' (folders of schema 1
+    lack it); `n_voters` is empty for models that are no ensemble.
 predictions.csv
     One row per model, split and test row: ``model, repeat, fold, row, id, truth`` and one
     probability ``p_<class>`` a class, in the order of the classes. `row` counts from 0 in the
@@ -56,10 +58,12 @@ from the journal at once.
 
 from psephos.protocol.columns import columns_used
 from psephos.protocol.comparison import Comparison
-from psephos.protocol.models import CONTENDERS, Contender
+from psephos.protocol.contender import Contender
+from psephos.protocol.models import CONTENDERS
 from psephos.protocol.presets import PROTOCOLS, Protocol
 from psephos.protocol.reading import MISSING, read_table
 from psephos.protocol.runner import compare
+from psephos.protocol.stability import Stability, selection_stability
 from psephos.protocol.statistics import one_standard_error, paired_difference, pareto, summary
 from psephos.protocol.tables import DataTable, table_from_arrays
 
@@ -71,12 +75,14 @@ __all__ = [
     "Contender",
     "DataTable",
     "Protocol",
+    "Stability",
     "columns_used",
     "compare",
     "one_standard_error",
     "paired_difference",
     "pareto",
     "read_table",
+    "selection_stability",
     "summary",
     "table_from_arrays",
 ]

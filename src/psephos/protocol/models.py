@@ -1,157 +1,26 @@
 """The contenders of a comparison: how each is built, and what it is tuned over."""
 
-# pyright: reportMissingTypeStubs=false
-
-import importlib.util
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import sklearn
-from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
-from sklearn.multiclass import OneVsRestClassifier
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeClassifier
-
 from psephos._errors import MissingExtraError, PsephosError
+from psephos.protocol import building
 from psephos.protocol._near import suggest
+from psephos.protocol.contender import Contender, Params
 from psephos.protocol.distributions import Choice, Distribution, Integers, LogUniform, Uniform
-from psephos.protocol.pipelines import Shape, prepared
+from psephos.protocol.pipelines import Shape
 
-__all__ = ["CONTENDERS", "Contender", "contenders", "default_models"]
+__all__ = [
+    "CONTENDERS",
+    "Contender",
+    "Params",
+    "Shape",
+    "contenders",
+    "default_models",
+    "final_step",
+]
 
-Params = dict[str, Any]
 _WEIGHTS = Choice(("balanced", None))
-
-
-@dataclass(frozen=True)
-class Contender:
-    """A model that takes part in comparisons.
-
-    Parameters
-    ----------
-    name : str
-        The word in `models=` and in results.
-    label, family : str
-        For people.
-    origin : {'psephos', 'baseline'}
-    build : callable (params, shape, seed) -> estimator
-        A fresh estimator; `params` are the drawn values.
-    distributions : dict of str to dict of str to Distribution
-        What is drawn, by the name of the set ('quick', 'samba').
-    ensemble : bool, default=False
-        Whether its answer is made of many models' answers.
-    needs : str, default=""
-        An optional package, which is also the name of the extra that installs it.
-    first : dict of str to dict
-        The default setting of a set, where it is not the constructor's: what the first draw is
-        if the protocol says `defaults_first`.
-    notes : str, default=""
-        What a reader of results should know.
-    binary_only : dict of str to tuple
-        Values of a `Choice` that only two classes allow.
-    """
-
-    name: str
-    label: str
-    family: str
-    origin: str
-    build: Callable[[Params, Shape, int], Any]
-    distributions: Mapping[str, Mapping[str, Distribution]]
-    ensemble: bool = False
-    needs: str = ""
-    first: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-    notes: str = ""
-    binary_only: Mapping[str, tuple[Any, ...]] = field(default_factory=dict[str, tuple[Any, ...]])
-
-    def drawn(self, which: str, n_classes: int) -> dict[str, Distribution]:
-        """Return the distributions of a set, without the values that only two classes allow."""
-        found = dict(self.distributions[which])
-        if n_classes > 2:
-            for name, dropped in self.binary_only.items():
-                given = found.get(name)
-                if isinstance(given, Choice):
-                    found[name] = Choice(tuple(v for v in given.values if v not in dropped))
-        return found
-
-    @property
-    def available(self) -> bool:
-        """Return whether its package is installed."""
-        return not self.needs or importlib.util.find_spec(self.needs) is not None
-
-
-# ------------------------------------------------------------------- building
-def _majority(params: Params, shape: Shape, seed: int) -> Any:
-    return DummyClassifier(strategy="prior", **params)
-
-
-def _l1_logistic(params: Params, shape: Shape, seed: int) -> Any:
-    # coordinate descent beats saga by an order of magnitude on fat tables, but knows two classes
-    version = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
-    l1: Params = {"l1_ratio": 1.0} if version >= (1, 8) else {"penalty": "l1"}
-    model: Any = LogisticRegression(
-        solver="liblinear", max_iter=200, tol=1e-3, random_state=seed, **l1, **params
-    )
-    if shape.n_classes > 2:
-        model = OneVsRestClassifier(model)
-    return prepared(model, shape, scale=True)
-
-
-def _forest(params: Params, shape: Shape, seed: int) -> Any:
-    return prepared(RandomForestClassifier(random_state=seed, **params), shape)
-
-
-def _svm(params: Params, shape: Shape, seed: int) -> Any:
-    model = SVC(kernel="rbf", break_ties=shape.n_classes > 2, random_state=seed, **params)
-    return prepared(model, shape, scale=True)
-
-
-def _neighbours(params: Params, shape: Shape, seed: int) -> Any:
-    return prepared(KNeighborsClassifier(**params), shape, scale=True)
-
-
-def _tree(params: Params, shape: Shape, seed: int) -> Any:
-    return prepared(DecisionTreeClassifier(random_state=seed, **params), shape)
-
-
-def _gradient_boosting(params: Params, shape: Shape, seed: int) -> Any:
-    return prepared(GradientBoostingClassifier(random_state=seed, **params), shape)
-
-
-def _xgboost(params: Params, shape: Shape, seed: int) -> Any:
-    import xgboost  # pyright: ignore[reportMissingImports, reportMissingTypeStubs]
-
-    booster: Any = xgboost
-    return prepared(booster.XGBClassifier(n_jobs=1, random_state=seed, **params), shape)
-
-
-def _samba(params: Params, shape: Shape, seed: int) -> Any:
-    from psephos.models import SamBAClassifier
-
-    found: Any = SamBAClassifier
-    return found(categorical_features=_categorical(shape), random_state=seed, **params)
-
-
-def _adaboost(params: Params, shape: Shape, seed: int) -> Any:
-    from psephos.models import AdaBoostClassifier
-
-    found: Any = AdaBoostClassifier
-    rest = dict(params)
-    depth, weight = rest.pop("max_depth", 1), rest.pop("class_weight", None)
-    if depth == 1 and weight is None:  # the library's own stump
-        return found(categorical_features=_categorical(shape), random_state=seed, **rest)
-    # class weights live in the trees, as with scikit-learn's AdaBoost, which has none of its own
-    tree = DecisionTreeClassifier(max_depth=depth, class_weight=weight, random_state=seed)
-    model = found(tree, random_state=seed, **rest)
-    # trees of scikit-learn know no categories and would read codes as numbers
-    return prepared(model, shape) if shape.categorical else model
-
-
-def _categorical(shape: Shape) -> list[int] | None:
-    return list(shape.categorical) or None
 
 
 # ------------------------------------------------------------------- the registry
@@ -165,7 +34,7 @@ _ALL = (
         "SamBA",
         "boosting",
         "psephos",
-        _samba,
+        building.samba,
         _both(
             {
                 "n_estimators": Integers(20, 80),
@@ -191,7 +60,7 @@ _ALL = (
         "AdaBoost",
         "boosting",
         "psephos",
-        _adaboost,
+        building.adaboost,
         _both(
             {"n_estimators": Integers(5, 100), "learning_rate": LogUniform(0.1, 1)},
             {
@@ -203,13 +72,39 @@ _ALL = (
         ensemble=True,
         notes="class_weight is that of its trees; without it, depth 1 is the library's own stump",
     ),
-    Contender("majority", "Majority class", "none", "baseline", _majority, _both({}, {})),
+    Contender(
+        "swag",
+        "SWAG",
+        "library",
+        "psephos",
+        building.swag,
+        _both(
+            {
+                "alpha": LogUniform(0.01, 0.1),
+                "vote": Choice(("majority", "mean")),
+                "class_weight": Choice(("balanced",)),  # as with SamBA
+            },
+            {
+                "alpha": LogUniform(0.01, 0.1),
+                "delta": LogUniform(0.01, 0.2),
+                "vote": Choice(("majority", "mean")),
+                "class_weight": _WEIGHTS,
+            },
+        ),
+        ensemble=True,
+        first={"quick": {"class_weight": "balanced"}},
+        notes="logistic regressions on few columns each (events per variable, at most 6), at most "
+        "2000 candidates a step judged in 5 folds of the training part; the source tries up to "
+        "40,000, ten times in 10 folds",
+        grouped=True,
+    ),
+    Contender("majority", "Majority class", "none", "baseline", building.majority, _both({}, {})),
     Contender(
         "l1-logistic",
         "L1 logistic regression",
         "linear",
         "baseline",
-        _l1_logistic,
+        building.l1_logistic,
         _both(
             {"C": LogUniform(1e-2, 1e2), "class_weight": _WEIGHTS},
             {"C": LogUniform(1e-3, 1e3), "class_weight": _WEIGHTS},
@@ -221,7 +116,7 @@ _ALL = (
         "Random forest",
         "forest",
         "baseline",
-        _forest,
+        building.forest,
         _both(
             {
                 "max_depth": Integers(2, 10),
@@ -241,7 +136,7 @@ _ALL = (
         "SVM, Gaussian kernel",
         "kernel",
         "baseline",
-        _svm,
+        building.svm,
         _both(
             {"C": LogUniform(1e-2, 1e3), "class_weight": _WEIGHTS},
             {"C": LogUniform(1e-3, 1e3)},
@@ -253,7 +148,7 @@ _ALL = (
         "k nearest neighbours",
         "neighbours",
         "baseline",
-        _neighbours,
+        building.neighbours,
         _both(
             {"n_neighbors": Integers(1, 15), "weights": Choice(("uniform", "distance"))},
             {
@@ -269,7 +164,7 @@ _ALL = (
         "Decision tree",
         "tree",
         "baseline",
-        _tree,
+        building.tree,
         _both(
             {
                 "max_depth": Integers(1, 10),
@@ -289,7 +184,7 @@ _ALL = (
         "Gradient boosting",
         "boosting",
         "baseline",
-        _gradient_boosting,
+        building.gradient_boosting,
         _both(
             {
                 "n_estimators": Integers(10, 40),
@@ -314,7 +209,7 @@ _ALL = (
         "XGBoost",
         "boosting",
         "baseline",
-        _xgboost,
+        building.xgboost,
         _both(
             {
                 "n_estimators": Integers(20, 100),

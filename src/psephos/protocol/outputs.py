@@ -14,7 +14,7 @@ import numpy as np
 
 from psephos import __version__
 from psephos.protocol.journal import write_whole
-from psephos.protocol.models import Contender
+from psephos.protocol.contender import Contender
 from psephos.protocol.presets import Protocol
 from psephos.protocol.scores import METRICS
 from psephos.protocol.search import Task
@@ -33,7 +33,7 @@ __all__ = [
     "write_folder",
 ]
 
-SCHEMA = 1  # of the folder's files; part of every key
+SCHEMA = 2  # of the folder's files; part of every key
 
 RESULT_COLUMNS = (
     "dataset",
@@ -46,6 +46,7 @@ RESULT_COLUMNS = (
     "n_columns",
     *METRICS,
     "columns_used",
+    "columns",
     "n_voters",
     "params",
     "status",
@@ -110,6 +111,7 @@ def result_row(table: DataTable, task: Task, entry: Mapping[str, Any]) -> dict[s
         "n_columns": table.n_columns,
         **{metric: told.get(metric) for metric in METRICS},
         "columns_used": entry.get("columns_used"),
+        "columns": entry.get("columns"),
         "n_voters": entry.get("n_voters"),
         "params": entry.get("params", "{}"),
         "status": entry["status"],

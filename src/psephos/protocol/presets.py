@@ -116,6 +116,7 @@ PROTOCOLS: dict[str, Protocol] = {
         "quick",
         draws_of={
             "samba": 15,
+            "swag": 4,
             "random-forest": 4,
             "gradient-boosting": 3,
             "xgboost": 4,

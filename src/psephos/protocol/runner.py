@@ -16,8 +16,9 @@ from psephos import __version__
 from psephos._errors import PsephosError
 from psephos._params import Interval
 from psephos.protocol.comparison import Comparison
+from psephos.protocol.contender import Contender
 from psephos.protocol.journal import Journal, key_of
-from psephos.protocol.models import Contender, contenders
+from psephos.protocol.models import contenders
 from psephos.protocol.outputs import (
     SCHEMA,
     describe,
@@ -187,6 +188,7 @@ def _tasks(
             "first": repr(sorted(one.first.get(protocol.distributions, {}).items())),
             "settings": _settings(one.build({}, shape, 0)),
             "draws": protocol.n_draws(one.name),
+            "grouped": one.grouped,
             "distributions": repr(sorted(drawn.items())),
         }
         for split, (train, test) in cuts:

@@ -15,11 +15,13 @@ from threadpoolctl import threadpool_limits
 from psephos._errors import PsephosError
 from psephos.protocol.columns import columns_used
 from psephos.protocol.distributions import draw
-from psephos.protocol.models import Contender, Params, final_step
+from psephos.protocol.contender import Contender, Params
+from psephos.protocol.models import final_step
 from psephos.protocol.pipelines import Shape
 from psephos.protocol.presets import Protocol
 from psephos.protocol.scores import answers_of, balanced_accuracy, measures
 from psephos.protocol.splits import Rows, inner_splits
+from psephos.protocol.stability import ranges_of
 from psephos.protocol.tables import DataTable
 
 __all__ = ["Task", "run_task", "shape_of"]
@@ -102,12 +104,15 @@ def _fitted(task: Task, table: DataTable) -> tuple[dict[str, Any], Any]:
     model = task.contender.build(params, shape, task.seeds[2])
     refit = task.split is None and task.contender.origin == "psephos"
     # a saved model answers with the user's labels; the fits of the folds with their codes
-    model.fit(table.X[task.train], (table.y if refit else codes)[task.train])
+    groups = None if table.groups is None else table.groups[task.train]
+    _fit(task, model, table.X[task.train], (table.y if refit else codes)[task.train], groups)
     fitted = time.perf_counter()
+    columns = _columns(model, table.n_columns)
     entry: dict[str, Any] = {
         "params": json.dumps(params, sort_keys=True),
         "inner_balanced_accuracy": inner,
-        "columns_used": len(_columns(model, table.n_columns)),
+        "columns_used": len(columns),
+        "columns": ranges_of(columns),
         "n_voters": _n_voters(model, task.contender),
     }
     if task.split is not None:
@@ -135,7 +140,10 @@ def _tuned(
     groups = None if table.groups is None else table.groups[task.train]
     folds = inner_splits(inside, groups, task.protocol.inner_folds, task.seeds[0])
     X = table.X[task.train]
-    parts = [(X[train], inside[train], X[test], inside[test]) for train, test in folds]
+    parts = [
+        (X[train], inside[train], None if groups is None else groups[train], X[test], inside[test])
+        for train, test in folds
+    ]
     best: tuple[Params, float] | None = None
     failures: list[Exception] = []
     for params in draws:
@@ -164,10 +172,19 @@ def _draws(task: Task, shape: Shape) -> list[Params]:
 
 
 def _inner_score(task: Task, params: Params, shape: Shape, part: Any) -> float:
-    X_train, y_train, X_test, y_test = part
+    X_train, y_train, groups, X_test, y_test = part
     model = task.contender.build(params, shape, task.seeds[2])
-    model.fit(X_train, y_train)
+    _fit(task, model, X_train, y_train, groups)
     return balanced_accuracy(np.asarray(model.predict(X_test)).astype(np.intp), y_test)
+
+
+def _fit(task: Task, model: Any, X: Any, y: Any, groups: Any) -> None:
+    """Fit a model; one that draws folds of its own must not divide a group, either."""
+    if groups is None or not task.contender.grouped:
+        model.fit(X, y)
+        return
+    n_folds = max(min(model.n_folds, len(np.unique(groups))), 2)
+    model.set_params(n_folds=n_folds).fit(X, y, groups=groups)
 
 
 # ------------------------------------------------------------------- reading the model

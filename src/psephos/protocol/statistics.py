@@ -11,6 +11,7 @@ from scipy.stats import t as student
 
 from psephos._errors import PsephosError
 from psephos.protocol.scores import METRICS
+from psephos.protocol.stability import Stability, positions_of, selection_stability
 
 __all__ = [
     "Difference",
@@ -47,6 +48,7 @@ class Summary:
     measures: Mapping[str, Spread]
     columns_used: Spread
     n_voters: Spread
+    stability: Stability
     n_failed: int
 
     @property
@@ -98,6 +100,7 @@ def summary(results: Rows) -> list[Summary]:
                 measures={metric: _spread(_values(done, metric)) for metric in METRICS},
                 columns_used=_spread(_values(done, "columns_used")),
                 n_voters=_spread(_values(done, "n_voters")),
+                stability=_stability(done),
                 n_failed=len(rows) - len(done),
             )
         )
@@ -106,6 +109,14 @@ def summary(results: Rows) -> list[Summary]:
 
 def _values(rows: Rows, column: str) -> list[float]:
     return [v for v in (_number(row[column]) for row in rows) if v is not None]
+
+
+def _stability(rows: Rows) -> Stability:
+    """Return the selection stability; not defined for rows of before columns were kept."""
+    if not rows or any(row.get("columns") is None for row in rows):
+        return Stability(math.nan, math.nan, math.nan, len(rows))
+    sets = [positions_of(str(row["columns"])) for row in rows]
+    return selection_stability(sets, int(rows[0]["n_columns"]))
 
 
 def _number(value: Any) -> float | None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from psephos._errors import PsephosError
+from psephos.explain import ColumnNetwork, ErrorDisplay
 from psephos.report.folder import Cases
 
 __all__ = ["CaseBallot", "CaseBallots", "Near", "Opened", "open_model"]
@@ -98,6 +99,21 @@ class Opened:
             outputs=[self.classes[1]] if len(sums) == 1 else self.classes,
             cases=told,
         )
+
+    def network(self) -> ColumnNetwork | None:
+        """Return the network of its columns; None unless several voters read several columns."""
+        # of the voters alone: weights that depend on the case listen with columns of their own
+        usage: Any = self.model.vote_.voters.usage()
+        if (np.diff(usage.indptr) > 1).sum() < 2:
+            return None
+        return ColumnNetwork.from_usage(usage, self.model.schema_.words().columns)
+
+    def errors(self) -> tuple[ErrorDisplay, dict[str, list[Any]]] | None:
+        """Return the errors of all candidates of a search, and its figures by dimension."""
+        library = getattr(self.model, "library_", None)
+        if library is None:
+            return None
+        return ErrorDisplay.from_estimator(self.model), library.dimensions.columns()
 
     def _table(self, cases: Cases) -> tuple[Any, Any]:
         """Return the model reduced to its columns, and those columns of the cases."""

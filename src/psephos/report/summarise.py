@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from psephos import __version__
+from psephos.protocol import Stability
 from psephos.report.adapter import Opened, open_model
 from psephos.report.casebook import casebook
 from psephos.report.chart import NARROW, WIDE, Point, interval_strip, pareto_chart
 from psephos.report.figures import Choice, Standing, choose, standings
 from psephos.report.folder import Folder, read_folder
 from psephos.report.pairs import Pair, best_other, pairs
+from psephos.report.together import together
 from psephos.report.words import count, difference, number, plural, plus_minus, series
 
 __all__ = ["summarise"]
@@ -60,6 +62,7 @@ def summarise(folder: str | Path) -> dict[str, Any]:
         "measures": [{"key": key, "words": words} for key, words in _MEASURES],
         "models": [_model(s) for s in rows],
         "voters_note": _voters_note(rows),
+        "stability_note": _stability_note(rows),
         "failures": _failures(rows),
         "chart": _charts(read, rows),
         "chart_note": (
@@ -69,6 +72,7 @@ def summarise(folder: str | Path) -> dict[str, Any]:
         "differences": _differences(found, other),
         "card": _card(choice, opened) if choice and opened else None,
         "card_absent": "No model of psephos was fitted and saved in this comparison.",
+        "together": together(read, rows, choice, opened),
         "ballots": book,
         "ballots_absent": "" if choice is None else "The training cases were not kept.",
         "methods": _methods(read, rows),
@@ -169,6 +173,8 @@ def _model(s: Standing) -> dict[str, Any]:
     spread = f" ± {count(s.columns.sd)}" if s.columns.sd > 0 else ""
     columns, voters = s.columns.mean, s.summary.n_voters.mean
     cells.append({"value": _known(columns), "text": f"{count(columns)}{spread}"})
+    stability = s.summary.stability
+    cells.append({"value": _known(stability.value), "text": _stability(stability)})
     cells.append({"value": _known(voters), "text": count(voters)})
     done = str(len(s.fits)) + (f" ({len(s.failed)} failed)" if s.failed else "")
     cells.append({"value": len(s.fits), "text": done})
@@ -185,8 +191,25 @@ def _model(s: Standing) -> dict[str, Any]:
     }
 
 
+def _stability(found: Stability) -> str:
+    if not math.isfinite(found.value):
+        return "–"
+    return f"{number(found.value, 2)} ({number(found.low, 2)} to {number(found.high, 2)})"
+
+
 def _known(value: float) -> float | None:
     return value if math.isfinite(value) else None
+
+
+def _stability_note(rows: Sequence[Standing]) -> str:
+    if not any(math.isfinite(s.summary.stability.value) for s in rows):
+        return ""
+    return (
+        "Stability tells how alike the columns used are from fold to fold: 1 always the same, 0 no"
+        " more alike than columns drawn by lot (Nogueira, Sechidis & Brown 2018); its 95 %"
+        " interval takes the folds as independent, though their training parts overlap. It is not"
+        " defined for a model that reads every column, or none."
+    )
 
 
 def _voters_note(rows: Sequence[Standing]) -> str:

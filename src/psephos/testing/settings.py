@@ -6,7 +6,12 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from psephos.models import AdaBoostClassifier, SamBAClassifier
+from psephos.models import (
+    AdaBoostClassifier,
+    SamBAClassifier,
+    SparseWrapperClassifier,
+    SparseWrapperRegressor,
+)
 
 __all__ = ["small_settings"]
 
@@ -38,4 +43,23 @@ def small_settings() -> dict[str, Any]:
         "samba-trees": SamBAClassifier(tree, **few),
         "samba-lines": SamBAClassifier(line, **few),
         "samba-bayes": SamBAClassifier(GaussianNB(), **few),
+        **_libraries(),
+    }
+
+
+def _libraries() -> dict[str, Any]:
+    small: dict[str, Any] = {
+        "p_max": 2, "m": 30, "alpha": 0.3, "delta": 0.2, "n_folds": 3, "random_state": 0,
+    }  # fmt: skip
+    names = ("lasso", "lda", "qda", "naive_bayes", "linear_svm", "rbf_svm", "tree", "forest")
+    return {
+        "swag": SparseWrapperClassifier(**small),
+        "swag-mean": SparseWrapperClassifier(vote="mean", **small),
+        "swag-performance": SparseWrapperClassifier(vote="performance", **small),
+        "swag-best": SparseWrapperClassifier(vote="best", absent="vote", n_reserve=9, **small),
+        "swag-pairs": SparseWrapperClassifier("lda", first_step="pairs", **small),
+        **{f"swag-{name}": SparseWrapperClassifier(name, **small) for name in names},
+        "swag-numbers": SparseWrapperRegressor(**small),
+        "swag-numbers-tree": SparseWrapperRegressor("tree", vote="performance", **small),
+        "swag-numbers-forest": SparseWrapperRegressor("forest", vote="best", **small),
     }

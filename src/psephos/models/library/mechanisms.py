@@ -9,8 +9,8 @@ from psephos.models.library.learners.gaussian import (
     NaiveBayesLearner,
     QuadraticDiscriminantLearner,
 )
-from psephos.models.library.learners.least_squares import LeastSquaresLearner, RidgeLearner
 from psephos.models.library.learners.lasso import LassoLogisticLearner
+from psephos.models.library.learners.least_squares import LeastSquaresLearner, RidgeLearner
 from psephos.models.library.learners.logistic import LogisticLearner
 from psephos.models.library.learners.support import LinearSVMLearner, RBFSVMLearner
 from psephos.models.library.learners.trees import ForestLearner, TreeLearner

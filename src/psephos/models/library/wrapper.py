@@ -54,13 +54,16 @@ class SparseWrapperClassifier(VoteClassifier):
         logistic regression selects.
     m : int, inf or None, default=None
         Most candidates of a step; None is C(p*, 2) for a pool of p* columns; inf tries all.
-    alpha : float or sequence of float, default=0.05
-        Share of candidates that are strong, for all steps or for each.
+    alpha : float, sequence of float or None, default=None
+        Share of candidates that are strong, for all steps or for each. None is 0.05, and in the
+        first step as many as make a pool of 30 columns (all, if the table has fewer): the paper's
+        pools have 31, 33 and 157.
     delta : float, default=0.01
         The quantile of post-processing.
     n_folds, n_repeats : int, default=10, 1
         Stratified cross-validation of every candidate on the same folds; rows of one group are
-        never divided. The paper repeats ten times.
+        never divided. No more folds are made than the smallest class has rows (or than there are
+        groups); ``n_splits_`` says how many there were. The paper repeats ten times.
     cv : int, splitter or list of (train, test), default=None
         Takes their place.
     scoring : str, callable or array, default=None
@@ -106,6 +109,8 @@ class SparseWrapperClassifier(VoteClassifier):
         errors are minima over many candidates and flatter the models.
     stopped_ : str
         Why the search ended.
+    n_splits_ : int
+        Splits on which every candidate was judged.
     vote_ : Vote
     classes_ : ndarray of shape (n_classes,)
     n_features_in_, n_features_used_ : int
@@ -145,7 +150,7 @@ class SparseWrapperClassifier(VoteClassifier):
         "class_weight": ClassWeight(),
         **SHARED,
     }
-    extras: ClassVar[tuple[str, ...]] = ("library_", "stopped_")
+    extras: ClassVar[tuple[str, ...]] = ("library_", "stopped_", "n_splits_")
     library_: Library
 
     def __init__(
@@ -154,7 +159,7 @@ class SparseWrapperClassifier(VoteClassifier):
         *,
         p_max: Any = "epv",
         m: Any = None,
-        alpha: Any = 0.05,
+        alpha: Any = None,
         delta: float = 0.01,
         n_folds: int = 10,
         n_repeats: int = 1,
@@ -246,6 +251,7 @@ n_reserve, categorical_features, folder, verbose, n_jobs, random_state
     ----------
     library_ : Library
     stopped_ : str
+    n_splits_ : int
     vote_ : Vote
     n_features_in_, n_features_used_ : int
     feature_names_in_, features_used_ : ndarray
@@ -275,7 +281,7 @@ n_reserve, categorical_features, folder, verbose, n_jobs, random_state
         "vote": Options(("mean", "performance", "best")),
         **SHARED,
     }
-    extras: ClassVar[tuple[str, ...]] = ("library_", "stopped_")
+    extras: ClassVar[tuple[str, ...]] = ("library_", "stopped_", "n_splits_")
     library_: Library
 
     def __init__(
@@ -284,7 +290,7 @@ n_reserve, categorical_features, folder, verbose, n_jobs, random_state
         *,
         p_max: Any = "epv",
         m: Any = None,
-        alpha: Any = 0.05,
+        alpha: Any = None,
         delta: float = 0.01,
         n_folds: int = 10,
         n_repeats: int = 1,

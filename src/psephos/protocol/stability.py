@@ -1,0 +1,126 @@
+"""How alike the columns are that a model reads on different splits."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from psephos._errors import PsephosError
+
+__all__ = ["Stability", "positions_of", "ranges_of", "selection_stability"]
+
+
+@dataclass(frozen=True)
+class Stability:
+    """The selection stability of a model over M splits.
+
+    Parameters
+    ----------
+    value : float
+        1: the same columns every time; 0: no more alike than columns drawn by lot. NaN where it
+        is not defined: fewer than two splits, or no column or every column read on all of them.
+    low, high : float
+        An interval; NaN where `value` is. It takes the splits as independent samples.
+    n : int
+        M.
+    """
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+
+def selection_stability(
+    sets: Sequence[Iterable[int]], n_columns: int, *, level: float = 0.95
+) -> Stability:
+    """Return how alike sets of columns are, corrected for chance.
+
+    Parameters
+    ----------
+    sets : sequence of M iterables of int
+        The columns read on each split.
+    n_columns : int
+        d, columns of the table.
+    level : float, default=0.95
+
+    Returns
+    -------
+    stability : Stability
+
+    Raises
+    ------
+    PsephosError
+        If a column is outside the table.
+
+    Notes
+    -----
+    With z_if = 1 if split i reads column f, p_f its mean over splits, k_i the columns of split i
+    and k their mean::
+
+        stability = 1 - (1/d sum_f M/(M-1) p_f (1 - p_f)) / (k/d (1 - k/d))
+
+    It is the mean over pairs of splits of their agreement beyond chance where all k_i are equal
+    (then it is Kuncheva's index), and allows them to differ. The interval is stability -+ z
+    sqrt(v), v = 4/M^2 sum_i (phi_i - mean phi)^2, with::
+
+        phi_i = [1/d sum_f z_if p_f - k_i k / d^2
+                 + stability/2 (2 k_i k / d^2 - k_i/d - k/d + 1)] / (k/d (1 - k/d))
+
+    Source: Nogueira, Sechidis and Brown (2018), "On the Stability of Feature Selection
+    Algorithms", JMLR 18, definition 4 and theorem 7, which are about independent samples; the
+    training parts of cross-validation overlap, so that columns agree more than they would on new
+    data, and the interval is too narrow.
+    """
+    m, d = len(sets), n_columns
+    found = [np.unique(np.fromiter(one, dtype=np.intp)) for one in sets]
+    if any(len(one) and not 0 <= one[0] <= one[-1] < d for one in found):
+        raise PsephosError(f"a set names a column outside the table of {d} columns.")
+    sizes = np.array([len(one) for one in found]) / d
+    size = float(sizes.mean()) if m else 0.0
+    chance = size * (1 - size)
+    if m < 2 or chance <= 0:
+        return Stability(math.nan, math.nan, math.nan, m)
+    share = np.bincount(np.concatenate(found), minlength=d) / m
+    spread = m / (m - 1) * float((share * (1 - share)).sum()) / d
+    value = 1 - spread / chance
+    own = np.array([float(share[one].sum()) for one in found]) / d
+    phi = own - sizes * size + value / 2 * (2 * sizes * size - sizes - size + 1)
+    phi /= chance
+    variance = 4 / m**2 * float(((phi - phi.mean()) ** 2).sum())
+    half = float(norm.ppf((1 + level) / 2)) * math.sqrt(variance)
+    return Stability(value, max(value - half, -1.0), min(value + half, 1.0), m)
+
+
+# ------------------------------------------------------------------- columns as a short text
+def ranges_of(columns: NDArray[np.intp]) -> str:
+    """Return sorted positions as a short text: '0..4 7 9..12'.
+
+    It is plain in a csv cell, and no spreadsheet takes it for a date.
+    """
+    if not len(columns):
+        return ""
+    breaks = np.flatnonzero(np.diff(columns) != 1) + 1
+    runs = [(int(run[0]), int(run[-1])) for run in np.split(columns, breaks)]
+    return " ".join(str(a) if a == b else f"{a}..{b}" for a, b in runs)
+
+
+def positions_of(text: str) -> list[int]:
+    """Return the positions that `ranges_of` wrote.
+
+    Raises
+    ------
+    PsephosError
+        If the text is no such list.
+    """
+    found: list[int] = []
+    for run in text.split():
+        first, dots, last = run.partition("..")
+        try:
+            found += range(int(first), int(last if dots else first) + 1)
+        except ValueError:
+            raise PsephosError(f"{text[:60]!r} is no list of columns such as '0..4 7'.") from None
+    return found
