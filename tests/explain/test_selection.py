@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 from itertools import permutations
 
+import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -169,15 +170,24 @@ def test_the_statistics_are_those_of_the_fit_on_the_labels_given():
         assert observed[name] == pytest.approx(-(f * np.log(f)).sum())
 
 
-def test_any_number_of_jobs_gives_the_same():
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
+def test_any_number_of_jobs_gives_the_same(backend):
     X, y = planted(n=40, p=10)
-    one, two = (
-        selection_test(swag(), X, y, n_permutations=4, random_state=3, n_jobs=n) for n in (1, 2)
-    )
+    one = selection_test(swag(), X, y, n_permutations=4, random_state=3)
+    with joblib.parallel_config(backend):
+        two = selection_test(swag(), X, y, n_permutations=4, random_state=3, n_jobs=2)
     assert_array_equal(one.null, two.null)
     other = selection_test(swag(), X, y, n_permutations=4, random_state=4)
     assert_array_equal(one.observed, other.observed)
     assert not np.array_equal(one.null, other.null)
+
+
+def test_the_warnings_of_the_labels_given_are_not_repeated():
+    X, y = planted(n=30, p=6)
+    y[y == "b"] = np.repeat(["b", "c"], [12, 3])
+    with pytest.warns(UserWarning, match="fewer than n_folds=4") as seen:
+        selection_test(swag(), X, y, n_permutations=3, random_state=0)
+    assert len(seen) == 1
 
 
 def test_the_order_of_the_columns_does_not_matter():

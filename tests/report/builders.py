@@ -17,7 +17,7 @@ HOSTILE = (
 
 def _many_voters(params, shape, seed):
     """Return SWAG with more voters of several columns than so small a table would get."""
-    return CONTENDERS["swag"].build({"alpha": 0.6, "delta": 0.6, "p_max": 3} | params, shape, seed)
+    return CONTENDERS["swag"].build({"alpha": 1.0, "delta": 1.0, "p_max": 2} | params, shape, seed)
 
 
 SWAG = replace(CONTENDERS["swag"], build=_many_voters, distributions={"quick": {}})

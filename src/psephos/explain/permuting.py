@@ -1,6 +1,7 @@
 """The permutations of `selection_test`: who changes places with whom, and the fits on them."""
 
 import math
+import os
 import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -134,11 +135,13 @@ def selection_test(
     own = statistic if callable(statistic) else None
     first = _measured(estimator, X, labels, groups, own)
     headline = _headline(statistic, first)
-    task = joblib.delayed(_quietly)
+    task = _pool.delayed(_away)
     shuffled = (labels[orders.draw(context.generator(b))] for b in range(int(n_permutations)))
-    found: list[dict[str, float]] = _pool.Parallel(n_jobs=n_jobs)(
-        task(estimator, X, one, groups, own) for one in shuffled
-    )
+    with warnings.catch_warnings():  # the labels given have raised them already
+        warnings.simplefilter("ignore")
+        found: list[dict[str, float]] = _pool.Parallel(n_jobs=n_jobs)(
+            task(os.getpid(), estimator, X, one, groups, own) for one in shuffled
+        )
     null = np.array([[one[name] for name in first] for one in found])
     return SelectionTest(
         tuple(first), headline, np.array(list(first.values())), null, orders.permuted
@@ -237,8 +240,10 @@ def _entropy(usage: Any) -> float:
     return entropy_of(counts) if counts.any() else math.log(len(counts))
 
 
-def _quietly(*args: Any) -> dict[str, float]:
-    """Return `_measured` without the warnings that the labels given have raised already."""
+def _away(home: int, *args: Any) -> dict[str, float]:
+    """Return `_measured`; in a process other than `home`, without its warnings."""
+    if os.getpid() == home:
+        return _measured(*args)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return _measured(*args)

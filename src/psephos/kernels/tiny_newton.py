@@ -5,8 +5,9 @@ Along a direction d the third derivative of these losses is at most ``delta`` ti
 Hence (generalised self-concordance: Bach, Electronic J. Statistics 4, 2010; Sun and Tran-Dinh,
 Math. Programming 178, 2019) the Newton step times ``log(1 + delta) / delta`` always goes down, and
 a longer part that does not pass the minimum, which the next gradient shows, goes down at least as
-far: steps are halved until one of the two holds, no loss is ever evaluated, and separable rows need no care. A step follows on one of small
-``delta`` with about ``delta^2 / 2``: steps end when ``delta <= tol``.
+far: a step is halved until one of the two holds, no loss is ever evaluated, and separable rows
+need no care. A step follows on one of small ``delta`` with about ``delta^2 / 2``: steps end when
+``delta <= tol``.
 
 Rows stand side by side, padded by rows of weight zero; a row that is not trained on has weight
 zero too, and its score comes with the others'.

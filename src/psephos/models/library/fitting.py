@@ -6,12 +6,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._errors import PsephosError
 from psephos._input import Context, Table
 from psephos._params import Constraint, Flag, Interval, Jobs, OneOf, Options, Seed
 from psephos.base import Labels
 from psephos.models.library.assembling import make_library, make_vote
 from psephos.models.library.backends import Workers
+from psephos.models.library.choices import (
+    among_kept,
+    default_shares,
+    fold_count,
+    most_columns,
+)
 from psephos.models.library.coding import CodedLearner
 from psephos.models.library.cost import StepCost, estimate_cost
 from psephos.models.library.evaluation import Evaluation
@@ -19,7 +24,6 @@ from psephos.models.library.folding import make_folds
 from psephos.models.library.mechanisms import make_mechanism
 from psephos.models.library.problem import Learner
 from psephos.models.library.progress import progress_bar
-from psephos.models.library.rules import embedded_count, events_per_variable
 from psephos.models.library.search import search
 from psephos.models.library.settings import SearchSettings
 from psephos.models.library.steps import post_process, quantile
@@ -30,8 +34,6 @@ __all__ = ["SHARED", "Anything", "cost_of", "fit_library"]
 
 _Floats = NDArray[np.float64]
 _FOLDS, _DRAWS, _LEARNER = range(3)  # tasks that draw
-_EPV_MOST = 6
-_ALPHA, _POOL = 0.05, 30
 
 
 class Anything:
@@ -141,9 +143,9 @@ def _evaluation(
         labels.y,
         n_classes,
         groups=context.groups,
-        n_folds=_n_folds(model.n_folds, labels, context),
+        n_folds=fold_count(model.n_folds, labels, context),
         n_repeats=model.n_repeats,
-        cv=_among(model.cv, context.kept),
+        cv=among_kept(model.cv, context.kept),
         seed=context.integer(_FOLDS),
         classes=classes,
     )
@@ -165,61 +167,15 @@ def _evaluation(
     )
 
 
-def _n_folds(given: int, labels: Labels, context: Context) -> int:
-    """Return the folds that the table allows: no more than rows (or groups) of any class."""
-    if context.groups is not None:
-        units = len(np.unique(context.groups))
-    else:
-        units = int(np.bincount(labels.y).min()) if labels.target.n_classes else len(labels.y)
-    if len(labels.y) < 2:
-        raise PsephosError("n_samples=1: cross-validation needs at least two rows.")
-    return max(2, min(given, units))
-
-
-def _among(cv: Any, kept: NDArray[np.intp] | None) -> Any:
-    """Return given (train, test) pairs without the rows of weight 0, by the places of the rest."""
-    if kept is None or cv is None or isinstance(cv, str | int) or hasattr(cv, "split"):
-        return cv
-    pairs: list[tuple[Any, Any]] = []
-    for parts in cv:
-        rows = [np.asarray(part) for part in parts]
-        rows = [np.flatnonzero(part) if part.dtype == bool else part for part in rows]
-        train, test = (np.searchsorted(kept, part[np.isin(part, kept)]) for part in rows)
-        pairs.append((train, test))
-    return pairs
-
-
 def _settings(model: Any, evaluation: Evaluation) -> SearchSettings:
     return SearchSettings(
-        p_max=_p_max(model.p_max, evaluation),
+        p_max=most_columns(model.p_max, evaluation),
         m=model.m,
-        alpha=_shares(evaluation) if model.alpha is None else model.alpha,
+        alpha=default_shares(evaluation) if model.alpha is None else model.alpha,
         ties=model.ties,
         sampling=model.sampling,
         first_step=model.first_step,
     )
-
-
-def _shares(evaluation: Evaluation) -> tuple[float, float]:
-    """Return the default shares: 5 %, but a pool of 30 columns where the table has them."""
-    return max(_ALPHA, min(1.0, _POOL / evaluation.problem.X.shape[1])), _ALPHA
-
-
-def _p_max(given: Any, evaluation: Evaluation) -> Any:
-    """Return p_max of its rule: a number, or 'curve', which the search itself follows.
-
-    Events are rows, counted as often as their weights say where these are whole numbers.
-    """
-    problem = evaluation.problem
-    if given == "epv":
-        whole = bool((problem.weight == np.round(problem.weight)).all())  # repetitions of rows
-        weight = problem.weight if whole else np.ones(len(problem.y))
-        events = np.bincount(problem.y, weight) if problem.n_classes else [weight.sum() / 2]
-        return min(_EPV_MOST, events_per_variable(events))
-    if given == "embedded":
-        weight = problem.weight
-        return embedded_count(problem.X, problem.y, problem.n_classes, problem.folds, weight)
-    return given
 
 
 def _kept(steps: Any, delta: float, dimension: int | None) -> list[int]:
