@@ -75,7 +75,7 @@ def test_ballots_sum_to_the_score_that_is_shown(visit):
 def test_every_class_has_its_score(visit, compared):
     page = visit()
     if not page.locator(by("output-select")).count():
-        assert len({r["model"] for r in results(compared)}) == 5  # two classes share one score
+        assert len({r["model"] for r in results(compared)}) == 6  # two classes share one score
         return
     for output in range(3):
         page.locator(by("output-select")).select_option(str(output))
@@ -114,7 +114,7 @@ def test_the_script_shows_the_first_case_as_the_page_without_it(visit):
     for part in ("case-title", "case-words", "ballot-table", "near"):
         one, other = (p.locator(by(part)).text_content() for p in (live, static))
         assert "".join(one.split()) == "".join(other.split())
-    assert static.locator(f"{by('chart-wide')} {by('point')}").count() == 5
+    assert static.locator(f"{by('chart-wide')} {by('point')}").count() == 6
     assert static.get_by_text("scripts are off").is_visible()
     assert not live.get_by_text("scripts are off").is_visible()
 
@@ -170,6 +170,114 @@ def test_cases_are_found_by_name_and_by_step(visit):
     assert page.locator(f"{by('case-select')} option").count() > 20
 
 
+def shares_of(page, name):
+    """Return (share, whether it is shown) of the elements of this name."""
+    return page.locator(by(name)).evaluate_all(
+        "all => all.map(e => [+e.dataset.share, getComputedStyle(e).display !== 'none'])"
+    )
+
+
+def network_of(folder):
+    from psephos.explain import ColumnNetwork
+    from psephos.report.adapter import open_model
+    from psephos.report.folder import read_folder
+
+    return ColumnNetwork.from_estimator(open_model(read_folder(folder).models["swag"]).model)
+
+
+def test_the_network_is_that_of_the_saved_model(visit, compared):
+    page, made = visit(), network_of(compared)
+    told, joined = made.nodes(), made.edges()
+    rows = page.locator(f"{by('network-columns')} tbody tr")
+    assert rows.locator("th").all_text_contents() == told["column"]
+    assert [s for s, _ in shares_of(page, "node")] == pytest.approx(told["share"], abs=1e-12)
+    assert [s for s, _ in shares_of(page, "node-row")] == pytest.approx(told["share"], abs=1e-12)
+    shown = rows.locator("td:nth-of-type(1)").all_text_contents()
+    assert [float(t.split()[0]) for t in shown] == pytest.approx(
+        [100 * s for s in told["share"]], abs=0.5
+    )
+    assert rows.locator("td:nth-of-type(2)").all_text_contents() == told["role"]
+    pairs = page.locator(f"{by('network-pairs')} tbody tr")
+    assert pairs.locator("th").all_text_contents() == joined["first"]
+    assert pairs.locator("td:nth-of-type(1)").all_text_contents() == joined["second"]
+    assert [s for s, _ in shares_of(page, "pair")] == pytest.approx(joined["share"], abs=1e-12)
+    radii = page.locator(f"{by('node')} .body").evaluate_all(
+        "all => all.map(c => +c.getAttribute('r'))"
+    )
+    np.testing.assert_allclose(
+        np.square(radii) / told["share"], radii[0] ** 2 / told["share"][0], rtol=0.01
+    )
+
+
+def test_thresholds_hide_what_is_below_them(visit):
+    page = visit()
+    columns, pairs = page.locator(by("least-column")), page.locator(by("least-pair"))
+    shares = sorted({share for share, _ in shares_of(page, "node")})
+    assert len(shares) > 1
+    for least in (0, 1, 25, 50, 75, 100, *(round(100 * s) for s in shares)):
+        for joined in (0, 8, 50):
+            columns.fill(str(least))
+            pairs.fill(str(joined))
+            for name in ("node", "node-row"):
+                for share, seen in shares_of(page, name):
+                    assert seen == (share >= least / 100 - 1e-9), (name, share, least)
+            node = [seen for _, seen in shares_of(page, "node")]
+            ends = page.locator(by("pair")).evaluate_all(
+                "all => all.map(e => [+e.dataset.first, +e.dataset.second])"
+            )
+            for name in ("pair", "pair-row"):
+                told = shares_of(page, name)
+                assert len(told) == len(ends)
+                for (share, seen), (a, b) in zip(told, ends, strict=True):
+                    assert seen == (share >= joined / 100 - 1e-9 and node[a] and node[b])
+            assert page.locator(by("least-column-words")).inner_text() == f"{least} %"
+            assert page.locator(by("network-count")).inner_text().startswith(f"{sum(node)} of ")
+    for button in page.locator(by("threshold")).all():
+        button.click()
+        share = button.get_attribute("data-share")
+        assert columns.input_value() == pairs.input_value() == share
+    page.locator(by("threshold")).first.click()
+    assert all(seen for name in ("node", "pair") for _, seen in shares_of(page, name))
+
+
+def test_the_network_works_by_keyboard_and_by_mouse(visit):
+    page = visit()
+    nodes, panel = page.locator(by("node")), page.locator(by("network-panel"))
+    assert panel.is_hidden()
+    nodes.first.focus()
+    assert panel.inner_text() == nodes.first.get_attribute("aria-label")
+    lit = page.locator(f"{by('pair')}.lit")
+    ends = lit.evaluate_all("all => all.map(e => [e.dataset.first, e.dataset.second])")
+    assert ends
+    assert all("0" in pair for pair in ends)
+    page.keyboard.press("ArrowLeft")  # around to the last
+    assert panel.inner_text() == nodes.last.get_attribute("aria-label")
+    assert page.locator(f"{by('node-row')}.here th").count() == 1
+    nodes.nth(1).locator(".body").hover()
+    assert panel.inner_text() == nodes.nth(1).get_attribute("aria-label")
+    page.locator(by("least-column")).focus()
+    page.keyboard.press("ArrowRight")
+    assert page.locator(by("least-column-words")).inner_text() == "1 %"
+    # arrows pass over columns that are hidden
+    least = min(share for share, _ in shares_of(page, "node"))
+    page.locator(by("least-column")).fill(str(int(100 * least) + 1))
+    seen = [j for j, (_, shown) in enumerate(shares_of(page, "node")) if shown]
+    assert len(seen) < nodes.count()
+    nodes.nth(seen[0]).focus()
+    page.keyboard.press("ArrowLeft")
+    assert panel.inner_text() == nodes.nth(seen[-1]).get_attribute("aria-label")
+
+
+def test_without_scripts_the_whole_network_and_its_tables_are_there(visit, compared):
+    page = visit(java_script_enabled=False)
+    assert page.locator("#network-controls").is_hidden()
+    made = network_of(compared)
+    assert page.locator(by("node")).count() == page.locator(by("node-row")).count()
+    assert page.locator(by("node")).count() == len(made.names)
+    assert page.locator(by("network-columns")).is_visible()
+    assert page.locator(by("library-warning")).is_visible()
+
+
 def test_hostile_names_stay_inert(visit):
     page = visit()
     n = page.locator(f"{by('case-select')} option").count()
@@ -209,7 +317,7 @@ def test_paper_shows_the_chart_the_card_and_a_ballot(visit):
     page = visit(700)
     page.emulate_media(media="print")
     assert page.locator(by("chart-wide")).is_visible()
-    for part in ("results", "differences", "card", "ballot-table"):
+    for part in ("results", "differences", "card", "network", "network-pairs", "ballot-table"):
         assert page.locator(by(part)).is_visible()
     assert not page.locator("#controls").is_visible()
     assert page.pdf(format="A4").startswith(b"%PDF")
