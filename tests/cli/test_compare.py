@@ -69,13 +69,14 @@ def test_the_table_of_the_demonstration():
 
 def test_list_names_models_with_their_anatomy_and_the_contenders(call):
     from psephos.base import estimator_classes
+    from psephos.cli.fit import short_name
     from psephos.protocol import CONTENDERS
 
     text = call("list").output
     words = " ".join(text.split())
     for name, kind in estimator_classes().items():
         if kind.__module__.startswith("psephos.models."):
-            assert name.removesuffix("Classifier").lower() in words
+            assert short_name(name) in words
             assert kind.anatomy.readout in words
     for name in CONTENDERS:
         assert name in text

@@ -1,6 +1,7 @@
 """Noise is called noise: permutations, p-values, and what is exchanged with groups."""
 
 import math
+import warnings
 from dataclasses import replace
 from itertools import permutations
 
@@ -184,10 +185,16 @@ def test_any_number_of_jobs_gives_the_same(backend):
 
 def test_the_warnings_of_the_labels_given_are_not_repeated():
     X, y = planted(n=30, p=6)
-    y[y == "b"] = np.repeat(["b", "c"], [12, 3])
-    with pytest.warns(UserWarning, match="fewer than n_folds=4") as seen:
-        selection_test(swag(), X, y, n_permutations=3, random_state=0)
-    assert len(seen) == 1
+    told = []
+
+    def warned(model):
+        told.append(model.n_features_in_)
+        warnings.warn("few rows", UserWarning, stacklevel=1)
+        return 0.0
+
+    with pytest.warns(UserWarning, match="few rows") as seen:
+        selection_test(swag(), X, y, n_permutations=3, random_state=0, statistic=warned)
+    assert (len(told), len(seen)) == (4, 1)
 
 
 def test_the_order_of_the_columns_does_not_matter():

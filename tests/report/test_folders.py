@@ -47,6 +47,28 @@ def test_a_damaged_model_file_is_refused_and_no_report_is_left(copy):
     assert not list(copy.glob("*.html"))
 
 
+def test_a_folder_of_a_later_version_is_refused(copy):
+    path = copy / "comparison.json"
+    about = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps(about | {"schema": about["schema"] + 1}), "utf-8")
+    with pytest.raises(PsephosError, match="later version"):
+        summarise(copy)
+
+
+def test_a_folder_of_before_columns_were_kept_has_no_stability(copy):
+    """Schema 1: results.csv without `columns`."""
+    about = copy / "comparison.json"
+    about.write_text(json.dumps(json.loads(about.read_text("utf-8")) | {"schema": 1}), "utf-8")
+    whole = summarise(copy)
+    edit(copy / "results.csv", lambda rows: [row.pop("columns") for row in rows])
+    report = summarise(copy)
+    place = 1 + [c["key"] for c in report["measures"]].index("log_loss") + 1
+    assert {m["cells"][place]["text"] for m in report["models"]} == {"–"}
+    assert {m["cells"][place]["text"] for m in whole["models"]} != {"–"}
+    assert whole["stability_note"]
+    assert report["stability_note"] == ""
+
+
 def test_a_number_that_is_none_is_named(copy):
     edit(copy / "results.csv", lambda rows: rows[0].update(n_train="many"))
     with pytest.raises(PsephosError, match=r"results\.csv"):
@@ -89,7 +111,7 @@ def test_a_model_that_only_failed_is_listed_and_not_drawn(copy):
 
 def test_without_models_of_psephos_there_is_no_card_but_a_sentence(copy):
     def leave(rows):
-        rows[:] = [row for row in rows if row["model"] not in ("samba", "adaboost")]
+        rows[:] = [row for row in rows if row["model"] not in ("samba", "adaboost", "swag")]
 
     edit(copy / "results.csv", leave)
     report = summarise(copy)

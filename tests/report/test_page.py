@@ -137,7 +137,7 @@ def test_points_and_rows_are_the_means_of_the_results(compared, page):
 def test_hostile_names_are_text(builders, compared, text, page):
     assert "<script>window" not in text
     assert "<img" not in text
-    words = "".join(e["text"] for e in page.all(tag="main"))
+    words = "".join(e["text"] for tag in ("header", "main") for e in page.all(tag=tag))
     about = json.loads((compared / "comparison.json").read_text("utf-8"))
     assert any(name in words for name in builders.HOSTILE)
     for label in about["classes"]:

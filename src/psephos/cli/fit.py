@@ -1,6 +1,7 @@
 """psephos fit: one model on the whole table, kept in a file."""
 
 import ast
+import math
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,9 @@ from psephos.cli.options import table_options
 
 __all__ = ["fit", "short_name"]
 
+# in Python the word SWAG belongs to stochastic weight averaging; on the command line it is free
+_SHORT = {"SparseWrapperClassifier": "swag"}
+
 
 @click.command()
 @table_options
@@ -20,7 +24,7 @@ __all__ = ["fit", "short_name"]
     "settings",
     multiple=True,
     metavar="PARAMETER=VALUE",
-    help="A parameter of the model, such as a=0.1; may be repeated.",
+    help="A parameter of the model, such as a=0.1 or learner=lda; may be repeated.",
 )
 @click.option(
     "--out",
@@ -50,8 +54,13 @@ def fit(
 
 
 def short_name(class_name: str) -> str:
-    """Return the word of the command line for a class: SamBAClassifier is samba."""
-    return class_name.removesuffix("Classifier").lower()
+    """Return the word of the command line for a class: SamBAClassifier is samba.
+
+    Regressors have none ('-'): tables are read for classification.
+    """
+    if not class_name.endswith("Classifier"):
+        return "-"
+    return _SHORT.get(class_name, class_name.removesuffix("Classifier").lower())
 
 
 def _estimator(name: str, settings: tuple[str, ...], seed: int) -> Any:
@@ -65,7 +74,7 @@ def _estimator(name: str, settings: tuple[str, ...], seed: int) -> Any:
     import psephos.models  # noqa: F401 - registers the recipes
     from psephos.base import estimator_classes
 
-    kinds = estimator_classes()
+    kinds = {one: kind for one, kind in estimator_classes().items() if short_name(one) != "-"}
     named = {short_name(one): kind for one, kind in kinds.items()} | dict(kinds)
     if name not in named:
         known = ", ".join(sorted(map(short_name, kinds)))
@@ -89,6 +98,8 @@ def _setting(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals:
         raise PsephosError(f"--set {text!r} has no value: write it as PARAMETER=VALUE.")
+    if value.strip() == "inf":  # a number that is no literal
+        return name.strip(), math.inf
     try:
         return name.strip(), ast.literal_eval(value.strip())
     except (ValueError, SyntaxError):
@@ -102,4 +113,5 @@ def fitted(estimator: Any, data: Any) -> Any:
     """
     if "categorical_features" in estimator.get_params(deep=False):
         estimator.set_params(categorical_features=sorted(data.categories) or None)
-    return data.named(estimator.fit(data.X, data.y))
+    # groups matter to models that draw folds of their own
+    return data.named(estimator.fit(data.X, data.y, groups=data.groups))

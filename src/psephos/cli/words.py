@@ -27,7 +27,7 @@ def show_summary(found: Any) -> None:
     failed = any(one.n_failed for one in summaries)
     sheet = Table(box=None, pad_edge=False)
     sheet.add_column("model", no_wrap=True)
-    heads = ["bal. accuracy", "ROC-AUC", "columns", "voters", *(["failed"] if failed else [])]
+    heads = ["bal. accuracy", "ROC-AUC", "columns", "stability", "voters", *(["failed"] if failed else [])]
     for head in heads:
         sheet.add_column(head, justify="right", no_wrap=True)
     sheet.add_column("", no_wrap=True)
@@ -38,6 +38,7 @@ def show_summary(found: Any) -> None:
             _spread(one.measures["balanced_accuracy"], 3),
             _spread(one.measures["roc_auc"], 3),
             _spread(one.columns_used, 1),
+            f"{one.stability.value:.2f}" if math.isfinite(one.stability.value) else "-",
             f"{one.n_voters.mean:.1f}" if one.n_voters.n else "-",
             *([str(one.n_failed or "")] if failed else []),
             ("*" if one.model in optimal else " ") + (" card" if card else ""),
@@ -48,6 +49,11 @@ def show_summary(found: Any) -> None:
         console.width = 120  # a file or a pipe has no width: cut nothing
     console.print(sheet)
     console.print("* no model is both more accurate and smaller", style="dim")
+    console.print(
+        "stability: 1 if the same columns are used in every fold, 0 if they are no more alike than"
+        " by lot",
+        style="dim",
+    )
 
 
 def _spread(spread: Any, digits: int) -> str:

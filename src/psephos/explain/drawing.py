@@ -31,12 +31,11 @@ def draw_network(network: Any, places: NDArray[np.float64], least: float, ax: An
     """Draw a network with its nodes at these places (q, 2); see `ColumnNetwork.plot`."""
     plt = pyplot()
     axes: Any = plt.subplots(figsize=(10, 7), layout="constrained")[1] if ax is None else ax
-    for j in range(len(network.names)):
-        for k in range(j):
-            share = network.joint[j, k]
-            if share > 0 and share >= least:
-                line = places[[j, k]].T
-                axes.plot(*line, color="0.6", lw=0.5 + 4 * share, alpha=0.3 + 0.6 * share)
+    for j, k in np.argwhere(np.triu(network.joint, 1) > 0):
+        share = network.joint[j, k]
+        if share >= least:
+            line = places[[j, k]].T
+            axes.plot(*line, color="0.6", lw=0.5 + 4 * share, alpha=0.5 + 0.5 * share)
     axes.scatter(
         *places.T,
         s=90 + 900 * network.weight,

@@ -76,6 +76,17 @@ class ColumnNetwork:
     joint : ndarray of shape (q, q)
         Share of the models that read both; the diagonal is `weight`.
     n_models : int
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from psephos import SparseWrapperClassifier
+    >>> from psephos.explain import ColumnNetwork
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> swag = SparseWrapperClassifier("lda", p_max=3, alpha=0.3, random_state=0).fit(X, y)
+    >>> network = ColumnNetwork.from_estimator(swag)
+    >>> "worst radius" in network.hubs()
+    True
     """
 
     names: list[str]

@@ -123,6 +123,9 @@ def selection_test(
     if not Interval(1, whole=True).allows(n_permutations):
         raise PsephosError(f"n_permutations is {n_permutations!r}: give a whole number above 0.")
     labels = column_or_1d(y)
+    own = statistic if callable(statistic) else None
+    first = _measured(estimator, X, labels, groups, own)  # refuses what cannot be fitted
+    headline = _headline(statistic, first)
     orders = _orders(labels, groups)
     if orders.n_orders < 1 + n_permutations:
         warnings.warn(
@@ -132,9 +135,6 @@ def selection_test(
             stacklevel=2,
         )
     context = Context(np.random.SeedSequence(check_random_state(random_state).randint(2**31 - 1)))
-    own = statistic if callable(statistic) else None
-    first = _measured(estimator, X, labels, groups, own)
-    headline = _headline(statistic, first)
     task = _pool.delayed(_away)
     shuffled = (labels[orders.draw(context.generator(b))] for b in range(int(n_permutations)))
     with warnings.catch_warnings():  # the labels given have raised them already

@@ -78,8 +78,8 @@ def roles(network: Shares) -> dict[str, list[Any]]:
         elif joined and (w[j] >= bound or hub not in secondary.values()):
             role = "secondary hub"
             secondary[j] = hub
-        said = (network.names[hub], float(lift[j, hub])) if joined else ("", float("nan"))
-        found.append((role, *said, synonym))
+        name, meets = (network.names[hub], float(lift[j, hub])) if joined else ("", float("nan"))
+        found.append((role, name, meets, synonym))
     keys = ("role", "hub", "lift", "synonym_of")
     return {key: [one[i] for one in found] for i, key in enumerate(keys)}
 

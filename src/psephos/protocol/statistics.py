@@ -113,10 +113,10 @@ def _values(rows: Rows, column: str) -> list[float]:
 
 def _stability(rows: Rows) -> Stability:
     """Return the selection stability; not defined for rows of before columns were kept."""
-    if not rows or any(row.get("columns") is None for row in rows):
+    n_columns = _number(rows[0].get("n_columns")) if rows else None
+    if n_columns is None or any(row.get("columns") is None for row in rows):
         return Stability(math.nan, math.nan, math.nan, len(rows))
-    sets = [positions_of(str(row["columns"])) for row in rows]
-    return selection_stability(sets, int(rows[0]["n_columns"]))
+    return selection_stability([positions_of(str(r["columns"])) for r in rows], int(n_columns))
 
 
 def _number(value: Any) -> float | None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from psephos._errors import PsephosError
+from psephos.protocol.outputs import SCHEMA
 
 __all__ = ["Cases", "Fit", "Folder", "Heard", "read_folder"]
 
@@ -106,6 +107,12 @@ def read_folder(path: str | Path) -> Folder:
             f"{str(folder)!r} holds no results.csv: give the folder that 'psephos compare' wrote."
         )
     about = _json(folder / "comparison.json")
+    schema = about.get("schema", SCHEMA)
+    if not isinstance(schema, int) or schema > SCHEMA:
+        raise PsephosError(
+            f"{str(folder)!r} was written by a later version (schema {schema}; this one reads up to"
+            f" {SCHEMA}): update psephos, or run the comparison again in another folder."
+        )
     rows = list(_rows(folder / "results.csv"))
     fits = [_fit(row, folder / "results.csv") for row in rows]
     if not fits:

@@ -69,6 +69,16 @@ class CodedLearner:
         """Return whether the learner draws, so that its columns seed it."""
         return bool(getattr(self.inner, "draws", False))
 
+    @property
+    def batched(self) -> bool:
+        """Return whether many candidates are one call, so that threads serve."""
+        return bool(getattr(self.inner, "batched", True))
+
+    @property
+    def chunk(self) -> int | None:
+        """Return how many candidates the learner wants at once, if it says."""
+        return getattr(self.inner, "chunk", None)
+
     def bind(self, problem: Problem) -> BoundLearner:
         """Return the learner on a problem; without categories it is the inner learner's own."""
         if problem.n_codes is None or not problem.n_codes.any():

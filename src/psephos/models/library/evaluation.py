@@ -84,7 +84,7 @@ class Evaluation:
     def chunk(self) -> int:
         """Return how many candidates are judged at once."""
         each = max(1, self.problem.folds.n_tests * self.problem.n_outputs)
-        return int(getattr(self.learner, "chunk", max(1, min(_MOST, _NUMBERS // each))))
+        return int(getattr(self.learner, "chunk", None) or max(1, min(_MOST, _NUMBERS // each)))
 
     @property
     def n_parts(self) -> float:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,6 +131,7 @@ class ForestLearner:
     Steele, Lea and Flood, Fast splittable pseudorandom number generators (2014), OOPSLA, figure 14.
     """
 
+    draws: ClassVar[bool] = True
     n_estimators: int = 100
     max_features: str | int | float | None = "sqrt"
     max_depth: int | None = None
