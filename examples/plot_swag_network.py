@@ -55,7 +55,7 @@ def error_on_all_columns(X, y):
 # -------------
 #
 # The search is repeated on permuted diagnoses. With 19 permutations, which are soon done, p is at
-# least .05, so that is the level here; for a decision take the default, 99 and .01. The same is
+# least .05, so that is the level here; for a decision take the defaults, 99 and .02. The same is
 # asked of diagnoses that have been shuffled before: a search in noise finds its best models too,
 # and their network can be drawn like any other.
 

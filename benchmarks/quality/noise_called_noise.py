@@ -20,7 +20,7 @@ from psephos import SparseWrapperClassifier
 from psephos.explain import selection_test
 
 ROWS, COLUMNS, INFORMATIVE = 100, 500, 3
-SEED = 20_000  # tables and settings were tried on other seeds
+SEED = 30_000  # statistic and level were chosen on tables of other seeds
 KINDS = {"noise": 0.0, "planted, d = 1": 1.0, "planted, d = .75": 0.75}
 LEVELS = (0.01, 0.02, 0.05)
 SWAG = {"learner": "lda", "p_max": 2}
@@ -92,7 +92,7 @@ def main():
     args = parser.parse_args()
     print(
         f"{SWAG}, {args.permutations} permutations; {args.tables} tables of each kind, "
-        f"{ROWS} x {COLUMNS}, {INFORMATIVE} columns planted; default level .01."
+        f"{ROWS} x {COLUMNS}, {INFORMATIVE} columns planted; default level .02."
     )
     found = []
     for kind in args.kinds:

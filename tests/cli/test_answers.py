@@ -81,6 +81,68 @@ def test_a_missing_column_is_one_sentence_that_names_it(call, model, loaded, tmp
         assert list(tmp_path.iterdir()) == [path]
 
 
+def test_swag_fits_by_its_word_and_answers(call, table, tmp_path):
+    from psephos.models import load
+
+    out, rows = tmp_path / "swag.psephos", rows_of(12, 3)
+    settings = ["--model", "swag", "--set", "learner=lda", "--set", "m=inf", "--set", "p_max=2"]
+    columns = ["--target", "state", "--id", "name", "--group", "batch"]
+    result = call("fit", table, *columns, "--set", "n_folds=4", *settings, "--out", out)
+    assert result.exit_code == 0
+    model = load(out)
+    assert (type(model).__name__, model.learner) == ("SparseWrapperClassifier", "lda")
+    assert model.m == math.inf
+    told = sheet(call("predict", out, write_csv(tmp_path / "new.csv", HEADER, rows)).stdout)
+    assert [t["predicted"] for t in told] == model.predict(frame_of(rows)).tolist()
+    assert set(told[0]) == {"id", "predicted", "probability_ill", "probability_well"}
+
+
+def test_a_group_is_not_divided_by_folds_of_the_model_either(call, table, tmp_path, monkeypatch):
+    from psephos import SparseWrapperClassifier
+
+    heard, whole = [], SparseWrapperClassifier.fit
+    monkeypatch.setattr(
+        SparseWrapperClassifier,
+        "fit",
+        lambda self, *given, **named: (heard.append(named), whole(self, *given, **named))[1],
+    )
+    columns = ["--target", "state", "--id", "name", "--group", "batch", "--model", "swag"]
+    assert call("fit", table, *columns, "--out", tmp_path / "m.psephos").exit_code == 0
+    assert len(set(heard[0]["groups"])) == 12
+
+
+def test_a_library_answers_with_what_was_measured(call, table, tmp_path):
+    from psephos.models import load
+
+    out, rows = tmp_path / "swag.psephos", rows_of(12, 3)
+    settings = ["alpha=1.0", "delta=1.0", "p_max=2", "absent=vote", "n_folds=4"]
+    chosen = [word for one in settings for word in ("--set", one)]
+    columns = ["--target", "state", "--id", "name", "--drop", "batch", "--model", "swag"]
+    assert call("fit", table, *columns, *chosen, "--out", out).exit_code == 0
+    whole = sheet(call("predict", out, write_csv(tmp_path / "a.csv", HEADER, rows)).stdout)
+    name = "age, years"
+    j = HEADER.index(name)
+    header, few = [h for h in HEADER if h != name], [r[:j] + r[j + 1 :] for r in rows]
+    part = sheet(call("predict", out, write_csv(tmp_path / "b.csv", header, few)).stdout)
+    model = load(out)
+    assert [t["predicted"] for t in part] == model.predict(
+        frame_of(rows).drop(columns=[name])
+    ).tolist()
+    n = len(model.library_.chosen().usable_with([c for c in model.features_used_ if c != name]))
+    for row, one, other in zip(rows, whole, part, strict=True):
+        assert int(other["n_models"]) < int(one["n_models"])
+        if row[3]:  # nothing else is missing in this row
+            assert int(other["n_models"]) == n
+        assert other["source"] == "chosen"
+        assert 0 < float(other["search_error"]) < 1
+    X = np.zeros((2, 1))
+    np.savez(tmp_path / "none.npz", X=X, feature_names=np.array(["nothing of use"]))
+    silent = sheet(call("predict", out, tmp_path / "none.npz").stdout)
+    assert [(t["n_models"], t["source"], t["search_error"]) for t in silent] == [
+        ("0", "prior", "")
+    ] * 2
+
+
 def test_a_category_the_model_never_met_is_missing(call, model, loaded, tmp_path):
     rows = rows_of(6, 1)
     for row in rows:
@@ -156,6 +218,8 @@ def test_npz_in_and_csv_in_are_the_same(call, tmp_path):
         (["--set", "a=-1"], "a"),
         (["--set", "n_estimators=many"], "n_estimators"),
         (["--model", "forest"], "no model 'forest'"),
+        (["--model", "SparseWrapperRegressor"], "choose one of adaboost, samba, swag"),
+        (["--model", "swag", "--set", "m=some"], "m is 'some'"),
     ],
 )
 def test_parameters_that_cannot_be_set(call, table, tmp_path, settings, words):

@@ -1,5 +1,6 @@
 """The network of columns: shares, roles, files, places, and what the picture is drawn from."""
 
+import json
 import sys
 from itertools import combinations
 
@@ -176,7 +177,7 @@ READERS = {
     ".graphml": nx.read_graphml,
     ".gexf": nx.read_gexf,
     ".json": lambda path: nx.node_link_graph(
-        __import__("json").loads(path.read_text(encoding="utf-8")), edges="links"
+        json.loads(path.read_text(encoding="utf-8")), edges="links"
     ),
 }
 

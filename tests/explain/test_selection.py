@@ -79,12 +79,15 @@ def test_a_level_that_no_p_can_reach_is_refused():
     assert test.p_value == 0.05
     assert test.is_signal(0.05)
     assert not replace(test, observed=np.ones(2)).is_signal(0.05)
-    with pytest.raises(PsephosError, match="use n_permutations=99 or more"):
+    with pytest.raises(PsephosError, match="use n_permutations=49 or more"):
         test.is_signal()
     with pytest.raises(PsephosError, match="level is 1"):
         test.is_signal(1)
     assert made([0.0, 0.0], np.ones((99, 2))).is_signal()
-    assert not made([0.0, 0.0], np.vstack([np.ones((98, 2)), [[0, 1]]])).is_signal()
+    one, two = (np.vstack([np.ones((99 - n, 2)), np.zeros((n, 2))]) for n in (1, 2))
+    assert made([0.0, 0.0], one).is_signal()
+    assert not made([0.0, 0.0], two).is_signal()
+    assert not made([0.0, 0.0], one).is_signal(0.01)
     assert "as low in 0 of 19 permutations of rows (p = 0.05" in test.sentence(0.05)
     assert test.sentence(0.05).startswith("signal")
 

@@ -36,7 +36,9 @@ class Answering:
         vars(self.model).pop("feature_names_in_", None)
         names = schema.words().columns if read else []
         levels = {names[j]: values for j, values in schema.levels.items()} if read else {}
-        cases = read_cases(table_path, names, levels, id_column)
+        # a library may be asked with what was measured: its other models are silent
+        self.absent = getattr(whole, "absent", None) == "vote"
+        cases = read_cases(table_path, names, levels, id_column, absent=self.absent)
         self.ids = cases.ids
         self.X = _typed(cases, names, levels) if read else np.full((len(cases.ids), 1), np.nan)
 

@@ -40,6 +40,8 @@ def read_cases(
     wanted: Sequence[str],
     categories: Mapping[str, Sequence[Any]],
     id_column: str | None,
+    *,
+    absent: bool = False,
 ) -> CaseTable:
     """Read columns by name; all others are ignored, whatever they hold.
 
@@ -52,6 +54,8 @@ def read_cases(
     categories : mapping of str to sequence
         The levels of those that are categorical.
     id_column : str or None
+    absent : bool, default=False
+        Whether columns may be absent: they are then missing throughout.
 
     Raises
     ------
@@ -59,10 +63,10 @@ def read_cases(
         If a column is missing, or a cell of a numeric column is not a number.
     """
     if path.suffix.lower() == ".npz":
-        return _from_npz(path, wanted, id_column)
+        return _from_npz(path, wanted, id_column, absent)
     try:
         with open_text(path) as stream:
-            return _from_text(stream, path, wanted, categories, id_column)
+            return _from_text(stream, path, wanted, categories, id_column, absent)
     except UnicodeDecodeError as error:
         raise PsephosError(f"{path.name!r} is not UTF-8 text: save it as UTF-8.") from error
     except (gzip.BadGzipFile, EOFError, csv.Error) as error:
@@ -75,6 +79,7 @@ def _from_text(
     wanted: Sequence[str],
     categories: Mapping[str, Sequence[Any]],
     id_column: str | None,
+    absent: bool,
 ) -> CaseTable:
     csv.field_size_limit(2**31 - 1)
     first = stream.readline()
@@ -82,7 +87,7 @@ def _from_text(
     header = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
     if header and not header[0] and id_column is None:
         header[0] = id_column = "row names"  # as R and pandas write them
-    places = _places(header, wanted, path)
+    places = _places(header, wanted, path, absent)
     named = _places(header, [id_column], path)[0] if id_column is not None else None
     ids: list[str] = []
     rows: list[list[Any]] = []
@@ -94,7 +99,7 @@ def _from_text(
             )
         rows.append(
             [
-                _cell(cells[j], name, line, name in categories)
+                _cell(cells[j] if j >= 0 else "", name, line, name in categories)
                 for j, name in zip(places, wanted, strict=True)
             ]
         )
@@ -112,13 +117,16 @@ def _lines(stream: io.TextIOWrapper, delimiter: str) -> Iterator[tuple[int, list
             yield reader.line_num + 1, cells
 
 
-def _places(header: Sequence[str], wanted: Sequence[str], path: Path) -> list[int]:
+def _places(
+    header: Sequence[str], wanted: Sequence[str], path: Path, absent: bool = False
+) -> list[int]:
+    """Return where the columns stand; -1 for those that are absent, if they may be."""
     where = {name: j for j, name in enumerate(header)}
-    absent = [name for name in wanted if name not in where]
-    if absent:
-        more = f" (and {len(absent) - 1} more)" if len(absent) > 1 else ""
+    lacking = [name for name in wanted if name not in where]
+    if lacking and not absent:
+        more = f" (and {len(lacking) - 1} more)" if len(lacking) > 1 else ""
         raise PsephosError(
-            f"{path.name!r} has no column {absent[0]!r}{more}: the model reads it; add it, left"
+            f"{path.name!r} has no column {lacking[0]!r}{more}: the model reads it; add it, left"
             " empty where it was not measured."
         )
     for name in wanted:
@@ -126,7 +134,7 @@ def _places(header: Sequence[str], wanted: Sequence[str], path: Path) -> list[in
             raise PsephosError(
                 f"the column name {name!r} stands twice in {path.name!r}: rename one."
             )
-    return [where[name] for name in wanted]
+    return [where.get(name, -1) for name in wanted]
 
 
 def _cell(cell: str, name: str, line: int, categorical: bool) -> Any:
@@ -149,7 +157,7 @@ def _cell(cell: str, name: str, line: int, categorical: bool) -> Any:
     return number
 
 
-def _from_npz(path: Path, wanted: Sequence[str], id_column: str | None) -> CaseTable:
+def _from_npz(path: Path, wanted: Sequence[str], id_column: str | None, absent: bool) -> CaseTable:
     try:
         with np.load(path, allow_pickle=False) as archive:
             wanted_arrays = ["X", "feature_names", *([id_column] if id_column else [])]
@@ -166,7 +174,9 @@ def _from_npz(path: Path, wanted: Sequence[str], id_column: str | None) -> CaseT
     if id_column is not None and id_column not in arrays:
         raise PsephosError(f"{path.name!r} has no array {id_column!r} (--id).")
     ids = arrays[id_column].tolist() if id_column is not None else range(len(X))
-    values = np.asarray(X[:, _places(header, wanted, path)], dtype=np.float64)
+    places = np.array(_places(header, wanted, path, absent), dtype=np.intp)
+    values = np.asarray(X[:, places], dtype=np.float64)
+    values[:, places < 0] = np.nan
     return CaseTable([str(one) for one in ids], values)
 
 

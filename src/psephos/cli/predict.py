@@ -1,10 +1,14 @@
 """psephos predict: the class and probabilities of each case."""
 
+import math
 from pathlib import Path
+from typing import Any
 
 import click
 
 __all__ = ["predict"]
+
+_LIBRARY = ("n_models", "source", "search_error")
 
 
 @click.command()
@@ -15,15 +19,27 @@ __all__ = ["predict"]
 def predict(model: Path, table: Path, id_column: str | None, out: Path | None) -> None:
     """Write the class and the probabilities that MODEL gives each row of TABLE, as csv.
 
-    Columns are matched by name; only those the model reads are needed.
+    Columns are matched by name; only those the model reads are needed. A library that was fitted
+    with absent=vote answers with the models that need only the columns there are: n_models says
+    how many, source whether they were chosen to vote, and search_error how good they were in its
+    search, which flatters them.
     """
     from psephos.cli.answering import Answering, writer
 
     answering = Answering(model, table, id_column)
     with writer(out) as sheet:
-        sheet.writerow(["id", "predicted", *(f"probability_{c}" for c in answering.classes)])
+        heads = ["id", "predicted", *(f"probability_{c}" for c in answering.classes)]
+        sheet.writerow([*heads, *(_LIBRARY if answering.absent else ())])
         for ids, X in answering.blocks():
             told = answering.model.predict(X)
             chances = answering.model.predict_proba(X).tolist()
-            for name, answer, chance in zip(ids, told, chances, strict=True):
-                sheet.writerow([name, answer, *map(repr, chance)])
+            heard = _heard(answering.model, X) if answering.absent else [()] * len(ids)
+            for name, answer, chance, more in zip(ids, told, chances, heard, strict=True):
+                sheet.writerow([name, answer, *map(repr, chance), *more])
+
+
+def _heard(model: Any, X: Any) -> list[tuple[Any, ...]]:
+    """Return for each row how many models voted, their source, and their mean error."""
+    told: dict[str, list[Any]] = model.usable(X)
+    errors = ["" if math.isnan(error) else repr(error) for error in told["error"]]
+    return list(zip(told["n_models"], told["source"], errors, strict=True))

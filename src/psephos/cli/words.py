@@ -27,7 +27,8 @@ def show_summary(found: Any) -> None:
     failed = any(one.n_failed for one in summaries)
     sheet = Table(box=None, pad_edge=False)
     sheet.add_column("model", no_wrap=True)
-    heads = ["bal. accuracy", "ROC-AUC", "columns", "stability", "voters", *(["failed"] if failed else [])]
+    heads = ["bal. accuracy", "ROC-AUC", "columns", "stability", "voters"]
+    heads += ["failed"] if failed else []
     for head in heads:
         sheet.add_column(head, justify="right", no_wrap=True)
     sheet.add_column("", no_wrap=True)

@@ -49,7 +49,7 @@ def selection_test(
     X : table of shape (n, p)
     y : array of shape (n,)
     n_permutations : int, default=99
-        B. At the default level, .01, it must be at least 99.
+        B. At the default level, .02, it must be at least 49.
     statistic : str or callable, default=None
         What decides; low is strong:
 

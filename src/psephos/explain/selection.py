@@ -13,7 +13,7 @@ from psephos.vote.ballots import frame_of
 __all__ = ["SelectionTest"]
 
 _Floats = NDArray[np.float64]
-_LEVEL = 0.01
+_LEVEL = 0.02
 
 
 @dataclass(frozen=True)
@@ -81,13 +81,15 @@ class SelectionTest:
     def is_signal(self, level: float = _LEVEL) -> bool:
         """Return whether the headline's p is at most `level`.
 
-        At .05, one table of noise in twenty is called signal. The default is .01 because a
-        network that is drawn looks convincing whether or not it is; with the default of 99
-        permutations it asks that none of them is as strong as the labels given.
+        At .05, one table of noise in twenty is called signal, and a network that is drawn looks
+        convincing whether or not it is. At the default, .02, it is one in fifty, so that of 100
+        tables of noise more than five are called signal with a chance of .015; with the default
+        of 99 permutations at most one of them may be as strong as the labels given. At .01 none
+        may, and planted columns are lost to a single lucky permutation.
 
         Parameters
         ----------
-        level : float, default=0.01
+        level : float, default=0.02
             In (0, 1).
 
         Raises
@@ -132,7 +134,7 @@ class SelectionTest:
 
         Parameters
         ----------
-        level : float, default=0.01
+        level : float, default=0.02
             As for `is_signal`.
         """
         where = self.names.index(self.headline)

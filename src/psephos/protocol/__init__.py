@@ -14,12 +14,12 @@ that they read back exactly; a figure that is not defined is an empty cell.
 results.csv
     One row per model, repeat and fold, models in the order given: ``dataset, protocol, model,
     repeat, fold, n_train, n_test, n_columns, balanced_accuracy, accuracy, roc_auc, log_loss,
-    columns_used, columns, n_voters, params, status, error``. `params` is JSON with sorted keys ('{}' are
-    the defaults of the contender), `status` is 'ok' or 'failed', `error` a sentence. A shuffle
-    split is repeat r, fold 0. `roc_auc` is one against the rest, plain mean over classes, if there
-    are more than two; `log_loss` clips probabilities to [1e-15, 1]. `columns_used` counts columns
-    of the user's table, and `columns` is their positions from 0, as '0..4 7' (folders of schema 1
-    lack it); `n_voters` is empty for models that are no ensemble.
+    columns_used, columns, n_voters, params, status, error``. `params` is JSON with sorted keys
+    ('{}' are the defaults of the contender), `status` is 'ok' or 'failed', `error` a sentence. A
+    shuffle split is repeat r, fold 0. `roc_auc` is one against the rest, plain mean over classes,
+    if there are more than two; `log_loss` clips probabilities to [1e-15, 1]. `columns_used` counts
+    columns of the user's table, and `columns` is their positions from 0, as '0..4 7' (folders of
+    schema 1 lack it); `n_voters` is empty for models that are no ensemble.
 predictions.csv
     One row per model, split and test row: ``model, repeat, fold, row, id, truth`` and one
     probability ``p_<class>`` a class, in the order of the classes. `row` counts from 0 in the

@@ -40,7 +40,7 @@ class Contender:
     binary_only : dict of str to tuple
         Values of a `Choice` that only two classes allow.
     grouped : bool, default=False
-        Whether its fit draws `n_folds` folds of its own, and so is told the groups of the rows.
+        Whether its fit draws folds of its own, and so is told the groups of the rows.
     """
 
     name: str

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from psephos import __version__
-from psephos.protocol.journal import write_whole
 from psephos.protocol.contender import Contender
+from psephos.protocol.journal import write_whole
 from psephos.protocol.presets import Protocol
 from psephos.protocol.scores import METRICS
 from psephos.protocol.search import Task

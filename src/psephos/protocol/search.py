@@ -14,8 +14,8 @@ from threadpoolctl import threadpool_limits
 
 from psephos._errors import PsephosError
 from psephos.protocol.columns import columns_used
-from psephos.protocol.distributions import draw
 from psephos.protocol.contender import Contender, Params
+from psephos.protocol.distributions import draw
 from psephos.protocol.models import final_step
 from psephos.protocol.pipelines import Shape
 from psephos.protocol.presets import Protocol
@@ -180,11 +180,8 @@ def _inner_score(task: Task, params: Params, shape: Shape, part: Any) -> float:
 
 def _fit(task: Task, model: Any, X: Any, y: Any, groups: Any) -> None:
     """Fit a model; one that draws folds of its own must not divide a group, either."""
-    if groups is None or not task.contender.grouped:
-        model.fit(X, y)
-        return
-    n_folds = max(min(model.n_folds, len(np.unique(groups))), 2)
-    model.set_params(n_folds=n_folds).fit(X, y, groups=groups)
+    told = {} if groups is None or not task.contender.grouped else {"groups": groups}
+    model.fit(X, y, **told)
 
 
 # ------------------------------------------------------------------- reading the model

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from psephos import __version__
-from psephos.protocol import Stability
 from psephos.report.adapter import Opened, open_model
 from psephos.report.casebook import casebook
 from psephos.report.chart import NARROW, WIDE, Point, interval_strip, pareto_chart
@@ -173,8 +172,8 @@ def _model(s: Standing) -> dict[str, Any]:
     spread = f" ± {count(s.columns.sd)}" if s.columns.sd > 0 else ""
     columns, voters = s.columns.mean, s.summary.n_voters.mean
     cells.append({"value": _known(columns), "text": f"{count(columns)}{spread}"})
-    stability = s.summary.stability
-    cells.append({"value": _known(stability.value), "text": _stability(stability)})
+    stability = s.summary.stability.value
+    cells.append({"value": _known(stability), "text": number(stability, 2)})
     cells.append({"value": _known(voters), "text": count(voters)})
     done = str(len(s.fits)) + (f" ({len(s.failed)} failed)" if s.failed else "")
     cells.append({"value": len(s.fits), "text": done})
@@ -191,12 +190,6 @@ def _model(s: Standing) -> dict[str, Any]:
     }
 
 
-def _stability(found: Stability) -> str:
-    if not math.isfinite(found.value):
-        return "–"
-    return f"{number(found.value, 2)} ({number(found.low, 2)} to {number(found.high, 2)})"
-
-
 def _known(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
@@ -206,9 +199,9 @@ def _stability_note(rows: Sequence[Standing]) -> str:
         return ""
     return (
         "Stability tells how alike the columns used are from fold to fold: 1 always the same, 0 no"
-        " more alike than columns drawn by lot (Nogueira, Sechidis & Brown 2018); its 95 %"
-        " interval takes the folds as independent, though their training parts overlap. It is not"
-        " defined for a model that reads every column, or none."
+        " more alike than columns drawn by lot (Nogueira, Sechidis & Brown 2018). Training parts"
+        " overlap, so that it would be lower on new cases. It is not defined for a model that reads"
+        " every column, or none."
     )
 
 

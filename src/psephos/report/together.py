@@ -70,5 +70,6 @@ def _stability(standing: Standing) -> str:
         return words
     return (
         f"{words} Over the {found.n} held-out folds the stability of the columns"
-        f" {standing.label} reads is {number(found.value, 2)} (1: always the same, 0: as by lot)."
+        f" {standing.label} reads is {number(found.value, 2)} (95 % interval {number(found.low, 2)}"
+        f" to {number(found.high, 2)}; 1: always the same, 0: as by lot)."
     )
