@@ -41,7 +41,7 @@ def _each_row(builder: Any, rows: Any, n: Any, work: Callable[[Any], None]) -> N
     byte = ir.IntType(8).as_pointer()
     shape = ir.FunctionType(ir.VoidType(), [byte, _I32, _I32, _I32])
     prefetch = cgutils.get_or_insert_function(builder.module, shape, "llvm.prefetch.p0i8")
-    read, keep, data = (ir.Constant(_I32, v) for v in (0, 3, 1))
+    read, keep, data = (ir.Constant(_I32, v) for v in (0, 1, 1))
 
     def row(k: Any) -> Any:
         return builder.gep(rows, [builder.mul(k, ir.Constant(_I64, _L))])
