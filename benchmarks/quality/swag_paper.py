@@ -218,7 +218,7 @@ def originals(learner, n, seed):
     if learner == "forest":
         return {500: RandomForestClassifier(500, max_features="sqrt", random_state=seed)}
     if learner == "lasso":
-        # C sum log(1 + exp) + |beta|: lambda = 1 / (n C); the scaling hardly penalises the intercept
+        # lambda = 1 / (n C); so scaled, the intercept is hardly penalised
         said = {"solver": "liblinear", "intercept_scaling": 10.0, "max_iter": 1000}
         said |= {"l1_ratio": 1.0, "random_state": seed}
         grid = {lam: LogisticRegression(C=1 / (n * lam), **said) for lam in LAMBDAS.tolist()}

@@ -2,21 +2,17 @@
 
     python benchmarks/quality/swag_workers.py [--kills 12] [--losses 2] [--seed 0]
 
-Killed: a fit with ``folder=`` gets SIGKILL at a random time, when a random chunk has been written,
-or while a file is half written, and is run again in the same folder; after every second kill by
-chunk the last chunk is cut at a random byte besides, as a power failure may. Killed and resumed
-runs use one process or two, by turns.
+Killed: a fit with ``folder=`` gets SIGKILL at a random time, when a random chunk is written, or
+while a file is half written, and is run again; after every second kill by chunk the last chunk is
+cut at a random byte besides. Runs use one process or two, by turns.
 
 Workers: the same fit with n_jobs 1 and 2, threads, loky, and Dask with two worker processes, of
-which one then gets SIGKILL while it works, once where nothing takes its place and once where Dask's
-nanny starts another. Dask comes by ``pip install dask distributed``; without it that part is left
-out, and the last line says so.
+which one then gets SIGKILL at work: nothing takes its place, or Dask's nanny starts another.
 
-Compared are the SHA-256 of the saved model (voters, weights, library), of the probabilities of new
-rows, of the library in words, and of the files in the folder. A model file names the parameters
-too: folder and n_jobs are reset before. Learners: logistic regression and small forests in batches,
-and scikit-learn's trees, one random column a node, which cannot be saved; their votes on the new
-rows are compared instead. The table has gaps. Exit code 0 only if everything is the same.
+Compared are the SHA-256 of the saved model (its folder and n_jobs, which the file would name, are
+reset), of the probabilities of new rows, the library in words and the steps in the folder. The
+learners: logistic regression and small forests in batches; scikit-learn's trees that draw a column
+a node, which cannot be saved: their votes are compared instead. The table has gaps.
 """
 
 import argparse
@@ -24,7 +20,7 @@ import contextlib
 import hashlib
 import importlib.util
 import json
-import logging
+import math
 import os
 import random
 import signal
@@ -44,20 +40,15 @@ from psephos.models.library.learners.logistic import LogisticLearner
 from psephos.models.library.learners.trees import ForestLearner
 
 PATIENCE = 150.0  # seconds for workers to come and tasks to reach them
-KINDS = ("time", "chunk", "draft")
 
 
-class Logistic(LogisticLearner):
-    chunk = 16  # small, so that many moments lie between two of them
-
-
-class Forest(ForestLearner):
-    chunk = 16
+class Small(LogisticLearner):
+    chunk = 16  # candidates at once: few, so that there are many moments between
 
 
 LEARNERS = {
-    "logistic": {"learner": Logistic(), "n_repeats": 4},
-    "forest": {"learner": Forest(n_estimators=5), "n_repeats": 2},
+    "logistic": {"learner": Small(), "n_repeats": 4},
+    "forest": {"learner": ForestLearner(n_estimators=5), "n_repeats": 2},
     "scikit-learn": {"learner": DecisionTreeClassifier(max_features=1), "m": 80},
 }
 
@@ -86,33 +77,33 @@ def sums(model, place):
     else:
         save(model.set_params(folder=None, n_jobs=None), path)
         parts["model"] = path.read_bytes()
-    if folder is not None:  # but for drafts that a kill left behind
-        files = [f for f in sorted(Path(folder).iterdir()) if not f.name.startswith(".")]
-        parts |= {f.name: f.read_bytes() for f in files}
+    if folder is not None:
+        parts |= {file.name: file.read_bytes() for file in sorted(Path(folder).glob("step-*"))}
     return {name: hashlib.sha256(content).hexdigest() for name, content in parts.items()}
 
 
-def differing(expected, found):
-    """Return in words what differs: 'same' if nothing does."""
+def judge(name, how, expected, found):
+    """Print a line of the table; return whether nothing differs."""
     names = sorted(n for n in {*expected, *found} if expected.get(n) != found.get(n))
-    return f"DIFFERENT: {', '.join(names)}" if names else "same"
+    words = f"DIFFERENT: {', '.join(names)}" if names else "same"
+    print(f"| {name} | {how} | {words} |", flush=True)
+    return not names
 
 
 # ------------------------------------------------------------------- killed and resumed
 def target(name, place, n_jobs):
     """Fit in this process, to be killed; write the sums."""
     print("ready", flush=True)
-    model = fitted(name, folder=f"{place}/search", n_jobs=n_jobs)
-    Path(place, "sums.json").write_text(json.dumps(sums(model, place)), encoding="utf-8")
+    found = sums(fitted(name, folder=f"{place}/search", n_jobs=int(n_jobs)), place)
+    Path(place, "sums.json").write_text(json.dumps(found), encoding="utf-8")
 
 
 def start(name, place, n_jobs):
     """Start a fit in its own group of processes and return once its imports are done."""
     place.mkdir(exist_ok=True)
-    command = [sys.executable, __file__, "--fit", name, str(place), str(n_jobs)]
+    command = [sys.executable, __file__, "fit", name, str(place), str(n_jobs)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
-    if process.stdout.readline() != b"ready\n":
-        raise SystemExit("a fit did not start")
+    assert process.stdout.readline() == b"ready\n"
     return process
 
 
@@ -120,8 +111,7 @@ def finish(name, place, n_jobs):
     """Run a fit to its end and return its sums and how long it took."""
     process, begun = start(name, place, n_jobs), time.monotonic()
     process.communicate()
-    if process.returncode:
-        raise SystemExit(f"the fit in {place} ended with {process.returncode}")
+    assert not process.returncode, f"the fit in {place} failed"
     return json.loads((place / "sums.json").read_bytes()), time.monotonic() - begun
 
 
@@ -132,56 +122,50 @@ def kept(search):
 
 def wait_for(search, process, kind, seconds, least):
     """Return at the moment of the kill: by the clock, or when `least` steps and chunks are kept."""
-    begun = time.monotonic()
+    until = time.monotonic() + seconds
     while process.poll() is None:
-        if kind == "time" and time.monotonic() - begun >= seconds:
-            return
-        reached = kind != "time" and kept(search) >= least
-        if reached and (kind == "chunk" or any(search.glob(".*"))):
+        now = kept(search)
+        drafted = now[0] >= least[0] and any(search.glob(".*"))
+        if {"time": time.monotonic() >= until, "chunk": now >= least, "draft": drafted}[kind]:
             return
         time.sleep(0.0005)
-
-
-def cut_last_chunk(search, chance):
-    """Cut the last chunk at a random byte; return whether there was one."""
-    chunks = sorted(search.glob("chunk-*.npy"))
-    for chunk in chunks[-1:]:
-        content = chunk.read_bytes()
-        chunk.write_bytes(content[: chance.randrange(len(content))])
-    return bool(chunks)
 
 
 def kill_and_resume(n_kills, chance, place):
     """Print one line a kill, and yield whether the fit ended the same."""
     whole = {name: finish(name, place / name, 1) for name in LEARNERS}
     for i in range(n_kills):
-        name, kind, here = list(LEARNERS)[i // 3 % 3], KINDS[i % 3], place / f"killed{i}"
+        name, kind = list(LEARNERS)[i // 3 % 3], ("time", "chunk", "draft")[i % 3]
         expected, lasts = whole[name]
-        process, search = start(name, here, 1 + i % 2), here / "search"
+        here, search = place / f"killed{i}", place / f"killed{i}" / "search"
+        process = start(name, here, 1 + i % 2)
         least = chance.randint(0, 2), chance.randint(1, 3)
         wait_for(search, process, kind, chance.uniform(0, lasts), least)
         alive = process.poll() is None
         process.kill()
         process.communicate()
         n_steps, n_chunks = kept(search)
-        torn = kind == "chunk" and i % 2 == 1 and cut_last_chunk(search, chance)
+        torn = i % 6 == 1 and n_chunks > 0
+        for chunk in sorted(search.glob("chunk-*.npy"))[-1:] * torn:
+            os.truncate(chunk, chance.randrange(chunk.stat().st_size))
         found, _ = finish(name, here, 1 + i // 2 % 2)
         with contextlib.suppress(ProcessLookupError):  # what the killed one had started
             os.killpg(process.pid, signal.SIGKILL)
-        how = f"{'killed' if alive else 'HAD ENDED'} by {kind} with {n_steps} steps, {n_chunks} "
-        how += "chunks" + ", the last one cut" * torn
-        yield row(name, how, differing(expected, found)) and alive
+        how = (
+            f"{kind}: {'killed' if alive else 'HAD ENDED'} with {n_steps} steps, {n_chunks} chunks"
+        )
+        how += ", one cut" * torn + f"; {kept(search)[1]} chunks left at the end"
+        yield judge(name, how, expected, found) and alive
 
 
 # ------------------------------------------------------------------- workers
 def by_joblib(name, expected, place):
-    """Print one line for each of the workers of joblib, and yield if it is the same."""
-    found = sums(fitted(name, n_jobs=2), place)
-    yield row(name, "n_jobs=2", differing(expected, found))
-    for backend in ("threading", "loky"):
-        with joblib.parallel_config(backend, n_jobs=2):
-            found = sums(fitted(name), place)
-        yield row(name, f"{backend}, two workers", differing(expected, found))
+    """Print one line for each kind of workers of joblib, and yield if it is the same."""
+    for backend in ("n_jobs=", "threading", "loky"):
+        given = {} if backend == "n_jobs=" else {"backend": backend, "n_jobs": 2}
+        with joblib.parallel_config(**given):
+            found = sums(fitted(name, n_jobs=None if given else 2), place)
+        yield judge(name, f"{backend}2", expected, found)
 
 
 @contextlib.contextmanager
@@ -189,15 +173,15 @@ def dask_workers(place, nanny):
     """Yield a Dask client with two worker processes of one thread."""
     from distributed import Client, LocalCluster
 
-    kind, options = "--nanny" if nanny else "--no-nanny", ["--nthreads", "1", "--no-dashboard"]
-    command = [sys.executable, "-m", "distributed.cli.dask_worker", kind, *options]
-    command += ["--local-directory", str(place)]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    scheduler = LocalCluster(0, dashboard_address=None, silence_logs=logging.CRITICAL)
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", "--nthreads", "1"]
+    command += [f"--local-directory={place}", "--no-dashboard", f"--{'no-' * (not nanny)}nanny"]
+    scheduler = LocalCluster(n_workers=0, dashboard_address=None, silence_logs=50)
     with scheduler, Client(scheduler) as client:
-        own = [subprocess.Popen([*command, client.scheduler.address], **quiet) for _ in range(2)]
+        command.append(client.scheduler.address)
+        own = [subprocess.Popen(command, stderr=subprocess.DEVNULL) for _ in range(2)]
         try:
             client.wait_for_workers(2, timeout=PATIENCE)
+            client.run(importlib.import_module, "psephos.models")  # or a kill would hit imports
             yield client
         finally:
             for process in own:
@@ -206,7 +190,7 @@ def dask_workers(place, nanny):
 
 
 def by_dask(name, client, after):
-    """Return a fit by Dask, and how many tasks the worker had that was killed after some time."""
+    """Return a fit by Dask, how many tasks the worker that was killed had, and the seconds."""
     pids, lost, over = client.run(os.getpid), [], threading.Event()
     victim, begun = min(pids), time.monotonic()
 
@@ -220,11 +204,11 @@ def by_dask(name, client, after):
 
     killer = threading.Thread(target=kill)
     with joblib.parallel_config("dask", wait_for_workers_timeout=PATIENCE):
-        if after is not None:
-            killer.start()
+        killer.start()
         model = fitted(name)
     over.set()
-    return model, lost
+    killer.join()
+    return model, lost, time.monotonic() - begun
 
 
 def lose_workers(name, expected, n_losses, chance, place):
@@ -232,36 +216,22 @@ def lose_workers(name, expected, n_losses, chance, place):
     for nanny in (False, True):
         lasts = 0.0
         for i in range(1 + n_losses):
-            after = chance.uniform(0, 0.6) * lasts if i else None
+            after = chance.uniform(0, 0.6) * lasts if i else math.inf
             with dask_workers(place, nanny) as client:
-                begun = time.monotonic()
-                model, lost = by_dask(name, client, after)
-                lasts = lasts or time.monotonic() - begun
-            how = "Dask, two workers" + " under nannies" * nanny
-            if i:
-                how += f", one killed with {lost[0]} tasks" if lost else ", NONE KILLED"
-            same = row(name, how, differing(expected, sums(model, place)))
-            yield same and (bool(lost) or not i)
-
-
-def row(*cells):
-    """Print a line of the table; return whether it says that the bytes are the same."""
-    print("| " + " | ".join(cells) + " |", flush=True)
-    return cells[-1] == "same"
+                model, lost, took = by_dask(name, client, after)
+            lasts = lasts or took
+            fate = f", one killed with {lost[0]} tasks" if lost else ", NONE KILLED" * bool(i)
+            how = "Dask, two workers" + " under nannies" * nanny + fate
+            yield judge(name, how, expected, sums(model, place)) and (bool(lost) or not i)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kills", type=int, default=12)
-    parser.add_argument("--losses", type=int, default=2)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--fit", nargs=3, help=argparse.SUPPRESS)
+    for name, default in {"--kills": 12, "--losses": 2, "--seed": 0}.items():
+        parser.add_argument(name, type=int, default=default)
     args = parser.parse_args()
-    if args.fit:
-        return target(args.fit[0], args.fit[1], int(args.fit[2]))
     chance, has_dask = random.Random(args.seed), importlib.util.find_spec("distributed") is not None
-    row("learner", "what happened", "bytes")
-    row(*["---"] * 3)
+    print("| learner | what happened | bytes |\n| --- | --- | --- |", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         same = list(kill_and_resume(args.kills, chance, place))
@@ -277,4 +247,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(target(*sys.argv[2:]) if sys.argv[1:2] == ["fit"] else main())

@@ -123,10 +123,10 @@ class DataTable:
         }
         model.schema_ = Schema(self.n_columns, self.names, levels)
         model.feature_names_in_ = np.asarray(self.names, dtype=object)
-        library = getattr(model, "library_", None)
+        library: Any = getattr(model, "library_", None)
         if library is not None:  # it names columns by itself
-            words = tuple(self.names[j] for j in library.columns.tolist())
-            model.library_ = replace(library, words=words)
+            used: list[int] = library.columns.tolist()
+            model.library_ = replace(library, words=tuple(self.names[j] for j in used))
         return model
 
     def renamed(self, dataset: str) -> "DataTable":
