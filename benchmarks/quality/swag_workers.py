@@ -161,11 +161,11 @@ def kill_and_resume(n_kills, chance, place):
 # ------------------------------------------------------------------- workers
 def by_joblib(name, expected, place):
     """Print one line for each kind of workers of joblib, and yield if it is the same."""
-    for backend in ("n_jobs=", "threading", "loky"):
-        given = {} if backend == "n_jobs=" else {"backend": backend, "n_jobs": 2}
+    for backend in ("n_jobs", "threading", "loky"):
+        given = {} if backend == "n_jobs" else {"backend": backend, "n_jobs": 2}
         with joblib.parallel_config(**given):
             found = sums(fitted(name, n_jobs=None if given else 2), place)
-        yield judge(name, f"{backend}2", expected, found)
+        yield judge(name, f"{backend}, two workers", expected, found)
 
 
 @contextlib.contextmanager
