@@ -12,12 +12,13 @@ import zlib
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_array_equal
-from sklearn.base import clone
+from numpy.testing import assert_array_equal, assert_equal
+from sklearn.base import clone, is_regressor
 from sklearn.tree import DecisionTreeClassifier
 
 from psephos import AdaBoostClassifier, SamBAClassifier, load, modelfile, save
 from psephos._errors import ModelFileError
+from psephos.models.library import Library
 from psephos.testing import small_settings, small_table
 
 SETTINGS = small_settings()
@@ -33,8 +34,13 @@ def named_frame(n_classes=2):
 
 
 def fitted(name="samba", **kwargs):
-    X, y = small_table(**kwargs)
+    numbers = {"n_classes": 0} if is_regressor(SETTINGS[name]) else {}
+    X, y = small_table(**numbers, **kwargs)
     return clone(SETTINGS[name]).fit(X, y), X
+
+
+def plain(value):
+    return value.table() if isinstance(value, Library) else value
 
 
 def file_of(model, tmp_path):
@@ -49,23 +55,31 @@ def file_of(model, tmp_path):
 def test_round_trip_of_frames_with_categories(name, n_classes, tmp_path):
     frame, y = named_frame(n_classes)
     model = clone(SETTINGS[name])
-    if model.estimator is not None:  # voters of scikit-learn know no categories
+    if is_regressor(model):
+        y = np.unique(y, return_inverse=True)[1] + 0.1 * np.arange(len(y))
+    foreign = getattr(model, "estimator", None)
+    if foreign is not None:  # voters of scikit-learn know no categories
         frame = frame.drop(columns=["site"])
         model.set_params(categorical_features=None)
     model.fit(frame, y)
     path = file_of(model, tmp_path)
     again = load(path)
     assert type(again) is type(model)
-    assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
+    assert_array_equal(again.predict(frame), model.predict(frame))
+    if not is_regressor(model):
+        assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
     assert_array_equal(again.feature_names_in_, model.feature_names_in_)
     assert again.schema_ == model.schema_
     assert again.explain(frame[:5]).columns() == model.explain(frame[:5]).columns()
-    assert_array_equal(again.estimator_errors_, model.estimator_errors_)
+    for extra in model.extras:
+        assert_equal(plain(getattr(again, extra)), plain(getattr(model, extra)))
     params = model.get_params(deep=False)
-    assert again.get_params(deep=False) == {**params, "estimator": None}
-    if model.estimator is None:
+    assert again.get_params(deep=False) == {
+        k: params[k] if k != "estimator" else None for k in params
+    }
+    if foreign is None:
         refitted = again.fit(frame, y)
-        assert_array_equal(refitted.predict_proba(frame), model.predict_proba(frame))
+        assert_array_equal(refitted.predict(frame), model.predict(frame))
         assert path.read_bytes() == file_of(refitted, tmp_path).read_bytes()
 
 
@@ -239,11 +253,16 @@ def use(model):
     """Ask a model that was accepted for everything it can say: it must not crash."""
     X = np.random.default_rng(0).standard_normal((7, model.n_features_in_))
     with np.errstate(all="ignore"):
-        model.predict_proba(X)
+        model.predict(X)
+        if hasattr(model, "predict_proba"):
+            model.predict_proba(X)
         model.explain(X).columns()
         model.describe()
         model.local_importance(X)
         model.reduce()
+        if hasattr(model, "library_"):
+            model.library_.table()
+            model.usable(X)
 
 
 def accepted(path):
@@ -257,7 +276,8 @@ def accepted(path):
     return None
 
 
-KINDS = ["samba", "adaboost", "adaboost-trees", "samba-lines", "samba-bayes"]
+KINDS = ["samba", "adaboost", "adaboost-trees", "samba-lines", "samba-bayes", "swag-best"]
+KINDS += ["swag-qda", "swag-rbf_svm", "swag-forest", "swag-numbers"]
 
 
 @pytest.mark.filterwarnings("ignore")

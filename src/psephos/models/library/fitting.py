@@ -1,5 +1,6 @@
 """The fit that the two wrappers share: judge, search, choose, refit, vote."""
 
+import os
 from contextlib import nullcontext
 from typing import Any
 
@@ -48,6 +49,18 @@ class Anything:
         return "anything"
 
 
+class Folder:
+    """None, or the path of a folder."""
+
+    def allows(self, value: Any) -> bool:
+        """Return whether the value can name a folder."""
+        return value is None or isinstance(value, str | os.PathLike)
+
+    def words(self) -> str:
+        """Return what is allowed."""
+        return "None or the path of a folder"
+
+
 SHARED: dict[str, Constraint] = {
     "p_max": OneOf((Interval(1, whole=True), Options(("epv", "curve", "embedded")))),
     "m": Anything(),  # SearchSettings says what is wrong with these three
@@ -63,7 +76,7 @@ SHARED: dict[str, Constraint] = {
     "first_step": Options(("columns", "pairs")),
     "absent": Options((None, "vote")),
     "n_reserve": Interval(0, whole=True),
-    "folder": Anything(),
+    "folder": Folder(),
     "verbose": Flag(),
     "n_jobs": Jobs(),
     "random_state": Seed(),
