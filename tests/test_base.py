@@ -60,8 +60,11 @@ def test_only_recipes_are_registered():
 
     assert "Mine" not in estimator_classes()
     assert set(estimator_classes()) == {
-        "AdaBoostClassifier", "SamBAClassifier", "SparseWrapperClassifier", "SparseWrapperRegressor",
-    }  # fmt: skip
+        "AdaBoostClassifier",
+        "SamBAClassifier",
+        "SparseWrapperClassifier",
+        "SparseWrapperRegressor",
+    }
     assert set(estimator_classes()) <= set(psephos.__all__)
     estimator_classes().clear()
     assert estimator_classes()

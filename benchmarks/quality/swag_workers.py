@@ -3,8 +3,8 @@
     python benchmarks/quality/swag_workers.py [--kills 12] [--losses 2] [--seed 0]
 
 Killed: a fit with ``folder=`` gets SIGKILL at a random time, when a random chunk is written, or
-while a file is half written, and is run again; after every second kill by chunk the last chunk is
-cut at a random byte besides. Runs use one process or two, by turns.
+while a file is half written, and is run again, with one process or two. After every second kill by
+chunk the last chunk is cut besides.
 
 Workers: the same fit with n_jobs 1 and 2, threads, loky, and Dask with two worker processes, of
 which one then gets SIGKILL at work: nothing takes its place, or Dask's nanny starts another.
@@ -42,13 +42,17 @@ from psephos.models.library.learners.trees import ForestLearner
 PATIENCE = 150.0  # seconds for workers to come and tasks to reach them
 
 
-class Small(LogisticLearner):
+class Logistic(LogisticLearner):
     chunk = 16  # candidates at once: few, so that there are many moments between
 
 
+class Forest(ForestLearner):
+    chunk = 16
+
+
 LEARNERS = {
-    "logistic": {"learner": Small(), "n_repeats": 4},
-    "forest": {"learner": ForestLearner(n_estimators=5), "n_repeats": 2},
+    "logistic": {"learner": Logistic(), "n_repeats": 4},
+    "forest": {"learner": Forest(n_estimators=5), "n_repeats": 2},
     "scikit-learn": {"learner": DecisionTreeClassifier(max_features=1), "m": 80},
 }
 
@@ -108,7 +112,6 @@ def start(name, place, n_jobs):
 
 
 def finish(name, place, n_jobs):
-    """Run a fit to its end and return its sums and how long it took."""
     process, begun = start(name, place, n_jobs), time.monotonic()
     process.communicate()
     assert not process.returncode, f"the fit in {place} failed"
@@ -116,7 +119,6 @@ def finish(name, place, n_jobs):
 
 
 def kept(search):
-    """Return how many whole steps and chunks the folder of a search holds."""
     return len(list(search.glob("step-*.json"))), len(list(search.glob("chunk-*.npy")))
 
 
@@ -160,7 +162,6 @@ def kill_and_resume(n_kills, chance, place):
 
 # ------------------------------------------------------------------- workers
 def by_joblib(name, expected, place):
-    """Print one line for each kind of workers of joblib, and yield if it is the same."""
     for backend in ("n_jobs", "threading", "loky"):
         given = {} if backend == "n_jobs" else {"backend": backend, "n_jobs": 2}
         with joblib.parallel_config(**given):
@@ -191,16 +192,15 @@ def dask_workers(place, nanny):
 
 def by_dask(name, client, after):
     """Return a fit by Dask, how many tasks the worker that was killed had, and the seconds."""
-    pids, lost, over = client.run(os.getpid), [], threading.Event()
-    victim, begun = min(pids), time.monotonic()
+    pids, lost, over, begun = client.run(os.getpid), [], threading.Event(), time.monotonic()
 
     def kill():
-        while not over.wait(0.002):
-            tasks = len(client.processing().get(victim, ()))
-            if tasks and time.monotonic() - begun >= after:
+        while not over.wait(0.002) and not lost:
+            tasks = {worker: len(keys) for worker, keys in client.processing().items()}
+            victim = max(tasks, key=tasks.get, default=None)
+            if tasks.get(victim) and time.monotonic() - begun >= after:
                 os.kill(pids[victim], signal.SIGKILL)
-                lost.append(tasks)
-                return
+                lost.append(tasks[victim])
 
     killer = threading.Thread(target=kill)
     with joblib.parallel_config("dask", wait_for_workers_timeout=PATIENCE):

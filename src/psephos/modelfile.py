@@ -240,6 +240,9 @@ def _model(manifest: dict[str, Any], files: dict[str, NDArray[Any]]) -> VoteEsti
             raise ModelFileError("its column names do not fit its table: the file is damaged.")
         model.feature_names_in_ = np.asarray(schema.names, dtype=object)
     extras = {n: decode(v, arrays) for n, v in manifest["extras"].items()}
+    for extra in extras.values():
+        if hasattr(extra, "check_vote"):
+            extra.check_vote(vote)
     model._set_fitted(vote, schema, extras)
     return model
 

@@ -10,7 +10,6 @@ from psephos.kernels.tiny_forest import (
     add_share,
     forest_scores,
     group_means,
-    grow_one,
     tree_seed,
     weigh,
 )
@@ -42,11 +41,13 @@ def splits():
 def scores(table, rule, subsets, weight, bootstrap=True):
     subsets = np.asarray(subsets, dtype=np.int64)
     out = np.empty((len(subsets), _N, rule.n_classes if rule.n_classes > 2 else 1))
-    scratch = room(_N, subsets.shape[1], rule.n_classes)
+    work, tree = room(_N, subsets.shape[1], rule.n_classes)
+    left = work.left if rule.n_classes > 2 else None
     shares = np.full((_N, max(rule.n_classes, 1)), 9.0)
     forest_scores(
-        table, rule, weight, *splits(), subsets, _SEED, _TREES, bootstrap, *scratch, shares, out
-    )
+        table, rule, weight, *splits(), subsets, _SEED, 0, (0, _TREES), bootstrap, work, tree, left,
+        shares, out,
+    )  # fmt: skip
     return out
 
 
@@ -63,10 +64,12 @@ def test_scores_are_those_of_the_mean_tree(n_classes, bootstrap):
         rows = train[train_ptr[s] : train_ptr[s + 1]]
         share = np.zeros((_N, max(n_classes, 1)))
         for number in range(_TREES):
-            who = (weight, _SEED, s, number, bootstrap)
-            grow_one(table, rule, columns, rows, 0, len(rows), *who, work, tree)
+            state = np.uint64(tree_seed(_SEED, columns, s, number))
+            state = weigh(work.mass, rows, 0, len(rows), weight, bootstrap, np.uint64(state))
+            left = work.left if n_classes > 2 else None
+            grow(table, rule, columns, np.uint64(state), work, tree, left)
             for i in test[test_ptr[s] : test_ptr[s + 1]]:
-                leaf = leaf_of(table, columns, tree, i)
+                leaf = leaf_of(table.values, columns, *tree, i)
                 weight_at, total = tree.sums[leaf, 1:2], tree.sums[leaf, 2:]
                 if n_classes == 2:
                     total = np.concatenate([weight_at - total, total])
@@ -99,7 +102,7 @@ def test_bootstrap_draws_as_many_rows_as_there_are():
     total = np.zeros(_N)
     for number in range(100):
         state = np.uint64(tree_seed(_SEED, np.array([2]), 1, number))
-        after = weigh(work, train, 0, 16, weight, True, state)
+        after = weigh(work.mass, train, 0, 16, weight, True, state)
         assert after != state
         counts = work.mass[:, 0] / weight
         assert_array_equal(counts, np.round(counts))
@@ -108,7 +111,7 @@ def test_bootstrap_draws_as_many_rows_as_there_are():
     expected = total[4:20].mean()
     assert expected == 100
     assert ((total[4:20] - expected) ** 2 / expected).sum() < 37.7  # 15 degrees, one in a thousand
-    weigh(work, train, 2, 9, weight, False, state)
+    weigh(work.mass, train, 2, 9, weight, False, state)
     inside = (np.arange(_N) >= 6) & (np.arange(_N) < 13)
     assert_array_equal(work.mass[:, 0], np.where(inside, weight, 0))
 
@@ -128,12 +131,12 @@ def test_training_without_rows_knows_nothing():
     work, tree = room(_N, 1, 3)
     table = table_of(3)
     work.mass[:, 0] = 0.0
-    grow(table, Rule(3, 9, 1, 1), np.array([0]), _SEED, work, tree)
+    grow(table, Rule(3, 9, 1, 1), np.array([0]), _SEED, work, tree, work.left)
     shares = np.zeros((1, 3))
-    add_share(tree, 0, 3, shares, 0)
+    add_share(tree.sums, 0, 3, shares, 0)
     assert_allclose(shares, 1 / 3)
     number = np.zeros((1, 1))
-    add_share(tree, 0, 0, number, 0)
+    add_share(tree.sums, 0, 0, number, 0)
     assert_array_equal(number, 0)
 
 

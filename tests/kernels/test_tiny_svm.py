@@ -110,7 +110,7 @@ def run_rbf(table, splits, subsets, C=(1.0,), gamma=0.0, scale=True, tol=1e-9):
     room = machines(len(X), subsets.shape[1], n_classes, len(C))
     rbf_scores(
         X, weight, plan, (0, len(splits)), test, test_ptr, subsets, gamma, np.array(C), tol,
-        room, out,
+        room, room.pair if plan.classes.shape[1] > 3 else None, out,
     )  # fmt: skip
     return out
 

@@ -26,8 +26,16 @@ def grown(X, y, w, rule, columns, state=_START):
     work.mass[:, 0] = w
     columns = np.asarray(columns, dtype=np.int64)
     table = table_of(X, y)
-    nodes = grow(table, rule, columns, np.uint64(state), work, tree)
-    leaves = [leaf_of(table, columns, tree, i) for i in range(len(y))]
+    nodes = grow(
+        table,
+        rule,
+        columns,
+        np.uint64(state),
+        work,
+        tree,
+        work.left if rule.n_classes > 2 else None,
+    )
+    leaves = [leaf_of(table.values, columns, *tree, i) for i in range(len(y))]
     return tree.link[:nodes].copy(), tree.sums[:nodes].copy(), np.array(leaves)
 
 

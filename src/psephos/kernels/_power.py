@@ -56,7 +56,7 @@ _SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
 _WHOLE = 6755399441055744.0  # 1.5 * 2^52: what is added to it is rounded to a whole number
 
 
-@jit(fastmath={"contract"})
+@jit(fastmath={"contract"}, _nrt=False)
 def root(u):
     """Square root of a number that is zero or normal and below 1e300."""
     y = to_float(0x5FE6EB50C7B537A9 - (to_bits(u) >> 1))  # about 1 / sqrt(u)
@@ -67,7 +67,7 @@ def root(u):
     return h + (h * e) * (0.5 + e * 0.375)
 
 
-@jit(fastmath={"contract"})
+@jit(fastmath={"contract"}, _nrt=False)
 def _one_by(d):
     """Reciprocal of a number between 1e-300 and 1e300: ``y / (1 - e)``, ``e = 1 - d y``."""
     y = to_float(0x7FDE623822FC16E6 - to_bits(d))
@@ -78,7 +78,7 @@ def _one_by(d):
     return y + y * (e + e * e)
 
 
-@jit(fastmath={"contract"})
+@jit(fastmath={"contract"}, _nrt=False)
 def inverse_power(u, factor, b, base):
     """Put ``1 / (base + (factor u)^(b / 2))`` in place of ``u``, zeros or normal numbers.
 
@@ -118,7 +118,7 @@ def inverse_power(u, factor, b, base):
         high = (0.32061638813224547 + z * 0.2614442493522915) + zz * 0.2429160853987535
         p = low + (zz * zz) * high
         y = half * ((to_float(e + 0x4338000000000000) - _WHOLE) + s * p)
-        y = max(y, -1022.0)
+        y = -1022.0 if y < -1022.0 else y
         t = y + _WHOLE
         f = y - (t - _WHOLE)
         ff = f * f

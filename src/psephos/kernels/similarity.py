@@ -65,17 +65,19 @@ def _zeros(rows: int, columns: int) -> _Float:
     return flat[skip : skip + rows * columns].reshape(rows, columns)
 
 
-@jit(fastmath={"contract"})
-def _squared_row(X, r, columns, inverse, is_category, has_nan, far, first, out):
+@jit(fastmath={"contract"}, _nrt=False)
+def _squared_row(X, r, columns, inverse, is_category, has_nan, far, first, out, counts):
     """Squared distances of row r to the anchors from ``first`` on, into ``out[first:]`` (m,).
 
     ``columns`` (q, m or more) are the anchors'. ``far`` stands where no column is in both rows.
+    Scratch: counts (m,).
     """
     wide()
     q = columns.shape[0]
     u = out[first:]
     m = u.shape[0]
-    u[:] = 0.0
+    for i in range(m):
+        u[i] = 0.0
     known = 0
     ragged = special = False
     f = g = -1  # columns that wait for a third: in one sweep their sum stays in a register
@@ -102,7 +104,7 @@ def _squared_row(X, r, columns, inverse, is_category, has_nan, far, first, out):
             u[i] = ((u[i] + dx * dx) + dy * dy) + dz * dz
         f = g = -1
     if f >= 0:  # one or two are left over
-        h = max(f, g)
+        h = g if g >= 0 else f
         x, y, by_x, by_y = X[r, f], X[r, h], inverse[f], inverse[h] if g >= 0 else 0.0
         at_x, at_y = columns[f, first:], columns[h, first:]
         for i in range(m):
@@ -111,7 +113,8 @@ def _squared_row(X, r, columns, inverse, is_category, has_nan, far, first, out):
             u[i] = (u[i] + dx * dx) + dy * dy
     if not special and known == q:
         return
-    counts = np.full(m, float(known))
+    for i in range(m):
+        counts[i] = known
     for f in range(q):
         x = X[r, f]
         if np.isnan(x) or not (has_nan[f] or is_category[f]):
@@ -132,13 +135,13 @@ def _squared_row(X, r, columns, inverse, is_category, has_nan, far, first, out):
                 u[i] = u[i] * (q / present) if present > 0.0 else far
 
 
-@jit
-def _squared_rows(X, columns, inverse, is_category, has_nan, far, out):
+@jit(_nrt=False)
+def _squared_rows(X, columns, inverse, is_category, has_nan, far, out, counts):
     for r in range(X.shape[0]):
-        _squared_row(X, r, columns, inverse, is_category, has_nan, far, 0, out[r])
+        _squared_row(X, r, columns, inverse, is_category, has_nan, far, 0, out[r], counts)
 
 
-@jit(fastmath={"contract", "reassoc"})
+@jit(fastmath={"contract", "reassoc"}, _nrt=False)
 def _root_sum(u, w):
     """``sum w_i sqrt(u_i)`` and the sum of ``w_i`` over the u that are not negative."""
     wide()
@@ -150,25 +153,26 @@ def _root_sum(u, w):
     return total, pairs
 
 
-@jit
-def _mean_of_pairs(Z, w, columns, inverse, is_category, has_nan, far, u):
+@jit(_nrt=False)
+def _mean_of_pairs(Z, w, columns, inverse, is_category, has_nan, far, u, counts):
     """Weighted mean distance over all ordered pairs of rows, those at ``far < 0`` left out."""
     m = Z.shape[0]
     total = pairs = 0.0
     for top in range(0, m, ANCHORS):  # pairs of rows in different blocks are met once, count twice
         start, times = top, 1.0
-        end = behind = min(m, top + ANCHORS)
+        end = behind = m if m < top + ANCHORS else top + ANCHORS
         while start < m:
             for r in range(top, behind):
-                _squared_row(Z, r, columns, inverse, is_category, has_nan, far, start, u[:end])
+                row = u[:end]
+                _squared_row(Z, r, columns, inverse, is_category, has_nan, far, start, row, counts)
                 roots, known = _root_sum(u[start:end], w[start:end])
                 total += times * w[r] * roots
                 pairs += times * w[r] * known
-            start, end, times = end, min(m, end + _NEAR), 2.0
+            start, end, times = end, m if m < end + _NEAR else end + _NEAR, 2.0
     return total / pairs if pairs > 0.0 else 0.0
 
 
-@jit
+@jit(_nrt=False)
 def _range(u):
     """Least number that is not zero, greatest number, and whether one is zero; none negative."""
     wide()
@@ -176,18 +180,18 @@ def _range(u):
     low = high = to_bits(u[0])
     for i in range(u.shape[0]):
         bits = to_bits(u[i])
-        low = min(low, bits)
-        high = max(high, bits)
+        low = bits if bits < low else low
+        high = bits if bits > high else high
     zeros = low == 0
     if zeros:
         low = to_bits(np.inf)
         for i in range(u.shape[0]):
             bits = to_bits(u[i])
-            low = min(low, bits if bits > 0 else low)
+            low = bits if 0 < bits < low else low
     return to_float(low), to_float(high), zeros
 
 
-@jit
+@jit(_nrt=False)
 def _is_tame(low, high, zeros, base, b, by):
     """Whether no step of the weights ``1 / (base + (d by)^b)`` nears the limits of float64."""
     if not (base < 1e270 and by * by > 1e-290 and by * by < 1e290):
@@ -195,13 +199,14 @@ def _is_tame(low, high, zeros, base, b, by):
     if high == 0.0:
         return base > 1e-270
     least, most = low * by * by, high * by * by
-    reach = 2.0 ** min(960.0, 1800.0 / b)  # to the power b / 2 it is at most 2^900
+    power = 1800.0 / b
+    reach = 2.0 ** (power if power < 960.0 else 960.0)  # to the power b / 2 it is at most 2^900
     # Without a floor the least of the sums is that of the nearest anchor.
     near = base > 1e-270 or (not zeros and least > 1.0 / reach)
     return near and low > 1e-290 and least > 1e-290 and high < 1e290 and most < reach
 
 
-@jit
+@jit(_nrt=False)
 def _weigh_far(u, a, b, by, low, high, zeros):
     """Weights of a row near the limits of float64, divided by ``2^c``; returns c."""
     if a == 0.0 and zeros:  # the exact branch: only identical anchors are heard
@@ -210,7 +215,7 @@ def _weigh_far(u, a, b, by, low, high, zeros):
         return 0.0
     floor = b * np.log2(a) if a > 0.0 else -np.inf
     nearest = -np.inf if zeros else 0.5 * b * np.log2(low * by * by)
-    farthest = max(floor, nearest)
+    farthest = nearest if nearest > floor else floor
     if abs(farthest) == np.inf:  # all infinitely far, and equally so
         for i in range(u.shape[0]):
             u[i] = 1.0
@@ -224,81 +229,81 @@ def _weigh_far(u, a, b, by, low, high, zeros):
     return shift
 
 
-@jit
-def _weigh_row(u, s, own, a, b, scale, per_query):
-    """Turn squared distances to all anchors into ``k / 2^c`` in place; returns c.
-
-    Anchor ``own`` (-1: none) is left out. The shift c, in powers of two, is zero unless the
-    greatest weight would leave the range of float64.
-    """
-    m = u.shape[0]
-    if own >= 0:
-        if m == 1:
-            u[0] = 0.0
-            return 0.0
-        u[own] = 0.0
-    unit = _root_sum(u, s)[0] if per_query else scale
-    by = 1.0 / unit if unit > 0.0 else 1.0
-    if own >= 0:  # a neighbour's distance changes no extreme
-        u[own] = u[own - 1 if own > 0 else 1]
-    low, high, zeros = _range(u)
-    shift = 0.0
-    base = a**b
-    if _is_tame(low, high, zeros, base, b, by):
-        inverse_power(u, by * by, b, base)
-    else:
-        shift = _weigh_far(u, a, b, by, low, high, zeros)
-    if own >= 0:
-        u[own] = 0.0
-    return shift
-
-
-@jit
+@jit(_nrt=False)
 def _sum_rows(
     X, m, columns, inverse, is_category, has_nan, far, s, codes, own, a, b, scale, per_query,
-    shift, sums, weights, table,
+    shift, tile, sums, weights, table, counts,
 ):  # fmt: skip
     """Sum the weights around the rows of X, 16 side by side, into ``sums`` (tiles, T', 16).
 
-    ``weights`` (16, m filled up to whole blocks with zeros) and ``table`` are room to work in.
+    Anchor ``own[r]`` (-1: none) is left out. Begins at a tile, returns the one after the last that
+    is done. A row whose greatest weight would leave the range of float64 has its weights divided
+    by ``2^shift[r]``; where ``shift`` is None, and the kernel holds no code for such rows, it ends
+    before the row's tile. ``weights`` (16, m filled up to whole blocks with zeros), ``table`` and
+    ``counts`` (m,) are room to work in.
     """
-    n = X.shape[0]
-    n_voters = sums.shape[1]
-    for tile in range(sums.shape[0]):
+    n, n_voters, floor = X.shape[0], sums.shape[1], a**b
+    while tile < sums.shape[0]:
         top = tile * LANES
-        for start in range(0, m, _NEAR):
-            for r in range(top, min(n, top + LANES)):
-                u = weights[r - top, : min(m, start + _NEAR)]
-                _squared_row(X, r, columns, inverse, is_category, has_nan, far, start, u)
-        for r in range(top, min(n, top + LANES)):
-            shift[r] = _weigh_row(weights[r - top, :m], s[:m], own[r], a, b, scale, per_query)
+        behind = n if n < top + LANES else top + LANES
+        for r in range(top, behind):
+            u = weights[r - top, :m]
+            for start in range(0, m, _NEAR):
+                part = u[: m if m < start + _NEAR else start + _NEAR]
+                _squared_row(X, r, columns, inverse, is_category, has_nan, far, start, part, counts)
+        for r in range(top, behind):
+            u = weights[r - top, :m]
+            left_out = own[r]
+            if left_out >= 0:
+                u[left_out] = 0.0
+                if m == 1:
+                    continue
+            unit = _root_sum(u, s[:m])[0] if per_query else scale
+            by = 1.0 / unit if unit > 0.0 else 1.0
+            if left_out >= 0:  # a neighbour's distance changes no extreme
+                u[left_out] = u[left_out - 1 if left_out > 0 else 1]
+            low, high, zeros = _range(u)
+            if _is_tame(low, high, zeros, floor, b, by):
+                inverse_power(u, by * by, b, floor)
+            elif shift is None:
+                return tile
+            else:
+                shift[r] = _weigh_far(u, a, b, by, low, high, zeros)
+            if left_out >= 0:
+                u[left_out] = 0.0
         for start in range(0, s.shape[0], ANCHORS):
             make_sums(weights, start, s.shape[0], s, start, table)
             base = start // 4 * n_voters
             for t in range(0, n_voters, 4):
                 at = (tile * n_voters + t) * LANES
                 add_looked_up(codes, base + t * (ANCHORS // 4), table, sums, at)
+        tile += 1
+    return tile
 
 
-@jit
+@jit(_nrt=False)
 def _sum_pairs(
     Z, columns, inverse, is_category, has_nan, far, s, codes, leave_out, a, b, scale, sums,
-    weights, table,
+    weights, table, counts,
 ):  # fmt: skip
     """``_sum_rows`` of the anchors themselves, each pair weighed once; False if a row is far."""
     m, padded = Z.shape[0], s.shape[0]
     n_voters = sums.shape[1]
     by, floor = 1.0 / scale, a**b
     for top in range(0, padded, ANCHORS):
-        weights[max(0, m - top) :] = 0.0
+        for r in range(m - top if m > top else 0, ANCHORS):
+            for i in range(padded):
+                weights[r, i] = 0.0
         for start in range(top, m, _NEAR):
-            for r in range(top, min(m, top + ANCHORS)):
-                row = weights[r - top, : min(m, start + _NEAR)]
-                _squared_row(Z, r, columns, inverse, is_category, has_nan, far, start, row)
+            end = m if m < start + _NEAR else start + _NEAR
+            for r in range(top, m if m < top + ANCHORS else top + ANCHORS):
+                row = weights[r - top, :end]
+                _squared_row(Z, r, columns, inverse, is_category, has_nan, far, start, row, counts)
                 u = row[start:]
                 alone = leave_out and start == top
                 if alone:  # a neighbour's distance changes no extreme
-                    u[r - top] = u[r - top - 1 if r > top else min(1, m - top - 1)]
+                    last = m - top - 1
+                    u[r - top] = u[r - top - 1 if r > top else (last if last < 1 else 1)]
                 low, high, zeros = _range(u)
                 if not _is_tame(low, high, zeros, floor, b, by):
                     return False
@@ -371,7 +376,7 @@ def distances(
 
     def block(b: int) -> None:
         rows = slice(b * _BLOCK_ROWS, (b + 1) * _BLOCK_ROWS)
-        _squared_rows(queries[rows], *parts, out[rows])
+        _squared_rows(queries[rows], *parts, out[rows], np.empty(out.shape[1]))
         np.sqrt(out[rows], out=out[rows])
 
     run_blocks(block, -(-n // _BLOCK_ROWS), n_jobs)
@@ -389,7 +394,8 @@ def mean_distance(Z: ArrayLike, weight: ArrayLike, metric: Metric, max_rows: int
     stride = max(1, -(-len(every) // max_rows))
     used = _plain(every[::stride])
     w = _plain(np.asarray(weight, dtype=np.float64)[::stride])
-    return float(_mean_of_pairs(used, w, *_parts(used, metric, far=-1.0), _zeros(1, len(used))[0]))
+    room = _zeros(1, len(used))[0], np.empty(len(used))
+    return float(_mean_of_pairs(used, w, *_parts(used, metric, far=-1.0), *room))
 
 
 def local_sums(
@@ -446,15 +452,16 @@ def local_sums(
     a, b, scale = (float(v) for v in kernel)
     codes, whole = pack_subsets(right), _padded(s)
     tiles = -(-n // LANES)
-    sums, shift = np.zeros((tiles, codes.shape[1], LANES)), np.empty(n)
+    sums, shift = np.zeros((tiles, codes.shape[1], LANES)), np.zeros(n)
 
     def block(k: int) -> None:
         rows = slice(k * _BLOCK_ROWS, (k + 1) * _BLOCK_ROWS)
         here = slice(k * _BLOCK_ROWS // LANES, (k + 1) * _BLOCK_ROWS // LANES)
-        _sum_rows(
-            queries[rows], len(s), *parts, whole, codes, left_out[rows], a, b, scale, per_query,
-            shift[rows], sums[here], _zeros(LANES, len(whole)), _zeros(ANCHORS * 4, LANES),
-        )  # fmt: skip
+        given = (queries[rows], len(s), *parts, whole, codes, left_out[rows], a, b, scale)
+        room = _zeros(LANES, len(whole)), _zeros(ANCHORS * 4, LANES), np.empty(len(s))
+        tile = _sum_rows(*given, per_query, None, 0, sums[here], *room)
+        if tile < len(sums[here]):
+            _sum_rows(*given, per_query, shift[rows], tile, sums[here], *room)
 
     run_blocks(block, -(-n // _BLOCK_ROWS), n_jobs)
     log_scale = np.zeros(n)
@@ -484,7 +491,7 @@ def pair_sums(
     codes, whole = pack_subsets(right), _padded(s)
     sums = np.zeros((len(whole) // LANES, codes.shape[1], LANES))
     parts = _parts(rows, metric)
-    room = _zeros(ANCHORS, len(whole)), _zeros(ANCHORS * 4, LANES)
+    room = _zeros(ANCHORS, len(whole)), _zeros(ANCHORS * 4, LANES), np.empty(n)
     if _sum_pairs(rows, *parts, whole, codes, leave_out, a, b, scale, sums, *room):
         return _totals(sums, n, n_voters)
     own = np.arange(n) if leave_out else None

@@ -13,14 +13,15 @@ _LN2_LOW = 1.4286068203094173e-06
 _ROUND = 6755399441055744.0  # 1.5 2^52: what is added to it is rounded to an integer
 
 
-@jit(fastmath={"contract"})
+@jit(fastmath={"contract"}, _nrt=False)
 def exp(x):
     """Return e to the power of x, x held within -708 and 709; relative error below 1e-15.
 
     ``x = k log 2 + f`` with k whole and ``|f| <= log(2) / 2``; ``e^f`` is its Taylor sum to
     degree 13 (remainder below 1e-17).
     """
-    x = min(max(x, -708.0), 709.0)
+    x = -708.0 if x < -708.0 else x
+    x = 709.0 if x > 709.0 else x
     shifted = x * _LOG2E + _ROUND
     k = shifted - _ROUND
     f = (x - k * _LN2_HIGH) - k * _LN2_LOW

@@ -27,75 +27,59 @@ _COLLINEAR = 1e-10  # of a column's own variance: what the columns before it lea
 _SEPARATED = 1e-10  # of a column's variance: the least variance within classes
 _FLAT = 1e-9  # of a column's variance: the least variance within one class
 _FAR = 1e150  # between the units of two columns: its square is still a number
+_LEAST = float(np.finfo(np.float64).tiny)
 _ENDLESS = 1e60  # a variance added by the user beyond which a column says nothing
 
 
-@jit
-def _total(count, mean, pairs, diagonal, centre, out):
-    """Write to out (d, S) the variances over all classes, 0 where rounding explains them.
+@jit(_nrt=False)
+def _totals(count, mean, pairs, diagonal, centre, out):
+    """Write to out (B, d, S) the variances over all classes, 0 where rounding explains them.
 
-    `pairs` (G, m, S) hold the squares within classes; `centre` (d, S) receives the overall means.
+    `pairs` (B, G, m, S) hold the squares within classes; `centre` (B, d, S) receives the overall
+    means.
     """
     n_classes, n_splits = count.shape
-    for j in range(out.shape[0]):
-        place = j if diagonal else j * (j + 1) // 2 + j
-        for s in range(n_splits):
-            total, middle, around = 0.0, 0.0, 0.0
-            for k in range(n_classes):
-                total += count[k, s]
-                middle += count[k, s] * mean[j, k, s]
-            total = max(total, np.finfo(np.float64).tiny)
-            middle /= total
-            for g in range(pairs.shape[0]):
-                around += pairs[g, place, s]
-            for k in range(n_classes):
-                apart = mean[j, k, s] - middle
-                around += count[k, s] * apart * apart
-            centre[j, s] = middle
-            out[j, s] = around / total if around > NOUGHT * total else 0.0
+    for b in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            place = j if diagonal else j * (j + 1) // 2 + j
+            for s in range(n_splits):
+                total, middle, around = 0.0, 0.0, 0.0
+                for k in range(n_classes):
+                    total += count[k, s]
+                    middle += count[k, s] * mean[b, j, k, s]
+                total = max(total, _LEAST)
+                middle /= total
+                for g in range(pairs.shape[1]):
+                    around += pairs[b, g, place, s]
+                for k in range(n_classes):
+                    apart = mean[b, j, k, s] - middle
+                    around += count[k, s] * apart * apart
+                centre[b, j, s] = middle
+                out[b, j, s] = around / total if around > NOUGHT * total else 0.0
 
 
 # ---------------------------------------------------------------------- linear discriminants
-@jit
-def _shrink(scale, columns, shrinkage, table):
-    """Replace the pooled covariance S by (1 - shrinkage) S + shrinkage (trace S / d) I."""
-    d, n_splits = len(columns), table.shape[1]
-    mean_variance = np.empty((d, n_splits))
-    for j in range(d):
-        for s in range(n_splits):
-            mean_variance[j, s] = 0.0
-        for i in range(d):
-            ratio = min(scale[columns[j]], _FAR * scale[columns[i]]) / scale[columns[i]]
+@jit(_nrt=False)
+def _shrink(scale, subsets, shrinkage, pairs, room):
+    """Replace pooled covariances S by (1 - shrinkage) S + shrinkage (trace S / d) I."""
+    d, n_splits = subsets.shape[1], pairs.shape[3]
+    for b in range(subsets.shape[0]):
+        columns, table = subsets[b], pairs[b, 0]
+        for j in range(d):
             for s in range(n_splits):
-                mean_variance[j, s] += ratio * ratio * table[i * (i + 1) // 2 + i, s] / d
-    for j in range(d):
-        for i in range(j + 1):
-            for s in range(n_splits):
-                table[j * (j + 1) // 2 + i, s] *= 1.0 - shrinkage
-                if i == j:
-                    table[j * (j + 1) // 2 + i, s] += shrinkage * mean_variance[j, s]
+                room[j, s] = 0.0
+            for i in range(d):
+                ratio = min(scale[columns[j]], _FAR * scale[columns[i]]) / scale[columns[i]]
+                for s in range(n_splits):
+                    room[j, s] += ratio * ratio * table[i * (i + 1) // 2 + i, s] / d
+        for j in range(d):
+            for i in range(j + 1):
+                for s in range(n_splits):
+                    table[j * (j + 1) // 2 + i, s] *= 1.0 - shrinkage
+                    if i == j:
+                        table[j * (j + 1) // 2 + i, s] += shrinkage * room[j, s]
 
 
-@jit
-def _back(table, d, inverse, r, n, coef):
-    """Write to coef (d, S) the solution for the r-th right-hand side of an eliminated table.
-
-    Sums stand for means: it is multiplied by the weight n (S) of all rows.
-    """
-    start = (d + r) * (d + r + 1) // 2
-    for k in range(d - 1, -1, -1):
-        target, right = coef[k], table[start + k]
-        for s in range(len(target)):
-            target[s] = right[s] * n[s]
-        for j in range(k + 1, d):
-            below, known = table[j * (j + 1) // 2 + k], coef[j]
-            for s in range(len(target)):
-                target[s] -= below[s] * known[s]
-        for s in range(len(target)):
-            target[s] *= inverse[k, s]
-
-
-@jit
 def solve_linear(count, scale, log_prior, subsets, shrinkage, mean, pairs, coef, constant):
     """Write the coef (B, R, d, S) and constant (B, R, S) of linear discriminants; R is 1 or C.
 
@@ -110,88 +94,97 @@ def solve_linear(count, scale, log_prior, subsets, shrinkage, mean, pairs, coef,
     pairs : (B, 1, (d + R) * (d + R + 1) / 2, S) float64
         Pooled over the classes; overwritten.
     """
-    n_classes, n_splits = count.shape
-    n_rows, d = coef.shape[1], subsets.shape[1]
-    two = n_rows == 1
-    least, centre = np.empty((d, n_splits)), np.empty((d, n_splits))
-    inverse = np.empty((d, n_splits))
-    n = np.zeros(n_splits)
-    for k in range(n_classes):
-        for s in range(n_splits):
-            n[s] += count[k, s]
-    for b in range(subsets.shape[0]):
-        table, middle = pairs[b, 0], mean[b]
-        _total(count, middle, pairs[b], False, centre, least)
-        if shrinkage > 0.0:
-            _shrink(scale, subsets[b], shrinkage, table)
+    shape = mean.shape[0], mean.shape[1], mean.shape[3]
+    least, centre, n = np.empty(shape), np.empty(shape), np.add.accumulate(count)[-1]
+    _totals(count, mean, pairs, False, centre, least)
+    if shrinkage > 0.0:
+        _shrink(scale, subsets, shrinkage, pairs, np.empty(shape[1:]))
+    # From its first class to the second of two, or from the mean of all to each class.
+    two = coef.shape[1] == 1
+    if two:
+        low, high = (np.ascontiguousarray(mean[:, :, k : k + 1]) for k in range(2))
+        level, low = log_prior[1:] - log_prior[:1], low[:, :, 0]
+    else:
+        level, low, high = log_prior, centre, mean
+    _solve_linear(n, level, low, high, least, np.empty(shape[1:]), pairs, coef, constant)
+    if two:
+        first, second = count > 0.0
+        alone = ~(first & second)
+        coef[..., alone] = 0.0
+        constant[..., alone] = (NEVER * second - NEVER * first)[alone]
+
+
+@jit(_nrt=False)
+def _solve_linear(n, level, low, high, least, inverse, pairs, coef, constant):
+    """Solve for the way from `low` (B, d, S) to each of `high` (B, d, R, S)."""
+    n_candidates, n_rows, d, n_splits = coef.shape
+    for b in range(n_candidates):
+        table, bound = pairs[b, 0], least[b]
         for j in range(d):
             own = table[j * (j + 1) // 2 + j]
             for s in range(n_splits):
-                floor = _SEPARATED * n[s] * least[j, s]
+                floor = _SEPARATED * n[s] * bound[j, s]
                 own[s] = max(own[s], floor) if floor > 0.0 else 0.0
-                least[j, s] = _COLLINEAR * own[s]
-        for r in range(n_rows):
-            start = (d + r) * (d + r + 1) // 2
-            for j in range(d):
-                low = middle[j, 0] if two else centre[j]
-                high, target = middle[j, 1 if two else r], table[start + j]
+                bound[j, s] = _COLLINEAR * own[s]
+            for r in range(n_rows):
+                target = table[(d + r) * (d + r + 1) // 2 + j]
                 for s in range(n_splits):
-                    target[s] = high[s] - low[s]
-        eliminate(table, d, d + n_rows, least, False, inverse)
+                    target[s] = high[b, j, r, s] - low[b, j, s]
+        eliminate(table, d, d + n_rows, bound, False, inverse)
         for r in range(n_rows):
-            _back(table, d, inverse, r, n, coef[b, r])
+            start, constants = (d + r) * (d + r + 1) // 2, constant[b, r]
+            for k in range(d - 1, -1, -1):  # sums stand for means: times the weight of all rows
+                target, right = coef[b, r, k], table[start + k]
+                for s in range(n_splits):
+                    target[s] = right[s] * n[s]
+                for j in range(k + 1, d):
+                    below = table[j * (j + 1) // 2 + k]
+                    for s in range(n_splits):
+                        target[s] -= below[s] * coef[b, r, j, s]
+                for s in range(n_splits):
+                    target[s] *= inverse[k, s]
             for s in range(n_splits):
-                score = log_prior[1, s] - log_prior[0, s] if two else log_prior[r, s]
-                for j in range(d):
-                    low = middle[j, 0, s] if two else centre[j, s]
-                    score -= coef[b, r, j, s] * 0.5 * (low + middle[j, 1 if two else r, s])
-                constant[b, r, s] = score
-        for s in range(n_splits):
-            first, second = count[0, s] > 0.0, count[n_classes - 1, s] > 0.0
-            if two and not (first and second):
-                for j in range(d):
-                    coef[b, 0, j, s] = 0.0
-                constant[b, 0, s] = NEVER * second - NEVER * first
+                constants[s] = level[r, s]
+            for j in range(d):
+                for s in range(n_splits):
+                    middle = low[b, j, s] + high[b, j, r, s]
+                    constants[s] -= coef[b, r, j, s] * 0.5 * middle
 
 
-@jit
 def deliver(count, split, scores, out):
     """Write to out (B, L, K) scores (B, C or 1, L), those of classes never seen below all."""
     n_classes = scores.shape[1]
-    for b in range(out.shape[0]):
-        for row in range(out.shape[1]):
-            s, lowest, seen = split[row], np.inf, 0
-            if n_classes > 1:
-                for k in range(n_classes):
-                    if count[k, s] > 0.0:
-                        lowest, seen = min(lowest, scores[b, k, row]), seen + 1
-                if seen < n_classes:
-                    base = lowest if seen > 1 else 0.0
-                    for k in range(n_classes):
-                        if count[k, s] <= 0.0:
-                            scores[b, k, row] = base - NEVER if seen > 0 else 0.0
-                        elif seen == 1:
-                            scores[b, k, row] = 0.0
-            if n_classes == 2:
-                out[b, row, 0] = scores[b, 1, row] - scores[b, 0, row]
-            else:
-                for k in range(n_classes):
-                    out[b, row, k] = scores[b, k, row]
+    if n_classes > 1 and not (count > 0).all():
+        seen = (count > 0)[:, split]
+        many = seen.sum(axis=0)
+        lowest = np.where(seen, scores, np.inf).min(axis=1)
+        lowest[:, many < 2] = 0.0
+        known = np.where(many > 1, scores, 0.0)
+        scores = np.where(seen, known, np.where(many > 0, lowest - NEVER, 0.0)[:, None])
+    if n_classes == 2:
+        np.subtract(scores[:, 1], scores[:, 0], out=out[:, :, 0])
+    else:
+        out[...] = scores.transpose(0, 2, 1)
 
 
 # ---------------------------------------------------------------------- naive Bayes
-@jit
 def solve_bayes(count, scale, log_prior, subsets, smoothing, mean, pairs, constant):
     """Turn the squares in `pairs` (B, C, d, S) to halved precisions; write constant (B, C, S).
 
     A precision of 0 marks a column without variance, or a class that was never seen.
     """
+    total = np.empty((mean.shape[0], mean.shape[1], mean.shape[3]))
+    centre = np.empty_like(total)
+    _totals(count, mean, pairs, True, centre, total)
+    _solve_bayes(count, scale, log_prior, subsets, smoothing, total, centre, pairs, constant)
+
+
+@jit(_nrt=False)
+def _solve_bayes(count, scale, log_prior, subsets, smoothing, totals, room, pairs, constant):
     n_classes, n_splits = count.shape
     d = subsets.shape[1]
-    total, centre = np.empty((d, n_splits)), np.empty((d, n_splits))
     for b in range(subsets.shape[0]):
-        columns = subsets[b]
-        _total(count, mean[b], pairs[b], True, centre, total)
+        columns, total, centre = subsets[b], totals[b], room[b]
         for j in range(d):
             for s in range(n_splits):
                 added = 0.0
@@ -234,18 +227,28 @@ def bayes_densities(sums, subsets, mean, half, constant, out):
 
 
 # ---------------------------------------------------------------------- quadratic discriminants
-@jit
 def solve_quadratic(count, scale, log_prior, subsets, penalty, mean, pairs, inverse, constant):
     """Factorise the covariances in `pairs` (B, C, m, S); write inverse (B, C, d, S), constant.
 
     Column k of a factor, times the inverse of pivot k, is that of a unit lower triangle L; the
     covariance is L D L'. An inverse of 0 marks a column without variance, or an unseen class.
     """
+    total = np.empty((mean.shape[0], mean.shape[1], mean.shape[3]))
+    centre = np.empty_like(total)
+    _totals(count, mean, pairs, False, centre, total)
+    _solve_quadratic(
+        count, scale, log_prior, subsets, penalty, total, centre, pairs, inverse, constant
+    )
+
+
+@jit(_nrt=False)
+def _solve_quadratic(
+    count, scale, log_prior, subsets, penalty, totals, room, pairs, inverse, constant
+):
     n_classes, n_splits = count.shape
     d = subsets.shape[1]
-    least, centre = np.empty((d, n_splits)), np.empty((d, n_splits))
     for b in range(subsets.shape[0]):
-        _total(count, mean[b], pairs[b], False, centre, least)
+        least, centre = totals[b], room[b]
         for k in range(n_classes):
             table, turn, level = pairs[b, k], inverse[b, k], constant[b, k]
             for j in range(d):

@@ -93,7 +93,7 @@ def _active_set(H, slope, penalty, beta, step, small, rhs, free):
         count += 1
 
 
-@jit
+@jit(_nrt=False)
 def _passed(slope, penalty, beta, step):
     """Return whether the objective was rising where a step ended."""
     along = 0.0
@@ -174,7 +174,7 @@ def _factors(standard, raw, place, own, w, total, factor):
     return own if narrow else standard
 
 
-@jit
+@jit(_nrt=False)
 def _best(path, y, test, weight):
     """Return the first of the penalties whose scores, path (K, G, L), err least."""
     K, G, L = path.shape
@@ -224,16 +224,16 @@ def lasso_scores(
     raw, place = np.zeros((d, n)), np.empty((2, d))
     standard, own = np.ones((d + 1, n)), np.ones((d + 1, n))
     scratch, factor = _scratch(d + 1, n), np.empty(d + 1)
-    beta, Z, known = np.empty((1, d + 1)), np.empty((1, n)), np.ones(1, np.bool_)
+    beta, Z = np.empty((1, d + 1)), np.empty((1, n))
     path = np.empty((K, lambdas.shape[0], test.shape[0]))
     for b in range(subsets.shape[0]):
-        gather(X, subsets[b], masks[n_splits], totals[n_splits], raw, standard, place)
+        gather(X.T, subsets[b], masks[n_splits], totals[n_splits], raw, standard, place)
         for s in range(n_splits):
             w, rows = masks[s], test[test_ptr[s] : test_ptr[s + 1]]
             columns = _factors(standard, raw, place, own, w, totals[s], factor)
             for k in range(K):
                 said = path[k, :, test_ptr[s] : test_ptr[s + 1]]
-                several = prior(ys[k], w, totals[s], beta, Z, known)
+                several = prior(ys[k], w, totals[s], beta[0], Z[0])
                 _path(
                     columns, ys[k], w, totals[s], factor, lambdas, beta[0], Z[0], scratch,
                     tol, max_iter if several else 0, rows, said,
@@ -254,14 +254,14 @@ def lasso_model(X, ys, w, columns, lambdas, tol, max_iter, out):
     raw, place = np.zeros((d, n)), np.empty((2, d))
     standard = np.ones((d + 1, n))
     scratch, factor = _scratch(d + 1, n), np.empty(d + 1)
-    beta, Z, known = np.empty((1, d + 1)), np.empty((1, n)), np.ones(1, np.bool_)
+    beta, Z = np.empty((1, d + 1)), np.empty((1, n))
     none, said = np.empty(0, np.int32), np.empty((lambdas.shape[0], 0))
-    gather(X, columns, w, total, raw, standard, place)
+    gather(X.T, columns, w, total, raw, standard, place)
     for j in range(d):
         factor[j] = 1.0 if place[1, j] > 0.0 else 0.0
     factor[d] = 0.0
     for k in range(K):
-        several = prior(ys[k], w, total, beta, Z, known)
+        several = prior(ys[k], w, total, beta[0], Z[0])
         _path(
             standard, ys[k], w, total, factor, lambdas, beta[0], Z[0], scratch,
             tol, max_iter if several else 0, none, said,

@@ -9,125 +9,177 @@ that of the split's training rows: the same model as on columns standardised by 
 from the fit of all rows.
 """
 
-from typing import Any, NamedTuple
+import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from psephos.kernels._jit import jit
 from psephos.kernels.tiny_newton import binary, gather, spread, standardise, weighted_sum
-from psephos.kernels.tiny_softmax import multinomial
+from psephos.kernels.tiny_softmax import lower_unknown, multinomial, prior_of_classes
 
 __all__ = ["NARROW", "logistic_model", "logistic_scores", "prior"]
 
 NARROW = 1e-3  # a split with less of a column's variance has its own standard columns
+_Floats = NDArray[np.float64]
 
 
-class _Scratch(NamedTuple):
-    work: Any  # (4, n)
-    H: Any  # (K m, K m)
-    block: Any  # (m, m)
-    steps: Any  # (2, K m)
-    P: Any  # (K, n)
+@jit(inline="always")
+def prior(y, w, total, beta, z):
+    """Start from the shares of two classes alone; return whether both have rows.
 
-
-@jit
-def _scratch(K, m, n):
-    return _Scratch(
-        np.empty((4, n)),
-        np.empty((K * m, K * m)),
-        np.empty((m, m)),
-        np.zeros((2, K * m)),
-        np.empty((K, n)),
-    )
-
-
-@jit
-def prior(y, w, total, beta, Z, known):
-    """Start from the shares of the classes alone; return whether there is more than one.
-
-    A class without a row is held below the others by log(1 + 2 W), W the weight of all rows.
+    A class without a row is held below the other by log(1 + 2 W), W the weight of all rows.
     """
-    K = beta.shape[0]
-    beta[:] = 0.0
-    most = np.log1p(2.0 * total)
-    if K == 1:
-        known[0] = True
-        ones = weighted_sum(y, w)
-        zeros = weighted_sum(1.0 - y, w)
-        several = ones > 0.0 and zeros > 0.0
-        logit = most if ones > 0.0 else -most
-        beta[0, -1] = np.log(ones / zeros) if several else logit
+    ones = weighted_sum(y, w)
+    zeros = 0.0
+    for i in range(y.shape[0]):
+        z[i] = 1.0 - y[i]
+    zeros = weighted_sum(z, w)
+    several = ones > 0.0 and zeros > 0.0
+    most = math.log1p(2.0 * total)
+    for j in range(beta.shape[0]):
+        beta[j] = 0.0
+    if several:
+        beta[-1] = math.log(ones / zeros)
     else:
-        several = False
-        first = mean = 0.0
-        count = 0
-        for k in range(K):
-            own = 0.0
-            for i in range(w.shape[0]):
-                own += w[i] if y[i] == k else 0.0
-            known[k] = own > 0.0
-            if known[k]:
-                beta[k, -1] = np.log(own)
-                mean += beta[k, -1]
-                first = beta[k, -1] if count == 0 else min(first, beta[k, -1])
-                count += 1
-        several = count > 1
-        for k in range(K):
-            beta[k, -1] = beta[k, -1] - mean / count if known[k] else first - mean / count - most
-    for k in range(K):
-        Z[k] = beta[k, -1]
+        beta[-1] = most if ones > 0.0 else -most
+    for i in range(z.shape[0]):
+        z[i] = beta[-1]
     return several
 
 
-@jit
-def _continue(every, Z_every, known, beta, Z):
-    """Start from the fit of all rows, if the same classes are known."""
-    same = True
-    for k in range(known.shape[0]):
-        same &= known[k]
-    for k in range(beta.shape[0] if same else 0):
-        for j in range(beta.shape[1]):
-            beta[k, j] = every[k, j]
-        for i in range(Z.shape[1]):
-            Z[k, i] = Z_every[k, i]
+@jit(fastmath={"contract"}, _nrt=False)
+def _fit(
+    table, y, masks, totals, test, test_ptr, subsets, penalty, scaled, tol, max_iter,
+    raw, place, standard, own, ridge, every, beta, Z_every, Z, work, H, steps,
+    known, P, block, out,
+):  # fmt: skip
+    """Put scores in out as `logistic_scores`, the last subset's coefficients in every (K, d + 1).
+
+    These are on standard columns, whose means and 1 / sd are left in place (2, d). Where there
+    are two classes known, P and block are None: the kernel for them holds no code for more.
+    """
+    n_splits, d = masks.shape[0] - 1, subsets.shape[1]
+    for b in range(subsets.shape[0]):
+        for turn in range(n_splits + 1):  # all rows first, then the splits
+            s = turn - 1 if turn > 0 else n_splits
+            w, total = masks[s], totals[s]
+            if turn == 0:
+                gather(table, subsets[b], w, total, raw, standard, place)
+            if known is None:
+                several = prior(y, w, total, beta[0], Z[0])
+            else:
+                several = prior_of_classes(y, w, total, beta, Z, known)
+            narrow = False
+            for j in range(d):
+                by = place[1, j]
+                if turn == 0:
+                    ridge[j] = penalty if scaled or by == 0.0 else penalty * by * by
+                elif several and scaled and by > 0.0:
+                    _, variance = spread(standard[j], w, total)
+                    ridge[j] = penalty * variance
+                    narrow |= variance < NARROW
+            columns = standard
+            if narrow:
+                columns = own
+                for j in range(d):
+                    standardise(raw[j], w, total, own[j])
+                    ridge[j] = penalty
+            elif turn > 0 and several:  # from the fit of all rows, if the same classes are known
+                same = True
+                if known is not None:
+                    for k in range(known.shape[0]):
+                        same &= known[k]
+                for k in range(Z.shape[0] if same else 0):
+                    for j in range(d + 1):
+                        beta[k, j] = every[k, j]
+                    for i in range(Z.shape[1]):
+                        Z[k, i] = Z_every[k, i]
+            if several:
+                if known is None:
+                    binary(columns, y, w, ridge, beta[0], Z[0], work, H, steps, tol, max_iter)
+                else:
+                    multinomial(
+                        columns,
+                        y,
+                        w,
+                        known,
+                        ridge,
+                        beta,
+                        Z,
+                        P,
+                        work,
+                        H,
+                        block,
+                        steps,
+                        tol,
+                        max_iter,
+                    )
+            if turn == 0:
+                for k in range(Z.shape[0]):
+                    for j in range(d + 1):
+                        every[k, j] = beta[k, j]
+                    for i in range(Z.shape[1]):
+                        Z_every[k, i] = Z[k, i]
+                continue
+            if known is not None:
+                lower_unknown(known, total, Z)
+            for r in range(test_ptr[s], test_ptr[s + 1]):
+                for k in range(Z.shape[0]):
+                    out[b, r, k] = Z[k, test[r]]
 
 
-@jit
-def _lower_unknown(known, total, Z):
-    """Hold the scores of classes without a row below those of the others."""
-    K, n = Z.shape
-    for k in range(K):
-        if not known[k]:
-            for i in range(n):
-                low = np.inf
-                for c in range(K):
-                    low = min(low, Z[c, i] if known[c] else np.inf)
-                Z[k, i] = low - np.log1p(2.0 * total)
+@jit(_nrt=False)
+def _unscale(every, place, out):
+    """Turn coefficients on standard columns into those on the columns as they are."""
+    d = place.shape[1]
+    for k in range(out.shape[0]):
+        out[k, d] = every[k, d]
+        for j in range(d):
+            out[k, j] = every[k, j] * place[1, j]
+            out[k, d] -= out[k, j] * place[0, j]
 
 
-@jit
-def _descend(X, y, w, known, ridge, beta, Z, scratch, tol, max_iter):
-    work, H, steps = scratch.work, scratch.H, scratch.steps
-    if beta.shape[0] == 1:
-        binary(X, y, w, ridge, beta[0], Z[0], work, H, steps, tol, max_iter)
-    else:
-        block, P = scratch.block, scratch.P
-        multinomial(X, y, w, known, ridge, beta, Z, P, work, H, block, steps, tol, max_iter)
+def _run(
+    X: _Floats, y: _Floats, splits: tuple[NDArray, ...], subsets: NDArray[np.intp],
+    penalty: float, scaled: bool, tol: float, max_iter: int, out: _Floats,
+) -> tuple[_Floats, _Floats]:  # fmt: skip
+    """Call the kernel; return coefficients (K, d + 1) on standard columns, and their place."""
+    (d, K), n = (subsets.shape[1], out.shape[2]), len(y)
+    place, every = np.empty((2, d)), np.empty((K, d + 1))
+    sizes = (d + 1, d + 1, d, K, K, 4)
+    flat = np.ones(sum(sizes) * n + 8)
+    skip = (-flat.ctypes.data % 64) // 8  # vectors across two cache lines load slowly
+    rows, room = flat[skip : len(flat) - 8 + skip].reshape(-1, n), []
+    for size in sizes:
+        room.append(rows[:size])
+        rows = rows[size:]
+    standard, own, raw, Z_every, Z, work = room
+    more = (np.ones(K, np.bool_), np.empty((K, n)), np.empty((d + 1, d + 1)))
+    raw[:] = 0.0
+    _fit(
+        np.ascontiguousarray(X.T), y, *splits, subsets, penalty, scaled, tol, max_iter,
+        raw, place, standard, own, np.zeros(d + 1), every, np.empty((K, d + 1)), Z_every, Z, work,
+        np.empty((K * (d + 1),) * 2), np.zeros((2, K * (d + 1))),
+        *(more if K > 1 else (None,) * 3), out,
+    )  # fmt: skip
+    return every, place
 
 
-@jit
-def _ridges(place, penalty, scaled, ridge):
-    """Put each coefficient's ridge on the standard columns in ridge; none for the intercept."""
-    for j in range(place.shape[1]):
-        by = place[1, j]
-        ridge[j] = penalty if scaled or by == 0.0 else penalty * by * by
-    ridge[-1] = 0.0
-
-
-@jit
 def logistic_scores(
-    X, y, masks, totals, test, test_ptr, subsets, penalty, scaled, tol, max_iter, out
-):
+    X: _Floats,
+    y: _Floats,
+    masks: _Floats,
+    totals: _Floats,
+    test: NDArray[np.int32],
+    test_ptr: NDArray[np.int64],
+    subsets: NDArray[np.intp],
+    penalty: float,
+    scaled: bool,
+    tol: float,
+    max_iter: int,
+    out: _Floats,
+) -> None:
     """Out-of-fold scores of candidates on all splits.
 
     Parameters
@@ -149,62 +201,24 @@ def logistic_scores(
         End when a step changed no training row's score by more than tol.
     out : (B, L, K)
     """
-    n, n_splits = y.shape[0], masks.shape[0] - 1
-    d, K = subsets.shape[1], out.shape[2]
-    raw, place = np.zeros((d, n)), np.empty((2, d))
-    standard, own = np.ones((d + 1, n)), np.ones((d + 1, n))
-    scratch = _scratch(K, d + 1, n)
-    ridge = np.zeros(d + 1)
-    every, beta = np.empty((K, d + 1)), np.empty((K, d + 1))
-    Z_every, Z = np.empty((K, n)), np.empty((K, n))
-    known_every, known = np.ones(K, np.bool_), np.ones(K, np.bool_)
-    whole = masks[n_splits]
-    for b in range(subsets.shape[0]):
-        gather(X, subsets[b], whole, totals[n_splits], raw, standard, place)
-        _ridges(place, penalty, scaled, ridge)
-        if prior(y, whole, totals[n_splits], every, Z_every, known_every):
-            _descend(standard, y, whole, known_every, ridge, every, Z_every, scratch, tol, max_iter)
-        for s in range(n_splits):
-            w = masks[s]
-            several = prior(y, w, totals[s], beta, Z, known)
-            narrow = False
-            if several and scaled:
-                for j in range(d):
-                    if place[1, j] > 0.0:
-                        _, variance = spread(standard[j], w, totals[s])
-                        ridge[j] = penalty * variance
-                        narrow |= variance < NARROW
-            if narrow:
-                columns = own
-                for j in range(d):
-                    standardise(raw[j], w, totals[s], own[j])
-                    ridge[j] = penalty
-            else:
-                columns = standard
-                if several:
-                    _continue(every, Z_every, known, beta, Z)
-            if several:
-                _descend(columns, y, w, known, ridge, beta, Z, scratch, tol, max_iter)
-            if K > 1:
-                _lower_unknown(known, totals[s], Z)
-            for r in range(test_ptr[s], test_ptr[s + 1]):
-                for k in range(K):
-                    out[b, r, k] = Z[k, test[r]]
+    _run(X, y, (masks, totals, test, test_ptr), subsets, penalty, scaled, tol, max_iter, out)
 
 
-@jit
-def logistic_model(X, y, w, columns, penalty, scaled, tol, max_iter, out):
+def logistic_model(
+    X: _Floats,
+    y: _Floats,
+    w: _Floats,
+    columns: NDArray[np.intp],
+    penalty: float,
+    scaled: bool,
+    tol: float,
+    max_iter: int,
+    out: _Floats,
+) -> None:
     """Fit one candidate on rows of weight w (n',): out (K, d + 1), the intercept last."""
-    n, d, K = y.shape[0], columns.shape[0], out.shape[0]
-    total = weighted_sum(w, np.ones(n))
-    raw, place = np.zeros((d, n)), np.empty((2, d))
-    standard = np.ones((d + 1, n))
-    ridge, Z, known = np.zeros(d + 1), np.empty((K, n)), np.ones(K, np.bool_)
-    gather(X, columns, w, total, raw, standard, place)
-    _ridges(place, penalty, scaled, ridge)
-    if prior(y, w, total, out, Z, known):
-        _descend(standard, y, w, known, ridge, out, Z, _scratch(K, d + 1, n), tol, max_iter)
-    for k in range(K):
-        for j in range(d):
-            out[k, j] *= place[1, j]
-            out[k, d] -= out[k, j] * place[0, j]
+    total = np.array([weighted_sum(w, np.ones(len(w)))])
+    splits = (w[None], total, np.empty(0, np.int32), np.zeros(1, np.int64))
+    none = np.empty((1, 0, len(out)))
+    subset = np.ascontiguousarray(columns, dtype=np.intp)[None]
+    every, place = _run(X, y, splits, subset, penalty, scaled, tol, max_iter, none)
+    _unscale(every, place, out)

@@ -5,7 +5,10 @@ rows from ``ptr[s]`` up to ``ptr[s + 1]``), K outputs. `share` (L,) says how muc
 mean each row is: it sums to 1 in every split. Every kernel writes to `out` (B, S).
 """
 
+import math
+
 import numpy as np
+from numpy.typing import NDArray
 
 from psephos.kernels._jit import jit
 from psephos.kernels.tiny_exp import exp
@@ -15,76 +18,83 @@ __all__ = ["absolute_losses", "area_losses", "cost_losses", "log_losses", "squar
 _PRODUCT = 1000  # factors of at most 2 in a product below the greatest number
 
 
-@jit
-def _winner(line):
-    """Return the class of the greatest score; of equals, the first."""
-    best = 0
-    for k in range(1, len(line)):
-        if line[k] > line[best]:
-            best = k
-    return best
-
-
-@jit
+@jit(_nrt=False)
 def cost_losses(scores, y, cost, share, ptr, out):
-    """Mean of ``cost[truth, answer]``: the share of errors, if it is 1 off the diagonal."""
-    for b in range(out.shape[0]):
-        for s in range(out.shape[1]):
-            total = 0.0
-            if scores.shape[2] == 1:
-                for row in range(ptr[s], ptr[s + 1]):
-                    total += share[row] * cost[y[row], int(scores[b, row, 0] > 0.0)]
-            else:
-                for row in range(ptr[s], ptr[s + 1]):
-                    total += share[row] * cost[y[row], _winner(scores[b, row])]
-            out[b, s] = total
+    """Mean of ``cost[truth, answer]``: the share of errors, if it is 1 off the diagonal.
 
-
-@jit
-def _odds_loss(scores, y, share, first, last, room):
-    """Return the sum of share times log(1 + exp(-z)), z the score towards the truth.
-
-    log(1 + exp(-z)) is max(-z, 0) + log(1 + exp(-|z|)). Rows of one share have one logarithm: that
-    of the product of these sums, each at most 2.
+    The answer is the class of the greatest score; of equals, the first.
     """
-    for row in range(first, last):
-        room[row - first] = 1.0 + exp(-abs(scores[row, 0]))
-    total = 0.0
-    row = first
-    while row < last:
-        held, end = share[row], min(last, row + _PRODUCT)
-        product, straight = 1.0, 0.0
-        while row < end and share[row] == held:
-            straight += max((1.0 - 2.0 * y[row]) * scores[row, 0], 0.0)
-            product *= room[row - first]
-            row += 1
-        total += held * (straight + np.log(product))
-    return total
-
-
-@jit
-def log_losses(scores, y, share, ptr, out):
-    """Mean of -log p(truth): p = 1 / (1 + exp(-score)) for two classes, else softmax(scores)."""
-    room = np.empty(scores.shape[1])
+    K = scores.shape[2]
     for b in range(out.shape[0]):
         for s in range(out.shape[1]):
-            if scores.shape[2] == 1:
-                out[b, s] = _odds_loss(scores[b], y, share, ptr[s], ptr[s + 1], room)
-                continue
             total = 0.0
             for row in range(ptr[s], ptr[s + 1]):
-                line = scores[b, row]
-                top = line[0]
-                for k in range(1, len(line)):
-                    top = max(top, line[k])
-                mass = 0.0
-                for k in range(len(line)):
-                    mass += exp(line[k] - top)
-                total += share[row] * (np.log(mass) + top - line[y[row]])
+                best = 1 if K == 1 and scores[b, row, 0] > 0.0 else 0
+                for k in range(1, K):
+                    best = k if scores[b, row, k] > scores[b, row, best] else best
+                total += share[row] * cost[y[row], best]
             out[b, s] = total
 
 
-@jit
+@jit(_nrt=False)
+def _odds_losses(scores, y, share, ptr, room, out):
+    """Mean of log(1 + exp(-z)), z the score towards the truth, from scores (B, L).
+
+    log(1 + exp(-z)) is max(-z, 0) + log(1 + exp(-|z|)). Rows of one share have one logarithm: that
+    of the product of these sums, each at most 2. Scratch: room (L,).
+    """
+    for b in range(out.shape[0]):
+        for s in range(out.shape[1]):
+            row, last = ptr[s], ptr[s + 1]
+            for i in range(row, last):
+                room[i] = 1.0 + exp(-abs(scores[b, i]))
+            total = 0.0
+            while row < last:
+                held = share[row]
+                end = row + _PRODUCT if row + _PRODUCT < last else last
+                product, straight = 1.0, 0.0
+                while row < end and share[row] == held:
+                    wrong = (1.0 - 2.0 * y[row]) * scores[b, row]
+                    straight += wrong if wrong > 0.0 else 0.0
+                    product *= room[row]
+                    row += 1
+                total += held * (straight + math.log(product))
+            out[b, s] = total
+
+
+@jit(_nrt=False)
+def _softmax_losses(scores, y, share, ptr, out):
+    """Mean of -log p(truth), p = softmax(scores)."""
+    K = scores.shape[2]
+    for b in range(out.shape[0]):
+        for s in range(out.shape[1]):
+            total = 0.0
+            for row in range(ptr[s], ptr[s + 1]):
+                top = scores[b, row, 0]
+                for k in range(1, K):
+                    top = scores[b, row, k] if scores[b, row, k] > top else top
+                mass = 0.0
+                for k in range(K):
+                    mass += exp(scores[b, row, k] - top)
+                total += share[row] * (math.log(mass) + top - scores[b, row, y[row]])
+            out[b, s] = total
+
+
+def log_losses(
+    scores: NDArray[np.float64],
+    y: NDArray[np.intp],
+    share: NDArray[np.float64],
+    ptr: NDArray[np.int64],
+    out: NDArray[np.float64],
+) -> None:
+    """Mean of -log p(truth): p = 1 / (1 + exp(-score)) for two classes, else softmax(scores)."""
+    if scores.shape[2] == 1:
+        _odds_losses(scores[:, :, 0], y, share, ptr, np.empty(scores.shape[1]), out)
+    else:
+        _softmax_losses(scores, y, share, ptr, out)
+
+
+@jit(_nrt=False)
 def squared_losses(scores, y, share, ptr, out):
     """Mean of (prediction - truth)^2."""
     for b in range(out.shape[0]):
@@ -96,7 +106,7 @@ def squared_losses(scores, y, share, ptr, out):
             out[b, s] = total
 
 
-@jit
+@jit(_nrt=False)
 def absolute_losses(scores, y, share, ptr, out):
     """Mean of |prediction - truth|."""
     for b in range(out.shape[0]):

@@ -13,6 +13,8 @@ Rows stand side by side, padded by rows of weight zero; a row that is not traine
 zero too, and its score comes with the others'.
 """
 
+import math
+
 import numpy as np
 
 from psephos.kernels._jit import jit
@@ -39,7 +41,7 @@ _CONSTANT = 1e-28  # variance over squared mean of a column that is constant to 
 _FAST = {"contract", "reassoc", "nsz"}
 
 
-@jit(fastmath=_FAST)
+@jit(fastmath=_FAST, _nrt=False)
 def weighted_sum(a, b):
     """Return the sum of a_i b_i."""
     wide()
@@ -49,7 +51,7 @@ def weighted_sum(a, b):
     return total
 
 
-@jit(fastmath=_FAST)
+@jit(fastmath=_FAST, _nrt=False)
 def curvature(X, h, H, v):
     """Put ``sum_i h_i x_ij x_ik`` in the lower triangle of H; v (n,) is scratch."""
     wide()
@@ -72,7 +74,7 @@ def curvature(X, h, H, v):
             H[k, j] = weighted_sum(v, X[k])
 
 
-@jit(fastmath={"contract"})
+@jit(fastmath={"contract"}, _nrt=False)
 def solve(H, g):
     """Put the solution of ``H x = g`` in g; H, of which the lower triangle is read, is lost.
 
@@ -84,7 +86,7 @@ def solve(H, g):
         least = 1e-13 * pivot
         for k in range(j):
             pivot -= H[j, k] * H[j, k]
-        by = 1.0 / np.sqrt(pivot) if pivot > least else 0.0
+        by = 1.0 / math.sqrt(pivot) if pivot > least else 0.0
         H[j, j] = by
         for i in range(j + 1, m):
             s = H[i, j]
@@ -103,7 +105,7 @@ def solve(H, g):
         g[j] = s * H[j, j]
 
 
-@jit(fastmath={"contract"})
+@jit(fastmath={"contract"}, _nrt=False)
 def slopes(z, y, w, g, h):
     """Put the first and second derivative of each row's loss in its score in g and h."""
     wide()
@@ -115,7 +117,7 @@ def slopes(z, y, w, g, h):
         h[i] = w[i] * (e * q * q)
 
 
-@jit(fastmath=_FAST)
+@jit(fastmath=_FAST, _nrt=False)
 def advance(X, step, w, z, dz):
     """Add what a step changes to the scores z, put it in dz; return the greatest where w > 0."""
     wide()
@@ -130,15 +132,17 @@ def advance(X, step, w, z, dz):
     top = np.int64(0)  # positive numbers sort as their bit patterns, whose maximum vectorises
     for i in range(n):
         z[i] += dz[i]
-        top = max(top, to_bits(abs(dz[i])) if w[i] > 0.0 else np.int64(0))
+        bits = to_bits(abs(dz[i])) if w[i] > 0.0 else np.int64(0)
+        top = bits if bits > top else top
     return to_float(top)
 
 
-@jit(fastmath={"contract"})
+@jit(inline="always")
 def binary(X, y, w, ridge, beta, z, work, H, steps, tol, max_iter):
     """Move beta (m,) and its scores z (n,) to the minimum.
 
     X is (m, n), its last row ones (the intercept). Scratch: work (4, n), H (m, m), steps (2, m).
+    Part of its one caller, so that it and all it calls are compiled once less.
     """
     m = X.shape[0]
     g, h, v, dz = work[0], work[1], work[2], work[3]
@@ -151,8 +155,8 @@ def binary(X, y, w, ridge, beta, z, work, H, steps, tol, max_iter):
             slope[j] = weighted_sum(X[j], g) + ridge[j] * beta[j]
             along += slope[j] * step[j]
         if delta > SAFE and along > 0.0:  # the step went past the minimum: shorten it
-            safe = np.log1p(delta) / delta
-            back = size - max(safe, 0.5 * size)
+            safe = math.log1p(delta) / delta
+            back = size - (safe if safe > 0.5 * size else 0.5 * size)
             size -= back
             for j in range(m):
                 beta[j] -= back * step[j]
@@ -173,7 +177,7 @@ def binary(X, y, w, ridge, beta, z, work, H, steps, tol, max_iter):
             break
 
 
-@jit(fastmath=_FAST)
+@jit(fastmath=_FAST, _nrt=False)
 def spread(x, w, total):
     """Return the weighted mean and variance of x; variance 0 where x is constant to rounding."""
     wide()
@@ -189,20 +193,24 @@ def spread(x, w, total):
     return mean, variance if variance > _CONSTANT * mean * mean else 0.0
 
 
-@jit(fastmath={"contract"})
+@jit(fastmath={"contract"}, _nrt=False)
 def standardise(x, w, total, out):
     """Put (x - mean) / sd in out, zeros if x is constant where weighted; return mean, 1 / sd."""
     mean, variance = spread(x, w, total)
-    by = 1.0 / np.sqrt(variance) if variance > 0.0 else 0.0
+    by = 1.0 / math.sqrt(variance) if variance > 0.0 else 0.0
     for i in range(x.shape[0]):
         out[i] = (x[i] - mean) * by
     return mean, by
 
 
-@jit
-def gather(X, columns, w, total, raw, standard, place):
-    """Copy columns of X to raw (d, n), standardise them; place (2, d) receives mean and 1 / sd."""
+@jit(inline="always")
+def gather(table, columns, w, total, raw, standard, place):
+    """Copy columns, rows of table (p, n), to raw (d, n'), standardise them.
+
+    place (2, d) receives mean and 1 / sd.
+    """
     for j in range(columns.shape[0]):
-        for i in range(X.shape[0]):
-            raw[j, i] = X[i, columns[j]]
-        place[0, j], place[1, j] = standardise(raw[j], w, total, standard[j])
+        source, column = table[columns[j]], raw[j]
+        for i in range(source.shape[0]):
+            column[i] = source[i]
+        place[0, j], place[1, j] = standardise(column, w, total, standard[j])

@@ -25,7 +25,7 @@ _FAR = 1e300  # added to the gradient of a row that cannot move that way
 _SIGN = 2**63 - 1
 
 
-@jit(fastmath={"contract"})
+@jit(fastmath={"contract"}, _nrt=False)
 def _kernel_row(Z, point, wide, out):
     """Write ``out_t = exp(-sum_j (Z_jt - point_j)^2)``."""
     d = point.shape[0]
@@ -46,7 +46,7 @@ def _kernel_row(Z, point, wide, out):
         out[t] = exp(-out[t])
 
 
-@jit(fastmath=FAST)
+@jit(fastmath=FAST, _nrt=False)
 def smo(K, lo, hi, wide, tol, beta, f, up, low):
     """Solve the dual from a feasible `beta` with its gradient `f`, both in place.
 
@@ -137,6 +137,8 @@ class Machines(NamedTuple):
     K: NDArray[np.float64]  # (w, w)
     pair: NDArray[np.float64]  # (w, w) of two classes of more; K itself if there are only two
     vectors: NDArray[np.float64]  # (7, w)
+    point: NDArray[np.float64]  # (d,)
+    margins: NDArray[np.float64]  # (P,)
 
 
 def machines(n: int, d: int, n_classes: int, grid: int) -> Machines:
@@ -147,11 +149,12 @@ def machines(n: int, d: int, n_classes: int, grid: int) -> Machines:
     return Machines(
         np.zeros((grid, pairs, wide)), np.zeros((grid, pairs)), np.zeros((2, d)),
         np.zeros((d, wide)), K, np.empty_like(K) if n_classes > 2 else K, np.empty((7, wide)),
+        np.empty(d), np.empty(pairs),
     )  # fmt: skip
 
 
-@jit(fastmath=FAST)
-def rbf_scores(X, weight, layout, splits, test, test_ptr, subsets, gamma, C, tol, room, out):
+@jit(fastmath=FAST, _nrt=False)
+def rbf_scores(X, weight, layout, splits, test, test_ptr, subsets, gamma, C, tol, room, pair, out):
     """Fit candidates on splits for all C, and write their scores of the test rows.
 
     Parameters
@@ -171,6 +174,8 @@ def rbf_scores(X, weight, layout, splits, test, test_ptr, subsets, gamma, C, tol
     tol : float
         Of `smo`.
     room : Machines
+    pair : ndarray or None
+        ``room.pair``; None for two classes (as None it is known while compiling).
     out : ndarray of shape (G, B, L, K)
     """
     d = subsets.shape[1]
@@ -178,12 +183,10 @@ def rbf_scores(X, weight, layout, splits, test, test_ptr, subsets, gamma, C, tol
     pairs = room.intercept.shape[1]
     rows, ptr, classes, moments = layout.rows, layout.ptr, layout.classes, layout.moments
     beta_of, intercept, scaling, Z = room.beta, room.intercept, room.scaling, room.Z
-    K, pair = room.K, room.pair
+    K, point, margins = room.K, room.point, room.margins
     # Named one by one: rows that are unpacked lose their contiguity, and the loops their vectors.
     y, lo, hi, beta = room.vectors[0], room.vectors[1], room.vectors[2], room.vectors[3]
     f, up, low = room.vectors[4], room.vectors[5], room.vectors[6]
-    point = np.empty(d)
-    margins = np.empty(pairs)
     for candidate in range(subsets.shape[0]):
         for s in range(splits[0], splits[1]):
             first = ptr[s]
@@ -230,7 +233,9 @@ def rbf_scores(X, weight, layout, splits, test, test_ptr, subsets, gamma, C, tol
                             intercept[c, p] = (1.0 if n_b > 0 else 0.0) - (1.0 if n_a > 0 else 0.0)
                         continue
                     wide_p = padded(n_a + n_b)
-                    if n_classes > 2:
+                    table = K
+                    if pair is not None:
+                        table = pair
                         for i in range(n_a + n_b):
                             row = start_a + i if i < n_a else start_b + i - n_a
                             for t in range(n_a):
@@ -264,7 +269,7 @@ def rbf_scores(X, weight, layout, splits, test, test_ptr, subsets, gamma, C, tol
                         for t in range(n_b):
                             hi[n_a + t] = C[c] * weight[rows[first + start_b + t]]
                             beta[n_a + t] = min(beta[n_a + t], hi[n_a + t])
-                        intercept[c, p] = smo(pair, lo, hi, wide_p, tol, beta, f, up, low)
+                        intercept[c, p] = smo(table, lo, hi, wide_p, tol, beta, f, up, low)
                         for t in range(n_a):
                             beta_of[c, p, start_a + t] = beta[t]
                         for t in range(n_b):
@@ -279,4 +284,7 @@ def rbf_scores(X, weight, layout, splits, test, test_ptr, subsets, gamma, C, tol
                         for t in range(wide):
                             total += beta_of[c, p, t] * up[t]
                         margins[p] = total + intercept[c, p]
-                    pair_scores(margins, n_classes, out[c, candidate, at])
+                    if pair is None:
+                        out[c, candidate, at, 0] = margins[0]
+                    else:
+                        pair_scores(margins, n_classes, out[c, candidate, at])

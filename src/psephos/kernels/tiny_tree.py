@@ -84,7 +84,7 @@ def room(n: int, d: int, n_classes: int) -> tuple[Work, Tree]:
     return work, Tree(np.empty((nodes, 2), np.int32), np.empty((nodes, 2 + sums)))
 
 
-@jit
+@jit(_nrt=False)
 def mix(state):
     """Return the 64 bits that SplitMix64 makes of its state (Steele, Lea & Flood 2014, fig. 14)."""
     z = (state ^ (state >> _S30)) * _FIRST
@@ -92,180 +92,21 @@ def mix(state):
     return z ^ (z >> _S31)
 
 
-@jit
+@jit(_nrt=False)
 def draw(state, below):
     """Return the next state and a whole number from 0 to below - 1, below < 2^32."""
     state = state + GAMMA
     return state, np.int64(((mix(state) >> _S32) * np.uint64(below)) >> _S32)
 
 
-@jit(inline="always")
-def _cut_sums(table, column, work, f, start, end, node, tree, least, classes):
-    """Best cut of a column by sums: two classes (Gini) or a regression (squared error).
-
-    The worth of a cut is S_l^2 / W_l + S_r^2 / W_r, for two classes with the squares of the first
-    class's weight (`classes` is 1, else 0) beside those of the second: both grow as the impurity
-    falls. Returns the worth and the last position of the first side, -1 where there is none.
-    """
-    best, cut = -np.inf, -1
-    weight, whole = tree.sums[node, 1], tree.sums[node, 2]
-    s = w = 0.0
-    for k in range(start, start + least - 1):
-        row = work.lines[f, k]
-        w += work.mass[row, 0]
-        s += work.mass[row, 1]
-    value = table.values[column, work.lines[f, start + least - 1]]
-    for k in range(start + least - 1, end - least):
-        row = work.lines[f, k]
-        w += work.mass[row, 0]
-        s += work.mass[row, 1]
-        following = table.values[column, work.lines[f, k + 1]]
-        if following > value:
-            others, rest = weight - w, whole - s
-            low, high = classes * (w - s), classes * (others - rest)
-            worth = (low * low + s * s) / w + (high * high + rest * rest) / others
-            if worth > best:
-                best, cut = worth, k
-        value = following
-    return best, cut
-
-
-@jit(inline="always")
-def _cut_classes(table, column, work, f, start, end, node, tree, least):
-    """Best cut of a column by Gini impurity, three classes or more: as `_cut_sums`."""
-    best, cut = -np.inf, -1
-    weight = tree.sums[node, 1]
-    left = work.left
-    squares_l = squares_r = w = 0.0
-    for c in range(len(left)):
-        left[c] = 0.0
-        squares_r += tree.sums[node, 2 + c] * tree.sums[node, 2 + c]
-    for k in range(start, end - least):
-        row = work.lines[f, k]
-        c = np.int64(table.y[row])
-        add = work.mass[row, 0]
-        right = tree.sums[node, 2 + c] - left[c]
-        squares_l += add * (2.0 * left[c] + add)
-        squares_r -= add * (2.0 * right - add)
-        left[c] += add
-        w += add
-        following = table.values[column, work.lines[f, k + 1]]
-        if k >= start + least - 1 and following > table.values[column, row]:
-            worth = squares_l / w + squares_r / (weight - w)
-            if worth > best:
-                best, cut = worth, k
-    return best, cut
-
-
-@jit(inline="always")
-def _fill(table, work, tree, node, f, start, end, mark):
-    """Sum a node's rows, mark their side, and return whether all their y are equal."""
-    tree.link[node, 0] = -1
-    for c in range(tree.sums.shape[1]):
-        tree.sums[node, c] = 0.0
-    if start == end:
-        return True
-    known = table.y[work.lines[f, start]]
-    pure = True
-    w = s = 0.0
-    for k in range(start, end):
-        row = work.lines[f, k]
-        work.side[row] = mark
-        w += work.mass[row, 0]
-        s += work.mass[row, 1]
-        pure = pure and table.y[row] == known
-    tree.sums[node, 1] = w
-    if tree.sums.shape[1] == 3:
-        tree.sums[node, 2] = s
-    else:
-        for k in range(start, end):
-            row = work.lines[f, k]
-            tree.sums[node, 2 + np.int64(table.y[row])] += work.mass[row, 0]
-    return pure
-
-
-@jit(inline="always")
-def _sort_out(table, work, columns):
-    """Write to `lines` the rows of positive weight in the order of each column; return how many."""
-    n = len(table.y)
-    size = 0
-    for row in range(n):  # without columns: the rows as they come
-        work.mass[row, 1] = work.mass[row, 0] * table.y[row]
-        work.lines[0, size] = row
-        size += work.mass[row, 0] > 0.0
-    for f in range(len(columns)):
-        at = 0
-        for k in range(n):
-            row = table.order[columns[f], k]
-            work.lines[f, at] = row
-            at += work.mass[row, 0] > 0.0
-    return size
-
-
-@jit(inline="always")
-def _part(work, f, start, end):
-    """Divide a column's rows by side, each in its order."""
-    at, spared, spare = start, 0, len(work.lines) - 1
-    for k in range(start, end):
-        row = work.lines[f, k]
-        work.lines[f, at] = row
-        work.lines[spare, spared] = row
-        at += 1 - work.side[row]
-        spared += work.side[row]
-    for k in range(spared):
-        work.lines[f, at + k] = work.lines[spare, k]
-
-
-@jit(inline="always")
-def _keep(work, f, start, end, mark):
-    """Move the rows of one side to the start of the segment, in their order."""
-    at = start
-    for k in range(start, end):
-        row = work.lines[f, k]
-        work.lines[f, at] = row
-        at += work.side[row] == mark
-
-
-@jit(inline="always")
-def _best_cut(table, rule, columns, state, work, tree, node, start, end):
-    """Return the state, the feature and the cut of the greatest worth; feature -1 if none.
-
-    Columns are drawn without replacement until `max_features` have been looked at, and beyond
-    them while all have been constant, as scikit-learn does. The first of equals wins, without a
-    draw in the order of the columns.
-    """
-    d = len(columns)
-    best, feature, cut = -np.inf, -1, -1
-    looked = varied = 0
-    most = tree.sums[node, 1] if rule.n_classes > 0 else np.inf  # no cut of classes is worth more
-    while looked < d and best < most and (looked < rule.max_features or varied == 0):
-        if rule.max_features < d:
-            state, ahead = draw(state, d - looked)
-            f = work.shuffled[looked + ahead]
-            work.shuffled[looked + ahead] = work.shuffled[looked]
-            work.shuffled[looked] = f
-        else:
-            f = looked
-        looked += 1
-        j = columns[f]
-        low = table.values[j, work.lines[f, start]]
-        if low < table.values[j, work.lines[f, end - 1]]:
-            varied += 1
-            if end - start == 2:  # of two rows every column makes the same two leaves
-                worth, k = most, start
-            elif rule.n_classes > 2:
-                worth, k = _cut_classes(table, j, work, f, start, end, node, tree, rule.least)
-            else:
-                classes = 1.0 if rule.n_classes == 2 else 0.0
-                worth, k = _cut_sums(table, j, work, f, start, end, node, tree, rule.least, classes)
-            if worth > best:
-                best, feature, cut = worth, f, k
-    return state, feature, cut
-
-
-@jit
-def grow(table, rule, columns, state, work, tree):
+@jit(_nrt=False)
+def grow(table, rule, columns, state, work, tree, left=None):
     """Grow a tree on the rows of positive weight in ``work.mass`` and return its number of nodes.
+
+    At a node columns are drawn without replacement until `max_features` have been looked at, and
+    beyond them while all have been constant, as scikit-learn does. The first of equal cuts wins,
+    without a draw in the order of the columns. The worth of a cut is S_l^2 / W_l + S_r^2 / W_r,
+    summed over the classes: it grows as the impurity falls.
 
     Parameters
     ----------
@@ -275,55 +116,155 @@ def grow(table, rule, columns, state, work, tree):
     state : uint64, where the draws of columns begin (used if max_features < d)
     work, tree : Work, Tree
         Of `room`; `tree` is the result.
+    left : (n_classes,) float64 or None
+        Scratch, ``work.left``; None unless there are three classes or more (as None it is known
+        while compiling, and leaves their part out).
     """
-    d = len(columns)
-    stack, least = work.stack, 2 * rule.least
+    # One function and one place for each step: a helper is compiled once more wherever it is used.
+    values, order, y = table.values, table.order, table.y
+    mass, lines, side, stack = work.mass, work.lines, work.side, work.stack
+    link, sums, shuffled = tree.link, tree.sums, work.shuffled
+    n_classes, max_depth, least = rule.n_classes, rule.max_depth, rule.least
+    n, d, spare = len(y), len(columns), lines[len(lines) - 1]
+    size = 0
+    for row in range(n):  # without columns: the rows as they come
+        mass[row, 1] = mass[row, 0] * y[row]
+        lines[0, size] = row
+        size += mass[row, 0] > 0.0
     for f in range(d):
-        work.shuffled[f] = f
-    for k in range(4):
-        stack[0, k] = 0
-    stack[0, 2] = _sort_out(table, work, columns)
-    pure = _fill(table, work, tree, stack[0, 0], stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3])
-    nodes = 1
-    top = 1 if not pure and rule.max_depth > 0 and stack[0, 2] >= least else 0
-    while top > 0:
-        top -= 1
-        node, start, end, depth = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] + 1
-        state, f, cut = _best_cut(table, rule, columns, state, work, tree, node, start, end)
-        if f < 0:
-            continue
-        low = np.float64(table.values[columns[f], work.lines[f, cut]])
-        high = np.float64(table.values[columns[f], work.lines[f, cut + 1]])
-        tree.link[node, 0], tree.link[node, 1] = f, nodes
-        tree.sums[node, 0] = low / 2.0 + high / 2.0
-        waiting = 0
-        for child in range(2):  # the second side lies on top of the stack
+        shuffled[f] = f
+        ordered, line, at = order[columns[f]], lines[f], 0
+        for k in range(n):
+            row = ordered[k]
+            line[at] = row
+            at += mass[row, 0] > 0.0
+    # The root is opened as the first side of a cut that has no second.
+    node, nodes, opened, top = 0, 0, 1, 0
+    start, end, depth, f, cut = 0, size, 0, 0, size - 1
+    classes = 1.0 if n_classes == 2 else 0.0
+    while True:
+        waiting, line = 0, lines[f]
+        for child in range(opened):  # the second side lies on top of the stack
             low_at = start if child == 0 else cut + 1
             high_at = cut + 1 if child == 0 else end
-            pure = _fill(table, work, tree, nodes + child, f, low_at, high_at, child)
-            if not pure and depth < rule.max_depth and high_at - low_at >= least:
-                stack[top, 0], stack[top, 1] = nodes + child, low_at
+            node = nodes + child
+            link[node, 0] = -1
+            w = s = known = 0.0
+            pure = True
+            if low_at < high_at:
+                known = y[line[low_at]]
+            for k in range(low_at, high_at):
+                row = line[k]
+                side[row] = child
+                w += mass[row, 0]
+                s += mass[row, 1]
+                pure = pure and y[row] == known
+            sums[node, 0], sums[node, 1], sums[node, 2] = 0.0, w, s
+            if left is not None:
+                for c in range(n_classes):
+                    sums[node, 2 + c] = 0.0
+                for k in range(low_at, high_at):
+                    row = line[k]
+                    sums[node, 2 + np.int64(y[row])] += mass[row, 0]
+            if not pure and depth < max_depth and high_at - low_at >= 2 * least:
+                stack[top, 0], stack[top, 1] = node, low_at
                 stack[top, 2], stack[top, 3] = high_at, depth
                 top += 1
                 waiting += 1 + child
-        nodes += 2
-        if waiting == 3:
+        nodes += opened
+        # The rows of every column by side, each side in its order; of one side alone if the other
+        # is closed: it moves to the start of the segment.
+        if opened == 2 and waiting > 0:
             for g in range(d):
-                if g != f:
-                    _part(work, g, start, end)
-        elif waiting > 0:
-            for g in range(d):
-                _keep(work, g, start, end, waiting - 1)
-            stack[top - 1, 2] += start - stack[top - 1, 1]
-            stack[top - 1, 1] = start
-    return nodes
+                if waiting < 3 or g != f:
+                    line, at, spared = lines[g], start, 0
+                    for k in range(start, end):
+                        row = line[k]
+                        marked = side[row]
+                        line[at] = row
+                        spare[spared] = row
+                        at += (1 - marked) if waiting != 2 else marked
+                        spared += marked
+                    if waiting == 3:
+                        for k in range(spared):
+                            line[at + k] = spare[k]
+            if waiting < 3:
+                stack[top - 1, 2] += start - stack[top - 1, 1]
+                stack[top - 1, 1] = start
+        f = -1
+        while top > 0 and f < 0:
+            top -= 1
+            node, start, end, depth = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
+            weight, whole, best = sums[node, 1], sums[node, 2], -np.inf
+            most = weight if n_classes > 0 else np.inf  # no cut of classes is worth more
+            looked = varied = 0
+            while looked < d and best < most and (looked < rule.max_features or varied == 0):
+                g = looked
+                if rule.max_features < d:
+                    state, ahead = draw(state, d - looked)
+                    g = shuffled[looked + ahead]
+                    shuffled[looked + ahead] = shuffled[looked]
+                    shuffled[looked] = g
+                looked += 1
+                line, column = lines[g], values[columns[g]]
+                if not column[line[start]] < column[line[end - 1]]:
+                    continue
+                varied += 1
+                if end - start == 2:  # of two rows every column makes the same two leaves
+                    if most > best:
+                        best, f, cut = most, g, start
+                elif left is not None:
+                    squares_l = squares_r = w = 0.0
+                    for c in range(n_classes):
+                        left[c] = 0.0
+                        squares_r += sums[node, 2 + c] * sums[node, 2 + c]
+                    for k in range(start, end - least):
+                        row = line[k]
+                        c = np.int64(y[row])
+                        add = mass[row, 0]
+                        right = sums[node, 2 + c] - left[c]
+                        squares_l += add * (2.0 * left[c] + add)
+                        squares_r -= add * (2.0 * right - add)
+                        left[c] += add
+                        w += add
+                        if k >= start + least - 1 and column[line[k + 1]] > column[row]:
+                            worth = squares_l / w + squares_r / (weight - w)
+                            if worth > best:
+                                best, f, cut = worth, g, k
+                else:  # two classes: the first's sums are what the second's leave
+                    s = w = 0.0
+                    for k in range(start, start + least - 1):
+                        row = line[k]
+                        w += mass[row, 0]
+                        s += mass[row, 1]
+                    value = column[line[start + least - 1]]
+                    for k in range(start + least - 1, end - least):
+                        row = line[k]
+                        w += mass[row, 0]
+                        s += mass[row, 1]
+                        following = column[line[k + 1]]
+                        if following > value:
+                            others, rest = weight - w, whole - s
+                            low, high = classes * (w - s), classes * (others - rest)
+                            worth = (low * low + s * s) / w + (high * high + rest * rest) / others
+                            if worth > best:
+                                best, f, cut = worth, g, k
+                        value = following
+        if f < 0:
+            return nodes
+        low_value = np.float64(values[columns[f], lines[f, cut]])
+        high_value = np.float64(values[columns[f], lines[f, cut + 1]])
+        link[node, 0], link[node, 1] = f, nodes
+        sums[node, 0] = low_value / 2.0 + high_value / 2.0
+        opened = 2
+        depth += 1
 
 
-@jit
-def leaf_of(table, columns, tree, row):
-    """Return the leaf that a row of the table reaches."""
+@jit(_nrt=False)
+def leaf_of(values, columns, link, sums, row):
+    """Return the leaf of a `Tree`, given as its arrays, that a row of a table's values reaches."""
     node = 0
-    while tree.link[node, 0] >= 0:
-        value = table.values[columns[tree.link[node, 0]], row]
-        node = tree.link[node, 1] + (value > tree.sums[node, 0])
+    while link[node, 0] >= 0:
+        value = values[columns[link[node, 0]], row]
+        node = link[node, 1] + (value > sums[node, 0])
     return node

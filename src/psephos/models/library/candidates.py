@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.kernels.subset_draws import all_unions, draw_unions, enter, new_table
+from psephos.kernels.subset_draws import all_unions, draw_unions
 
 __all__ = ["Sampling", "Subsets", "all_subsets", "extensions", "in_order", "random_pairs"]
 
@@ -86,8 +86,7 @@ def extensions(pool: Subsets, strong: Subsets, m: float, sampling: Sampling, see
     # drawing until m of them are found ends soon. Below it they are counted, as they may be
     # fewer than m, and drawing would never end.
     if most <= 4 * size * wanted:
-        rows = np.empty((most, size), dtype=np.intp)
-        found = rows[: all_unions(places, len(pool), rows, new_table(most))]
+        found = all_unions(places, len(pool))
         if len(found) <= wanted:
             return pool[in_order(found)]
         if sampling == "uniform":
@@ -100,15 +99,11 @@ def _drawn(
     strong: Subsets, n_pool: int, m: int, sampling: Sampling, rng: np.random.Generator
 ) -> Subsets:
     even = sampling == "uniform"
-    rows = np.empty((m, strong.shape[1] + 1), dtype=np.intp)
-    table, strong_table = new_table(m), new_table(len(strong))
-    if even:
-        enter(strong, strong_table)
-    n = 0
-    while n < m:
-        numbers = rng.random((2 * (m - n) + 100, 3 if even else 2))
-        n = draw_unions(numbers, strong, strong_table, n_pool, even, rows, n, table)
-    return rows
+    rows = np.empty((0, strong.shape[1] + 1), dtype=np.intp)
+    while len(rows) < m:
+        numbers = rng.random((2 * (m - len(rows)) + 100, 3 if even else 2))
+        rows = draw_unions(numbers, strong, n_pool, even, rows)
+    return rows[:m]
 
 
 def random_pairs(n_columns: int, most: int, seed: int) -> Subsets:

@@ -74,8 +74,18 @@ class Library:
         check(len(self.member) == self.ptr[-1], "columns of models are missing")
         inside = (self.member >= 0) & (self.member < len(self.columns))
         check(bool(inside.all()), "a model reads a column that is not there")
-        rows = (self.spread, self.votes, *(values for _, values in self.remarks))
+        rows = (self.error, self.spread, self.votes, *(values for _, values in self.remarks))
         check(all(a.shape == (m,) for a in rows), "models differ in number")
+        whole = self.member.dtype == np.intp and self.member.ndim == self.error.ndim == 1
+        check(whole, "columns of models are not a row of integers")
+        check(self.error.dtype == self.spread.dtype == np.float64, "errors are not float64")
+        check(self.votes.dtype == np.bool_, "who votes is not a truth table")
+
+    def check_vote(self, vote: Any) -> None:
+        """Raise a sentence unless a vote can be that of this library's models and the prior."""
+        check(vote.n_features == self.n_features, "the library is of another table")
+        chosen = int(self.votes.sum())
+        check(chosen < vote.n_voters <= len(self) + 1, "the library is of another vote")
 
     # ------------------------------------------------------------------ reading it
     def __len__(self) -> int:

@@ -137,7 +137,7 @@ class SparseWrapperClassifier(VoteClassifier):
     >>> from psephos import SparseWrapperClassifier
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> model = SparseWrapperClassifier(p_max=2, random_state=0).fit(X, y)
-    >>> model.library_.dimension.max(), model.vote_.n_voters > 1
+    >>> int(model.library_.dimension.max()), model.vote_.n_voters > 1
     (2, True)
     """
 

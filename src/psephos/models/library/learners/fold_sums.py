@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.tiny_moments import FoldSums, describe, fill_tables, load
+from psephos.kernels.tiny_moments import FoldSums, describe, load
 from psephos.models.library.problem import Folds
 
 __all__ = ["TABLE_BYTES", "SharedSums"]
@@ -58,9 +58,7 @@ class SharedSums:
         class_ptr = np.concatenate([[0], ends]).astype(np.intp)
         training = _training(folds, weight)[order]
         count = np.stack([training[a:b].sum(axis=0) for a, b in zip(class_ptr, ends, strict=False)])
-        scale, centre = np.empty(len(XT)), np.empty(len(XT))
-        class_centre = np.empty((len(XT), n_groups))
-        describe(XT, order, class_ptr, scale, centre, class_centre)
+        scale, centre, class_centre = describe(XT, order, class_ptr)
         split = np.repeat(np.arange(folds.n_splits), np.diff(folds.test_ptr))
         self._sums = FoldSums(
             XT,
@@ -124,12 +122,10 @@ class SharedSums:
     def _filled(self) -> FoldSums:
         n_groups, n_splits = self._sums.mass.shape
         tables = 1 if self._sums.pooled else n_groups
-        full = self._sums._replace(
-            means=np.empty((len(self._sums.XT), n_groups, n_splits)),
-            pairs=np.empty((tables, self._entries, n_splits)),
-        )
-        fill_tables(full)
-        return full
+        means = np.empty((len(self._sums.XT), n_groups, n_splits))
+        pairs = np.empty((tables, self._entries, n_splits))
+        load(self._sums, np.arange(len(means))[None], means[None], pairs[None])  # all columns
+        return self._sums._replace(means=means, pairs=pairs)
 
     def original(
         self, columns: Sequence[int] | NDArray[np.intp], coef: _Floats, constant: _Floats

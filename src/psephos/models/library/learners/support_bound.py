@@ -109,7 +109,8 @@ class BoundRBF(_Bound):
         room = machines(n, d, self._problem.n_classes, len(C))
         rbf_scores(
             self._X, self._weight, self._layout, splits, self._test, self._test_ptr,
-            np.ascontiguousarray(subsets, dtype=np.intp), self._gamma, C, self._tol, room, out,
+            np.ascontiguousarray(subsets, dtype=np.intp), self._gamma, C, self._tol, room,
+            room.pair if self._problem.n_classes > 2 else None, out,
         )  # fmt: skip
         return room
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._params import Constraint, Flag, Interval, OneOf, Options, check_params
-from psephos.kernels.tiny_forest import forest_scores, grow_one
-from psephos.kernels.tiny_tree import Rule, Table, room
-from psephos.models.library.problem import Problem, Says
+from psephos.kernels.tiny_forest import forest_scores
+from psephos.kernels.tiny_tree import Rule, Table, Tree, Work, room
+from psephos.models.library.problem import Folds, Problem, Says
 from psephos.vote import Voters
 from psephos.vote.forests import ForestVoters, spoken
 from psephos.vote.trees import TreeVoters
@@ -195,24 +195,33 @@ class BoundTrees:
         least = min(self.learner.min_samples_leaf, len(self.table.y) + 1)
         return Rule(self.problem.n_classes, int(depth), int(least), drawn)
 
-    def _draws(self) -> tuple[np.uint64, int, bool]:
-        seed = np.uint64(int(self.problem.seed) % 2**64)
-        if self.forest is None:
-            return seed, 1, False
-        return seed, int(self.forest.n_estimators), bool(self.forest.bootstrap)
+    def _n_trees(self) -> int:
+        return int(self.forest.n_estimators) if self.forest else 1
 
     def scores(self, subsets: NDArray[np.intp]) -> _Floats:
         """Return out-of-fold scores, shape (B, L, K): see the learner."""
         problem, folds = self.problem, self.problem.folds
-        columns = np.ascontiguousarray(subsets, dtype=np.int64)
-        n, d = len(self.table.y), columns.shape[1]
-        out = np.empty((len(columns), folds.n_tests, problem.n_outputs))
-        rows = (folds.train, folds.train_ptr, folds.test, folds.test_ptr)
-        scratch = (*room(n, d, problem.n_classes), np.zeros((n, max(problem.n_classes, 1))))
-        given = (self.table, self._rule(d), problem.weight, *rows, columns, *self._draws())
-        forest_scores(*given, *scratch, out)
+        out = np.empty((len(subsets), folds.n_tests, problem.n_outputs))
+        given = room(len(self.table.y), subsets.shape[1], problem.n_classes)
+        self._run(subsets, folds, 0, (0, self._n_trees()), given, out)
         out += _centre(problem)
         return out
+
+    def _run(
+        self, subsets: NDArray[np.intp], folds: Folds, split: int, numbers: tuple[int, int],
+        given: tuple[Work, Tree], out: _Floats,
+    ) -> int:  # fmt: skip
+        """Run `forest_scores`; return the nodes of the last tree, which stands in `given`."""
+        problem, n_classes = self.problem, self.problem.n_classes
+        seed = np.uint64(int(problem.seed) % 2**64)
+        columns = np.ascontiguousarray(subsets, dtype=np.int64)
+        rows = (folds.train, folds.train_ptr, folds.test, folds.test_ptr)
+        shares = np.zeros((len(self.table.y), max(n_classes, 1)))
+        return forest_scores(
+            self.table, self._rule(columns.shape[1]), problem.weight, *rows, columns, seed, split,
+            numbers, self.forest is not None and bool(self.forest.bootstrap), *given,
+            given[0].left if n_classes > 2 else None, shares, out,
+        )  # fmt: skip
 
     def fit(self, subsets: Sequence[NDArray[np.intp]], says: Says, code: _Floats) -> Voters:
         """Return one tree or forest per subset, trained on all rows; it abstains."""
@@ -230,16 +239,14 @@ class BoundTrees:
 
     def _grown(self, subset: NDArray[np.intp]) -> list["_Nodes"]:
         """Return the trees of one candidate on all rows: column, first child, threshold, shares."""
-        n, n_classes = len(self.table.y), self.problem.n_classes
         columns = np.ascontiguousarray(subset, dtype=np.int64)
-        rule, rows = self._rule(len(columns)), np.arange(n, dtype=np.int32)
-        (work, tree), (seed, n_trees, bootstrap) = room(n, len(columns), n_classes), self._draws()
+        at, whole = self.problem.folds.n_splits, Folds.whole(len(self.table.y))
+        work, tree = room(len(self.table.y), len(columns), self.problem.n_classes)
+        nothing = np.empty((1, 0, self.problem.n_outputs))
         grown = list[_Nodes]()
-        for number in range(n_trees):
-            who = (seed, self.problem.folds.n_splits, number, bootstrap)
-            nodes = grow_one(
-                self.table, rule, columns, rows, 0, n, self.problem.weight, *who, work, tree
-            )
+        for number in range(self._n_trees()):
+            numbers = (number, number + 1)
+            nodes = self._run(columns[None], whole, at, numbers, (work, tree), nothing)
             link, sums = tree.link[:nodes].astype(np.intp), tree.sums[:nodes].copy()
             inner = link[:, 0] >= 0
             column = np.full(nodes, -1, dtype=np.intp)
@@ -278,16 +285,9 @@ def _joined(grown: Sequence[_Nodes], n_features: int, say: Any, abstains: bool) 
     feature[inner] = local
     first = np.concatenate([nodes.first for nodes in grown]) + np.repeat(root, sizes)
     threshold = np.concatenate([nodes.threshold for nodes in grown])
+    second = np.where(inner, first + 1, -1).astype(np.intp)
     return TreeVoters(
-        n_features,
-        columns,
-        root,
-        feature,
-        threshold,
-        np.zeros(len(column), dtype=bool),
-        np.where(inner, first, -1).astype(np.intp),
-        np.where(inner, first + 1, -1).astype(np.intp),
-        say(np.concatenate([nodes.share for nodes in grown])),
-        single=True,
-        abstains=abstains,
-    )
+        n_features, columns, root, feature, threshold, np.zeros(len(column), dtype=bool),
+        np.where(inner, first, -1).astype(np.intp), second,
+        say(np.concatenate([nodes.share for nodes in grown])), single=True, abstains=abstains,
+    )  # fmt: skip
