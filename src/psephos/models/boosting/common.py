@@ -162,7 +162,7 @@ class Monitor:
     def _score(self, vote: Vote) -> tuple[float, float]:
         y, weight = self.held.y, self.held.weight
         score = vote.score(self.held.table.values)
-        right = vote.target.answers(score) == y
+        right = self.held.target.answers(score) == y
         recalls = [np.average(right[y == k], weights=weight[y == k]) for k in np.unique(y)]
         chosen = vote.readout.probabilities(score, vote.target)[np.arange(len(y)), y]
         loss = np.average(-np.log(np.clip(chosen, 1e-15, None)), weights=weight)

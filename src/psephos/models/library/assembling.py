@@ -135,7 +135,9 @@ def _alpha(error: _Floats, rule: str, evaluation: Evaluation) -> _Floats:
         return np.ones(len(error))
     gain = prior_error(evaluation) - error
     best = float(gain.max())
-    return np.maximum(gain, 0.01 * best) / best if best > 0 else np.ones(len(error))
+    if best <= 0:
+        return np.ones(len(error))
+    return np.asarray(np.maximum(gain, 0.01 * best) / best, dtype=np.float64)
 
 
 def prior_error(evaluation: Evaluation) -> float:

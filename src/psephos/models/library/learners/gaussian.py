@@ -132,7 +132,7 @@ class _BoundLinear(GaussianBound):
         self,
         sums: FoldSums,
         subsets: NDArray[np.intp],
-        model: tuple[_Floats, ...],
+        model: Any,
         out: _Floats,
     ) -> None:
         add_linear(sums, subsets, *model, out)
