@@ -130,7 +130,7 @@ def _alpha(error: _Floats, rule: str, evaluation: Evaluation) -> _Floats:
     least a hundredth of the best. best: falling with the rank, so that no two are equal.
     """
     if rule == "best":
-        return 1.0 / (1.0 + np.arange(len(error)))
+        return np.reciprocal(1.0 + np.arange(len(error)), dtype=np.float64)
     if rule != "performance":
         return np.ones(len(error))
     gain = prior_error(evaluation) - error

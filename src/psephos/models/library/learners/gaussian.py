@@ -6,6 +6,7 @@ changes no score; nothing here is ever infinite or missing.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,7 +136,8 @@ class _BoundLinear(GaussianBound):
         model: Any,
         out: _Floats,
     ) -> None:
-        add_linear(sums, subsets, *model, out)
+        slopes, offset = model
+        add_linear(sums, subsets, slopes, offset, out)
 
     def fit(self, subsets: _Subsets, says: Says, code: _Floats) -> LinearVoters:
         """Return one linear voter per subset; a column without use is not read."""
