@@ -128,12 +128,14 @@ class Store:
             arrays: dict[str, Any] = dict.fromkeys(_ARRAYS)
             for name, checksum in content["arrays"].items():
                 arrays[name] = read_array(self._path(dimension, name), checksum, name in _LARGE)
-            return Step(dimension, quantile=float.fromhex(content["quantile"]), **arrays)
+            step = Step(dimension, quantile=float.fromhex(content["quantile"]), **arrays)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise PsephosError(
                 f"step {dimension} in the folder {str(self.folder)!r} is damaged ({error}): remove "
                 f"{manifest.name!r} to have it done again."
             ) from error
+        self.chunks(dimension).clear()  # a kill may have come before they were removed
+        return step
 
     def save(self, step: Step) -> Step:
         """Write a finished step and return it as `load` does."""
