@@ -1,5 +1,6 @@
 """Constraints on constructor parameters: data beside each recipe, checked once in fit."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -10,9 +11,11 @@ import numpy as np
 from psephos._errors import PsephosError
 
 __all__ = [
+    "Anything",
     "ClassWeight",
     "Constraint",
     "Flag",
+    "Folder",
     "Interval",
     "Jobs",
     "OneOf",
@@ -162,6 +165,32 @@ class ClassWeight:
     def words(self) -> str:
         """Return what is allowed."""
         return "None, 'balanced', or a dict from labels to weights of at least 0"
+
+
+@dataclass(frozen=True)
+class Anything:
+    """A parameter that is checked where it is used."""
+
+    def allows(self, value: Any) -> bool:
+        """Return True."""
+        return True
+
+    def words(self) -> str:
+        """Return nothing in particular."""
+        return "anything"
+
+
+@dataclass(frozen=True)
+class Folder:
+    """None, or the path of a folder."""
+
+    def allows(self, value: Any) -> bool:
+        """Return whether the value can name a folder."""
+        return value is None or isinstance(value, str | os.PathLike)
+
+    def words(self) -> str:
+        """Return what is allowed."""
+        return "None or the path of a folder"
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,7 @@ test_store.run({folder!r})
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL, which this system lacks")
 def test_sigkill_and_resume(tmp_path):
     run(tmp_path / "whole")
     folder = tmp_path / "part"

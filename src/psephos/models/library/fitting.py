@@ -1,6 +1,5 @@
 """The fit that the two wrappers share: judge, search, choose, refit, vote."""
 
-import os
 from contextlib import nullcontext
 from typing import Any
 
@@ -8,7 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._input import Context, Table
-from psephos._params import Constraint, Flag, Interval, Jobs, OneOf, Options, Seed
+from psephos._params import (
+    Anything,
+    Constraint,
+    Flag,
+    Folder,
+    Interval,
+    Jobs,
+    OneOf,
+    Options,
+    Seed,
+)
 from psephos.base import Labels
 from psephos.models.library.assembling import make_library, make_vote
 from psephos.models.library.backends import Workers
@@ -31,34 +40,10 @@ from psephos.models.library.steps import post_process, quantile
 from psephos.models.library.store import Store, identity_of
 from psephos.vote import Vote
 
-__all__ = ["SHARED", "Anything", "cost_of", "fit_library"]
+__all__ = ["SHARED", "cost_of", "fit_library"]
 
 _Floats = NDArray[np.float64]
 _FOLDS, _DRAWS, _LEARNER = range(3)  # tasks that draw
-
-
-class Anything:
-    """A parameter that is checked where it is used."""
-
-    def allows(self, value: Any) -> bool:
-        """Return True."""
-        return True
-
-    def words(self) -> str:
-        """Return nothing in particular."""
-        return "anything"
-
-
-class Folder:
-    """None, or the path of a folder."""
-
-    def allows(self, value: Any) -> bool:
-        """Return whether the value can name a folder."""
-        return value is None or isinstance(value, str | os.PathLike)
-
-    def words(self) -> str:
-        """Return what is allowed."""
-        return "None or the path of a folder"
 
 
 SHARED: dict[str, Constraint] = {

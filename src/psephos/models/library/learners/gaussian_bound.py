@@ -69,7 +69,7 @@ class GaussianBound:
         self, shared: SharedSums, sums: FoldSums, log_prior: _Floats, subsets: NDArray[np.intp]
     ) -> tuple[_Floats, ...]:
         """Return the models' arrays, their constants (B, C or 1, S) last."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} does not say how it is solved")
 
     def _write(
         self,
@@ -79,7 +79,7 @@ class GaussianBound:
         out: _Floats,
     ) -> None:
         """Write the models' scores (B, C or 1, L)."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} does not say how it scores")
 
     def _whole(self, subsets: _Subsets) -> tuple[SharedSums, list[tuple[Any, ...]]]:
         """Return the sums of all rows and, for each subset, its columns and its model there."""
