@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.kernels import stump_lanes
 from psephos.kernels.criteria import Gini, WeightedError, gain, opposite_labels
-from psephos.kernels.stump_layout import flag_of, place, sort_columns
+from psephos.kernels.stump_layout import entry_at, packing_of, place, sort_columns
 from psephos.kernels.stump_scan import round_weights
 from psephos.kernels.stump_screen import quantise, screen_error, screen_gini
 from psephos.kernels.stump_votes import left_sides
@@ -80,7 +80,7 @@ def test_columns_are_sorted_and_their_thresholds_flagged(random_seed, n):
     rows_of = {int(j): r for j, r in zip(done.pure, done.pure_rows, strict=True)}
     rows_of |= {int(j): r for j, r in zip(done.tied, done.tied_rows, strict=True)}
     assert len(rows_of) == len(done.pure) + len(done.tied)
-    flag = flag_of(np.uint16)
+    flag = 1 << (packing_of(n).bits - 1)
     for j, x in enumerate(values):
         m = int(present[j])
         numbers = np.sort(x)[:m]
@@ -97,47 +97,59 @@ def test_columns_are_sorted_and_their_thresholds_flagged(random_seed, n):
             assert_array_equal(flags, cut if j in done.tied else np.zeros(n, bool))
 
 
-def test_orders_find_their_slots(random_seed):
+@pytest.mark.parametrize(("n", "bits"), [(7, 10), (511, 10), (512, 12), (2048, 16), (32768, 32)])
+def test_an_entry_takes_few_bits(n, bits):
+    if stump_lanes.Bits10() not in stump_lanes.packings:
+        bits = max(bits, 16)
+    assert packing_of(n).bits == bits
+    assert n < 2 ** (bits - 1)
+
+
+@pytest.mark.parametrize("bits", [10, 12, 16, 32])
+def test_orders_find_their_lanes(random_seed, bits):
     rng = np.random.default_rng(random_seed)
-    for first, c in [(0, 8), (3, 2), (3, 5), (3, 30), (8, 24), (15, 1), (6, 0)]:
-        out = np.zeros((5, 7, 8), np.uint16)
-        rows = rng.integers(1, 99, (c, 7)).astype(np.uint16)
-        place(rows, first, out)
-        flat = out.transpose(0, 2, 1).reshape(40, 7)
-        assert_array_equal(flat[first : first + c], rows)
-        assert not flat[:first].any()
-        assert not flat[first + c :].any()
+    for first, c in [(0, 8), (3, 2), (3, 5), (3, 30), (8, 24), (15, 1), (6, 0), (37, 3)]:
+        rows = rng.integers(1, 2**bits, (c, 7)).astype(np.uint32)
+        later = rng.integers(1, 2**bits, (40 - first - c, 7)).astype(np.uint32)
+        out = np.zeros(5 * 7 * bits + 32, np.uint8)
+        place(later, first + c, bits, out)  # the lanes behind may have come before
+        place(rows, first, bits, out)
+        found = [[entry_at(out, 7, bits, slot, k) for k in range(7)] for slot in range(40)]
+        assert_array_equal(found, np.concatenate([np.zeros((first, 7)), rows, later]))
+        assert not out[5 * 7 * bits :].any()
 
 
-def _orders(rng, n, blocks, dtype, flagged):
-    order = np.empty((blocks, n, 8), dtype)
-    flag = 1 << (8 * order.itemsize - 1)
-    for b in range(blocks):
-        for lane in range(8):
-            order[b, :, lane] = rng.permutation(n)
+def _orders(rng, n, blocks, packing, flagged):
+    """Return orders as numbers (blocks, n, 8), and packed."""
+    order = np.stack([[rng.permutation(n) for _ in range(8)] for _ in range(blocks)])
+    order = order.transpose(0, 2, 1).astype(np.uint32)
     if flagged:
-        order[rng.random(order.shape) < 0.5] |= dtype(flag)
-        order[:, 0] |= dtype(flag)
-    return order
+        flag = np.uint32(1 << (packing.bits - 1))
+        order[rng.random(order.shape) < 0.5] |= flag
+        order[:, 0] |= flag
+    packed = np.zeros(blocks * n * packing.bits + 32, np.uint8)
+    place(order.transpose(0, 2, 1).reshape(-1, n), 0, packing.bits, packed)
+    return order, packed
 
 
-@pytest.mark.parametrize("dtype", [np.uint16, np.uint32])
+@pytest.mark.parametrize("packing", stump_lanes.packings)
 @pytest.mark.parametrize("flagged", [False, True])
-def test_screens_bound_every_column(random_seed, dtype, flagged):
+def test_screens_bound_every_column(random_seed, packing, flagged):
     rng = np.random.default_rng(random_seed)
     n, blocks = 37, 3
-    order = _orders(rng, n, blocks, dtype, flagged)
-    mask = (1 << (8 * order.itemsize - 1)) - 1
+    order, packed = _orders(rng, n, blocks, packing, flagged)
+    mask = (1 << (packing.bits - 1)) - 1
     w = np.append(rng.random(n), 0.0)
     y = np.append(rng.integers(0, 2, n), 0)
-    signed, packed, totals = np.empty(n + 1, np.int32), np.empty(n + 1, np.int64), np.empty(3)
-    assert quantise(w, y, signed, packed, totals)
+    signed, totals = np.empty(n + 1, np.int32), np.empty(3)
+    assert quantise(w, y, signed, totals)
     d_all, w_all, error = int(totals[0]), int(totals[1]), totals[2]
     assert 2**29 - 2 * n <= w_all < 2**30
     n_pure = 0 if flagged else blocks
     errors, ginis = np.empty((blocks, 8)), np.empty((blocks, 8))
-    screen_error(order, n_pure, 0, blocks, signed, d_all, errors)
-    screen_gini(order, n_pure, 0, blocks, packed, d_all, w_all, ginis)
+    orders = packed, n, packing, n_pure
+    screen_error(*orders, 0, blocks, signed, d_all, errors)
+    screen_gini(*orders, 0, blocks, signed, d_all, w_all, ginis)
     unit = w_all / w.sum()
     for b in range(blocks):
         for lane in range(8):
@@ -158,20 +170,22 @@ def test_screens_bound_every_column(random_seed, dtype, flagged):
 def test_vector_loops_equal_their_twins(random_seed):
     rng = np.random.default_rng(random_seed)
     n = 50
-    order = _orders(rng, n, 1, np.uint16, True)
-    signed, packed, totals = np.empty(n + 1, np.int32), np.empty(n + 1, np.int64), np.empty(3)
+    packing = packing_of(n)
+    _, order = _orders(rng, n, 1, packing, True)
+    signed, totals = np.empty(n + 1, np.int32), np.empty(3)
     y = np.append(rng.integers(0, 2, n), 0)
-    quantise(np.append(rng.random(n), 0.0), y, signed, packed, totals)
-    sums, where = stump_lanes._prefixes(order, 0, n, signed, True)
+    quantise(np.append(rng.random(n), 0.0), y, signed, totals)
+    steps, where = stump_lanes._steps(order, 0, n, signed, True, packing.bits)
+    sums = steps.cumsum(axis=0)
     values = np.empty((1, 8))
-    screen_error(order, 0, 0, 1, signed, int(totals[0]), values)
+    screen_error(order, n, packing, 0, 0, 1, signed, int(totals[0]), values)
     absent = totals[0] - sums[-1]
     tries = np.abs(2 * np.stack([sums, sums + absent]) - totals[0])
     assert_array_equal(values[0], tries.max(axis=0, where=where, initial=0).max(axis=0))
 
 
 def test_no_weight_no_screen():
-    room = np.empty(3, np.int32), np.empty(3, np.int64), np.empty(3)
+    room = np.empty(3, np.int32), np.empty(3)
     assert not quantise(np.zeros(3), np.zeros(3, np.int64), *room)
 
 

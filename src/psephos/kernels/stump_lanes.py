@@ -5,27 +5,68 @@ leaves that pass out), which costs a factor of two; so these loops are written a
 the JIT off the same functions are NumPy.
 
 The order is read once, in a straight line, yet a quarter of the time went by waiting for it where
-it does not fit the second-level cache, and three quarters on a busy machine: so every four
-rows ask for memory that is due some 256 rows later.
+it does not fit the second-level cache, and three quarters on a busy machine: so entries take few
+bits, and every few rows ask for memory that is due some 4 KB later. What is left is the time of
+the look-ups.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
-import numba
 import numpy as np
-from llvmlite import ir
+from llvmlite import binding, ir
 from numba import types
-from numba.core import cgutils
+from numba.core import cgutils, config
 from numba.extending import intrinsic
 
-__all__ = ["lane_extremes", "lane_gini"]
+__all__ = ["LANES", "Packing", "lane_extremes", "lane_gini", "packings"]
 
-_L = 8
-_I32, _I64, _F32 = ir.IntType(32), ir.IntType(64), ir.FloatType()
-_STEP = 4  # rows worked on between two calls for memory
+LANES = _L = 8
+_I8, _I32, _I64, _F32 = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.FloatType()
+_STEP = 16  # rows worked on between two calls for memory
 _AHEAD = 4096  # bytes from the row at work to the row asked for
 _LINE = 64  # bytes that memory hands over at a time
+_config: Any = config  # its fields come from the environment
+
+
+class Bits10(NamedTuple):
+    """Entries of 10 bits; a type of its own, so that each width has its own machine code."""
+
+    bits: int = 10
+
+
+class Bits12(NamedTuple):
+    """Entries of 12 bits."""
+
+    bits: int = 12
+
+
+class Bits16(NamedTuple):
+    """Entries of 16 bits."""
+
+    bits: int = 16
+
+
+class Bits32(NamedTuple):
+    """Entries of 32 bits."""
+
+    bits: int = 32
+
+
+Packing = Bits10 | Bits12 | Bits16 | Bits32
+
+
+def _gathers() -> bool:
+    """Whether this processor looks up eight numbers in one instruction, and numba may say so."""
+    chosen = _config.CPU_NAME or _config.CPU_FEATURES
+    return not chosen and bool(binding.get_host_cpu_features().get("avx2"))
+
+
+_GATHERS = _gathers()
+#: Where look-ups are done one by one, unpacking would take longer than the memory saved.
+packings: tuple[Packing, ...] = (
+    (Bits10(), Bits12(), Bits16(), Bits32()) if _GATHERS else (Bits16(), Bits32())
+)
 
 
 def _data(context: Any, builder: Any, kind: Any, value: Any) -> Any:
@@ -36,22 +77,21 @@ def _splat(value: ir.Constant) -> ir.Constant:
     return ir.Constant(ir.VectorType(value.type, _L), [value] * _L)
 
 
-def _each_row(builder: Any, rows: Any, n: Any, work: Callable[[Any], None]) -> None:
+def _each_row(builder: Any, rows: Any, bits: int, n: Any, work: Callable[[Any], None]) -> None:
     """Loop over the n rows of a block, memory asked for ahead: ``work`` gets a row's address."""
-    byte = ir.IntType(8).as_pointer()
-    shape = ir.FunctionType(ir.VoidType(), [byte, _I32, _I32, _I32])
+    shape = ir.FunctionType(ir.VoidType(), [_I8.as_pointer(), _I32, _I32, _I32])
     prefetch = cgutils.get_or_insert_function(builder.module, shape, "llvm.prefetch.p0i8")
     read, keep, data = (ir.Constant(_I32, v) for v in (0, 1, 1))
 
     def row(k: Any) -> Any:
-        return builder.gep(rows, [builder.mul(k, ir.Constant(_I64, _L))])
+        return builder.gep(rows, [builder.mul(k, ir.Constant(_I64, bits))])  # 8 lanes: bits bytes
 
     steps = builder.sdiv(n, ir.Constant(_I64, _STEP))
     done = builder.mul(steps, ir.Constant(_I64, _STEP))
     with cgutils.for_range(builder, steps, intp=_I64) as loop:
         first = builder.mul(loop.index, ir.Constant(_I64, _STEP))
-        here = builder.bitcast(row(first), byte)
-        for line in range(0, _STEP * _L * rows.type.pointee.width // 8, _LINE):
+        here = row(first)
+        for line in range(0, _STEP * bits, _LINE):
             ahead = builder.gep(here, [ir.Constant(_I64, _AHEAD + line)])
             builder.call(prefetch, [ahead, read, keep, data])
         for k in range(_STEP):
@@ -60,40 +100,80 @@ def _each_row(builder: Any, rows: Any, n: Any, work: Callable[[Any], None]) -> N
         work(row(builder.add(done, loop.index)))
 
 
-def _gather(builder: Any, rows: Any, table: Any, item: Any, flagged: bool) -> tuple[Any, Any]:
-    """Read eight entries of the order, then the table at each: (table values, entries)."""
-    width = rows.type.pointee.width
-    entries = builder.load(
-        builder.bitcast(rows, ir.VectorType(ir.IntType(width), _L).as_pointer()),
-        align=width // 8,
+def _entries(builder: Any, row: Any, bits: int) -> Any:
+    """Unpack the eight entries of a row: bytes to where they belong, then a shift of each lane."""
+    quarter, whole = ir.VectorType(_I8, 16), ir.VectorType(_I32, _L)
+    halves: list[Any] = []
+    source: list[int] = []
+    shifts: list[int] = []
+    for half in range(2):  # each half lies within 16 bytes
+        first = half * _L // 2 * bits // 8
+        at = builder.gep(row, [ir.Constant(_I64, first)])
+        halves.append(builder.load(builder.bitcast(at, quarter.as_pointer()), align=1))
+        for lane in range(half * _L // 2, (half + 1) * _L // 2):
+            byte, shift = divmod(lane * bits, 8)
+            used = range((shift + bits + 7) // 8)
+            source += [byte - first + b + 16 * half if b in used else 32 for b in range(4)]
+            shifts.append(shift)
+    order = ir.Constant(ir.VectorType(_I32, 32), list(range(32)))
+    both = builder.shuffle_vector(*halves, order)
+    zero = ir.Constant(ir.VectorType(_I8, 32), [0] * 32)
+    spread = ir.Constant(ir.VectorType(_I32, 32), source)
+    lanes = builder.bitcast(builder.shuffle_vector(both, zero, spread), whole)
+    return builder.and_(
+        builder.lshr(lanes, ir.Constant(whole, shifts)), _splat(ir.Constant(_I32, 2**bits - 1))
     )
-    keep = 2 ** (width - 1) - 1 if flagged else 2**width - 1
-    values = ir.Constant(ir.VectorType(item, _L), ir.Undefined)
+
+
+def _looked_up(builder: Any, table: Any, at: Any) -> Any:
+    """Eight numbers of a table, by the processor's own instruction."""
+    numbers, byte = ir.VectorType(_I32, _L), _I8.as_pointer()
+    kind = ir.FunctionType(numbers, [numbers, byte, numbers, numbers, _I8])
+    gather = cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.avx2.gather.d.d.256")
+    none, every = (_splat(ir.Constant(_I32, v)) for v in (0, -1))
+    base = builder.bitcast(table, byte)
+    return builder.call(gather, [none, base, at, every, ir.Constant(_I8, 4)])
+
+
+def _looked_up_singly(builder: Any, table: Any, row: Any, bits: int, keep: int) -> Any:
+    """Eight numbers of a table, one by one, at entries of 16 or 32 bits."""
+    values = ir.Constant(ir.VectorType(_I32, _L), ir.Undefined)
     word: Any = None
-    per_word = 64 // width
-    words = builder.bitcast(rows, _I64.as_pointer())
+    per_word = 64 // bits
+    words = builder.bitcast(row, _I64.as_pointer())
     for lane in range(_L):
         # One 64-bit load serves several lanes: loads, not arithmetic, are the bottleneck.
         if lane % per_word == 0:
-            word = builder.load(
-                builder.gep(words, [ir.Constant(_I64, lane // per_word)]), align=width // 8
-            )
-        at = builder.lshr(word, ir.Constant(_I64, width * (lane % per_word)))
-        at = builder.and_(at, ir.Constant(_I64, keep))
-        value = builder.load(builder.gep(table, [at]))
+            place = builder.gep(words, [ir.Constant(_I64, lane // per_word)])
+            word = builder.load(place, align=1)
+        at = builder.lshr(word, ir.Constant(_I64, bits * (lane % per_word)))
+        value = builder.load(builder.gep(table, [builder.and_(at, ir.Constant(_I64, keep))]))
         values = builder.insert_element(values, value, ir.Constant(_I32, lane))
-    return values, entries
+    return values
 
 
-def _flagged(builder: Any, entries: Any) -> Any:
-    """Top bit of each entry: a threshold may lie behind it."""
-    zero = ir.Constant(entries.type.element, 0)
-    return builder.icmp_signed("<", entries, _splat(zero))
+def _gather(builder: Any, row: Any, bits: int, table: Any, flagged: bool) -> tuple[Any, Any]:
+    """Read eight entries of the order, then the table at each: (numbers, lanes flagged)."""
+    keep = 2 ** (bits - 1) - 1 if flagged else 2**bits - 1
+    entries = _entries(builder, row, bits)
+    marked = None
+    if flagged:
+        marked = builder.icmp_unsigned(">", entries, _splat(ir.Constant(_I32, keep)))
+    if not _GATHERS:
+        return _looked_up_singly(builder, table, row, bits, keep), marked
+    at = builder.and_(entries, _splat(ir.Constant(_I32, keep))) if flagged else entries
+    return _looked_up(builder, table, at), marked
+
+
+def _bits(packing: Any) -> int:
+    """Bits of an entry, of the numba type of a packing."""
+    return packing.instance_class().bits
 
 
 def _extremes_code(flagged: bool) -> Any:
     def code(context, builder, signature, args):
-        order, base, n, table, out = args
+        order, base, n, table, out, _packing = args
+        bits = _bits(signature.args[5])
         rows = builder.gep(_data(context, builder, signature.args[0], order), [base])
         sums = _data(context, builder, signature.args[3], table)
         vector = ir.VectorType(_I32, _L)
@@ -103,17 +183,17 @@ def _extremes_code(flagged: bool) -> Any:
         bottom = cgutils.alloca_once_value(builder, _splat(ir.Constant(_I32, high)))
 
         def work(at: Any) -> None:
-            step, entries = _gather(builder, at, sums, _I32, flagged)
+            step, marked = _gather(builder, at, bits, sums, flagged)
             s = builder.add(builder.load(running), step)
             builder.store(s, running)
             for store, sign in ((top, ">"), (bottom, "<")):
                 old = builder.load(store)
                 better = builder.icmp_signed(sign, s, old)
                 if flagged:
-                    better = builder.and_(better, _flagged(builder, entries))
+                    better = builder.and_(better, marked)
                 builder.store(builder.select(better, s, old), store)
 
-        _each_row(builder, rows, n, work)
+        _each_row(builder, rows, bits, n, work)
         target = _data(context, builder, signature.args[4], out)
         for r, store in enumerate((running, top, bottom)):
             place = builder.gep(target, [ir.Constant(_I64, r * _L)])
@@ -125,11 +205,14 @@ def _extremes_code(flagged: bool) -> Any:
 
 def _gini_code(flagged: bool) -> Any:
     def code(context, builder, signature, args):
-        order, base, n, table, total_d, total_w, out = args
+        order, base, n, table, total_d, total_w, out, _packing = args
+        bits = _bits(signature.args[7])
         rows = builder.gep(_data(context, builder, signature.args[0], order), [base])
-        sums = _data(context, builder, signature.args[3], table)
+        signed = _data(context, builder, signature.args[3], table)
         ints, floats = ir.VectorType(_I32, _L), ir.VectorType(_F32, _L)
-        running = cgutils.alloca_once_value(builder, _splat(ir.Constant(_I64, 0)))
+        zero, one = (_splat(ir.Constant(_I32, v)) for v in (0, 1))
+        running_d = cgutils.alloca_once_value(builder, zero)
+        running_w = cgutils.alloca_once_value(builder, zero)
         best = cgutils.alloca_once_value(builder, _splat(ir.Constant(_F32, -1.0)))
 
         def spread(value: Any) -> Any:
@@ -139,14 +222,15 @@ def _gini_code(flagged: bool) -> Any:
             return whole
 
         all_d, all_w = spread(total_d), spread(total_w)
-        one = _splat(ir.Constant(_I32, 1))
 
         def work(at: Any) -> None:
-            step, entries = _gather(builder, at, sums, _I64, flagged)
-            s = builder.add(builder.load(running), step)
-            builder.store(s, running)
-            d = builder.trunc(s, ints)
-            w = builder.trunc(builder.lshr(s, _splat(ir.Constant(_I64, 32))), ints)
+            step, marked = _gather(builder, at, bits, signed, flagged)
+            below = builder.icmp_signed("<", step, zero)
+            size = builder.select(below, builder.sub(zero, step), step)  # a weight, its sign off
+            d = builder.add(builder.load(running_d), step)
+            w = builder.add(builder.load(running_w), size)
+            builder.store(d, running_d)
+            builder.store(w, running_w)
 
             def real(v: Any) -> Any:
                 return builder.sitofp(v, floats)
@@ -163,10 +247,10 @@ def _gini_code(flagged: bool) -> Any:
             old = builder.load(best)
             better = builder.fcmp_ordered(">", value, old)
             if flagged:
-                better = builder.and_(better, _flagged(builder, entries))
+                better = builder.and_(better, marked)
             builder.store(builder.select(better, value, old), best)
 
-        _each_row(builder, rows, n, work)
+        _each_row(builder, rows, bits, n, work)
         target = _data(context, builder, signature.args[6], out)
         builder.store(builder.load(best), builder.bitcast(target, floats.as_pointer()), align=4)
         return context.get_dummy_value()
@@ -176,8 +260,8 @@ def _gini_code(flagged: bool) -> Any:
 
 def _extremes(flagged: bool) -> Any:
     @intrinsic
-    def loop(typingctx, order, base, n, table, out):
-        signature = types.void(order, types.int64, types.int64, table, out)
+    def loop(typingctx, order, base, n, table, out, packing):
+        signature = types.void(order, types.int64, types.int64, table, out, packing)
         return signature, _extremes_code(flagged)
 
     return loop
@@ -185,26 +269,27 @@ def _extremes(flagged: bool) -> Any:
 
 def _ginis(flagged: bool) -> Any:
     @intrinsic
-    def loop(typingctx, order, base, n, table, total_d, total_w, out):
-        signature = types.void(
-            order, types.int64, types.int64, table, types.int32, types.int32, out
-        )
+    def loop(typingctx, order, base, n, table, total_d, total_w, out, packing):
+        i32, i64 = types.int32, types.int64
+        signature = types.void(order, i64, i64, table, i32, i32, out, packing)
         return signature, _gini_code(flagged)
 
     return loop
 
 
-def _prefixes(order: Any, base: int, n: int, table: Any, flagged: bool) -> tuple[Any, Any]:
-    """Slow twin of the running sums: (sums (n, 8), where a threshold may lie)."""
-    entries = order.reshape(-1)[base : base + n * _L].reshape(n, _L)
-    flag = order.dtype.type(1 << (8 * order.itemsize - 1))
-    where = (entries & flag) != 0 if flagged else np.ones(entries.shape, np.bool_)
-    return table[entries & (flag - 1)].cumsum(axis=0, dtype=np.int64), where
+def _steps(order: Any, base: int, n: int, table: Any, flagged: bool, bits: int) -> tuple[Any, Any]:
+    """Slow twin of the look-ups: (numbers (n, 8), where a threshold may lie)."""
+    single = np.unpackbits(order[base : base + n * bits], bitorder="little").reshape(n, _L, bits)
+    entries = (single * (np.int64(1) << np.arange(bits))).sum(axis=2)
+    flag = 1 << (bits - 1)
+    where = entries >= flag if flagged else np.ones(entries.shape, np.bool_)
+    return table[entries & (flag - 1) if flagged else entries].astype(np.int64), where
 
 
 def _plain_extremes(flagged: bool) -> Any:
-    def loop(order, base, n, table, out):
-        sums, where = _prefixes(order, base, n, table, flagged)
+    def loop(order, base, n, table, out, packing):
+        steps, where = _steps(order, base, n, table, flagged, packing.bits)
+        sums = steps.cumsum(axis=0)
         out[0] = sums[-1] if n else 0
         out[1] = np.max(sums, axis=0, where=where, initial=-(2**31) + 1)
         out[2] = np.min(sums, axis=0, where=where, initial=2**31 - 1)
@@ -213,10 +298,9 @@ def _plain_extremes(flagged: bool) -> Any:
 
 
 def _plain_ginis(flagged: bool) -> Any:
-    def loop(order, base, n, table, total_d, total_w, out):
-        sums, where = _prefixes(order, base, n, table, flagged)
-        d = sums.astype(np.int32)
-        w = sums >> 32
+    def loop(order, base, n, table, total_d, total_w, out, packing):
+        steps, where = _steps(order, base, n, table, flagged, packing.bits)
+        d, w = steps.cumsum(axis=0), np.abs(steps).cumsum(axis=0)
         wl, wr = np.maximum(w, 1), np.maximum(total_w - w, 1)
         value = d.astype(float) ** 2 / wl + (float(total_d) - d) ** 2 / wr
         out[:] = np.max(value, axis=0, where=where, initial=-1.0)
@@ -225,14 +309,12 @@ def _plain_ginis(flagged: bool) -> Any:
 
 
 _extremes_of, _gini_of = (
-    (_plain_extremes, _plain_ginis)
-    if numba.config.DISABLE_JIT  # type: ignore[attr-defined]
-    else (_extremes, _ginis)
+    (_plain_extremes, _plain_ginis) if _config.DISABLE_JIT else (_extremes, _ginis)
 )
 
-#: (order, base, n, table, out): last sum, greatest and least admissible sum, into out (3, 8).
+#: (order, base, n, table, out, packing): last, greatest and least admissible sum, into out (3, 8).
 lane_extremes = _extremes_of(False)
 lane_extremes_flagged = _extremes_of(True)
-#: (order, base, n, table, D, W, out): greatest ``d^2 / w`` of left plus right, into out (8,).
+#: (order, base, n, table, D, W, out, packing): greatest ``d^2 / w``, both sides, into out (8,).
 lane_gini = _gini_of(False)
 lane_gini_flagged = _gini_of(True)

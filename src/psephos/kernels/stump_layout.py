@@ -2,7 +2,8 @@
 
 The order of one column is a row of row numbers; the top bit of an entry says "a threshold may
 lie after me". Columns stand in blocks of eight, interleaved as (block, n, 8), so that eight
-independent running sums walk through memory together.
+independent running sums walk through memory together. An entry takes no more bits than it needs
+(``packing_of``): below 512 rows they are ten, and a quarter less is read than of 16.
 
 The sort is NumPy's, of whole numbers that carry a number's leading bits above its row number: it
 uses the processor's vectors, and nothing has to be compiled before the first fit.
@@ -13,9 +14,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LANES", "SortedColumns", "flag_of", "order_type", "place", "sort_columns"]
+from psephos.kernels._jit import jit
+from psephos.kernels.stump_lanes import LANES, Packing, packings
 
-LANES = 8
+__all__ = [
+    "LANES",
+    "SortedColumns",
+    "entry_at",
+    "no_orders",
+    "order_type",
+    "packing_of",
+    "place",
+    "sort_columns",
+]
+
+_MARGIN = 32  # bytes that a load of eight entries may reach beyond the last
 
 
 class SortedColumns(NamedTuple):
@@ -34,14 +47,19 @@ class SortedColumns(NamedTuple):
     n_present: NDArray[np.int64]
 
 
+def packing_of(n_rows: int) -> Packing:
+    """Return the narrowest entry with room for the rows, one padding row and the flag."""
+    return next(p for p in packings if n_rows < 1 << (p.bits - 1))
+
+
 def order_type(n_rows: int) -> type[np.uint16] | type[np.uint32]:
-    """Smallest unsigned type with room for the rows, one padding row and the flag bit."""
-    return np.uint16 if n_rows < 2**15 else np.uint32
+    """Type of an entry before it is packed."""
+    return np.uint16 if packing_of(n_rows).bits <= 16 else np.uint32
 
 
-def flag_of(dtype: type[np.unsignedinteger]) -> int:
-    """Return the bit that marks an admissible threshold."""
-    return 1 << (8 * np.dtype(dtype).itemsize - 1)
+def no_orders(n_blocks: int, n_rows: int) -> NDArray[np.uint8]:
+    """Room for blocks of packed orders, nothing placed: a block takes ``n bits`` bytes."""
+    return np.zeros(n_blocks * n_rows * packing_of(n_rows).bits + _MARGIN, np.uint8)
 
 
 def sort_columns(values: NDArray[np.float64]) -> SortedColumns:
@@ -68,7 +86,7 @@ def sort_columns(values: NDArray[np.float64]) -> SortedColumns:
     pure = (n_cuts == n - 1) & (n_present[again] == n)
     tied = (n_cuts > 0) & ~pure
     doubtful[again[pure]] = False
-    rows[again[pure]] = flagged[pure] & (flag_of(dtype) - 1)
+    rows[again[pure]] = flagged[pure] & dtype((1 << (packing_of(n).bits - 1)) - 1)
     alone = np.flatnonzero(~doubtful)
     return SortedColumns(alone, rows[alone], again[tied], flagged[tied], n_present)
 
@@ -128,20 +146,40 @@ def _flag(
     # Else the leading bits are the numbers themselves, and missing is the greatest of them.
     if (n_present < n).any():
         rows[np.arange(n) >= n_present[:, None]] = n
-    rows |= cut * rows.dtype.type(flag_of(rows.dtype.type))
+    rows |= cut * rows.dtype.type(1 << (packing_of(n).bits - 1))
     return np.count_nonzero(cut, axis=1)
 
 
-def place(rows: NDArray[Any], first: int, out: NDArray[Any]) -> None:
-    """Copy orders (c, n) into the slots ``first``, ``first + 1`` ... of ``out`` (blocks, n, 8)."""
-    at, end = first, first + len(rows)
-    while at < end:
-        if at % LANES or end - at < LANES:
-            out[at // LANES, :, at % LANES] = rows[at - first]
-            at += 1
-        else:
-            blocks = (end - at) // LANES
-            part = rows[at - first : at - first + blocks * LANES]
-            turned = part.reshape(blocks, LANES, -1).transpose(0, 2, 1)
-            out[at // LANES : at // LANES + blocks] = turned
-            at += blocks * LANES
+@jit(_nrt=False)
+def place(rows, first, bits, out):
+    """Pack orders (c, n) into the lanes ``first``, ``first + 1`` ... of ``out``, zeros so far."""
+    n, end, slot = rows.shape[1], first + rows.shape[0], first
+    while slot < end:
+        lane = slot % LANES
+        behind = min(LANES, lane + end - slot)
+        for k in range(n):
+            at = (slot // LANES * n + k) * bits + lane * bits // 8
+            filled = lane * bits % 8
+            held = np.int64(out[at]) if filled else np.int64(0)  # the lane before ends in this byte
+            for r in range(slot - first, slot - first + behind - lane):
+                held |= np.int64(rows[r, k]) << filled
+                filled += bits
+                while filled >= 8:
+                    out[at] = held & 255
+                    held >>= 8
+                    filled -= 8
+                    at += 1
+            if filled:  # and the lane after begins in this one
+                out[at] |= held
+        slot += behind - lane
+
+
+@jit(_nrt=False)
+def entry_at(order, n, bits, slot, k):
+    """Entry k of the order in this lane, as ``place`` was given it."""
+    bit = slot % LANES * bits
+    at = (slot // LANES * n + k) * bits + bit // 8
+    entry = np.int64(0)
+    for b in range(4):
+        entry |= np.int64(order[at + b]) << (8 * b)
+    return (entry >> (bit % 8)) & ((np.int64(1) << bits) - 1)

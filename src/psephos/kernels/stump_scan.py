@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from psephos.kernels._jit import jit
 from psephos.kernels.criteria import gain
+from psephos.kernels.stump_layout import LANES, entry_at
 
 __all__ = ["round_weights", "scan_ordered", "scan_sparse"]
 
@@ -35,7 +36,7 @@ def round_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @jit(_nrt=False)  # it makes no array, so nothing need count references: compiled sooner
 def scan_ordered(
-    crit, order, flag, n_pure, slots, n_present, labels, weights, parent, sums,
+    crit, order, n, bits, n_pure, slots, n_present, labels, weights, parent, sums,
     gains, cuts, missing_left,
 ):  # fmt: skip
     """Best threshold of each column in ``slots`` of the interleaved orders.
@@ -43,9 +44,10 @@ def scan_ordered(
     Parameters
     ----------
     crit : named tuple of ``psephos.kernels.criteria``
-    order : (blocks, n, 8) unsigned; the top bit ``flag`` marks an admissible threshold, but in
-        the first ``n_pure`` blocks, where each entry but the last is admissible.
-    slots : (c,) int64, ``8 * block + lane``
+    order, n, bits : orders of n rows, packed (``stump_layout``); the top of an entry's ``bits``
+        marks an admissible threshold, but in the first ``n_pure`` blocks, where each entry but
+        the last is admissible.
+    slots : (c,) int64, ``LANES * block + lane``
     n_present : (c,) int64, rows that are not missing; they come first
     labels, weights : (n + 1,), the last being the padding row
     parent : (K,) totals per class
@@ -53,13 +55,12 @@ def scan_ordered(
     gains, cuts, missing_left : (c,) results. A cut k lies after the k-th entry of the order;
         -1 where nothing is admissible.
     """
-    n = order.shape[1]
     n_classes = parent.shape[0]
     left, right, absent = sums[0], sums[1], sums[2]
+    flag = np.int64(1) << (bits - 1)
     mask = flag - 1
     for w in range(slots.shape[0]):
-        block, lane = slots[w] // 8, slots[w] % 8
-        pure = block < n_pure
+        pure = slots[w] // LANES < n_pure
         present = n_present[w]
         missing = present < n
         for c in range(n_classes):
@@ -68,13 +69,13 @@ def scan_ordered(
             absent[c] = parent[c] if missing else 0.0
         if missing:
             for k in range(present):
-                row = np.int64(order[block, k, lane]) & mask
+                row = entry_at(order, n, bits, slots[w], k) & mask
                 absent[labels[row]] -= weights[row]
         best = -np.inf
         cut = -1
         side = False
         for k in range(present):
-            entry = np.int64(order[block, k, lane])
+            entry = entry_at(order, n, bits, slots[w], k)
             row = entry & mask
             left[labels[row]] += weights[row]
             right[labels[row]] -= weights[row]

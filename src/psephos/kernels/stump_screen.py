@@ -10,6 +10,7 @@ import numpy as np
 
 from psephos.kernels._jit import jit
 from psephos.kernels.stump_lanes import (
+    LANES,
     lane_extremes,
     lane_extremes_flagged,
     lane_gini,
@@ -20,8 +21,8 @@ __all__ = ["quantise", "screen_error", "screen_gini", "within"]
 
 
 @jit
-def quantise(weights, labels, signed, packed, totals):
-    """Whole-number weights: ``signed`` int32 (n,), ``packed`` int64 ``weight << 32 + signed``.
+def quantise(weights, labels, signed, totals):
+    """Whole-number weights, below zero in the first class, into ``signed`` int32 (n,).
 
     ``totals`` receives the sum of ``signed``, the sum of weights and the sum of the absolute
     rounding errors, in units of the rounded weights; returns False where the weights are zero.
@@ -46,7 +47,6 @@ def quantise(weights, labels, signed, packed, totals):
         error += abs(exact - whole)
         d = whole if labels[i] == 1 else -whole
         signed[i] = d
-        packed[i] = (whole << 32) + d
         sum_d += d
         sum_w += whole
     totals[0] = sum_d
@@ -56,21 +56,20 @@ def quantise(weights, labels, signed, packed, totals):
 
 
 @jit
-def screen_error(order, n_pure, first, last, table, total, values):
+def screen_error(order, n, packing, n_pure, first, last, table, total, values):
     """Greatest ``|2 S - D|`` over the splits of each column, S the signed sum on the left.
 
-    ``values`` (blocks, 8). Where rows are missing both sides are tried for them, "all on
-    one side" among them: an upper bound.
+    ``order`` is packed as ``packing`` says; ``values`` (blocks, 8). Where rows are missing both
+    sides are tried for them, "all on one side" among them: an upper bound.
     """
-    n = order.shape[1]
-    out = np.empty((3, 8), np.int32)
+    out = np.empty((3, LANES), np.int32)
     for block in range(first, last):
-        base = block * n * 8
+        base = block * n * packing.bits
         if block < n_pure:
-            lane_extremes(order, base, n - 1, table, out)
+            lane_extremes(order, base, n - 1, table, out, packing)
         else:
-            lane_extremes_flagged(order, base, n, table, out)
-        for lane in range(8):
+            lane_extremes_flagged(order, base, n, table, out, packing)
+        for lane in range(LANES):
             # Columns of the first kind miss nothing: their last row is the one left out.
             absent = np.int64(0) if block < n_pure else total - out[0, lane]
             top = 2 * np.int64(out[1, lane]) - total
@@ -82,22 +81,21 @@ def screen_error(order, n_pure, first, last, table, total, values):
 
 
 @jit
-def screen_gini(order, n_pure, first, last, table, total_d, total_w, values):
+def screen_gini(order, n, packing, n_pure, first, last, table, total_d, total_w, values):
     """Greatest ``d^2 / w`` of left plus right over the splits of each column, in float32.
 
-    ``values`` (blocks, 8). Missing rows count as right; columns that have any are to be
-    searched in full.
+    ``order`` is packed as ``packing`` says; ``values`` (blocks, 8). Missing rows count as right;
+    columns that have any are to be searched in full.
     """
-    n = order.shape[1]
     d, w = np.int32(total_d), np.int32(total_w)
-    out = np.empty(8, np.float32)
+    out = np.empty(LANES, np.float32)
     for block in range(first, last):
-        base = block * n * 8
+        base = block * n * packing.bits
         if block < n_pure:
-            lane_gini(order, base, n - 1, table, d, w, out)
+            lane_gini(order, base, n - 1, table, d, w, out, packing)
         else:
-            lane_gini_flagged(order, base, n, table, d, w, out)
-        for lane in range(8):
+            lane_gini_flagged(order, base, n, table, d, w, out, packing)
+        for lane in range(LANES):
             values[block, lane] = out[lane]
 
 

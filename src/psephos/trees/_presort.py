@@ -7,11 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.kernels._jit import effective_jobs, run_blocks
+from psephos.kernels.stump_lanes import Packing
 from psephos.kernels.stump_layout import (
     LANES,
     SortedColumns,
-    flag_of,
+    no_orders,
     order_type,
+    packing_of,
     place,
     sort_columns,
 )
@@ -23,14 +25,16 @@ _CHUNK_BYTES = 2**20  # a chunk of columns and its keys stay in the second-level
 
 @dataclass(frozen=True)
 class Ordered:
-    """Dense columns in sorted order; see ``kernels.stump_layout`` for the form of ``order``.
+    """Dense columns of n rows in sorted order; ``kernels.stump_layout`` tells how they are packed.
 
     Columns without ties and without missing values fill the first ``n_pure`` blocks; the others
     follow. ``columns``, ``slots`` and ``n_present`` are parallel, sorted by column.
     """
 
-    order: NDArray[Any]
-    flag: int
+    order: NDArray[np.uint8]
+    n: int
+    packing: Packing
+    n_blocks: int
     n_pure: int
     columns: NDArray[np.int64]
     slots: NDArray[np.int64]
@@ -63,10 +67,10 @@ def presort_dense(X: NDArray[Any], columns: NDArray[np.int64], n_jobs: int | Non
     n = X.shape[0]
     width = max(LANES, min(1024, _CHUNK_BYTES // (8 * n)) // LANES * LANES)
     chunks = [columns[a : a + width] for a in range(0, len(columns), width)]
-    order = np.empty((-(-len(columns) // LANES) + 1, n, LANES), order_type(n))
-    flag = flag_of(order_type(n))
+    n_blocks, packing = -(-len(columns) // LANES) + 1, packing_of(n)
+    order = no_orders(n_blocks, n)
     # Columns without ties fill the blocks from the front, the others from the back.
-    front, back = 0, order.shape[0] * LANES
+    front, back = 0, n_blocks * LANES
     kept: list[NDArray[np.int64]] = []
     slots: list[NDArray[np.int64]] = []
     present: list[NDArray[np.int64]] = []
@@ -83,46 +87,42 @@ def presort_dense(X: NDArray[Any], columns: NDArray[np.int64], n_jobs: int | Non
             assert result is not None
             front += len(result.pure)
             back -= len(result.tied)
-            place(result.pure_rows, front - len(result.pure), order)
-            place(result.tied_rows, back, order)
+            place(result.pure_rows, front - len(result.pure), packing.bits, order)
+            place(result.tied_rows, back, packing.bits, order)
             both = np.concatenate([result.pure, result.tied])
             kept.append(chunk[both])
             slots.append(front - len(result.pure) + np.arange(len(result.pure)))
             slots.append(back + np.arange(len(result.tied)))
             present.append(result.n_present[both])
-    return _close(order, flag, front, back, kept, slots, present)
+    return _close(order, n, n_blocks, (front, back), kept, slots, present)
 
 
 def _close(
-    order: NDArray[Any],
-    flag: int,
-    front: int,
-    back: int,
+    order: NDArray[np.uint8],
+    n: int,
+    n_all: int,
+    ends: tuple[int, int],
     kept: list[NDArray[np.int64]],
     slots: list[NDArray[np.int64]],
     present: list[NDArray[np.int64]],
 ) -> Ordered:
     """Fill unused lanes with padding rows, cut out unused blocks, sort the lists by column."""
-    n_pure = -(-front // LANES)
-    first_tied = back // LANES
-    if front % LANES:
-        order[n_pure - 1, :, front % LANES :] = order.shape[1]
-    if back % LANES:
-        order[first_tied, :, : back % LANES] = order.shape[1]
+    (front, back), packing = ends, packing_of(n)
+    n_pure, first_tied = -(-front // LANES), back // LANES
+    for first, lanes in ((front, -front % LANES), (first_tied * LANES, back % LANES)):
+        place(np.full((lanes, n), n, order_type(n)), first, packing.bits, order)
     columns = np.concatenate(kept) if kept else np.empty(0, np.int64)
     slot = np.concatenate(slots) if slots else np.empty(0, np.int64)
     n_present = np.concatenate(present) if present else np.empty(0, np.int64)
     if first_tied > n_pure:
-        if first_tied < order.shape[0]:
-            order = np.concatenate([order[:n_pure], order[first_tied:]])
-        else:
-            order = order[:n_pure]
+        block = n * packing.bits
+        order = np.concatenate([order[: n_pure * block], order[first_tied * block :]])
         slot = np.where(slot >= back, slot - LANES * (first_tied - n_pure), slot)
+    n_blocks = n_pure + n_all - first_tied
     by_column = np.argsort(columns, kind="stable")
-    any_missing = bool((n_present < order.shape[1]).any())
-    return Ordered(
-        order, flag, n_pure, columns[by_column], slot[by_column], n_present[by_column], any_missing
-    )
+    columns, slot, n_present = columns[by_column], slot[by_column], n_present[by_column]
+    any_missing = bool((n_present < n).any())
+    return Ordered(order, n, packing, n_blocks, n_pure, columns, slot, n_present, any_missing)
 
 
 def presort_sparse(X: Any, columns: NDArray[np.int64]) -> SparseOrdered:

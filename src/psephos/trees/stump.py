@@ -12,7 +12,7 @@ from psephos._errors import PsephosError
 from psephos.kernels._jit import run_blocks
 from psephos.kernels.criteria import Gini, WeightedError
 from psephos.kernels.stump_categories import scan_categories
-from psephos.kernels.stump_layout import LANES
+from psephos.kernels.stump_layout import LANES, entry_at
 from psephos.kernels.stump_scan import round_weights, scan_ordered, scan_sparse
 from psephos.kernels.stump_screen import quantise, screen_error, screen_gini, within
 from psephos.trees._presort import presort_dense, presort_sparse
@@ -182,7 +182,7 @@ class StumpSearch:
     def _best_ordered(self, crit: Any, weights: Any, parent: Any) -> list[_Found]:
         o = self._ordered
         at = None
-        if o.order.size > _UNSCREENED and self.n_classes == 2 and crit.least == 0:
+        if len(o.slots) * o.n > _UNSCREENED and self.n_classes == 2 and crit.least == 0:
             at = self._promising(crit, weights)
         slots, n_present, columns = o.slots, o.n_present, o.columns
         if at is not None:
@@ -194,7 +194,7 @@ class StumpSearch:
         def scan(b: int) -> None:
             s = slice(b * _BLOCK, (b + 1) * _BLOCK)
             scan_ordered(
-                crit, o.order, o.flag, o.n_pure, slots[s], n_present[s],
+                crit, o.order, o.n, o.packing.bits, o.n_pure, slots[s], n_present[s],
                 self.labels, weights, parent, np.empty((3, self.n_classes)),
                 gains[s], cuts[s], sides[s],
             )  # fmt: skip
@@ -206,18 +206,18 @@ class StumpSearch:
         """Positions of the columns that may hold the best split of two classes; None for all."""
         o = self._ordered
         signed = np.empty(len(weights), np.int32)
-        packed = np.empty(len(weights), np.int64)
         totals = np.empty(3)
-        if not len(o.slots) or not quantise(weights, self.labels, signed, packed, totals):
+        if not len(o.slots) or not quantise(weights, self.labels, signed, totals):
             return None
-        n_blocks = o.order.shape[0]
+        n_blocks = o.n_blocks
         values = np.empty((n_blocks, LANES))
+        orders = o.order, o.n, o.packing, o.n_pure
         total_d, total_w, error = int(totals[0]), int(totals[1]), float(totals[2])
         if isinstance(crit, WeightedError):
 
             def screen(b: int) -> None:
                 last = min(n_blocks, (b + 1) * _BLOCK)
-                screen_error(o.order, o.n_pure, b * _BLOCK, last, signed, total_d, values)
+                screen_error(*orders, b * _BLOCK, last, signed, total_d, values)
 
             # A column with missing rows may show |D|, "all on one side", which is no split.
             limits = (0.0, 2 * error + 2, float(abs(total_d)) if o.any_missing else -2.0)
@@ -226,7 +226,7 @@ class StumpSearch:
 
             def screen(b: int) -> None:
                 last = min(n_blocks, (b + 1) * _BLOCK)
-                screen_gini(o.order, o.n_pure, b * _BLOCK, last, packed, total_d, total_w, values)
+                screen_gini(*orders, b * _BLOCK, last, signed, total_d, total_w, values)
 
             # Ten float32 roundings, and what rounded weights can do to d^2 / w on two sides;
             # both twice, since two columns are compared.
@@ -319,12 +319,13 @@ class StumpSearch:
 
             return value(found.cut), value(found.cut + 1)
         o = self._ordered
-        block, lane = divmod(int(o.slots[found.at]), o.order.shape[2])
+        slot, bits = int(o.slots[found.at]), o.packing.bits
 
         def at(k: int) -> float:
             if k == o.n_present[found.at]:
                 return np.inf
-            return float(self.X[int(o.order[block, k, lane]) & (o.flag - 1), found.column])
+            row = int(entry_at(o.order, o.n, bits, slot, k)) & ((1 << (bits - 1)) - 1)
+            return float(self.X[row, found.column])
 
         return at(found.cut), at(found.cut + 1)
 
