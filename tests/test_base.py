@@ -14,7 +14,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 
 import psephos
-from psephos import AdaBoostClassifier, PsephosError, SamBAClassifier
+from psephos import AdaBoostClassifier, ProsetClassifier, PsephosError, SamBAClassifier
 from psephos.base import VoteClassifier, estimator_classes
 from psephos.testing import small_settings, small_table
 
@@ -61,6 +61,8 @@ def test_only_recipes_are_registered():
     assert "Mine" not in estimator_classes()
     assert set(estimator_classes()) == {
         "AdaBoostClassifier",
+        "ProsetClassifier",
+        "ProsetRegressor",
         "SamBAClassifier",
         "SparseWrapperClassifier",
         "SparseWrapperRegressor",
@@ -110,8 +112,13 @@ def test_answers_agree(name, n_classes):
     assert_array_equal(model.classes_[proba.argmax(axis=1)][clear], model.predict(X)[clear])
     assert model.contributions(X).shape == ((60, T) if k == 2 else (60, T, k))
     assert model.local_importance(X).shape == (60, model.n_features_used_)
-    assert_allclose(model.local_importance(X).sum(axis=1), 1)
-    assert_allclose(model.feature_importances_.sum(), 1)
+    readers = np.asarray(model.usage().sum(axis=1)).ravel() > 0  # a prior reads nothing
+    heard = model.vote_.shares(X)[:, readers].sum(axis=1)
+    assert_allclose(model.local_importance(X).sum(axis=1), heard)
+    assert readers.all() or isinstance(model, ProsetClassifier)
+    assert_allclose(
+        model.feature_importances_.sum(), model.vote_.weighting.loudness()[readers].sum()
+    )
     assert model.feature_importances_.shape == (12,)
     margins = model.margins(X, y)
     right = model.predict(X) == y
@@ -134,8 +141,13 @@ def test_numbers_agree(name):
     assert said.shape == (60,)
     assert model.score(X, y) > 0.5
     assert model.contributions(X).shape == (60, T)
-    assert_allclose(model.local_importance(X).sum(axis=1), 1)
-    assert_allclose(model.feature_importances_.sum(), 1)
+    readers = np.asarray(model.usage().sum(axis=1)).ravel() > 0  # a prior reads nothing
+    heard = model.vote_.shares(X)[:, readers].sum(axis=1)
+    assert_allclose(model.local_importance(X).sum(axis=1), heard)
+    assert readers.all() or isinstance(model, ProsetClassifier)
+    assert_allclose(
+        model.feature_importances_.sum(), model.vote_.weighting.loudness()[readers].sum()
+    )
     assert_allclose(list(model.staged_predict(X))[-1], said, atol=1e-12)
     assert model.usage().shape == (T, 12)
     with pytest.raises(PsephosError, match="needs numbers"):

@@ -12,6 +12,8 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
     from psephos._errors import PsephosError
     from psephos.models import (
         AdaBoostClassifier,
+        ProsetClassifier,
+        ProsetRegressor,
         SamBAClassifier,
         SparseWrapperClassifier,
         SparseWrapperRegressor,
@@ -25,6 +27,8 @@ __version__ = "0.1.0.dev0"
 
 _PUBLIC = {
     "AdaBoostClassifier": "psephos.models",
+    "ProsetClassifier": "psephos.models",
+    "ProsetRegressor": "psephos.models",
     "SamBAClassifier": "psephos.models",
     "SparseWrapperClassifier": "psephos.models",
     "SparseWrapperRegressor": "psephos.models",
@@ -40,6 +44,8 @@ _PUBLIC = {
 __all__ = [
     "AdaBoostClassifier",
     "Ballots",
+    "ProsetClassifier",
+    "ProsetRegressor",
     "PsephosError",
     "SamBAClassifier",
     "SparseWrapperClassifier",

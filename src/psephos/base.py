@@ -208,7 +208,10 @@ class VoteEstimator(BaseEstimator):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Each voter's share of the weight, divided among the columns it reads; shape (p,)."""
+        """Each voter's share of the weight, divided among the columns it reads; shape (p,).
+
+        The sum is 1, less the share of voters that read no column.
+        """
         self._fitted()
         return self.vote_.importance()
 
@@ -226,7 +229,8 @@ class VoteEstimator(BaseEstimator):
     def local_importance(self, X: Any) -> NDArray[np.float64]:
         """Return per row each voter's share divided among its columns: (n, n_features_used_).
 
-        Columns are those of `features_used_`, in that order.
+        Columns are those of `features_used_`, in that order. A row's sum is 1, less the share of
+        voters that read no column (a prior).
         """
         values = self._values(X)
         table: Any = self.vote_.local_importance(values)

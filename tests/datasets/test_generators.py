@@ -5,7 +5,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos import PsephosError
-from psephos.datasets import add_noise_columns, make_spirals
+from psephos.datasets import (
+    add_noise_columns,
+    make_checkerboard,
+    make_continuous_xor,
+    make_spirals,
+)
 
 
 @given(
@@ -85,6 +90,79 @@ def test_no_noise_column_is_no_noise_column():
     assert_allclose(add_noise_columns(X, 0), [[-1, -1], [1, 1]])
 
 
+@pytest.mark.parametrize("size", [2, 3, 8])
+def test_neighbouring_squares_of_a_board_differ(size):
+    X, y = make_checkerboard(40, size=size, random_state=0)
+    assert X.shape == (40 * size**2, 2)
+    assert X.min() >= 0
+    assert X.max() < 1
+    column, row = np.floor(X * size).astype(int).T
+    board = np.full((size, size), -1)
+    board[row, column] = y
+    assert_array_equal(board[row, column], y)  # one class a square
+    assert board[0, 0] == 0
+    assert (np.diff(board, axis=0) % 2 == 1).all()
+    assert (np.diff(board, axis=1) % 2 == 1).all()
+
+
+def test_squares_of_a_board_hold_the_rows_asked_for():
+    X, _ = make_checkerboard(400, size=5, random_state=0)
+    counts = np.histogram2d(*X.T, bins=5, range=[(0, 1), (0, 1)])[0]
+    assert_allclose(counts.mean(), 400)
+    assert_allclose(counts, 400, atol=5 * 20)  # Poisson: standard deviation 20
+
+
+def test_one_column_of_an_even_board_tells_nothing():
+    X, y = make_checkerboard(2000, size=4, random_state=0)
+    for x in X.T:
+        share = np.histogram(x[y == 1], 16, (0, 1))[0] / np.histogram(x, 16, (0, 1))[0]
+        assert_allclose(share, 0.5, atol=0.06)
+
+
+@given(angle=st.floats(-720, 720), seed=st.integers(0, 2**32 - 1))
+def test_a_turned_board_is_the_board_turned_about_its_middle(angle, seed):
+    flat, y = make_checkerboard(2, size=3, random_state=seed)
+    turned, same = make_checkerboard(2, size=3, rotation=angle, random_state=seed)
+    assert_array_equal(y, same)
+    spin = np.exp(1j * np.deg2rad(angle))
+    expected = (flat - 0.5) @ [1, 1j] * spin
+    assert_allclose((turned - 0.5) @ [1, 1j], expected, atol=1e-12)
+
+
+def test_the_sign_of_the_product_is_the_class():
+    X, y = make_continuous_xor(4, n_noise_columns=3, n_rows_per_orthant=50, random_state=0)
+    assert X.shape == (800, 7)
+    assert np.abs(X).max() <= 1
+    assert_array_equal(y, X[:, :4].prod(axis=1) >= 0)
+    assert_allclose(np.abs(X).mean(axis=0), 0.5, atol=0.05)
+    orthants = np.unique(X[:, :4] > 0, axis=0, return_counts=True)[1]
+    assert len(orthants) == 16
+    assert_allclose(orthants, 50, atol=5 * 50**0.5)
+
+
+def test_all_but_one_column_of_the_product_tell_nothing():
+    X, y = make_continuous_xor(3, n_rows_per_orthant=2000, random_state=0)
+    for left_out in range(3):
+        orthant = np.delete(X > 0, left_out, axis=1) @ [1, 2]
+        assert_allclose(np.bincount(orthant, y) / np.bincount(orthant), 0.5, atol=0.04)
+
+
+def test_noise_columns_leave_the_others_as_they_are():
+    bare, y = make_continuous_xor(3, random_state=7)
+    X, same = make_continuous_xor(3, n_noise_columns=4, random_state=7)
+    assert_array_equal(X[:, :3], bare)
+    assert_array_equal(y, same)
+    assert np.abs(np.corrcoef(np.column_stack([X[:, 3:], y]).T) - np.eye(5)).max() < 0.15
+
+
+@pytest.mark.parametrize("make", [make_checkerboard, make_continuous_xor])
+def test_the_same_seed_gives_the_same_pattern_and_another_another(make):
+    first, again, other = (make(random_state=s)[0] for s in (1, 1, 2))
+    assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+    assert first.shape[0] == 6400  # the sizes of the source
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -97,6 +175,18 @@ def test_no_noise_column_is_no_noise_column():
         (lambda: make_spirals(n_turns=0), "n_turns is 0"),
         (lambda: make_spirals(n_turns=np.inf), "n_turns is inf"),
         (lambda: make_spirals(random_state="seed"), "random_state is 'seed'"),
+        (lambda: make_checkerboard(0), "n_rows_per_square is 0"),
+        (lambda: make_checkerboard(size=1), "size is 1"),
+        (lambda: make_checkerboard(size=8.0), "size is 8.0"),
+        (lambda: make_checkerboard(rotation=np.nan), "rotation is nan: give a finite number."),
+        (lambda: make_checkerboard(rotation=-np.inf), "rotation is -inf"),
+        (lambda: make_checkerboard(rotation="45"), "rotation is '45'"),
+        (lambda: make_checkerboard(random_state="seed"), "random_state is 'seed'"),
+        (lambda: make_continuous_xor(1), "n_columns is 1"),
+        (lambda: make_continuous_xor(n_noise_columns=-1), "n_noise_columns is -1"),
+        (lambda: make_continuous_xor(n_rows_per_orthant=0), "n_rows_per_orthant is 0"),
+        (lambda: make_continuous_xor(n_rows_per_orthant=True), "n_rows_per_orthant is True"),
+        (lambda: make_continuous_xor(random_state="seed"), "random_state is 'seed'"),
         (lambda: add_noise_columns(np.eye(3), -1), "n_columns is -1"),
         (lambda: add_noise_columns(np.eye(3)[0], 1), "shape (3,)"),
         (lambda: add_noise_columns([[1.0, np.nan], [0.0, 1.0]], 1), "missing"),

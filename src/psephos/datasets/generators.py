@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from psephos._errors import PsephosError, PsephosTypeError
 
-__all__ = ["add_noise_columns", "make_spirals"]
+__all__ = ["add_noise_columns", "make_checkerboard", "make_continuous_xor", "make_spirals"]
 
 _Floats = NDArray[np.float64]
 _INNER_TURN = 0.25  # arms start a quarter turn out: in the middle no column tells them apart
@@ -79,6 +79,136 @@ def make_spirals(
         X += generator.normal(scale=spread, size=X.shape)
     order = generator.permutation(n)
     return X[order], y[order]
+
+
+def make_checkerboard(
+    n_rows_per_square: int = 100,
+    *,
+    size: int = 8,
+    rotation: float = 0.0,
+    random_state: Any = None,
+) -> tuple[_Floats, NDArray[np.intp]]:
+    """Make the squares of a chequered board: two classes that only nearness tells apart.
+
+    Points are uniform on the unit square; the class is
+    ``(floor(size x_1) + floor(size x_2)) mod 2``. For an even `size` either column alone, and any
+    line, says nothing about it. Turned boards have edges that no split on one column follows.
+
+    Parameters
+    ----------
+    n_rows_per_square : int, default=100
+        Expected points in each of the size^2 squares: ``n_rows_per_square * size^2`` rows in all.
+    size : int, default=8
+        Squares along each edge, at least 2.
+    rotation : float, default=0.0
+        Degrees by which board and points are turned together, counter-clockwise about the middle
+        of the board. At other than right angles some points leave the unit square.
+    random_state : int, RandomState or None, default=None
+        Seeds the points.
+
+    Returns
+    -------
+    X : ndarray of shape (n_rows_per_square * size^2, 2)
+    y : ndarray of shape (n_rows_per_square * size^2,)
+        0 or 1; the square in the lower left corner (before turning) is of class 0.
+
+    Raises
+    ------
+    PsephosError
+        If a parameter has a value out of its range (PsephosTypeError: of the wrong type).
+
+    See Also
+    --------
+    make_continuous_xor : The pattern of two squares along each edge, in any number of columns.
+
+    References
+    ----------
+    Ruf, proset manual, chapter "Fit strategy with examples", data sets "Checker" (size 8, 6,400
+    rows) and "Checker rot" (turned by 45 degrees).
+
+    Examples
+    --------
+    >>> from psephos.datasets import make_checkerboard
+    >>> X, y = make_checkerboard(5, size=4, rotation=45.0, random_state=0)
+    >>> X.shape, sorted(set(y.tolist()))
+    ((80, 2), [0, 1])
+    """
+    n = _whole("n_rows_per_square", n_rows_per_square, 1)
+    edge = _whole("size", size, 2)
+    angle = np.deg2rad(_number("rotation", rotation, -np.inf))
+    X = _random_state(random_state).uniform(size=(n * edge**2, 2))
+    y = (np.floor(edge * X).sum(axis=1) % 2).astype(np.intp)
+    if angle != 0:
+        cos, sin = np.cos(angle), np.sin(angle)
+        x_1, x_2 = (X - 0.5).T
+        X = np.column_stack([cos * x_1 - sin * x_2, sin * x_1 + cos * x_2]) + 0.5
+    return X, y
+
+
+def make_continuous_xor(
+    n_columns: int = 6,
+    *,
+    n_noise_columns: int = 0,
+    n_rows_per_orthant: int = 100,
+    random_state: Any = None,
+) -> tuple[_Floats, NDArray[np.intp]]:
+    """Make the sign of a product: two classes that need all of the informative columns at once.
+
+    All columns are uniform on [-1, 1]; the class is 1 where the product of the first `n_columns`
+    is at least 0. Any fewer of these columns are independent of the class: a greedy search sees
+    only chance until it has split on all but one of them.
+
+    Parameters
+    ----------
+    n_columns : int, default=6
+        Columns in the product, at least 2.
+    n_noise_columns : int, default=0
+        Further columns of the same distribution that have no part in the class.
+    n_rows_per_orthant : int, default=100
+        Expected points in each orthant of the informative columns:
+        ``n_rows_per_orthant * 2^n_columns`` rows in all.
+    random_state : int, RandomState or None, default=None
+        Seeds the points. The informative columns and the classes do not depend on
+        `n_noise_columns`.
+
+    Returns
+    -------
+    X : ndarray of shape (n_rows_per_orthant * 2^n_columns, n_columns + n_noise_columns)
+        The informative columns first.
+    y : ndarray of shape (n_rows_per_orthant * 2^n_columns,)
+        0 or 1.
+
+    Raises
+    ------
+    PsephosError
+        If a parameter has a value out of its range (PsephosTypeError: of the wrong type).
+
+    See Also
+    --------
+    make_checkerboard : More squares along each edge, two columns.
+    add_noise_columns : Noise of another distribution.
+
+    References
+    ----------
+    Ruf, proset manual, chapter "Fit strategy with examples", data sets "XOR 3f" to "XOR 6f" (3 to
+    6 columns) and "XOR 6+6f" (6 columns and 6 of noise).
+
+    Examples
+    --------
+    >>> from psephos.datasets import make_continuous_xor
+    >>> X, y = make_continuous_xor(3, n_noise_columns=2, random_state=0)
+    >>> X.shape, sorted(set(y.tolist()))
+    ((800, 5), [0, 1])
+    """
+    q = _whole("n_columns", n_columns, 2)
+    n_noise = _whole("n_noise_columns", n_noise_columns, 0)
+    n = _whole("n_rows_per_orthant", n_rows_per_orthant, 1) * 2**q
+    generator = _random_state(random_state)
+    informative = generator.uniform(-1.0, 1.0, size=(n, q))
+    noise = generator.uniform(-1.0, 1.0, size=(n, n_noise))
+    # Counted, not multiplied: the product of many small numbers would round to 0.
+    below = (informative < 0).sum(axis=1) * (informative != 0).all(axis=1)
+    return np.hstack([informative, noise]), (below % 2 == 0).astype(np.intp)
 
 
 def add_noise_columns(X: ArrayLike, n_columns: int, random_state: Any = None) -> _Floats:
@@ -152,7 +282,8 @@ def _whole(name: str, value: Any, low: int) -> int:
 
 
 def _number(name: str, value: Any, low: float, *, above: bool = False) -> float:
-    words = f"give a finite number {'above' if above else 'of at least'} {low:g}."
+    bound = "" if low == -np.inf else f" {'above' if above else 'of at least'} {low:g}"
+    words = f"give a finite number{bound}."
     if not isinstance(value, Real) or isinstance(value, bool):
         raise PsephosTypeError(f"{name} is {value!r}: {words}")
     number = float(value)

@@ -8,6 +8,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from psephos.models import (
     AdaBoostClassifier,
+    ProsetClassifier,
+    ProsetRegressor,
     SamBAClassifier,
     SparseWrapperClassifier,
     SparseWrapperRegressor,
@@ -43,7 +45,19 @@ def small_settings() -> dict[str, Any]:
         "samba-trees": SamBAClassifier(tree, **few),
         "samba-lines": SamBAClassifier(line, **few),
         "samba-bayes": SamBAClassifier(GaussianNB(), **few),
+        **_prototypes(),
         **_libraries(),
+    }
+
+
+def _prototypes() -> dict[str, Any]:
+    return {
+        "proset": ProsetClassifier(random_state=0),
+        "proset-batches": ProsetClassifier(3, n_candidates=20, random_state=0),
+        "proset-correct": ProsetClassifier(2, grouping="correct", random_state=0),
+        "proset-sparse": ProsetClassifier(lambda_v=0.1, alpha_v=1.0, random_state=0),
+        "proset-numbers": ProsetRegressor(random_state=0),
+        "proset-numbers-batches": ProsetRegressor(2, lambda_v=0.01, random_state=0),
     }
 
 

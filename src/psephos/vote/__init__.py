@@ -10,6 +10,14 @@ from psephos.vote.joined import JoinedVoters, join
 from psephos.vote.kernel import KernelVoters
 from psephos.vote.linear import LinearVoters
 from psephos.vote.part import Voters, Weighting
+from psephos.vote.prototype_kernels import KernelWeights
+from psephos.vote.prototypes import (
+    KernelScaling,
+    PrototypeBatch,
+    PrototypeVoters,
+    mixture_moments,
+    prototype_vote,
+)
 from psephos.vote.readout import Readout
 from psephos.vote.similarity import InverseDistance
 from psephos.vote.target import RegressionTarget, Target
@@ -28,12 +36,16 @@ __all__ = [
     "ForestVoters",
     "InverseDistance",
     "JoinedVoters",
+    "KernelScaling",
     "KernelVoters",
+    "KernelWeights",
     "LinearVoters",
     "Local",
     "NaiveBayesVoters",
     "Names",
     "Nearest",
+    "PrototypeBatch",
+    "PrototypeVoters",
     "QuadraticVoters",
     "Readout",
     "RegressionTarget",
@@ -46,4 +58,6 @@ __all__ = [
     "design_matrix",
     "from_estimators",
     "join",
+    "mixture_moments",
+    "prototype_vote",
 ]

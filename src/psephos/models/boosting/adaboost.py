@@ -10,8 +10,8 @@ from psephos._input import Context, Table
 from psephos._params import Constraint, Interval
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.models.boosting.common import SHARED, Parts, fit_boosted
-from psephos.models.boosting.learners import Training
 from psephos.models.boosting.skeleton import Round
+from psephos.models.training import Training
 from psephos.vote import Constant, Readout, Vote, Voters
 
 __all__ = ["AdaBoostClassifier"]

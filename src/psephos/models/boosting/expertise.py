@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos._input import Context
 from psephos.kernels.similarity import Metric, mean_distance
-from psephos.models.boosting.learners import Training
 from psephos.models.boosting.skeleton import Round
+from psephos.models.training import Training
 from psephos.vote import InverseDistance, Local, Voters
 
 __all__ = ["Geometry", "anchors_of", "relevance"]

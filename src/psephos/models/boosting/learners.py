@@ -1,35 +1,23 @@
 """Who learns the next voter: the library's stump, or any scikit-learn classifier."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
 from psephos._errors import PsephosError
-from psephos._input import Context, Table
+from psephos._input import Context
 from psephos.kernels.criteria import opposite_labels
 from psephos.models.boosting.skeleton import Learner
+from psephos.models.training import Training
 from psephos.trees.stump import Criterion, Stump, StumpSearch
-from psephos.vote import StumpVoters, Target, Voters, from_estimators
+from psephos.vote import StumpVoters, Voters, from_estimators
 
-__all__ = ["EstimatorLearner", "StumpLearner", "Training", "make_learner"]
+__all__ = ["EstimatorLearner", "StumpLearner", "make_learner"]
 
 _Floats = NDArray[np.float64]
-
-
-class Training(NamedTuple):
-    """Rows to learn from: their table, target, class indices and weights."""
-
-    table: Table
-    target: Target
-    y: NDArray[np.intp]
-    weight: _Floats
-
-    def take(self, rows: NDArray[np.intp]) -> "Training":
-        """Return these rows only."""
-        return Training(self.table.take(rows), self.target, self.y[rows], self.weight[rows])
 
 
 class StumpLearner:

@@ -11,10 +11,9 @@ from psephos._params import ClassWeight, Constraint, Flag, Interval, OneOf, Opti
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.models.boosting.common import SHARED, Parts, fit_boosted
 from psephos.models.boosting.expertise import Geometry, anchors_of, relevance
-from psephos.models.boosting.learners import Training
-from psephos.models.boosting.rows import distinct_rows
 from psephos.models.boosting.skeleton import Round
 from psephos.models.boosting.squares import Squares
+from psephos.models.training import Training, distinct_rows
 from psephos.vote import Readout, Vote, Voters
 
 __all__ = ["SamBAClassifier"]

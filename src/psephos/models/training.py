@@ -1,14 +1,29 @@
-"""Copies of a row are one row of added weight."""
+"""Rows to learn from; copies of a row are one row of added weight."""
+
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.models.boosting.learners import Training
+from psephos._input import Table
 
-__all__ = ["distinct_rows"]
+__all__ = ["Training", "distinct_rows", "ordered_rows"]
 
 _Floats = NDArray[np.float64]
 _KEY_COLUMNS = 64  # rows that differ in these columns are different: compare the rest only if not
+
+
+class Training(NamedTuple):
+    """Rows to learn from: their table, target, class indices (or numbers) and weights."""
+
+    table: Table
+    target: Any
+    y: NDArray[Any]
+    weight: _Floats
+
+    def take(self, rows: NDArray[np.intp]) -> "Training":
+        """Return these rows only."""
+        return Training(self.table.take(rows), self.target, self.y[rows], self.weight[rows])
 
 
 def distinct_rows(data: Training) -> Training:
@@ -29,6 +44,22 @@ def distinct_rows(data: Training) -> Training:
     kept = np.unique(first)
     weight = np.bincount(first, data.weight, minlength=len(first))[kept]
     return data.take(kept)._replace(weight=weight)
+
+
+def ordered_rows(data: Training) -> Training:
+    """Return distinct rows sorted by label and values: what is drawn by number goes by content.
+
+    The order does not depend on the columns' units. Rows that differ only beyond the first 64
+    columns keep the order they were given in.
+    """
+    for width in (4, _KEY_COLUMNS):  # a few columns mostly do
+        head = data.table.dense(slice(width))
+        order = np.lexsort((*head.T[::-1], data.y)).astype(np.intp)
+        ranked, y = head[order], data.y[order]
+        same = (ranked[1:] == ranked[:-1]) | (np.isnan(ranked[1:]) & np.isnan(ranked[:-1]))
+        if not (same.all(axis=1) & (y[1:] == y[:-1])).any():
+            break
+    return data.take(order)
 
 
 def _groups(rows: _Floats) -> NDArray[np.intp]:

@@ -1,0 +1,201 @@
+"""References and prototypes laid out for ``prototype_sums``: panels, packs of active columns."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.kernels._jit import jit
+from psephos.kernels._power import wide
+from psephos.kernels.prototype_code import COLUMNS, ROWS, lanes
+
+__all__ = [
+    "HALF_LOG2E",
+    "Pack",
+    "Pairs",
+    "aligned",
+    "expand_rows",
+    "fill_rows",
+    "lay_out",
+    "pack_columns",
+    "stage",
+]
+
+_Float = NDArray[np.float64]
+HALF_LOG2E = 0.5 / math.log(2.0)  # exponents are kept in base 2
+
+
+class Pairs(NamedTuple):
+    """References and prototypes in the form the sums are made from."""
+
+    rows: NDArray[Any]  # (R, q), columns of numbers less their mean
+    label: NDArray[Any]  # (R + some,) class codes or targets
+    columns: NDArray[Any]  # (q, M'), M' whole panels
+    column_label: NDArray[Any]  # (M',)
+    m: int
+    is_special: NDArray[np.bool_]  # (q,) categories and columns with a missing value
+    is_category: NDArray[np.bool_]  # (q,)
+    agree: _Float  # (q,)
+
+
+class Pack(NamedTuple):
+    """Active columns, multiplied by their feature weights; plain ones first."""
+
+    column: NDArray[np.int64]  # which each is, -1 where filled up
+    scale: NDArray[Any]
+    plain: int  # of these, filled up to a multiple of COLUMNS
+    panels: NDArray[Any]  # panel by panel: plain columns, 1 and |c|^2, special columns
+    longest: float  # greatest |c|^2
+    near: NDArray[Any]  # (2 special,) what a special column adds to the exponent
+    steep: NDArray[Any]  # (2 special,) and its delta'
+
+
+def aligned(size: int, dtype: Any) -> NDArray[Any]:
+    """Zeros from a cache line's start on."""
+    item = np.dtype(dtype).itemsize
+    flat = np.zeros(size + 64 // item, dtype)
+    skip = (-flat.ctypes.data % 64) // item
+    return flat[skip : skip + size]
+
+
+def stage(
+    references: _Float,
+    candidates: _Float,
+    label: NDArray[Any],
+    candidate_label: NDArray[Any],
+    is_category: NDArray[np.bool_],
+    agree: _Float,
+    dtype: Any = np.float32,
+) -> Pairs:
+    """Lay out references (R, q) and prototypes (M, q), NaN where missing, once for many sums.
+
+    Labels are class codes, whole numbers, or targets. Numbers are taken less their mean over the
+    prototypes, which changes no difference and keeps squares short.
+    """
+    dtype = np.dtype(dtype)
+    known = ~np.isnan(candidates)
+    mean = np.where(known, candidates, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    centre = np.where(is_category, 0.0, mean)
+    special = is_category | np.isnan(references).any(axis=0) | ~known.all(axis=0)
+    own = np.zeros(len(references) + ROWS, dtype)
+    own[: len(references)] = label
+    rows = np.ascontiguousarray(references - centre, dtype=dtype)
+    columns, theirs = lay_out(candidates - centre, candidate_label, dtype)
+    return Pairs(rows, own, columns, theirs, len(candidates), special, is_category, agree)
+
+
+def lay_out(candidates: _Float, label: NDArray[Any], dtype: Any) -> tuple[Any, Any]:
+    """Prototypes by column, with their labels, filled up to whole panels."""
+    m, q = candidates.shape
+    whole = max(1, -(-m // lanes(dtype))) * lanes(dtype)
+    columns, theirs = np.zeros((q, whole), dtype), np.full(whole, -1, dtype)
+    columns[:, :m] = candidates.T
+    theirs[:m] = label
+    return columns, theirs
+
+
+@jit(_nrt=False)
+def _fill_panels(columns, column, scale, plain, width, panels):
+    """Lay active columns (q, M') out by panel; return the greatest squared length."""
+    wide()
+    depth = column.shape[0] + 2
+    longest = 0.0
+    for p in range(columns.shape[1] // width):
+        base = p * depth * width
+        norm = panels[base + (plain + 1) * width : base + (plain + 2) * width]
+        norm[:] = 0
+        panels[base + plain * width : base + (plain + 1) * width] = 1
+        for k in range(column.shape[0]):
+            at = base + (k if k < plain else k + 2) * width
+            if column[k] < 0:
+                continue
+            by = scale[k]
+            source = columns[column[k], p * width : (p + 1) * width]
+            goal = panels[at : at + width]
+            if k < plain:
+                for lane in range(width):
+                    value = source[lane] * by
+                    goal[lane] = value
+                    norm[lane] += value * value
+            else:
+                for lane in range(width):
+                    goal[lane] = source[lane] * by
+        for lane in range(width):
+            longest = max(longest, norm[lane])
+    return longest
+
+
+def _terms(
+    pairs: Pairs, v: _Float, chosen: NDArray[np.int64], unit: bool
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """For special columns: what a mismatch (-1: numbers) and a gap add to e, and their delta'."""
+    if len(chosen) == 0:
+        return np.zeros(0, pairs.rows.dtype), np.zeros(0, pairs.rows.dtype)
+    category, agree = pairs.is_category[chosen], pairs.agree[chosen]
+    squared = np.zeros(len(chosen)) if unit else v[chosen] ** 2
+    decay = np.exp(-0.5 * squared)
+    mixed = np.where(category, agree + (1.0 - agree) * decay, 1.0)
+    # Where no two rows agree and the column is listened to sharply, a gap is infinitely far.
+    mixed = np.maximum(mixed, np.finfo(np.float64).tiny)
+    gap = np.where(category, -np.log(mixed), 0.5 * np.log1p(2.0 * squared)) * 2 * HALF_LOG2E
+    slope = np.where(category, (1.0 - agree) * decay / mixed, 2.0 / (1.0 + 2.0 * squared))
+    factor = np.ones(len(chosen)) if unit else squared * HALF_LOG2E
+    near = np.stack([np.where(category, factor, -1.0), gap], axis=1)
+    steep = np.stack([np.where(category, factor, -1.0), slope * factor], axis=1)
+    return near.ravel().astype(pairs.rows.dtype), steep.ravel().astype(pairs.rows.dtype)
+
+
+def pack_columns(pairs: Pairs, v: _Float, active: NDArray[np.bool_], unit: bool) -> Pack:
+    """Lay out the active columns, multiplied by v and ``sqrt(log2(e) / 2)``; by 1 if ``unit``."""
+    dtype = pairs.rows.dtype
+    plain = np.flatnonzero(active & ~pairs.is_special)
+    special = np.flatnonzero(active & pairs.is_special)
+    fill = -len(plain) % COLUMNS
+    column = np.concatenate([plain, np.full(fill, -1), special]).astype(np.int64)
+    scale = np.ones(len(column)) if unit else v[column] * math.sqrt(HALF_LOG2E)
+    scale[(column >= 0) & pairs.is_category[column]] = 1.0
+    width = lanes(dtype)
+    n_plain = len(plain) + fill
+    panels = aligned((len(column) + 2) * pairs.columns.shape[1], dtype)
+    scale = scale.astype(dtype)
+    longest = _fill_panels(pairs.columns, column, scale, n_plain, width, panels)
+    return Pack(column, scale, n_plain, panels, longest, *_terms(pairs, v, special, unit))
+
+
+@jit(fastmath={"contract", "reassoc"}, _nrt=False)
+def fill_rows(rows, first, n, up, pack, out, stride):
+    """Copy active columns of some references, |x|^2 beside 1; return the greatest |x|^2."""
+    wide()
+    plain = pack.plain
+    q = pack.column.shape[0]
+    real = plain
+    while real > 0 and pack.column[real - 1] < 0:
+        real -= 1
+    longest = 0.0
+    for r in range(up):
+        goal = out[r * stride : (r + 1) * stride]
+        goal[real:] = 0
+        if r >= n:
+            goal[:real] = 0
+            continue
+        source = rows[first + r]
+        for k in range(real):
+            goal[k] = source[pack.column[k]] * pack.scale[k]
+        norm = goal[0] * 0
+        for k in range(real):
+            norm += goal[k] * goal[k]
+        for k in range(plain, q):
+            goal[k + 2] = source[pack.column[k]] * pack.scale[k]
+        goal[plain] = norm
+        goal[plain + 1] = 1
+        longest = max(longest, norm)
+    return longest
+
+
+@jit(_nrt=False)
+def expand_rows(x, plain, up, stride):
+    """Multiply plain columns by the -2 of an expanded square."""
+    for r in range(up):
+        for k in range(plain):
+            x[r * stride + k] *= -2

@@ -1,0 +1,114 @@
+"""What the functions of ``prototype_vectors`` do, in NumPy: they stand in with the JIT off."""
+
+import numpy as np
+
+from psephos.kernels.prototype_code import ROWS, lanes, negligible
+
+__all__ = [
+    "plain_add",
+    "plain_add_special",
+    "plain_column",
+    "plain_column_special",
+    "plain_mass",
+    "plain_slope",
+]
+
+
+def _exp2_minus(e):
+    return np.where(e > negligible(e.dtype), 0, np.exp2(-np.maximum(e, 0)))
+
+
+def plain_add(squares):
+    """Do as ``add_squares`` or ``add_products``."""
+
+    def add(tile, at, x, x_at, stride, panel, panel_at, depth):
+        width = lanes(tile.dtype)
+        here = tile[at : at + ROWS * width].reshape(ROWS, width)
+        c = panel[panel_at : panel_at + depth * width].reshape(depth, width)
+        rows = np.stack([x[x_at + r * stride :][:depth] for r in range(ROWS)])
+        here += ((rows[:, :, None] - c) ** 2).sum(axis=1) if squares else rows @ c
+
+    return add
+
+
+def plain_column(columns, squares):
+    """Do as ``column_squares`` or ``column_products`` of some columns."""
+
+    def column(tile, at, n, x, x_at, stride, panel, panel_at, w, w_at, out, out_at):
+        width = lanes(tile.dtype)
+        heard = tile[at : at + n * width].reshape(n, width)
+        c = panel[panel_at : panel_at + columns * width].reshape(columns, width)
+        rows = np.stack([x[x_at + r * stride :][:columns] for r in range(n)])
+        if squares:
+            sums = ((rows[:, :, None] - c) ** 2 * heard[:, None, :]).sum(axis=0)
+        else:
+            sums = (rows.T @ heard) * c
+        total = out[out_at : out_at + columns * width].reshape(columns, width)
+        total += sums * w[w_at : w_at + width]
+
+    return column
+
+
+def _plain_terms(n, x, x_at, stride, panel, panel_at, terms, terms_at):
+    c = panel[panel_at : panel_at + lanes(panel.dtype)]
+    rows = x[x_at : x_at + (n - 1) * stride + 1 : stride][:, None]
+    mismatch, missing = terms[terms_at], terms[terms_at + 1]
+    squares = np.where(rows == c, 0, mismatch) if mismatch >= 0 else (rows - c) ** 2
+    return np.where(np.isnan(rows) | np.isnan(c), missing, squares).astype(panel.dtype)
+
+
+def plain_add_special(tile, at, n, x, x_at, stride, panel, panel_at, terms, terms_at):
+    """Do as ``add_special``."""
+    here = tile[at : at + n * lanes(tile.dtype)].reshape(n, -1)
+    here += _plain_terms(n, x, x_at, stride, panel, panel_at, terms, terms_at)
+
+
+def plain_column_special(tile, at, n, x, x_at, stride, panel, panel_at, w, w_at, out, out_at,
+                          terms, terms_at):  # fmt: skip
+    """Do as ``column_special``."""
+    width = lanes(tile.dtype)
+    heard = tile[at : at + n * width].reshape(n, width)
+    values = _plain_terms(n, x, x_at, stride, panel, panel_at, terms, terms_at)
+    out[out_at : out_at + width] += (heard * values).sum(axis=0) * w[w_at : w_at + width]
+
+
+def _plain_match(targets, theirs, own, of):
+    if not targets:
+        return (theirs == own[:, None]).astype(theirs.dtype), None
+    square = ((theirs - own[:, None]) * of[0]) ** 2
+    return of[1] * _exp2_minus(square), square
+
+
+def plain_mass(targets):
+    """Do as ``mass_targets`` or ``mass_classes``."""
+
+    def mass(tile, at, n, t, t_at, label, label_at, w, w_at, own, total, to, of):
+        width = lanes(tile.dtype)
+        here = tile[at : at + n * width].reshape(n, width)
+        here[:] = _exp2_minus(here)
+        heard = here * w[w_at : w_at + width]
+        match, _ = _plain_match(targets, label[label_at : label_at + width], t[t_at:][:n], of)
+        total[to : to + n * width] += heard.ravel()
+        own[to : to + n * width] += (heard * match).ravel()
+
+    return mass
+
+
+def plain_slope(targets):
+    """Do as ``slope_targets`` or ``slope_classes``."""
+
+    def slope(tile, at, n, t, t_at, label, label_at, w, w_at, by_total, by_own, out, out_at, of):
+        width = lanes(tile.dtype)
+        here = tile[at : at + n * width].reshape(n, width)
+        theirs = label[label_at : label_at + width]
+        match, square = _plain_match(targets, theirs, t[t_at:][:n], of)
+        share = by_own[:n, None] * match
+        sums = [(here * (by_total[:n, None] - share)).sum(axis=0)]
+        if targets:
+            weight = w[w_at : w_at + width]
+            sums += [(share * here).sum(axis=0) * weight]
+            sums += [(share * here * square).sum(axis=0) * weight]
+        here *= by_total[:n, None] - share
+        out[out_at : out_at + len(sums) * width] = np.concatenate(sums)
+
+    return slope

@@ -1,0 +1,250 @@
+"""Vector code for sums over pairs of a reference and a candidate.
+
+Candidates stand in panels: LANES of them side by side in two vectors, ``panel[column, lane]``;
+the pairs of some references with one panel are ``tile[reference, lane]``. Every function takes
+flat arrays and the place in each where its piece begins. With the JIT off the same functions are
+plain NumPy.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from llvmlite import ir
+
+from psephos.kernels.prototype_code import COLUMNS, FEW, MANY, ROWS, Code, make_intrinsic
+from psephos.kernels.prototype_plain import (
+    plain_add,
+    plain_add_special,
+    plain_column,
+    plain_column_special,
+    plain_mass,
+    plain_slope,
+)
+
+__all__ = [
+    "add_products",
+    "add_special",
+    "add_squares",
+    "column_products",
+    "column_products_last",
+    "column_special",
+    "column_squares",
+    "column_squares_last",
+    "mass_classes",
+    "mass_targets",
+    "slope_classes",
+    "slope_targets",
+]
+
+
+def _add(squares: bool) -> Callable[..., None]:
+    def write(c: Code, tile, at, x, x_at, stride, panel, panel_at, depth):
+        width = 2 * c.length
+        row = [c.place(tile, at, r * width) for r in range(ROWS)]
+        start = [v for place in row for v in c.load(place)]
+
+        def body(d, sums):
+            here = c.load(panel, panel_at, c.times(d, width))
+            news = []
+            for r in range(ROWS):
+                one = c.spread(x, x_at, c.times(stride, r), d)
+                for h in range(2):
+                    if squares:
+                        diff = c.sub(here[h], one)
+                        term = c.mul(diff, diff)
+                    else:
+                        term = c.mul(here[h], one)
+                    news.append(c.add(sums[2 * r + h], term))
+            return news
+
+        sums = c.loop(depth, start, body)
+        for r, place in enumerate(row):
+            c.store(sums[2 * r : 2 * r + 2], place)
+
+    return write
+
+
+def _column(columns: int, squares: bool) -> Callable[..., None]:
+    def write(c: Code, tile, at, n, x, x_at, stride, panel, panel_at, w, w_at, out, out_at):
+        width = 2 * c.length
+        here = [c.load(panel, panel_at, d * width) for d in range(columns)]
+
+        def body(r, sums):
+            heard = c.load(tile, at, c.times(r, width))
+            news = []
+            for d in range(columns):
+                one = c.spread(x, x_at, c.b.mul(r, stride), d)
+                for h in range(2):
+                    if squares:
+                        diff = c.sub(here[d][h], one)
+                        term = c.mul(c.mul(diff, heard[h]), diff)
+                    else:
+                        term = c.mul(heard[h], one)
+                    news.append(c.add(sums[2 * d + h], term))
+            return news
+
+        sums = c.loop(n, [c.number(0.0)] * (2 * columns), body)
+        weight = c.load(w, w_at)
+        for d in range(columns):
+            total = sums[2 * d : 2 * d + 2]
+            if not squares:
+                total = [c.mul(t, p) for t, p in zip(total, here[d], strict=True)]
+            old = c.load(out, out_at, d * width)
+            new = [c.add(o, c.mul(t, v)) for o, t, v in zip(old, total, weight, strict=True)]
+            c.store(new, out, out_at, d * width)
+
+    return write
+
+
+def _special_term(c: Code, here: Any, one: Any, mismatch: Any, missing: Any, category: Any) -> Any:
+    diff = c.sub(here, one)
+    same = c.b.select(c.b.fcmp_ordered("==", here, one), c.number(0.0), mismatch)
+    term = c.b.select(category, same, c.mul(diff, diff))
+    return c.b.select(c.b.fcmp_unordered("uno", here, one), missing, term)
+
+
+def _is_category(c: Code, terms: Any, terms_at: Any) -> Any:
+    return c.b.fcmp_ordered(">=", c.b.load(c.place(terms, terms_at)), ir.Constant(c.kind, 0.0))
+
+
+def _add_special(c: Code, tile, at, n, x, x_at, stride, panel, panel_at, terms, terms_at):
+    width = 2 * c.length
+    here = c.load(panel, panel_at)
+    mismatch, missing = c.spread(terms, terms_at), c.spread(terms, terms_at, 1)
+    category = _is_category(c, terms, terms_at)
+
+    def body(r, _):
+        one = c.spread(x, x_at, c.b.mul(r, stride))
+        place = c.place(tile, at, c.times(r, width))
+        news = [
+            c.add(old, _special_term(c, p, one, mismatch, missing, category))
+            for old, p in zip(c.load(place), here, strict=True)
+        ]
+        c.store(news, place)
+        return []
+
+    c.loop(n, [], body)
+
+
+def _column_special(c: Code, tile, at, n, x, x_at, stride, panel, panel_at, w, w_at, out, out_at,
+                  terms, terms_at):  # fmt: skip
+    width = 2 * c.length
+    here = c.load(panel, panel_at)
+    mismatch, missing = c.spread(terms, terms_at), c.spread(terms, terms_at, 1)
+    category = _is_category(c, terms, terms_at)
+
+    def body(r, sums):
+        one = c.spread(x, x_at, c.b.mul(r, stride))
+        heard = c.load(tile, at, c.times(r, width))
+        return [
+            c.add(s, c.mul(a, _special_term(c, p, one, mismatch, missing, category)))
+            for s, a, p in zip(sums, heard, here, strict=True)
+        ]
+
+    sums = c.loop(n, [c.number(0.0)] * 2, body)
+    old = c.load(out, out_at)
+    new = [c.add(o, c.mul(s, v)) for o, s, v in zip(old, sums, c.load(w, w_at), strict=True)]
+    c.store(new, out, out_at)
+
+
+def _match(c: Code, targets: bool, theirs: Any, own: Any, scale: Any, height: Any) -> list[Any]:
+    """Say how far a reference is of each candidate's own kind; (t_n - t_j)^2 scaled, too."""
+    if not targets:
+        return [c.b.select(c.b.fcmp_ordered("==", theirs, own), c.number(1.0), c.number(0.0))]
+    diff = c.mul(c.sub(theirs, own), scale)
+    square = c.mul(diff, diff)
+    return [c.mul(height, c.exp2_minus(square)), square]
+
+
+def _mass(targets: bool) -> Callable[..., None]:
+    def write(c: Code, tile, at, n, t, t_at, label, label_at, w, w_at, own, total, to, of):
+        width = 2 * c.length
+        weight, theirs = c.load(w, w_at), c.load(label, label_at)
+        scale, height = c.spread(of), c.spread(of, 1)
+
+        def body(r, _):
+            here = c.times(r, width)
+            mine = c.spread(t, t_at, r)
+            kernel = [c.exp2_minus(e) for e in c.load(tile, at, here)]
+            c.store(kernel, tile, at, here)
+            mass = [c.mul(k, v) for k, v in zip(kernel, weight, strict=True)]
+            old = c.load(total, to, here)
+            c.store([c.add(o, m) for o, m in zip(old, mass, strict=True)], total, to, here)
+            old = c.load(own, to, here)
+            match = [_match(c, targets, y, mine, scale, height)[0] for y in theirs]
+            new = [c.add(o, c.mul(m, f)) for o, m, f in zip(old, mass, match, strict=True)]
+            c.store(new, own, to, here)
+            return []
+
+        c.loop(n, [], body)
+
+    return write
+
+
+def _slope(targets: bool) -> Callable[..., None]:
+    def write(c: Code, tile, at, n, t, t_at, label, label_at, w, w_at, by_total, by_own, out,
+              out_at, of):  # fmt: skip
+        width = 2 * c.length
+        theirs, weight = c.load(label, label_at), c.load(w, w_at)
+        scale, height = c.spread(of), c.spread(of, 1)
+
+        def body(r, sums):
+            here = c.times(r, width)
+            mine = c.spread(t, t_at, r)
+            whole, part = c.spread(by_total, r), c.spread(by_own, r)
+            slopes, shares, spreads = [], [], []
+            for kernel, y in zip(c.load(tile, at, here), theirs, strict=True):
+                match = _match(c, targets, y, mine, scale, height)
+                share = c.mul(part, match[0])
+                slopes.append(c.mul(kernel, c.sub(whole, share)))
+                if targets:
+                    shares.append(c.mul(share, kernel))
+                    spreads.append(c.mul(shares[-1], match[1]))
+            c.store(slopes, tile, at, here)
+            news = slopes + shares + spreads
+            return [c.add(s, new) for s, new in zip(sums, news, strict=True)]
+
+        sums = c.loop(n, [c.number(0.0)] * (6 if targets else 2), body)
+        c.store(sums[:2], out, out_at)
+        for k in range(2, len(sums), 2):
+            place = c.place(out, out_at, k // 2 * width)
+            pair = [c.mul(s, v) for s, v in zip(sums[k : k + 2], weight, strict=True)]
+            c.store(pair, place)
+
+    return write
+
+
+def _pick(write: Callable[..., None], plain: Callable[..., None]) -> Any:
+    off = numba.config.DISABLE_JIT  # type: ignore[attr-defined]
+    return plain if off else make_intrinsic(write)
+
+
+#: (tile, at, x, x_at, stride, panel, panel_at, depth): add to ROWS rows of the tile the sum of
+#: ``x[row, d] panel[d, lane]``, d < depth, row r of x beginning at ``x_at + r stride``.
+add_products: Any = _pick(_add(False), plain_add(False))
+#: The same of ``(x[row, d] - panel[d, lane])^2``.
+add_squares: Any = _pick(_add(True), plain_add(True))
+#: (tile, at, n, x, x_at, stride, panel, panel_at, terms, terms_at): one column that needs a
+#: question. ``terms`` holds what it adds where codes differ (negative: a column of numbers, which
+#: adds the squared difference) and where a value is missing.
+add_special: Any = _pick(_add_special, plain_add_special)
+#: (tile, at, n, t, t_at, label, label_at, w, w_at, own, total, to, of): put the kernel 2^-e in
+#: place of e, and add ``w kernel`` to total, times 1[label = t] to own, by row and lane.
+mass_classes: Any = _pick(_mass(False), plain_mass(False))
+#: The same with ``of[1] 2^-(of[0] (label - t))^2`` for 1[label = t].
+mass_targets: Any = _pick(_mass(True), plain_mass(True))
+#: (tile, at, n, t, t_at, label, label_at, w, w_at, by_total, by_own, out, out_at, of): put
+#: ``b = kernel (by_total - by_own match)`` in place of the kernel; sum of b over rows into out.
+slope_classes: Any = _pick(_slope(False), plain_slope(False))
+#: The same, then the sums of ``m = w kernel by_own match`` and of ``m (of[0] (label - t))^2``.
+slope_targets: Any = _pick(_slope(True), plain_slope(True))
+#: (tile, at, n, x, x_at, stride, panel, panel_at, w, w_at, out, out_at): add, for some columns d
+#: side by side, ``w panel[d] sum over rows of b x[row, d]`` to ``out[d, lane]``.
+column_products: Any = _pick(_column(MANY, False), plain_column(MANY, False))
+column_products_last: Any = _pick(_column(COLUMNS, False), plain_column(COLUMNS, False))
+#: The same of ``w sum over rows of b (x[row, d] - panel[d])^2``.
+column_squares: Any = _pick(_column(FEW, True), plain_column(FEW, True))
+column_squares_last: Any = _pick(_column(COLUMNS, True), plain_column(COLUMNS, True))
+#: (..., terms, terms_at): the same for one column as in ``add_special``.
+column_special: Any = _pick(_column_special, plain_column_special)

@@ -1,0 +1,5 @@
+"""Proset: training rows that vote for their own class or number, each heard nearby."""
+
+from psephos.models.prototypes.proset import ProsetClassifier, ProsetRegressor
+
+__all__ = ["ProsetClassifier", "ProsetRegressor"]

@@ -1,0 +1,253 @@
+"""Which rows may become prototypes in a batch, and how the other rows judge them.
+
+A batch divides the training rows: candidates may become prototypes, references say how likely the
+data are. Both are drawn within groups, so that hard rows are tried as often as easy ones. Source:
+Ruf, proset manual and releases 0.5 and 0.6, "candidate selection" and the bins algorithm.
+
+A row of weight 0 takes no part, as if it had not been given.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+
+__all__ = [
+    "Draw",
+    "draw_candidates",
+    "group_shares",
+    "hard_rows",
+    "misread_rows",
+    "smallest_divided",
+    "target_strata",
+]
+
+_Floats = NDArray[np.float64]
+_Rows = NDArray[np.intp]
+
+
+class Draw(NamedTuple):
+    """The rows of one batch; candidates and references have no row in common."""
+
+    candidates: _Rows  # (M,) ascending
+    references: _Rows  # (R,) ascending
+    omega: _Floats  # (R,) the references' weights in the likelihood; they sum to 1
+
+
+def hard_rows(
+    strata: _Rows, goodness: _Floats, weight: _Floats, *, beta: float = 0.1
+) -> NDArray[np.bool_]:
+    """Return which rows the present model serves worst: ``goodness < beta-quantile of stratum``.
+
+    The quantile is that of NumPy (linear between order statistics, not weighted), over the rows
+    of positive weight. "Below" is strict: where all rows of a stratum are equally well served, as
+    in the first batch of a classifier, none is hard.
+
+    Parameters
+    ----------
+    strata : ndarray of shape (n,)
+        Class codes, or the `target_strata` of a regression; 0, 1, ...
+    goodness : ndarray of shape (n,)
+        Likelihood of each row's own class or target under the present model.
+    weight : ndarray of shape (n,)
+        Sample weights.
+    beta : float, default=0.1
+        Share of hard rows in a stratum, in (0, 0.5].
+
+    Returns
+    -------
+    hard : ndarray of shape (n,) of bool
+    """
+    hard = np.zeros(len(strata), dtype=bool)
+    heard = weight > 0
+    for stratum in np.unique(strata[heard]):
+        rows = np.flatnonzero(heard & (strata == stratum))
+        hard[rows] = goodness[rows] < np.quantile(goodness[rows], beta)
+    return hard
+
+
+def misread_rows(masses: _Floats, y: _Rows) -> NDArray[np.bool_]:
+    """Return which rows the present model answers wrongly (the grouping of proset before 0.5).
+
+    Parameters
+    ----------
+    masses : ndarray of shape (n, K)
+        Class masses or probabilities; the answer is the first class of greatest mass.
+    y : ndarray of shape (n,)
+        Class codes.
+
+    Returns
+    -------
+    misread : ndarray of shape (n,) of bool
+    """
+    return masses.argmax(axis=1) != y
+
+
+def target_strata(target: _Floats, weight: _Floats, n_strata: int = 5) -> _Rows:
+    """Divide the rows of a regression by quantiles of the target: its stand-in for classes.
+
+    Parameters
+    ----------
+    target : ndarray of shape (n,)
+    weight : ndarray of shape (n,)
+        Sample weights; the quantiles are of the rows of positive weight, not weighted further.
+    n_strata : int, default=5
+        Strata sought. Equal targets stay together, so there may be fewer.
+
+    Returns
+    -------
+    strata : ndarray of shape (n,)
+        0, 1, ... ascending with the target, without gaps among rows of positive weight.
+    """
+    heard = weight > 0
+    edges = np.quantile(target[heard], np.arange(1, n_strata) / n_strata)
+    codes = np.searchsorted(edges, target, side="left")
+    used = np.unique(codes[heard])
+    return np.minimum(np.searchsorted(used, codes), len(used) - 1)
+
+
+def smallest_divided(max_fraction: float) -> int:
+    """Return the rows from which on a stratum is divided into hard rows and others.
+
+    From ``2 max(ceil(0.5 / eta), floor(0.5 / (1 - eta)) + 1) - 1`` rows on, the larger of two
+    groups has both a candidate and a reference, wherever the division falls.
+    """
+    for_candidate = int(np.ceil(0.5 / max_fraction))
+    for_reference = int(np.floor(0.5 / (1.0 - max_fraction))) + 1
+    return 2 * max(for_candidate, for_reference) - 1
+
+
+def group_shares(sizes: _Rows, n_candidates: int, max_fraction: float) -> _Rows:
+    """Return how many candidates each group gives: even shares, no more than it can spare.
+
+    From the smallest group to the largest: a group gives an even share of what is still to be
+    drawn, at most ``max_fraction`` of its rows; what it cannot give is left to the larger ones.
+    Shares are rounded to the nearest whole number, halves to the even one.
+
+    Parameters
+    ----------
+    sizes : ndarray of shape (L,)
+        Rows of each group, at least 1.
+    n_candidates : int
+        Candidates wanted in all. Rounding may miss it by up to L / 2.
+    max_fraction : float
+        In (0, 1).
+
+    Returns
+    -------
+    shares : ndarray of shape (L,)
+        At most ``sizes - 1``: every group keeps a reference.
+    """
+    shares = np.zeros(len(sizes))
+    order = np.argsort(sizes, kind="stable")
+    left = float(n_candidates)
+    for i, group in enumerate(order):
+        even = left / (len(order) - i)
+        if even <= max_fraction * sizes[group]:
+            shares[order[i:]] = even
+            break
+        shares[group] = max_fraction * sizes[group]
+        left -= shares[group]
+    return np.minimum(np.round(shares).astype(np.intp), sizes - 1)
+
+
+def draw_candidates(
+    strata: _Rows,
+    hard: NDArray[np.bool_],
+    weight: _Floats,
+    generator: np.random.Generator,
+    *,
+    n_candidates: int = 1000,
+    max_fraction: float = 0.5,
+    names: tuple[str, ...] = (),
+) -> Draw:
+    """Draw the candidates of a batch; all other rows are references.
+
+    The groups are the hard rows of each stratum and its other rows. From each group its share
+    (`group_shares`) is drawn, without replacement and whatever the weights. A reference then
+    speaks for the candidates of its group too:
+    ``omega_n = weight_n / W * (group's weight) / (group's weight - its candidates' weight)``, W the
+    total weight, so that the likelihood keeps the proportions of all training rows.
+
+    Few rows are no fault of a table. A stratum below `smallest_divided` rows is one group; where
+    rounding leaves a stratum of two rows or more without a candidate, its largest group gives
+    one. The row of a stratum of one is a reference in every batch: prototypes of other classes
+    near it are judged by it, its own class is known by its frequency alone. (Were the row both,
+    its likelihood would be that of a prototype at its own place: always perfect.)
+
+    Parameters
+    ----------
+    strata : ndarray of shape (n,)
+        Class codes, or the `target_strata` of a regression.
+    hard : ndarray of shape (n,) of bool
+        From `hard_rows` or `misread_rows`.
+    weight : ndarray of shape (n,)
+        Sample weights, at least 0.
+    generator : numpy.random.Generator
+        Another stream for each batch: equal streams would draw the same candidates again.
+    n_candidates : int, default=1000
+        Candidates wanted in all; small tables have fewer, at most about ``max_fraction * n``.
+    max_fraction : float, default=0.5
+        Largest share of a group that becomes candidates, in (0, 1).
+    names : tuple of str, default=()
+        The strata in words, for the message.
+
+    Returns
+    -------
+    draw : Draw
+
+    Raises
+    ------
+    PsephosError
+        If no stratum has two rows of positive weight: none can be candidate and leave another
+        to judge it.
+    """
+    groups = _groups(strata, hard, weight, max_fraction)
+    sizes = np.array([len(rows) for rows in groups.values()], dtype=np.intp)
+    shares = group_shares(sizes, n_candidates, max_fraction)
+    _give_each_stratum_one(np.array(list(groups)) // 2, sizes, shares)
+    if not shares.any():
+        raise PsephosError(_too_few(strata, weight, names))
+    total = weight.sum()
+    omega = weight / total
+    chosen = np.zeros(len(strata), dtype=bool)
+    for rows, share in zip(groups.values(), shares, strict=True):
+        drawn = generator.choice(rows, share, replace=False)
+        chosen[drawn] = True
+        others = rows[~chosen[rows]]
+        omega[others] *= weight[rows].sum() / weight[others].sum()
+    references = np.flatnonzero(~chosen & (weight > 0))
+    return Draw(np.flatnonzero(chosen), references, omega[references])
+
+
+def _groups(
+    strata: _Rows, hard: NDArray[np.bool_], weight: _Floats, max_fraction: float
+) -> dict[int, _Rows]:
+    """Return the rows of each group that has any, by its number 2 * stratum + hard."""
+    heard = weight > 0
+    divided = np.bincount(strata[heard], minlength=strata.max() + 1) >= smallest_divided(
+        max_fraction
+    )
+    codes = 2 * strata + (hard & divided[strata])
+    return {int(code): np.flatnonzero(heard & (codes == code)) for code in np.unique(codes[heard])}
+
+
+def _give_each_stratum_one(strata: _Rows, sizes: _Rows, shares: _Rows) -> None:
+    """Give a stratum without a candidate one from its largest group, where that can spare it."""
+    for stratum in np.unique(strata):
+        own = np.flatnonzero(strata == stratum)
+        largest = own[sizes[own].argmax()]
+        if not shares[own].any() and sizes[largest] > 1:
+            shares[largest] = 1
+
+
+def _too_few(strata: _Rows, weight: _Floats, names: tuple[str, ...]) -> str:
+    only = np.unique(strata[weight > 0])
+    told = ", ".join(names[s] if names else str(s) for s in only[:5])
+    more = f" and {len(only) - 5} more" if len(only) > 5 else ""
+    return (
+        f"each class has one row of positive weight (classes {told}{more}): a prototype is judged "
+        "by other rows of its class; give at least two rows of one of them."
+    )

@@ -1,0 +1,373 @@
+"""Proset as estimators: prototypes that vote for their own class, or for their own number."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos._input import Context, Table
+from psephos._params import ClassWeight, Constraint, Interval, Jobs, OneOf, Options, Seed
+from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
+from psephos.models.prototypes.batches import (
+    Batch,
+    Settings,
+    class_problem,
+    fit_batches,
+    number_problem,
+)
+from psephos.models.prototypes.mixture import NormalMixture, mixture_of
+from psephos.models.prototypes.scaling import read_scaled
+from psephos.models.training import Training, distinct_rows, ordered_rows
+from psephos.vote import Vote, prototype_vote
+
+__all__ = ["ProsetClassifier", "ProsetRegressor"]
+
+_Floats = NDArray[np.float64]
+_READOUT = "normalised"
+_ROWS_OF_PRIOR = 3.0  # lambda_v times the number of rows
+_EXTRAS = ("n_prototypes_", "objective_", "n_iter_", "stopped_")
+_SHARED: dict[str, Constraint] = {
+    "n_batches": Interval(0, whole=True),
+    "lambda_v": OneOf((Interval(0), Options(("auto",)))),
+    "lambda_w": Interval(0),
+    "alpha_v": Interval(0, 1),
+    "alpha_w": Interval(0, 1),
+    "beta": Interval(0, 0.5, open_low=True),
+    "n_candidates": Interval(1, whole=True),
+    "max_fraction": Interval(0, 1, open_low=True, open_high=True),
+    "tol": Interval(0),
+    "max_iter": Interval(1, whole=True),
+    "n_jobs": Jobs(),
+    "random_state": Seed(),
+}
+
+
+class ProsetClassifier(VoteClassifier):
+    """Prototypes: few training rows that speak for their class, each heard nearby.
+
+    Batches b = 1 ... B are fitted one after another, each with inverse bandwidths v_b of the
+    columns and prototypes j of weight w_j, as many zeros among both as the data allow::
+
+        G_b(x, z) = exp(-1/2 sum_d v_bd^2 (x_d - z_d)^2)
+        p_k(x)    = (p0_k + sum_{j: y_j = k} w_j G_b(x, x_j)) / (1 + sum_j w_j G_b(x, x_j))
+
+    p0 are the class frequencies: what is answered far from all prototypes. ``mass(x) - 1`` says
+    how familiar a case is. A batch divides the rows: candidates (at most half) may become
+    prototypes, the others, the references, judge them by ``-log p_y(x)`` plus penalties::
+
+        lambda_v [(1 - alpha_v) / 2 sum v_d^2 + alpha_v sum v_d]   and the same of w
+
+    Parameters
+    ----------
+    n_batches : int, default=1
+        B. More batches add detail; 0 is the class frequencies.
+    lambda_v : float or 'auto', default='auto'
+        Strength of the penalty of the columns: the parameter to tune, 1e-6 to 1e-1. 'auto' is 3
+        divided by the number of rows (their total weight): against a likelihood that is a sum
+        over rows, not a mean, the penalty is then the same at any number of them.
+    lambda_w : float, default=1e-8
+        Strength of the penalty of the prototypes, 1e-9 to 1e-4.
+    alpha_v, alpha_w : float, default=0.05
+        Share of L1 in either. (Tables older than release 0.6 of the authors' program give the
+        share of L2: their .95 is .05 here.)
+    beta : float, default=0.1
+        Rows whose own class is less likely than this quantile of its class count as hard; half
+        of a class's candidates are drawn from them, where there are enough. At most .5.
+    n_candidates : int, default=1000
+        Candidates of a batch, M.
+    max_fraction : float, default=0.5
+        Largest share of any group of rows that becomes candidates.
+    grouping : {'likelihood', 'correct'}, default='likelihood'
+        What divides the rows of a class for the draw: `beta`, or whether the vote so far answers
+        them rightly (releases of the authors' program before 0.5).
+    tol : float, default=2e-9
+        A descent ends when an iteration lowers the objective by less than this share of it.
+    max_iter : int, default=15000
+        Most iterations of a descent.
+    class_weight : dict or 'balanced', default=None
+        Multiplies the sample weights.
+    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
+        Columns whose values are categories; they differ by 0 or 1.
+    n_jobs : int, default=None
+        Threads; the result does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seeds the draw of candidates, another for each batch.
+
+    Attributes
+    ----------
+    vote_ : Vote
+        The fitted vote: voter 0 is the prior, the prototypes follow.
+    classes_ : ndarray of shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if X had column names.
+    n_features_used_ : int
+        Columns the vote reads.
+    features_used_ : ndarray
+        Their names, or positions.
+    n_prototypes_ : ndarray of shape (B,)
+        Prototypes of each batch.
+    objective_ : ndarray of shape (B,)
+        What each descent ended at.
+    n_iter_ : ndarray of shape (B,)
+        Iterations of each.
+    stopped_ : ndarray of shape (B,)
+        Why each ended, in words.
+
+    Notes
+    -----
+    **Scaling** is inside: numbers are divided by their standard deviation, so penalties mean the
+    same in every column.
+
+    **Missing values.** A pair of rows is compared in the columns both have. For another column
+    the kernel takes its mean over two independent rows, ``(1 + 2 v_d^2)^(-1/2)`` for a normal
+    number, the agreement of two draws for a category: left out, a row with gaps would look
+    familiar.
+
+    **Start and collapse.** The authors' program starts at v = 10/D, w = 1; with many columns
+    all kernels are then flat and the descent may end at the empty model. Here the start is the
+    best of seven bandwidths ``c / sqrt(D)``, judged by the references, and the weights are
+    scaled in the descent.
+
+    **Weights.** Copies of a row are merged, weights added; candidates are drawn whatever their
+    weights. Rows are drawn by their content, not by their place in the table.
+
+    **Few rows.** A class of one row has no prototype, since no other row could judge it.
+
+    References
+    ----------
+    Ruf, N., proset (manual of version 0.6), sections on the model, the objective and candidate
+    selection.
+
+    Examples
+    --------
+    >>> from psephos import ProsetClassifier
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ProsetClassifier(random_state=0).fit(X, y)
+    >>> bool(model.n_prototypes_[0] < 75)
+    True
+    """
+
+    anatomy: ClassVar[Anatomy] = Anatomy(
+        voters=("prototype voters",),
+        weighting="prototype kernels",
+        readout=_READOUT,
+        found_by="penalised likelihood, batch after batch",
+    )
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        **_SHARED,
+        "grouping": Options(("likelihood", "correct")),
+        "class_weight": ClassWeight(),
+    }
+    extras: ClassVar[tuple[str, ...]] = _EXTRAS
+
+    def __init__(
+        self,
+        n_batches: int = 1,
+        *,
+        lambda_v: float | str = "auto",
+        lambda_w: float = 1e-8,
+        alpha_v: float = 0.05,
+        alpha_w: float = 0.05,
+        beta: float = 0.1,
+        n_candidates: int = 1000,
+        max_fraction: float = 0.5,
+        grouping: str = "likelihood",
+        tol: float = 2e-9,
+        max_iter: int = 15_000,
+        class_weight: Any = None,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_batches = n_batches
+        self.lambda_v = lambda_v
+        self.lambda_w = lambda_w
+        self.alpha_v = alpha_v
+        self.alpha_w = alpha_w
+        self.beta = beta
+        self.n_candidates = n_candidates
+        self.max_fraction = max_fraction
+        self.grouping = grouping
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context
+    ) -> tuple[Vote, dict[str, Any]]:
+        data = ordered_rows(distinct_rows(Training(table, *labels, weight)))
+        scaled = read_scaled(data)
+        names = tuple(str(name) for name in data.target.classes.tolist())
+        problem = class_problem(scaled, data.y, data.weight, data.table.rows, names)
+        found = _batches(self, problem, context)
+        prior = np.bincount(data.y, data.weight, minlength=len(names)) / data.weight.sum()
+        vote = prototype_vote([b.found for b in found], scaled.scaling, prior, data.target)
+        return vote, _told(found)
+
+
+class ProsetRegressor(VoteRegressor):
+    """Prototypes for numbers: a mixture of normal densities around the targets of few rows.
+
+    With the kernels of `ProsetClassifier`, and 1/u_b the width of batch b's densities (in units
+    of the target's standard deviation)::
+
+        p(y | x) = [N(y; m, s^2) + sum_j w_j G_b(x, x_j) N(y; y_j, 1 / u_b^2)]
+                   / [1 + sum_j w_j G_b(x, x_j)]
+
+    m and s are mean and standard deviation of the training targets: what is answered far from all
+    prototypes. ``predict`` gives the mean; `distribution` the mixture, with variance, quantiles,
+    CDF and CRPS. The objective is that of the classifier with this density for p_y(x), and
+    ``lambda_u / 2 u^2`` added.
+
+    Parameters
+    ----------
+    n_batches : int, default=1
+    lambda_v : float or 'auto', default='auto'
+    lambda_w : float, default=1e-8
+    lambda_u : float, default=1e-3
+        Strength of the (squared) penalty of u: without it a density may shrink around single
+        rows.
+    alpha_v, alpha_w : float, default=0.05
+        Share of L1.
+    beta : float, default=0.1
+        As in `ProsetClassifier`; the classes are five ranges of the target.
+    n_candidates : int, default=1000
+    max_fraction : float, default=0.5
+    tol : float, default=2e-9
+    max_iter : int, default=15000
+    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
+    n_jobs : int, default=None
+        Threads; the result does not depend on it.
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    vote_ : Vote
+        Voter 0 is the prior, the prototypes follow.
+    n_features_in_, feature_names_in_, n_features_used_, features_used_
+        As in `ProsetClassifier`.
+    n_prototypes_, objective_, n_iter_, stopped_ : ndarray of shape (B,)
+        As in `ProsetClassifier`.
+
+    Notes
+    -----
+    No released program has this model; the density is that of the development branch of the
+    authors' program, the objective and its gradient are derived here. There the variance leaves
+    out 1/u^2 and does not mix batches by the law of mixtures; here it does both.
+
+    References
+    ----------
+    Ruf, N., proset (manual of version 0.6, and its development branch for regression).
+
+    Examples
+    --------
+    >>> from psephos import ProsetRegressor
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = ProsetRegressor(random_state=0).fit(X, y)
+    >>> low, high = model.distribution(X[:1]).interval(0.9)[0]
+    >>> bool(low < model.predict(X[:1])[0] < high)
+    True
+    """
+
+    anatomy: ClassVar[Anatomy] = Anatomy(
+        voters=("prototype voters",),
+        weighting="prototype kernels",
+        readout=_READOUT,
+        found_by="penalised likelihood, batch after batch",
+    )
+    constraints: ClassVar[Mapping[str, Constraint]] = {**_SHARED, "lambda_u": Interval(0)}
+    extras: ClassVar[tuple[str, ...]] = _EXTRAS
+
+    def __init__(
+        self,
+        n_batches: int = 1,
+        *,
+        lambda_v: float | str = "auto",
+        lambda_w: float = 1e-8,
+        lambda_u: float = 1e-3,
+        alpha_v: float = 0.05,
+        alpha_w: float = 0.05,
+        beta: float = 0.1,
+        n_candidates: int = 1000,
+        max_fraction: float = 0.5,
+        tol: float = 2e-9,
+        max_iter: int = 15_000,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_batches = n_batches
+        self.lambda_v = lambda_v
+        self.lambda_w = lambda_w
+        self.lambda_u = lambda_u
+        self.alpha_v = alpha_v
+        self.alpha_w = alpha_w
+        self.beta = beta
+        self.n_candidates = n_candidates
+        self.max_fraction = max_fraction
+        self.tol = tol
+        self.max_iter = max_iter
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context
+    ) -> tuple[Vote, dict[str, Any]]:
+        data = ordered_rows(distinct_rows(Training(table, *labels, weight)))
+        scaled = read_scaled(data)
+        mean = float(np.average(data.y, weights=data.weight))
+        deviation = float(np.sqrt(np.average((data.y - mean) ** 2, weights=data.weight)))
+        found: list[Batch] = []
+        if deviation > 1e-12 * abs(mean):  # else every row says the same
+            problem = number_problem(
+                scaled, data.y, data.weight, data.table.rows, (mean, deviation)
+            )
+            found = _batches(self, problem, context)
+        prior = np.array([mean, max(deviation, 1e-12 * abs(mean), np.finfo(float).tiny)])
+        vote = prototype_vote([b.found for b in found], scaled.scaling, prior, data.target)
+        return vote, _told(found)
+
+    def distribution(self, X: Any) -> NormalMixture:
+        """Return the predicted distribution of each row: density, CDF, quantiles, CRPS.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse table of shape (n_samples, n_features)
+        """
+        return mixture_of(self.vote_, self._values(X))
+
+
+def _batches(model: Any, problem: Any, context: Context) -> list[Batch]:
+    """Fit a model's batches; where no column varies there is nothing to be near in."""
+    if not problem.scaled.Z.shape[1]:
+        return []
+    names = ("lambda_v", "lambda_w", "lambda_u", "alpha_v", "alpha_w")
+    penalties = {name: getattr(model, name) for name in names if hasattr(model, name)}
+    if penalties["lambda_v"] == "auto":
+        penalties["lambda_v"] = _ROWS_OF_PRIOR / float(problem.weight.sum())
+    if problem.regression and len(problem.rows) < 2:
+        raise PsephosError("one distinct row: a prototype needs another row that judges it.")
+    settings = Settings(
+        model.n_batches, penalties, model.beta, model.n_candidates, model.max_fraction,
+        getattr(model, "grouping", "likelihood"), model.tol, model.max_iter, model.n_jobs,
+    )  # fmt: skip
+    return fit_batches(problem, settings, context)
+
+
+def _told(found: list[Batch]) -> dict[str, Any]:
+    """Return the fitted attributes that tell of the batches."""
+    return {
+        "n_prototypes_": np.array([len(b.found.weight) for b in found], dtype=np.intp),
+        "objective_": np.array([b.minimum.f for b in found], dtype=np.float64),
+        "n_iter_": np.array([b.minimum.n_iterations for b in found], dtype=np.intp),
+        "stopped_": np.array([b.minimum.reason for b in found], dtype=np.str_),
+    }

@@ -1,0 +1,311 @@
+"""How loudly prototypes are heard: Gaussian kernels around training cases."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.vote.codec import register
+from psephos.vote.part import Columns, check, check_columns, positions, usage_table
+
+__all__ = ["PRIOR", "Batches", "KernelWeights"]
+
+_Floats = NDArray[np.float64]
+_BLOCK = 1 << 16  # entries of a table of kernels held at once: a few of them fit a core's cache
+_MOVED = 1 << 20  # entries of a table of weights held at once
+PRIOR = -1  # the batch of a voter that is heard alike everywhere
+
+
+@register
+@dataclass(frozen=True)
+class Batches:
+    """Which prototype belongs to which batch, and the columns a batch looks at.
+
+    Parameters
+    ----------
+    n_features : int
+        p, the columns of the table.
+    columns : ndarray of shape (q,), intp
+        Sorted columns that some batch reads.
+    inverse_bandwidth : ndarray of shape (B, q)
+        How sharply each batch looks at each column, per scaled unit; 0 where it does not.
+    batch : ndarray of shape (T,), intp
+        The batch of each voter; -1: a prior voter, which looks at nothing.
+    """
+
+    tag: ClassVar[str] = "prototype batches"
+    n_features: int
+    columns: Columns
+    inverse_bandwidth: _Floats
+    batch: NDArray[np.intp]
+
+    def __post_init__(self) -> None:
+        check_columns(self.columns, self.n_features)
+        v = self.inverse_bandwidth
+        check(v.dtype == np.float64 and v.ndim == 2, "inverse bandwidths are not (B, q) float64")
+        check(v.shape[1] == len(self.columns), "inverse bandwidths have other columns")
+        check(bool((np.isfinite(v) & (v >= 0)).all()), "an inverse bandwidth is below 0")
+        check(self.batch.ndim == 1 and self.batch.dtype == np.intp, "batches are not integers")
+        inside = (self.batch >= PRIOR) & (self.batch < len(v))
+        check(bool(inside.all()), "a voter's batch is not there")
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        return len(self.batch)
+
+    def reads(self) -> NDArray[np.bool_]:
+        """Return the (T, q) truth table of who looks at which of the columns."""
+        looked = np.zeros((self.n_voters, len(self.columns)), dtype=bool)
+        own = self.batch != PRIOR
+        looked[own] = self.inverse_bandwidth[self.batch[own]] > 0
+        return looked
+
+    def usage(self) -> Any:
+        """Return the (T, p) table of the same."""
+        voter, column = np.nonzero(self.reads())
+        return usage_table(voter, self.columns[column], (self.n_voters, self.n_features))
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same batches on the table reduced to `columns`."""
+        where = positions(self.columns, columns)
+        return replace(self, n_features=len(columns), columns=where)
+
+    def take(self, voters: NDArray[np.intp]) -> tuple[Self, Columns]:
+        """Return the batches of these voters, and the positions of the columns still read."""
+        batch = self.batch[voters]
+        kept = np.unique(batch[batch != PRIOR])
+        inverse = self.inverse_bandwidth[kept]
+        read = np.flatnonzero((inverse > 0).any(axis=0))
+        renamed = np.where(batch == PRIOR, PRIOR, np.searchsorted(kept, batch)).astype(np.intp)
+        some = replace(
+            self,
+            columns=self.columns[read],
+            inverse_bandwidth=np.ascontiguousarray(inverse[:, read]),
+            batch=renamed,
+        )
+        return some, read
+
+
+@register
+@dataclass(frozen=True)
+class KernelWeights:
+    """w_t(x) = weight_t G(x, c_t), a Gaussian kernel around prototype c_t; weight_t for a prior.
+
+    With z the scaled row, ``z_d = (x_d - centre_d) inverse_d``, c the scaled prototype and v the
+    inverse bandwidths of its batch::
+
+        log G = - 1/2 sum over columns present in both of v_d^2 delta_d
+                + sum over the other columns of e_d(v_d)
+
+    where delta_d is ``(z_d - c_d)^2`` for a number and 1 for two categories that differ, 0 for
+    equal ones; e_d is the log of the mean kernel of two rows drawn at random: ``-1/2 log(1 + 2
+    v^2)`` for a number, taken as standard normal, and ``log(agree_d + (1 - agree_d) exp(-v^2 /
+    2))`` for a category. So a gap leaves the mass what it is expected to be, where leaving the
+    term out would make cases with gaps look familiar.
+
+    Parameters
+    ----------
+    batches : Batches
+        T voters, prototypes and priors.
+    centre, inverse : ndarray of shape (q,)
+        Centre and 1 / scale of each column; 0 and 1 for a category.
+    n_levels : ndarray of shape (q,), intp
+        Categories of each column, 0 for a number; another code counts as missing.
+    agree : ndarray of shape (q,)
+        The chance that two rows have the same category; 0 for a number.
+    prototypes : ndarray of shape (T, q)
+        Scaled values, NaN where missing. Those of a prior are not looked at.
+    weight : ndarray of shape (T,)
+        Positive.
+
+    Notes
+    -----
+    Source: the proset manual (N. Ruf), model equations for q_k(x) and s(x); the terms for missing
+    values and categories are ours.
+    """
+
+    tag: ClassVar[str] = "prototype kernels"
+    batches: Batches
+    centre: _Floats
+    inverse: _Floats
+    n_levels: NDArray[np.intp]
+    agree: _Floats
+    prototypes: _Floats
+    weight: _Floats
+
+    def __post_init__(self) -> None:
+        q, t = len(self.columns), self.n_voters
+        scales = (self.centre, self.inverse, self.n_levels, self.agree)
+        check(all(a.shape == (q,) for a in scales), "scales and columns differ in number")
+        check(self.prototypes.shape == (t, q), "prototypes have another shape")
+        check(self.weight.shape == (t,) and t > 0, "prototypes and their weights differ in number")
+        numbers = (self.centre, self.inverse, self.agree, self.prototypes, self.weight)
+        check(all(a.dtype == np.float64 for a in numbers), "numbers are not float64")
+        check(self.n_levels.dtype == np.intp, "numbers of categories are not integers")
+        check(bool((self.n_levels >= 0).all()), "a number of categories is below 0")
+        check(bool(np.isfinite(self.centre).all()), "a centre is not finite")
+        check(bool(((self.inverse > 0) & (self.inverse < np.inf)).all()), "a scale is not above 0")
+        category = self.is_category
+        check(bool((self.centre[category] == 0).all()), "a category is centred")
+        check(bool((self.inverse[category] == 1).all()), "a category is scaled")
+        chance = np.where(category, (self.agree > 0) & (self.agree <= 1), self.agree == 0)
+        check(bool(chance.all()), "chances that categories agree are not chances")
+        check(bool(((self.weight > 0) & (self.weight < np.inf)).all()), "a weight is not above 0")
+        check(not np.isinf(self.prototypes).any(), "a prototype is infinite")
+        unknown = np.isnan(self._known(self.prototypes)) & ~np.isnan(self.prototypes)
+        check(not unknown.any(), "a prototype has a category that is not there")
+
+    @property
+    def n_features(self) -> int:
+        """Return p."""
+        return self.batches.n_features
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        return self.batches.n_voters
+
+    @property
+    def columns(self) -> Columns:
+        """Return the sorted columns that some batch reads."""
+        return self.batches.columns
+
+    @property
+    def is_category(self) -> NDArray[np.bool_]:
+        """Return (q,): which columns hold categories."""
+        return self.n_levels > 0
+
+    @property
+    def _has_prior(self) -> bool:
+        return bool((self.batches.batch == PRIOR).any())
+
+    def _known(self, Z: _Floats) -> _Floats:
+        """Return scaled rows with categories that are not there as missing."""
+        there = (Z >= 0) & (self.n_levels > Z) & (np.floor(Z) == Z)
+        return np.where(self.is_category & ~there, np.nan, Z)
+
+    def _scaled(self, X: _Floats) -> _Floats:
+        """Return the (n, q) scaled columns of rows of the table."""
+        with np.errstate(over="ignore"):
+            return self._known((X[:, self.columns] - self.centre) * self.inverse)
+
+    @cached_property
+    def _gaps(self) -> _Floats:
+        """Return the (B, q) terms -2 e_d: the squared distance that a missing value stands for."""
+        v, category = self.batches.inverse_bandwidth, self.is_category
+        agree = np.where(category, self.agree, 1.0)
+        with np.errstate(over="ignore"):
+            square = v * v
+            of_categories = -2.0 * np.log(agree + (1.0 - agree) * np.exp(-square / 2.0))
+            return np.where(category, of_categories, np.log1p(2.0 * square))
+
+    @cached_property
+    def _members(self) -> list[tuple[Any, _Floats]]:
+        """Return where each batch's J voters stand (a slice if it can be), and their values."""
+        members: list[tuple[Any, _Floats]] = []
+        for b in range(len(self.batches.inverse_bandwidth)):
+            who = np.flatnonzero(self.batches.batch == b)
+            own = np.ascontiguousarray(self.prototypes[who].T)
+            together = len(who) > 0 and who[-1] - who[0] == len(who) - 1
+            members.append((slice(int(who[0]), int(who[-1]) + 1) if together else who, own))
+        return members
+
+    def _log_kernels(self, Z: _Floats, batch: int) -> _Floats:
+        """Return the (n, J) log kernels of scaled rows and the J prototypes of a batch.
+
+        Terms are made of differences and added column by column, so that equal rows are at zero
+        and a row's value does not depend on the other rows.
+        """
+        v, own = self.batches.inverse_bandwidth[batch], self._members[batch][1]
+        out, term = np.zeros((2, len(Z), own.shape[1]))
+        with np.errstate(over="ignore"):
+            for d in np.flatnonzero(v > 0).tolist():
+                z, c = Z[:, d], own[d]
+                np.subtract(z[:, None], c, out=term)
+                missing = np.isnan(term) if np.isnan(z).any() or np.isnan(c).any() else None
+                if self.is_category[d]:
+                    np.not_equal(term, 0, out=term, casting="unsafe")
+                term *= v[d]
+                term *= term
+                if missing is not None:
+                    term[missing] = self._gaps[batch, d]
+                out += term
+        out *= -0.5
+        return out
+
+    def _relative(self, Z: _Floats, shift: bool) -> tuple[_Floats, _Floats]:
+        """Return (weights, log_scale) on scaled rows: of each row's greatest weight, or zero."""
+        weights, scale = np.empty((len(Z), self.n_voters)), np.zeros(len(Z))
+        constant = np.log(self.weight)
+        size = max(1, _BLOCK // self.n_voters)
+        for first in range(0, len(Z), size):
+            rows = slice(first, first + size)
+            logs = weights[rows]
+            logs[:] = constant
+            for b, (where, _) in enumerate(self._members):
+                logs[:, where] += self._log_kernels(Z[rows], b)
+            if shift:
+                greatest = logs.max(axis=1)
+                scale[rows] = np.where(np.isinf(greatest), 0.0, greatest)
+                logs -= scale[rows, None]
+            np.exp(logs, out=logs)
+        return weights, scale
+
+    def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
+        """Return (weights, log_scale): the true weights are exp(log_scale) times these.
+
+        The scale is 0 where a prior is heard, as the weights cannot all vanish; else a row's
+        loudest prototype has relative weight 1.
+        """
+        return self._relative(self._scaled(X), shift=not self._has_prior)
+
+    def weights(self, X: _Floats) -> _Floats:
+        """Return the raw (n, T) weights."""
+        return self._relative(self._scaled(X), shift=False)[0]
+
+    def loudness(self) -> _Floats:
+        """Return each voter's mean share of the weight at the places of the prototypes.
+
+        A prototype is left out at its own place, as in the fit, where candidates are judged by
+        other rows. Costs T^2 q; what no place hears falls back on shares of `weight`.
+        """
+        places = np.flatnonzero(self.batches.batch != PRIOR)
+        total = np.zeros(self.n_voters)
+        size = max(1, _MOVED // self.n_voters)
+        for first in range(0, len(places), size):
+            some = places[first : first + size]
+            heard = self._relative(self.prototypes[some], shift=not self._has_prior)[0]
+            heard[np.arange(len(some)), some] = 0.0
+            mass = heard.sum(axis=1, keepdims=True)
+            total += (heard / np.where(mass > 0, mass, 1.0)).sum(axis=0)
+        share = total if total.any() else self.weight
+        return share / share.sum()
+
+    def words(self) -> str:
+        """Return what the weights are."""
+        return "heard near their own places"
+
+    def usage(self) -> Any:
+        """Return the (T, p) table: a prototype is heard by the columns of its batch."""
+        return self.batches.usage()
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same weights on the table reduced to `columns`."""
+        return replace(self, batches=self.batches.select(columns))
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return these voters' weights only; batches and columns no longer read are dropped."""
+        batches, read = self.batches.take(voters)
+        return replace(
+            self,
+            batches=batches,
+            centre=self.centre[read],
+            inverse=self.inverse[read],
+            n_levels=self.n_levels[read],
+            agree=self.agree[read],
+            prototypes=np.ascontiguousarray(self.prototypes[voters][:, read]),
+            weight=self.weight[voters],
+        )

@@ -1,0 +1,220 @@
+import numba
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from psephos.kernels import prototype_plain, prototype_sums, prototype_vectors
+from psephos.kernels.prototype_code import FEW, MANY, ROWS, lanes
+from psephos.kernels.prototype_sums import batch_sums, kernel_sums, stage
+
+
+def example(seed, R=130, M=45, q=6, missing=0.0, categories=0, targets=False, spike=1.0):
+    rng = np.random.default_rng(seed)
+    Z, C = rng.standard_normal((R, q)) + 1.0, rng.standard_normal((M, q)) + 1.0
+    is_category, agree = np.zeros(q, np.bool_), np.zeros(q)
+    is_category[:categories], agree[:categories] = True, 0.37
+    Z[:, :categories] = rng.integers(0, 3, (R, categories))
+    C[:, :categories] = rng.integers(0, 3, (M, categories))
+    Z[rng.random(Z.shape) < missing] = np.nan
+    C[rng.random(C.shape) < missing] = np.nan
+    if targets:
+        y, t, u = rng.standard_normal(R), rng.standard_normal(M), 1.3
+    else:
+        y, t, u = rng.integers(0, 3, R), rng.integers(0, 3, M), 0.0
+    v = spike * rng.uniform(0.2, 1.5, q) / np.sqrt(q)
+    v[q // 2] = 0.0
+    w = rng.uniform(0, 1, M) * (rng.random(M) < 0.8)
+    own, omega = rng.uniform(0.1, 0.4, R), rng.uniform(0.5, 1.5, R) / R
+    return (Z, C, y, t, is_category, agree), (v, w, u, own, own + 1.0, omega)
+
+
+def twin(rows, weights):
+    """The formula, pair by pair and column by column."""
+    (Z, C, y, t, is_category, agree), (v, w, u, base_own, base_total, omega) = rows, weights
+    log_kernel, steep, steep_at_0 = np.zeros((len(Z), len(C))), [], []
+    for d in range(Z.shape[1]):
+        x, c = Z[:, d, None], C[None, :, d]
+        missing = np.isnan(x) | np.isnan(c)
+        if is_category[d]:
+            delta = (x != c).astype(float)
+            decay = np.exp(-(v[d] ** 2) / 2)
+            outside = np.log(agree[d] + (1 - agree[d]) * decay)
+            slope = (1 - agree[d]) * decay / (agree[d] + (1 - agree[d]) * decay)
+            slope_at_0 = 1 - agree[d]
+        else:
+            delta = (x - c) ** 2
+            outside = -0.5 * np.log(1 + 2 * v[d] ** 2)
+            slope, slope_at_0 = 2 / (1 + 2 * v[d] ** 2), 2.0
+        log_kernel += np.where(missing, outside, -0.5 * v[d] ** 2 * delta)
+        steep.append(np.where(missing, slope, delta))
+        steep_at_0.append(np.where(missing, slope_at_0, delta))
+    G = np.exp(log_kernel)
+    apart = y[:, None] - t
+    m = u / np.sqrt(2 * np.pi) * np.exp(-((u * apart) ** 2) / 2) if u else (apart == 0) * 1.0
+    own, total = (G * m) @ w, G @ w
+    q, s = base_own + own, base_total + total
+    b = (omega / (q + 1e-10 * s))[:, None]
+    B = G * (b * (q / s)[:, None] - m * b)
+    return {
+        "value": -(omega * np.log(q / s + 1e-10)).sum(),
+        "v": -v * np.array([(B * w * s).sum() for s in steep]),
+        "w": B.sum(axis=0),
+        "u": -(b * G * m * w * (1 / u - u * apart**2)).sum() if u else 0.0,
+        "own": own,
+        "total": total,
+        "entering": -0.5 * np.array([(B * w * s).sum() for s in steep_at_0]),
+    }
+
+
+def close(sums, expected, tolerance):
+    for name in ("value", "v", "w", "u", "own", "total"):
+        theirs = np.asarray(expected[name])
+        most = np.abs(theirs).max() + 1e-300
+        assert_allclose(getattr(sums, name), theirs, atol=tolerance * most, rtol=0, err_msg=name)
+
+
+@pytest.mark.parametrize("targets", [False, True])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"q": 2},
+        {"q": 7, "missing": 0.2},
+        {"q": 7, "missing": 0.2, "categories": 3},
+        {"q": 9, "R": 1, "M": 1},
+        {"q": 40, "R": 250, "M": 70},
+        {"q": 40, "missing": 0.005, "categories": 2},
+        {"q": 300, "R": 97, "M": 33},
+        {"q": 40, "spike": 30.0},
+    ],
+)
+def test_double_precision(random_seed, targets, shape):
+    rows, weights = example(random_seed, targets=targets, **shape)
+    pairs = stage(*rows, np.float64)
+    expected = twin(rows, weights)
+    sums = batch_sums(pairs, *weights)
+    close(sums, expected, 1e-12)
+    masses = batch_sums(pairs, *weights, gradient=False)
+    assert_array_equal(masses.own, sums.own)
+    assert masses.value == sums.value
+    entering = weights[0] == 0.0
+    found = batch_sums(pairs, *weights, entering=entering).v
+    most = np.abs(expected["entering"]).max()
+    assert_allclose(found[entering], expected["entering"][entering], atol=1e-12 * most)
+    assert_array_equal(found[~entering], 0.0)
+
+
+@pytest.mark.parametrize("targets", [False, True])
+@pytest.mark.parametrize("shape", [{"q": 3}, {"q": 9, "missing": 0.2, "categories": 3}, {"q": 60}])
+def test_single_precision(random_seed, targets, shape):
+    rows, weights = example(random_seed, R=500, M=90, targets=targets, **shape)
+    close(batch_sums(stage(*rows, np.float32), *weights), twin(rows, weights), 1e-5)
+
+
+def test_squares_are_not_expanded_where_it_would_cost_digits(random_seed):
+    """Narrow kernels between near rows: |x|^2 is 10^5 times what is left of it."""
+    rng = np.random.default_rng(random_seed)
+    (Z, C, *other), (v, *weights) = example(random_seed, q=20, R=90, M=90)
+    C[:] = Z + 0.02 * rng.standard_normal(Z.shape)
+    v[:] = 20.0
+    rows = (Z, C, *other)
+    expected = twin(rows, (v, *weights))
+    assert expected["total"].max() > 0.01
+    close(batch_sums(stage(*rows, np.float32), v, *weights), expected, 2e-4)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("targets", [False, True])
+def test_threads_change_no_byte(random_seed, monkeypatch, dtype, targets):
+    monkeypatch.setattr(prototype_sums, "_SMALL", 0)
+    rows, weights = example(random_seed, R=700, M=90, q=20, missing=0.01, targets=targets)
+    pairs = stage(*rows, dtype)
+    for other in (2, 3):
+        one, more = batch_sums(pairs, *weights), batch_sums(pairs, *weights, n_jobs=other)
+        for a, b in zip(one, more, strict=True):
+            assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_weight_next_to_nothing_is_none(random_seed, dtype):
+    rows, (v, *weights) = example(random_seed)
+    pairs, none = stage(*rows, dtype), batch_sums(stage(*rows, dtype), v, *weights)
+    for least in (5e-324, 1e-200, 1e-35, 1e-20):
+        v[v.size // 2] = least
+        sums = batch_sums(pairs, v, *weights)
+        assert_allclose(sums.value, none.value, rtol=1e-6)
+        assert_allclose(sums.v, none.v, atol=1e-6)
+
+
+def test_very_many_prototypes(random_seed, monkeypatch):
+    monkeypatch.setattr(prototype_sums, "_CACHE", 1)  # tiles of the fewest rows
+    monkeypatch.setattr(prototype_sums, "_DEPTH", 8)  # and columns in many pieces
+    rows, weights = example(random_seed, q=30)
+    close(batch_sums(stage(*rows, np.float64), *weights), twin(rows, weights), 1e-12)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_kernel_sums(random_seed, monkeypatch, missing):
+    monkeypatch.setattr(prototype_sums, "_BLOCK", 50)
+    rows, (v, w, *_) = example(random_seed, missing=missing, categories=2)
+    (Z, C, _, _, is_category, agree) = rows
+    table = np.stack([w, -w, 0 * w, w * (w > 0.5)], axis=1)
+    found = kernel_sums(Z, C, v, table, is_category, agree)
+    ones = np.ones(len(Z))
+    for part in range(4):
+        weights = (v, table[:, part], 0.0, 100 * ones, 100 * ones, 0 * ones)
+        assert_allclose(found[:, part], twin(rows, weights)["total"], rtol=1e-12)
+    assert_array_equal(found[:, 2], 0.0)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_vector_functions_do_as_their_plain_twins(random_seed, dtype):
+    """Each with the JIT on against NumPy: where the JIT is off, those are what is tested."""
+    rng, width, up, step = np.random.default_rng(random_seed), lanes(dtype), 2 * ROWS, 16
+    vectors, plain = prototype_vectors, prototype_plain
+
+    def numbers(size):
+        return rng.uniform(0.1, 2.0, size).astype(dtype)
+
+    tile, x, panel = numbers(up * width), numbers(up * step), numbers(MANY * width)
+    x[::7], panel[3::11], w = np.nan, np.nan, numbers(width)
+    whole, whole_panel = np.nan_to_num(x, nan=1.0), np.nan_to_num(panel, nan=1.0)
+    label, t = rng.integers(0, 2, width).astype(dtype), rng.integers(0, 2, up).astype(dtype)
+    of, by_total, by_own = numbers(2), numbers(up), numbers(up)
+    own, total, out = numbers(up * width), numbers(up * width), numbers(MANY * width)
+    calls = []
+    for squares, name in ((True, "add_squares"), (False, "add_products")):
+        given = (tile, 0, whole, 0, step, whole_panel, 0, 3)
+        calls.append((getattr(vectors, name), plain.plain_add(squares), given))
+    for columns, squares, name in (
+        (MANY, False, "column_products"),
+        (FEW, True, "column_squares"),
+        (2, True, "column_squares_last"),
+    ):
+        given = (tile, 0, up, whole, 0, step, whole_panel, 0, w, 0, out, 0)
+        calls.append((getattr(vectors, name), plain.plain_column(columns, squares), given))
+    for terms in (np.array([0.7, 0.3], dtype), np.array([-1.0, 0.3], dtype)):
+        given = (tile, 0, up, x, 1, step, panel, width, terms, 0)
+        calls.append((vectors.add_special, plain.plain_add_special, given))
+        given = (tile, 0, up, x, 1, step, panel, width, w, 0, out, width, terms, 0)
+        calls.append((vectors.column_special, plain.plain_column_special, given))
+    for targets, kind in ((False, "classes"), (True, "targets")):
+        given = (tile, 0, up, t, 0, label, 0, w, 0, own, total, 0, of)
+        calls.append((getattr(vectors, f"mass_{kind}"), plain.plain_mass(targets), given))
+        given = (tile, 0, up, t, 0, label, 0, w, 0, by_total, by_own, out, 0, of)
+        calls.append((getattr(vectors, f"slope_{kind}"), plain.plain_slope(targets), given))
+    for fast, slow, given in calls:
+        here, there = (
+            [a.copy() if isinstance(a, np.ndarray) else a for a in given] for _ in range(2)
+        )
+        called(fast, here)
+        slow(*there)
+        for a, b in zip(here, there, strict=True):
+            assert_allclose(a, b, rtol=1e-12 if dtype == np.float64 else 2e-5)
+
+
+def called(function, given):
+    """Call from a kernel: outside of one, an intrinsic cannot be called."""
+    names = ", ".join(f"a{i}" for i in range(len(given)))
+    space = {"function": function}
+    exec(f"def kernel({names}):\n    function({names})", space)
+    numba.njit(space["kernel"])(*given)

@@ -1,0 +1,215 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from psephos._errors import PsephosError
+from psephos.models.prototypes.objective import BatchObjective, objective_dense, own_and_total
+
+PENALTIES = {"lambda_v": 1e-2, "lambda_w": 1e-3, "lambda_u": 1e-3, "alpha_v": 0.3, "alpha_w": 0.1}
+
+
+def parts(seed, regression=False, missing=0.0, categories=False, q=5, R=61, M=23):
+    """A batch after an earlier one: base masses differ from row to row."""
+    rng = np.random.default_rng(seed)
+    Z, C = rng.standard_normal((R, q)), rng.standard_normal((M, q))
+    is_category, agree = np.zeros(q, np.bool_), np.zeros(q)
+    if categories:
+        is_category[[1, 3]], agree[[1, 3]] = True, (0.4, 0.3)
+        Z[:, [1, 3]], C[:, [1, 3]] = rng.integers(0, 3, (R, 2)), rng.integers(0, 3, (M, 2))
+    Z[rng.random(Z.shape) < missing] = np.nan
+    C[rng.random(C.shape) < missing] = np.nan
+    if regression:
+        y, t = rng.standard_normal(R), rng.standard_normal(M)
+    else:
+        y, t = rng.integers(0, 3, R), rng.integers(0, 3, M)
+    own, omega = rng.uniform(0.2, 0.5, R), rng.uniform(0.5, 2, R) / R
+    given = (Z, C, y, t, own, own + rng.uniform(0.6, 2, R), omega, is_category, agree)
+    theta = rng.uniform(0.3, 1.2, q + M + regression)
+    theta[q + 2] = 0.0  # a candidate without weight
+    return given, theta
+
+
+def differences(f, theta, step=1e-5):
+    """Central, of fourth order."""
+    out = np.empty(len(theta))
+    for i in range(len(theta)):
+        if theta[i] == 0.0:  # one-sided, of fourth order
+            values = [f(np.where(np.arange(len(theta)) == i, k * step, theta))[0] for k in range(5)]
+            out[i] = np.dot([-25, 48, -36, 16, -3], values) / (12 * step)
+            continue
+        values = []
+        for k in (-2, -1, 1, 2):
+            moved = theta.copy()
+            moved[i] += k * step
+            values.append(f(moved)[0])
+        out[i] = np.dot([1, -8, 8, -1], values) / (12 * step)
+    return out
+
+
+@pytest.mark.parametrize("regression", [False, True])
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+@pytest.mark.parametrize("categories", [False, True])
+@pytest.mark.parametrize("q", [5, 30])
+def test_gradient_is_that_of_differences(random_seed, regression, missing, categories, q):
+    given, theta = parts(random_seed, regression, missing, categories, q)
+    f = BatchObjective(*given, regression=regression, dtype="float64", **PENALTIES)
+    theta[:q] *= np.sqrt(5 / q)
+    theta[0] = 0.0
+    _, gradient = f(theta)
+    expected = differences(f, theta, 1e-3)
+    assert_allclose(gradient, expected, atol=1e-9 * np.abs(expected).max(), rtol=1e-8)
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_value_is_the_formula(random_seed, regression):
+    (Z, C, y, t, own, total, omega, *_), theta = given, theta = parts(random_seed, regression)
+    f = BatchObjective(*given, regression=regression, dtype="float64", **PENALTIES)
+    v, w, u = theta[:5], theta[5:28], theta[-1]
+    G = np.exp(-0.5 * (((Z[:, None] - C) * v) ** 2).sum(axis=2))
+    apart = y[:, None] - t
+    m = u / np.sqrt(2 * np.pi) * np.exp(-((u * apart) ** 2) / 2) if regression else apart == 0
+    q, s = own + (G * m) @ w, total + G @ w
+    value = -(omega * np.log(q / s + 1e-10)).sum()
+    value += 1e-2 * (0.35 * (v**2).sum() + 0.3 * v.sum()) + 1e-3 * (
+        0.45 * (w**2).sum() + 0.1 * w.sum()
+    )
+    value += 0.5e-3 * u**2 if regression else 0.0
+    assert_allclose(f(theta)[0], value, rtol=1e-13)
+    assert_allclose(f.masses(theta), (q, s), rtol=1e-12)
+
+
+@pytest.mark.parametrize("regression", [False, True])
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+@pytest.mark.parametrize("q", [5, 40])
+def test_single_precision(random_seed, regression, missing, q):
+    given, theta = parts(random_seed, regression, missing, True, q, R=300, M=70)
+    single, double = (
+        BatchObjective(*given, regression=regression, dtype=d) for d in ("float32", "float64")
+    )
+    value, gradient = double(theta)
+    other, theirs = single(theta)
+    assert_allclose(other, value, rtol=1e-6)
+    assert_allclose(theirs, gradient, atol=3e-5 * np.abs(gradient).max())
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_reentry_is_the_slope_in_the_square(random_seed, missing):
+    given, theta = parts(random_seed, False, missing, True)
+    theta[[0, 1]] = 0.0
+    f = BatchObjective(*given, dtype="float64", lambda_v=0.05, alpha_v=0.0)
+    step, found = 1e-4, f.reentry(theta)
+    assert_array_equal(found[2:], 0.0)
+    for d in (0, 1):
+        values = []
+        for k in range(5):
+            moved = theta.copy()
+            moved[d] = np.sqrt(k * step)
+            values.append(f(moved)[0])
+        expected = np.dot([-25, 48, -36, 16, -3], values) / (12 * step)
+        assert_allclose(found[d], expected, rtol=1e-7)
+
+
+def test_reentry_leaves_l1_out(random_seed):
+    given, theta = parts(random_seed)
+    theta[0] = 0.0
+    some, none = (BatchObjective(*given, lambda_v=0.1, alpha_v=a).reentry(theta)[0] for a in (1, 0))
+    assert_allclose(none - some, 0.05, rtol=1e-6)
+
+
+def test_a_missing_value_leaves_the_mean_kernel_as_it_is(random_seed):
+    """A prototype drawn at random weighs as much, on average, as where its value is missing."""
+    rng = np.random.default_rng(random_seed)
+    C = rng.standard_normal((200_000, 1))
+    x = rng.standard_normal((200_000, 1))
+    v = np.array([0.8])
+    expected = np.exp(-0.5 * (v * (x - C)) ** 2).mean()
+    options = {"is_category": [False], "agree": [0.0]}
+    mass = own_and_total([[np.nan]], [[0.3]], v, [1.0], [0], 1, **options)
+    assert_allclose(mass[0, 0], expected, rtol=5e-3)
+    codes = rng.choice(3, p=(0.5, 0.3, 0.2), size=(2, 200_000))
+    expected = np.where(codes[0] == codes[1], 1.0, np.exp(-0.5 * v**2)).mean()
+    options = {"is_category": [True], "agree": [0.25 + 0.09 + 0.04]}
+    mass = own_and_total([[1.0]], [[np.nan]], v, [1.0], [0], 1, **options)
+    assert_allclose(mass[0, 0], expected, rtol=5e-3)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_own_and_total_freezes_a_batch(random_seed, missing):
+    given, theta = parts(random_seed, False, missing, True)
+    Z, C, y, t, own, total, _, is_category, agree = given
+    f = BatchObjective(*given, dtype="float64")
+    v, w, _ = f.split(theta)
+    mass = own_and_total(Z, C, v, w, t, 3, is_category=is_category, agree=agree)
+    assert mass.shape == (len(Z), 3)
+    new_own, new_total = f.masses(theta)
+    assert_allclose(own + mass[np.arange(len(Z)), y], new_own, rtol=1e-13)
+    assert_allclose(total + mass.sum(axis=1), new_total, rtol=1e-13)
+
+
+def test_no_column_and_no_weight(random_seed):
+    given, theta = parts(random_seed)
+    _, _, y, t, own, total, omega, *_ = given
+    f = BatchObjective(*given, dtype="float64", lambda_v=0, lambda_w=0)
+    theta[:] = 0.0
+    value, gradient = f(theta)
+    assert_allclose(value, -(omega * np.log(own / total + 1e-10)).sum(), rtol=1e-14)
+    assert_array_equal(gradient[:5], 0.0)
+    same = y[:, None] == t
+    expected = (omega[:, None] * (1 / total[:, None] - same / own[:, None])).sum(axis=0)
+    assert_allclose(gradient[5:], expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("regression", [False, True])
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+@pytest.mark.parametrize("categories", [False, True])
+@pytest.mark.parametrize("name", ["numpy", "array_api_strict"])
+def test_dense_sums_are_the_same(random_seed, name, regression, missing, categories):
+    xp = pytest.importorskip(name, reason=f"needs the package {name}")
+    given, theta = parts(random_seed, regression, missing, categories)
+    theta[0] = 0.0
+    f = BatchObjective(*given, regression=regression, dtype="float64", **PENALTIES)
+    *arrays, is_category, agree = given
+    value, gradient = objective_dense(
+        xp, *(xp.asarray(np.asarray(a, dtype=float)) for a in arrays), is_category.tolist(),
+        xp.asarray(agree), xp.asarray(theta), regression=regression, block=25, **PENALTIES,
+    )  # fmt: skip
+    expected, slope = f(theta)
+    assert_allclose(float(value), expected, rtol=1e-12)
+    assert_allclose(np.asarray(gradient), slope, atol=1e-12)
+
+
+def wrong(which, value):
+    given, _ = parts(0)
+    given = list(given)
+    given[which] = value
+    return given
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "words"),
+    [
+        (wrong(0, np.zeros(3)), {}, "references has shape"),
+        (wrong(1, np.zeros((23, 4))), {}, r"candidates has shape .23, 4.; it should be .23, 5."),
+        (wrong(0, np.full((61, 5), np.inf)), {}, "references is infinite at row 0, column 0"),
+        (wrong(4, np.zeros(61)), {}, r"base_own\[0\] is 0"),
+        (wrong(6, np.full(61, np.nan)), {}, r"omega\[0\] is not finite"),
+        (wrong(7, np.zeros(2, bool)), {}, "is_category has shape"),
+        (parts(0)[0], {"alpha_v": 1.5}, "alpha_v is 1.5; give a number that is from 0 to 1"),
+        (parts(0)[0], {"lambda_w": -1.0}, "lambda_w is -1.0"),
+        (parts(0)[0], {"dtype": "float16"}, "dtype is 'float16'"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(given, options, words):
+    with pytest.raises(PsephosError, match=words):
+        BatchObjective(*given, **options)
+
+
+def test_theta_is_checked():
+    given, theta = parts(0, True)
+    f = BatchObjective(*given, regression=True)
+    with pytest.raises(PsephosError, match="and u"):
+        f(theta[:-1])
+    with pytest.raises(PsephosError, match=r"theta\[3\] is -1"):
+        f(np.where(np.arange(len(theta)) == 3, -1.0, theta))
+    with pytest.raises(PsephosError, match="an inverse bandwidth is positive"):
+        f(np.where(np.arange(len(theta)) == len(theta) - 1, 0.0, theta))

@@ -1,0 +1,169 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_classification
+from sklearn.linear_model import Ridge
+from sklearn.metrics import log_loss
+from sklearn.model_selection import train_test_split
+
+from psephos import ProsetClassifier, ProsetRegressor, PsephosError
+from psephos.datasets import make_checkerboard, make_continuous_xor
+
+FAST = {"random_state": 0}
+
+
+def split(X, y, seed=0, **kwargs):
+    return train_test_split(X, y, test_size=0.3, random_state=seed, **kwargs)
+
+
+def formula(model, X):
+    """Probabilities by the formula of the docstring, from the parts of the vote; no gaps."""
+    w, target = model.vote_.weighting, model.vote_.target
+    said = np.array([target.answers(code[None, :])[0] for code in model.vote_.voters.values[1:]])
+    Z = (X[:, w.columns] - w.centre) * w.inverse
+    total, found = np.ones(len(X)), np.tile(model.prior, (len(X), 1))
+    for j, k in enumerate(said, start=1):
+        v = w.batches.inverse_bandwidth[w.batches.batch[j]]
+        square = ((v * (Z - w.prototypes[j])) ** 2).sum(axis=1)
+        heard = w.weight[j] * np.exp(-0.5 * square)
+        total += heard
+        found[:, k] += heard
+    return found / total[:, None], total
+
+
+@pytest.mark.parametrize("n_batches", [0, 1, 3])
+def test_the_vote_is_the_formula(n_batches):
+    for X, y in (load_iris(return_X_y=True), load_breast_cancer(return_X_y=True)):
+        A, B, s, _ = split(X, y)
+        model = ProsetClassifier(n_batches, **FAST).fit(A, s)
+        model.prior = np.bincount(s) / len(s)
+        assert (model.vote_.n_voters > 3) == (n_batches > 0)
+        probability, total = formula(model, B)
+        assert_allclose(model.predict_proba(B), probability, atol=1e-12)
+        assert_allclose(model.mass(B), total, rtol=1e-12)
+
+
+def test_high_order_interactions_are_learned():
+    A, B, s, t = split(*make_continuous_xor(4, random_state=0))
+    model = ProsetClassifier(**FAST).fit(A, s)
+    assert model.score(B, t) > 0.8  # no pair of columns says anything
+    A, B, s, t = split(*make_checkerboard(size=4, random_state=0))
+    assert ProsetClassifier(**FAST).fit(A, s).score(B, t) > 0.9
+
+
+def test_few_columns_and_rows_do():
+    A, B, s, t = split(*load_breast_cancer(return_X_y=True))
+    model = ProsetClassifier(**FAST).fit(A, s)
+    assert log_loss(t, model.predict_proba(B)) < 0.2
+    assert model.n_features_used_ <= 12
+    assert model.n_prototypes_.sum() < len(A) / 4
+
+
+def test_an_empty_model_is_the_prior():
+    X, y = load_iris(return_X_y=True)
+    model = ProsetClassifier(lambda_v=1e6, lambda_w=1e6, **FAST).fit(X, y)
+    assert model.n_prototypes_.sum() == 0
+    assert_allclose(model.predict_proba(X[:2]), 1 / 3)
+    assert model.n_features_used_ == 0
+
+
+def test_the_penalty_is_that_of_a_sum_over_rows():
+    X, y = load_iris(return_X_y=True)
+    auto = ProsetClassifier(**FAST).fit(X, y)
+    same = ProsetClassifier(lambda_v=3 / len(y), **FAST).fit(X, y)
+    assert_array_equal(auto.predict_proba(X), same.predict_proba(X))
+
+
+def test_units_of_columns_do_not_matter():
+    A, B, s, _ = split(*load_iris(return_X_y=True))
+    by = np.array([1e-3, 4.0, 2.0**20, 1.0])
+    plain = ProsetClassifier(**FAST).fit(A, s).predict_proba(B)
+    assert_allclose(ProsetClassifier(**FAST).fit(A * by, s).predict_proba(B * by), plain, atol=0.02)
+
+
+def test_rows_are_drawn_by_content():
+    X, y = load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))
+    one = ProsetClassifier(**FAST).fit(X, y).predict_proba(X)
+    assert_array_equal(ProsetClassifier(**FAST).fit(X[order], y[order]).predict_proba(X), one)
+
+
+def test_threads_change_nothing():
+    X, y = make_classification(600, 40, random_state=0)
+    one, two = (ProsetClassifier(2, n_jobs=n, **FAST).fit(X, y) for n in (1, 2))
+    assert one.vote_.weighting.weight.tobytes() == two.vote_.weighting.weight.tobytes()
+    assert one.predict_proba(X).tobytes() == two.predict_proba(X).tobytes()
+
+
+def test_batches_are_drawn_anew():
+    X, y = make_continuous_xor(4, random_state=0)
+    model = ProsetClassifier(2, n_candidates=100, **FAST).fit(X, y)
+    batch = model.vote_.weighting.batches.batch
+    first, second = (set(model.vote_.voters.rows[batch == b].tolist()) for b in (0, 1))
+    assert min(len(first), len(second)) > 20
+    assert len(first & second) < 0.5 * min(len(first), len(second))
+
+
+def test_gaps_leave_a_row_no_more_familiar():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    model = ProsetClassifier(**FAST).fit(X, y)
+    holed = X.copy()
+    holed[:, 1] = np.nan
+    assert 0.5 < model.mass(holed).mean() / model.mass(X).mean() < 2.0
+
+
+def test_a_class_of_one_row_has_no_prototype():
+    X, y = load_iris(return_X_y=True)
+    keep = np.r_[:100, 149]
+    model = ProsetClassifier(**FAST).fit(X[keep], y[keep])
+    said = model.vote_.voters.values[1:]
+    code = model.vote_.target.code[2]
+    assert not (said == code).all(axis=1).any()
+
+
+def test_one_row_a_class_is_refused():
+    with pytest.raises(PsephosError, match="one row of positive weight"):
+        ProsetClassifier().fit([[0.0], [1.0]], ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("beta", 0.6), ("lambda_v", "much"), ("max_fraction", 1.0), ("grouping", "hard")],
+)
+def test_parameters_are_checked(name, value):
+    with pytest.raises(PsephosError, match=name):
+        ProsetClassifier(**{name: value}).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_numbers_too_large_name_their_column():
+    X = np.array([[1e200, 0], [-1e200, 1], [0, 2], [1, 3]])
+    with pytest.raises(PsephosError, match="column 0"):
+        ProsetClassifier().fit(X, [0, 1, 0, 1])
+
+
+# ------------------------------------------------------------------ numbers
+def test_a_curve_is_learned():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-3, 3, size=(400, 3))
+    y = np.sin(2 * X[:, 0]) + 0.1 * rng.normal(size=400)
+    A, B, s, t = split(X, y)
+    model = ProsetRegressor(**FAST).fit(A, s)
+    assert model.score(B, t) > 0.85
+    assert Ridge().fit(A, s).score(B, t) < 0.3
+
+
+def test_intervals_hold_what_they_say():
+    A, B, s, t = split(*load_diabetes(return_X_y=True))
+    model = ProsetRegressor(**FAST).fit(A, s)
+    told = model.distribution(B)
+    low, high = told.interval(0.8).T
+    assert 0.65 < ((low < t) & (t < high)).mean() < 0.95
+    assert_allclose(model.predict(B), told.moments()[0], rtol=1e-12)
+
+
+def test_one_target_is_answered_everywhere():
+    X = np.arange(10.0)[:, None]
+    model = ProsetRegressor(**FAST).fit(X, np.full(10, 3.5))
+    assert_allclose(model.predict(X), 3.5)
