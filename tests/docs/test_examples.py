@@ -14,7 +14,10 @@ matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-TESTED = {"plot_ballots", "plot_contours", "plot_swag_network", "plot_weight_estimation"}
+TESTED = {
+    "plot_ballots", "plot_contours", "plot_prototypes", "plot_swag_network",
+    "plot_weight_estimation",
+}  # fmt: skip
 
 
 def example(name):

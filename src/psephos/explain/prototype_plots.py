@@ -1,0 +1,456 @@
+"""Maps of a vote of prototypes: its answers over two columns, its batches, its columns."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos.explain.drawing import pyplot
+from psephos.explain.prototypes import Prototypes, reference_point
+from psephos.vote.ballots import frame_of
+
+__all__ = ["BatchMap", "ColumnMap", "DecisionSurface"]
+
+_Floats = NDArray[np.float64]
+
+
+# ---------------------------------------------------------------------- surface
+@dataclass(frozen=True, eq=False)
+class DecisionSurface:
+    """What the model answers where two columns vary and the others stand at one case.
+
+    Nothing is fitted and no training table is needed: the vote is asked at every point of a grid.
+
+    Parameters
+    ----------
+    prototypes : Prototypes
+    varied : tuple of two int
+        Positions of the columns among those read.
+    grid : tuple of two ndarrays, of lengths a and b
+        Values of the first and the second column, encoded.
+    case : ndarray of shape (q,)
+        Where the columns stand.
+    predicted : ndarray of shape (a, b, K)
+        Probabilities of the classes; of numbers the mean, K = 1.
+    familiarity : ndarray of shape (a, b)
+        mass - 1: where it is near 0, the prior answers.
+    """
+
+    prototypes: Prototypes
+    varied: tuple[int, int]
+    grid: tuple[_Floats, _Floats]
+    case: _Floats
+    predicted: _Floats
+    familiarity: _Floats
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        columns: tuple[Any, Any],
+        X: Any,
+        *,
+        limits: tuple[tuple[float, float] | None, tuple[float, float] | None] = (None, None),
+        n_points: int = 60,
+    ) -> Self:
+        """Return the surface over two columns.
+
+        Parameters
+        ----------
+        estimator : fitted ProsetClassifier or ProsetRegressor
+        columns : two of str or int
+            Names or positions, of columns that the model reads.
+        X : array, data frame or sparse table of shape (n, p)
+            One row: the case at which the other columns stand. More: they stand at the
+            `reference_point` of these.
+        limits : two of (low, high) or None, default=(None, None)
+            Ranges of the columns; None takes that of the prototypes, the case, and the mean with a
+            standard deviation on either side. A category takes all its levels.
+        n_points : int, default=60
+            Of each number.
+
+        Raises
+        ------
+        PsephosError
+            If a column is not read, or a range is none.
+        """
+        found = Prototypes.of(estimator)
+        rows, _ = found.rows(estimator, X)
+        case = rows[reference_point(estimator, X) if len(rows) > 1 else 0]
+        first, second = (_position(found, column) for column in columns)
+        if first == second:
+            raise PsephosError(f"columns names {found.names[first]!r} twice: give two columns.")
+        if n_points < 2:
+            raise PsephosError(f"n_points is {n_points}: a range has at least two.")
+        grid = (
+            _grid(found, first, case[first], limits[0], n_points),
+            _grid(found, second, case[second], limits[1], n_points),
+        )
+        points = np.tile(case, (len(grid[0]) * len(grid[1]), 1))
+        points[:, first] = np.repeat(grid[0], len(grid[1]))
+        points[:, second] = np.tile(grid[1], len(grid[0]))
+        shape = (len(grid[0]), len(grid[1]))
+        predicted = found.predictions(points).reshape(*shape, -1)
+        heard = found.familiarity(points).reshape(shape)
+        return cls(found, (first, second), grid, case, predicted, heard)
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return one entry a point.
+
+        Keys: ``value_<column>`` of both, ``probability_<class>`` of each class or ``mean``, and
+        ``familiarity``.
+        """
+        found, (first, second) = self.prototypes, self.varied
+        a, b = self.grid
+        table = {
+            f"value_{found.names[first]}": found.in_words(first, np.repeat(a, len(b))),
+            f"value_{found.names[second]}": found.in_words(second, np.tile(b, len(a))),
+        }
+        names = [f"probability_{label}" for label in found.classes] or ["mean"]
+        for k, name in enumerate(names):
+            table[name] = self.predicted[:, :, k].ravel().tolist()
+        return {**table, "familiarity": self.familiarity.ravel().tolist()}
+
+    def frame(self, backend: str | None = None) -> Any:
+        """Return `table` as a data frame (pandas if installed, else polars)."""
+        return frame_of(self.table(), backend)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the likeliest class at each point, paler the less likely, or the mean.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+
+        Returns
+        -------
+        ax : matplotlib Axes
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        axes: Any = _axes(ax)
+        found = self.prototypes
+        if not found.classes:
+            shown = axes.pcolormesh(*self.grid, self.predicted[:, :, 0].T, shading="nearest")
+            axes.figure.colorbar(shown, ax=axes, label="mean")
+        else:
+            k = len(found.classes)
+            likeliest = self.predicted.argmax(axis=2)
+            sure = (k * self.predicted.max(axis=2, keepdims=True) - 1.0) / (k - 1)
+            pure = np.array([_colour(j) for j in range(k)])[likeliest]
+            blend = np.clip(1.0 - (1.0 - pure) * (0.1 + 0.8 * sure), 0.0, 1.0)
+            axes.pcolormesh(*self.grid, blend.transpose(1, 0, 2), shading="nearest")
+            _legend(axes, found.classes)
+        for d, values, side in zip(self.varied, self.grid, ("x", "y"), strict=True):
+            getattr(axes, f"set_{side}label")(_plain(found.names[d]))
+            if found.levels[d]:
+                words = [_plain(word) for word in found.levels[d]]
+                getattr(axes, f"set_{side}ticks")(values, words)
+        axes.plot(*self.case[list(self.varied)], "k+", ms=9)
+        return axes
+
+
+def _position(found: Prototypes, column: Any) -> int:
+    """Return the place of a column, by name or position, among those read."""
+    known: list[Any] = found.names if isinstance(column, str) else found.columns.tolist()
+    if column not in known:
+        raise PsephosError(
+            f"column {column!r} is not read by the model, so nothing changes with it: it reads "
+            f"{', '.join(found.names) or 'none'}."
+        )
+    return known.index(column)
+
+
+def _grid(
+    found: Prototypes, d: int, at: float, limit: tuple[float, float] | None, n_points: int
+) -> _Floats:
+    if found.levels[d]:
+        return np.arange(float(len(found.levels[d])))
+    centre, unit = found.kernels.centre[d], 1.0 / found.kernels.inverse[d]
+    there = np.array([*found.voters.cases[:, d], at, centre - unit, centre + unit])
+    low, high = limit or (np.nanmin(there), np.nanmax(there))
+    if not (np.isfinite([low, high]).all() and low < high):
+        raise PsephosError(
+            f"limits of {found.names[d]!r} are {low} and {high}: give a lower and a higher number."
+        )
+    return np.linspace(low, high, n_points)
+
+
+# ---------------------------------------------------------------------- map of a batch
+@dataclass(frozen=True, eq=False)
+class BatchMap:
+    """The prototypes of one batch on a plane, as near to each other as the model hears them.
+
+    With v the inverse bandwidths of the batch, c_j its prototypes and w_j their weights::
+
+        Z_jd  = v_d c_jd,    mean_d = sum_j w_j Z_jd / sum_j w_j
+        C     = sum_j w_j (Z_j - mean) (Z_j - mean)' / sum_j w_j
+        place = (Z_j - mean) U,    U the eigenvectors of C of the greatest eigenvalues
+
+    A category stands as one column a level, v_d / sqrt(2) in its own. Among rows without gaps the
+    squared distance of two places, with all eigenvectors, is ``-2 log G``; the plane shows the
+    share `explained` of it. A missing value stands at the mean, and so moves a row nowhere.
+
+    The eigenvectors are those of the weighted covariance around the weighted mean, as in the
+    manual; its author's program centres a second time after weighting, which is another map.
+
+    Source: the proset manual (N. Ruf), on maps of batches; categories and gaps are ours.
+
+    Parameters
+    ----------
+    model : fitted ProsetClassifier or ProsetRegressor
+    prototypes : Prototypes
+    batch : int
+    mean : ndarray of shape (D,)
+        D columns, with one a level of a category, that the batch reads.
+    directions : ndarray of shape (D, 2), or fewer columns where there are fewer
+        U; the entry of greatest size of each is positive.
+    explained : ndarray of shape (2,), or fewer
+        Eigenvalues / their sum over all D; zeros if all prototypes coincide.
+    """
+
+    model: Any
+    prototypes: Prototypes
+    batch: int
+    mean: _Floats
+    directions: _Floats
+    explained: _Floats
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, batch: int = 0, *, n_directions: int = 2) -> Self:
+        """Return the map of one batch.
+
+        Parameters
+        ----------
+        estimator : fitted ProsetClassifier or ProsetRegressor
+        batch : int, default=0
+            As `PrototypeTable` numbers them.
+        n_directions : int, default=2
+            At most; there are no more than columns or prototypes.
+
+        Raises
+        ------
+        PsephosError
+            If there is no such batch, or it reads no column.
+        """
+        found = Prototypes.of(estimator)
+        n_batches = len(found.voters.batches.inverse_bandwidth)
+        if not 0 <= batch < n_batches:
+            raise PsephosError(f"there is no batch {batch}: the vote has {n_batches}, from 0.")
+        own = found.batch == batch
+        Z = _spread(found, batch, found.voters.cases[own])
+        if not Z.shape[1]:
+            raise PsephosError(f"batch {batch} reads no column: its prototypes have no places.")
+        weight = found.kernels.weight[own]
+        heard = ~np.isnan(Z) * weight[:, None]
+        total = heard.sum(axis=0)
+        mean = np.where(heard > 0, Z, 0.0) * heard
+        mean = mean.sum(axis=0) / np.where(total > 0, total, 1.0)
+        off = np.sqrt(weight / weight.sum())[:, None] * _off(Z, mean)
+        _, sizes, directions = np.linalg.svd(off, full_matrices=False)
+        share = sizes**2 / ((sizes**2).sum() or 1.0)
+        greatest = np.abs(directions).argmax(axis=1)
+        sign = np.sign(directions[np.arange(len(directions)), greatest])
+        U = np.ascontiguousarray((sign[:, None] * directions)[:n_directions].T)
+        return cls(estimator, found, batch, mean, U, share[:n_directions])
+
+    def transform(self, X: Any) -> _Floats:
+        """Return the places of any rows by the same map, shape (n, 2).
+
+        Parameters
+        ----------
+        X : array, data frame or sparse table of shape (n, p)
+        """
+        return self._places(self.prototypes.rows(self.model, X)[0])
+
+    def _places(self, rows: _Floats) -> _Floats:
+        return _off(_spread(self.prototypes, self.batch, rows), self.mean) @ self.directions
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return one entry a prototype.
+
+        Keys: ``voter``, ``row``, ``answer``, ``weight``, and the coordinates ``place_0`` ...
+        """
+        found = self.prototypes
+        own = np.flatnonzero(found.batch == self.batch)
+        rows, answers = found.voters.rows.tolist(), found.answers()
+        places = self._places(found.voters.cases[own])
+        return {
+            "voter": own.tolist(),
+            "row": [rows[t] for t in own.tolist()],
+            "answer": [answers[t] for t in own.tolist()],
+            "weight": found.kernels.weight[own].tolist(),
+            **{f"place_{i}": places[:, i].tolist() for i in range(places.shape[1])},
+        }
+
+    def frame(self, backend: str | None = None) -> Any:
+        """Return `table` as a data frame (pandas if installed, else polars)."""
+        return frame_of(self.table(), backend)
+
+    def plot(self, X: Any = None, *, ax: Any = None) -> Any:
+        """Draw the first two coordinates of the prototypes, area by weight, and of other rows.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse table of shape (n, p), default=None
+            Drawn as crosses.
+        ax : matplotlib Axes, default=None
+
+        Returns
+        -------
+        ax : matplotlib Axes
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        axes: Any = _axes(ax)
+        found, own = self.prototypes, self.prototypes.batch == self.batch
+        weight, answers = found.kernels.weight[own], np.array(found.answers(), dtype=object)[own]
+        places = _plane(self._places(found.voters.cases[own]))
+        if found.classes:
+            colours: Any = [_colour(found.classes.index(answer)) for answer in answers]
+            _legend(axes, found.classes)
+        else:
+            colours = answers.astype(np.float64)
+        shown = axes.scatter(*places.T, s=10 + 190 * weight / weight.max(), c=colours, alpha=0.7)
+        if not found.classes:
+            axes.figure.colorbar(shown, ax=axes, label="answer")
+        if X is not None:
+            axes.plot(*_plane(self.transform(X)).T, "kx", ms=5)
+        share = [f"{part:.0%}" for part in self.explained[:2]]
+        axes.set_xlabel(f"first direction ({share[0]})")
+        axes.set_ylabel(f"second direction ({share[1]})" if len(share) > 1 else "")
+        return axes
+
+
+def _spread(found: Prototypes, batch: int, rows: _Floats) -> _Floats:
+    """Return rows (n, q) as (n, D): the columns a batch reads by its bandwidths, levels apart."""
+    v, Z = found.voters.batches.inverse_bandwidth[batch], found.scaled(rows)
+    parts = [np.empty((len(Z), 0))]
+    for d in np.flatnonzero(v > 0).tolist():
+        if found.levels[d]:
+            there = Z[:, d, None] == np.arange(len(found.levels[d]))
+            apart = np.where(np.isnan(Z[:, d, None]), np.nan, there)
+            parts.append(apart * v[d] / np.sqrt(2.0))
+        else:
+            parts.append(Z[:, d, None] * v[d])
+    return np.hstack(parts)
+
+
+def _off(Z: _Floats, mean: _Floats) -> _Floats:
+    return np.where(np.isnan(Z), 0.0, Z - mean)
+
+
+# ---------------------------------------------------------------------- columns
+@dataclass(frozen=True, eq=False)
+class ColumnMap:
+    """How sharply each batch looks at each column.
+
+    Source: the picture of feature weights in proset (N. Ruf).
+
+    Parameters
+    ----------
+    names : list of length q
+        Columns that some batch reads, the sharpest first.
+    inverse_bandwidth : ndarray of shape (B, q)
+        Per standard deviation of the column (of a category, as it is), so that columns can be
+        compared; 0 where a batch does not read it.
+    per_unit : ndarray of shape (B, q)
+        The same per unit of the column.
+    """
+
+    names: list[str]
+    inverse_bandwidth: _Floats
+    per_unit: _Floats
+
+    @classmethod
+    def from_estimator(cls, estimator: Any) -> Self:
+        """Return the map of a fitted ProsetClassifier or ProsetRegressor.
+
+        Raises
+        ------
+        PsephosError
+            If the estimator has no prototypes.
+        """
+        found = Prototypes.of(estimator)
+        v = found.voters.batches.inverse_bandwidth
+        order = np.argsort(-v.max(axis=0, initial=0.0), kind="stable")
+        names = [found.names[d] for d in order.tolist()]
+        return cls(names, v[:, order], found.per_unit()[:, order])
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return one entry a batch and column: ``batch``, ``column`` and the two numbers."""
+        n_batches, q = self.inverse_bandwidth.shape
+        return {
+            "batch": np.repeat(np.arange(n_batches), q).tolist(),
+            "column": self.names * n_batches,
+            "inverse_bandwidth": self.inverse_bandwidth.ravel().tolist(),
+            "per_unit": self.per_unit.ravel().tolist(),
+        }
+
+    def frame(self, backend: str | None = None) -> Any:
+        """Return `table` as a data frame (pandas if installed, else polars)."""
+        return frame_of(self.table(), backend)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the map: columns down, batches across, the sharper the darker.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+
+        Returns
+        -------
+        ax : matplotlib Axes
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed.
+        PsephosError
+            If no batch reads a column.
+        """
+        axes: Any = _axes(ax)
+        if not self.inverse_bandwidth.size:
+            raise PsephosError("no batch reads a column: there is no map to draw.")
+        n_batches, q = self.inverse_bandwidth.shape
+        shown = axes.imshow(self.inverse_bandwidth.T, cmap="Blues", vmin=0, aspect="auto")
+        axes.figure.colorbar(shown, ax=axes, label="inverse bandwidth")
+        axes.set_yticks(range(q), [_plain(name) for name in self.names], fontsize=8)
+        axes.set_xticks(range(n_batches))
+        axes.set_xlabel("batch")
+        return axes
+
+
+# ---------------------------------------------------------------------- drawing
+def _axes(ax: Any) -> Any:
+    plt = pyplot()
+    return plt.subplots(layout="constrained")[1] if ax is None else ax
+
+
+def _colour(k: int) -> tuple[float, ...]:
+    """Return the (r, g, b) of a class, one of ten in turn."""
+    return tuple(pyplot().get_cmap("tab10")(k % 10)[:3])
+
+
+def _legend(axes: Any, classes: list[Any]) -> None:
+    for k, label in enumerate(classes):
+        axes.scatter([], [], color=_colour(k), label=_plain(str(label)))
+    axes.legend(fontsize=8)
+
+
+def _plain(name: str) -> str:
+    """Return a name that is no formula."""
+    return name.replace("$", r"\$")
+
+
+def _plane(places: _Floats) -> _Floats:
+    """Return the first two coordinates; 0 where there is no second."""
+    return np.hstack([places, np.zeros((len(places), 1))])[:, :2]

@@ -1,0 +1,381 @@
+"""Reading a vote of prototypes: who they are, how familiar a case is, and a typical case."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import scipy.stats
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos.vote import KernelWeights, PrototypeVoters, Vote
+from psephos.vote.ballots import frame_of
+from psephos.vote.prototype_kernels import PRIOR
+
+__all__ = [
+    "PrototypeTable",
+    "Prototypes",
+    "familiarity",
+    "familiarity_p_value",
+    "reference_point",
+]
+
+_stats: Any = scipy.stats  # its types say less than they promise
+_Floats = NDArray[np.float64]
+_Counts = NDArray[np.intp]
+_BLOCK = 1 << 18  # entries of a table of distances held at once
+
+
+class Prototypes(NamedTuple):
+    """The vote of a fitted model of prototypes, on the q columns it reads.
+
+    `vote`, and its parts `voters` (T of them) and `kernels`, take tables of these columns only;
+    `columns` are their positions in the model's table, `names` and `levels` their words (no
+    levels: a number).
+    """
+
+    vote: Vote
+    voters: PrototypeVoters
+    kernels: KernelWeights
+    columns: _Counts
+    names: list[str]
+    levels: list[list[str]]
+
+    @classmethod
+    def of(cls, model: Any) -> "Prototypes":
+        """Return the prototypes of a fitted model.
+
+        Raises
+        ------
+        PsephosError
+            If the model does not vote by prototypes.
+        """
+        whole: Any = getattr(model, "vote_", None)
+        if not isinstance(getattr(whole, "voters", None), PrototypeVoters):
+            raise PsephosError(
+                f"{type(model).__name__} has no prototypes: give a fitted ProsetClassifier or "
+                "ProsetRegressor."
+            )
+        words = model.schema_.words()
+        vote: Any = whole.select(whole.columns)
+        read = whole.columns.tolist()
+        names = [words.columns[j] for j in read]
+        levels = [words.levels.get(j, []) for j in read]
+        return cls(vote, vote.voters, vote.weighting, whole.columns, names, levels)
+
+    @property
+    def batch(self) -> _Counts:
+        """Return the batch of each voter, shape (T,); -1 for a prior."""
+        return self.voters.batches.batch
+
+    @property
+    def is_prior(self) -> NDArray[np.bool_]:
+        """Return which voters are priors, shape (T,)."""
+        return self.batch == PRIOR
+
+    @property
+    def classes(self) -> list[Any]:
+        """Return the K labels; none for numbers."""
+        target: Any = self.vote.target
+        return target.classes.tolist() if target.n_classes else []
+
+    def said(self) -> _Floats:
+        """Return what each voter says: (T, K) shares of the classes, or (T, 1) numbers."""
+        values = self.voters.values
+        if not self.classes:
+            return values
+        return self.vote.readout.probabilities(values, self.vote.target)
+
+    def answers(self) -> list[Any]:
+        """Return the label or number of each voter; of a prior of classes, the most frequent."""
+        said = self.said()
+        if not self.classes:
+            return said[:, 0].tolist()
+        return [self.classes[k] for k in said.argmax(axis=1).tolist()]
+
+    def predictions(self, X: _Floats) -> _Floats:
+        """Return (n, K) probabilities, or (n, 1) means, of rows of the q columns."""
+        score = self.vote.score(X)
+        if not self.classes:
+            return score
+        return self.vote.readout.probabilities(score, self.vote.target)
+
+    def familiarity(self, X: _Floats) -> _Floats:
+        """Return the mass of the prototypes alone, (n,), for rows of the q columns."""
+        own = np.flatnonzero(~self.is_prior)
+        return self.vote.take(own).mass(X) if len(own) else np.zeros(len(X))
+
+    def rows(self, model: Any, X: Any) -> tuple[_Floats, list[Any]]:
+        """Return the q columns of a table as the model encodes it, and its row identifiers."""
+        table = model._table(X)
+        return table.dense(self.columns), table.rows.tolist()
+
+    def scaled(self, X: _Floats) -> _Floats:
+        """Return rows of the q columns with numbers in standard deviations from the mean."""
+        return (X - self.kernels.centre) * self.kernels.inverse
+
+    def per_unit(self) -> _Floats:
+        """Return the (B, q) inverse bandwidths per original unit; of a category as they are."""
+        return self.voters.batches.inverse_bandwidth * self.kernels.inverse
+
+    def in_words(self, d: int, values: _Floats) -> list[Any]:
+        """Return values of column d of the q as numbers, or words and None where missing."""
+        if not self.levels[d]:
+            return values.tolist()
+        return [None if np.isnan(v) else self.levels[d][int(v)] for v in values]
+
+
+@dataclass(frozen=True, eq=False)
+class PrototypeTable:
+    """All prototypes of a model, in the units of the table.
+
+    The prior stands first: one row a class, whose weight is the class's frequency, or one row
+    with the mean of the target. Then the prototypes by batch, the heaviest first.
+
+    Source: the export of prototypes in proset (N. Ruf); loudness is ours.
+
+    Parameters
+    ----------
+    prototypes : Prototypes
+    voter : ndarray of shape (R,), intp
+        Which voter of the vote each row is of.
+    answer : list of length R
+        Class label or number.
+    weight : ndarray of shape (R,)
+        Of a prior of classes, its part.
+    loudness : ndarray of shape (R,)
+        Mean share of the weight at the places of the other prototypes; sums to 1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from psephos import ProsetClassifier
+    >>> from psephos.explain import PrototypeTable
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = ProsetClassifier(random_state=0).fit(X, y)
+    >>> table = PrototypeTable.from_estimator(model).table()
+    >>> table["answer"][:3], [round(w, 3) for w in table["weight"][:3]]
+    ([0, 1, 2], [0.333, 0.333, 0.333])
+    """
+
+    prototypes: Prototypes
+    voter: _Counts
+    answer: list[Any]
+    weight: _Floats
+    loudness: _Floats
+
+    @classmethod
+    def from_estimator(cls, estimator: Any) -> Self:
+        """Return the table of a fitted ProsetClassifier or ProsetRegressor.
+
+        Raises
+        ------
+        PsephosError
+            If the estimator has no prototypes.
+        """
+        found = Prototypes.of(estimator)
+        parts = found.said() if found.classes else np.ones((found.vote.n_voters, 1))
+        parts = np.where(found.is_prior[:, None], parts, parts.max(axis=1, keepdims=True))
+        several = found.is_prior[:, None] & (np.arange(parts.shape[1]) > 0)
+        voter, part = np.nonzero(several | (np.arange(parts.shape[1]) == 0))
+        share = parts[voter, part]
+        answers = found.answers()
+        told = [
+            found.classes[k] if found.classes and found.is_prior[t] else answers[t]
+            for t, k in zip(voter.tolist(), part.tolist(), strict=True)
+        ]
+        weight = found.kernels.weight[voter] * share
+        loudness = found.kernels.loudness()[voter] * share
+        heaviest = np.where(found.is_prior[voter], 0.0, -weight)  # priors in the order of classes
+        order = np.lexsort([part, voter, heaviest, found.batch[voter]])
+        told = [told[i] for i in order.tolist()]
+        return cls(found, voter[order].astype(np.intp), told, weight[order], loudness[order])
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return one entry a row.
+
+        Keys: ``batch`` (-1: the prior); ``voter``, its number in the vote; ``row``, the identifier
+        of the training case (-1 or '' where unknown); ``answer``; ``weight``; ``loudness``; and
+        for each column read, ``value_<column>`` (NaN, or None for a category, where missing) and
+        ``inverse_bandwidth_<column>``, per unit of the column, 0 where the batch does not read it:
+        at a distance of 1 / that, a prototype is heard exp(-1/2) as loudly.
+        """
+        found = self.prototypes
+        batch = found.batch[self.voter]
+        looks = np.vstack([found.per_unit(), np.zeros((1, len(found.names)))])[batch]
+        rows = found.voters.rows.tolist()
+        table: dict[str, list[Any]] = {
+            "batch": batch.tolist(),
+            "voter": self.voter.tolist(),
+            "row": [rows[t] for t in self.voter.tolist()],
+            "answer": list(self.answer),
+            "weight": self.weight.tolist(),
+            "loudness": self.loudness.tolist(),
+        }
+        for d, name in enumerate(found.names):
+            table[f"value_{name}"] = found.in_words(d, found.voters.cases[self.voter, d])
+            table[f"inverse_bandwidth_{name}"] = looks[:, d].tolist()
+        return table
+
+    def frame(self, backend: str | None = None) -> Any:
+        """Return `table` as a data frame (pandas if installed, else polars)."""
+        return frame_of(self.table(), backend)
+
+
+# ---------------------------------------------------------------------- familiarity
+def familiarity(model: Any, X: Any) -> _Floats:
+    """Return how much is heard from prototypes: ``sum_j w_j G_b(x, c_j) = mass(x) - 1``.
+
+    It is summed without the prior, so that it keeps its relative precision far from all
+    prototypes, where mass - 1 would be 0. Far away the model answers with its prior.
+
+    Parameters
+    ----------
+    model : fitted ProsetClassifier or ProsetRegressor
+    X : array, data frame or sparse table of shape (n, p)
+        A missing value counts as much as it does on average over two independent rows.
+
+    Returns
+    -------
+    familiarity : ndarray of shape (n,)
+        At least 0; 0 for a model without prototypes.
+
+    Raises
+    ------
+    PsephosError
+        If the model has no prototypes' vote, or X cannot be read.
+    """
+    found = Prototypes.of(model)
+    return found.familiarity(found.rows(model, X)[0])
+
+
+def familiarity_p_value(model: Any, X: Any, reference_X: Any) -> _Floats:
+    """Return the share of held-out cases that are at most as familiar.
+
+    With f the `familiarity` and m reference cases::
+
+        p(x) = (1 + #{i : f(r_i) <= f(x)}) / (1 + m)
+
+    It does not decrease with f. If x and the references are exchangeable (independent draws from
+    one source, none of them seen by the fit), then ``P(p <= a) <= a``: a small p says that x is
+    unlike what the model was made for, and its answer is mostly the prior's. It does not say that
+    the answer is wrong, nor a large p that it is right: familiar regions may be mixed. Among many
+    cases some p are small by chance. Training rows are no reference: prototypes are among them and
+    hear themselves.
+
+    Parameters
+    ----------
+    model : fitted ProsetClassifier or ProsetRegressor
+    X : array, data frame or sparse table of shape (n, p)
+    reference_X : the same, of shape (m, p)
+        Cases that were not used in the fit; p is never below 1 / (1 + m).
+
+    Returns
+    -------
+    p : ndarray of shape (n,), in (0, 1]
+
+    Raises
+    ------
+    PsephosError
+        If the model has no prototypes' vote, or a table cannot be read.
+
+    Notes
+    -----
+    Sources: proset (N. Ruf), where familiarity is a quantile among held-out cases; Phipson and
+    Smyth (2010), "Permutation P-values should never be zero", Statistical Applications in Genetics
+    and Molecular Biology 9, for counting the case itself.
+    """
+    reference = np.sort(familiarity(model, reference_X))
+    below = np.searchsorted(reference, familiarity(model, X), side="right").astype(np.float64)
+    return (1.0 + below) / (1.0 + len(reference))
+
+
+# ---------------------------------------------------------------------- a typical case
+def reference_point(model: Any, X: Any, *, max_rows: int = 2000, random_state: int = 0) -> int:
+    """Return the position of a typical case, to compare others with.
+
+    Two mean distances are ranked, the least first: in the columns the model reads, and between
+    predictions. The case with the least sum of the two ranks wins (Borda count); of equals the
+    one with the highest entropy of its probabilities, then the first. ::
+
+        d(i, j)^2 = sum_d (z_id - z_jd)^2    numbers in standard deviations; 1 for categories
+                                             that differ; a gap counts what is expected
+        e(i, j)   = |p(x_i) - p(x_j)|        probabilities, or predicted means
+
+    For numbers the variance of the predicted distribution stands for the entropy. As a baseline
+    for additive explanations (SHAP) it is one existing case, near the middle, about which the
+    model says what it commonly says.
+
+    Parameters
+    ----------
+    model : fitted ProsetClassifier or ProsetRegressor
+    X : array, data frame or sparse table of shape (n, p)
+        Such as the training table.
+    max_rows : int, default=2000
+        Distances cost n^2: of a longer table only this many rows, drawn without replacement, are
+        compared with each other, and one of them is returned.
+    random_state : int, default=0
+        Of that draw.
+
+    Returns
+    -------
+    position : int
+        Of the row in X.
+
+    Raises
+    ------
+    PsephosError
+        If the model has no prototypes' vote, X cannot be read, or `max_rows` is below 1.
+
+    Notes
+    -----
+    Source: the choice of a reference point in proset (N. Ruf), which takes all distances; the rules
+    for gaps, categories, predicted numbers and long tables are ours.
+    """
+    if max_rows < 1:
+        raise PsephosError(f"max_rows is {max_rows}: at least one row must be looked at.")
+    found = Prototypes.of(model)
+    rows, _ = found.rows(model, X)
+    drawn = np.arange(len(rows))
+    if len(rows) > max_rows:
+        generator = np.random.default_rng(random_state)
+        drawn = np.sort(generator.choice(len(rows), max_rows, replace=False))
+    rows = np.ascontiguousarray(rows[drawn])
+    said = found.predictions(rows)
+    category = found.kernels.is_category
+    gaps = np.where(category, 1.0 - found.kernels.agree, 2.0)  # two rows of variance 1
+    near = _mean_distance(found.scaled(rows), category, gaps)
+    like = _mean_distance(said, np.zeros(said.shape[1], dtype=bool), np.zeros(said.shape[1]))
+    borda = _ranks(near) + _ranks(like)
+    unsure = _ranks(-_uncertainty(found, rows, said))
+    return int(drawn[np.lexsort([unsure, borda])[0]])
+
+
+def _mean_distance(Z: _Floats, category: NDArray[np.bool_], gaps: _Floats) -> _Floats:
+    """Return each row's mean distance to all rows; `gaps` stand for squares with missing values."""
+    mean = np.empty(len(Z))
+    size = max(1, _BLOCK // max(1, len(Z)))
+    for first in range(0, len(Z), size):
+        some = slice(first, first + size)
+        square = np.zeros((len(Z[some]), len(Z)))
+        for d in range(Z.shape[1]):
+            off = Z[some, d, None] - Z[:, d]
+            term = (off != 0).astype(np.float64) if category[d] else off * off
+            square += np.where(np.isnan(off), gaps[d], term)
+        mean[some] = np.sqrt(square).mean(axis=1)
+    return mean
+
+
+def _uncertainty(found: Prototypes, rows: _Floats, said: _Floats) -> Any:
+    """Return the entropy of each row's probabilities, or the variance of its distribution."""
+    if found.classes:
+        return -(said * np.log(np.where(said > 0, said, 1.0))).sum(axis=1)
+    share, spread = found.vote.shares(rows), found.voters.spread
+    off = found.voters.values[:, 0] - said
+    return (share * (spread**2 + off * off)).sum(axis=1)
+
+
+def _ranks(values: _Floats) -> Any:
+    """Return ranks from 1; what is equal but for rounding shares one."""
+    scale = float(np.abs(values).max(initial=0.0))
+    return _stats.rankdata(np.round(values / (scale or 1.0), 12), method="min")
