@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
         load,
         save,
     )
-    from psephos.protocol import compare, read_table
+    from psephos.protocol import ProsetSearchCV, compare, read_table
     from psephos.vote import Ballots, Vote
 
 __version__ = "0.1.0.dev0"
@@ -29,6 +29,7 @@ _PUBLIC = {
     "AdaBoostClassifier": "psephos.models",
     "ProsetClassifier": "psephos.models",
     "ProsetRegressor": "psephos.models",
+    "ProsetSearchCV": "psephos.protocol",
     "SamBAClassifier": "psephos.models",
     "SparseWrapperClassifier": "psephos.models",
     "SparseWrapperRegressor": "psephos.models",
@@ -46,6 +47,7 @@ __all__ = [
     "Ballots",
     "ProsetClassifier",
     "ProsetRegressor",
+    "ProsetSearchCV",
     "PsephosError",
     "SamBAClassifier",
     "SparseWrapperClassifier",

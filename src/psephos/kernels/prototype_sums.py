@@ -314,6 +314,7 @@ def batch_sums(
     n_jobs: int | None = None,
     gradient: bool = True,
     entering: NDArray[np.bool_] | None = None,
+    expand: bool = True,
 ) -> Sums:
     """Log-likelihood of a batch with its derivatives, and its masses.
 
@@ -332,6 +333,8 @@ def batch_sums(
         False: value and masses alone.
     entering : (q,) bool, default=None
         Columns with v = 0: derivatives by v^2 of these, instead of those by v.
+    expand : bool, default=True
+        Whether squares of many columns may be expanded, which a tile's longest row decides.
 
     Returns
     -------
@@ -358,10 +361,11 @@ def batch_sums(
         ends = (k * span, min(n_rows, (k + 1) * span))
         values[k] = _task(
             pairs.rows, pairs.label, pairs.column_label, near, far, far is near, weight, of,
-            u > 0.0, base_own, base_total, omega, ends, size, _LONGEST[dtype.itemsize], _EXPANDED,
+            u > 0.0, base_own, base_total, omega, ends, size, _LONGEST[dtype.itemsize], crossing,
             gradient, masses, by_v[k], by_w[k], by_u[k], room,
         )  # fmt: skip
 
+    crossing = _EXPANDED if expand else len(near.column) + 1
     small = n_rows * whole * (len(near.column) + 10) < _SMALL
     run_blocks(task, n_tasks, 1 if small else n_jobs)
     share, spread = by_u.sum(axis=0)
@@ -394,23 +398,35 @@ def kernel_sums(
     """``sum_j G_v(x_i, c_j) weight_jl``: (n, L) of rows (n, q), prototypes (m, q), weight (m, L).
 
     A prototype is looked at only for the sums where its weight is not 0, so class masses, with
-    each prototype in one class, cost as much as one sum. Any weights may be negative.
+    each prototype in one class, cost as much as one sum. Any weights may be negative. What a row
+    gets does not depend on the other rows, to the bit.
     """
-    n, out = len(rows), np.zeros((len(rows), weight.shape[1]))
-    none = np.zeros(len(prototypes))
-    for start in range(0, n, _BLOCK):
-        here = slice(start, start + _BLOCK)
-        block = rows[here]
-        zeros, ones = np.zeros(len(block)), np.ones(len(block))
-        pairs = stage(block, prototypes, zeros, none, is_category, agree, dtype)
-        for part in range(weight.shape[1]):
-            heard = np.flatnonzero(weight[:, part])
-            if len(heard) == 0:
-                continue
-            columns, theirs = lay_out(pairs.columns[:, heard].T, none[heard], pairs.rows.dtype)
-            some = pairs._replace(columns=columns, column_label=theirs, m=len(heard))
-            sums = batch_sums(
-                some, v, weight[heard, part], 0.0, ones, ones, zeros, n_jobs, gradient=False
-            )
-            out[here, part] = sums.total
+    read = v > _LEAST
+    out = np.zeros((len(rows), weight.shape[1]))
+    rows, kinds = rows[:, read], (is_category[read], agree[read])
+    ragged = np.isnan(rows).any(axis=1)
+    for some, every in ((~ragged, False), (ragged, True)):
+        places = np.flatnonzero(some)
+        for start in range(0, len(places), _BLOCK):
+            here = places[start : start + _BLOCK]
+            label = np.zeros(len(here)), np.zeros(len(prototypes))
+            pairs = stage(rows[here], prototypes[:, read], *label, *kinds, dtype, every)
+            out[here] = _table_sums(pairs, v[read], weight, n_jobs)
+    return out
+
+
+def _table_sums(pairs: Pairs, v: _Float, weight: _Float, n_jobs: int | None) -> _Float:
+    n = len(pairs.rows)
+    zeros, ones = np.zeros(n), np.ones(n)
+    out = np.zeros((n, weight.shape[1]))
+    for part in range(weight.shape[1]):
+        heard = np.flatnonzero(weight[:, part])
+        if len(heard) == 0:
+            continue
+        columns, theirs = lay_out(pairs.columns[:, heard].T, zeros[:1], pairs.rows.dtype)
+        some = pairs._replace(columns=columns, column_label=theirs, m=len(heard))
+        out[:, part] = batch_sums(
+            some, v, weight[heard, part], 0.0, ones, ones, zeros, n_jobs, gradient=False,
+            expand=False,
+        ).total  # fmt: skip
     return out

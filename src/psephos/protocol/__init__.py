@@ -4,7 +4,7 @@
 its training part, then on all rows. Public names: `compare`, `Comparison`, `Protocol`,
 `PROTOCOLS`, `CONTENDERS`, `Contender`, `read_table`, `table_from_arrays`, `DataTable`, `MISSING`,
 `columns_used`, `summary`, `paired_difference`, `pareto`, `one_standard_error`,
-`selection_stability`, `Stability`.
+`selection_stability`, `Stability`, `ProsetSearchCV`.
 
 The folder of a comparison
 --------------------------
@@ -61,6 +61,7 @@ from psephos.protocol.comparison import Comparison
 from psephos.protocol.contender import Contender
 from psephos.protocol.models import CONTENDERS
 from psephos.protocol.presets import PROTOCOLS, Protocol
+from psephos.protocol.prototype_search import ProsetSearchCV
 from psephos.protocol.reading import MISSING, read_table
 from psephos.protocol.runner import compare
 from psephos.protocol.stability import Stability, selection_stability
@@ -74,6 +75,7 @@ __all__ = [
     "Comparison",
     "Contender",
     "DataTable",
+    "ProsetSearchCV",
     "Protocol",
     "Stability",
     "columns_used",

@@ -23,6 +23,7 @@ __all__ = [
     "l1_logistic",
     "majority",
     "neighbours",
+    "proset",
     "samba",
     "svm",
     "swag",
@@ -100,6 +101,14 @@ def swag(params: Params, shape: Shape, seed: int) -> Any:
     return found(
         "logistic", categorical_features=_categorical(shape), random_state=seed, **settings
     )
+
+
+def proset(params: Params, shape: Shape, seed: int) -> Any:
+    """Return proset."""
+    from psephos.models import ProsetClassifier
+
+    found: Any = ProsetClassifier
+    return found(categorical_features=_categorical(shape), random_state=seed, **params)
 
 
 def adaboost(params: Params, shape: Shape, seed: int) -> Any:

@@ -98,6 +98,29 @@ _ALL = (
         "40,000, ten times in 10 folds",
         grouped=True,
     ),
+    Contender(
+        "proset",
+        "Proset",
+        "prototypes",
+        "psephos",
+        building.proset,
+        _both(
+            {
+                "lambda_v": LogUniform(1e-5, 1e-1),
+                "n_batches": Integers(1, 4),
+                "class_weight": Choice(("balanced",)),  # as with SamBA
+            },
+            {
+                "lambda_v": LogUniform(1e-6, 1e-1),
+                "n_batches": Integers(1, 10),
+                "class_weight": _WEIGHTS,
+            },
+        ),
+        ensemble=True,
+        first={"quick": {"class_weight": "balanced"}},
+        notes="drawn like the other models; the source's own rule, which prefers fewer columns, is "
+        "ProsetSearchCV",
+    ),
     Contender("majority", "Majority class", "none", "baseline", building.majority, _both({}, {})),
     Contender(
         "l1-logistic",

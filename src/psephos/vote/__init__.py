@@ -11,10 +11,10 @@ from psephos.vote.kernel import KernelVoters
 from psephos.vote.linear import LinearVoters
 from psephos.vote.part import Voters, Weighting
 from psephos.vote.prototype_kernels import KernelWeights
+from psephos.vote.prototype_voters import PrototypeVoters
 from psephos.vote.prototypes import (
     KernelScaling,
     PrototypeBatch,
-    PrototypeVoters,
     mixture_moments,
     prototype_vote,
 )

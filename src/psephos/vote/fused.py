@@ -4,10 +4,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.kernels.vote_sums import sum_sides
-from psephos.vote.part import Voters
+from psephos.vote.part import Voters, Weighting
+from psephos.vote.prototype_kernels import KernelWeights
+from psephos.vote.prototype_voters import PrototypeVoters
 from psephos.vote.voters import StumpVoters
 
-__all__ = ["weighted_sum"]
+__all__ = ["heard", "prototypes_of", "weighted_sum"]
 
 _Floats = NDArray[np.float64]
 
@@ -19,3 +21,24 @@ def weighted_sum(voters: Voters, weights: _Floats, X: _Floats) -> _Floats:
         sum_sides(voters.holds(X), np.ascontiguousarray(weights), voters.left, voters.right, out)
         return out
     return np.einsum("nt,ntk->nk", weights, voters.votes(X))
+
+
+def heard(voters: Voters, weighting: Weighting, X: _Floats) -> tuple[_Floats, _Floats, _Floats]:
+    """Return (sum over t of w_t votes_t, sum over t of |w_t|, log_scale): (n, K), (n,), (n,).
+
+    The true sums are exp(log_scale) times these.
+    """
+    direct = prototypes_of(voters, weighting)
+    if direct is not None:
+        return (*direct[1].heard(X, direct[0].values), np.zeros(len(X)))
+    weights, log_scale = weighting.relative(X)
+    return weighted_sum(voters, weights, X), np.abs(weights).sum(axis=1), log_scale
+
+
+def prototypes_of(
+    voters: Voters, weighting: Weighting
+) -> tuple[PrototypeVoters, KernelWeights] | None:
+    """Return both if their sums are made without a table of weights."""
+    if not (isinstance(voters, PrototypeVoters) and isinstance(weighting, KernelWeights)):
+        return None
+    return (voters, weighting) if weighting.has_prior else None

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos.kernels.prototype_sums import kernel_sums
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, check_columns, positions, usage_table
 
@@ -179,7 +180,8 @@ class KernelWeights:
         return self.n_levels > 0
 
     @property
-    def _has_prior(self) -> bool:
+    def has_prior(self) -> bool:
+        """Return whether somebody is heard everywhere."""
         return bool((self.batches.batch == PRIOR).any())
 
     def _known(self, Z: _Floats) -> _Floats:
@@ -260,7 +262,31 @@ class KernelWeights:
         The scale is 0 where a prior is heard, as the weights cannot all vanish; else a row's
         loudest prototype has relative weight 1.
         """
-        return self._relative(self._scaled(X), shift=not self._has_prior)
+        return self._relative(self._scaled(X), shift=not self.has_prior)
+
+    def heard(self, X: _Floats, values: _Floats) -> tuple[_Floats, _Floats]:
+        """Return (sum over t of w_t(x) values_t, sum over t of w_t(x)): (n, K), (n,).
+
+        ``values`` (T, K). As ``weights(X) @ values`` but for rounding, in memory O(n K).
+        """
+        Z = self._scaled(X)
+        kinds, kind = np.unique(values, axis=0, return_inverse=True)
+        alike = len(kinds) <= values.shape[1] + 2  # classes and a prior; numbers all differ
+        ones = np.ones((len(values), 1))
+        said = np.eye(len(kinds))[kind.ravel()] if alike else np.hstack([values, ones])
+        table = said * self.weight[:, None]
+        sums = np.tile(table[self.batches.batch == PRIOR].sum(axis=0), (len(Z), 1))
+        for b, v in enumerate(self.batches.inverse_bandwidth):
+            own = self.batches.batch == b
+            sums += kernel_sums(
+                Z, self.prototypes[own], v, table[own], self.is_category, self.agree
+            )
+        if not alike:
+            return sums[:, :-1], sums[:, -1]
+        total = np.zeros((len(Z), values.shape[1]))
+        for share, value in zip(sums.T, kinds, strict=True):  # one order, whatever the rows
+            total += share[:, None] * value
+        return total, sums.sum(axis=1)
 
     def weights(self, X: _Floats) -> _Floats:
         """Return the raw (n, T) weights."""
@@ -277,7 +303,7 @@ class KernelWeights:
         size = max(1, _MOVED // self.n_voters)
         for first in range(0, len(places), size):
             some = places[first : first + size]
-            heard = self._relative(self.prototypes[some], shift=not self._has_prior)[0]
+            heard = self._relative(self.prototypes[some], shift=not self.has_prior)[0]
             heard[np.arange(len(some)), some] = 0.0
             mass = heard.sum(axis=1, keepdims=True)
             total += (heard / np.where(mass > 0, mass, 1.0)).sum(axis=0)

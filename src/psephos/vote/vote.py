@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.vote.codec import register
-from psephos.vote.fused import weighted_sum
+from psephos.vote.fused import heard, prototypes_of, weighted_sum
 from psephos.vote.part import Columns, Voters, Weighting, check, sparse
 from psephos.vote.readout import Readout
 from psephos.vote.target import RegressionTarget, Target
@@ -96,7 +96,9 @@ class Vote:
     def _blocks(self, X: Any) -> Iterator[tuple[slice, _Floats]]:
         """Yield rows in blocks, only the columns that are read, dense float64."""
         rows = X.shape[0]
-        size = max(1, min(8192, _BLOCK // max(1, self.n_voters * self.target.n_outputs)))
+        direct = prototypes_of(self.voters, self.weighting) is not None
+        held = 1 if direct else self.n_voters  # weights a row
+        size = max(1, min(8192, _BLOCK // max(1, held * self.target.n_outputs)))
         read: Any = X[:, self.columns].tocsr() if sparse.issparse(X) else X
         columns = slice(None) if sparse.issparse(X) else self.columns
         for start in range(0, rows, size):
@@ -121,9 +123,7 @@ class Vote:
         mass = np.empty(X.shape[0])
         compact = self._compact
         for part, read in self._blocks(X):
-            weights, log_scale = compact.weighting.relative(read)
-            total = weighted_sum(compact.voters, weights, read)
-            size = np.abs(weights).sum(axis=1)
+            total, size, log_scale = heard(compact.voters, compact.weighting, read)
             with np.errstate(over="ignore"):
                 true_scale = np.exp(log_scale)
                 mass[part] = size * true_scale

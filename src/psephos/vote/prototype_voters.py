@@ -1,0 +1,130 @@
+"""Training cases as voters: each speaks for its own class or value."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.vote.codec import register
+from psephos.vote.part import Columns, check
+from psephos.vote.prototype_kernels import PRIOR, Batches
+
+__all__ = ["PrototypeVoters"]
+
+_Floats = NDArray[np.float64]
+_MOST_NAMED = 6  # a rule names no more columns than this
+
+
+@register
+@dataclass(frozen=True)
+class PrototypeVoters:
+    """Training cases, each of which says its own class or value, and the prior.
+
+    Parameters
+    ----------
+    batches : Batches
+        T voters, prototypes and priors.
+    cases : ndarray of shape (T, q)
+        The prototypes in the units of the table, NaN where missing (and for a prior).
+    values : ndarray of shape (T, K)
+        What each says.
+    spread : ndarray of shape (T,)
+        Standard deviation of the normal density around what it says; 0 for classes.
+    rows : ndarray of shape (T,)
+        Identifiers of the prototypes: positions in the training table, or its own row names; -1
+        or an empty name where unknown.
+    name : str
+        What a prior is, in words.
+    """
+
+    tag: ClassVar[str] = "prototype voters"
+    batches: Batches
+    cases: _Floats
+    values: _Floats
+    spread: _Floats
+    rows: NDArray[Any]
+    name: str
+
+    def __post_init__(self) -> None:
+        t = self.n_voters
+        check(self.cases.shape == (t, len(self.columns)), "prototypes have another shape")
+        check(self.values.ndim == 2 and len(self.values) == t, "prototypes and votes differ")
+        check(self.spread.shape == self.rows.shape == (t,), "prototypes lack names or spreads")
+        numbers = (self.cases, self.values, self.spread)
+        check(all(a.dtype == np.float64 for a in numbers), "numbers are not float64")
+        check(bool(np.isfinite(self.values).all()), "a vote is not finite")
+        check(bool(((self.spread >= 0) & (self.spread < np.inf)).all()), "a spread is below 0")
+
+    @property
+    def n_features(self) -> int:
+        """Return p."""
+        return self.batches.n_features
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        return self.batches.n_voters
+
+    @property
+    def columns(self) -> Columns:
+        """Return the sorted columns in which the prototypes are described."""
+        return self.batches.columns
+
+    def votes(self, X: _Floats) -> _Floats:
+        """Return the (n, T, K) votes."""
+        return np.broadcast_to(self.values, (len(X), *self.values.shape))
+
+    def usage(self) -> Any:
+        """Return the (T, p) table: the columns in which a prototype is described."""
+        return self.batches.usage()
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same voters on the table reduced to `columns`."""
+        return replace(self, batches=self.batches.select(columns))
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return these voters only; columns no longer read are dropped."""
+        batches, read = self.batches.take(voters)
+        return replace(
+            self,
+            batches=batches,
+            cases=np.ascontiguousarray(self.cases[voters][:, read]),
+            values=self.values[voters],
+            spread=self.spread[voters],
+            rows=self.rows[voters],
+        )
+
+    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
+        """Return the prototype in words: its row, and its values where its batch looks sharpest.
+
+        Such as ``near row 17: dose = 0.5, site = lung and 3 more columns``.
+        """
+        batch = int(self.batches.batch[voter])
+        if batch == PRIOR:
+            return self.name
+        v = self.batches.inverse_bandwidth[batch]
+        sharpest = [d for d in np.argsort(-v, kind="stable").tolist() if v[d] > 0]
+        row = self.rows.tolist()[voter]
+        place = f"near {row}" if isinstance(row, str) else f"near row {row}"
+        place = "near a training case" if row in (-1, "") else place
+        if not sharpest:
+            return f"{place}, by no column: heard alike everywhere"
+        said = [self._value(voter, d, names, levels) for d in sharpest[:_MOST_NAMED]]
+        more = len(sharpest) - _MOST_NAMED
+        rest = "" if more < 1 else f" and {more} more column{'s' if more > 1 else ''}"
+        return f"{place}: {', '.join(said)}{rest}"
+
+    def _value(
+        self, voter: int, position: int, names: list[str], levels: dict[int, list[str]]
+    ) -> str:
+        column, value = int(self.columns[position]), float(self.cases[voter, position])
+        if np.isnan(value):
+            return f"{names[column]} missing"
+        known = levels.get(column, [])
+        word = known[int(value)] if 0 <= value < len(known) else f"{value:.6g}"
+        return f"{names[column]} = {word}"
+
+    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+        """Return the one answer."""
+        return [("always", self.values[voter])]
