@@ -30,7 +30,7 @@ def heard(voters: Voters, weighting: Weighting, X: _Floats) -> tuple[_Floats, _F
     """
     direct = prototypes_of(voters, weighting)
     if direct is not None:
-        return (*direct[1].heard(X, direct[0].values), np.zeros(len(X)))
+        return (*direct[1].heard(X, direct[0].answers), np.zeros(len(X)))
     weights, log_scale = weighting.relative(X)
     return weighted_sum(voters, weights, X), np.abs(weights).sum(axis=1), log_scale
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +11,27 @@ from psephos.kernels.prototype_sums import kernel_sums
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, check_columns, positions, usage_table
 
-__all__ = ["PRIOR", "Batches", "KernelWeights"]
+__all__ = ["PRIOR", "Answers", "Batches", "KernelWeights"]
 
 _Floats = NDArray[np.float64]
 _BLOCK = 1 << 16  # entries of a table of kernels held at once: a few of them fit a core's cache
 _MOVED = 1 << 20  # entries of a table of weights held at once
 PRIOR = -1  # the batch of a voter that is heard alike everywhere
+
+
+class Answers(NamedTuple):
+    """What voters say, for sums: one column for each kind of answer, or the answers and 1."""
+
+    table: _Floats  # (T, kinds) of 0 and 1, or (T, K + 1)
+    kinds: _Floats | None  # (kinds, K), None where numbers all differ
+
+    @classmethod
+    def of(cls, values: _Floats) -> Self:
+        """Return the answers (T, K) so told apart."""
+        kinds, kind = np.unique(values, axis=0, return_inverse=True)
+        if len(kinds) <= values.shape[1] + 2:  # classes, and a prior
+            return cls(np.eye(len(kinds))[kind.ravel()], kinds)
+        return cls(np.hstack([values, np.ones((len(values), 1))]), None)
 
 
 @register
@@ -264,27 +279,23 @@ class KernelWeights:
         """
         return self._relative(self._scaled(X), shift=not self.has_prior)
 
-    def heard(self, X: _Floats, values: _Floats) -> tuple[_Floats, _Floats]:
-        """Return (sum over t of w_t(x) values_t, sum over t of w_t(x)): (n, K), (n,).
+    def heard(self, X: _Floats, said: Answers) -> tuple[_Floats, _Floats]:
+        """Return (sum over t of w_t(x) said_t, sum over t of w_t(x)): (n, K), (n,).
 
-        ``values`` (T, K). As ``weights(X) @ values`` but for rounding, in memory O(n K).
+        As ``weights(X) @ values`` but for rounding, in memory O(n K).
         """
         Z = self._scaled(X)
-        kinds, kind = np.unique(values, axis=0, return_inverse=True)
-        alike = len(kinds) <= values.shape[1] + 2  # classes and a prior; numbers all differ
-        ones = np.ones((len(values), 1))
-        said = np.eye(len(kinds))[kind.ravel()] if alike else np.hstack([values, ones])
-        table = said * self.weight[:, None]
+        table = said.table * self.weight[:, None]
         sums = np.tile(table[self.batches.batch == PRIOR].sum(axis=0), (len(Z), 1))
         for b, v in enumerate(self.batches.inverse_bandwidth):
             own = self.batches.batch == b
             sums += kernel_sums(
                 Z, self.prototypes[own], v, table[own], self.is_category, self.agree
             )
-        if not alike:
+        if said.kinds is None:
             return sums[:, :-1], sums[:, -1]
-        total = np.zeros((len(Z), values.shape[1]))
-        for share, value in zip(sums.T, kinds, strict=True):  # one order, whatever the rows
+        total = np.zeros((len(Z), said.kinds.shape[1]))
+        for share, value in zip(sums.T, said.kinds, strict=True):  # one order, whatever the rows
             total += share[:, None] * value
         return total, sums.sum(axis=1)
 

@@ -1,6 +1,7 @@
 """Training cases as voters: each speaks for its own class or value."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check
-from psephos.vote.prototype_kernels import PRIOR, Batches
+from psephos.vote.prototype_kernels import PRIOR, Answers, Batches
 
 __all__ = ["PrototypeVoters"]
 
@@ -70,6 +71,11 @@ class PrototypeVoters:
     def columns(self) -> Columns:
         """Return the sorted columns in which the prototypes are described."""
         return self.batches.columns
+
+    @cached_property
+    def answers(self) -> Answers:
+        """Return what is said, as sums of weights need it."""
+        return Answers.of(self.values)
 
     def votes(self, X: _Floats) -> _Floats:
         """Return the (n, T, K) votes."""
