@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos.kernels.quasi_newton import two_loops
 
 __all__ = ["WEIGHT_SCALE", "Minimum", "choose_start", "descend"]
 
@@ -150,6 +151,7 @@ class _Memory:
     def __init__(self, size: int) -> None:
         self._steps = np.zeros((_MEMORY, size))
         self._changes = np.zeros((_MEMORY, size))
+        self._free, self._parts = np.empty(size), np.empty((2, _MEMORY))
         self.n = 0
 
     def add(self, step: _Floats, change: _Floats) -> None:
@@ -165,28 +167,11 @@ class _Memory:
 
     def direction(self, here: _Point) -> _Floats:
         """Return where to go: 0 for the held, a quasi-Newton step for the others."""
-        free = np.flatnonzero((here.z > 0) | (here.gradient < 0))
-        d = np.zeros_like(here.z)
-        d[free] = -here.gradient[free]
-        if self.n == 0:
-            return d
-        steps, changes = self._steps[: self.n, free], self._changes[: self.n, free]
-        curvature = np.einsum("ij,ij->i", steps, changes)
-        squares = np.einsum("ij,ij->i", changes, changes)
-        usable = np.flatnonzero(curvature > _LEAST_CURVATURE * squares).tolist()
-        q = d[free]
-        part = dict.fromkeys(usable, 0.0)
-        for i in reversed(usable):
-            part[i] = (steps[i] @ q) / curvature[i]
-            q -= part[i] * changes[i]
-        if usable:
-            q *= curvature[usable[-1]] / squares[usable[-1]]
-        for i in usable:
-            q += (part[i] - (changes[i] @ q) / curvature[i]) * steps[i]
-        if q @ here.gradient[free] >= 0:
+        d = np.empty_like(here.z)
+        more = (_LEAST_CURVATURE, self._free, self._parts, d)
+        used = two_loops(self._steps, self._changes, self.n, here.z, here.gradient, *more)
+        if not used:
             self.n = 0
-            return d
-        d[free] = q
         return d
 
 
