@@ -57,6 +57,18 @@ BAD = {
     "n_reserve": [-1, 0.5, None],
     "folder": [3],
     "verbose": [1, "yes", None],
+    "n_batches": [-1, 1.5, "two", None, True],
+    "lambda_v": [-1e-9, np.nan, np.inf, "much", None, True],
+    "lambda_w": [-1, np.nan, "auto", None],
+    "lambda_u": [-1, np.inf, "auto", None],
+    "alpha_v": [-0.1, 1.1, np.nan, "0", None],
+    "alpha_w": [-0.1, 1.1, np.nan, "0", None],
+    "beta": [0, 0.6, np.nan, None],
+    "n_candidates": COUNT,
+    "max_fraction": [0, 1, -0.5, "half", None],
+    "grouping": ["hard", None, 1],
+    "tol": [-1, np.nan, "tight", None],
+    "max_iter": COUNT,
 }
 CASES = [
     (cls, name, value)
