@@ -3,13 +3,14 @@
 # pyright: reportMissingTypeStubs=false
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
 import sklearn.base
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
@@ -98,10 +99,16 @@ def follow_paths(
     bad = np.flatnonzero(~np.isfinite(score).all(axis=(0, 1)))
     if len(bad):
         raise PsephosError(
-            f"{scoring} is not defined on fold {bad[0]}, as where its rows lack a class: use fewer "
-            "folds, or another score."
+            f"{scoring} is not defined on fold {bad[0]}: its rows lack a class, or those trained "
+            "on have one target only; use fewer folds, or another score."
         )
     return Paths(score, n_prototypes, n_columns)
+
+
+@cache
+def _libraries() -> Any:
+    """Return the libraries of this process that have threads of their own; finding them is slow."""
+    return ThreadpoolController()
 
 
 def _path(
@@ -113,7 +120,7 @@ def _path(
     table, labels, weight = offered
     model: Any = _base.clone(estimator).set_params(n_jobs=1, **penalty)
     inside = Labels(labels.target, labels.y[train])
-    with threadpool_limits(1):  # sums of BLAS depend on its threads
+    with _libraries().limit(limits=1):  # sums of BLAS depend on its threads
         vote, told = model._fit_vote(
             table.take(train), inside, weight[train], Context(np.random.SeedSequence(seed))
         )
