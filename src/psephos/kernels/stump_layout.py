@@ -2,8 +2,8 @@
 
 The order of one column is a row of row numbers; the top bit of an entry says "a threshold may
 lie after me". Columns stand in blocks of eight, interleaved as (block, n, 8), so that eight
-independent running sums walk through memory together. An entry takes no more bits than it needs
-(``packing_of``): below 512 rows they are ten, and a quarter less is read than of 16.
+independent running sums walk through memory together. An entry of a table below 512 rows takes ten
+bits (``packing_of``): a third less is read than of 16.
 
 The sort is NumPy's, of whole numbers that carry a number's leading bits above its row number: it
 uses the processor's vectors, and nothing has to be compiled before the first fit.
