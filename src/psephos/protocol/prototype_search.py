@@ -143,7 +143,8 @@ class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
     Every fit starts anew. Started at the fit of the next smaller ``lambda_v``, first batches
     need half the evaluations but stay near the columns of the weaker penalty: measured on three
     tables, their mean log-loss is up to .04 higher at the penalties where the choice falls. The
-    tolerance of the folds costs nothing measurable there: its steps are far below ``se``.
+    tolerance of the folds saves a quarter to a third of the evaluations against the source's
+    2e-6; on six splits of two tables it moved the choice within the noise of the folds on five.
 
     References
     ----------

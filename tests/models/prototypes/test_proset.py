@@ -170,6 +170,12 @@ def test_intervals_hold_what_they_say():
     assert_allclose(model.predict(B), told.moments()[0], rtol=1e-12)
 
 
+def test_five_rows_are_enough():
+    X = np.arange(5.0)[:, None]
+    model = ProsetRegressor(**FAST).fit(X, X[:, 0])
+    assert np.isfinite(model.predict(X)).all()
+
+
 def test_one_target_is_answered_everywhere():
     X = np.arange(10.0)[:, None]
     model = ProsetRegressor(**FAST).fit(X, np.full(10, 3.5))

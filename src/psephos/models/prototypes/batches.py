@@ -23,6 +23,7 @@ __all__ = ["Problem", "Settings", "class_problem", "fit_batches", "number_proble
 
 _Floats = NDArray[np.float64]
 _U_START = 2.0  # a batch's density is at first half as wide as that of all targets
+_STRATA = 5  # ranges of a target that stand in for classes, fewer where rows are few
 _U_LEAST = 1e-3  # and at most a thousand times as wide
 
 
@@ -95,7 +96,7 @@ def number_problem(
     t = (y - moments[0]) / moments[1]
     density = np.exp(-0.5 * t * t) / np.sqrt(2 * np.pi)
     prior = Masses(density, np.ones(len(t)), np.empty((len(t), 0)))
-    strata = target_strata(t, weight)
+    strata = target_strata(t, weight, max(1, min(_STRATA, len(t) // 4)))
     names = tuple(f"of target range {k + 1}" for k in range(int(strata.max()) + 1))
     return Problem(scaled, t, y, strata, prior, weight, rows, names, moments[1])
 
