@@ -2,6 +2,9 @@
 
 python benchmarks/speed/bench_proset.py [--sets iris_2f,wine,...] [--seeds 10] [--first-seed 100]
 
+Their program asks for an older matplotlib than ours, so it is in no extra: install proset 0.6.1
+without its dependencies, and with statsmodels and xlsxwriter.
+
 Stratified splits 70/30. Each program with its own defaults; theirs gets scaled columns (their
 manual asks for it), ours scales inside. Fit and prediction: CPU seconds of one thread, medians
 over the seeds; the first fit of each program on a set is not counted. Memory: the greatest NumPy

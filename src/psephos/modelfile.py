@@ -2,8 +2,8 @@
 
 `save` writes data only; `load` runs no code of the file's, accepts no pickled object, and checks
 every length, checksum and index before a compiled kernel sees it. The file holds the training
-rows a vote needs (anchors, prototypes and support rows, on the columns it reads, with identifiers) and
-no other training data.
+rows a vote needs (anchors, prototypes, support rows: on the columns it reads, with identifiers)
+and no other training data.
 """
 
 import hashlib
