@@ -92,3 +92,22 @@ def test_a_forked_child_has_its_own_threads():
         "assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7\n"
     )
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=60)
+
+
+@pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="nothing is compiled")
+def test_a_cache_that_names_a_class_since_gone_is_no_cache(tmp_path):
+    kinds = tmp_path / "kinds.py"
+    (tmp_path / "kernels.py").write_text(
+        "import kinds\nfrom psephos.kernels._jit import jit\n\n\n"
+        "@jit\ndef first(pair):\n    return pair[0]\n\n\nprint(first(kinds.make(3, 4)))\n"
+    )
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+    for name in ("Pair", "Two"):
+        kinds.write_text(
+            f"from typing import NamedTuple\n\n\nclass {name}(NamedTuple):\n    a: int\n"
+            f"    b: int\n\n\nmake = {name}\n"
+        )
+        command = [sys.executable, "-B", str(tmp_path / "kernels.py")]
+        found = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+        assert found.stdout == "3\n", found.stderr
+    assert list((tmp_path / "cache").rglob("*.nbi"))

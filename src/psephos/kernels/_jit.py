@@ -28,9 +28,30 @@ def jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **options,
     }  # fmt: skip
     try:
-        return numba.njit(cache=True, **settings)(function)
+        return _forgiving(numba.njit(cache=True, **settings)(function))
     except RuntimeError:
         return numba.njit(**settings)(function)
+
+
+def _forgiving(dispatcher: Any) -> Any:
+    """Take an index of compiled kernels that cannot be read for none.
+
+    It names the types of arguments; where an older version of this package left one that names a
+    class since gone, numba would raise before it sees that the source has changed.
+    """
+    index = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    read = getattr(index, "_load_index", None)
+    if read is None:  # no JIT, or another numba
+        return dispatcher
+
+    def load_index() -> Any:
+        try:
+            return read()
+        except (AttributeError, ImportError):
+            return {}
+
+    setattr(index, "_load_index", load_index)  # noqa: B010  (not part of its public face)
+    return dispatcher
 
 
 def effective_jobs(n_jobs: int | None) -> int:
