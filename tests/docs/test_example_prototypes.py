@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-matplotlib = pytest.importorskip("matplotlib")
+matplotlib = pytest.importorskip("matplotlib", reason="needs matplotlib (extra 'plot')")
 matplotlib.use("Agg")
 
 PATH = Path(__file__).resolve().parents[2] / "examples" / "plot_prototypes.py"

@@ -548,7 +548,7 @@ def test_a_reduced_model_reads_the_same(iris):
 # ---------------------------------------------------------------------- pictures
 @pytest.fixture
 def axes():
-    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib = pytest.importorskip("matplotlib", reason="needs matplotlib (extra 'plot')")
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt  # after the backend is chosen
 

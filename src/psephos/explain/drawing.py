@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import MissingExtraError
 
-__all__ = ["draw_network", "pyplot"]
+__all__ = ["axes_of", "draw_network", "pyplot"]
 
 _LISTED = 40  # names beside the picture
 
@@ -27,10 +27,21 @@ def pyplot() -> Any:
     return plt
 
 
+def axes_of(ax: Any, **settings: Any) -> Any:
+    """Return the axes given, or new ones; `settings` are those of ``pyplot.subplots``.
+
+    Raises
+    ------
+    MissingExtraError
+        If matplotlib is not installed.
+    """
+    plt = pyplot()
+    return plt.subplots(layout="constrained", **settings)[1] if ax is None else ax
+
+
 def draw_network(network: Any, places: NDArray[np.float64], least: float, ax: Any) -> Any:
     """Draw a network with its nodes at these places (q, 2); see `ColumnNetwork.plot`."""
-    plt = pyplot()
-    axes: Any = plt.subplots(figsize=(10, 7), layout="constrained")[1] if ax is None else ax
+    axes: Any = axes_of(ax, figsize=(10, 7))
     for j, k in np.argwhere(np.triu(network.joint, 1) > 0):
         share = network.joint[j, k]
         if share >= least:

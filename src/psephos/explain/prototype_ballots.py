@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.explain.drawing import pyplot
+from psephos.explain.drawing import axes_of
 from psephos.explain.prototypes import Prototypes
 from psephos.vote import KernelWeights
 from psephos.vote.ballots import frame_of
@@ -212,7 +212,7 @@ class PrototypeBallot:
         MissingExtraError
             If matplotlib is not installed.
         """
-        axes: Any = pyplot().subplots(layout="constrained")[1] if ax is None else ax
+        axes: Any = axes_of(ax)
         found = self.prototypes
         order = np.argsort(self.rank[case], kind="stable")[: most + 1]
         rows, answers = found.voters.rows.tolist(), found.answers()

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.explain.drawing import pyplot
+from psephos.explain.drawing import axes_of, pyplot
 from psephos.explain.prototypes import Prototypes, reference_point
 from psephos.vote.ballots import frame_of
 
@@ -133,7 +133,7 @@ class DecisionSurface:
         MissingExtraError
             If matplotlib is not installed.
         """
-        axes: Any = _axes(ax)
+        axes: Any = axes_of(ax)
         found = self.prototypes
         if not found.classes:
             shown = axes.pcolormesh(*self.grid, self.predicted[:, :, 0].T, shading="nearest")
@@ -310,7 +310,7 @@ class BatchMap:
         MissingExtraError
             If matplotlib is not installed.
         """
-        axes: Any = _axes(ax)
+        axes: Any = axes_of(ax)
         found, own = self.prototypes, self.prototypes.batch == self.batch
         weight, answers = found.kernels.weight[own], np.array(found.answers(), dtype=object)[own]
         places = _plane(self._places(found.voters.cases[own]))
@@ -417,7 +417,7 @@ class ColumnMap:
         PsephosError
             If no batch reads a column.
         """
-        axes: Any = _axes(ax)
+        axes: Any = axes_of(ax)
         if not self.inverse_bandwidth.size:
             raise PsephosError("no batch reads a column: there is no map to draw.")
         n_batches, q = self.inverse_bandwidth.shape
@@ -430,11 +430,6 @@ class ColumnMap:
 
 
 # ---------------------------------------------------------------------- drawing
-def _axes(ax: Any) -> Any:
-    plt = pyplot()
-    return plt.subplots(layout="constrained")[1] if ax is None else ax
-
-
 def _colour(k: int) -> tuple[float, ...]:
     """Return the (r, g, b) of a class, one of ten in turn."""
     return tuple(pyplot().get_cmap("tab10")(k % 10)[:3])

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.explain.drawing import pyplot
+from psephos.explain.drawing import axes_of
 from psephos.vote.ballots import frame_of
 
 __all__ = ["SelectionTest"]
@@ -162,9 +162,8 @@ class SelectionTest:
         MissingExtraError
             If matplotlib is not installed.
         """
-        plt = pyplot()
+        axes: Any = axes_of(ax)
         where = self.names.index(self.headline)
-        axes: Any = plt.subplots(layout="constrained")[1] if ax is None else ax
         axes.hist(self.null[:, where], bins=20, color="0.6", label="permuted labels")
         axes.axvline(self.observed[where], color="C3", label="the labels given")
         axes.set_xlabel(self.headline.replace("_", " "))

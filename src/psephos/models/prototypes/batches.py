@@ -193,11 +193,8 @@ def _objective(
     Z, y = problem.scaled.Z, problem.y
     rows = slice(None) if draw is None else draw.references
     omega = problem.weight / problem.weight.sum() if draw is None else draw.omega
-    penalties = dict(settings.penalties)
-    if not problem.regression:
-        penalties.pop("lambda_u", None)
     return BatchObjective(
         Z[rows], Z[candidates], y[rows], y[candidates], masses.own[rows], masses.total[rows], omega,
         problem.scaled.is_category, problem.scaled.scaling.agree, regression=problem.regression,
-        n_jobs=settings.n_jobs, **penalties,
+        n_jobs=settings.n_jobs, **settings.penalties,
     )  # fmt: skip

@@ -207,7 +207,7 @@ class ProsetClassifier(VoteClassifier):
         names = tuple(str(name) for name in data.target.classes.tolist())
         problem = class_problem(scaled, data.y, data.weight, data.table.rows, names)
         found = _batches(self, problem, context)
-        prior = np.bincount(data.y, data.weight, minlength=len(names)) / data.weight.sum()
+        prior = problem.prior.by_class[0]  # the same for every row
         vote = prototype_vote([b.found for b in found], scaled.scaling, prior, data.target)
         return vote, _told(found)
 
