@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 
 import psephos
 from psephos import AdaBoostClassifier, PsephosError, SamBAClassifier
-from psephos.base import VoteClassifier, estimator_classes
+from psephos.base import VoteClassifier, VoteEstimator, estimator_classes
 from psephos.testing import small_settings, small_table
 
 SETTINGS = small_settings()
@@ -54,10 +54,37 @@ def test_import_is_cheap():
     assert done.stdout.strip() == "[]"
 
 
+def test_a_family_is_imported_when_asked_for():
+    code = (
+        "import sys; from psephos import SamBAClassifier; import psephos.models as m; "
+        "print([n for n in sys.modules if n.startswith(('psephos.models.library', "
+        "'psephos.models.prototypes'))]); print(m.SparseWrapperClassifier.__name__, len(dir(m)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [
+        "[]",
+        "SparseWrapperClassifier",
+        str(len(psephos.models.__all__)),
+    ]
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = psephos.models.nothing
+
+
 def test_only_recipes_are_registered():
     class Mine(VoteClassifier):
         pass
 
+    def below(cls):
+        return {cls}.union(*map(below, cls.__subclasses__()))
+
+    for name in modules():
+        importlib.import_module(name)
+    recipes = {
+        cls.__name__
+        for cls in below(VoteEstimator)
+        if cls.__module__.startswith("psephos.models.") and not cls.__name__.startswith("_")
+    }
+    assert set(estimator_classes()) == recipes
     assert "Mine" not in estimator_classes()
     assert set(estimator_classes()) == {
         "AdaBoostClassifier",

@@ -25,21 +25,24 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
 
 __version__ = "0.1.0.dev0"
 
-_PUBLIC = {
-    "AdaBoostClassifier": "psephos.models",
-    "ProsetClassifier": "psephos.models",
-    "ProsetRegressor": "psephos.models",
-    "ProsetSearchCV": "psephos.protocol",
-    "SamBAClassifier": "psephos.models",
-    "SparseWrapperClassifier": "psephos.models",
-    "SparseWrapperRegressor": "psephos.models",
-    "Vote": "psephos.vote",
+#: Where each recipe is; a family is imported when one of its recipes is first asked for.
+_RECIPES = {
+    "AdaBoostClassifier": "psephos.models.boosting",
+    "ProsetClassifier": "psephos.models.prototypes",
+    "ProsetRegressor": "psephos.models.prototypes",
+    "SamBAClassifier": "psephos.models.boosting",
+    "SparseWrapperClassifier": "psephos.models.library",
+    "SparseWrapperRegressor": "psephos.models.library",
+}
+_PUBLIC = _RECIPES | {
     "Ballots": "psephos.vote",
+    "ProsetSearchCV": "psephos.protocol",
     "PsephosError": "psephos._errors",
+    "Vote": "psephos.vote",
     "compare": "psephos.protocol",
+    "load": "psephos.modelfile",
     "read_table": "psephos.protocol",
-    "save": "psephos.models",
-    "load": "psephos.models",
+    "save": "psephos.modelfile",
 }
 
 __all__ = [

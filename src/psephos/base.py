@@ -1,6 +1,7 @@
 """The estimator: one final fit, and what is read off the fitted vote, once for all models."""
 
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from typing import Any, ClassVar, NamedTuple, Self, final
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from psephos import _RECIPES
 from psephos._errors import PsephosError
 from psephos._input import Context, Schema, Table, read_schema, read_table
 from psephos._labels import read_numbers, read_sample_weight, read_target, read_weight
@@ -24,8 +26,6 @@ __all__ = [
     "VoteRegressor",
     "estimator_classes",
 ]
-
-_CLASSES: dict[str, type["VoteEstimator"]] = {}
 
 
 class Anatomy(NamedTuple):
@@ -56,7 +56,7 @@ class Labels(NamedTuple):
 
 def estimator_classes() -> Mapping[str, type["VoteEstimator"]]:
     """Return the estimators by name: the closed registry that `load` reads from."""
-    return dict(_CLASSES)
+    return {name: getattr(import_module(module), name) for name, module in _RECIPES.items()}
 
 
 class VoteEstimator(BaseEstimator):
@@ -70,11 +70,6 @@ class VoteEstimator(BaseEstimator):
     anatomy: ClassVar[Anatomy]
     constraints: ClassVar[Mapping[str, Constraint]]
     extras: ClassVar[tuple[str, ...]] = ()
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        if not cls.__name__.startswith("_") and cls.__module__.startswith("psephos.models."):
-            _CLASSES[cls.__name__] = cls
 
     # ------------------------------------------------------------------ fitting
     @final

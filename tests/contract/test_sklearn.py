@@ -2,7 +2,6 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import psephos.models  # noqa: F401  (registers the estimators)
 from psephos.base import estimator_classes
 
 ESTIMATORS = [cls() for cls in estimator_classes().values()]

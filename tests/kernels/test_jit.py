@@ -3,32 +3,20 @@ import subprocess
 import sys
 import threading
 
-import numba
 import numpy as np
 import pytest
 
 from psephos.kernels._jit import effective_jobs, jit, run_blocks
 
 
-def test_a_kernel_compiles_where_no_cache_can_be_written(monkeypatch):
-    real = numba.njit
-
-    def njit(*args, **options):
-        if options.get("cache"):
-            raise RuntimeError("cannot cache function: no locator available")
-        return real(*args, **options)
-
-    monkeypatch.setattr(numba, "njit", njit)
-
-    @jit
-    def double(x):
-        return 2 * x
-
-    @jit(inline="never")
-    def triple(x):
-        return 3 * x
-
-    assert (double(2), triple(2)) == (4, 6)
+def test_a_kernel_compiles_where_no_cache_can_be_written():
+    space = {"jit": jit}
+    exec(  # numba finds no folder for code that no file holds
+        "@jit\ndef double(x):\n    return 2 * x\n\n\n"
+        "@jit(inline='never')\ndef triple(x):\n    return 3 * x\n",
+        space,
+    )
+    assert (space["double"](2), space["triple"](2)) == (4, 6)
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 3, -1])
@@ -94,20 +82,60 @@ def test_a_forked_child_has_its_own_threads():
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=60)
 
 
-@pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="nothing is compiled")
+compiled = pytest.mark.skipif(
+    bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="nothing is compiled"
+)
+
+
+def run(program):
+    folder = program.parent
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": str(folder)}
+    command = [sys.executable, "-B", str(program)]
+    found = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr
+    return found.stdout.split()
+
+
+@compiled
 def test_a_cache_that_names_a_class_since_gone_is_no_cache(tmp_path):
     kinds = tmp_path / "kinds.py"
     (tmp_path / "kernels.py").write_text(
         "import kinds\nfrom psephos.kernels._jit import jit\n\n\n"
         "@jit\ndef first(pair):\n    return pair[0]\n\n\nprint(first(kinds.make(3, 4)))\n"
     )
-    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
     for name in ("Pair", "Two"):
         kinds.write_text(
             f"from typing import NamedTuple\n\n\nclass {name}(NamedTuple):\n    a: int\n"
             f"    b: int\n\n\nmake = {name}\n"
         )
-        command = [sys.executable, "-B", str(tmp_path / "kernels.py")]
-        found = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
-        assert found.stdout == "3\n", found.stderr
+        assert run(tmp_path / "kernels.py") == ["3"]
     assert list((tmp_path / "cache").rglob("*.nbi"))
+
+
+@compiled
+def test_a_cache_is_opened_at_the_first_call(tmp_path):
+    lines = [
+        "from psephos.kernels._jit import jit\n",
+        "@jit\ndef double(x):\n    return 2 * x\n",
+        "import os",
+        "print(os.path.isdir(os.environ['NUMBA_CACHE_DIR']))",
+        "print(double(2))",
+        "print(sum(double.stats.cache_hits.values()))",
+    ]
+    (tmp_path / "kernel.py").write_text("\n".join(lines))
+    assert run(tmp_path / "kernel.py") == ["False", "4", "0"]
+    assert run(tmp_path / "kernel.py") == ["True", "4", "1"]
+
+
+@compiled
+def test_a_source_edited_since_it_was_read_keeps_nothing(tmp_path):
+    source = tmp_path / "kernel.py"
+    text = "from psephos.kernels._jit import jit\n\n\n@jit\ndef change(x):\n    return {} * x\n"
+    source.write_text(text.format(2))
+    (tmp_path / "main.py").write_text(
+        "import pathlib\nfrom kernel import change\n"
+        f"pathlib.Path({str(source)!r}).write_text({text.format(30)!r})\nprint(change(1))\n"
+    )
+    assert run(tmp_path / "main.py") == ["2"]
+    (tmp_path / "main.py").write_text("from kernel import change\nprint(change(1))\n")
+    assert run(tmp_path / "main.py") == ["30"]

@@ -71,7 +71,6 @@ def _estimator(name: str, settings: tuple[str, ...], seed: int) -> Any:
     PsephosError
         If there is no such model or parameter.
     """
-    import psephos.models  # noqa: F401 - registers the recipes
     from psephos.base import estimator_classes
 
     kinds = {one: kind for one, kind in estimator_classes().items() if short_name(one) != "-"}

@@ -11,7 +11,6 @@ def list_models() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    import psephos.models  # noqa: F401 - registers the recipes
     from psephos.base import estimator_classes
     from psephos.cli.fit import short_name
     from psephos.protocol import CONTENDERS

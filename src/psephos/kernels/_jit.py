@@ -7,6 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import numba
+from numba.core.caching import NullCache
 
 __all__ = ["effective_jobs", "jit", "run_blocks"]
 
@@ -18,8 +19,10 @@ _inside = threading.local()
 def jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Compile a kernel: nogil, NumPy error model, cached on disk where a folder can be written.
 
-    ``numba.njit(cache=True)`` raises at import where no cache folder is writable (a read-only
-    installation without a home folder); there the kernel is compiled anew in each process.
+    Where no folder can be written (a read-only installation without a home folder) the kernel is
+    compiled anew in each process. The cache is opened at the kernel's first call, not here:
+    ``numba.njit(cache=True)`` tries each folder with a temporary file, a tenth of the time that
+    importing this package takes.
     """
     if function is None:
         return lambda inner: jit(inner, **options)
@@ -27,22 +30,53 @@ def jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     settings: dict[str, Any] = {
         "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **options,
     }  # fmt: skip
+    kernel: Any = numba.njit(**settings)(function)
+    if hasattr(kernel, "enable_caching"):  # not so where the JIT is off
+        kernel._cache = _Unopened(kernel, function.__code__.co_filename)
+    return kernel
+
+
+def _stamp(path: str) -> tuple[int, int] | None:
     try:
-        return _forgiving(numba.njit(cache=True, **settings)(function))
-    except RuntimeError:
-        return numba.njit(**settings)(function)
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
 
 
-def _forgiving(dispatcher: Any) -> Any:
+class _Unopened:
+    """Stands for the cache of one kernel until it is first asked for anything."""
+
+    def __init__(self, kernel: Any, path: str):
+        self._kernel, self._path, self._seen = kernel, path, _stamp(path)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # asked by copying and by debuggers, which need no cache
+            raise AttributeError(name)
+        kernel = self._kernel
+        # A source edited since it was read must not lend its new date to the old code.
+        kept = self._seen is not None and _stamp(self._path) == self._seen
+        try:
+            if kept:
+                kernel.enable_caching()
+            else:
+                kernel._cache = NullCache()
+        except RuntimeError:  # no folder can be written
+            kernel._cache = NullCache()
+        _forgive(kernel)
+        return getattr(kernel._cache, name)
+
+
+def _forgive(kernel: Any) -> None:
     """Take an index of compiled kernels that cannot be read for none.
 
     It names the types of arguments; where an older version of this package left one that names a
     class since gone, numba would raise before it sees that the source has changed.
     """
-    index = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    index: Any = getattr(kernel._cache, "_cache_file", None)
     read = getattr(index, "_load_index", None)
-    if read is None:  # no JIT, or another numba
-        return dispatcher
+    if read is None:  # nothing is kept, or another numba
+        return
 
     def load_index() -> Any:
         try:
@@ -50,8 +84,7 @@ def _forgiving(dispatcher: Any) -> Any:
         except (AttributeError, ImportError):
             return {}
 
-    setattr(index, "_load_index", load_index)  # noqa: B010  (not part of its public face)
-    return dispatcher
+    index._load_index = load_index
 
 
 def effective_jobs(n_jobs: int | None) -> int:
