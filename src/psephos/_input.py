@@ -17,6 +17,7 @@ from psephos.vote.part import sparse
 
 __all__ = ["Context", "Schema", "Table", "is_missing", "read_schema", "read_table"]
 
+_KEPT = (np.dtype(np.float64), np.dtype(np.float32))  # types of numbers that stay as they are
 CategoricalFeatures = Sequence[Any] | NDArray[Any] | str | None
 
 
@@ -277,6 +278,9 @@ def read_table(
     PsephosError
         If a value is infinite or text stands in a numeric column (column and row are named).
     """
+    if not reset and _is_plain(X, schema):
+        _refuse_infinite(X, schema)
+        return Table(X, schema, np.arange(len(X)))
     if absent and schema.names is not None and _as_frame(X) is not None:
         return _incomplete(X, schema)
     if not reset:
@@ -294,6 +298,19 @@ def read_table(
         raise
     _refuse_infinite(values, schema)
     return Table(values, schema, np.arange(values.shape[0]) if rows is None else rows)
+
+
+def _is_plain(X: Any, schema: Schema) -> bool:
+    """Return whether X is an array in which all that is checked below could find is an infinity."""
+    return (
+        type(X) is np.ndarray
+        and X.dtype in _KEPT
+        and X.ndim == 2
+        and len(X) > 0
+        and X.shape[1] == schema.n_features
+        and schema.names is None
+        and not schema.levels
+    )
 
 
 def _incomplete(X: Any, schema: Schema) -> Table:
@@ -394,7 +411,7 @@ def _check_numeric(estimator: Any, X: Any) -> Any:
         X,
         accept_sparse="csc",
         accept_large_sparse=True,
-        dtype=[np.float64, np.float32],
+        dtype=list(_KEPT),
         ensure_all_finite=False,
         estimator=estimator,
         input_name="X",

@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.kernels import prototype_plain, prototype_sums, prototype_vectors
 from psephos.kernels.prototype_code import FEW, MANY, ROWS, lanes
-from psephos.kernels.prototype_sums import batch_sums, kernel_sums, stage
+from psephos.kernels.prototype_sums import batch_sums, stage
 
 
 def example(seed, R=130, M=45, q=6, missing=0.0, categories=0, targets=False, spike=1.0):
@@ -152,20 +152,6 @@ def test_very_many_prototypes(random_seed, monkeypatch):
     close(batch_sums(stage(*rows, np.float64), *weights), twin(rows, weights), 1e-12)
 
 
-@pytest.mark.parametrize("missing", [0.0, 0.2])
-def test_kernel_sums(random_seed, monkeypatch, missing):
-    monkeypatch.setattr(prototype_sums, "_BLOCK", 50)
-    rows, (v, w, *_) = example(random_seed, missing=missing, categories=2)
-    (Z, C, _, _, is_category, agree) = rows
-    table = np.stack([w, -w, 0 * w, w * (w > 0.5)], axis=1)
-    found = kernel_sums(Z, C, v, table, is_category, agree)
-    ones = np.ones(len(Z))
-    for part in range(4):
-        weights = (v, table[:, part], 0.0, 100 * ones, 100 * ones, 0 * ones)
-        assert_allclose(found[:, part], twin(rows, weights)["total"], rtol=1e-12)
-    assert_array_equal(found[:, 2], 0.0)
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_vector_functions_do_as_their_plain_twins(random_seed, dtype):
     """Each with the JIT on against NumPy: where the JIT is off, those are what is tested."""
@@ -192,6 +178,17 @@ def test_vector_functions_do_as_their_plain_twins(random_seed, dtype):
     ):
         given = (tile, 0, up, whole, 0, step, whole_panel, 0, w, 0, out, 0)
         calls.append((getattr(vectors, name), plain.plain_column(columns, squares), given))
+    for squares, name in ((True, "put_squares"), (False, "put_products")):
+        given = (tile, 0, whole, 0, whole_panel, 0, 2)
+        calls.append((getattr(vectors, name), plain.plain_put(squares), given))
+    far = tile.copy()
+    far[::5], apart = 2000.0, numbers(2 * up * width)
+    half, size = width // 2, up * width // 2
+    given = (far, 0, up, w, 0, half, apart, 0, size)
+    calls.append((vectors.hear, plain.plain_hear, given))
+    given = (tile, half, up, w, half, apart, size)
+    calls.append((vectors.add_heard, plain.plain_heard, given))
+    calls.append((vectors.sum_lanes, plain.plain_sum_lanes, (apart, up, numbers(up))))
     for terms in (np.array([0.7, 0.3], dtype), np.array([-1.0, 0.3], dtype)):
         given = (tile, 0, up, x, 1, step, panel, width, terms, 0)
         calls.append((vectors.add_special, plain.plain_add_special, given))

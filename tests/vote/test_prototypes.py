@@ -1,5 +1,6 @@
 """Votes of prototypes: the formula, written again here, and the laws of parts."""
 
+import pickle
 from dataclasses import replace
 from math import exp, inf, log, nan, pi, sqrt
 
@@ -307,6 +308,14 @@ def test_the_file_changes_nothing(n_classes):
 
 
 # ---------------------------------------------------------------------- far away, and loudness
+def test_a_pickle_holds_nothing_derived():
+    asked, X = vote(3), cases()
+    before = len(pickle.dumps(asked.weighting))
+    score = asked.score(X)
+    assert len(pickle.dumps(asked.weighting)) == before
+    assert_array_equal(pickle.loads(pickle.dumps(asked)).score(X), score)
+
+
 def test_far_from_all_prototypes():
     found, X = vote(2).take(np.arange(10)), cases()[4:]
     X[:, [0, 2]] = 1e200

@@ -75,21 +75,24 @@ class Code:
         """Multiply places in an array."""
         return self.b.mul(a, ir.Constant(_WORD, b))
 
+    def load_one(self, base: Any, *offsets: Any) -> Any:
+        """Load a vector."""
+        pointer = self.b.bitcast(self.place(base, *offsets), self.vector.as_pointer())
+        return self.b.load(pointer, align=self.dtype.itemsize)
+
     def load(self, base: Any, *offsets: Any) -> list[Any]:
         """Load two vectors side by side."""
-        return [
-            self.b.load(
-                self.b.bitcast(self.place(base, *offsets, h), self.vector.as_pointer()),
-                align=self.dtype.itemsize,
-            )
-            for h in (0, self.length)
-        ]
+        return [self.load_one(base, *offsets, h) for h in (0, self.length)]
+
+    def store_one(self, value: Any, base: Any, *offsets: Any) -> None:
+        """Store a vector."""
+        pointer = self.b.bitcast(self.place(base, *offsets), self.vector.as_pointer())
+        self.b.store(value, pointer, align=self.dtype.itemsize)
 
     def store(self, pair: Sequence[Any], base: Any, *offsets: Any) -> None:
         """Store two vectors side by side."""
         for value, h in zip(pair, (0, self.length), strict=True):
-            to = self.b.bitcast(self.place(base, *offsets, h), self.vector.as_pointer())
-            self.b.store(value, to, align=self.dtype.itemsize)
+            self.store_one(value, base, *offsets, h)
 
     def spread(self, base: Any, *offsets: Any) -> Any:
         """One number in every lane."""
@@ -99,6 +102,24 @@ class Code:
         )
         none = ir.Constant(ir.VectorType(ir.IntType(32), self.length), [0] * self.length)
         return self.b.shuffle_vector(first, ir.Constant(self.vector, ir.Undefined), none)
+
+    def sum_of(self, vector: Any) -> Any:
+        """Add up the lanes of a vector, half to half."""
+        length = self.length
+        while length > 1:
+            length //= 2
+            halves = [
+                self.b.shuffle_vector(
+                    vector,
+                    ir.Constant(vector.type, ir.Undefined),
+                    ir.Constant(
+                        ir.VectorType(ir.IntType(32), length), list(range(first, first + length))
+                    ),
+                )
+                for first in (0, length)
+            ]
+            vector = self.b.fadd(*halves)
+        return self.b.extract_element(vector, ir.Constant(ir.IntType(32), 0))
 
     def number(self, value: float) -> Any:
         """Put a constant in every lane."""
@@ -142,25 +163,36 @@ class Code:
         return list(phis)
 
     def exp2_minus(self, e: Any) -> Any:
-        """``2^-e`` for e >= 0 (below is taken for 0); 0 where e exceeds `negligible`.
+        """``2^-e`` for e >= 0 (below is taken for 0); 0 where e exceeds `negligible`."""
+        b = self.b
+        e = b.select(b.fcmp_ordered(">", e, self.number(0.0)), e, self.number(0.0))
+        beyond = b.fcmp_ordered(">", e, self.number(negligible(self.dtype)))
+        return b.select(beyond, self.number(0.0), self.power(e, 6 if self.single else 11))
+
+    def exp2_minus_short(self, e: Any) -> Any:
+        """``2^-e`` with fewer operations; where e exceeds `negligible`, as if it were that."""
+        most = self.number(negligible(self.dtype))
+        e = self.b.select(self.b.fcmp_ordered("<", e, most), e, most)
+        return self.power(e, 6 if self.single else 10)
+
+    def power(self, e: Any, degree: int) -> Any:
+        """``2^-e`` for e from just below 0 to `negligible`.
 
         ``-e = k + r``, k whole and ``|r| <= 1/2``; ``2^r`` by a polynomial (relative error below
-        1e-9 and 1e-17 before rounding), k added to the exponent's bits.
+        1e-9 for degree 6, 2e-16 for 10 and 1e-17 for 11, before rounding), k added to the
+        exponent's bits.
         """
         b = self.b
         magic = 1.5 * 2.0 ** (23 if self.single else 52)  # what is added to it is rounded
-        e = b.select(b.fcmp_ordered(">", e, self.number(0.0)), e, self.number(0.0))
         shifted = b.fsub(self.number(magic), e)
         r = b.fsub(b.fsub(self.number(magic), shifted), e)
-        coefficients = _power_of_two(6 if self.single else 11)
+        coefficients = _power_of_two(degree)
         p = self.number(coefficients[-1])
         for c in reversed(coefficients[:-1]):
             p = self.add(self.mul(p, r), self.number(c))
         shift = ir.Constant(self.whole, [23 if self.single else 52] * self.length)
         k = b.shl(b.bitcast(shifted, self.whole), shift)
-        power = b.bitcast(b.add(b.bitcast(p, self.whole), k), self.vector)
-        beyond = b.fcmp_ordered(">", e, self.number(negligible(self.dtype)))
-        return b.select(beyond, self.number(0.0), power)
+        return b.bitcast(b.add(b.bitcast(p, self.whole), k), self.vector)
 
 
 def make_intrinsic(write: Callable[..., None]) -> Any:

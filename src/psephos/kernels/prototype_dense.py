@@ -58,6 +58,7 @@ def dense_sums(
     is_category: Any,
     agree: Any,
     block: int = 1024,
+    twin: Any = None,
 ) -> tuple[Any, Any, Any, Any]:
     """Value and derivatives by v, w and u of the data part of a batch's objective.
 
@@ -74,6 +75,8 @@ def dense_sums(
     agree : (q,)
     block : int, default=1024
         References at a time.
+    twin : (R,) array of whole numbers, default=None
+        Where a reference is itself a candidate, which: it is not heard there. -1 elsewhere.
 
     Returns
     -------
@@ -107,6 +110,10 @@ def dense_sums(
             for d in special
         ]
         G = xp.exp(-_exponent(xp, x, c, v, parts))
+        if twin is not None:
+            place = xp.arange(w.shape[0], dtype=twin.dtype, device=twin.device)
+            itself = xp.reshape(twin[rows], (-1, 1)) == xp.reshape(place, (1, -1))
+            G = xp.where(itself, xp.zeros_like(G), G)
         diff = xp.reshape(label[rows], (-1, 1)) - xp.reshape(candidate_label, (1, -1))
         if u is None:
             match = xp.astype(diff == 0.0, G.dtype)

@@ -67,20 +67,17 @@ def stage(
     is_category: NDArray[np.bool_],
     agree: _Float,
     dtype: Any = np.float32,
-    ragged: bool = False,
 ) -> Pairs:
     """Lay out references (R, q) and prototypes (M, q), NaN where missing, once for many sums.
 
     Labels are class codes, whole numbers, or targets. Numbers are taken less their mean over the
-    prototypes, which changes no difference and keeps squares short. If ``ragged``, any column is
-    taken for one with a missing value.
+    prototypes, which changes no difference and keeps squares short.
     """
     dtype = np.dtype(dtype)
     known = ~np.isnan(candidates)
     mean = np.where(known, candidates, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     centre = np.where(is_category, 0.0, mean)
     special = is_category | np.isnan(references).any(axis=0) | ~known.all(axis=0)
-    special |= ragged
     own = np.zeros(len(references) + ROWS, dtype)
     own[: len(references)] = label
     rows = np.ascontiguousarray(references - centre, dtype=dtype)

@@ -9,8 +9,12 @@ __all__ = [
     "plain_add_special",
     "plain_column",
     "plain_column_special",
+    "plain_hear",
+    "plain_heard",
     "plain_mass",
+    "plain_put",
     "plain_slope",
+    "plain_sum_lanes",
 ]
 
 
@@ -29,6 +33,17 @@ def plain_add(squares):
         here += ((rows[:, :, None] - c) ** 2).sum(axis=1) if squares else rows @ c
 
     return add
+
+
+def plain_put(squares):
+    """Do as ``put_squares`` or ``put_products``."""
+
+    def put(tile, at, x, x_at, panel, panel_at, depth):
+        tile[at : at + ROWS * lanes(tile.dtype)] = 0
+        by_row = np.ascontiguousarray(x[x_at : x_at + depth * ROWS].reshape(depth, ROWS).T).ravel()
+        plain_add(squares)(tile, at, by_row, 0, depth, panel, panel_at, depth)
+
+    return put
 
 
 def plain_column(columns, squares):
@@ -112,3 +127,26 @@ def plain_slope(targets):
         out[out_at : out_at + len(sums) * width] = np.concatenate(sums)
 
     return slope
+
+
+def plain_hear(tile, at, n, w, w_at, w_too, out, out_at, out_too):
+    """Do as ``hear``."""
+    width = lanes(tile.dtype)
+    here = tile[at : at + n * width]
+    here[:] = np.exp2(-np.minimum(here, negligible(tile.dtype)))
+    plain_heard(tile, at, n, w, w_at, out, out_at)
+    plain_heard(tile, at + width // 2, n, w, w_too, out, out_too)
+
+
+def plain_heard(tile, at, n, w, w_at, out, out_at):
+    """Do as ``add_heard``."""
+    width = lanes(tile.dtype)
+    half = width // 2
+    here = np.stack([tile[at + r * width :][:half] for r in range(n)])
+    out[out_at : out_at + n * half] += (here * w[w_at : w_at + half]).ravel()
+
+
+def plain_sum_lanes(by_lane, n, out):
+    """Do as ``sum_lanes``."""
+    half = lanes(by_lane.dtype) // 2
+    out[:n] = by_lane[: n * half].reshape(n, half).sum(axis=1)

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from psephos.kernels._jit import jit, run_blocks
 from psephos.kernels._power import wide
 from psephos.kernels.prototype_code import COLUMNS, FEW, MANY, ROWS, lanes
+from psephos.kernels.prototype_masses import LEAST, kernel_sums
 from psephos.kernels.prototype_pack import (
     HALF_LOG2E,
     Pack,
@@ -37,7 +38,6 @@ from psephos.kernels.prototype_pack import (
     aligned,
     expand_rows,
     fill_rows,
-    lay_out,
     pack_columns,
     stage,
 )
@@ -60,17 +60,17 @@ __all__ = ["Pairs", "Sums", "batch_sums", "kernel_sums", "stage"]
 
 _Float = NDArray[np.float64]
 TINY = 1e-10  # in the logarithm
-_LEAST = 1e-30  # feature weights below are 0: their squares would leave the range of numbers
 _CACHE = 2**19  # bytes of a tile of pairs, and of what else it needs
 _TILE = 96
 _DEPTH = 256
 _TASKS = 16
-_BLOCK = 2**14  # rows of a prediction laid out at once
 _STEP = 16  # numbers from one reference to the next in a block of MANY columns
 _EXPANDED = 12  # columns from which on squares are expanded
 _LONGEST = {4: 512.0, 8: 4096.0}  # |x|^2 + |c|^2 in base 2, by bytes of a number
 _SMALL = 1_000_000  # multiplications that are not worth a second thread
 _ROOMS = 8  # kept by a thread
+_SILENT = 1e4  # an exponent at which a kernel is 0
+_NO_TWINS = np.empty(0, np.int64)
 _rooms = threading.local()
 
 
@@ -103,6 +103,15 @@ def _exponents(tile, up, stride, x, pack, panel, width, start, end, expanded):
         for k in range(pack.column.shape[0] - plain):
             here = (panel * depth + plain + 2 + k) * width
             add_special(tile, 0, up, x, plain + 2 + k, stride, pack.panels, here, pack.near, 2 * k)
+
+
+@jit(_nrt=False)
+def _silence(tile, twin, first, width):
+    """Let no reference hear the candidate that is itself."""
+    for r in range(len(twin)):
+        lane = twin[r] - first
+        if 0 <= lane < width:
+            tile[r * width + lane] = _SILENT
 
 
 @jit(_nrt=False)
@@ -207,7 +216,7 @@ def _add_candidates_squares(pack, w, by_w, width, out):
 @jit(_nrt=False)
 def _task(
     rows, label, column_label, near, far, both, w, of, regression, base_own, base_total, omega,
-    span, size, limit, crossing, gradient, masses, by_v, by_w, by_u, room,
+    twin, span, size, limit, crossing, gradient, masses, by_v, by_w, by_u, room,
 ):  # fmt: skip
     """One task's references, tile by tile; return its part of the value.
 
@@ -232,7 +241,7 @@ def _task(
         near_end = near.plain + 2 if expanded else near.plain
         own[: up * width] = 0
         total[: up * width] = 0
-        begin = 0
+        begin = np.int64(0)  # a literal 0 would have its callee compiled twice
         while True:
             end = min(begin + _DEPTH, near_end)
             for p in range(n_panels):
@@ -243,6 +252,8 @@ def _task(
                 if end < near_end:
                     continue
                 at = p * width
+                if len(twin):
+                    _silence(here, twin[start : start + n], at, width)
                 if regression:
                     mass_targets(here, 0, up, label, start, column_label, at, w, at, own, total,
                                  0, of)  # fmt: skip
@@ -329,7 +340,7 @@ def batch_sums(
     n_jobs: int | None = None,
     gradient: bool = True,
     entering: NDArray[np.bool_] | None = None,
-    expand: bool = True,
+    twin: NDArray[np.int64] = _NO_TWINS,
 ) -> Sums:
     """Log-likelihood of a batch with its derivatives, and its masses.
 
@@ -348,8 +359,8 @@ def batch_sums(
         False: value and masses alone.
     entering : (q,) bool, default=None
         Columns with v = 0: derivatives by v^2 of these, instead of those by v.
-    expand : bool, default=True
-        Whether squares of many columns may be expanded, which a tile's longest row decides.
+    twin : (R,) int64, default=empty
+        Where a reference is itself a candidate, which: it is not heard there. -1 elsewhere.
 
     Returns
     -------
@@ -357,7 +368,7 @@ def batch_sums(
     """
     dtype = pairs.rows.dtype
     width, n_rows, whole = lanes(dtype), len(pairs.rows), pairs.columns.shape[1]
-    near = pack_columns(pairs, v, v > _LEAST, False)
+    near = pack_columns(pairs, v, v > LEAST, False)
     far = near if entering is None else pack_columns(pairs, v, entering, True)
     weight = np.zeros(whole, dtype)
     weight[: pairs.m] = w
@@ -376,11 +387,10 @@ def batch_sums(
         ends = (k * span, min(n_rows, (k + 1) * span))
         values[k] = _task(
             pairs.rows, pairs.label, pairs.column_label, near, far, far is near, weight, of,
-            u > 0.0, base_own, base_total, omega, ends, size, _LONGEST[dtype.itemsize], crossing,
-            gradient, masses, by_v[k], by_w[k], by_u[k], room,
+            u > 0.0, base_own, base_total, omega, twin, ends, size, _LONGEST[dtype.itemsize],
+            _EXPANDED, gradient, masses, by_v[k], by_w[k], by_u[k], room,
         )  # fmt: skip
 
-    crossing = _EXPANDED if expand else len(near.column) + 1
     small = n_rows * whole * (len(near.column) + 10) < _SMALL
     run_blocks(task, n_tasks, 1 if small else n_jobs)
     share, spread = by_u.sum(axis=0)
@@ -397,51 +407,4 @@ def _by_feature_weight(sums: _Float, pack: Pack, v: _Float, by_v: bool) -> _Floa
     columns = pack.column[there]
     by = -1.0 / (v[columns] * HALF_LOG2E) if by_v else -0.5
     out[columns] = by * sums[there]
-    return out
-
-
-def kernel_sums(
-    rows: _Float,
-    prototypes: _Float,
-    v: _Float,
-    weight: _Float,
-    is_category: NDArray[np.bool_],
-    agree: _Float,
-    dtype: Any = np.float64,
-    n_jobs: int | None = None,
-) -> _Float:
-    """``sum_j G_v(x_i, c_j) weight_jl``: (n, L) of rows (n, q), prototypes (m, q), weight (m, L).
-
-    A prototype is looked at only for the sums where its weight is not 0, so class masses, with
-    each prototype in one class, cost as much as one sum. Any weights may be negative. What a row
-    gets does not depend on the other rows, to the bit.
-    """
-    read = v > _LEAST
-    out = np.zeros((len(rows), weight.shape[1]))
-    rows, kinds = rows[:, read], (is_category[read], agree[read])
-    ragged = np.isnan(rows).any(axis=1)
-    for some, every in ((~ragged, False), (ragged, True)):
-        places = np.flatnonzero(some)
-        for start in range(0, len(places), _BLOCK):
-            here = places[start : start + _BLOCK]
-            label = np.zeros(len(here)), np.zeros(len(prototypes))
-            pairs = stage(rows[here], prototypes[:, read], *label, *kinds, dtype, every)
-            out[here] = _table_sums(pairs, v[read], weight, n_jobs)
-    return out
-
-
-def _table_sums(pairs: Pairs, v: _Float, weight: _Float, n_jobs: int | None) -> _Float:
-    n = len(pairs.rows)
-    zeros, ones = np.zeros(n), np.ones(n)
-    out = np.zeros((n, weight.shape[1]))
-    for part in range(weight.shape[1]):
-        heard = np.flatnonzero(weight[:, part])
-        if len(heard) == 0:
-            continue
-        columns, theirs = lay_out(pairs.columns[:, heard].T, zeros[:1], pairs.rows.dtype)
-        some = pairs._replace(columns=columns, column_label=theirs, m=len(heard))
-        out[:, part] = batch_sums(
-            some, v, weight[heard, part], 0.0, ones, ones, zeros, n_jobs, gradient=False,
-            expand=False,
-        ).total  # fmt: skip
     return out

@@ -18,11 +18,16 @@ from psephos.kernels.prototype_plain import (
     plain_add_special,
     plain_column,
     plain_column_special,
+    plain_hear,
+    plain_heard,
     plain_mass,
+    plain_put,
     plain_slope,
+    plain_sum_lanes,
 )
 
 __all__ = [
+    "add_heard",
     "add_products",
     "add_special",
     "add_squares",
@@ -31,10 +36,14 @@ __all__ = [
     "column_special",
     "column_squares",
     "column_squares_last",
+    "hear",
     "mass_classes",
     "mass_targets",
+    "put_products",
+    "put_squares",
     "slope_classes",
     "slope_targets",
+    "sum_lanes",
 ]
 
 
@@ -61,6 +70,28 @@ def _add(squares: bool) -> Callable[..., None]:
         sums = c.loop(depth, start, body)
         for r, place in enumerate(row):
             c.store(sums[2 * r : 2 * r + 2], place)
+
+    return write
+
+
+def _put(squares: bool) -> Callable[..., None]:
+    def write(c: Code, tile, at, x, x_at, panel, panel_at, depth):
+        width = 2 * c.length
+
+        def body(d, sums):
+            here = c.load(panel, panel_at, c.times(d, width))
+            mine = c.place(x, x_at, c.times(d, ROWS))
+            news = []
+            for r in range(ROWS):
+                one = c.spread(mine, r)
+                for h in range(2):
+                    diff = c.sub(here[h], one) if squares else one
+                    news.append(c.add(sums[2 * r + h], c.mul(diff if squares else here[h], diff)))
+            return news
+
+        sums = c.loop(depth, [c.number(0.0)] * (2 * ROWS), body)
+        for r in range(ROWS):
+            c.store(sums[2 * r : 2 * r + 2], tile, at, r * width)
 
     return write
 
@@ -215,6 +246,41 @@ def _slope(targets: bool) -> Callable[..., None]:
     return write
 
 
+def _hear(c: Code, tile, at, n, w, w_at, w_too, out, out_at, out_too):
+    weights = c.load_one(w, w_at), c.load_one(w, w_too)
+
+    def body(r, _):
+        here, there = c.place(tile, at, c.times(r, 2 * c.length)), c.times(r, c.length)
+        kernels = [c.exp2_minus_short(e) for e in c.load(here)]
+        c.store(kernels, here)
+        for kernel, weight, begin in zip(kernels, weights, (out_at, out_too), strict=True):
+            place = c.place(out, begin, there)
+            c.store_one(c.add(c.load_one(place), c.mul(kernel, weight)), place)
+        return []
+
+    c.loop(n, [], body)
+
+
+def _add_heard(c: Code, tile, at, n, w, w_at, out, out_at):
+    weight = c.load_one(w, w_at)
+
+    def body(r, _):
+        kernel = c.load_one(tile, at, c.times(r, 2 * c.length))
+        place = c.place(out, out_at, c.times(r, c.length))
+        c.store_one(c.add(c.load_one(place), c.mul(kernel, weight)), place)
+        return []
+
+    c.loop(n, [], body)
+
+
+def _sum_lanes(c: Code, by_lane, n, out):
+    def body(r, _):
+        c.b.store(c.sum_of(c.load_one(by_lane, c.times(r, c.length))), c.place(out, r))
+        return []
+
+    c.loop(n, [], body)
+
+
 def _pick(write: Callable[..., None], plain: Callable[..., None]) -> Any:
     off = numba.config.DISABLE_JIT  # type: ignore[attr-defined]
     return plain if off else make_intrinsic(write)
@@ -225,6 +291,18 @@ def _pick(write: Callable[..., None], plain: Callable[..., None]) -> Any:
 add_products: Any = _pick(_add(False), plain_add(False))
 #: The same of ``(x[row, d] - panel[d, lane])^2``.
 add_squares: Any = _pick(_add(True), plain_add(True))
+#: (tile, at, x, x_at, panel, panel_at, depth): both put in place of what the tile held, the rows
+#: of x side by side, ``x[d, row]``: twelve places to read from would not fit the registers.
+put_products: Any = _pick(_put(False), plain_put(False))
+put_squares: Any = _pick(_put(True), plain_put(True))
+#: (tile, at, n, w, w_at, w_too, out, out_at, out_too): put the kernel 2^-e in place of e, and add
+#: ``w kernel`` to ``out[row, lane]``, whose rows are of one vector: each of the two vectors has its
+#: own weights and its own place there. (2^-negligible where e exceeds that.)
+hear: Any = _pick(_hear, plain_hear)
+#: (tile, at, n, w, w_at, out, out_at): the last step once more, for one vector of each row.
+add_heard: Any = _pick(_add_heard, plain_heard)
+#: (by_lane, n, out): the sum of each of n vectors.
+sum_lanes: Any = _pick(_sum_lanes, plain_sum_lanes)
 #: (tile, at, n, x, x_at, stride, panel, panel_at, terms, terms_at): one column that needs a
 #: question. ``terms`` holds what it adds where codes differ (negative: a column of numbers, which
 #: adds the squared difference) and where a value is missing.

@@ -32,18 +32,32 @@ def distinct_rows(data: Training) -> Training:
     A row of weight 2 is then the row given twice, in every part of the algorithm; so leaving a
     row out leaves out its copies. The first copy's identifier is kept.
     """
-    head = data.table.dense(slice(_KEY_COLUMNS))
-    groups = _groups(np.column_stack([head, data.y]).astype(np.float64))
-    if groups.max() + 1 == len(groups):
-        return data
-    suspects = np.flatnonzero(np.bincount(groups)[groups] > 1)
+    marks = _marks(data.table.dense(slice(_KEY_COLUMNS)), data.y)
+    ranked = np.sort(marks)
+    suspects = np.flatnonzero(np.isin(marks, ranked[1:][ranked[1:] == ranked[:-1]]))
     rest = data.table.take(suspects).dense()
     same = _groups(np.column_stack([rest, data.y[suspects]]).astype(np.float64))
-    first = np.arange(len(groups))
+    first = np.arange(len(marks))
     first[suspects] = suspects[_first_of(same)]
     kept = np.unique(first)
+    if len(kept) == len(marks):
+        return data
     weight = np.bincount(first, data.weight, minlength=len(first))[kept]
     return data.take(kept)._replace(weight=weight)
+
+
+def _marks(rows: _Floats, y: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return a number per row, the same for equal rows and hardly ever for others.
+
+    Sorting these takes a third of the memory and time of sorting the rows.
+    """
+    marks = np.zeros(len(rows), dtype=np.uint64)
+    for column in (*rows.T, y):
+        value = np.where(np.isnan(column), np.nan, column).astype(np.float64) + 0.0
+        marks ^= value.view(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+        marks *= np.uint64(0xFF51AFD7ED558CCD)
+        marks ^= marks >> np.uint64(32)
+    return marks
 
 
 def ordered_rows(data: Training) -> Training:
@@ -71,6 +85,6 @@ def _groups(rows: _Floats) -> NDArray[np.intp]:
 
 def _first_of(groups: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return for each row the position of the first row of its group."""
-    first = np.full(groups.max() + 1, len(groups))
+    first = np.full(groups.max(initial=-1) + 1, len(groups))
     np.minimum.at(first, groups, np.arange(len(groups)))
     return first[groups]

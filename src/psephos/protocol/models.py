@@ -106,12 +106,12 @@ _ALL = (
         building.proset,
         _both(
             {
-                "lambda_v": LogUniform(1e-5, 1e-1),
+                "lambda_v": LogUniform(1e-4, 1.0),
                 "n_batches": Integers(1, 4),
                 "class_weight": Choice(("balanced",)),  # as with SamBA
             },
             {
-                "lambda_v": LogUniform(1e-6, 1e-1),
+                "lambda_v": LogUniform(1e-6, 1.0),
                 "n_batches": Integers(1, 10),
                 "class_weight": _WEIGHTS,
             },

@@ -18,6 +18,7 @@ from psephos._errors import PsephosError, PsephosTypeError
 from psephos._params import Constraint, Interval, Jobs, Options, check_params
 from psephos.models import ProsetClassifier, ProsetRegressor
 from psephos.models.prototypes.candidates import target_strata
+from psephos.models.prototypes.common import automatic
 from psephos.protocol._near import suggest
 from psephos.protocol.distributions import LogUniform, draw
 from psephos.protocol.prototype_paths import (
@@ -305,9 +306,11 @@ class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
         self, offered: Offered, folds: list[Split], scoring: str, seed: int
     ) -> list[_Stage]:
         up_to = np.arange(self.max_batches + 1)
-        one_w = float(self.estimator.lambda_w)
+        one_w = self.estimator.lambda_w
+        if one_w == "auto":
+            one_w = automatic("lambda_w", float(offered.weight.sum()), 1)
         if self.strategy == "joint":
-            grid = [{"lambda_v": value, "lambda_w": one_w} for value in self._grid()]
+            grid = [{"lambda_v": value, "lambda_w": float(one_w)} for value in self._grid()]
             return [self._stage(1, grid, up_to, offered, folds, scoring, seed)]
         pairs = self._pairs(seed)
         first = self._stage(1, pairs, np.array([1]), offered, folds, scoring, seed)

@@ -23,14 +23,16 @@ def weighted_sum(voters: Voters, weights: _Floats, X: _Floats) -> _Floats:
     return np.einsum("nt,ntk->nk", weights, voters.votes(X))
 
 
-def heard(voters: Voters, weighting: Weighting, X: _Floats) -> tuple[_Floats, _Floats, _Floats]:
+def heard(
+    voters: Voters, weighting: Weighting, X: _Floats
+) -> tuple[_Floats, _Floats, _Floats | None]:
     """Return (sum over t of w_t votes_t, sum over t of |w_t|, log_scale): (n, K), (n,), (n,).
 
-    The true sums are exp(log_scale) times these.
+    The true sums are exp(log_scale) times these; None: they are these.
     """
     direct = prototypes_of(voters, weighting)
     if direct is not None:
-        return (*direct[1].heard(X, direct[0].answers), np.zeros(len(X)))
+        return (*direct[1].heard(X, direct[0].answers), None)
     weights, log_scale = weighting.relative(X)
     return weighted_sum(voters, weights, X), np.abs(weights).sum(axis=1), log_scale
 

@@ -1,13 +1,13 @@
 """How loudly prototypes are heard: Gaussian kernels around training cases."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.prototype_sums import kernel_sums
+from psephos.kernels.prototype_masses import Crowds, Reading, said
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, check_columns, positions, usage_table
 
@@ -194,7 +194,7 @@ class KernelWeights:
         """Return (q,): which columns hold categories."""
         return self.n_levels > 0
 
-    @property
+    @cached_property
     def has_prior(self) -> bool:
         """Return whether somebody is heard everywhere."""
         return bool((self.batches.batch == PRIOR).any())
@@ -279,25 +279,40 @@ class KernelWeights:
         """
         return self._relative(self._scaled(X), shift=not self.has_prior)
 
-    def heard(self, X: _Floats, said: Answers) -> tuple[_Floats, _Floats]:
-        """Return (sum over t of w_t(x) said_t, sum over t of w_t(x)): (n, K), (n,).
+    def heard(self, X: _Floats, answers: Answers) -> tuple[_Floats, _Floats]:
+        """Return (sum over t of w_t(x) answer_t, sum over t of w_t(x)): (n, K), (n,).
 
         As ``weights(X) @ values`` but for rounding, in memory O(n K).
         """
-        Z = self._scaled(X)
-        table = said.table * self.weight[:, None]
-        sums = np.tile(table[self.batches.batch == PRIOR].sum(axis=0), (len(Z), 1))
-        for b, v in enumerate(self.batches.inverse_bandwidth):
-            own = self.batches.batch == b
-            sums += kernel_sums(
-                Z, self.prototypes[own], v, table[own], self.is_category, self.agree
-            )
-        if said.kinds is None:
+        prior, crowds = self._laid_out(answers)
+        sums = np.empty((len(X), len(prior)))
+        sums[:] = prior
+        for crowd in crowds:
+            crowd.add(X, sums)
+        if answers.kinds is None:
             return sums[:, :-1], sums[:, -1]
-        total = np.zeros((len(Z), said.kinds.shape[1]))
-        for share, value in zip(sums.T, said.kinds, strict=True):  # one order, whatever the rows
-            total += share[:, None] * value
-        return total, sums.sum(axis=1)
+        total, mass = np.empty((len(X), answers.kinds.shape[1])), np.empty(len(X))
+        said(sums, answers.kinds, total, mass)
+        return total, mass
+
+    def _laid_out(self, answers: Answers) -> tuple[_Floats, list[Crowds]]:
+        """Return what priors add to each sum, and the batches; kept for the next call."""
+        kept: Any = self.__dict__.get("_laid")
+        if kept is None or kept[0] is not answers:
+            table = answers.table * self.weight[:, None]
+            of, v = self.batches.batch, self.batches.inverse_bandwidth
+            reading = Reading(self.columns, self.centre, self.inverse, self.n_levels)
+            crowds = [
+                Crowds(reading, self.prototypes[of == b], v[b], table[of == b], self.agree)
+                for b in range(len(v))
+            ]
+            kept = answers, table[of == PRIOR].sum(axis=0), crowds
+            self.__dict__["_laid"] = kept
+        return kept[1:]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields: what was derived from them is made anew."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def weights(self, X: _Floats) -> _Floats:
         """Return the raw (n, T) weights."""

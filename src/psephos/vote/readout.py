@@ -64,11 +64,18 @@ class Readout:
         k = target.n_classes
         if self.link == "share":
             if k == 2:
-                up = np.clip((1.0 + score[:, 0]) / 2.0, 0.0, 1.0)  # sums round
-                return np.column_stack([1.0 - up, up])
-            shares = np.clip(((k - 1) * score + 1.0) / k, 0.0, None)
+                up = np.minimum(np.maximum((1.0 + score[:, 0]) / 2.0, 0.0), 1.0)  # sums round
+                return _both(up)
+            shares = np.maximum(((k - 1) * score + 1.0) / k, 0.0)
             return shares / shares.sum(axis=1, keepdims=True)
         if k == 2:
-            up = _special.expit(self.slope * score[:, 0])
-            return np.column_stack([1.0 - up, up])
+            return _both(_special.expit(self.slope * score[:, 0]))
         return _special.softmax(self.slope * score, axis=1)
+
+
+def _both(up: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return (n, 2) probabilities from those of the second class."""
+    both = np.empty((len(up), 2))
+    np.subtract(1.0, up, out=both[:, 0])
+    both[:, 1] = up
+    return both

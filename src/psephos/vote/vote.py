@@ -91,7 +91,7 @@ class Vote:
 
     @cached_property
     def _compact(self) -> "Vote":
-        return self.select(self.columns)
+        return self if len(self.columns) == self.n_features else self.select(self.columns)
 
     def _blocks(self, X: Any) -> Iterator[tuple[slice, _Floats]]:
         """Yield rows in blocks, only the columns that are read, dense float64."""
@@ -124,11 +124,13 @@ class Vote:
         compact = self._compact
         for part, read in self._blocks(X):
             total, size, log_scale = heard(compact.voters, compact.weighting, read)
-            with np.errstate(over="ignore"):
-                true_scale = np.exp(log_scale)
-                mass[part] = size * true_scale
-                if self.readout.score == "sum":
-                    total = total * true_scale[:, None]
+            mass[part] = size
+            if log_scale is not None:
+                with np.errstate(over="ignore"):
+                    true_scale = np.exp(log_scale)
+                    mass[part] *= true_scale
+                    if self.readout.score == "sum":
+                        total = total * true_scale[:, None]
             score[part] = self.readout.finish(total, size)
         return score, mass
 

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from psephos import PsephosError
 from psephos.models.prototypes.candidates import (
     draw_candidates,
+    draw_judged_by_all,
     group_shares,
     hard_rows,
     misread_rows,
@@ -21,6 +22,11 @@ def draw(strata, hard=None, weight=None, seed=0, **options):
     hard = np.zeros(len(strata), dtype=bool) if hard is None else np.asarray(hard)
     weight = np.ones(len(strata)) if weight is None else np.asarray(weight, dtype=float)
     return draw_candidates(strata, hard, weight, np.random.default_rng(seed), **options)
+
+
+def parted(*given, **options):
+    """Candidates, references and their weights."""
+    return draw(*given, **options)[:3]
 
 
 # Hard rows
@@ -149,7 +155,7 @@ def test_every_draw_divides_the_rows_and_keeps_the_proportions(table, max_fracti
     strata, _, weight = table
     counts = np.bincount(strata[weight > 0], minlength=4)
     assume(counts.max() > 1)
-    chosen, others, omega = draw(
+    chosen, others, omega = parted(
         *table, max_fraction=max_fraction, n_candidates=n_candidates, seed=1
     )
     both = np.concatenate([chosen, others])
@@ -168,7 +174,7 @@ def test_every_draw_divides_the_rows_and_keeps_the_proportions(table, max_fracti
 def test_hard_rows_are_drawn_as_often_as_others():
     strata = np.zeros(1000, dtype=int)
     hard = np.arange(1000) < 100
-    chosen, others, omega = draw(strata, hard, n_candidates=60)
+    chosen, others, omega = parted(strata, hard, n_candidates=60)
     assert (chosen < 100).sum() == 30
     assert len(chosen) == 60
     # within a group a reference weighs what it is, times what it stands for
@@ -222,7 +228,7 @@ def test_a_class_of_two_gives_one_candidate_and_one_reference_whatever_its_group
     strata = np.array([0] * 20 + [1, 1])
     hard = np.zeros(22, dtype=bool)
     hard[20] = True  # two groups of one would spare none
-    chosen, others, omega = draw(strata, hard)
+    chosen, others, omega = parted(strata, hard)
     assert (chosen >= 20).sum() == 1
     assert_allclose(omega[others >= 20], 2 / 22)
 
@@ -230,13 +236,13 @@ def test_a_class_of_two_gives_one_candidate_and_one_reference_whatever_its_group
 def test_the_row_of_a_class_of_one_is_a_reference():
     strata = np.array([0] * 9 + [1])
     for seed in range(20):
-        chosen, others, _ = draw(strata, seed=seed)
+        chosen, others, _ = parted(strata, seed=seed)
         assert 9 in others
         assert len(chosen) == 4
 
 
 def test_more_groups_than_candidates_leave_no_class_without_one():
-    chosen, _, _ = draw(np.repeat(np.arange(10), 8), np.tile([True, False], 40), n_candidates=10)
+    chosen, _, _ = parted(np.repeat(np.arange(10), 8), np.tile([True, False], 40), n_candidates=10)
     assert_array_equal(np.bincount(np.arange(80)[chosen] // 8), 1)
 
 
@@ -245,3 +251,40 @@ def test_without_two_rows_of_a_class_there_is_no_prototype():
         draw([0, 1, 1], weight=[1, 1, 0], names=("ape", "bee"))
     with pytest.raises(PsephosError, match=r"\(classes 0, 1, 2, 3, 4 and 2 more\)"):
         draw(np.arange(7))
+
+
+# All rows as judges
+
+
+@given(table=tables(), n_candidates=st.sampled_from([1, 3, 7, 1000]))
+def test_where_all_judge_a_reference_knows_which_candidate_it_is(table, n_candidates):
+    strata, hard, weight = table
+    heard = np.flatnonzero(weight > 0)
+    assume(len(heard) and np.bincount(strata[heard]).max() > 1)
+    generator = np.random.default_rng(0)
+    found = draw_judged_by_all(strata, hard, weight, generator, n_candidates=n_candidates)
+    assert_array_equal(found.references, heard)
+    assert_allclose(found.omega, weight[heard] / weight.sum())
+    assert (np.diff(found.candidates) > 0).all()
+    if len(heard) <= n_candidates:
+        assert_array_equal(found.candidates, heard)
+    both = np.flatnonzero(found.twin >= 0)
+    assert_array_equal(found.candidates[found.twin[both]], found.references[both])
+    assert len(both) == len(found.candidates)
+    groups, sizes = np.unique(2 * strata[heard] + hard[heard], return_counts=True)
+    # a group keeps a reference that is no candidate, so one of a single row gives none
+    assert set(groups[sizes > 1] // 2) <= set(strata[found.candidates])
+
+
+def test_where_all_judge_hard_rows_are_drawn_as_often_as_others():
+    hard = np.arange(1000) < 100
+    generator = np.random.default_rng(0)
+    found = draw_judged_by_all(np.zeros(1000, int), hard, np.ones(1000), generator, n_candidates=60)
+    assert (found.candidates < 100).sum() == 30
+
+
+def test_where_all_judge_one_row_a_class_is_no_table():
+    with pytest.raises(PsephosError, match="at least two rows"):
+        draw_judged_by_all(
+            np.array([0, 1]), np.zeros(2, bool), np.ones(2), np.random.default_rng(0)
+        )

@@ -3,7 +3,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos._errors import PsephosError
-from psephos.models.prototypes.objective import BatchObjective, objective_dense, own_and_total
+from psephos.models.prototypes.dense import objective_dense
+from psephos.models.prototypes.objective import BatchObjective, own_and_total
 
 PENALTIES = {"lambda_v": 1e-2, "lambda_w": 1e-3, "lambda_u": 1e-3, "alpha_v": 0.3, "alpha_w": 0.1}
 
@@ -44,6 +45,44 @@ def differences(f, theta, step=1e-5):
             values.append(f(moved)[0])
         out[i] = np.dot([1, -8, 8, -1], values) / (12 * step)
     return out
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_a_row_that_is_both_does_not_hear_itself(random_seed, regression):
+    """As if each reference were judged by the candidates without it."""
+    given, theta = parts(random_seed, regression, missing=0.1, R=40)
+    rng = np.random.default_rng(random_seed)
+    own = np.sort(rng.choice(40, 23, replace=False))
+    given = (given[0], given[0][own], given[2], given[2][own], *given[4:])
+    twin = np.full(40, -1)
+    twin[own] = np.arange(23)
+    settings = {"regression": regression, "dtype": "float64", **PENALTIES}
+    both = BatchObjective(*given, twin=twin, **settings)
+    value, gradient = both(theta)
+    apart, none = 0.0, np.zeros(40)
+    penalty = BatchObjective(*given[:6], none, *given[7:], **settings)(theta)[0]  # omega 0
+    for n in range(40):
+        quiet = theta.copy()
+        if twin[n] >= 0:
+            quiet[5 + twin[n]] = 0.0
+        one = none.copy()
+        one[n] = given[6][n]
+        alone = BatchObjective(*given[:6], one, *given[7:], **settings)
+        rest = BatchObjective(*given[:6], none, *given[7:], **settings)
+        apart += alone(quiet)[0] - rest(quiet)[0]
+    assert_allclose(value, apart + penalty, rtol=1e-12)
+    expected = differences(both, theta, 1e-3)
+    assert_allclose(gradient, expected, atol=1e-9 * np.abs(expected).max(), rtol=1e-8)
+    by_weights = both.by_weights(theta)
+    assert_allclose(by_weights[0], value, rtol=1e-14)
+    assert_allclose(by_weights[1], gradient[5:28], rtol=1e-12)
+
+
+def test_a_twin_that_is_no_candidate_is_refused():
+    given, _ = parts(0)
+    for twin in (np.zeros(3, int), np.full(61, 23)):
+        with pytest.raises(PsephosError, match="twin has shape"):
+            BatchObjective(*given, twin=twin)
 
 
 @pytest.mark.parametrize("regression", [False, True])
@@ -167,11 +206,13 @@ def test_dense_sums_are_the_same(random_seed, name, regression, missing, categor
     xp = pytest.importorskip(name, reason=f"needs the package {name}")
     given, theta = parts(random_seed, regression, missing, categories)
     theta[0] = 0.0
-    f = BatchObjective(*given, regression=regression, dtype="float64", **PENALTIES)
+    twin = np.where(np.arange(61) < 23, np.arange(61), -1) if missing else None
+    f = BatchObjective(*given, regression=regression, dtype="float64", twin=twin, **PENALTIES)
     *arrays, is_category, agree = given
     value, gradient = objective_dense(
         xp, *(xp.asarray(np.asarray(a, dtype=float)) for a in arrays), is_category.tolist(),
-        xp.asarray(agree), xp.asarray(theta), regression=regression, block=25, **PENALTIES,
+        xp.asarray(agree), xp.asarray(theta), regression=regression, block=25,
+        twin=None if twin is None else xp.asarray(twin), **PENALTIES,
     )  # fmt: skip
     expected, slope = f(theta)
     assert_allclose(float(value), expected, rtol=1e-12)

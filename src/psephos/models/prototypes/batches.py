@@ -9,53 +9,23 @@ from psephos._input import Context
 from psephos.models.prototypes.candidates import (
     Draw,
     draw_candidates,
+    draw_judged_by_all,
     hard_rows,
     misread_rows,
-    target_strata,
 )
 from psephos.models.prototypes.merging import merge_prototypes
 from psephos.models.prototypes.objective import BatchObjective, own_and_total
-from psephos.models.prototypes.optimiser import WEIGHT_SCALE, Minimum, choose_start, descend
-from psephos.models.prototypes.scaling import Scaled
+from psephos.models.prototypes.optimiser import WEIGHT_SCALE, Minimum, choose_start
+from psephos.models.prototypes.problems import Masses, Problem
+from psephos.models.prototypes.reentry import descend_with_reentry
+from psephos.models.prototypes.windows import Windows
 from psephos.vote import PrototypeBatch
 
-__all__ = ["Problem", "Settings", "class_problem", "fit_batches", "number_problem"]
+__all__ = ["Batch", "Settings", "fit_batches"]
 
 _Floats = NDArray[np.float64]
 _U_START = 2.0  # a batch's density is at first half as wide as that of all targets
-_STRATA = 5  # ranges of a target that stand in for classes, fewer where rows are few
 _U_LEAST = 1e-3  # and at most a thousand times as wide
-
-
-class Masses(NamedTuple):
-    """What the vote so far gives each training row: its own answer, in all, and each class."""
-
-    own: _Floats  # (n,)
-    total: _Floats  # (n,)
-    by_class: _Floats  # (n, K); (n, 0) for numbers
-
-
-class Problem(NamedTuple):
-    """What a batch is fitted to, for classes and for numbers.
-
-    `y` are class codes, or targets of mean 0 and variance 1; `prior` holds the frequency of each
-    row's class, or the prior's density of its target; `answer` is what a row says as a prototype.
-    """
-
-    scaled: Scaled
-    y: _Floats
-    answer: NDArray[Any]
-    strata: NDArray[np.intp]
-    prior: Masses
-    weight: _Floats
-    rows: NDArray[Any]
-    names: tuple[str, ...]
-    unit: float  # of the target; 0 for classes
-
-    @property
-    def regression(self) -> bool:
-        """Return whether the answers are numbers."""
-        return self.unit > 0
 
 
 class Settings(NamedTuple):
@@ -67,8 +37,10 @@ class Settings(NamedTuple):
     n_candidates: int
     max_fraction: float
     grouping: str
+    references: str
     tol: float
     max_iter: int
+    max_reentries: int
     n_jobs: int | None
 
 
@@ -77,28 +49,8 @@ class Batch(NamedTuple):
 
     found: PrototypeBatch
     minimum: Minimum
-
-
-def class_problem(
-    scaled: Scaled, codes: NDArray[np.intp], weight: _Floats, rows: NDArray[Any],
-    names: tuple[str, ...],
-) -> Problem:  # fmt: skip
-    """Return the problem of classes: the prior is their frequency."""
-    share = np.bincount(codes, weight, minlength=len(names)) / weight.sum()
-    prior = Masses(share[codes], np.ones(len(codes)), np.tile(share, (len(codes), 1)))
-    return Problem(scaled, codes.astype(float), codes, codes, prior, weight, rows, names, 0.0)
-
-
-def number_problem(
-    scaled: Scaled, y: _Floats, weight: _Floats, rows: NDArray[Any], moments: tuple[float, float]
-) -> Problem:
-    """Return the problem of numbers: the prior is a normal density with the target's moments."""
-    t = (y - moments[0]) / moments[1]
-    density = np.exp(-0.5 * t * t) / np.sqrt(2 * np.pi)
-    prior = Masses(density, np.ones(len(t)), np.empty((len(t), 0)))
-    strata = target_strata(t, weight, max(1, min(_STRATA, len(t) // 4)))
-    names = tuple(f"of target range {k + 1}" for k in range(int(strata.max()) + 1))
-    return Problem(scaled, t, y, strata, prior, weight, rows, names, moments[1])
+    theta: _Floats  # v, w and u of what is kept
+    kept: NDArray[np.intp]  # rows of the prototypes
 
 
 def fit_batches(problem: Problem, settings: Settings, context: Context) -> list[Batch]:
@@ -106,16 +58,28 @@ def fit_batches(problem: Problem, settings: Settings, context: Context) -> list[
     masses = problem.prior
     batches: list[Batch] = []
     for b in range(settings.n_batches):
-        draw = draw_candidates(
-            problem.strata, _hard(problem, masses, settings), problem.weight,
-            context.generator(b), n_candidates=settings.n_candidates,
-            max_fraction=settings.max_fraction, names=problem.names,
-        )  # fmt: skip
-        batch, theta, kept = _fit_batch(problem, draw, masses, settings)
+        draw = _draw(problem, masses, settings, context.generator(b))
+        objective = _objective(problem, draw, masses, settings)
+        batch = _fit_batch(problem, draw, masses, objective, settings)
         batches.append(batch)
-        if len(kept) and b + 1 < settings.n_batches:
-            masses = _with_batch(problem, masses, batch.found, theta, kept, settings)
+        if not len(batch.found.weight) and draw.of_all:  # so would be all that follow
+            return batches + [batch] * (settings.n_batches - b - 1)
+        if len(batch.found.weight) and b + 1 < settings.n_batches:
+            masses = _with_batch(problem, masses, batch, draw, objective, settings)
     return batches
+
+
+def _draw(
+    problem: Problem, masses: Masses, settings: Settings, generator: np.random.Generator
+) -> Draw:
+    """Return the candidates of a batch, and who judges them."""
+    given = (problem.strata, _hard(problem, masses, settings), problem.weight, generator)
+    if settings.references == "all":
+        return draw_judged_by_all(*given, n_candidates=settings.n_candidates, names=problem.names)
+    return draw_candidates(
+        *given, n_candidates=settings.n_candidates, max_fraction=settings.max_fraction,
+        names=problem.names,
+    )  # fmt: skip
 
 
 def _hard(problem: Problem, masses: Masses, settings: Settings) -> NDArray[np.bool_]:
@@ -127,37 +91,45 @@ def _hard(problem: Problem, masses: Masses, settings: Settings) -> NDArray[np.bo
 
 
 def _with_batch(
-    problem: Problem, masses: Masses, batch: PrototypeBatch, theta: _Floats,
-    kept: NDArray[np.intp], settings: Settings,
+    problem: Problem, masses: Masses, batch: Batch, draw: Draw, objective: BatchObjective,
+    settings: Settings,
 ) -> Masses:  # fmt: skip
-    """Return the masses of all rows with one more batch."""
-    if problem.regression:
-        own, total = _objective(problem, None, kept, masses, settings).masses(theta)
-        return Masses(own, total, masses.by_class)
-    scaled = problem.scaled
-    more = own_and_total(
-        scaled.Z, batch.prototypes, batch.inverse_bandwidth, batch.weight, batch.answer,
-        masses.by_class.shape[1], is_category=scaled.is_category, agree=scaled.scaling.agree,
-        n_jobs=settings.n_jobs,
-    )  # fmt: skip
-    by_class = masses.by_class + more
-    own = by_class[np.arange(len(by_class)), problem.strata]
-    return Masses(own, by_class.sum(axis=1), by_class)
+    """Return the masses of all rows with one more batch; no row hears itself that judged it."""
+    found, scaled, alone = batch.found, problem.scaled, draw.twin is not None
+    own, total, by_class = masses
+    if alone:
+        own, total = objective.masses(batch.minimum.x)
+    elif problem.regression:
+        every = Draw(batch.kept, np.arange(len(problem.y)), problem.weight / problem.weight.sum())
+        own, total = _objective(problem, every, masses, settings).masses(batch.theta)
+    if not problem.regression:
+        by_class = by_class + own_and_total(
+            scaled.Z, found.prototypes, found.inverse_bandwidth, found.weight, found.answer,
+            by_class.shape[1], is_category=scaled.is_category, agree=scaled.scaling.agree,
+            n_jobs=settings.n_jobs,
+        )  # fmt: skip
+        rows = np.arange(len(by_class)), problem.strata
+        if alone:
+            by_class[rows] = own
+        else:
+            own, total = by_class[rows], by_class.sum(axis=1)
+    return Masses(own, total, by_class)
 
 
 def _fit_batch(
-    problem: Problem, draw: Draw, masses: Masses, settings: Settings
-) -> tuple[Batch, _Floats, NDArray[np.intp]]:
-    """Return the batch, and its parameters over the rows that it keeps."""
-    objective = _objective(problem, draw, draw.candidates, masses, settings)
+    problem: Problem, draw: Draw, masses: Masses, objective: BatchObjective, settings: Settings
+) -> Batch:
+    """Return the batch that the descent ends at."""
     q, m = objective.n_columns, objective.n_candidates
     further = (_U_START,) if problem.regression else ()
-    start = choose_start(objective, q, m, further)
+    start = choose_start(
+        objective, q, m, further, _by_weights(problem, draw, masses, objective, settings)
+    )
     scale = np.concatenate([np.ones(q), np.full(m, WEIGHT_SCALE), np.ones(len(further))])
     lower = np.concatenate([np.zeros(q + m), np.full(len(further), _U_LEAST)])
-    minimum = descend(
-        objective, start, scale=scale, lower=lower, factr=settings.tol / np.finfo(float).eps,
-        max_iterations=settings.max_iter,
+    minimum = descend_with_reentry(
+        objective, start, settings.max_reentries, scale=scale, lower=lower,
+        factr=settings.tol / np.finfo(float).eps, max_iterations=settings.max_iter,
     )  # fmt: skip
     v, w, u = objective.split(minimum.x)
     heard = np.flatnonzero(w > 0) if (v > 0).any() or problem.regression else np.empty(0, np.intp)
@@ -169,7 +141,25 @@ def _fit_batch(
         problem.unit / u if problem.regression else 0.0,
     )  # fmt: skip
     theta = np.concatenate([v, weight, [u] if problem.regression else []])
-    return Batch(found, minimum), theta, rows
+    return Batch(found, minimum, theta, rows)
+
+
+def _by_weights(
+    problem: Problem, draw: Draw, masses: Masses, objective: BatchObjective, settings: Settings
+) -> Any:
+    """Return the objective as a function of the weights, as quickly as this table allows."""
+    Z, rows, own = problem.scaled.Z, draw.references, draw.candidates
+    plain = not problem.scaled.is_category.any() and not np.isnan(Z).any()
+    if not plain or not Windows.suit(len(rows), len(own), Z.shape[1]):
+        return objective.by_weights
+    apart = problem.y[rows][:, None] - problem.y[own]
+    match = (apart == 0).astype(np.float64)
+    if problem.regression:
+        match = _U_START / np.sqrt(2 * np.pi) * np.exp(-0.5 * (_U_START * apart) ** 2)
+    return Windows(
+        Z[rows], Z[own], match, masses.own[rows], masses.total[rows], draw.omega, draw.twin,
+        settings.penalties,
+    )  # fmt: skip
 
 
 def _merged(
@@ -185,16 +175,13 @@ def _merged(
     return merge_prototypes(places, label, w)
 
 
-def _objective(
-    problem: Problem, draw: Draw | None, candidates: NDArray[np.intp],
-    masses: Masses, settings: Settings,
-) -> BatchObjective:  # fmt: skip
-    """Return a batch's objective; without a draw, all rows are references."""
+def _objective(problem: Problem, draw: Draw, masses: Masses, settings: Settings) -> BatchObjective:
+    """Return a batch's objective."""
     Z, y = problem.scaled.Z, problem.y
-    rows = slice(None) if draw is None else draw.references
-    omega = problem.weight / problem.weight.sum() if draw is None else draw.omega
+    rows = draw.references if len(draw.references) < len(y) else slice(None)  # no copy
     return BatchObjective(
-        Z[rows], Z[candidates], y[rows], y[candidates], masses.own[rows], masses.total[rows], omega,
-        problem.scaled.is_category, problem.scaled.scaling.agree, regression=problem.regression,
-        n_jobs=settings.n_jobs, **settings.penalties,
+        Z[rows], Z[draw.candidates], y[rows], y[draw.candidates], masses.own[rows],
+        masses.total[rows], draw.omega, problem.scaled.is_category, problem.scaled.scaling.agree,
+        regression=problem.regression, n_jobs=settings.n_jobs, twin=draw.twin,
+        **settings.penalties,
     )  # fmt: skip

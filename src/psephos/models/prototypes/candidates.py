@@ -4,6 +4,9 @@ A batch divides the training rows: candidates may become prototypes, references 
 data are. Both are drawn within groups, so that hard rows are tried as often as easy ones. Source:
 Ruf, proset manual and releases 0.5 and 0.6, "candidate selection" and the bins algorithm.
 
+That halves a small table. `draw_judged_by_all` lets every row be a reference, candidates
+too, which do not hear themselves (leave-one-out).
+
 A row of weight 0 takes no part, as if it had not been given.
 """
 
@@ -17,6 +20,7 @@ from psephos._errors import PsephosError
 __all__ = [
     "Draw",
     "draw_candidates",
+    "draw_judged_by_all",
     "group_shares",
     "hard_rows",
     "misread_rows",
@@ -29,11 +33,17 @@ _Rows = NDArray[np.intp]
 
 
 class Draw(NamedTuple):
-    """The rows of one batch; candidates and references have no row in common."""
+    """The rows of one batch."""
 
     candidates: _Rows  # (M,) ascending
     references: _Rows  # (R,) ascending
     omega: _Floats  # (R,) the references' weights in the likelihood; they sum to 1
+    twin: _Rows | None = None  # (R,) which candidate a reference is itself, or -1; None: none is
+
+    @property
+    def of_all(self) -> bool:
+        """Return whether chance has no part in it: each row is a candidate and a reference."""
+        return len(self.candidates) == len(self.references) and self.twin is not None
 
 
 def hard_rows(
@@ -222,14 +232,47 @@ def draw_candidates(
     return Draw(np.flatnonzero(chosen), references, omega[references])
 
 
+def draw_judged_by_all(
+    strata: _Rows,
+    hard: NDArray[np.bool_],
+    weight: _Floats,
+    generator: np.random.Generator,
+    *,
+    n_candidates: int = 1000,
+    names: tuple[str, ...] = (),
+) -> Draw:
+    """Draw the candidates of a batch; all rows are references, which do not hear themselves.
+
+    Up to ``n_candidates`` rows, all are candidates; of more, shares of each group
+    (`group_shares`, without a largest fraction) are drawn as in `draw_candidates`, whose
+    parameters and error these are. The references' weights are those of the rows.
+    """
+    rows = np.flatnonzero(weight > 0)
+    candidates = rows
+    if np.bincount(strata[rows]).max() < 2:
+        raise PsephosError(_too_few(strata, weight, names))
+    if len(rows) > n_candidates:
+        groups = _groups(strata, hard, weight, None)
+        sizes = np.array([len(group) for group in groups.values()], dtype=np.intp)
+        shares = group_shares(sizes, n_candidates, 1.0)
+        _give_each_stratum_one(np.array(list(groups)) // 2, sizes, shares)
+        drawn = [
+            generator.choice(group, share, replace=False)
+            for group, share in zip(groups.values(), shares, strict=True)
+        ]
+        candidates = np.sort(np.concatenate(drawn))
+    twin = np.full(len(strata), -1, dtype=np.intp)
+    twin[candidates] = np.arange(len(candidates))
+    return Draw(candidates, rows, weight[rows] / weight.sum(), twin[rows])
+
+
 def _groups(
-    strata: _Rows, hard: NDArray[np.bool_], weight: _Floats, max_fraction: float
+    strata: _Rows, hard: NDArray[np.bool_], weight: _Floats, max_fraction: float | None
 ) -> dict[int, _Rows]:
     """Return the rows of each group that has any, by its number 2 * stratum + hard."""
     heard = weight > 0
-    divided = np.bincount(strata[heard], minlength=strata.max() + 1) >= smallest_divided(
-        max_fraction
-    )
+    least = 0 if max_fraction is None else smallest_divided(max_fraction)
+    divided = np.bincount(strata[heard], minlength=strata.max() + 1) >= least
     codes = 2 * strata + (hard & divided[strata])
     return {int(code): np.flatnonzero(heard & (codes == code)) for code in np.unique(codes[heard])}
 

@@ -1,5 +1,6 @@
 """What one batch of prototypes minimises, and the masses it leaves to the next."""
 
+import copy
 import math
 from typing import Any
 
@@ -7,12 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from psephos._errors import PsephosError
-from psephos.kernels.prototype_dense import dense_sums
+from psephos.kernels.prototype_pack import lay_out
 from psephos.kernels.prototype_sums import Sums, batch_sums, kernel_sums, stage
 
-__all__ = ["BatchObjective", "objective_dense", "own_and_total"]
+__all__ = ["BatchObjective", "own_and_total"]
 
 _Float = NDArray[np.float64]
+_NO_TWINS = np.empty(0, np.int64)
 _PARTS = ("references", "candidates", "y_references", "y_candidates", "base_own", "base_total",
           "omega", "agree")  # fmt: skip
 
@@ -51,6 +53,9 @@ class BatchObjective:
         good to about 1e-6 of the sum of the sizes of their terms.
     n_jobs : int, default=None
         Threads. The bytes of a result do not depend on it.
+    twin : ndarray of shape (R,), int, default=None
+        The candidate that is the reference itself, -1 where none is: it is left out of both
+        masses of that reference. None: candidates and references have no row in common.
 
     Raises
     ------
@@ -69,7 +74,7 @@ class BatchObjective:
         is_category: ArrayLike, agree: ArrayLike, *, regression: bool = False,
         lambda_v: float = 1e-3, lambda_w: float = 1e-8, lambda_u: float = 0.0,
         alpha_v: float = 0.05, alpha_w: float = 0.05, dtype: str = "float32",
-        n_jobs: int | None = None,
+        n_jobs: int | None = None, twin: ArrayLike | None = None,
     ) -> None:  # fmt: skip
         given = (references, candidates, y_references, y_candidates, base_own, base_total, omega,
                  agree)  # fmt: skip
@@ -81,6 +86,12 @@ class BatchObjective:
         _check_penalties(penalties)
         Z_r, Z_c, y_r, y_c, self._base_own, self._base_total, self._omega, rates = arrays
         self._pairs = stage(Z_r, Z_c, y_r, y_c, category, rates, np.dtype(dtype))
+        self._twin = np.asarray(_NO_TWINS if twin is None else twin, dtype=np.int64)
+        if len(self._twin) not in (0, len(Z_r)) or self._twin.max(initial=-1) >= len(Z_c):
+            raise PsephosError(
+                f"twin has shape {self._twin.shape}; it should be ({len(Z_r)},), places of "
+                f"candidates below {len(Z_c)}, or -1"
+            )
         self.regression, self.n_jobs = regression, n_jobs
         self._penalties = penalties
         self.n_columns, self.n_candidates = Z_r.shape[1], len(Z_c)
@@ -116,6 +127,31 @@ class BatchObjective:
         gradient = np.concatenate([sums.v + by_v, sums.w + by_w, by_u])
         return sums.value + value + more + 0.5 * p["lambda_u"] * u * u, gradient
 
+    def by_weights(self, theta: ArrayLike) -> tuple[float, _Float]:
+        """Value at theta and gradient by w alone, (M,): half the work where columns are many."""
+        v, w, u = self.split(theta)
+        sums = self._sums(v, w, u, entering=np.zeros(len(v), dtype=np.bool_))
+        p = self._penalties
+        value = _penalty(v, p["lambda_v"], p["alpha_v"])[0]
+        more, by_w = _penalty(w, p["lambda_w"], p["alpha_w"])
+        return sums.value + value + more + 0.5 * p["lambda_u"] * u * u, sums.w + by_w
+
+    def among(self, candidates: NDArray[np.intp]) -> "BatchObjective":
+        """Return the objective over some of the candidates."""
+        some = copy.copy(self)
+        pairs = self._pairs
+        columns, theirs = lay_out(
+            pairs.columns[:, candidates].T, pairs.column_label[candidates], pairs.rows.dtype
+        )
+        some._pairs = pairs._replace(columns=columns, column_label=theirs, m=len(candidates))
+        if len(self._twin):
+            place = np.full(self.n_candidates + 1, -1)  # its last place is that of no twin
+            place[candidates] = np.arange(len(candidates))
+            some._twin = place[self._twin]
+        some.n_candidates = len(candidates)
+        some.size = self.size - self.n_candidates + len(candidates)
+        return some
+
     def reentry(self, theta: ArrayLike) -> _Float:
         """Differentiate f without its L1 part by ``v_d^2`` where ``v_d = 0``: (q,), else 0.
 
@@ -137,7 +173,7 @@ class BatchObjective:
     def _sums(self, v: _Float, w: _Float, u: float, **options: Any) -> Sums:
         return batch_sums(
             self._pairs, v, w, u, self._base_own, self._base_total, self._omega, self.n_jobs,
-            **options,
+            twin=self._twin, **options,
         )  # fmt: skip
 
 
@@ -225,40 +261,3 @@ def own_and_total(
         np.asarray(v, dtype=np.float64), table, np.asarray(is_category, dtype=np.bool_),
         np.asarray(agree, dtype=np.float64), np.dtype(dtype), n_jobs,
     )  # fmt: skip
-
-
-def objective_dense(
-    xp: Any, references: Any, candidates: Any, y_references: Any, y_candidates: Any,
-    base_own: Any, base_total: Any, omega: Any, is_category: Any, agree: Any, theta: Any, *,
-    regression: bool = False, lambda_v: float = 1e-3, lambda_w: float = 1e-8,
-    lambda_u: float = 0.0, alpha_v: float = 0.05, alpha_w: float = 0.05, block: int = 1024,
-) -> tuple[Any, Any]:  # fmt: skip
-    """Say what ``BatchObjective`` says with arrays of a namespace ``xp``, on their device.
-
-    Parameters are those of ``BatchObjective``, arrays of one floating type; ``theta`` is v, w and,
-    in regression, u, end to end. ``block`` references are looked at at a time: (block, M) arrays
-    are made.
-
-    Returns
-    -------
-    value : array of shape ()
-    gradient : array of shape (q + M,) or (q + M + 1,)
-    """
-    q, m = references.shape[1], candidates.shape[0]
-    v, w = theta[:q], theta[q : q + m]
-    u = theta[q + m] if regression else None
-    value, by_v, by_w, by_u = dense_sums(
-        xp, references, candidates, y_references, y_candidates, v, w, u, base_own, base_total,
-        omega, is_category, agree, block,
-    )  # fmt: skip
-    parts = []
-    for x, by, strength, share in (
-        (v, by_v, lambda_v, alpha_v),
-        (w, by_w, lambda_w, alpha_w),
-    ):
-        value = value + strength * (0.5 * (1.0 - share) * xp.sum(x * x) + share * xp.sum(x))
-        parts.append(by + strength * ((1.0 - share) * x + share))
-    if u is not None:
-        value = value + 0.5 * lambda_u * u * u
-        parts.append(xp.reshape(by_u + lambda_u * u, (1,)))
-    return value, xp.concat(parts)

@@ -12,6 +12,7 @@ from psephos.vote import KernelScaling
 __all__ = ["Scaled", "read_scaled"]
 
 _Floats = NDArray[np.float64]
+_HELD = 1 << 18  # values looked at at once
 
 
 class Scaled(NamedTuple):
@@ -39,24 +40,17 @@ def read_scaled(data: Training) -> Scaled:
     """
     table = data.table
     values = table.dense()
-    present = ~np.isnan(values)
-    w = present * data.weight[:, None]
-    total = w.sum(axis=0)
-    filled = np.where(present, values, 0.0)
+    total, mean, variance = _moments(values, data.weight)
     n_levels = np.zeros(values.shape[1], dtype=np.intp)
     for column, n in table.n_codes.items():
         n_levels[column] = n
-    safe = np.where(total > 0, total, 1.0)
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean = (w * filled).sum(axis=0) / safe
-        variance = (w * np.where(present, filled - mean, 0.0) ** 2).sum(axis=0) / safe
     bad = np.flatnonzero(~np.isfinite(variance))
     if len(bad):
         name = table.schema.words().columns[int(bad[0])]
         raise PsephosError(
             f"column {name} holds numbers too large to be compared: divide them by a power of ten."
         )
-    agree = np.array([_agreement(values[:, j], w[:, j]) for j in np.flatnonzero(n_levels)])
+    agree = np.array([_agreement(values[:, j], data.weight) for j in np.flatnonzero(n_levels)])
     shares = np.zeros(values.shape[1])
     shares[n_levels > 0] = agree
     # Where all agree to rounding, the differences are noise.
@@ -69,12 +63,32 @@ def read_scaled(data: Training) -> Scaled:
         values.shape[1], columns.astype(np.intp), centre, inverse, n_levels[columns],
         shares[columns],
     )  # fmt: skip
-    return Scaled((values[:, columns] - centre) * inverse, scaling)
+    Z = values[:, columns]
+    Z -= centre
+    Z *= inverse
+    return Scaled(Z, scaling)
+
+
+def _moments(values: _Floats, weight: _Floats) -> tuple[_Floats, _Floats, _Floats]:
+    """Return each column's weight of present values, their mean and variance, (p,) each."""
+    found = np.empty((3, values.shape[1]))
+    size = max(1, _HELD // len(values))
+    for first in range(0, values.shape[1], size):
+        part = values[:, first : first + size]
+        present = ~np.isnan(part)
+        w = present * weight[:, None]
+        total = w.sum(axis=0)
+        safe = np.where(total > 0, total, 1.0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = (w * np.where(present, part, 0.0)).sum(axis=0) / safe
+            variance = (w * np.where(present, part - mean, 0.0) ** 2).sum(axis=0) / safe
+        found[:, first : first + size] = total, mean, variance
+    return found[0], found[1], found[2]
 
 
 def _agreement(codes: _Floats, weight: _Floats) -> float:
     """Return the chance that two rows drawn by weight have the same code."""
-    known = weight > 0
+    known = ~np.isnan(codes)
     if not known.any():
         return 1.0
     shares = np.bincount(codes[known].astype(np.intp), weight[known]) / weight[known].sum()

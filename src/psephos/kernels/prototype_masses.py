@@ -1,0 +1,336 @@
+"""What prototypes of fixed weights say at new rows: every sum over them in one pass.
+
+Row i hears ``sums_il = sum_j G_v(x_i, c_j) weight_jl``, the kernel G of ``prototype_sums``. A fit
+asks for one sum, its logarithm and its derivatives at ever new v and weights; here v and weights
+stay, so prototypes are laid out once: ordered by the sums they speak in and filled up to whole
+vectors, each of which names its sums. A class's prototypes speak in one sum, so a kernel is made
+once and added once.
+
+Where columns are many and rows short, squares are expanded, ``|x|^2 + |c|^2 - 2 x c``: half the
+work, and an error of about ``1e-16 sqrt(q) (|x|^2 + |c|^2)`` in the exponent, x and c multiplied by
+v. Rows for which that is not small, and rows with gaps, are looked at apart, column by column.
+"""
+
+import math
+import threading
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.kernels._jit import jit, run_blocks
+from psephos.kernels._power import wide
+from psephos.kernels.prototype_code import ROWS, lanes
+from psephos.kernels.prototype_pack import HALF_LOG2E, aligned
+from psephos.kernels.prototype_vectors import (
+    add_heard,
+    add_special,
+    hear,
+    put_products,
+    put_squares,
+    sum_lanes,
+)
+
+__all__ = ["Crowds", "Reading", "kernel_sums", "said"]
+
+_Floats = NDArray[np.float64]
+LEAST = 1e-30  # feature weights below are 0: their squares would leave the range of numbers
+_TILE = 4 * ROWS  # rows at a time
+_CHUNK = 2**12  # rows of a thread's task
+_EXPANDED = 8  # columns from which on squares are expanded
+_LONGEST = 64.0  # |x|^2 + |c|^2 in base 2 up to which they are
+_NO_LIST = np.empty(0, np.int64)
+_kept = threading.local()
+
+
+class Reading(NamedTuple):
+    """How columns of a table become scaled ones: ``z = (x - centre) inverse``, by column."""
+
+    where: NDArray[np.int64]  # (q,) columns of the table
+    centre: _Floats
+    inverse: _Floats
+    n_levels: NDArray[np.int64]  # codes of a category, others are missing; 0: a number
+
+
+class Crowd(NamedTuple):
+    """Prototypes laid out for sums, each vector of them with the sums it speaks in."""
+
+    where: NDArray[np.int64]  # (k,) columns of the table, plain ones first
+    scaling: _Floats  # (5, k): centre, inverse, mean of the prototypes, bandwidth, levels
+    plain: int
+    longest: float  # greatest |x|^2 of a row whose squares are expanded; below 0: none is
+    panels: NDArray[Any]  # panel by panel: plain columns, 1 and |c|^2, special columns
+    near: NDArray[Any]  # (2 special,) what a special column adds to the exponent
+    first: NDArray[np.int64]  # (vectors + 1,) where each vector's sums begin in `sum`
+    sum: NDArray[np.int64]  # (e,)
+    weight: NDArray[Any]  # (e lanes of a vector,)
+
+
+def _terms(v: _Floats, is_category: NDArray[np.bool_], agree: _Floats, dtype: Any) -> NDArray[Any]:
+    """Return what a mismatch (-1: numbers) and a gap add to the exponent."""
+    squared = v * v
+    mixed = np.where(is_category, agree + (1.0 - agree) * np.exp(-0.5 * squared), 1.0)
+    # Where no two rows agree and the column is listened to sharply, a gap is infinitely far.
+    mixed = np.maximum(mixed, np.finfo(np.float64).tiny)
+    gap = np.where(is_category, -np.log(mixed), 0.5 * np.log1p(2.0 * squared)) * 2.0 * HALF_LOG2E
+    mismatch = np.where(is_category, squared * HALF_LOG2E, -1.0)
+    return np.stack([mismatch, gap], axis=1).ravel().astype(dtype)
+
+
+def _vectors(weight: _Floats, length: int) -> tuple[NDArray[np.intp], list[NDArray[np.intp]]]:
+    """Order prototypes by the sums they speak in; return (lanes of vectors, sums of each vector).
+
+    A lane is a prototype's place, -1 where a vector is filled up. Those that speak nowhere are
+    left out.
+    """
+    speaks = weight != 0.0
+    alone = speaks.sum(axis=1) <= 1
+    key = np.where(speaks.any(axis=1), speaks.argmax(axis=1), -1)
+    key[~alone] = weight.shape[1]
+    order: list[NDArray[np.intp]] = []
+    sums: list[NDArray[np.intp]] = []
+    for kind in np.unique(key[key >= 0]).tolist():
+        own = np.flatnonzero(key == kind)
+        one, shared = np.array([kind]), speaks if kind == weight.shape[1] else None
+        for start in range(0, len(own), length):
+            some = own[start : start + length]
+            order.append(np.full(length, -1))
+            order[-1][: len(some)] = some
+            sums.append(one if shared is None else np.flatnonzero(shared[some].any(axis=0)))
+    if len(order) % 2:
+        order.append(np.full(length, -1))
+        sums.append(np.zeros(1, np.intp))
+    return np.array(order, dtype=np.intp).reshape(len(order), length), sums
+
+
+def _lay_out(
+    reading: Reading,
+    prototypes: _Floats,
+    v: _Floats,
+    weight: _Floats,
+    agree: _Floats,
+    dtype: Any = np.float64,
+    by_column: bool = False,
+) -> Crowd:
+    """Lay out prototypes (m, q), scaled, NaN where missing, with their weights (m, L) in the sums.
+
+    Only columns with v > 0 are kept. Plain ones are numbers that no prototype lacks; none is if
+    ``by_column``.
+    """
+    dtype = np.dtype(dtype)
+    width = lanes(dtype)
+    order, sums = _vectors(weight, width // 2)
+    category = reading.n_levels > 0
+    special = category | np.isnan(prototypes).any(axis=0) | by_column
+    read = v > LEAST
+    plain, others = np.flatnonzero(read & ~special), np.flatnonzero(read & special)
+    kept = np.concatenate([plain, others])
+    known = ~np.isnan(prototypes[:, kept])
+    mean = np.where(known, prototypes[:, kept], 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    mean[category[kept]] = 0.0
+    scale = np.where(category[kept], 1.0, v[kept] * math.sqrt(HALF_LOG2E))
+    places = np.zeros((order.size, len(kept)))
+    there = order.ravel() >= 0
+    places[there] = (prototypes[order.ravel()[there]][:, kept] - mean) * scale
+    norm = (places[:, : len(plain)] ** 2).sum(axis=1, keepdims=True)
+    longest = _LONGEST - norm.max(initial=0.0) if len(plain) >= _EXPANDED else -1.0
+    places = np.hstack([places[:, : len(plain)], np.ones_like(norm), norm, places[:, len(plain) :]])
+    panels = aligned(places.size, dtype)
+    panels[:] = places.reshape(len(order) // 2, width, places.shape[1]).transpose(0, 2, 1).ravel()
+    spoken = [
+        np.where(own >= 0, weight[own, part], 0.0)
+        for own, parts in zip(order, sums, strict=True)
+        for part in parts
+    ]
+    flat = np.concatenate([np.empty(0), *spoken]).astype(dtype)
+    levels = reading.n_levels[kept].astype(np.float64)
+    return Crowd(
+        reading.where[kept],
+        np.stack([reading.centre[kept], reading.inverse[kept], mean, scale, levels]),
+        len(plain), longest, panels, _terms(v[others], category[others], agree[others], dtype),
+        np.cumsum([0, *map(len, sums)]).astype(np.int64),
+        np.concatenate([np.empty(0, np.intp), *sums]).astype(np.int64), flat,
+    )  # fmt: skip
+
+
+@jit(_nrt=False)
+def _read_row(row, crowd, x, at):
+    """Scale a row into ``x``, where rows stand side by side.
+
+    Return its |x|^2 over plain columns, NaN where one of them is missing.
+    """
+    wide()
+    scaling, plain, norm = crowd.scaling, crowd.plain, 0.0
+    factor = -2.0 if crowd.longest >= 0.0 else 1.0
+    for k in range(plain):
+        z = (row[crowd.where[k]] - scaling[0, k]) * scaling[1, k]
+        z = (z - scaling[2, k]) * scaling[3, k]
+        norm += z * z
+        x[at + k * ROWS] = z * factor
+    x[at + plain * ROWS] = norm
+    x[at + (plain + 1) * ROWS] = 1.0
+    for k in range(plain, crowd.where.shape[0]):
+        z = (row[crowd.where[k]] - scaling[0, k]) * scaling[1, k]
+        levels = scaling[4, k]
+        if levels > 0.0 and not (0.0 <= z < levels and math.floor(z) == z):
+            z = math.nan
+        x[at + (k + 2) * ROWS] = (z - scaling[2, k]) * scaling[3, k]
+    return norm
+
+
+@jit(_nrt=False)
+def _hear(table, listed, late, crowd, room, out):
+    """Add to ``out`` (n, L) what rows hear; return how many were put off into ``late``.
+
+    Those are rows with a gap in a plain column, or too long to be expanded. ``listed`` are the
+    rows asked for, if any are named.
+    """
+    wide()
+    x, tile, by_lane, sums, who = room
+    depth, plain, expanded = crowd.where.shape[0] + 2, crowd.plain, crowd.longest >= 0.0
+    size, parts = who.shape[0], out.shape[1]
+    width = tile.shape[0] // size
+    half = width // 2
+    n_rows = listed.shape[0] if listed.shape[0] else table.shape[0]
+    n_late, here = 0, 0
+    for place in range(n_rows):
+        row = listed[place] if listed.shape[0] else place
+        block = here // ROWS
+        norm = _read_row(table[row], crowd, x, block * ROWS * depth + here - block * ROWS)
+        if norm != norm or (expanded and norm > crowd.longest):
+            late[n_late] = row
+            n_late += 1
+        else:
+            who[here] = row
+            here += 1
+        if here == 0 or (here < size and place < n_rows - 1):
+            continue
+        up = -(-here // ROWS) * ROWS
+        by_lane[: parts * size * half] = 0
+        for p in range((crowd.first.shape[0] - 1) // 2):
+            at = p * depth * width
+            for r in range(0, up, ROWS):
+                mine = r * depth
+                if expanded:
+                    put_products(tile, r * width, x, mine, crowd.panels, at, plain + 2)
+                else:
+                    put_squares(tile, r * width, x, mine, crowd.panels, at, plain)
+                for k in range(plain + 2, depth):
+                    add_special(tile, r * width, ROWS, x, mine + k * ROWS, 1, crowd.panels,
+                                at + k * width, crowd.near, 2 * (k - plain - 2))  # fmt: skip
+            one, too = crowd.first[2 * p], crowd.first[2 * p + 1]
+            hear(tile, 0, up, crowd.weight, one * half, too * half, by_lane,
+                 crowd.sum[one] * size * half, crowd.sum[too] * size * half)  # fmt: skip
+            for h in range(2):
+                for e in range(crowd.first[2 * p + h] + 1, crowd.first[2 * p + h + 1]):
+                    add_heard(tile, h * half, up, crowd.weight, e * half, by_lane,
+                              crowd.sum[e] * size * half)  # fmt: skip
+        sum_lanes(by_lane, parts * size, sums)
+        for r in range(here):
+            for part in range(parts):
+                out[who[r], part] += sums[part * size + r]
+        here = 0
+    return n_late
+
+
+def _room(rows: int, columns: int, parts: int, dtype: Any) -> tuple[NDArray[Any], ...]:
+    """Scratch, the thread's last if it fits: to make it anew takes a third of a short answer.
+
+    Scaled rows, a tile of pairs, sums by lane and their totals, and which rows.
+    """
+    size = min(_TILE, -(-rows // ROWS) * ROWS)
+    key = size, columns, parts, dtype
+    if getattr(_kept, "key", None) == key:
+        return _kept.room
+    width, line = lanes(dtype), 64 // dtype.itemsize
+    sizes = (size * (columns + 2), size * width, parts * size * width // 2, parts * size)
+    starts = [0]
+    for s in sizes:
+        starts.append(starts[-1] + -(-s // line) * line)
+    flat = aligned(starts[-1], dtype)
+    x, tile, by_lane, sums = (flat[a : a + s] for a, s in zip(starts, sizes, strict=False))
+    _kept.key, _kept.room = key, (x, tile, by_lane, sums, np.empty(size, np.int64))
+    return _kept.room
+
+
+class Crowds:
+    """The prototypes of one batch, laid out for rows without gaps and, when one comes, with them.
+
+    Parameters
+    ----------
+    reading : Reading
+        How the table's columns become the q that the prototypes have.
+    prototypes : (m, q) scaled values, NaN where missing
+    v : (q,) feature weights; columns where v is 0 are not looked at
+    weight : (m, L) weights in each sum; a prototype is added to those where it has any
+    agree : (q,)
+    dtype : dtype, default=float64
+    """
+
+    def __init__(self, reading: Reading, prototypes: _Floats, v: _Floats, weight: _Floats,
+                 agree: _Floats, dtype: Any = np.float64) -> None:  # fmt: skip
+        self._given = reading, prototypes, v, weight, agree, dtype
+
+    @cached_property
+    def _plain(self) -> Crowd:
+        return _lay_out(*self._given)
+
+    @cached_property
+    def _by_column(self) -> Crowd:
+        return _lay_out(*self._given, by_column=True)
+
+    def add(self, table: _Floats, out: _Floats) -> None:
+        """Add to ``out`` (n, L) what the rows of a table (n, p), contiguous float64, hear.
+
+        What a row hears does not depend on the other rows, to the bit.
+        """
+        crowd = self._plain
+        room = _room(len(table), len(crowd.where), out.shape[1], crowd.panels.dtype)
+        late = np.empty(len(table), np.int64)
+        n_late = _hear(table, _NO_LIST, late, crowd, room, out)
+        if n_late:
+            _hear(table, late[:n_late], _NO_LIST, self._by_column, room, out)
+
+
+@jit(_nrt=False)
+def said(sums, kinds, total, mass):
+    """Put ``sums @ kinds`` (n, K) into ``total``, each row's sum into ``mass``, in one order."""
+    for i in range(sums.shape[0]):
+        whole = 0.0
+        for k in range(total.shape[1]):
+            total[i, k] = 0.0
+        for part in range(sums.shape[1]):
+            share = sums[i, part]
+            whole += share
+            for k in range(total.shape[1]):
+                total[i, k] += share * kinds[part, k]
+        mass[i] = whole
+
+
+def kernel_sums(
+    rows: _Floats,
+    prototypes: _Floats,
+    v: _Floats,
+    weight: _Floats,
+    is_category: NDArray[np.bool_],
+    agree: _Floats,
+    dtype: Any = np.float64,
+    n_jobs: int | None = None,
+) -> _Floats:
+    """``sum_j G_v(x_i, c_j) weight_jl``: (n, L) of rows (n, q), prototypes (m, q), weight (m, L).
+
+    Rows and prototypes are scaled already. Any weights may be negative.
+    """
+    q = len(v)
+    levels = np.where(is_category, np.iinfo(np.int32).max, 0)
+    reading = Reading(np.arange(q), np.zeros(q), np.ones(q), levels)
+    crowds = Crowds(reading, prototypes, v, weight, agree, dtype)
+    table, out = np.ascontiguousarray(rows), np.zeros((len(rows), weight.shape[1]))
+
+    def task(k: int) -> None:
+        some = slice(k * _CHUNK, (k + 1) * _CHUNK)
+        crowds.add(table[some], out[some])
+
+    run_blocks(task, -(-len(rows) // _CHUNK), n_jobs)
+    return out

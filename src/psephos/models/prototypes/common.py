@@ -1,0 +1,110 @@
+"""What the classifier and the regressor share: parameters, penalties, batches, truncation."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from psephos._errors import PsephosError
+from psephos._input import Context
+from psephos._params import Constraint, Interval, Jobs, OneOf, Options, Seed
+from psephos.models.prototypes.batches import Batch, Settings, fit_batches
+from psephos.vote import Vote
+
+__all__ = ["EXTRAS", "SHARED", "Batched", "automatic", "fit_all", "told"]
+
+EXTRAS = ("n_prototypes_", "objective_", "n_iter_", "stopped_")
+SHARED: Mapping[str, Constraint] = {
+    "n_batches": Interval(0, whole=True),
+    "lambda_v": OneOf((Interval(0), Options(("auto",)))),
+    "lambda_w": Interval(0),
+    "alpha_v": Interval(0, 1),
+    "alpha_w": Interval(0, 1),
+    "beta": Interval(0, 0.5, open_low=True),
+    "n_candidates": Interval(1, whole=True),
+    "references": Options(("all", "rest")),
+    "max_fraction": Interval(0, 1, open_low=True, open_high=True),
+    "tol": Interval(0),
+    "max_iter": Interval(1, whole=True),
+    "max_reentries": Interval(0, whole=True),
+    "n_jobs": Jobs(),
+    "random_state": Seed(),
+}
+_LEAST = 2.0  # lambda_v times the number of rows, where columns are few
+_OF_ROWS = {"lambda_w": 3e-4, "lambda_u": 3.0}  # times the number of rows
+
+
+class Batched:
+    """What both models can do with their batches."""
+
+    vote_: Vote
+    schema_: Any
+    n_prototypes_: NDArray[np.intp]
+    _fitted: Any
+
+    def truncate(self, n_batches: int) -> Self:
+        """Return a fitted model of the first batches alone.
+
+        Batches are fitted one after another, so it is what a fit of so many would be.
+
+        Parameters
+        ----------
+        n_batches : int
+            0 (the prior) to the number fitted.
+
+        Raises
+        ------
+        PsephosError
+            If there are not so many.
+        """
+        self._fitted()
+        fitted = len(self.n_prototypes_)
+        if not 0 <= n_batches <= fitted:
+            raise PsephosError(f"n_batches is {n_batches}: the model has {fitted}; give 0 to that.")
+        fewer: Any = clone(self)  # type: ignore[type-var]
+        fewer.set_params(n_batches=n_batches)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(fewer, name, getattr(self, name))
+        extras = {name: getattr(self, name)[:n_batches] for name in EXTRAS}
+        vote = self.vote_.truncate(1 + int(extras["n_prototypes_"].sum()))
+        fewer._set_fitted(vote, self.schema_, extras)
+        return fewer
+
+
+def automatic(name: str, weight: float, n_columns: int) -> float:
+    """Return what 'auto' is for a penalty, given the rows' total weight and the columns."""
+    of_all = max(_LEAST, math.log(n_columns)) if name == "lambda_v" else _OF_ROWS[name]
+    return of_all / weight
+
+
+def fit_all(model: Any, problem: Any, context: Context) -> list[Batch]:
+    """Fit a model's batches; where no column varies there is nothing to be near in."""
+    if not problem.scaled.Z.shape[1]:
+        return []
+    names = ("lambda_v", "lambda_w", "lambda_u", "alpha_v", "alpha_w")
+    penalties = {name: getattr(model, name) for name in names if hasattr(model, name)}
+    for name in [name for name, value in penalties.items() if value == "auto"]:
+        size = float(problem.weight.sum()), problem.scaled.Z.shape[1]
+        penalties[name] = automatic(name, *size)
+    if problem.regression and len(problem.rows) < 2:
+        raise PsephosError("one distinct row: a prototype needs another row that judges it.")
+    settings = Settings(
+        model.n_batches, penalties, model.beta, model.n_candidates, model.max_fraction,
+        getattr(model, "grouping", "likelihood"), model.references, model.tol, model.max_iter,
+        model.max_reentries, model.n_jobs,
+    )  # fmt: skip
+    return fit_batches(problem, settings, context)
+
+
+def told(found: list[Batch]) -> dict[str, Any]:
+    """Return the fitted attributes that tell of the batches."""
+    return {
+        "n_prototypes_": np.array([len(b.found.weight) for b in found], dtype=np.intp),
+        "objective_": np.array([b.minimum.f for b in found], dtype=np.float64),
+        "n_iter_": np.array([b.minimum.n_iterations for b in found], dtype=np.intp),
+        "stopped_": np.array([b.minimum.reason for b in found], dtype=np.str_),
+    }

@@ -1,0 +1,86 @@
+"""A batch's objective that looks at silent candidates now and then only.
+
+Most candidates end at weight 0, and one that is there adds nothing to f: only its derivative says
+whether it should speak again. Between two looks at all of them that derivative is taken to be what
+it was, upwards, which holds the candidate where it is.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.models.prototypes.objective import BatchObjective
+from psephos.models.prototypes.optimiser import Minimum, descend
+
+__all__ = ["Screened", "descend_screened"]
+
+_Floats = NDArray[np.float64]
+_EVERY = 10  # evaluations from one look at all candidates to the next
+_ROUNDS = 3  # descents at most
+_FEW = 200  # candidates below which it does not pay
+_WORTH = 0.8  # share of candidates heard above which the others are not left out
+
+
+class Screened:
+    """``objective(theta) -> (f, gradient)``, the gradient by silent candidates not always new.
+
+    f is exact. `settled` says whether a point found with it is one of the whole objective.
+    """
+
+    def __init__(self, objective: BatchObjective) -> None:
+        self._whole = objective
+        self._some: BatchObjective | None = None
+        self._kept = np.empty(0, np.intp)  # entries of theta that the part has
+        self._silent = np.empty(0, np.intp)  # those it has not
+        self._gradient = np.empty(0)
+        self._left = 0
+
+    def __call__(self, theta: _Floats) -> tuple[float, _Floats]:
+        """Value and gradient."""
+        some = self._some
+        if some is None or self._left == 0 or theta[self._silent].any():
+            return self._look(theta)
+        self._left -= 1
+        value, gradient = some(theta[self._kept])
+        whole = self._gradient.copy()
+        whole[self._kept] = gradient
+        return value, whole
+
+    def settled(self, theta: _Floats) -> bool:
+        """Return whether no silent candidate should speak; if one should, the next look sees it."""
+        gradient = self._look(theta)[1]
+        q, m = self._whole.n_columns, self._whole.n_candidates
+        return not ((theta[q : q + m] == 0.0) & (gradient[q : q + m] < 0.0)).any()
+
+    def _look(self, theta: _Floats) -> tuple[float, _Floats]:
+        """Evaluate all, and choose whom to leave out until the next time."""
+        value, gradient = self._whole(theta)
+        q, m = self._whole.n_columns, self._whole.n_candidates
+        heard = (theta[q : q + m] > 0.0) | (gradient[q : q + m] <= 0.0)
+        self._some, self._left = None, _EVERY - 1
+        if 0 < heard.sum() <= _WORTH * m:
+            keep = np.ones(len(theta), dtype=np.bool_)
+            keep[q : q + m] = heard
+            self._kept, self._silent = np.flatnonzero(keep), np.flatnonzero(~keep)
+            self._some, self._gradient = self._whole.among(np.flatnonzero(heard)), gradient
+        return value, gradient
+
+
+def descend_screened(objective: BatchObjective, start: _Floats, **options: Any) -> Minimum:
+    """Return what `descend` finds; where candidates are many, most evaluations leave out some.
+
+    Should one that was left out speak after all, the descent goes on from where it ended.
+    """
+    if objective.n_candidates < _FEW:
+        return descend(objective, start, **options)
+    screened, n_iterations, n_evaluations = Screened(objective), 0, 0
+    found = Minimum(start, np.inf, 0, 0, "", False)
+    for _ in range(_ROUNDS):
+        found = descend(screened, found.x, **options)
+        n_iterations, n_evaluations = (
+            n_iterations + found.n_iterations, n_evaluations + found.n_evaluations
+        )  # fmt: skip
+        if screened.settled(found.x):
+            break
+    return found._replace(n_iterations=n_iterations, n_evaluations=n_evaluations)

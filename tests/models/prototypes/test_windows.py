@@ -1,0 +1,36 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from psephos.models.prototypes.objective import BatchObjective
+from psephos.models.prototypes.windows import Windows
+
+PENALTIES = {"lambda_v": 1e-2, "lambda_w": 1e-3, "lambda_u": 1e-3, "alpha_v": 0.3, "alpha_w": 0.1}
+
+
+@pytest.mark.parametrize("regression", [False, True])
+@pytest.mark.parametrize("both", [False, True])
+def test_it_is_the_objective_where_all_columns_are_alike(random_seed, regression, both):
+    rng = np.random.default_rng(random_seed)
+    Z = rng.standard_normal((50, 80))
+    t = rng.standard_normal(50) if regression else rng.integers(0, 3, 50).astype(float)
+    candidates = np.arange(20)
+    rows = np.arange(50) if both else np.arange(20, 50)
+    twin = np.where(rows < 20, rows, -1) if both else None
+    base = rng.uniform(0.2, 0.5, len(rows))
+    given = (base, base + 0.5, rng.uniform(0.5, 2.0, len(rows)) / 50)
+    plain = np.zeros(80, np.bool_), np.zeros(80)
+    full = BatchObjective(
+        Z[rows], Z[candidates], t[rows], t[candidates], *given, *plain, regression=regression,
+        dtype="float64", twin=twin, **PENALTIES,
+    )  # fmt: skip
+    apart = t[rows][:, None] - t[candidates]
+    density = 2.0 / np.sqrt(2 * np.pi) * np.exp(-0.5 * (2.0 * apart) ** 2)
+    match = density if regression else (apart == 0).astype(float)
+    quick = Windows(Z[rows], Z[candidates], match, *given, twin, PENALTIES)
+    for v in (0.1, 0.0, 0.3, 0.3):
+        w = rng.uniform(0, 3, 20)
+        theta = np.concatenate([np.full(80, v), w, [2.0] if regression else []])
+        value, by_w = full.by_weights(theta)
+        assert_allclose(quick(theta)[0], value, rtol=1e-6)
+        assert_allclose(quick(theta)[1], by_w, rtol=1e-5, atol=1e-8)
