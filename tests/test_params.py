@@ -67,6 +67,7 @@ BAD = {
     "n_candidates": COUNT,
     "max_fraction": [0, 1, -0.5, "half", None],
     "references": ["some", None, 1],
+    "min_gain": [-1, np.inf, "some", None],
     "max_reentries": [-1, 0.5, "all", None],
     "grouping": ["hard", None, 1],
     "tol": [-1, np.nan, "tight", None],

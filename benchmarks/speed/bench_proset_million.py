@@ -1,7 +1,7 @@
 """A million rows, a thousand candidates: what the fit of one batch takes beyond the table.
 
 python benchmarks/speed/bench_proset_million.py [--rows 1000000] [--candidates 1000] [--batches 1]
-    [--columns 10] [--flip 0.1] [--jobs 1] [--tol 2e-9]
+    [--columns 10] [--flip 0.1] [--jobs 1] [--tol 1e-6]
     [--references all]
 
 A checkerboard of 4 x 4 squares in the first two of the columns (uniform in the unit cube), a share
@@ -58,7 +58,7 @@ def main():
     parser.add_argument("--columns", type=int, default=10)
     parser.add_argument("--flip", type=float, default=0.1)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--tol", type=float, default=2e-9)
+    parser.add_argument("--tol", type=float, default=1e-6)
     parser.add_argument("--references", choices=["all", "rest"], default="all")
     args = parser.parse_args()
     entropy = -sum(p * np.log(p) for p in (args.flip, 1 - args.flip) if p)

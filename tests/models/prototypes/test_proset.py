@@ -116,6 +116,17 @@ def test_fewer_batches_are_a_fit_of_so_many(kind):
         model.truncate(4)
 
 
+def test_a_batch_that_gains_little_is_left_out():
+    """The second batch of this table gains 1.3 nats: what the third, empty, ends above it."""
+    X, y = load_breast_cancer(return_X_y=True)
+    every, some, none = (ProsetClassifier(3, min_gain=g, **FAST).fit(X, y) for g in (0, 3, 1e4))
+    gain = (some.objective_[1] - every.objective_[1]) * len(y)
+    assert 0 < gain < 3
+    assert every.n_prototypes_[1] > 0
+    assert some.n_prototypes_.tolist() == [every.n_prototypes_[0], 0, 0]
+    assert none.n_prototypes_.sum() == none.n_features_used_ == 0
+
+
 def test_where_all_rows_judge_chance_has_no_part_in_small_tables():
     X, y = load_iris(return_X_y=True)
     one, two = (ProsetClassifier(2, random_state=s).fit(X, y).predict_proba(X) for s in (0, 1))

@@ -41,6 +41,7 @@ class Settings(NamedTuple):
     tol: float
     max_iter: int
     max_reentries: int
+    min_gain: float
     n_jobs: int | None
 
 
@@ -131,6 +132,9 @@ def _fit_batch(
         objective, start, settings.max_reentries, scale=scale, lower=lower,
         factr=settings.tol / np.finfo(float).eps, max_iterations=settings.max_iter,
     )  # fmt: skip
+    empty = objective(np.concatenate([np.zeros(q + m), further]))[0]
+    if (empty - minimum.f) * problem.weight.sum() < settings.min_gain:
+        minimum = minimum._replace(x=np.concatenate([np.zeros(q + m), further]), f=empty)
     v, w, u = objective.split(minimum.x)
     heard = np.flatnonzero(w > 0) if (v > 0).any() or problem.regression else np.empty(0, np.intp)
     rows = draw.candidates[heard]

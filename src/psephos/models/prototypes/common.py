@@ -30,6 +30,7 @@ SHARED: Mapping[str, Constraint] = {
     "tol": Interval(0),
     "max_iter": Interval(1, whole=True),
     "max_reentries": Interval(0, whole=True),
+    "min_gain": Interval(0),
     "n_jobs": Jobs(),
     "random_state": Seed(),
 }
@@ -95,7 +96,7 @@ def fit_all(model: Any, problem: Any, context: Context) -> list[Batch]:
     settings = Settings(
         model.n_batches, penalties, model.beta, model.n_candidates, model.max_fraction,
         getattr(model, "grouping", "likelihood"), model.references, model.tol, model.max_iter,
-        model.max_reentries, model.n_jobs,
+        model.max_reentries, model.min_gain, model.n_jobs,
     )  # fmt: skip
     return fit_batches(problem, settings, context)
 
