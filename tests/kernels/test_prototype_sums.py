@@ -194,11 +194,13 @@ def test_vector_functions_do_as_their_plain_twins(random_seed, dtype):
         calls.append((vectors.add_special, plain.plain_add_special, given))
         given = (tile, 0, up, x, 1, step, panel, width, w, 0, out, width, terms, 0)
         calls.append((vectors.column_special, plain.plain_column_special, given))
-    for targets, kind in ((False, "classes"), (True, "targets")):
-        given = (tile, 0, up, t, 0, label, 0, w, 0, own, total, 0, of)
-        calls.append((getattr(vectors, f"mass_{kind}"), plain.plain_mass(targets), given))
-        given = (tile, 0, up, t, 0, label, 0, w, 0, by_total, by_own, out, 0, of)
-        calls.append((getattr(vectors, f"slope_{kind}"), plain.plain_slope(targets), given))
+    given = (tile, 0, up, t, 0, label, 0, w, 0, own, total, 0)
+    calls.append((vectors.mass_classes, plain.plain_mass_classes, given))
+    calls.append((vectors.mass_targets, plain.plain_mass_targets, (*given, of)))
+    given = (tile, 0, up, t, 0, label, 0, by_total, by_own, out, 0)
+    calls.append((vectors.slope_classes, plain.plain_slope_classes, given))
+    given = (tile, 0, up, t, 0, label, 0, w, 0, by_total, by_own, out, 0, of)
+    calls.append((vectors.slope_targets, plain.plain_slope_targets, given))
     for fast, slow, given in calls:
         here, there = (
             [a.copy() if isinstance(a, np.ndarray) else a for a in given] for _ in range(2)

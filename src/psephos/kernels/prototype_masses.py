@@ -155,31 +155,6 @@ def _lay_out(
 
 
 @jit(_nrt=False)
-def _read_row(row, crowd, x, at):
-    """Scale a row into ``x``, where rows stand side by side.
-
-    Return its |x|^2 over plain columns, NaN where one of them is missing.
-    """
-    wide()
-    scaling, plain, norm = crowd.scaling, crowd.plain, 0.0
-    factor = -2.0 if crowd.longest >= 0.0 else 1.0
-    for k in range(plain):
-        z = (row[crowd.where[k]] - scaling[0, k]) * scaling[1, k]
-        z = (z - scaling[2, k]) * scaling[3, k]
-        norm += z * z
-        x[at + k * ROWS] = z * factor
-    x[at + plain * ROWS] = norm
-    x[at + (plain + 1) * ROWS] = 1.0
-    for k in range(plain, crowd.where.shape[0]):
-        z = (row[crowd.where[k]] - scaling[0, k]) * scaling[1, k]
-        levels = scaling[4, k]
-        if levels > 0.0 and not (0.0 <= z < levels and math.floor(z) == z):
-            z = math.nan
-        x[at + (k + 2) * ROWS] = (z - scaling[2, k]) * scaling[3, k]
-    return norm
-
-
-@jit(_nrt=False)
 def _hear(table, listed, late, crowd, room, out):
     """Add to ``out`` (n, L) what rows hear; return how many were put off into ``late``.
 
@@ -189,6 +164,7 @@ def _hear(table, listed, late, crowd, room, out):
     wide()
     x, tile, by_lane, sums, who = room
     depth, plain, expanded = crowd.where.shape[0] + 2, crowd.plain, crowd.longest >= 0.0
+    scaling, factor = crowd.scaling, -2.0 if expanded else 1.0
     size, parts = who.shape[0], out.shape[1]
     width = tile.shape[0] // size
     half = width // 2
@@ -196,8 +172,21 @@ def _hear(table, listed, late, crowd, room, out):
     n_late, here = 0, 0
     for place in range(n_rows):
         row = listed[place] if listed.shape[0] else place
-        block = here // ROWS
-        norm = _read_row(table[row], crowd, x, block * ROWS * depth + here - block * ROWS)
+        # Scaled rows stand side by side; NaN in a plain column makes their squares NaN.
+        at, norm = here // ROWS * ROWS * (depth - 1) + here, 0.0
+        for k in range(depth - 2):
+            z = (table[row, crowd.where[k]] - scaling[0, k]) * scaling[1, k]
+            levels = scaling[4, k]
+            if levels > 0.0 and not (0.0 <= z < levels and math.floor(z) == z):
+                z = math.nan
+            z = (z - scaling[2, k]) * scaling[3, k]
+            if k < plain:
+                norm += z * z
+                x[at + k * ROWS] = z * factor
+            else:
+                x[at + (k + 2) * ROWS] = z
+        x[at + plain * ROWS] = norm
+        x[at + (plain + 1) * ROWS] = 1.0
         if norm != norm or (expanded and norm > crowd.longest):
             late[n_late] = row
             n_late += 1

@@ -15,7 +15,6 @@ __all__ = [
     "Pack",
     "Pairs",
     "aligned",
-    "expand_rows",
     "fill_rows",
     "lay_out",
     "pack_columns",
@@ -164,38 +163,33 @@ def pack_columns(pairs: Pairs, v: _Float, active: NDArray[np.bool_], unit: bool)
 
 
 @jit(fastmath={"contract", "reassoc"}, _nrt=False)
-def fill_rows(rows, first, n, up, pack, out, stride):
-    """Copy active columns of some references, |x|^2 beside 1; return the greatest |x|^2."""
+def fill_rows(rows, first, n, up, pack, out, stride, crossing, limit):
+    """Copy active columns of some references, |x|^2 beside 1; say whether squares are expanded.
+
+    They are where plain columns are at least ``crossing`` and no ``|x|^2 + |c|^2`` exceeds
+    ``limit``: then plain columns are multiplied by the -2 of an expanded square.
+    """
     wide()
-    plain = pack.plain
-    q = pack.column.shape[0]
+    plain, longest = pack.plain, 0.0
     real = plain
     while real > 0 and pack.column[real - 1] < 0:
         real -= 1
-    longest = 0.0
     for r in range(up):
+        source = rows[first + min(r, n - 1)]  # what the last rows hold is multiplied by 0
         goal = out[r * stride : (r + 1) * stride]
-        goal[real:] = 0
-        if r >= n:
-            goal[:real] = 0
-            continue
-        source = rows[first + r]
         for k in range(real):
             goal[k] = source[pack.column[k]] * pack.scale[k]
-        norm = goal[0] * 0
+        goal[real:plain] = 0
+        norm = 0.0
         for k in range(real):
             norm += goal[k] * goal[k]
-        for k in range(plain, q):
-            goal[k + 2] = source[pack.column[k]] * pack.scale[k]
         goal[plain] = norm
         goal[plain + 1] = 1
+        for k in range(plain, pack.column.shape[0]):
+            goal[k + 2] = source[pack.column[k]] * pack.scale[k]
         longest = max(longest, norm)
-    return longest
-
-
-@jit(_nrt=False)
-def expand_rows(x, plain, up, stride):
-    """Multiply plain columns by the -2 of an expanded square."""
-    for r in range(up):
-        for k in range(plain):
-            x[r * stride + k] *= -2
+    expanded = plain >= crossing and longest + pack.longest <= limit
+    for r in range(up if expanded else 0):
+        for k in range(r * stride, r * stride + plain):
+            out[k] *= -2
+    return expanded

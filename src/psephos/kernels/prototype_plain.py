@@ -11,9 +11,11 @@ __all__ = [
     "plain_column_special",
     "plain_hear",
     "plain_heard",
-    "plain_mass",
+    "plain_mass_classes",
+    "plain_mass_targets",
     "plain_put",
-    "plain_slope",
+    "plain_slope_classes",
+    "plain_slope_targets",
     "plain_sum_lanes",
 ]
 
@@ -87,46 +89,52 @@ def plain_column_special(tile, at, n, x, x_at, stride, panel, panel_at, w, w_at,
     out[out_at : out_at + width] += (heard * values).sum(axis=0) * w[w_at : w_at + width]
 
 
-def _plain_match(targets, theirs, own, of):
-    if not targets:
-        return (theirs == own[:, None]).astype(theirs.dtype), None
+def _plain_match(theirs, own, of):
     square = ((theirs - own[:, None]) * of[0]) ** 2
     return of[1] * _exp2_minus(square), square
 
 
-def plain_mass(targets):
-    """Do as ``mass_targets`` or ``mass_classes``."""
-
-    def mass(tile, at, n, t, t_at, label, label_at, w, w_at, own, total, to, of):
-        width = lanes(tile.dtype)
-        here = tile[at : at + n * width].reshape(n, width)
-        here[:] = _exp2_minus(here)
-        heard = here * w[w_at : w_at + width]
-        match, _ = _plain_match(targets, label[label_at : label_at + width], t[t_at:][:n], of)
-        total[to : to + n * width] += heard.ravel()
-        own[to : to + n * width] += (heard * match).ravel()
-
-    return mass
+def _plain_masses(tile, at, n, w, w_at, own, total, to, match):
+    width = lanes(tile.dtype)
+    here = tile[at : at + n * width].reshape(n, width)
+    here[:] = _exp2_minus(here)
+    heard = here * w[w_at : w_at + width]
+    total[to : to + n * width] += heard.ravel()
+    own[to : to + n * width] += (heard * match).ravel()
 
 
-def plain_slope(targets):
-    """Do as ``slope_targets`` or ``slope_classes``."""
+def plain_mass_classes(tile, at, n, t, t_at, label, label_at, w, w_at, own, total, to):
+    """Do as ``mass_classes``."""
+    match = label[label_at : label_at + lanes(tile.dtype)] == t[t_at:][:n, None]
+    _plain_masses(tile, at, n, w, w_at, own, total, to, match)
 
-    def slope(tile, at, n, t, t_at, label, label_at, w, w_at, by_total, by_own, out, out_at, of):
-        width = lanes(tile.dtype)
-        here = tile[at : at + n * width].reshape(n, width)
-        theirs = label[label_at : label_at + width]
-        match, square = _plain_match(targets, theirs, t[t_at:][:n], of)
-        share = by_own[:n, None] * match
-        sums = [(here * (by_total[:n, None] - share)).sum(axis=0)]
-        if targets:
-            weight = w[w_at : w_at + width]
-            sums += [(share * here).sum(axis=0) * weight]
-            sums += [(share * here * square).sum(axis=0) * weight]
-        here *= by_total[:n, None] - share
-        out[out_at : out_at + len(sums) * width] = np.concatenate(sums)
 
-    return slope
+def plain_mass_targets(tile, at, n, t, t_at, label, label_at, w, w_at, own, total, to, of):
+    """Do as ``mass_targets``."""
+    match, _ = _plain_match(label[label_at : label_at + lanes(tile.dtype)], t[t_at:][:n], of)
+    _plain_masses(tile, at, n, w, w_at, own, total, to, match)
+
+
+def plain_slope_classes(tile, at, n, t, t_at, label, label_at, by_total, by_own, out, out_at):
+    """Do as ``slope_classes``."""
+    width = lanes(tile.dtype)
+    here = tile[at : at + n * width].reshape(n, width)
+    match = label[label_at : label_at + width] == t[t_at:][:n, None]
+    here *= by_total[:n, None] - by_own[:n, None] * match
+    out[out_at : out_at + width] = here.sum(axis=0)
+
+
+def plain_slope_targets(tile, at, n, t, t_at, label, label_at, w, w_at, by_total, by_own, out,
+                        out_at, of):  # fmt: skip
+    """Do as ``slope_targets``."""
+    width = lanes(tile.dtype)
+    here = tile[at : at + n * width].reshape(n, width)
+    match, square = _plain_match(label[label_at : label_at + width], t[t_at:][:n], of)
+    share, weight = by_own[:n, None] * match, w[w_at : w_at + width]
+    slope = here * (by_total[:n, None] - share)
+    parts = [(share * here).sum(axis=0) * weight, (share * here * square).sum(axis=0) * weight]
+    out[out_at : out_at + 3 * width] = np.concatenate([slope.sum(axis=0), *parts])
+    here[:] = slope
 
 
 def plain_hear(tile, at, n, w, w_at, w_too, out, out_at, out_too):

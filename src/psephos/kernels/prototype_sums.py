@@ -36,7 +36,6 @@ from psephos.kernels.prototype_pack import (
     Pack,
     Pairs,
     aligned,
-    expand_rows,
     fill_rows,
     pack_columns,
     stage,
@@ -85,143 +84,16 @@ class Sums(NamedTuple):
     total: _Float  # (R,)
 
 
-@jit(_nrt=False)
-def _exponents(tile, up, stride, x, pack, panel, width, start, end, expanded):
-    """Add to a panel's exponents what the columns from ``start`` to ``end`` say."""
-    wide()
-    depth = pack.column.shape[0] + 2
-    at = (panel * depth + start) * width
-    for r in range(0, up, ROWS):
-        if expanded:
-            add_products(tile, r * width, x, r * stride + start, stride, pack.panels, at,
-                         end - start)  # fmt: skip
-        else:
-            add_squares(tile, r * width, x, r * stride + start, stride, pack.panels, at,
-                        end - start)  # fmt: skip
-    if start == 0:
-        plain = pack.plain
-        for k in range(pack.column.shape[0] - plain):
-            here = (panel * depth + plain + 2 + k) * width
-            add_special(tile, 0, up, x, plain + 2 + k, stride, pack.panels, here, pack.near, 2 * k)
-
-
-@jit(_nrt=False)
-def _silence(tile, twin, first, width):
-    """Let no reference hear the candidate that is itself."""
-    for r in range(len(twin)):
-        lane = twin[r] - first
-        if 0 <= lane < width:
-            tile[r * width + lane] = _SILENT
-
-
-@jit(_nrt=False)
-def _slopes_of_columns(tile, size, up, stride, x, pack, width, w, expanded, block, out):
-    """Add a tile's part of the derivative by each active column, by lane."""
-    wide()
-    depth = pack.column.shape[0] + 2
-    plain, n_panels = pack.plain, w.shape[0] // width
-    k = 0
-    while k < plain:
-        many = MANY if expanded else FEW
-        many = many if k + many <= plain else COLUMNS
-        for r in range(up):  # side by side: rows apart are pages apart
-            for d in range(many):
-                block[r * _STEP + d] = x[r * stride + k + d]
-        for p in range(n_panels):
-            c_at, w_at, at = (p * depth + k) * width, p * width, p * size * width
-            if expanded and many == MANY:
-                column_products(tile, at, up, block, 0, _STEP, pack.panels, c_at, w, w_at,
-                                out, k * width)  # fmt: skip
-            elif expanded:
-                column_products_last(tile, at, up, block, 0, _STEP, pack.panels, c_at, w, w_at,
-                                     out, k * width)  # fmt: skip
-            elif many == FEW:
-                column_squares(tile, at, up, block, 0, _STEP, pack.panels, c_at, w, w_at,
-                               out, k * width)  # fmt: skip
-            else:
-                column_squares_last(tile, at, up, block, 0, _STEP, pack.panels, c_at, w, w_at,
-                                    out, k * width)  # fmt: skip
-        k += many
-    for k in range(pack.column.shape[0] - plain):
-        for p in range(n_panels):
-            here = (p * depth + plain + 2 + k) * width
-            column_special(tile, p * size * width, up, x, plain + 2 + k, stride, pack.panels, here,
-                           w, p * width, out, (plain + k) * width, pack.steep, 2 * k)  # fmt: skip
-
-
-@jit(_nrt=False)
-def _coefficients(n, first, width, base_own, base_total, omega, own, total, masses,
-                  by_total, by_own, rowsum):  # fmt: skip
-    """Turn masses by lane into a tile's log-likelihood and the factors of its derivatives."""
-    wide()
-    value = 0.0
-    for r in range(by_total.shape[0]):
-        by_total[r] = by_own[r] = 0
-        if r >= n:
-            continue
-        q = s = 0.0
-        for lane in range(width):
-            q += own[r * width + lane]
-            s += total[r * width + lane]
-        i = first + r
-        masses[i, 0], masses[i, 1] = q, s
-        mass, whole = base_own[i] + q, base_total[i] + s
-        ratio, weight = mass / whole, omega[i]
-        value -= weight * math.log(ratio + TINY) if weight != 0.0 else 0.0
-        b = weight / (mass + TINY * whole) if weight != 0.0 else 0.0
-        by_own[r], by_total[r] = b, b * ratio
-        rowsum[r] = b * ratio * s - b * q
-    return value
-
-
+# One kernel, not one for each step: a kernel called from another is compiled with that one again.
 @jit(fastmath={"contract", "reassoc"}, _nrt=False)
-def _add_up(by_lane, width, out):
-    wide()
-    for k in range(out.shape[0]):
-        total = 0.0
-        for lane in range(width):
-            total += by_lane[k * width + lane]
-        out[k] += total
-
-
-@jit(fastmath={"contract"}, _nrt=False)
-def _add_rows_squares(x, n, stride, plain, weight, out):
-    """Add ``sum weight x^2``, by column; x were multiplied by -2."""
-    wide()
-    goal = out[:plain]
-    for r in range(n):
-        quarter = 0.25 * weight[r]
-        source = x[r * stride : r * stride + plain]
-        for k in range(plain):
-            goal[k] += quarter * (source[k] * source[k])
-
-
-@jit(fastmath={"contract", "reassoc"}, _nrt=False)
-def _add_candidates_squares(pack, w, by_w, width, out):
-    """Add ``sum w by_w c^2``, by column."""
-    wide()
-    depth = pack.column.shape[0] + 2
-    for p in range(w.shape[0] // width):
-        for lane in range(width):
-            by_w[p * width + lane] *= w[p * width + lane]
-        weight = by_w[p * width : (p + 1) * width]
-        for k in range(pack.plain):
-            c = pack.panels[(p * depth + k) * width : (p * depth + k + 1) * width]
-            total = 0.0
-            for lane in range(width):
-                total += weight[lane] * (c[lane] * c[lane])
-            out[k] += total
-
-
-@jit(_nrt=False)
 def _task(
-    rows, label, column_label, near, far, both, w, of, regression, base_own, base_total, omega,
-    twin, span, size, limit, crossing, gradient, masses, by_v, by_w, by_u, room,
+    rows, label, column_label, near, far, both, w, of, base_own, base_total, omega, twin, span,
+    size, limit, crossing, gradient, masses, by_v, by_w, by_u, room,
 ):  # fmt: skip
     """One task's references, tile by tile; return its part of the value.
 
     ``near`` is the pack of the kernel, ``far`` of the columns whose derivatives are wanted, the
-    same one if ``both``.
+    same one if ``both``. ``of`` is None for classes, whose kernel leaves out what targets need.
     """
     wide()
     first, last = span
@@ -230,73 +102,131 @@ def _task(
     width = own.shape[0] // size
     n_panels = column_label.shape[0] // width
     stride_near, stride_far = x_near.shape[0] // size, x_far.shape[0] // size
-    near_end, value = near.plain, 0.0
+    value = 0.0
     for start in range(first, last, size):
         n = min(size, last - start)
         up = -(-n // ROWS) * ROWS
-        longest = fill_rows(rows, start, n, up, near, x_near, stride_near) + near.longest
-        expanded = near.plain >= crossing and longest <= limit
-        if expanded:
-            expand_rows(x_near, near.plain, up, stride_near)
-        near_end = near.plain + 2 if expanded else near.plain
+        expanded = fill_rows(rows, start, n, up, near, x_near, stride_near, crossing, limit)
+        depth, plain = near.column.shape[0] + 2, near.plain
+        near_end = plain + 2 if expanded else plain
         own[: up * width] = 0
         total[: up * width] = 0
-        begin = np.int64(0)  # a literal 0 would have its callee compiled twice
-        while True:
+        begin = 0
+        while begin == 0 or begin < near_end:
             end = min(begin + _DEPTH, near_end)
             for p in range(n_panels):
-                here = tile[p * size * width : (p + 1) * size * width]
+                at, pairs, c_at = p * width, p * size * width, (p * depth + begin) * width
                 if begin == 0:
-                    here[: up * width] = 0
-                _exponents(here, up, stride_near, x_near, near, p, width, begin, end, expanded)
+                    tile[pairs : pairs + up * width] = 0
+                for r in range(0, up, ROWS):
+                    if expanded:
+                        add_products(tile, pairs + r * width, x_near, r * stride_near + begin,
+                                     stride_near, near.panels, c_at, end - begin)  # fmt: skip
+                    else:
+                        add_squares(tile, pairs + r * width, x_near, r * stride_near + begin,
+                                    stride_near, near.panels, c_at, end - begin)  # fmt: skip
                 if end < near_end:
                     continue
-                at = p * width
-                if len(twin):
-                    _silence(here, twin[start : start + n], at, width)
-                if regression:
-                    mass_targets(here, 0, up, label, start, column_label, at, w, at, own, total,
-                                 0, of)  # fmt: skip
+                for k in range(plain + 2, depth):
+                    c_at = (p * depth + k) * width
+                    add_special(tile, pairs, up, x_near, k, stride_near, near.panels, c_at,
+                                near.near, 2 * (k - plain - 2))  # fmt: skip
+                for r in range(n if len(twin) else 0):  # no reference hears itself
+                    lane = twin[start + r] - at
+                    if 0 <= lane < width:
+                        tile[pairs + r * width + lane] = _SILENT
+                if of is None:
+                    mass_classes(tile, pairs, up, label, start, column_label, at, w, at, own, total,
+                                 0)  # fmt: skip
                 else:
-                    mass_classes(here, 0, up, label, start, column_label, at, w, at, own, total,
+                    mass_targets(tile, pairs, up, label, start, column_label, at, w, at, own, total,
                                  0, of)  # fmt: skip
-            begin = end
-            if end >= near_end:
-                break
-        value += _coefficients(n, start, width, base_own, base_total, omega, own, total, masses,
-                               by_total, by_own, rowsum)  # fmt: skip
+            begin = max(end, 1)
+        by_total[:] = 0
+        by_own[:] = 0
+        for r in range(n):  # the log-likelihood, and the factors of its derivatives
+            q = s = 0.0
+            for lane in range(r * width, (r + 1) * width):
+                q += own[lane]
+                s += total[lane]
+            i = start + r
+            masses[i, 0], masses[i, 1] = q, s
+            mass, whole, weight = base_own[i] + q, base_total[i] + s, omega[i]
+            ratio, b = mass / whole, 0.0
+            if weight != 0.0:
+                value -= weight * math.log(ratio + TINY)
+                b = weight / (mass + TINY * whole)
+            by_own[r], by_total[r] = b, b * ratio
+            rowsum[r] = b * ratio * s - b * q
         if not gradient:
             continue
-        if both:
-            x, stride, products = x_near, stride_near, expanded
-        else:
+        x, stride, products = x_near, stride_near, expanded
+        if not both:
             x, stride = x_far, stride_far
-            fill_rows(rows, start, n, up, far, x, stride)
-            products = far.plain >= crossing
-            if products:
-                expand_rows(x, far.plain, up, stride)
-        by_lane[:] = 0
+            products = fill_rows(rows, start, n, up, far, x, stride, crossing, math.inf)
         for p in range(n_panels):
-            here, at = tile[p * size * width : (p + 1) * size * width], p * width
-            if regression:
-                slope_targets(here, 0, up, label, start, column_label, at, w, at, by_total, by_own,
-                              slopes, 0, of)  # fmt: skip
+            at, pairs = p * width, p * size * width
+            if of is None:
+                slope_classes(tile, pairs, up, label, start, column_label, at, by_total, by_own,
+                              slopes, 0)  # fmt: skip
+            else:
+                slope_targets(tile, pairs, up, label, start, column_label, at, w, at, by_total,
+                              by_own, slopes, 0, of)  # fmt: skip
                 for lane in range(width, 2 * width):
                     by_u[0] += slopes[lane]
                     by_u[1] += slopes[lane + width]
-            else:
-                slope_classes(here, 0, up, label, start, column_label, at, w, at, by_total, by_own,
-                              slopes, 0, of)  # fmt: skip
             for lane in range(width):
                 by_w[at + lane] += slopes[lane]
                 if products:
                     by_w_expanded[at + lane] += slopes[lane]
-        _slopes_of_columns(tile, size, up, stride, x, far, width, w, products, block, by_lane)
-        _add_up(by_lane, width, by_v)
-        if products:
-            _add_rows_squares(x, n, stride, far.plain, rowsum, by_v)
-    if gradient:
-        _add_candidates_squares(far, w, by_w_expanded, width, by_v)
+        by_lane[:] = 0
+        depth, plain, k = far.column.shape[0] + 2, far.plain, 0
+        while k < plain:
+            many = MANY if products else FEW
+            many = many if k + many <= plain else COLUMNS
+            for r in range(up):  # side by side: rows apart are pages apart
+                for d in range(many):
+                    block[r * _STEP + d] = x[r * stride + k + d]
+            for p in range(n_panels):
+                at, pairs, c_at = p * width, p * size * width, (p * depth + k) * width
+                if products and many == MANY:
+                    column_products(tile, pairs, up, block, 0, _STEP, far.panels, c_at, w, at,
+                                    by_lane, k * width)  # fmt: skip
+                elif products:
+                    column_products_last(tile, pairs, up, block, 0, _STEP, far.panels, c_at, w, at,
+                                         by_lane, k * width)  # fmt: skip
+                elif many == FEW:
+                    column_squares(tile, pairs, up, block, 0, _STEP, far.panels, c_at, w, at,
+                                   by_lane, k * width)  # fmt: skip
+                else:
+                    column_squares_last(tile, pairs, up, block, 0, _STEP, far.panels, c_at, w, at,
+                                        by_lane, k * width)  # fmt: skip
+            k += many
+        for k in range(plain + 2, depth):
+            for p in range(n_panels):
+                at, pairs, c_at = p * width, p * size * width, (p * depth + k) * width
+                column_special(tile, pairs, up, x, k, stride, far.panels, c_at, w, at, by_lane,
+                               (k - 2) * width, far.steep, 2 * (k - plain - 2))  # fmt: skip
+        for k in range(depth - 2):
+            whole = 0.0
+            for lane in range(k * width, (k + 1) * width):
+                whole += by_lane[lane]
+            by_v[k] += whole
+        for r in range(n if products else 0):  # x were multiplied by -2
+            quarter, source = 0.25 * rowsum[r], x[r * stride : r * stride + plain]
+            for k in range(plain):
+                by_v[k] += quarter * (source[k] * source[k])
+    for p in range(n_panels if gradient else 0):
+        at = p * width
+        for lane in range(at, at + width):
+            by_w_expanded[lane] *= w[lane]
+        heard = by_w_expanded[at : at + width]
+        for k in range(far.plain):
+            c_at, whole = (p * (far.column.shape[0] + 2) + k) * width, 0.0
+            c = far.panels[c_at : c_at + width]
+            for lane in range(width):
+                whole += heard[lane] * (c[lane] * c[lane])
+            by_v[k] += whole
     return value
 
 
@@ -372,7 +302,9 @@ def batch_sums(
     far = near if entering is None else pack_columns(pairs, v, entering, True)
     weight = np.zeros(whole, dtype)
     weight[: pairs.m] = w
-    of = np.array([u * math.sqrt(HALF_LOG2E), u / math.sqrt(2.0 * math.pi)], dtype)
+    of = None
+    if u > 0.0:
+        of = np.array([u * math.sqrt(HALF_LOG2E), u / math.sqrt(2.0 * math.pi)], dtype)
     size = min(_TILE, max(1, _CACHE // (whole * dtype.itemsize) // ROWS) * ROWS)
     size = min(size, -(-n_rows // ROWS) * ROWS)
     n_tiles = -(-n_rows // size)
@@ -387,7 +319,7 @@ def batch_sums(
         ends = (k * span, min(n_rows, (k + 1) * span))
         values[k] = _task(
             pairs.rows, pairs.label, pairs.column_label, near, far, far is near, weight, of,
-            u > 0.0, base_own, base_total, omega, twin, ends, size, _LONGEST[dtype.itemsize],
+            base_own, base_total, omega, twin, ends, size, _LONGEST[dtype.itemsize],
             _EXPANDED, gradient, masses, by_v[k], by_w[k], by_u[k], room,
         )  # fmt: skip
 

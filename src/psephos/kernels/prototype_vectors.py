@@ -20,9 +20,11 @@ from psephos.kernels.prototype_plain import (
     plain_column_special,
     plain_hear,
     plain_heard,
-    plain_mass,
+    plain_mass_classes,
+    plain_mass_targets,
     plain_put,
-    plain_slope,
+    plain_slope_classes,
+    plain_slope_targets,
     plain_sum_lanes,
 )
 
@@ -179,71 +181,97 @@ def _column_special(c: Code, tile, at, n, x, x_at, stride, panel, panel_at, w, w
     c.store(new, out, out_at)
 
 
-def _match(c: Code, targets: bool, theirs: Any, own: Any, scale: Any, height: Any) -> list[Any]:
-    """Say how far a reference is of each candidate's own kind; (t_n - t_j)^2 scaled, too."""
-    if not targets:
-        return [c.b.select(c.b.fcmp_ordered("==", theirs, own), c.number(1.0), c.number(0.0))]
+def _own_class(c: Code, theirs: Any, own: Any) -> Any:
+    """Whether a reference is of each candidate's class: 1 or 0."""
+    return c.b.select(c.b.fcmp_ordered("==", theirs, own), c.number(1.0), c.number(0.0))
+
+
+def _near_target(c: Code, theirs: Any, own: Any, scale: Any, height: Any) -> tuple[Any, Any]:
+    """Say how far a reference is of each candidate's kind; (t_n - t_j)^2 scaled, too."""
     diff = c.mul(c.sub(theirs, own), scale)
     square = c.mul(diff, diff)
-    return [c.mul(height, c.exp2_minus(square)), square]
+    return c.mul(height, c.exp2_minus(square)), square
 
 
-def _mass(targets: bool) -> Callable[..., None]:
-    def write(c: Code, tile, at, n, t, t_at, label, label_at, w, w_at, own, total, to, of):
-        width = 2 * c.length
-        weight, theirs = c.load(w, w_at), c.load(label, label_at)
-        scale, height = c.spread(of), c.spread(of, 1)
+def _add_masses(c: Code, tile, at, n, t, t_at, w, w_at, own, total, to, match):
+    width = 2 * c.length
+    weight = c.load(w, w_at)
 
-        def body(r, _):
-            here = c.times(r, width)
-            mine = c.spread(t, t_at, r)
-            kernel = [c.exp2_minus(e) for e in c.load(tile, at, here)]
-            c.store(kernel, tile, at, here)
-            mass = [c.mul(k, v) for k, v in zip(kernel, weight, strict=True)]
-            old = c.load(total, to, here)
-            c.store([c.add(o, m) for o, m in zip(old, mass, strict=True)], total, to, here)
-            old = c.load(own, to, here)
-            match = [_match(c, targets, y, mine, scale, height)[0] for y in theirs]
-            new = [c.add(o, c.mul(m, f)) for o, m, f in zip(old, mass, match, strict=True)]
-            c.store(new, own, to, here)
-            return []
+    def body(r, _):
+        here = c.times(r, width)
+        mine = c.spread(t, t_at, r)
+        kernel = [c.exp2_minus(e) for e in c.load(tile, at, here)]
+        c.store(kernel, tile, at, here)
+        mass = [c.mul(k, v) for k, v in zip(kernel, weight, strict=True)]
+        old = c.load(total, to, here)
+        c.store([c.add(o, m) for o, m in zip(old, mass, strict=True)], total, to, here)
+        old = c.load(own, to, here)
+        new = [c.add(o, c.mul(m, f)) for o, m, f in zip(old, mass, match(mine), strict=True)]
+        c.store(new, own, to, here)
+        return []
 
-        c.loop(n, [], body)
-
-    return write
+    c.loop(n, [], body)
 
 
-def _slope(targets: bool) -> Callable[..., None]:
-    def write(c: Code, tile, at, n, t, t_at, label, label_at, w, w_at, by_total, by_own, out,
-              out_at, of):  # fmt: skip
-        width = 2 * c.length
-        theirs, weight = c.load(label, label_at), c.load(w, w_at)
-        scale, height = c.spread(of), c.spread(of, 1)
+def _mass_classes(c: Code, tile, at, n, t, t_at, label, label_at, w, w_at, own, total, to):
+    theirs = c.load(label, label_at)
 
-        def body(r, sums):
-            here = c.times(r, width)
-            mine = c.spread(t, t_at, r)
-            whole, part = c.spread(by_total, r), c.spread(by_own, r)
-            slopes, shares, spreads = [], [], []
-            for kernel, y in zip(c.load(tile, at, here), theirs, strict=True):
-                match = _match(c, targets, y, mine, scale, height)
-                share = c.mul(part, match[0])
-                slopes.append(c.mul(kernel, c.sub(whole, share)))
-                if targets:
-                    shares.append(c.mul(share, kernel))
-                    spreads.append(c.mul(shares[-1], match[1]))
-            c.store(slopes, tile, at, here)
-            news = slopes + shares + spreads
-            return [c.add(s, new) for s, new in zip(sums, news, strict=True)]
+    def match(mine):
+        return [_own_class(c, y, mine) for y in theirs]
 
-        sums = c.loop(n, [c.number(0.0)] * (6 if targets else 2), body)
-        c.store(sums[:2], out, out_at)
-        for k in range(2, len(sums), 2):
-            place = c.place(out, out_at, k // 2 * width)
-            pair = [c.mul(s, v) for s, v in zip(sums[k : k + 2], weight, strict=True)]
-            c.store(pair, place)
+    _add_masses(c, tile, at, n, t, t_at, w, w_at, own, total, to, match)
 
-    return write
+
+def _mass_targets(c: Code, tile, at, n, t, t_at, label, label_at, w, w_at, own, total, to, of):
+    theirs, scale, height = c.load(label, label_at), c.spread(of), c.spread(of, 1)
+
+    def match(mine):
+        return [_near_target(c, y, mine, scale, height)[0] for y in theirs]
+
+    _add_masses(c, tile, at, n, t, t_at, w, w_at, own, total, to, match)
+
+
+def _slope_classes(c: Code, tile, at, n, t, t_at, label, label_at, by_total, by_own, out, out_at):
+    theirs = c.load(label, label_at)
+
+    def body(r, sums):
+        here = c.times(r, 2 * c.length)
+        mine, whole, part = c.spread(t, t_at, r), c.spread(by_total, r), c.spread(by_own, r)
+        slopes = [
+            c.mul(kernel, c.sub(whole, c.mul(part, _own_class(c, y, mine))))
+            for kernel, y in zip(c.load(tile, at, here), theirs, strict=True)
+        ]
+        c.store(slopes, tile, at, here)
+        return [c.add(s, new) for s, new in zip(sums, slopes, strict=True)]
+
+    c.store(c.loop(n, [c.number(0.0)] * 2, body), out, out_at)
+
+
+def _slope_targets(c: Code, tile, at, n, t, t_at, label, label_at, w, w_at, by_total, by_own, out,
+                   out_at, of):  # fmt: skip
+    width = 2 * c.length
+    theirs, weight = c.load(label, label_at), c.load(w, w_at)
+    scale, height = c.spread(of), c.spread(of, 1)
+
+    def body(r, sums):
+        here = c.times(r, width)
+        mine, whole, part = c.spread(t, t_at, r), c.spread(by_total, r), c.spread(by_own, r)
+        slopes, shares, spreads = [], [], []
+        for kernel, y in zip(c.load(tile, at, here), theirs, strict=True):
+            match, square = _near_target(c, y, mine, scale, height)
+            share = c.mul(part, match)
+            slopes.append(c.mul(kernel, c.sub(whole, share)))
+            shares.append(c.mul(share, kernel))
+            spreads.append(c.mul(shares[-1], square))
+        c.store(slopes, tile, at, here)
+        news = slopes + shares + spreads
+        return [c.add(s, new) for s, new in zip(sums, news, strict=True)]
+
+    sums = c.loop(n, [c.number(0.0)] * 6, body)
+    c.store(sums[:2], out, out_at)
+    for k in (2, 4):
+        pair = [c.mul(s, v) for s, v in zip(sums[k : k + 2], weight, strict=True)]
+        c.store(pair, out, out_at, k // 2 * width)
 
 
 def _hear(c: Code, tile, at, n, w, w_at, w_too, out, out_at, out_too):
@@ -307,16 +335,17 @@ sum_lanes: Any = _pick(_sum_lanes, plain_sum_lanes)
 #: question. ``terms`` holds what it adds where codes differ (negative: a column of numbers, which
 #: adds the squared difference) and where a value is missing.
 add_special: Any = _pick(_add_special, plain_add_special)
-#: (tile, at, n, t, t_at, label, label_at, w, w_at, own, total, to, of): put the kernel 2^-e in
-#: place of e, and add ``w kernel`` to total, times 1[label = t] to own, by row and lane.
-mass_classes: Any = _pick(_mass(False), plain_mass(False))
-#: The same with ``of[1] 2^-(of[0] (label - t))^2`` for 1[label = t].
-mass_targets: Any = _pick(_mass(True), plain_mass(True))
-#: (tile, at, n, t, t_at, label, label_at, w, w_at, by_total, by_own, out, out_at, of): put
+#: (tile, at, n, t, t_at, label, label_at, w, w_at, own, total, to): put the kernel 2^-e in place
+#: of e, and add ``w kernel`` to total, times 1[label = t] to own, by row and lane.
+mass_classes: Any = _pick(_mass_classes, plain_mass_classes)
+#: (..., of): the same with ``of[1] 2^-(of[0] (label - t))^2`` for 1[label = t].
+mass_targets: Any = _pick(_mass_targets, plain_mass_targets)
+#: (tile, at, n, t, t_at, label, label_at, by_total, by_own, out, out_at): put
 #: ``b = kernel (by_total - by_own match)`` in place of the kernel; sum of b over rows into out.
-slope_classes: Any = _pick(_slope(False), plain_slope(False))
-#: The same, then the sums of ``m = w kernel by_own match`` and of ``m (of[0] (label - t))^2``.
-slope_targets: Any = _pick(_slope(True), plain_slope(True))
+slope_classes: Any = _pick(_slope_classes, plain_slope_classes)
+#: (tile, at, n, t, t_at, label, label_at, w, w_at, by_total, by_own, out, out_at, of): the same,
+#: then the sums of ``m = w kernel by_own match`` and of ``m (of[0] (label - t))^2``.
+slope_targets: Any = _pick(_slope_targets, plain_slope_targets)
 #: (tile, at, n, x, x_at, stride, panel, panel_at, w, w_at, out, out_at): add, for some columns d
 #: side by side, ``w panel[d] sum over rows of b x[row, d]`` to ``out[d, lane]``.
 column_products: Any = _pick(_column(MANY, False), plain_column(MANY, False))

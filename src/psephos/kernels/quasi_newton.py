@@ -7,33 +7,6 @@ __all__ = ["two_loops"]
 
 
 @jit(fastmath={"contract", "reassoc"}, _nrt=False)
-def _dot(x, y):
-    wide()
-    total = 0.0
-    for k in range(x.shape[0]):
-        total += x[k] * y[k]
-    return total
-
-
-@jit(fastmath={"contract"}, _nrt=False)
-def _add(q, by, x, free):
-    wide()
-    for k in range(q.shape[0]):
-        q[k] += by * (x[k] * free[k])
-
-
-@jit(fastmath={"contract", "reassoc"}, _nrt=False)
-def _curvature(step, change, free):
-    wide()
-    curved = squared = 0.0
-    for k in range(step.shape[0]):
-        change_k = change[k] * free[k]
-        curved += step[k] * change_k
-        squared += change[k] * change_k
-    return curved, squared
-
-
-@jit(_nrt=False)
 def two_loops(steps, changes, n, z, gradient, least, free, parts, d):
     """Write the direction at ``z`` into ``d``; whether it uses the memory and goes down.
 
@@ -55,27 +28,47 @@ def two_loops(steps, changes, n, z, gradient, least, free, parts, d):
     -----
     Source: Nocedal & Wright, Numerical Optimization, algorithm 7.4.
     """
-    for k in range(z.shape[0]):
+    wide()
+    top = z.shape[0]
+    for k in range(top):
         held = z[k] <= 0.0 and not gradient[k] < 0.0
         free[k] = 0.0 if held else 1.0
         d[k] = -gradient[k] * free[k]
     size = 0.0
-    for i in range(n - 1, -1, -1):
-        curved, squared = _curvature(steps[i], changes[i], free)
-        parts[0, i] = curved if curved > least * squared else 0.0
-        if parts[0, i] > 0.0:
-            size = curved / squared if size == 0.0 else size
-            parts[1, i] = _dot(steps[i], d) / curved
-            _add(d, -parts[1, i], changes[i], free)
-    if size == 0.0:
-        return False
-    for k in range(z.shape[0]):
-        d[k] *= size
-    for i in range(n):
-        if parts[0, i] > 0.0:
-            _add(d, parts[1, i] - _dot(changes[i], d) / parts[0, i], steps[i], free)
-    if _dot(d, gradient) < 0.0:
-        return True
-    for k in range(z.shape[0]):
-        d[k] = -gradient[k] * free[k]
-    return False
+    for turn in range(2 * n):  # from the last to the oldest, then back
+        i = n - 1 - turn if turn < n else turn - n
+        step, change = steps[i], changes[i]
+        if turn < n:
+            curved = squared = 0.0
+            for k in range(top):
+                change_k = change[k] * free[k]
+                curved += step[k] * change_k
+                squared += change[k] * change_k
+            parts[0, i] = curved if curved > least * squared else 0.0
+            if parts[0, i] > 0.0 and size == 0.0:
+                size = curved / squared
+        elif turn == n:
+            for k in range(top):
+                d[k] *= size
+        if parts[0, i] == 0.0:
+            continue
+        heard, added = (step, change) if turn < n else (change, step)
+        along = 0.0
+        for k in range(top):
+            along += heard[k] * d[k]
+        along /= parts[0, i]
+        if turn < n:
+            parts[1, i] = along
+            by = -along
+        else:
+            by = parts[1, i] - along
+        for k in range(top):
+            d[k] += by * (added[k] * free[k])
+    down = 0.0
+    for k in range(top):
+        down += d[k] * gradient[k]
+    used = size > 0.0 and down < 0.0
+    if not used:
+        for k in range(top):
+            d[k] = -gradient[k] * free[k]
+    return used

@@ -28,9 +28,15 @@ class Answers(NamedTuple):
     @classmethod
     def of(cls, values: _Floats) -> Self:
         """Return the answers (T, K) so told apart."""
-        kinds, kind = np.unique(values, axis=0, return_inverse=True)
+        order = np.lexsort(values.T[::-1])
+        ordered = values[order]
+        starts = np.ones(len(values), dtype=bool)
+        starts[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+        kinds = ordered[starts]
         if len(kinds) <= values.shape[1] + 2:  # classes, and a prior
-            return cls(np.eye(len(kinds))[kind.ravel()], kinds)
+            table = np.zeros((len(values), len(kinds)))
+            table[order, np.cumsum(starts) - 1] = 1.0
+            return cls(table, kinds)
         return cls(np.hstack([values, np.ones((len(values), 1))]), None)
 
 

@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.models.prototypes.objective import BatchObjective
 from psephos.models.prototypes.optimiser import WEIGHT_SCALE, choose_start, descend
-from psephos.models.prototypes.screening import Screened, descend_screened
+from psephos.models.prototypes.screening import Screened, descend_screened, descend_thinned
 
 
 def stripes(n=300, both=True, seed=0):
@@ -70,3 +70,17 @@ def test_a_descent_ends_as_low_as_one_that_always_looks_at_all():
     assert_allclose(found.f, whole.f, atol=1e-3)
     assert Screened(objective).settled(found.x)
     assert found.n_evaluations > found.n_iterations > 10
+
+
+def test_faint_columns_that_cost_more_than_they_tell_are_given_up():
+    """Stopped early, when all columns are still heard."""
+    objective = stripes()
+    scale = np.r_[np.ones(3), np.full(300, WEIGHT_SCALE)]
+    start = choose_start(objective, 3, 300)
+    start[1:3] *= 1e-2
+    options = {"scale": scale, "factr": 1e14}  # a single iteration
+    faint, found = (f(objective, start, **options) for f in (descend_screened, descend_thinned))
+    assert (faint.x[1:3] > 0).any()
+    assert_array_equal(found.x[1:3], 0.0)
+    assert found.f < faint.f
+    assert found.n_evaluations > faint.n_evaluations

@@ -21,7 +21,7 @@ _Objective = Callable[[_Floats], tuple[float, _Floats]]
 
 WEIGHT_SCALE = 100.0  # weights of fitted prototypes are of this order, inverse bandwidths of 1
 _LENGTHS = 10.0 ** np.arange(0.0, 1.6, 0.25)  # of v, on trial: 1, 1.8, 3.2, 5.6, 10, 18, 32
-_TRIALS = ((2, 5), (1, 10))  # steps of the weights alone, and how many starts go on after them
+_TRIALS = ((2, 3), (1, 6))  # steps of the weights alone, and how many starts go on after them
 _MEMORY = 10
 _SEARCHES = 20  # evaluations along one direction
 _ARMIJO = 1e-4

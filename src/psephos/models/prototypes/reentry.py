@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from psephos.models.prototypes.objective import BatchObjective
 from psephos.models.prototypes.optimiser import Minimum
-from psephos.models.prototypes.screening import descend_screened
+from psephos.models.prototypes.screening import descend_thinned
 
 __all__ = ["descend_with_reentry"]
 
@@ -28,7 +28,7 @@ def descend_with_reentry(
     .1, .3 or 1, whichever is lowest; the next descent starts there if it is below the last
     minimum. It ends when no column lowers the objective, or ``n_columns`` have entered.
     """
-    found = descend_screened(objective, start, **options)
+    found = descend_thinned(objective, start, **options)
     for _ in range(n_columns):
         slope = objective.reentry(found.x)
         column = int(np.argmin(slope))
@@ -41,7 +41,7 @@ def descend_with_reentry(
         best = int(np.argmin(values))
         if values[best] >= found.f:
             break
-        again = descend_screened(objective, starts[best], **options)
+        again = descend_thinned(objective, starts[best], **options)
         found = again._replace(
             n_iterations=found.n_iterations + again.n_iterations,
             n_evaluations=found.n_evaluations + again.n_evaluations + len(_TRIED) + 1,

@@ -15,7 +15,8 @@ __all__ = ["Windows"]
 
 _Floats = NDArray[np.float64]
 _MANY_COLUMNS = 64
-_PAIRS = 2**18, 2**20  # of a table that is kept, where columns are few and many
+_PAIRS = 2**18, 2**20  # of a table that is made, where columns are few and many
+_KEPT = 2**16  # of a table of which one is kept for each length
 _TINY = 1e-10  # in the logarithm, as in the objective
 
 
@@ -73,9 +74,11 @@ class Windows:
     def _kernel(self, v: float) -> NDArray[np.float32]:
         """Return the table for a length; those of all lengths are kept while they are small."""
         if v not in self._kernels:
-            if self._distances.size > _PAIRS[0]:
-                self._kernels.clear()
-            kernel = np.exp(np.float32(-0.5 * v * v) * self._distances)
+            kernel = None
+            if self._distances.size > _KEPT and self._kernels:
+                kernel = self._kernels.popitem()[1]
+            kernel = np.multiply(self._distances, np.float32(-0.5 * v * v), out=kernel)
+            np.exp(kernel, out=kernel)
             if self._twin is not None:
                 itself = np.flatnonzero(self._twin >= 0)
                 kernel[itself, self._twin[itself]] = 0.0
