@@ -85,23 +85,24 @@ def _vectors(weight: _Floats, length: int) -> tuple[NDArray[np.intp], list[NDArr
     left out.
     """
     speaks = weight != 0.0
-    alone = speaks.sum(axis=1) <= 1
-    key = np.where(speaks.any(axis=1), speaks.argmax(axis=1), -1)
-    key[~alone] = weight.shape[1]
-    order: list[NDArray[np.intp]] = []
-    sums: list[NDArray[np.intp]] = []
-    for kind in np.unique(key[key >= 0]).tolist():
+    n_sums = speaks.sum(axis=1)
+    key = np.where(n_sums > 1, weight.shape[1], speaks.argmax(axis=1))
+    key[n_sums == 0] = -1
+    order, sums = [np.empty(0, np.intp)], []
+    for kind in np.flatnonzero(np.bincount(key + 1)[1:]).tolist():
         own = np.flatnonzero(key == kind)
-        one, shared = np.array([kind]), speaks if kind == weight.shape[1] else None
-        for start in range(0, len(own), length):
-            some = own[start : start + length]
-            order.append(np.full(length, -1))
-            order[-1][: len(some)] = some
-            sums.append(one if shared is None else np.flatnonzero(shared[some].any(axis=0)))
-    if len(order) % 2:
+        own = np.concatenate([own, np.full(-len(own) % length, -1)])
+        order.append(own)
+        if kind < weight.shape[1]:
+            sums += [np.array([kind])] * (len(own) // length)
+        else:
+            together = speaks[own] & (own >= 0)[:, None]
+            by_vector = together.reshape(-1, length, weight.shape[1]).any(axis=1)
+            sums += [np.flatnonzero(s) for s in by_vector]
+    if len(sums) % 2:
         order.append(np.full(length, -1))
         sums.append(np.zeros(1, np.intp))
-    return np.array(order, dtype=np.intp).reshape(len(order), length), sums
+    return np.concatenate(order).reshape(-1, length), sums
 
 
 def _lay_out(
@@ -138,19 +139,16 @@ def _lay_out(
     places = np.hstack([places[:, : len(plain)], np.ones_like(norm), norm, places[:, len(plain) :]])
     panels = aligned(places.size, dtype)
     panels[:] = places.reshape(len(order) // 2, width, places.shape[1]).transpose(0, 2, 1).ravel()
-    spoken = [
-        np.where(own >= 0, weight[own, part], 0.0)
-        for own, parts in zip(order, sums, strict=True)
-        for part in parts
-    ]
-    flat = np.concatenate([np.empty(0), *spoken]).astype(dtype)
+    n_sums = list(map(len, sums))
+    part = np.concatenate([np.empty(0, np.intp), *sums])
+    own = np.repeat(order, n_sums, axis=0)
+    spoken = np.where(own >= 0, weight[own, part[:, None]], 0.0).ravel().astype(dtype)
     levels = reading.n_levels[kept].astype(np.float64)
     return Crowd(
         reading.where[kept],
         np.stack([reading.centre[kept], reading.inverse[kept], mean, scale, levels]),
         len(plain), longest, panels, _terms(v[others], category[others], agree[others], dtype),
-        np.cumsum([0, *map(len, sums)]).astype(np.int64),
-        np.concatenate([np.empty(0, np.intp), *sums]).astype(np.int64), flat,
+        np.cumsum([0, *n_sums]).astype(np.int64), part.astype(np.int64), spoken,
     )  # fmt: skip
 
 
