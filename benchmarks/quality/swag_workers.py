@@ -145,7 +145,8 @@ def kill_and_resume(n_kills, chance, place):
         wait_for(search, process, kind, chance.uniform(0, lasts), least)
         alive = process.poll() is None
         process.kill()
-        process.communicate()
+        process.stdout.close()  # its orphans hold the other end open
+        process.wait()
         n_steps, n_chunks = kept(search)
         torn = i % 6 == 1 and n_chunks > 0
         for chunk in sorted(search.glob("chunk-*.npy"))[-1:] * torn:

@@ -156,9 +156,9 @@ def _by_weights(
     plain = not problem.scaled.is_category.any() and not np.isnan(Z).any()
     if not plain or not Windows.suit(len(rows), len(own), Z.shape[1]):
         return objective.by_weights
-    apart = problem.y[rows][:, None] - problem.y[own]
-    match = (apart == 0).astype(np.float64)
+    match: Any = problem.y[rows][:, None] == problem.y[own]
     if problem.regression:
+        apart = problem.y[rows][:, None] - problem.y[own]
         match = _U_START / np.sqrt(2 * np.pi) * np.exp(-0.5 * (_U_START * apart) ** 2)
     return Windows(
         Z[rows], Z[own], match, masses.own[rows], masses.total[rows], draw.omega, draw.twin,

@@ -6,6 +6,8 @@ evaluation is then two sums over a table, whatever the number of columns. Where 
 vain, as in later batches, they would be the greater part of a fit.
 """
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,7 +18,6 @@ __all__ = ["Windows"]
 _Floats = NDArray[np.float64]
 _MANY_COLUMNS = 64
 _PAIRS = 2**18, 2**20  # of a table that is made, where columns are few and many
-_KEPT = 2**16  # of a table of which one is kept for each length
 _TINY = 1e-10  # in the logarithm, as in the objective
 
 
@@ -44,7 +45,7 @@ class Windows:
         self._base, self._omega, self._twin = (base_own, base_total), omega, twin
         self._match = match.astype(np.float32)
         self._penalties, self._n_columns = penalties, references.shape[1]
-        self._kernels: dict[float, NDArray[np.float32]] = {}
+        self._length, self._table = math.nan, np.empty((0, 0), np.float32)
         self._distances = np.empty(match.shape, np.float32)
         squared_distances(
             references.astype(np.float32), candidates.astype(np.float32), self._distances
@@ -72,15 +73,14 @@ class Windows:
         return value, gradient + p["lambda_w"] * ((1.0 - p["alpha_w"]) * w + p["alpha_w"])
 
     def _kernel(self, v: float) -> NDArray[np.float32]:
-        """Return the table for a length; those of all lengths are kept while they are small."""
-        if v not in self._kernels:
-            kernel = None
-            if self._distances.size > _KEPT and self._kernels:
-                kernel = self._kernels.popitem()[1]
-            kernel = np.multiply(self._distances, np.float32(-0.5 * v * v), out=kernel)
-            np.exp(kernel, out=kernel)
+        """Return the table for a length; the last one is kept, as trials go length by length."""
+        if v != self._length:
+            if not self._table.size:  # not sooner: what the caller made for this is gone by now
+                self._table = np.empty_like(self._distances)
+            np.multiply(self._distances, np.float32(-0.5 * v * v), out=self._table)
+            np.exp(self._table, out=self._table)
             if self._twin is not None:
                 itself = np.flatnonzero(self._twin >= 0)
-                kernel[itself, self._twin[itself]] = 0.0
-            self._kernels[v] = kernel
-        return self._kernels[v]
+                self._table[itself, self._twin[itself]] = 0.0
+            self._length = v
+        return self._table
