@@ -97,6 +97,7 @@ def one(fit, data, seed):
 
 
 def peak(fit, data, seed):
+    fit(data[0], data[2], seed)  # warms up
     tracemalloc.start()
     fit(data[0], data[2], seed)
     most = tracemalloc.get_traced_memory()[1]
@@ -114,7 +115,7 @@ def row(name, seeds):
         data = {"ours": (A, B, s, t), "theirs": (scaler.transform(A), scaler.transform(B), s, t)}
         for who, fit in (("ours", ours), ("theirs", theirs)):
             if k == 0:
-                held[who] = peak(fit, data[who], seed)  # warms up, too
+                held[who] = peak(fit, data[who], seed)
             found[who].append(one(fit, data[who], seed))
     mine, peer = (np.array(found[who]) for who in ("ours", "theirs"))
     by = np.median(peer, axis=0) / np.median(mine, axis=0)
