@@ -59,6 +59,7 @@ def dense_sums(
     agree: Any,
     block: int = 1024,
     twin: Any = None,
+    echo: Any = None,
 ) -> tuple[Any, Any, Any, Any]:
     """Value and derivatives by v, w and u of the data part of a batch's objective.
 
@@ -76,7 +77,9 @@ def dense_sums(
     block : int, default=1024
         References at a time.
     twin : (R,) array of whole numbers, default=None
-        Where a reference is itself a candidate, which: it is not heard there. -1 elsewhere.
+        Where a reference is itself a candidate, which; -1 elsewhere.
+    echo : (R,) array, default=None
+        Share of its own weight that it hears there; None: nothing.
 
     Returns
     -------
@@ -112,8 +115,9 @@ def dense_sums(
         G = xp.exp(-_exponent(xp, x, c, v, parts))
         if twin is not None:
             place = xp.arange(w.shape[0], dtype=twin.dtype, device=twin.device)
+            heard = 0.0 if echo is None else xp.reshape(echo[rows], (-1, 1))
             itself = xp.reshape(twin[rows], (-1, 1)) == xp.reshape(place, (1, -1))
-            G = xp.where(itself, xp.zeros_like(G), G)
+            G = xp.where(itself, G * heard, G)
         diff = xp.reshape(label[rows], (-1, 1)) - xp.reshape(candidate_label, (1, -1))
         if u is None:
             match = xp.astype(diff == 0.0, G.dtype)

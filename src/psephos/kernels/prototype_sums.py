@@ -55,7 +55,7 @@ from psephos.kernels.prototype_vectors import (
     slope_targets,
 )
 
-__all__ = ["Pairs", "Sums", "batch_sums", "kernel_sums", "stage"]
+__all__ = ["SILENT", "Pairs", "Sums", "batch_sums", "kernel_sums", "stage"]
 
 _Float = NDArray[np.float64]
 TINY = 1e-10  # in the logarithm
@@ -68,7 +68,7 @@ _EXPANDED = 12  # columns from which on squares are expanded
 _LONGEST = {4: 512.0, 8: 4096.0}  # |x|^2 + |c|^2 in base 2, by bytes of a number
 _SMALL = 1_000_000  # multiplications that are not worth a second thread
 _ROOMS = 8  # kept by a thread
-_SILENT = 1e4  # an exponent at which a kernel is 0
+SILENT = 1e4  # an exponent at which a kernel is 0
 _NO_TWINS = np.empty(0, np.int64)
 _rooms = threading.local()
 
@@ -87,8 +87,8 @@ class Sums(NamedTuple):
 # One kernel, not one for each step: a kernel called from another is compiled with that one again.
 @jit(fastmath={"contract", "reassoc"}, _nrt=False)
 def _task(
-    rows, label, column_label, near, far, both, w, of, base_own, base_total, omega, twin, span,
-    size, limit, crossing, gradient, masses, by_v, by_w, by_u, room,
+    rows, label, column_label, near, far, both, w, of, base_own, base_total, omega, twin, apart,
+    span, size, limit, crossing, gradient, masses, by_v, by_w, by_u, room,
 ):  # fmt: skip
     """One task's references, tile by tile; return its part of the value.
 
@@ -134,7 +134,7 @@ def _task(
                 for r in range(n if len(twin) else 0):  # no reference hears itself
                     lane = twin[start + r] - at
                     if 0 <= lane < width:
-                        tile[pairs + r * width + lane] = _SILENT
+                        tile[pairs + r * width + lane] += apart[start + r]
                 if of is None:
                     mass_classes(tile, pairs, up, label, start, column_label, at, w, at, own, total,
                                  0)  # fmt: skip
@@ -271,6 +271,7 @@ def batch_sums(
     gradient: bool = True,
     entering: NDArray[np.bool_] | None = None,
     twin: NDArray[np.int64] = _NO_TWINS,
+    apart: _Float | None = None,
 ) -> Sums:
     """Log-likelihood of a batch with its derivatives, and its masses.
 
@@ -290,13 +291,16 @@ def batch_sums(
     entering : (q,) bool, default=None
         Columns with v = 0: derivatives by v^2 of these, instead of those by v.
     twin : (R,) int64, default=empty
-        Where a reference is itself a candidate, which: it is not heard there. -1 elsewhere.
+        Where a reference is itself a candidate, which; -1 elsewhere.
+    apart : (R,) float64, default=None
+        What is added there to the exponent, in base 2: `SILENT`, the default, and it is not heard.
 
     Returns
     -------
     Sums
     """
     dtype = pairs.rows.dtype
+    apart = np.full(len(twin), SILENT) if apart is None else apart
     width, n_rows, whole = lanes(dtype), len(pairs.rows), pairs.columns.shape[1]
     near = pack_columns(pairs, v, v > LEAST, False)
     far = near if entering is None else pack_columns(pairs, v, entering, True)
@@ -319,7 +323,7 @@ def batch_sums(
         ends = (k * span, min(n_rows, (k + 1) * span))
         values[k] = _task(
             pairs.rows, pairs.label, pairs.column_label, near, far, far is near, weight, of,
-            base_own, base_total, omega, twin, ends, size, _LONGEST[dtype.itemsize],
+            base_own, base_total, omega, twin, apart, ends, size, _LONGEST[dtype.itemsize],
             _EXPANDED, gradient, masses, by_v[k], by_w[k], by_u[k], room,
         )  # fmt: skip
 

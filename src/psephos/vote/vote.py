@@ -89,9 +89,13 @@ class Vote:
             raise PsephosError(f"cannot keep {n_voters} of {self.n_voters} voters.")
         return self.take(np.arange(n_voters))
 
-    @cached_property
+    @property
     def _compact(self) -> "Vote":
-        return self if len(self.columns) == self.n_features else self.select(self.columns)
+        return self if len(self.columns) == self.n_features else self._selected
+
+    @cached_property
+    def _selected(self) -> "Vote":
+        return self.select(self.columns)
 
     def _blocks(self, X: Any) -> Iterator[tuple[slice, _Floats]]:
         """Yield rows in blocks, only the columns that are read, dense float64."""

@@ -283,6 +283,22 @@ def test_where_all_judge_hard_rows_are_drawn_as_often_as_others():
     assert (found.candidates < 100).sum() == 30
 
 
+def test_where_all_judge_a_row_hears_its_copies():
+    none = np.zeros(3, bool)
+    given = np.array([0, 0, 1]), none, np.array([4.0, 1.0, 0.5]), np.random.default_rng(0)
+    found = draw_judged_by_all(*given, copies=np.array([4.0, 1.0, 0.5]))
+    assert_allclose(found.echo, [0.75, 0.0, 0.0])
+    assert not draw_judged_by_all(*given).echo.any()
+
+
+def test_where_all_judge_one_candidate_can_be_had():
+    hard = np.array([True, False])
+    found = draw_judged_by_all(
+        np.zeros(2, int), hard, np.ones(2), np.random.default_rng(0), n_candidates=1
+    )
+    assert len(found.candidates) == 1
+
+
 def test_where_all_judge_one_row_a_class_is_no_table():
     with pytest.raises(PsephosError, match="at least two rows"):
         draw_judged_by_all(

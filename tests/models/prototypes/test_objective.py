@@ -49,22 +49,23 @@ def differences(f, theta, step=1e-5):
 
 @pytest.mark.parametrize("regression", [False, True])
 def test_a_row_that_is_both_does_not_hear_itself(random_seed, regression):
-    """As if each reference were judged by the candidates without it."""
+    """As if each reference were judged by the candidates without it, or with part of it."""
     given, theta = parts(random_seed, regression, missing=0.1, R=40)
     rng = np.random.default_rng(random_seed)
     own = np.sort(rng.choice(40, 23, replace=False))
     given = (given[0], given[0][own], given[2], given[2][own], *given[4:])
     twin = np.full(40, -1)
     twin[own] = np.arange(23)
+    echo = rng.choice([0.0, 0.75], 40)
     settings = {"regression": regression, "dtype": "float64", **PENALTIES}
-    both = BatchObjective(*given, twin=twin, **settings)
+    both = BatchObjective(*given, twin=twin, echo=echo, **settings)
     value, gradient = both(theta)
     apart, none = 0.0, np.zeros(40)
     penalty = BatchObjective(*given[:6], none, *given[7:], **settings)(theta)[0]  # omega 0
     for n in range(40):
         quiet = theta.copy()
         if twin[n] >= 0:
-            quiet[5 + twin[n]] = 0.0
+            quiet[5 + twin[n]] *= echo[n]
         one = none.copy()
         one[n] = given[6][n]
         alone = BatchObjective(*given[:6], one, *given[7:], **settings)
@@ -207,12 +208,15 @@ def test_dense_sums_are_the_same(random_seed, name, regression, missing, categor
     given, theta = parts(random_seed, regression, missing, categories)
     theta[0] = 0.0
     twin = np.where(np.arange(61) < 23, np.arange(61), -1) if missing else None
-    f = BatchObjective(*given, regression=regression, dtype="float64", twin=twin, **PENALTIES)
+    echo = np.full(61, 0.5) if missing else None
+    settings = {"twin": twin, "echo": echo, **PENALTIES}
+    f = BatchObjective(*given, regression=regression, dtype="float64", **settings)
     *arrays, is_category, agree = given
     value, gradient = objective_dense(
         xp, *(xp.asarray(np.asarray(a, dtype=float)) for a in arrays), is_category.tolist(),
         xp.asarray(agree), xp.asarray(theta), regression=regression, block=25,
-        twin=None if twin is None else xp.asarray(twin), **PENALTIES,
+        twin=None if twin is None else xp.asarray(twin),
+        echo=None if echo is None else xp.asarray(echo), **PENALTIES,
     )  # fmt: skip
     expected, slope = f(theta)
     assert_allclose(float(value), expected, rtol=1e-12)

@@ -127,6 +127,38 @@ def test_a_batch_that_gains_little_is_left_out():
     assert none.n_prototypes_.sum() == none.n_features_used_ == 0
 
 
+def test_rows_that_are_alike_vouch_for_each_other():
+    """Cells of a few values hold many rows; each was once judged by the other class alone."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (600, 2)).astype(float)
+    y = (X.sum(axis=1) % 2 == 1) ^ (rng.random(600) < 0.1)
+    A, B, s, t = split(X, y)
+    model = ProsetClassifier(**FAST).fit(A, s)
+    assert model.score(B, t) > 0.85
+    assert log_loss(t, model.predict_proba(B)) < 0.4
+    plain = ProsetClassifier(**FAST).fit(X, X[:, 0] > 0)  # two distinct rows a class
+    assert (plain.predict(X) == (X[:, 0] > 0)).all()
+
+
+def test_where_nothing_varies_the_batches_are_empty():
+    model = ProsetClassifier(2).fit(np.ones((6, 2)), [0, 1] * 3)
+    assert model.n_prototypes_.tolist() == model.n_iter_.tolist() == [0, 0]
+    assert model.truncate(1).n_prototypes_.tolist() == [0]
+    assert "varies" in model.stopped_[0]
+    with pytest.raises(PsephosError, match="whole number"):
+        model.truncate(1.5)
+
+
+def test_a_batch_of_noise_gains_nothing_for_numbers():
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(100, 5)), rng.normal(size=100)
+    most = ProsetRegressor(min_gain=1e4, **FAST).fit(X, y)
+    assert most.n_prototypes_.sum() == 0
+    assert_allclose(most.objective_, 0.5 * np.log(2 * np.pi) + 0.5, atol=1e-4)  # the prior's own
+    with pytest.raises(PsephosError, match="too large"), np.errstate(over="ignore"):
+        ProsetRegressor().fit(X, y * 1e200)
+
+
 def test_where_all_rows_judge_chance_has_no_part_in_small_tables():
     X, y = load_iris(return_X_y=True)
     one, two = (ProsetClassifier(2, random_state=s).fit(X, y).predict_proba(X) for s in (0, 1))

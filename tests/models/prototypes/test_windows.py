@@ -17,17 +17,18 @@ def test_it_is_the_objective_where_all_columns_are_alike(random_seed, regression
     candidates = np.arange(20)
     rows = np.arange(50) if both else np.arange(20, 50)
     twin = np.where(rows < 20, rows, -1) if both else None
+    echo = rng.choice([0.0, 0.5, 0.9], len(rows)) if both else None
     base = rng.uniform(0.2, 0.5, len(rows))
     given = (base, base + 0.5, rng.uniform(0.5, 2.0, len(rows)) / 50)
     plain = np.zeros(80, np.bool_), np.zeros(80)
     full = BatchObjective(
         Z[rows], Z[candidates], t[rows], t[candidates], *given, *plain, regression=regression,
-        dtype="float64", twin=twin, **PENALTIES,
+        dtype="float64", twin=twin, echo=echo, **PENALTIES,
     )  # fmt: skip
     apart = t[rows][:, None] - t[candidates]
     density = 2.0 / np.sqrt(2 * np.pi) * np.exp(-0.5 * (2.0 * apart) ** 2)
     match = density if regression else (apart == 0).astype(float)
-    quick = Windows(Z[rows], Z[candidates], match, *given, twin, PENALTIES)
+    quick = Windows(Z[rows], Z[candidates], match, *given, twin, echo, PENALTIES)
     for v in (0.1, 0.0, 0.3, 0.3):
         w = rng.uniform(0, 3, 20)
         theta = np.concatenate([np.full(80, v), w, [2.0] if regression else []])

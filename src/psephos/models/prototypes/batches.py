@@ -76,7 +76,10 @@ def _draw(
     """Return the candidates of a batch, and who judges them."""
     given = (problem.strata, _hard(problem, masses, settings), problem.weight, generator)
     if settings.references == "all":
-        return draw_judged_by_all(*given, n_candidates=settings.n_candidates, names=problem.names)
+        return draw_judged_by_all(
+            *given, n_candidates=settings.n_candidates, names=problem.names,
+            copies=problem.copies,
+        )  # fmt: skip
     return draw_candidates(
         *given, n_candidates=settings.n_candidates, max_fraction=settings.max_fraction,
         names=problem.names,
@@ -132,9 +135,10 @@ def _fit_batch(
         objective, start, settings.max_reentries, scale=scale, lower=lower,
         factr=settings.tol / np.finfo(float).eps, max_iterations=settings.max_iter,
     )  # fmt: skip
-    empty = objective(np.concatenate([np.zeros(q + m), further]))[0]
+    nothing = np.concatenate([np.zeros(q + m), np.full(len(further), _U_LEAST)])
+    empty = objective(nothing)[0]
     if (empty - minimum.f) * problem.weight.sum() < settings.min_gain:
-        minimum = minimum._replace(x=np.concatenate([np.zeros(q + m), further]), f=empty)
+        minimum = minimum._replace(x=nothing, f=empty)
     v, w, u = objective.split(minimum.x)
     heard = np.flatnonzero(w > 0) if (v > 0).any() or problem.regression else np.empty(0, np.intp)
     rows = draw.candidates[heard]
@@ -162,6 +166,7 @@ def _by_weights(
         match = _U_START / np.sqrt(2 * np.pi) * np.exp(-0.5 * (_U_START * apart) ** 2)
     return Windows(
         Z[rows], Z[own], match, masses.own[rows], masses.total[rows], draw.omega, draw.twin,
+        draw.echo,
         settings.penalties,
     )  # fmt: skip
 
@@ -187,5 +192,6 @@ def _objective(problem: Problem, draw: Draw, masses: Masses, settings: Settings)
         Z[rows], Z[draw.candidates], y[rows], y[draw.candidates], masses.own[rows],
         masses.total[rows], draw.omega, problem.scaled.is_category, problem.scaled.scaling.agree,
         regression=problem.regression, n_jobs=settings.n_jobs, twin=draw.twin,
+        echo=draw.echo,
         **settings.penalties,
     )  # fmt: skip

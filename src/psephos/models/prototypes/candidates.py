@@ -39,6 +39,7 @@ class Draw(NamedTuple):
     references: _Rows  # (R,) ascending
     omega: _Floats  # (R,) the references' weights in the likelihood; they sum to 1
     twin: _Rows | None = None  # (R,) which candidate a reference is itself, or -1; None: none is
+    echo: _Floats | None = None  # (R,) share of its own weight that it hears: of its copies
 
     @property
     def of_all(self) -> bool:
@@ -240,22 +241,26 @@ def draw_judged_by_all(
     *,
     n_candidates: int = 1000,
     names: tuple[str, ...] = (),
+    copies: _Floats | None = None,
 ) -> Draw:
     """Draw the candidates of a batch; all rows are references, which do not hear themselves.
 
+    A row that stands for c equal ones (``copies``, shape (n,), default 1) hears the others: (c - 1)
+    / c of its own weight.
     Up to ``n_candidates`` rows, all are candidates; of more, shares of each group
     (`group_shares`, without a largest fraction) are drawn as in `draw_candidates`, whose
     parameters and error these are. The references' weights are those of the rows.
     """
     rows = np.flatnonzero(weight > 0)
     candidates = rows
-    if np.bincount(strata[rows]).max() < 2:
+    times = np.ones(len(strata)) if copies is None else np.maximum(copies, 1.0)
+    if np.bincount(strata[rows], times[rows]).max() < 2:
         raise PsephosError(_too_few(strata, weight, names))
     if len(rows) > n_candidates:
         groups = _groups(strata, hard, weight, None)
         sizes = np.array([len(group) for group in groups.values()], dtype=np.intp)
         shares = group_shares(sizes, n_candidates, 1.0)
-        _give_each_stratum_one(np.array(list(groups)) // 2, sizes, shares)
+        _give_each_stratum_one(np.array(list(groups)) // 2, sizes, shares, least=1)
         drawn = [
             generator.choice(group, share, replace=False)
             for group, share in zip(groups.values(), shares, strict=True)
@@ -263,7 +268,8 @@ def draw_judged_by_all(
         candidates = np.sort(np.concatenate(drawn))
     twin = np.full(len(strata), -1, dtype=np.intp)
     twin[candidates] = np.arange(len(candidates))
-    return Draw(candidates, rows, weight[rows] / weight.sum(), twin[rows])
+    echo = 1.0 - 1.0 / times
+    return Draw(candidates, rows, weight[rows] / weight.sum(), twin[rows], echo[rows])
 
 
 def _groups(
@@ -277,12 +283,12 @@ def _groups(
     return {int(code): np.flatnonzero(heard & (codes == code)) for code in np.unique(codes[heard])}
 
 
-def _give_each_stratum_one(strata: _Rows, sizes: _Rows, shares: _Rows) -> None:
+def _give_each_stratum_one(strata: _Rows, sizes: _Rows, shares: _Rows, least: int = 2) -> None:
     """Give a stratum without a candidate one from its largest group, where that can spare it."""
     for stratum in np.unique(strata):
         own = np.flatnonzero(strata == stratum)
         largest = own[sizes[own].argmax()]
-        if not shares[own].any() and sizes[largest] > 1:
+        if not shares[own].any() and sizes[largest] >= least:
             shares[largest] = 1
 
 

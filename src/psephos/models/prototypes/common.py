@@ -12,9 +12,10 @@ from psephos._errors import PsephosError
 from psephos._input import Context
 from psephos._params import Constraint, Interval, Jobs, OneOf, Options, Seed
 from psephos.models.prototypes.batches import Batch, Settings, fit_batches
+from psephos.models.training import Training, distinct_rows, ordered_rows
 from psephos.vote import Vote
 
-__all__ = ["EXTRAS", "SHARED", "Batched", "automatic", "fit_all", "told"]
+__all__ = ["EXTRAS", "SHARED", "Batched", "automatic", "fit_all", "merged_rows", "told"]
 
 EXTRAS = ("n_prototypes_", "objective_", "n_iter_", "stopped_")
 SHARED: Mapping[str, Constraint] = {
@@ -62,6 +63,8 @@ class Batched:
             If there are not so many.
         """
         self._fitted()
+        if not Interval(0, whole=True).allows(n_batches):
+            raise PsephosError(f"n_batches is {n_batches!r}: give a whole number of at least 0.")
         fitted = len(self.n_prototypes_)
         if not 0 <= n_batches <= fitted:
             raise PsephosError(f"n_batches is {n_batches}: the model has {fitted}; give 0 to that.")
@@ -74,6 +77,18 @@ class Batched:
         vote = self.vote_.truncate(1 + int(extras["n_prototypes_"].sum()))
         fewer._set_fitted(vote, self.schema_, extras)
         return fewer
+
+
+def merged_rows(data: Training, *, whole: bool = True) -> tuple[Training, NDArray[np.float64]]:
+    """Return distinct rows in an order of their own, and how many rows each stands for.
+
+    Weights say it if all are whole (and `whole`), else copies do.
+    """
+    found = ordered_rows(distinct_rows(data))
+    if whole and (data.weight == np.floor(data.weight)).all():
+        return found, found.weight
+    counted = data._replace(weight=np.ones(len(data.weight)))
+    return found, ordered_rows(distinct_rows(counted)).weight
 
 
 def automatic(name: str, weight: float, n_columns: int) -> float:
@@ -91,8 +106,6 @@ def fit_all(model: Any, problem: Any, context: Context) -> list[Batch]:
     for name in [name for name, value in penalties.items() if value == "auto"]:
         size = float(problem.weight.sum()), problem.scaled.Z.shape[1]
         penalties[name] = automatic(name, *size)
-    if problem.regression and len(problem.rows) < 2:
-        raise PsephosError("one distinct row: a prototype needs another row that judges it.")
     settings = Settings(
         model.n_batches, penalties, model.beta, model.n_candidates, model.max_fraction,
         getattr(model, "grouping", "likelihood"), model.references, model.tol, model.max_iter,
@@ -101,8 +114,12 @@ def fit_all(model: Any, problem: Any, context: Context) -> list[Batch]:
     return fit_batches(problem, settings, context)
 
 
-def told(found: list[Batch]) -> dict[str, Any]:
+def told(found: list[Batch], n_batches: int) -> dict[str, Any]:
     """Return the fitted attributes that tell of the batches."""
+    if not found:  # nothing varies
+        none = np.zeros(n_batches, dtype=np.intp)
+        why = np.array(["no column varies, or the target does not"] * n_batches, dtype=np.str_)
+        return dict(zip(EXTRAS, (none, np.full(n_batches, np.nan), none, why), strict=True))
     return {
         "n_prototypes_": np.array([len(b.found.weight) for b in found], dtype=np.intp),
         "objective_": np.array([b.minimum.f for b in found], dtype=np.float64),

@@ -12,7 +12,7 @@ def objective_dense(
     base_own: Any, base_total: Any, omega: Any, is_category: Any, agree: Any, theta: Any, *,
     regression: bool = False, lambda_v: float = 1e-3, lambda_w: float = 1e-8,
     lambda_u: float = 0.0, alpha_v: float = 0.05, alpha_w: float = 0.05, block: int = 1024,
-    twin: Any = None,
+    twin: Any = None, echo: Any = None,
 ) -> tuple[Any, Any]:  # fmt: skip
     """Say what ``BatchObjective`` says with arrays of a namespace ``xp``, on their device.
 
@@ -30,7 +30,7 @@ def objective_dense(
     u = theta[q + m] if regression else None
     value, by_v, by_w, by_u = dense_sums(
         xp, references, candidates, y_references, y_candidates, v, w, u, base_own, base_total,
-        omega, is_category, agree, block, twin,
+        omega, is_category, agree, block, twin, echo,
     )  # fmt: skip
     parts = []
     for x, by, strength, share in (

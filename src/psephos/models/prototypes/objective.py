@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from psephos._errors import PsephosError
 from psephos.kernels.prototype_pack import lay_out
-from psephos.kernels.prototype_sums import Sums, batch_sums, kernel_sums, stage
+from psephos.kernels.prototype_sums import SILENT, Sums, batch_sums, kernel_sums, stage
 
 __all__ = ["BatchObjective", "own_and_total"]
 
@@ -54,8 +54,10 @@ class BatchObjective:
     n_jobs : int, default=None
         Threads. The bytes of a result do not depend on it.
     twin : ndarray of shape (R,), int, default=None
-        The candidate that is the reference itself, -1 where none is: it is left out of both
-        masses of that reference. None: candidates and references have no row in common.
+        The candidate that is the reference itself, -1 where none is. None: candidates and
+        references have no row in common.
+    echo : ndarray of shape (R,), default=None
+        Share of its own weight that such a reference hears, below 1; None: nothing.
 
     Raises
     ------
@@ -75,6 +77,7 @@ class BatchObjective:
         lambda_v: float = 1e-3, lambda_w: float = 1e-8, lambda_u: float = 0.0,
         alpha_v: float = 0.05, alpha_w: float = 0.05, dtype: str = "float32",
         n_jobs: int | None = None, twin: ArrayLike | None = None,
+        echo: ArrayLike | None = None,
     ) -> None:  # fmt: skip
         given = (references, candidates, y_references, y_candidates, base_own, base_total, omega,
                  agree)  # fmt: skip
@@ -92,6 +95,9 @@ class BatchObjective:
                 f"twin has shape {self._twin.shape}; it should be ({len(Z_r)},), places of "
                 f"candidates below {len(Z_c)}, or -1"
             )
+        heard = np.zeros(len(self._twin)) if echo is None else np.asarray(echo, dtype=np.float64)
+        with np.errstate(divide="ignore"):
+            self._apart = np.minimum(-np.log2(heard), SILENT)
         self.regression, self.n_jobs = regression, n_jobs
         self._penalties = penalties
         self.n_columns, self.n_candidates = Z_r.shape[1], len(Z_c)
@@ -173,12 +179,14 @@ class BatchObjective:
     def _sums(self, v: _Float, w: _Float, u: float, **options: Any) -> Sums:
         return batch_sums(
             self._pairs, v, w, u, self._base_own, self._base_total, self._omega, self.n_jobs,
-            twin=self._twin, **options,
+            twin=self._twin, apart=self._apart, **options,
         )  # fmt: skip
 
 
 def _penalty(x: _Float, strength: float, share: float) -> tuple[float, _Float]:
-    value = strength * (0.5 * (1.0 - share) * float(x @ x) + share * float(x.sum()))
+    value = strength * (
+        0.5 * (1.0 - share) * float(np.einsum("i,i", x, x)) + share * float(x.sum())
+    )
     return value, strength * ((1.0 - share) * x + share)
 
 

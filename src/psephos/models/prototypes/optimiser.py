@@ -33,6 +33,11 @@ _MOST = "the greatest number of iterations was reached"
 _STUCK = "no lower point was found along the last direction"
 
 
+def _dot(a: _Floats, b: _Floats) -> float:
+    """Return the inner product, whatever the threads of BLAS: it divides long sums among them."""
+    return float(np.einsum("i,i", a, b))
+
+
 class Minimum(NamedTuple):
     """Where a descent ended."""
 
@@ -156,7 +161,7 @@ class _Memory:
 
     def add(self, step: _Floats, change: _Floats) -> None:
         """Remember a step, in the place of the oldest if there are too many."""
-        if step @ change <= _EPSILON * (change @ change):
+        if _dot(step, change) <= _EPSILON * _dot(change, change):
             return
         if self.n == _MEMORY:
             self._steps[:-1] = self._steps[1:]
@@ -182,10 +187,10 @@ def _search(
 
     A direction without memory has no length of its own: its first step is of length 1.
     """
-    t = 1.0 / np.sqrt(d @ d) if fresh else 1.0
+    t = 1.0 / np.sqrt(_dot(d, d)) if fresh else 1.0
     for n in range(1, _SEARCHES + 1):
         there = at(np.maximum(here.z + t * d, 0.0))
-        promised = here.gradient @ (there.z - here.z)
+        promised = _dot(here.gradient, there.z - here.z)
         if there.f <= here.f + _ARMIJO * promised:
             return there, n
         # The parabola through both values and the slope has its lowest point here.

@@ -38,6 +38,7 @@ class Problem(NamedTuple):
     rows: NDArray[Any]
     names: tuple[str, ...]
     unit: float  # of the target; 0 for classes
+    copies: _Floats  # how many equal rows each stands for
 
     @property
     def regression(self) -> bool:
@@ -47,21 +48,23 @@ class Problem(NamedTuple):
 
 def class_problem(
     scaled: Scaled, codes: NDArray[np.intp], weight: _Floats, rows: NDArray[Any],
-    names: tuple[str, ...],
+    names: tuple[str, ...], copies: _Floats,
 ) -> Problem:  # fmt: skip
     """Return the problem of classes: the prior is their frequency."""
     share = np.bincount(codes, weight, minlength=len(names)) / weight.sum()
     prior = Masses(share[codes], np.ones(len(codes)), np.tile(share, (len(codes), 1)))
-    return Problem(scaled, codes.astype(float), codes, codes, prior, weight, rows, names, 0.0)
+    return Problem(scaled, codes.astype(float), codes, codes, prior, weight, rows, names, 0.0,
+                   copies)  # fmt: skip
 
 
 def number_problem(
-    scaled: Scaled, y: _Floats, weight: _Floats, rows: NDArray[Any], moments: tuple[float, float]
-) -> Problem:
+    scaled: Scaled, y: _Floats, weight: _Floats, rows: NDArray[Any], moments: tuple[float, float],
+    copies: _Floats,
+) -> Problem:  # fmt: skip
     """Return the problem of numbers: the prior is a normal density with the target's moments."""
     t = (y - moments[0]) / moments[1]
     density = np.exp(-0.5 * t * t) / np.sqrt(2 * np.pi)
     prior = Masses(density, np.ones(len(t)), np.empty((len(t), 0)))
     strata = target_strata(t, weight, max(1, min(_STRATA, len(t) // 4)))
     names = tuple(f"of target range {k + 1}" for k in range(int(strata.max()) + 1))
-    return Problem(scaled, t, y, strata, prior, weight, rows, names, moments[1])
+    return Problem(scaled, t, y, strata, prior, weight, rows, names, moments[1], copies)

@@ -6,15 +6,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._errors import PsephosError
 from psephos._input import Context, Table
 from psephos._params import ClassWeight, Constraint, Interval, OneOf, Options
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.models.prototypes.batches import Batch
-from psephos.models.prototypes.common import EXTRAS, SHARED, Batched, fit_all, told
+from psephos.models.prototypes.common import EXTRAS, SHARED, Batched, fit_all, merged_rows, told
 from psephos.models.prototypes.mixture import NormalMixture, mixture_of
 from psephos.models.prototypes.problems import class_problem, number_problem
 from psephos.models.prototypes.scaling import read_scaled
-from psephos.models.training import Training, distinct_rows, ordered_rows
+from psephos.models.training import Training
 from psephos.vote import Vote, prototype_vote
 
 __all__ = ["ProsetClassifier", "ProsetRegressor"]
@@ -127,8 +128,10 @@ class ProsetClassifier(Batched, VoteClassifier):
     best of seven bandwidths ``c / sqrt(D)``, judged by the references, and the weights are
     scaled in the descent.
 
-    **Weights.** Copies of a row are merged, weights added; candidates are drawn whatever their
-    weights. Rows are drawn by their content, not by their place in the table.
+    **Weights** are numbers of rows: those that sum to 1 say that there is one. Copies of a row are
+    merged, weights added; what stands for c rows hears (c - 1) / c of its own weight (c counts
+    copies, or is the ``sample_weight`` where all are whole and there is no `class_weight`).
+    Candidates are drawn whatever their weights, and by their content, not their place in the table.
 
     **Few rows.** A class of one row has no prototype, since no other row could judge it.
 
@@ -213,14 +216,15 @@ class ProsetClassifier(Batched, VoteClassifier):
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context
     ) -> tuple[Vote, dict[str, Any]]:
-        data = ordered_rows(distinct_rows(Training(table, *labels, weight)))
+        whole = self.class_weight is None
+        data, copies = merged_rows(Training(table, *labels, weight), whole=whole)
         scaled = read_scaled(data)
         names = tuple(str(name) for name in data.target.classes.tolist())
-        problem = class_problem(scaled, data.y, data.weight, data.table.rows, names)
+        problem = class_problem(scaled, data.y, data.weight, data.table.rows, names, copies)
         found = fit_all(self, problem, context)
         prior = problem.prior.by_class[0]  # the same for every row
         vote = prototype_vote([b.found for b in found], scaled.scaling, prior, data.target)
-        return vote, told(found)
+        return vote, told(found, self.n_batches)
 
 
 class ProsetRegressor(Batched, VoteRegressor):
@@ -352,19 +356,21 @@ class ProsetRegressor(Batched, VoteRegressor):
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context
     ) -> tuple[Vote, dict[str, Any]]:
-        data = ordered_rows(distinct_rows(Training(table, *labels, weight)))
+        data, copies = merged_rows(Training(table, *labels, weight))
         scaled = read_scaled(data)
         mean = float(np.average(data.y, weights=data.weight))
         deviation = float(np.sqrt(np.average((data.y - mean) ** 2, weights=data.weight)))
+        if not np.isfinite(deviation):
+            raise PsephosError("y is too large to be squared: divide it by a power of ten.")
         found: list[Batch] = []
         if deviation > 1e-12 * abs(mean):  # else every row says the same
             problem = number_problem(
-                scaled, data.y, data.weight, data.table.rows, (mean, deviation)
+                scaled, data.y, data.weight, data.table.rows, (mean, deviation), copies
             )
             found = fit_all(self, problem, context)
         prior = np.array([mean, max(deviation, 1e-12 * abs(mean), np.finfo(float).tiny)])
         vote = prototype_vote([b.found for b in found], scaled.scaling, prior, data.target)
-        return vote, told(found)
+        return vote, told(found, self.n_batches)
 
     def distribution(self, X: Any) -> NormalMixture:
         """Return the predicted distribution of each row: density, CDF, quantiles, CRPS.

@@ -31,18 +31,19 @@ class Windows:
     match : ndarray of shape (R, M)
         1 where a candidate speaks for the reference's class, else 0; or the density of its target.
     base_own, base_total, omega : ndarray of shape (R,)
-    twin : ndarray of shape (R,) or None
-        The candidate that is the reference itself, or -1.
+    twin, echo : ndarray of shape (R,) or None
+        The candidate that is the reference itself, or -1; the share of its own weight it hears.
     penalties : dict
         As in ``BatchObjective``.
     """
 
     def __init__(
         self, references: _Floats, candidates: _Floats, match: _Floats, base_own: _Floats,
-        base_total: _Floats, omega: _Floats, twin: NDArray[np.intp] | None,
+        base_total: _Floats, omega: _Floats, twin: NDArray[np.intp] | None, echo: _Floats | None,
         penalties: dict[str, float],
     ) -> None:  # fmt: skip
         self._base, self._omega, self._twin = (base_own, base_total), omega, twin
+        self._echo = np.zeros(len(omega)) if echo is None else echo
         self._match = match.astype(np.float32)
         self._penalties, self._n_columns = penalties, references.shape[1]
         self._length, self._table = math.nan, np.empty((0, 0), np.float32)
@@ -81,6 +82,6 @@ class Windows:
             np.exp(self._table, out=self._table)
             if self._twin is not None:
                 itself = np.flatnonzero(self._twin >= 0)
-                self._table[itself, self._twin[itself]] = 0.0
+                self._table[itself, self._twin[itself]] = self._echo[itself]
             self._length = v
         return self._table
