@@ -139,9 +139,8 @@ class ProsetClassifier(Batched, VoteClassifier):
     1,000 columns, held-out log-loss was .9 to 1.0, where the class frequencies have .69. Where that
     matters `ProsetSearchCV` may choose no batch at all.
 
-    **Leave-one-out** is this project's. Held-out log-loss was lower than with half the rows on 13
-    of 13 tables of 62 to 1,797 rows (`benchmarks/README.md`), on the seven with more columns than
-    rows by a third.
+    **Leave-one-out** is this project's. Mean held-out log-loss was lower than with halves on 15 of
+    15 tables of 62 to 1,797 rows (`benchmarks/README.md`), by a fifth where columns outnumber rows.
 
     References
     ----------
