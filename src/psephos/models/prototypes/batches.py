@@ -106,7 +106,7 @@ def _with_batch(
     elif problem.regression:
         every = Draw(batch.kept, np.arange(len(problem.y)), problem.weight / problem.weight.sum())
         own, total = _objective(problem, every, masses, settings).masses(batch.theta)
-    if not problem.regression:
+    if not problem.regression and (not alone or settings.grouping == "correct"):
         by_class = by_class + own_and_total(
             scaled.Z, found.prototypes, found.inverse_bandwidth, found.weight, found.answer,
             by_class.shape[1], is_category=scaled.is_category, agree=scaled.scaling.agree,

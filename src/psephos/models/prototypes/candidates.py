@@ -216,9 +216,7 @@ def draw_candidates(
         to judge it.
     """
     groups = _groups(strata, hard, weight, max_fraction)
-    sizes = np.array([len(rows) for rows in groups.values()], dtype=np.intp)
-    shares = group_shares(sizes, n_candidates, max_fraction)
-    _give_each_stratum_one(np.array(list(groups)) // 2, sizes, shares)
+    shares = _shares(groups, n_candidates, max_fraction, least=2)
     if not shares.any():
         raise PsephosError(_too_few(strata, weight, names))
     total = weight.sum()
@@ -258,9 +256,7 @@ def draw_judged_by_all(
         raise PsephosError(_too_few(strata, weight, names))
     if len(rows) > n_candidates:
         groups = _groups(strata, hard, weight, None)
-        sizes = np.array([len(group) for group in groups.values()], dtype=np.intp)
-        shares = group_shares(sizes, n_candidates, 1.0)
-        _give_each_stratum_one(np.array(list(groups)) // 2, sizes, shares, least=1)
+        shares = _shares(groups, n_candidates, 1.0, least=1)
         drawn = [
             generator.choice(group, share, replace=False)
             for group, share in zip(groups.values(), shares, strict=True)
@@ -283,7 +279,17 @@ def _groups(
     return {int(code): np.flatnonzero(heard & (codes == code)) for code in np.unique(codes[heard])}
 
 
-def _give_each_stratum_one(strata: _Rows, sizes: _Rows, shares: _Rows, least: int = 2) -> None:
+def _shares(
+    groups: dict[int, _Rows], n_candidates: int, max_fraction: float, *, least: int
+) -> _Rows:
+    """Return `group_shares`, with one for each stratum that has a group of `least` rows."""
+    sizes = np.array([len(rows) for rows in groups.values()], dtype=np.intp)
+    shares = group_shares(sizes, n_candidates, max_fraction)
+    _give_each_stratum_one(np.array(list(groups)) // 2, sizes, shares, least)
+    return shares
+
+
+def _give_each_stratum_one(strata: _Rows, sizes: _Rows, shares: _Rows, least: int) -> None:
     """Give a stratum without a candidate one from its largest group, where that can spare it."""
     for stratum in np.unique(strata):
         own = np.flatnonzero(strata == stratum)

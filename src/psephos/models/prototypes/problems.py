@@ -19,7 +19,7 @@ class Masses(NamedTuple):
 
     own: _Floats  # (n,)
     total: _Floats  # (n,)
-    by_class: _Floats  # (n, K); (n, 0) for numbers
+    by_class: _Floats  # (n, K), kept up where the draw reads it; (n, 0) for numbers
 
 
 class Problem(NamedTuple):
