@@ -102,6 +102,20 @@ def test_columns_are_read_off_the_table_and_unknown_codes_are_missing(random_see
     assert_allclose(out, 1.0 + kernels(Z, C, v, np.array([False, True]), agree), rtol=1e-13)
 
 
+def test_a_prior_takes_the_place_of_what_was_there(random_seed):
+    Z, C, v, w, *kinds = example(random_seed, q=40)
+    Z[3, 5] = np.nan
+    Z[7] *= 40.0  # these two are looked at apart
+    reading = Reading(np.arange(40), np.zeros(40), np.ones(40), np.zeros(40, np.intp))
+    crowds = Crowds(reading, C, v, np.stack([w, -w], axis=1), kinds[1])
+    out, prior = np.full((len(Z), 2), np.nan), np.array([0.25, 4.0])
+    crowds.add(Z, out, prior)
+    heard = np.tile(prior, (len(Z), 1))
+    crowds.add(Z, heard)
+    assert_array_equal(out, heard)
+    assert_allclose(out, prior + kernels(Z, C, v, *kinds) @ np.stack([w, -w], axis=1), rtol=1e-12)
+
+
 def test_nobody_speaks_and_nothing_is_read(random_seed):
     Z, C, v, w, *kinds = example(random_seed)
     assert_array_equal(kernel_sums(Z, C, v, np.zeros((45, 2)), *kinds), 0.0)

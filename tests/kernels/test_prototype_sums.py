@@ -217,3 +217,16 @@ def called(function, given):
     space = {"function": function}
     exec(f"def kernel({names}):\n    function({names})", space)
     numba.njit(space["kernel"])(*given)
+
+
+def test_scratch_of_other_calls_changes_nothing(random_seed):
+    rooms = []
+    for shape in ({}, {"q": 40}, {"M": 100, "targets": True}, {"missing": 0.1}, {}):
+        rows, weights = example(random_seed, **shape)
+        pairs = stage(*rows)
+        for room in rooms:
+            room._block[:] = np.nan
+        found = batch_sums(pairs, *weights, rooms=rooms)
+        for a, b in zip(found, batch_sums(pairs, *weights), strict=True):
+            assert_array_equal(a, b)
+    assert len(rooms) == 1

@@ -40,7 +40,7 @@ _TILE = 4 * ROWS  # rows at a time
 _CHUNK = 2**12  # rows of a thread's task
 _EXPANDED = 8  # columns from which on squares are expanded
 _LONGEST = 64.0  # |x|^2 + |c|^2 in base 2 up to which they are
-_NO_LIST = np.empty(0, np.int64)
+_NO_LIST, _NO_PRIOR = np.empty(0, np.int64), np.empty(0)
 _kept = threading.local()
 
 
@@ -153,16 +153,20 @@ def _lay_out(
 
 
 @jit(_nrt=False)
-def _hear(table, listed, late, crowd, room, out):
+def _hear(
+    table, listed, late, prior, where, scaling, plain, longest, panels, near, begins, sum_of,
+    weight, x, tile, by_lane, sums, who, out,
+):  # fmt: skip
     """Add to ``out`` (n, L) what rows hear; return how many were put off into ``late``.
 
     Those are rows with a gap in a plain column, or too long to be expanded. ``listed`` are the
-    rows asked for, if any are named.
+    rows asked for, if any are named. A ``prior`` (L,), unless it is empty, takes the place of what
+    ``out`` held. (A crowd and scratch come part by part: to look into a tuple takes longer than
+    all else that a call costs.)
     """
     wide()
-    x, tile, by_lane, sums, who = room
-    depth, plain, expanded = crowd.where.shape[0] + 2, crowd.plain, crowd.longest >= 0.0
-    scaling, factor = crowd.scaling, -2.0 if expanded else 1.0
+    depth, expanded = where.shape[0] + 2, longest >= 0.0
+    factor = -2.0 if expanded else 1.0
     size, parts = who.shape[0], out.shape[1]
     width = tile.shape[0] // size
     half = width // 2
@@ -170,10 +174,12 @@ def _hear(table, listed, late, crowd, room, out):
     n_late, here = 0, 0
     for place in range(n_rows):
         row = listed[place] if listed.shape[0] else place
+        for part in range(prior.shape[0]):
+            out[row, part] = prior[part]
         # Scaled rows stand side by side; NaN in a plain column makes their squares NaN.
         at, norm = here // ROWS * ROWS * (depth - 1) + here, 0.0
         for k in range(depth - 2):
-            z = (table[row, crowd.where[k]] - scaling[0, k]) * scaling[1, k]
+            z = (table[row, where[k]] - scaling[0, k]) * scaling[1, k]
             levels = scaling[4, k]
             if levels > 0.0 and not (0.0 <= z < levels and math.floor(z) == z):
                 z = math.nan
@@ -185,7 +191,7 @@ def _hear(table, listed, late, crowd, room, out):
                 x[at + (k + 2) * ROWS] = z
         x[at + plain * ROWS] = norm
         x[at + (plain + 1) * ROWS] = 1.0
-        if norm != norm or (expanded and norm > crowd.longest):
+        if norm != norm or (expanded and norm > longest):
             late[n_late] = row
             n_late += 1
         else:
@@ -195,24 +201,24 @@ def _hear(table, listed, late, crowd, room, out):
             continue
         up = -(-here // ROWS) * ROWS
         by_lane[: parts * size * half] = 0
-        for p in range((crowd.first.shape[0] - 1) // 2):
+        for p in range((begins.shape[0] - 1) // 2):
             at = p * depth * width
             for r in range(0, up, ROWS):
                 mine = r * depth
                 if expanded:
-                    put_products(tile, r * width, x, mine, crowd.panels, at, plain + 2)
+                    put_products(tile, r * width, x, mine, panels, at, plain + 2)
                 else:
-                    put_squares(tile, r * width, x, mine, crowd.panels, at, plain)
+                    put_squares(tile, r * width, x, mine, panels, at, plain)
                 for k in range(plain + 2, depth):
-                    add_special(tile, r * width, ROWS, x, mine + k * ROWS, 1, crowd.panels,
-                                at + k * width, crowd.near, 2 * (k - plain - 2))  # fmt: skip
-            one, too = crowd.first[2 * p], crowd.first[2 * p + 1]
-            hear(tile, 0, up, crowd.weight, one * half, too * half, by_lane,
-                 crowd.sum[one] * size * half, crowd.sum[too] * size * half)  # fmt: skip
+                    add_special(tile, r * width, ROWS, x, mine + k * ROWS, 1, panels,
+                                at + k * width, near, 2 * (k - plain - 2))  # fmt: skip
+            one, too = begins[2 * p], begins[2 * p + 1]
+            hear(tile, 0, up, weight, one * half, too * half, by_lane,
+                 sum_of[one] * size * half, sum_of[too] * size * half)  # fmt: skip
             for h in range(2):
-                for e in range(crowd.first[2 * p + h] + 1, crowd.first[2 * p + h + 1]):
-                    add_heard(tile, h * half, up, crowd.weight, e * half, by_lane,
-                              crowd.sum[e] * size * half)  # fmt: skip
+                for e in range(begins[2 * p + h] + 1, begins[2 * p + h + 1]):
+                    add_heard(tile, h * half, up, weight, e * half, by_lane,
+                              sum_of[e] * size * half)  # fmt: skip
         sum_lanes(by_lane, parts * size, sums)
         for r in range(here):
             for part in range(parts):
@@ -267,17 +273,18 @@ class Crowds:
     def _by_column(self) -> Crowd:
         return _lay_out(*self._given, by_column=True)
 
-    def add(self, table: _Floats, out: _Floats) -> None:
+    def add(self, table: _Floats, out: _Floats, prior: _Floats = _NO_PRIOR) -> None:
         """Add to ``out`` (n, L) what the rows of a table (n, p), contiguous float64, hear.
 
-        What a row hears does not depend on the other rows, to the bit.
+        What a row hears does not depend on the other rows, to the bit. A prior (L,) takes the place
+        of what ``out`` held.
         """
         crowd = self._plain
         room = _room(len(table), len(crowd.where), out.shape[1], crowd.panels.dtype)
         late = np.empty(len(table), np.int64)
-        n_late = _hear(table, _NO_LIST, late, crowd, room, out)
+        n_late = _hear(table, _NO_LIST, late, prior, *crowd, *room, out)
         if n_late:
-            _hear(table, late[:n_late], _NO_LIST, self._by_column, room, out)
+            _hear(table, late[:n_late], _NO_LIST, _NO_PRIOR, *self._by_column, *room, out)
 
 
 @jit(_nrt=False)
@@ -296,7 +303,7 @@ def said(sums, kinds, total, mass):
 
 
 def kernel_sums(
-    rows: _Floats,
+    rows: Any,
     prototypes: _Floats,
     v: _Floats,
     weight: _Floats,
@@ -307,17 +314,18 @@ def kernel_sums(
 ) -> _Floats:
     """``sum_j G_v(x_i, c_j) weight_jl``: (n, L) of rows (n, q), prototypes (m, q), weight (m, L).
 
-    Rows and prototypes are scaled already. Any weights may be negative.
+    Rows and prototypes are scaled already; rows are an array, or give some when asked for a slice.
+    Any weights may be negative.
     """
     q = len(v)
     levels = np.where(is_category, np.iinfo(np.int32).max, 0)
     reading = Reading(np.arange(q), np.zeros(q), np.ones(q), levels)
     crowds = Crowds(reading, prototypes, v, weight, agree, dtype)
-    table, out = np.ascontiguousarray(rows), np.zeros((len(rows), weight.shape[1]))
+    out = np.zeros((len(rows), weight.shape[1]))
 
     def task(k: int) -> None:
         some = slice(k * _CHUNK, (k + 1) * _CHUNK)
-        crowds.add(table[some], out[some])
+        crowds.add(np.ascontiguousarray(rows[some]), out[some])
 
     run_blocks(task, -(-len(rows) // _CHUNK), n_jobs)
     return out

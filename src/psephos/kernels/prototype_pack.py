@@ -1,6 +1,7 @@
 """References and prototypes laid out for ``prototype_sums``: panels, packs of active columns."""
 
 import math
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,10 +19,12 @@ __all__ = [
     "fill_rows",
     "lay_out",
     "pack_columns",
+    "parts",
     "stage",
 ]
 
 _Float = NDArray[np.float64]
+_HELD, _LEAST = 2**12, 8  # numbers looked at at once, and rows
 HALF_LOG2E = 0.5 / math.log(2.0)  # exponents are kept in base 2
 
 
@@ -59,8 +62,8 @@ def aligned(size: int, dtype: Any) -> NDArray[Any]:
 
 
 def stage(
-    references: _Float,
-    candidates: _Float,
+    references: Any,
+    candidates: Any,
     label: NDArray[Any],
     candidate_label: NDArray[Any],
     is_category: NDArray[np.bool_],
@@ -69,27 +72,49 @@ def stage(
 ) -> Pairs:
     """Lay out references (R, q) and prototypes (M, q), NaN where missing, once for many sums.
 
-    Labels are class codes, whole numbers, or targets. Numbers are taken less their mean over the
+    Tables are arrays, or give rows when asked for a slice of them. Labels are class codes, whole
+    numbers, or targets. Numbers are taken less their mean over the
     prototypes, which changes no difference and keeps squares short.
     """
     dtype = np.dtype(dtype)
-    known = ~np.isnan(candidates)
-    mean = np.where(known, candidates, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    centre = np.where(is_category, 0.0, mean)
-    special = is_category | np.isnan(references).any(axis=0) | ~known.all(axis=0)
+    q = references.shape[1]
+    total, known = np.zeros(q), np.zeros(q, np.intp)
+    for some, part in parts(candidates):
+        there = ~np.isnan(part)
+        given = np.where(there, part, 0.0)
+        if some.start:  # row after row from the sum so far: it does not depend on the parts
+            given = np.concatenate([total[None], given])
+        total = given.sum(axis=0)
+        known += there.sum(axis=0)
+    centre = np.where(is_category, 0.0, total / np.maximum(known, 1))
+    special = is_category | (known < len(candidates))
     own = np.zeros(len(references) + ROWS, dtype)
     own[: len(references)] = label
-    rows = np.ascontiguousarray(references - centre, dtype=dtype)
-    columns, theirs = lay_out(candidates - centre, candidate_label, dtype)
+    rows = np.empty(references.shape, dtype)
+    columns, theirs = lay_out(q, candidate_label, dtype)
+    for some, part in parts(references):
+        special |= np.isnan(part).any(axis=0)
+        np.subtract(part, centre, out=rows[some], casting="same_kind")
+        if candidates is references:
+            columns[:, some] = rows[some].T
+    for some, part in parts(candidates) if candidates is not references else ():
+        np.subtract(part.T, centre[:, None], out=columns[:, some], casting="same_kind")
     return Pairs(rows, own, columns, theirs, len(candidates), special, is_category, agree)
 
 
-def lay_out(candidates: _Float, label: NDArray[Any], dtype: Any) -> tuple[Any, Any]:
-    """Prototypes by column, with their labels, filled up to whole panels."""
-    m, q = candidates.shape
+def parts(table: Any) -> Iterator[tuple[slice, _Float]]:
+    """Yield rows of a table a few at a time, with their places."""
+    size = max(_LEAST, _HELD // max(1, table.shape[1]))
+    for first in range(0, len(table), size):
+        some = slice(first, min(first + size, len(table)))
+        yield some, table[some]
+
+
+def lay_out(q: int, label: NDArray[Any], dtype: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Room for prototypes by column, (q, M') filled up to whole panels, and their labels."""
+    m = len(label)
     whole = max(1, -(-m // lanes(dtype))) * lanes(dtype)
     columns, theirs = np.zeros((q, whole), dtype), np.full(whole, -1, dtype)
-    columns[:, :m] = candidates.T
     theirs[:m] = label
     return columns, theirs
 

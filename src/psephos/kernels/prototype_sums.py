@@ -21,7 +21,6 @@ multiplied by v, of the exponent and of a column's derivative, so a tile with ro
 """
 
 import math
-import threading
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,7 +54,7 @@ from psephos.kernels.prototype_vectors import (
     slope_targets,
 )
 
-__all__ = ["SILENT", "Pairs", "Sums", "batch_sums", "kernel_sums", "stage"]
+__all__ = ["SILENT", "Pairs", "Room", "Sums", "batch_sums", "kernel_sums", "stage"]
 
 _Float = NDArray[np.float64]
 TINY = 1e-10  # in the logarithm
@@ -67,10 +66,9 @@ _STEP = 16  # numbers from one reference to the next in a block of MANY columns
 _EXPANDED = 12  # columns from which on squares are expanded
 _LONGEST = {4: 512.0, 8: 4096.0}  # |x|^2 + |c|^2 in base 2, by bytes of a number
 _SMALL = 1_000_000  # multiplications that are not worth a second thread
-_ROOMS = 8  # kept by a thread
+_SHAPES = 8  # of scratch that are remembered
 SILENT = 1e4  # an exponent at which a kernel is 0
 _NO_TWINS = np.empty(0, np.int64)
-_rooms = threading.local()
 
 
 class Sums(NamedTuple):
@@ -230,18 +228,42 @@ def _task(
     return value
 
 
-def _room(size: int, width: int, m: int, near: int, far: int, dtype: Any) -> tuple[Any, ...]:
-    """Scratch of one task, kept for the thread's next: to make it anew took a fifth of a fit.
+class Room:
+    """Scratch of a task, kept for the next: to make it anew took a fifth of a fit.
 
-    A row of columns takes an odd number of cache lines. All but the last part is overwritten by
-    its user.
+    One block of memory serves all shapes, so that shapes that come and go cost nothing more.
     """
-    key = (size, width, m, near, far, np.dtype(dtype))
-    kept: dict[Any, tuple[Any, ...]] = _rooms.__dict__
-    if key in kept:
-        kept[key][-1].fill(0.0)
-        return kept[key]
-    item = key[-1].itemsize
+
+    def __init__(self) -> None:
+        self._block: NDArray[Any] = np.empty(0, np.float32)
+        self._known: dict[Any, tuple[Any, ...]] = {}
+
+    def parts(self, *shape: Any) -> tuple[Any, ...]:
+        """Return the parts for (size, width, m, near, far, dtype); the last is 0."""
+        known = self._known.get(shape)
+        if known is not None:
+            known[-1].fill(0.0)
+            return known
+        starts, sizes = _layout(*shape)
+        size, _, m, _, _, dtype = shape
+        if len(self._block) < starts[-1] or self._block.dtype != dtype:
+            self._known = {}
+            self._block = aligned(starts[-1], dtype)
+        elif len(self._known) >= _SHAPES:
+            self._known.clear()
+        given = [self._block[start : start + n] for start, n in zip(starts, sizes, strict=False)]
+        self._known[shape] = (*given, np.zeros(size), np.zeros(m))
+        return self._known[shape]
+
+
+def _layout(
+    size: int, width: int, m: int, near: int, far: int, dtype: Any
+) -> tuple[list[int], tuple[int, ...]]:
+    """Return where the parts of a task's scratch begin, and their sizes.
+
+    A row of columns takes an odd number of cache lines. The user overwrites every part.
+    """
+    item = dtype.itemsize
 
     def stride(columns: int) -> int:
         return (-(-(columns + 2) * item // 64) | 1) * 64 // item
@@ -250,13 +272,7 @@ def _room(size: int, width: int, m: int, near: int, far: int, dtype: Any) -> tup
     sizes = (size * m, size * stride(near), other, size * width, size * width, size, size,
              3 * width, size * _STEP, (near if far < 0 else far) * width)  # fmt: skip
     line = 64 // item
-    starts = np.cumsum([0, *(-(-s // line) * line for s in sizes)]).tolist()
-    flat = aligned(starts[-1], dtype)
-    given = [flat[start : start + s] for start, s in zip(starts, sizes, strict=False)]
-    if len(kept) >= _ROOMS:
-        kept.clear()
-    kept[key] = (*given, np.zeros(size), np.zeros(m))
-    return kept[key]
+    return np.cumsum([0, *(-(-s // line) * line for s in sizes)]).tolist(), sizes
 
 
 def batch_sums(
@@ -272,6 +288,7 @@ def batch_sums(
     entering: NDArray[np.bool_] | None = None,
     twin: NDArray[np.int64] = _NO_TWINS,
     apart: _Float | None = None,
+    rooms: list[Room] | None = None,
 ) -> Sums:
     """Log-likelihood of a batch with its derivatives, and its masses.
 
@@ -294,6 +311,8 @@ def batch_sums(
         Where a reference is itself a candidate, which; -1 elsewhere.
     apart : (R,) float64, default=None
         What is added there to the exponent, in base 2: `SILENT`, the default, and it is not heard.
+    rooms : list of Room, default=None
+        Scratch of earlier calls, and afterwards of this one.
 
     Returns
     -------
@@ -318,14 +337,22 @@ def batch_sums(
     by_v, by_w = np.zeros((n_tasks, q)), np.zeros((n_tasks, whole))
     by_u, values, masses = np.zeros((n_tasks, 2)), np.zeros(n_tasks), np.empty((n_rows, 2))
 
+    free: list[Room] = [] if rooms is None else rooms
+    shape = (size, width, whole, len(near.column), -1 if far is near else q, dtype)
+
     def task(k: int) -> None:
-        room = _room(size, width, whole, len(near.column), -1 if far is near else q, dtype)
+        try:
+            room = free.pop()
+        except IndexError:  # other threads have them
+            room = Room()
         ends = (k * span, min(n_rows, (k + 1) * span))
         values[k] = _task(
             pairs.rows, pairs.label, pairs.column_label, near, far, far is near, weight, of,
             base_own, base_total, omega, twin, apart, ends, size, _LONGEST[dtype.itemsize],
-            _EXPANDED, gradient, masses, by_v[k], by_w[k], by_u[k], room,
+            _EXPANDED, gradient, masses, by_v[k], by_w[k], by_u[k],
+            room.parts(*shape),
         )  # fmt: skip
+        free.append(room)
 
     small = n_rows * whole * (len(near.column) + 10) < _SMALL
     run_blocks(task, n_tasks, 1 if small else n_jobs)

@@ -26,14 +26,13 @@ def squared_distances(X, C, out):
 
 
 @jit(fastmath={"contract", "reassoc"}, _nrt=False)
-def weighted_windows(kernel, match, w, base_own, base_total, omega, tiny, gradient):
-    """Minus the weighted log-likelihood ``omega log(q / s + tiny)``; its derivative by w.
+def weighted_windows(kernel, match, w, base_own, base_total, omega, tiny, gradient, value):
+    """Add minus the weighted log-likelihood ``omega log(q / s + tiny)`` to a value; return it.
 
+    Its derivative by w is added to `gradient`.
     ``s = base_total + kernel w``, ``q = base_own + (kernel match) w``; the tables are (R, M).
     """
     wide()
-    value = 0.0
-    gradient[:] = 0.0
     for n in range(kernel.shape[0]):
         q, s = base_own[n], base_total[n]
         heard, own = kernel[n], match[n]

@@ -292,8 +292,11 @@ class KernelWeights:
         """
         prior, crowds = self._laid_out(answers)
         sums = np.empty((len(X), len(prior)))
-        sums[:] = prior
-        for crowd in crowds:
+        if crowds:
+            crowds[0].add(X, sums, prior)
+        else:
+            sums[:] = prior
+        for crowd in crowds[1:]:
             crowd.add(X, sums)
         if answers.kinds is None:
             return sums[:, :-1], sums[:, -1]

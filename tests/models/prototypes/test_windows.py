@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from psephos.models.prototypes import windows
 from psephos.models.prototypes.objective import BatchObjective
 from psephos.models.prototypes.windows import Windows
 
@@ -10,7 +11,12 @@ PENALTIES = {"lambda_v": 1e-2, "lambda_w": 1e-3, "lambda_u": 1e-3, "alpha_v": 0.
 
 @pytest.mark.parametrize("regression", [False, True])
 @pytest.mark.parametrize("both", [False, True])
-def test_it_is_the_objective_where_all_columns_are_alike(random_seed, regression, both):
+@pytest.mark.parametrize("dear", [0, 2**23])
+def test_it_is_the_objective_where_all_columns_are_alike(
+    random_seed, monkeypatch, regression, both, dear
+):
+    monkeypatch.setattr(windows, "_DEAR", dear)  # distances made twice, or not
+    monkeypatch.setattr(windows, "_HELD", 70)  # a few references at a time
     rng = np.random.default_rng(random_seed)
     Z = rng.standard_normal((50, 80))
     t = rng.standard_normal(50) if regression else rng.integers(0, 3, 50).astype(float)
@@ -25,13 +31,26 @@ def test_it_is_the_objective_where_all_columns_are_alike(random_seed, regression
         Z[rows], Z[candidates], t[rows], t[candidates], *given, *plain, regression=regression,
         dtype="float64", twin=twin, echo=echo, **PENALTIES,
     )  # fmt: skip
-    apart = t[rows][:, None] - t[candidates]
-    density = 2.0 / np.sqrt(2 * np.pi) * np.exp(-0.5 * (2.0 * apart) ** 2)
-    match = density if regression else (apart == 0).astype(float)
-    quick = Windows(Z[rows], Z[candidates], match, *given, twin, echo, PENALTIES)
-    for v in (0.1, 0.0, 0.3, 0.3):
-        w = rng.uniform(0, 3, 20)
-        theta = np.concatenate([np.full(80, v), w, [2.0] if regression else []])
+    kinds = t[rows], t[candidates]
+    u = 2.0 if regression else 0.0
+    quick = Windows(Z[rows], Z[candidates], *kinds, *given, twin, echo, PENALTIES, u)
+    points = [
+        np.concatenate([np.full(80, v), rng.uniform(0, 3, 20), [2.0] if regression else []])
+        for v in (0.1, 0.0, 0.3, 0.3)
+    ]
+    assert_allclose(quick.values(points), [full.by_weights(x)[0] for x in points], rtol=1e-6)
+    for theta in points:
         value, by_w = full.by_weights(theta)
         assert_allclose(quick(theta)[0], value, rtol=1e-6)
         assert_allclose(quick(theta)[1], by_w, rtol=1e-5, atol=1e-8)
+
+
+def test_values_are_those_of_the_tables_kept():
+    rng = np.random.default_rng(0)
+    Z, y = rng.standard_normal((40, 5)), rng.integers(0, 2, 40).astype(float)
+    base = np.full(40, 0.5)
+    twin = np.arange(40)
+    given = (y, y, base, base + 0.5, np.full(40, 1 / 40), twin, None, PENALTIES)
+    points = [np.concatenate([np.full(5, v), np.ones(40)]) for v in (0.2, 1.0, 3.0)]
+    quick = Windows(Z, Z, *given)
+    assert quick.values(points) == [quick(x)[0] for x in points]  # a start hangs on the least

@@ -18,6 +18,7 @@ from psephos.models.prototypes.objective import BatchObjective, own_and_total
 from psephos.models.prototypes.optimiser import WEIGHT_SCALE, Minimum, choose_start
 from psephos.models.prototypes.problems import Masses, Problem
 from psephos.models.prototypes.reentry import descend_with_reentry
+from psephos.models.prototypes.scaling import ScaledRows
 from psephos.models.prototypes.windows import Windows
 from psephos.vote import PrototypeBatch
 
@@ -126,9 +127,9 @@ def _fit_batch(
     """Return the batch that the descent ends at."""
     q, m = objective.n_columns, objective.n_candidates
     further = (_U_START,) if problem.regression else ()
-    start = choose_start(
-        objective, q, m, further, _by_weights(problem, draw, masses, objective, settings)
-    )
+    windows = _windows(problem, draw, masses, objective, settings)
+    start = choose_start(objective, q, m, further, windows or objective.by_weights)
+    del windows  # it may hold tables of all pairs
     scale = np.concatenate([np.ones(q), np.full(m, WEIGHT_SCALE), np.ones(len(further))])
     lower = np.concatenate([np.zeros(q + m), np.full(len(further), _U_LEAST)])
     minimum = descend_with_reentry(
@@ -152,23 +153,26 @@ def _fit_batch(
     return Batch(found, minimum, theta, rows)
 
 
-def _by_weights(
+def _windows(
     problem: Problem, draw: Draw, masses: Masses, objective: BatchObjective, settings: Settings
-) -> Any:
-    """Return the objective as a function of the weights, as quickly as this table allows."""
-    Z, rows, own = problem.scaled.Z, draw.references, draw.candidates
-    plain = not problem.scaled.is_category.any() and not np.isnan(Z).any()
-    if not plain or not Windows.suit(len(rows), len(own), Z.shape[1]):
-        return objective.by_weights
-    match: Any = problem.y[rows][:, None] == problem.y[own]
-    if problem.regression:
-        apart = problem.y[rows][:, None] - problem.y[own]
-        match = _U_START / np.sqrt(2 * np.pi) * np.exp(-0.5 * (_U_START * apart) ** 2)
+) -> Windows | None:
+    """Return the objective where all columns are alike, if this table allows its short way."""
+    rows, own, y = draw.references, draw.candidates, problem.y
+    if not objective.is_plain or not Windows.suit(len(rows), len(own), objective.n_columns):
+        return None
     return Windows(
-        Z[rows], Z[own], match, masses.own[rows], masses.total[rows], draw.omega, draw.twin,
-        draw.echo,
-        settings.penalties,
+        *_tables(problem, draw), y[rows], y[own], masses.own[rows], masses.total[rows], draw.omega,
+        draw.twin, draw.echo, settings.penalties, _U_START if problem.regression else 0.0,
     )  # fmt: skip
+
+
+def _tables(problem: Problem, draw: Draw) -> tuple[ScaledRows, ScaledRows]:
+    """Return the scaled rows of references and of candidates."""
+    Z = problem.scaled.Z
+    references, candidates = (
+        Z if len(rows) == len(Z) else Z.only(rows) for rows in (draw.references, draw.candidates)
+    )
+    return references, candidates
 
 
 def _merged(
@@ -186,10 +190,10 @@ def _merged(
 
 def _objective(problem: Problem, draw: Draw, masses: Masses, settings: Settings) -> BatchObjective:
     """Return a batch's objective."""
-    Z, y = problem.scaled.Z, problem.y
+    y = problem.y
     rows = draw.references if len(draw.references) < len(y) else slice(None)  # no copy
     return BatchObjective(
-        Z[rows], Z[draw.candidates], y[rows], y[draw.candidates], masses.own[rows],
+        *_tables(problem, draw), y[rows], y[draw.candidates], masses.own[rows],
         masses.total[rows], draw.omega, problem.scaled.is_category, problem.scaled.scaling.agree,
         regression=problem.regression, n_jobs=settings.n_jobs, twin=draw.twin,
         echo=draw.echo,

@@ -2,20 +2,21 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any, Self
+from dataclasses import replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
 from psephos._errors import PsephosError
-from psephos._input import Context
+from psephos._input import Context, Table
 from psephos._params import Constraint, Interval, Jobs, OneOf, Options, Seed
 from psephos.models.prototypes.batches import Batch, Settings, fit_batches
 from psephos.models.training import Training, distinct_rows, ordered_rows
 from psephos.vote import Vote
 
-__all__ = ["EXTRAS", "SHARED", "Batched", "automatic", "fit_all", "merged_rows", "told"]
+__all__ = ["EXTRAS", "SHARED", "Batched", "Merged", "automatic", "fit_all", "merged_rows", "told"]
 
 EXTRAS = ("n_prototypes_", "objective_", "n_iter_", "stopped_")
 SHARED: Mapping[str, Constraint] = {
@@ -35,6 +36,7 @@ SHARED: Mapping[str, Constraint] = {
     "n_jobs": Jobs(),
     "random_state": Seed(),
 }
+_ORDERED_BY = 64  # first columns, all that `ordered_rows` looks at
 _LEAST = 2.0  # lambda_v times the number of rows, where columns are few
 _OF_ROWS = {"lambda_w": 3e-4, "lambda_u": 3.0}  # times the number of rows
 
@@ -79,16 +81,39 @@ class Batched:
         return fewer
 
 
-def merged_rows(data: Training, *, whole: bool = True) -> tuple[Training, NDArray[np.float64]]:
-    """Return distinct rows in an order of their own, and how many rows each stands for.
+class Merged(NamedTuple):
+    """Distinct rows in an order of their own, as positions in the table given."""
 
-    Weights say it if all are whole (and `whole`), else copies do.
+    table: Table
+    rows: NDArray[np.intp]  # (n,)
+    y: NDArray[Any]
+    weight: NDArray[np.float64]
+    copies: NDArray[np.float64]  # how many rows each stands for
+
+    @property
+    def names(self) -> NDArray[Any]:
+        """Return the rows' identifiers."""
+        return self.table.rows[self.rows]
+
+
+def merged_rows(data: Training, *, whole: bool = True) -> Merged:
+    """Return distinct rows in an order of their own; the table is not copied for it.
+
+    How many rows each stands for is said by weights if all are whole (and `whole`), else by copies.
     """
-    found = ordered_rows(distinct_rows(data))
-    if whole and (data.weight == np.floor(data.weight)).all():
-        return found, found.weight
-    counted = data._replace(weight=np.ones(len(data.weight)))
-    return found, ordered_rows(distinct_rows(counted)).weight
+    found = _ordered(data)
+    copies = found.weight
+    if not (whole and (data.weight == np.floor(data.weight)).all()):
+        copies = _ordered(data._replace(weight=np.ones(len(data.weight)))).weight
+    return Merged(data.table, found.table.rows, found.y, found.weight, copies)
+
+
+def _ordered(data: Training) -> Training:
+    """Return the rows so ordered, identified by their positions, without most of their columns."""
+    numbered = replace(data.table, rows=np.arange(len(data.y)))
+    found = distinct_rows(data._replace(table=numbered))
+    few = replace(found.table, values=found.table.values[:, :_ORDERED_BY])
+    return ordered_rows(found._replace(table=few))
 
 
 def automatic(name: str, weight: float, n_columns: int) -> float:

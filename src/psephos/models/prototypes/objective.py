@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from psephos._errors import PsephosError
 from psephos.kernels.prototype_pack import lay_out
-from psephos.kernels.prototype_sums import SILENT, Sums, batch_sums, kernel_sums, stage
+from psephos.kernels.prototype_sums import SILENT, Room, Sums, batch_sums, kernel_sums, stage
+from psephos.models.prototypes.scaling import ScaledRows
 
 __all__ = ["BatchObjective", "own_and_total"]
 
@@ -29,9 +30,9 @@ class BatchObjective:
 
     Parameters
     ----------
-    references : ndarray of shape (R, q)
+    references : ndarray or ScaledRows of shape (R, q)
         Scaled rows the likelihood is taken at; NaN is missing, categories are codes.
-    candidates : ndarray of shape (M, q)
+    candidates : ndarray or ScaledRows of shape (M, q)
         Rows that may become prototypes.
     y_references, y_candidates : ndarray of shape (R,), (M,)
         Codes of classes, or standardised targets.
@@ -71,9 +72,10 @@ class BatchObjective:
     """
 
     def __init__(
-        self, references: ArrayLike, candidates: ArrayLike, y_references: ArrayLike,
-        y_candidates: ArrayLike, base_own: ArrayLike, base_total: ArrayLike, omega: ArrayLike,
-        is_category: ArrayLike, agree: ArrayLike, *, regression: bool = False,
+        self, references: ArrayLike | ScaledRows, candidates: ArrayLike | ScaledRows,
+        y_references: ArrayLike, y_candidates: ArrayLike, base_own: ArrayLike,
+        base_total: ArrayLike, omega: ArrayLike, is_category: ArrayLike, agree: ArrayLike, *,
+        regression: bool = False,
         lambda_v: float = 1e-3, lambda_w: float = 1e-8, lambda_u: float = 0.0,
         alpha_v: float = 0.05, alpha_w: float = 0.05, dtype: str = "float32",
         n_jobs: int | None = None, twin: ArrayLike | None = None,
@@ -81,7 +83,10 @@ class BatchObjective:
     ) -> None:  # fmt: skip
         given = (references, candidates, y_references, y_candidates, base_own, base_total, omega,
                  agree)  # fmt: skip
-        arrays = [np.ascontiguousarray(a, dtype=np.float64) for a in given]
+        arrays: list[Any] = [
+            a if isinstance(a, ScaledRows) else np.ascontiguousarray(a, dtype=np.float64)
+            for a in given
+        ]
         category = np.ascontiguousarray(is_category, dtype=np.bool_)
         penalties = {"lambda_v": lambda_v, "lambda_w": lambda_w, "lambda_u": lambda_u,
                      "alpha_v": alpha_v, "alpha_w": alpha_w}  # fmt: skip
@@ -100,7 +105,9 @@ class BatchObjective:
             self._apart = np.minimum(-np.log2(heard), SILENT)
         self.regression, self.n_jobs = regression, n_jobs
         self._penalties = penalties
+        self._rooms: list[Room] = []
         self.n_columns, self.n_candidates = Z_r.shape[1], len(Z_c)
+        self.is_plain = not self._pairs.is_special.any()  # no category, no missing value
         self.size = self.n_columns + self.n_candidates + regression
 
     def split(self, theta: ArrayLike) -> tuple[_Float, _Float, float]:
@@ -146,9 +153,9 @@ class BatchObjective:
         """Return the objective over some of the candidates."""
         some = copy.copy(self)
         pairs = self._pairs
-        columns, theirs = lay_out(
-            pairs.columns[:, candidates].T, pairs.column_label[candidates], pairs.rows.dtype
-        )
+        label = pairs.column_label[candidates]
+        columns, theirs = lay_out(self.n_columns, label, pairs.rows.dtype)
+        np.take(pairs.columns, candidates, axis=1, out=columns[:, : len(label)], mode="clip")
         some._pairs = pairs._replace(columns=columns, column_label=theirs, m=len(candidates))
         if len(self._twin):
             place = np.full(self.n_candidates + 1, -1)  # its last place is that of no twin
@@ -179,7 +186,7 @@ class BatchObjective:
     def _sums(self, v: _Float, w: _Float, u: float, **options: Any) -> Sums:
         return batch_sums(
             self._pairs, v, w, u, self._base_own, self._base_total, self._omega, self.n_jobs,
-            twin=self._twin, apart=self._apart, **options,
+            twin=self._twin, apart=self._apart, rooms=self._rooms, **options,
         )  # fmt: skip
 
 
@@ -198,14 +205,14 @@ def _check_penalties(penalties: dict[str, float]) -> None:
             raise PsephosError(f"{name} is {value}; give a number that is {wanted}")
 
 
-def _check_parts(parts: dict[str, _Float], is_category: NDArray[np.bool_], dtype: str) -> None:
+def _check_parts(parts: dict[str, Any], is_category: NDArray[np.bool_], dtype: str) -> None:
     if str(dtype) not in ("float32", "float64"):
         raise PsephosError(f"dtype is {dtype!r}; give 'float32' or 'float64'")
     for name in ("references", "candidates"):
         Z = parts[name]
-        if Z.ndim != 2 or len(Z) == 0:
+        if len(Z.shape) != 2 or len(Z) == 0:
             raise PsephosError(f"{name} has shape {Z.shape}; give a table with at least one row")
-        if np.isinf(Z).any():
+        if not isinstance(Z, ScaledRows) and np.isinf(Z).any():
             row, column = np.argwhere(np.isinf(Z))[0]
             raise PsephosError(
                 f"{name} is infinite at row {row}, column {column}; replace it, or make it missing"
@@ -230,7 +237,7 @@ def _check_parts(parts: dict[str, _Float], is_category: NDArray[np.bool_], dtype
 
 
 def own_and_total(
-    Z: ArrayLike,
+    Z: ArrayLike | ScaledRows,
     prototypes: ArrayLike,
     v: ArrayLike,
     w: ArrayLike,
@@ -265,7 +272,8 @@ def own_and_total(
     table = np.zeros((len(codes), n_classes))
     table[np.arange(len(codes)), codes.astype(np.intp)] = np.asarray(w, dtype=np.float64)
     return kernel_sums(
-        np.asarray(Z, dtype=np.float64), np.asarray(prototypes, dtype=np.float64),
+        Z if isinstance(Z, ScaledRows) else np.asarray(Z, dtype=np.float64),
+        np.asarray(prototypes, dtype=np.float64),
         np.asarray(v, dtype=np.float64), table, np.asarray(is_category, dtype=np.bool_),
         np.asarray(agree, dtype=np.float64), np.dtype(dtype), n_jobs,
     )  # fmt: skip

@@ -226,7 +226,8 @@ def choose_start(
         Start of the parameters that follow v and w: they stay as they are.
     by_weights : callable, default=None
         ``by_weights([v, w, further]) -> (f, gradient by w alone)``, which costs less where columns
-        are many; None: from the objective.
+        are many; None: from the objective. If it has a method ``values``, the first points are
+        given to that at once, for f alone.
 
     Returns
     -------
@@ -237,8 +238,9 @@ def choose_start(
     lengths = [np.full(n_columns, c / n_columns**0.5) for c in _LENGTHS]
     tail = np.array(further, dtype=np.float64)
     starts = [np.concatenate([v, np.ones(n_weights), tail]) for v in lengths]
-    values = [told(x)[0] for x in starts]
-    empty = told(np.concatenate([np.zeros(n_columns + n_weights), tail]))[0]
+    points = [*starts, np.concatenate([np.zeros(n_columns + n_weights), tail])]
+    at_once = getattr(by_weights, "values", None)
+    *values, empty = at_once(points) if at_once else [told(x)[0] for x in points]
     best = int(np.argmin(values))
     if values[best] < empty:
         return starts[best]

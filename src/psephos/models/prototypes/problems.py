@@ -52,7 +52,8 @@ def class_problem(
 ) -> Problem:  # fmt: skip
     """Return the problem of classes: the prior is their frequency."""
     share = np.bincount(codes, weight, minlength=len(names)) / weight.sum()
-    prior = Masses(share[codes], np.ones(len(codes)), np.tile(share, (len(codes), 1)))
+    every = np.broadcast_to(share, (len(codes), len(share)))
+    prior = Masses(share[codes], np.ones(len(codes)), every)
     return Problem(scaled, codes.astype(float), codes, codes, prior, weight, rows, names, 0.0,
                    copies)  # fmt: skip
 

@@ -216,13 +216,14 @@ class ProsetClassifier(Batched, VoteClassifier):
         self, table: Table, labels: Labels, weight: _Floats, context: Context
     ) -> tuple[Vote, dict[str, Any]]:
         whole = self.class_weight is None
-        data, copies = merged_rows(Training(table, *labels, weight), whole=whole)
-        scaled = read_scaled(data)
-        names = tuple(str(name) for name in data.target.classes.tolist())
-        problem = class_problem(scaled, data.y, data.weight, data.table.rows, names, copies)
+        data, target = Training(table, *labels, weight), labels.target
+        rows = merged_rows(data, whole=whole)
+        scaled = read_scaled(table, rows.rows, rows.weight)
+        names = tuple(str(name) for name in target.classes.tolist())
+        problem = class_problem(scaled, rows.y, rows.weight, rows.names, names, rows.copies)
         found = fit_all(self, problem, context)
-        prior = problem.prior.by_class[0]  # the same for every row
-        vote = prototype_vote([b.found for b in found], scaled.scaling, prior, data.target)
+        prior = problem.prior.by_class[0].copy()  # the same for every row
+        vote = prototype_vote([b.found for b in found], scaled.scaling, prior, target)
         return vote, told(found, self.n_batches)
 
 
@@ -355,20 +356,20 @@ class ProsetRegressor(Batched, VoteRegressor):
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context
     ) -> tuple[Vote, dict[str, Any]]:
-        data, copies = merged_rows(Training(table, *labels, weight))
-        scaled = read_scaled(data)
-        mean = float(np.average(data.y, weights=data.weight))
-        deviation = float(np.sqrt(np.average((data.y - mean) ** 2, weights=data.weight)))
+        rows, target = merged_rows(Training(table, *labels, weight)), labels.target
+        scaled = read_scaled(table, rows.rows, rows.weight)
+        mean = float(np.average(rows.y, weights=rows.weight))
+        deviation = float(np.sqrt(np.average((rows.y - mean) ** 2, weights=rows.weight)))
         if not np.isfinite(deviation):
             raise PsephosError("y is too large to be squared: divide it by a power of ten.")
         found: list[Batch] = []
         if deviation > 1e-12 * abs(mean):  # else every row says the same
             problem = number_problem(
-                scaled, data.y, data.weight, data.table.rows, (mean, deviation), copies
+                scaled, rows.y, rows.weight, rows.names, (mean, deviation), rows.copies
             )
             found = fit_all(self, problem, context)
         prior = np.array([mean, max(deviation, 1e-12 * abs(mean), np.finfo(float).tiny)])
-        vote = prototype_vote([b.found for b in found], scaled.scaling, prior, data.target)
+        vote = prototype_vote([b.found for b in found], scaled.scaling, prior, target)
         return vote, told(found, self.n_batches)
 
     def distribution(self, X: Any) -> NormalMixture:

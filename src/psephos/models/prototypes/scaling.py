@@ -1,24 +1,54 @@
 """The table as prototypes read it: numbers of unit variance, categories as codes."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.models.training import Training
+from psephos._input import Table
 from psephos.vote import KernelScaling
 
-__all__ = ["Scaled", "read_scaled"]
+__all__ = ["Scaled", "ScaledRows", "read_scaled"]
 
 _Floats = NDArray[np.float64]
-_HELD = 1 << 18  # values looked at at once
+_HELD = 1 << 13  # values looked at at once
+_LONG = 1 << 17  # rows from which on it is one column
+
+
+class ScaledRows:
+    """The scaled training rows, shape (n, q), NaN where missing; made from the table as asked for.
+
+    A table of them all would be the largest thing a fit holds.
+    """
+
+    def __init__(self, values: NDArray[Any], rows: NDArray[np.intp], scaling: KernelScaling):
+        self._values, self._rows, self._scaling = values, rows, scaling
+        self.shape = len(rows), len(scaling.columns)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def only(self, some: NDArray[np.intp]) -> "ScaledRows":
+        """Return some of the rows, not made yet."""
+        return ScaledRows(self._values, self._rows[some], self._scaling)
+
+    def __getitem__(self, some: slice | NDArray[np.intp]) -> _Floats:
+        """Return some of the rows, contiguous float64."""
+        scaling = self._scaling
+        part = self._values[self._rows[some]]
+        if self.shape[1] < part.shape[1]:
+            part = np.take(part, scaling.columns, axis=1)
+        Z = np.array(part, dtype=np.float64, order="C", copy=None)
+        Z -= scaling.centre
+        Z *= scaling.inverse
+        return Z
 
 
 class Scaled(NamedTuple):
     """Scaled training rows, and the scaling; columns in which all rows agree are left out."""
 
-    Z: _Floats  # (n, q), NaN where missing
+    Z: ScaledRows
     scaling: KernelScaling
 
     @property
@@ -27,20 +57,19 @@ class Scaled(NamedTuple):
         return self.scaling.n_levels > 0
 
 
-def read_scaled(data: Training) -> Scaled:
-    """Return the rows with each number less its mean, divided by its standard deviation.
+def read_scaled(table: Table, rows: NDArray[np.intp], weight: _Floats) -> Scaled:
+    """Return some rows with each number less its mean, divided by its standard deviation.
 
     Both are weighted, over the rows that have a value. A category stays a code; with it goes the
-    chance that two training rows agree in it.
+    chance that two of the rows agree in it.
 
     Raises
     ------
     PsephosError
         If a value is infinite, or too large for its square to be a number.
     """
-    table = data.table
-    values = table.dense()
-    total, mean, variance = _moments(values, data.weight)
+    values = table.values if isinstance(table.values, np.ndarray) else table.dense()
+    total, mean, variance = _moments(values, rows, weight)
     n_levels = np.zeros(values.shape[1], dtype=np.intp)
     for column, n in table.n_codes.items():
         n_levels[column] = n
@@ -50,7 +79,7 @@ def read_scaled(data: Training) -> Scaled:
         raise PsephosError(
             f"column {name} holds numbers too large to be compared: divide them by a power of ten."
         )
-    agree = np.array([_agreement(values[:, j], data.weight) for j in np.flatnonzero(n_levels)])
+    agree = [_agreement(values[rows, j], weight) for j in np.flatnonzero(n_levels)]
     shares = np.zeros(values.shape[1])
     shares[n_levels > 0] = agree
     # Where all agree to rounding, the differences are noise.
@@ -63,18 +92,19 @@ def read_scaled(data: Training) -> Scaled:
         values.shape[1], columns.astype(np.intp), centre, inverse, n_levels[columns],
         shares[columns],
     )  # fmt: skip
-    Z = values[:, columns]
-    Z -= centre
-    Z *= inverse
-    return Scaled(Z, scaling)
+    return Scaled(ScaledRows(values, rows, scaling), scaling)
 
 
-def _moments(values: _Floats, weight: _Floats) -> tuple[_Floats, _Floats, _Floats]:
+def _moments(
+    values: NDArray[Any], rows: NDArray[np.intp], weight: _Floats
+) -> tuple[_Floats, _Floats, _Floats]:
     """Return each column's weight of present values, their mean and variance, (p,) each."""
-    found = np.empty((3, values.shape[1]))
-    size = max(1, _HELD // len(values))
-    for first in range(0, values.shape[1], size):
-        part = values[:, first : first + size]
+    p = values.shape[1]
+    found = np.empty((3, p))
+    size = 1 if len(rows) > _LONG else max(2, _HELD // len(rows))
+    for start in range(0, p, size):
+        first = max(0, min(start, p - size))  # a column alone would be summed in another order
+        part = np.take(values[:, first : first + size], rows, axis=0).astype(np.float64, copy=False)
         present = ~np.isnan(part)
         w = present * weight[:, None]
         total = w.sum(axis=0)
