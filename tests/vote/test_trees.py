@@ -34,6 +34,16 @@ def trees(**changes):
     return TreeVoters(**{**fields, **changes})
 
 
+def category_trees(**changes):
+    """The same trees, but c4 is a category: {0, 2} of three codes go to the first child."""
+    ptr = np.zeros(10, dtype=np.intp)
+    ptr[5:] = 3
+    threshold = trees().threshold.copy()
+    threshold[4] = np.nan
+    sets = {"category_ptr": ptr, "category_left": np.array([True, False, True])}
+    return trees(**{"threshold": threshold, **sets, **changes})
+
+
 def cases(n=50, missing=0.0):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, 6)) * 2
@@ -62,9 +72,21 @@ def test_a_tree_abstains_where_it_lacks_a_value():
     assert_array_equal(routed[lacks[:, 1], 0], 2)
 
 
+def test_codes_go_by_their_set():
+    X = np.zeros((7, 6))
+    X[:, 4], X[:, 1] = [0, 1, 2, 3, -1, np.nan, 1], [0, 0, 0, 0, 0, 0, 3]
+    left = np.zeros(9, dtype=bool)
+    assert_array_equal(category_trees().votes(X)[:, 2, 0], [6, 8, 6, 8, 8, 8, 9])
+    left[4] = True
+    assert_array_equal(category_trees(missing_left=left).votes(X)[:, 2, 0], [6, 8, 6, 6, 6, 6, 9])
+
+
+@pytest.mark.parametrize("codes", [False, True])
 @pytest.mark.parametrize("abstains", [False, True])
-def test_moved_trees_answer_alike(abstains):
-    voters, X = trees(abstains=abstains), cases(missing=0.2)
+def test_moved_trees_answer_alike(abstains, codes):
+    voters = (category_trees if codes else trees)(abstains=abstains)
+    X = cases(missing=0.2)
+    X[::2, 4] = np.arange(25) % 5 - 1
     votes = voters.votes(X)
     assert_array_equal(voters.select(whole(1, 3, 4)).votes(X[:, [1, 3, 4]]), votes)
     for some in ([2, 0], [1], [2, 2], []):
@@ -89,6 +111,43 @@ def test_trees_in_words():
     assert said == [[("if so", 2.0), ("otherwise", 3.0)], [("always", 4.0)], []]
 
 
+@pytest.mark.parametrize("codes", [False, True])
+def test_a_tree_in_branches_answers_alike(codes):
+    left = np.arange(9) % 2 == 0
+    voters = (category_trees if codes else trees)(missing_left=left)
+    X = cases(missing=0.2)
+    X[::2, 4] = np.arange(25) % 5 - 1
+    told = [voters.tree(t).answers(X)[:, 0] for t in range(3)]
+    assert_array_equal(np.stack(told, axis=1), voters.votes(X))
+    assert [voters.tree(t).n_nodes for t in range(3)] == [3, 1, 5]
+    stays = replace(voters, abstains=True).tree(2)
+    gaps = np.isnan(X[:, 4])
+    assert_array_equal(stays.leaves(X)[gaps], 0)
+
+
+def test_categories_in_words():
+    levels = {4: ["skin", "lung", "bone"]}
+    said = category_trees().rule(2, NAMES, levels)
+    assert said == "a tree of 3 leaves on c1, c4, which first asks if c4 in {skin, bone}"
+
+
+def test_inconsistent_categories_are_refused():
+    good = category_trees()
+    ptr = good.category_ptr
+    for name, bad in [
+        ("category_ptr", ptr[:0]),
+        ("category_ptr", ptr[:-1]),
+        ("category_ptr", ptr.astype(np.int32)),
+        ("category_ptr", np.where(np.arange(10) == 3, 2**62, ptr)),
+        ("category_ptr", np.where(np.arange(10) == 9, 2, ptr)),
+        ("category_ptr", np.where(np.arange(10) == 0, -1, ptr)),
+        ("category_left", np.ones(3)),
+        ("category_left", np.ones(2, dtype=bool)),
+    ]:
+        with pytest.raises(PsephosError, match="inconsistent part of a vote"):
+            replace(good, **{name: bad})
+
+
 def test_inconsistent_trees_are_refused():
     good = trees()
     for name, bad in [
@@ -97,6 +156,8 @@ def test_inconsistent_trees_are_refused():
         ("columns", whole(1, 9)),
         ("root", whole(1, 3, 4)),
         ("root", whole(0, 3, 3)),
+        ("root", whole(0, 2**63 - 1, -2)),
+        ("second", whole(1, -1, -1, -1, 6, -1, 8, -1, -1)),
         ("first", whole(0, -1, -1, -1, 5, -1, 7, -1, -1)),
         ("second", whole(9, -1, -1, -1, 6, -1, 8, -1, -1)),
         ("threshold", np.zeros(8)),

@@ -12,6 +12,8 @@ from psephos.explain.prototypes import (
     reference_point,
 )
 from psephos.explain.selection import SelectionTest
+from psephos.explain.tree import TreeDisplay, rules_frame, to_graphviz
+from psephos.trees.tree_text import export_text
 
 __all__ = [
     "BatchMap",
@@ -22,8 +24,12 @@ __all__ = [
     "PrototypeBallot",
     "PrototypeTable",
     "SelectionTest",
+    "TreeDisplay",
+    "export_text",
     "familiarity",
     "familiarity_p_value",
     "reference_point",
+    "rules_frame",
     "selection_test",
+    "to_graphviz",
 ]

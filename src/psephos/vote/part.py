@@ -108,8 +108,9 @@ def check(condition: bool, sentence: str) -> None:
 def check_columns(columns: Columns, n_features: int) -> None:
     """Check that columns are sorted, distinct and within the table."""
     check(columns.ndim == 1 and columns.dtype == np.intp, "columns are not a row of integers")
-    inside = len(columns) == 0 or (columns[0] >= 0 and columns[-1] < n_features)
-    check(bool(inside and (np.diff(columns) > 0).all()), "columns are not sorted within the table")
+    inside = (columns >= 0) & (columns < n_features)  # first: differences of the rest may wrap
+    ordered = inside.all() and (np.diff(columns) > 0).all()
+    check(bool(ordered), "columns are not sorted within the table")
 
 
 def check_present(X: NDArray[np.float64], kind: str) -> None:

@@ -1,12 +1,15 @@
 """Trees as voters, in flat arrays."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.vote_sums import leaf_of_rows
+from psephos.kernels.tree_walk_binary import binary_leaves, pack_nodes
+from psephos.trees.tree import Tree, binary_tree, spans_of
+from psephos.trees.tree_leaves import Condition, condition_words, size_words
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, Part, check, check_columns, positions, usage_table
 
@@ -30,10 +33,36 @@ def silenced(votes: _Floats, X: _Floats, part: Part) -> _Floats:
 class TreeVoters:
     """Binary trees in flat arrays; each votes the code at the leaf it reaches.
 
-    Node arrays are concatenated over trees; `root` holds each tree's first node, `feature` the
-    position in `columns` (-1 at a leaf), `value` (nodes, K) the votes. `single`: compare values
-    rounded to float32, as trees grown on float32 do. A missing value goes where `missing_left`
-    says; if `abstains`, a tree says 0 for a row that lacks a value of any column it splits on.
+    Node arrays are concatenated over trees. A numeric rule sends ``value <= threshold`` to the
+    first child, a rule on categories the codes of its set; a missing value, or a code beyond the
+    set, goes where `missing_left` says.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the table.
+    columns : ndarray of shape (q,)
+        Sorted columns that are split on.
+    root : ndarray of shape (T,)
+        The first node of each tree.
+    feature : ndarray of shape (nodes,)
+        Position in `columns`; -1 at a leaf.
+    threshold : ndarray of shape (nodes,)
+        NaN for a rule on categories.
+    missing_left : ndarray of shape (nodes,), bool
+    first, second : ndarray of shape (nodes,)
+        The children.
+    value : ndarray of shape (nodes, K)
+        The votes.
+    single : bool
+        Values are rounded to float32 before they are compared, as by trees grown on float32.
+    abstains : bool, default=False
+        A tree says 0 for a row that lacks a value of any column it splits on.
+    category_ptr : ndarray of shape (nodes + 1,), or empty
+        Node i's set is ``category_left[category_ptr[i]:category_ptr[i + 1]]``; empty for a
+        numeric rule. An empty `category_ptr`: no tree asks for categories.
+    category_left : ndarray, bool
+        Whether each code goes to the first child.
     """
 
     tag: ClassVar[str] = "tree voters"
@@ -48,6 +77,8 @@ class TreeVoters:
     value: _Floats
     single: bool
     abstains: bool = False
+    category_ptr: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, np.intp))
+    category_left: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
 
     def __post_init__(self) -> None:
         check_columns(self.columns, self.n_features)
@@ -62,6 +93,7 @@ class TreeVoters:
         check(all(a.dtype == np.intp for a in whole), "positions are not integers")
         inside = (self.feature >= -1) & (self.feature < len(self.columns))
         check(bool(inside.all()), "a tree reads a column it lacks")
+        check(bool(((self.root >= 0) & (self.root < nodes)).all()), "a root is not a node")
         ends = self._ends()
         check(nodes == 0 or ends[0] == 0, "the first root is not the first node")
         check(bool((np.diff(ends) > 0).all()), "a tree has no node")
@@ -69,6 +101,22 @@ class TreeVoters:
         end = np.repeat(ends[1:], np.diff(ends))[inner]
         for child in (self.first[inner], self.second[inner]):  # children follow: no cycles
             check(bool(((child > inner) & (child < end)).all()), "a tree is not a tree")
+        children = np.concatenate([self.first[inner], self.second[inner]])
+        check(bool((np.bincount(children) <= 1).all()), "a node has two parents")
+        self._check_categories()
+
+    def _check_categories(self) -> None:
+        ptr, members = self.category_ptr, self.category_left
+        check(ptr.ndim == members.ndim == 1, "sets of categories are not in a row")
+        check(ptr.dtype == np.intp, "category pointers are not integers")
+        check(members.dtype == np.bool_, "flags are not truth values")
+        if len(ptr) == 0:
+            check(len(members) == 0, "sets of categories have no pointers")
+            return
+        check(len(ptr) == len(self.feature) + 1, "category pointers and nodes differ")
+        inside = ptr[0] == 0 and ptr[-1] == len(members) < 2**31
+        increasing = inside and (ptr >= 0).all() and (np.diff(ptr) >= 0).all()
+        check(bool(increasing), "category pointers are not increasing")
 
     @property
     def n_voters(self) -> int:
@@ -82,11 +130,13 @@ class TreeVoters:
 
     def leaves(self, X: _Floats) -> NDArray[np.intp]:
         """Return the (n, T) node at which each row of X ends in each tree."""
-        leaf = np.empty((len(X), self.n_voters), dtype=np.intp)
-        read = np.ascontiguousarray(X[:, self.columns], dtype=np.float64)
+        read = X if len(self.columns) == X.shape[1] else X[:, self.columns]
+        return binary_leaves(self._packed, self.category_left, read, self.root, bool(self.single))
+
+    @cached_property
+    def _packed(self) -> Any:
         nodes = (self.feature, self.threshold, self.missing_left, self.first, self.second)
-        leaf_of_rows(read, self.root, *nodes, self.single, leaf)
-        return leaf
+        return pack_nodes(*nodes, self.category_ptr)
 
     def _ends(self) -> NDArray[np.intp]:
         return np.append(self.root, len(self.feature))
@@ -116,6 +166,9 @@ class TreeVoters:
         kept, feature = np.unique(old[old >= 0], return_inverse=True)
         local = np.full(len(nodes), -1, dtype=np.intp)
         local[old >= 0] = feature
+        ptr, codes = self.category_ptr, np.empty(0, np.intp)
+        if len(ptr):
+            ptr, codes = spans_of(ptr, nodes)
         return replace(
             self,
             columns=self.columns[kept],
@@ -126,22 +179,44 @@ class TreeVoters:
             first=self.first[nodes] + shift,
             second=self.second[nodes] + shift,
             value=self.value[nodes],
+            category_ptr=ptr,
+            category_left=self.category_left[codes],
         )
+
+    def tree(self, voter: int) -> Tree:
+        """Return one tree as a `Tree` on the columns of the table; its values are the votes.
+
+        Training weights are not known: `counts` has no column and `n_rows` is -1. Rows that lack
+        a value stop at the node where they do if the voters abstain.
+        """
+        alone = self.take(np.array([voter], dtype=np.intp))
+        return binary_tree(
+            np.where(alone.feature >= 0, np.append(alone.columns, -1)[alone.feature], -1),
+            alone.threshold, alone.missing_left, alone.first, alone.second, alone.value,
+            alone.category_ptr, alone.category_left,
+            single=bool(self.single), stays=bool(self.abstains),
+        )  # fmt: skip
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
         """Return a stump's rule, such as ``V3 <= 1.25``, or a tree's size, columns and root."""
-        ends = self._ends()
-        own = self.feature[ends[voter] : ends[voter + 1]]
-        read = [names[self.columns[f]] for f in np.unique(own[own >= 0])]
-        leaves, root = int((own < 0).sum()), int(self.root[voter])
+        ends, root = self._ends(), int(self.root[voter])
+        own = self.feature[root : ends[voter + 1]]
+        leaves = int((own < 0).sum())
+        size = size_words(leaves, self.columns[np.unique(own[own >= 0])], names)
         if leaves < 2:
-            return f"a tree of {leaves} leaves on {', '.join(read) or 'no column'}"
-        missing = " or missing" if self.missing_left[root] and not self.abstains else ""
-        column = names[self.columns[self.feature[root]]]
-        rule = f"{column} <= {self.threshold[root]:.6g}{missing}"
-        if leaves == 2:
-            return rule
-        return f"a tree of {leaves} leaves on {', '.join(read)}, which first asks if {rule}"
+            return size
+        rule = condition_words(self._asks(root), names, levels)
+        return rule if leaves == 2 else f"{size}, which first asks if {rule}"
+
+    def _asks(self, node: int) -> Condition:
+        """Return what a node asks of the rows that go to its first child."""
+        column = int(self.columns[self.feature[node]])
+        missing = float(self.missing_left[node] and not self.abstains)
+        if len(self.category_ptr):
+            codes = self.category_left[self.category_ptr[node] : self.category_ptr[node + 1]]
+            if len(codes):
+                return Condition(column, "in", tuple(np.flatnonzero(codes).tolist()), missing)
+        return Condition(column, "<=", float(self.threshold[node]), missing)
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return the answers of a stump, or the one of a tree that is one leaf; else none."""

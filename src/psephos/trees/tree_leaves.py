@@ -1,0 +1,221 @@
+"""A tree opened into its leaves: the conditions on the way to each, and their words."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.trees.tree import SPREAD, Tree
+
+__all__ = [
+    "Condition",
+    "Leaf",
+    "condition_words",
+    "leaves_of",
+    "split_conditions",
+    "tree_words",
+    "way_words",
+]
+
+_UPPER, _LOWER = ("<=", "<"), (">", ">=")
+_LISTED = 12  # categories of a set that are named
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What a way through a tree asks of one column.
+
+    Parameters
+    ----------
+    column : int
+    op : {'<=', '<', '>', '>=', 'in'}
+    value : float or tuple of int
+        The threshold, or the codes of 'in'.
+    missing : float
+        Share of a row that goes this way too if its value is missing and no surrogate knows: 1,
+        0, or a part where such rows are spread.
+    """
+
+    column: int
+    op: str
+    value: float | tuple[int, ...]
+    missing: float
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A leaf, and the conditions that lead to it: at most two a column, in order of appearance."""
+
+    node: int
+    conditions: tuple[Condition, ...]
+
+
+def split_conditions(tree: Tree, node: int) -> list[Condition]:
+    """Return what the rule of a node asks of the rows of each branch; none at a leaf."""
+    n_branches = int(tree.n_children[node])
+    if not n_branches:
+        return []
+    column, missing = int(tree.column[node]), _missing_shares(tree, node)
+    codes = tree.code_branch[tree.code_ptr[node] : tree.code_ptr[node + 1]]
+    if len(codes):
+        ends = np.searchsorted(np.sort(codes), np.arange(n_branches + 1))
+        sets = np.split(np.argsort(codes, kind="stable"), ends)[1:-1]
+        return [
+            Condition(column, "in", tuple(one.tolist()), share)
+            for one, share in zip(sets, missing, strict=True)
+        ]
+    threshold, ops = float(tree.threshold[node]), ("<", ">=") if tree.strict else ("<=", ">")
+    ways = reversed(ops) if tree.flip[node] else ops
+    return [
+        Condition(column, op, threshold, share) for op, share in zip(ways, missing, strict=True)
+    ]
+
+
+def _missing_shares(tree: Tree, node: int) -> list[float]:
+    """Return the share of a row of missing value that goes to each branch."""
+    way, children = int(tree.missing[node]), tree.children(node)
+    if way != SPREAD:
+        return (np.arange(len(children)) == way).astype(float).tolist()
+    share = np.maximum(tree.share[children], 0.0)
+    return (share / share.sum() if share.sum() > 0 else 0.0 * share).tolist()
+
+
+def leaves_of(tree: Tree) -> list[Leaf]:
+    """Return the leaves of a tree, from the first branch to the last, with their conditions.
+
+    Conditions on one column are merged: of thresholds the nearest stays, of sets the common part.
+    A row of known values ends in the one leaf whose conditions it meets. (A row that stops at a
+    node because a value is missing meets those of no leaf.)
+    """
+    found: list[Leaf] = []
+    todo: list[tuple[int, tuple[Condition, ...]]] = [(0, ())] if tree.n_nodes else []
+    while todo:
+        node, way = todo.pop()
+        children = tree.children(node).tolist()
+        if not children:
+            found.append(Leaf(node, way))
+        todo += [
+            (child, _merged(way, new))
+            for child, new in reversed(
+                list(zip(children, split_conditions(tree, node), strict=True))
+            )
+        ]
+    return found
+
+
+def _merged(way: tuple[Condition, ...], new: Condition) -> tuple[Condition, ...]:
+    """Return the conditions of a way and one more."""
+    same = [c for c in way if c.column == new.column]
+    missing = new.missing * (same[0].missing if same else 1.0)
+    kept = [_both(c, new) if c.op == new.op else c for c in same]
+    if not any(c.op == new.op for c in same):
+        kept.append(new)
+    kept = [Condition(c.column, c.op, c.value, missing) for c in kept]
+    kept.sort(key=lambda c: c.op in _UPPER)  # from below to above
+    out: list[Condition] = []
+    for c in way:
+        if c.column != new.column:
+            out.append(c)
+        elif kept:
+            out += kept
+            kept = []
+    return (*out, *kept)
+
+
+def _both(a: Condition, b: Condition) -> Condition:
+    """Return the narrower of two conditions of one kind on one column."""
+    if isinstance(a.value, tuple) or isinstance(b.value, tuple):
+        codes = set(b.value) if isinstance(b.value, tuple) else set[int]()
+        kept = tuple(c for c in a.value if c in codes) if isinstance(a.value, tuple) else ()
+        return Condition(a.column, a.op, kept, b.missing)
+    nearer = min(a.value, b.value) if a.op in _UPPER else max(a.value, b.value)
+    return Condition(a.column, a.op, nearer, b.missing)
+
+
+def condition_words(
+    condition: Condition,
+    names: Sequence[str],
+    levels: Mapping[int, Sequence[str]],
+    digits: int = 6,
+    *,
+    spread: bool = True,
+) -> str:
+    """Return a condition in words, such as ``V3 <= 1.25 or missing`` or ``site in {a, b}``.
+
+    Parameters
+    ----------
+    condition : Condition
+    names : sequence of str
+        Of the table's columns.
+    levels : mapping of int to sequence of str
+        The categories of each categorical column, by code; codes without a word are numbers.
+    digits : int, default=6
+        Of a threshold.
+    spread : bool, default=True
+        Say which part of a row goes this way, where missing values are spread over all.
+    """
+    words, gap = _asked(names[condition.column], condition, levels, digits)
+    return words + gap if spread or condition.missing == 1 else words
+
+
+def way_words(
+    conditions: Sequence[Condition],
+    names: Sequence[str],
+    levels: Mapping[int, Sequence[str]],
+    digits: int = 6,
+) -> str:
+    """Return the conditions of a leaf in words, joined by 'and'; 'always' if there is none.
+
+    Two thresholds of one column are one interval: ``0.8 < V3 <= 1.75``.
+    """
+    said: list[str] = []
+    low: Condition | None = None  # the one before, if it is a threshold from below
+    for c in conditions:
+        name = names[c.column]
+        if low is not None and low.column == c.column and c.op in _UPPER:
+            if np.isposinf(c.value):
+                continue
+            name = f"{low.value:.{digits}g} {'<' if low.op == '>' else '<='} {name}"
+            said.pop()
+        words, gap = _asked(name, c, levels, digits)
+        said.append(f"({words}{gap})" if gap and len(conditions) > 1 else words + gap)
+        low = c if c.op in _LOWER else None
+    return " and ".join(said) or "always"
+
+
+def _asked(
+    name: str, c: Condition, levels: Mapping[int, Sequence[str]], digits: int
+) -> tuple[str, str]:
+    """Return what is asked of a column's known values, and what of missing ones."""
+    share = c.missing
+    gap = "" if share == 0 else " or missing" if share == 1 else f" or missing ({share:.0%})"
+    if isinstance(c.value, tuple):
+        words = levels.get(c.column, ())
+        listed = [words[k] if k < len(words) else str(k) for k in c.value[:_LISTED]]
+        more = f", and {len(c.value) - _LISTED} more" if len(c.value) > _LISTED else ""
+        return f"{name} in {{{', '.join(listed)}{more}}}", gap
+    if np.isposinf(c.value) and c.op in _UPPER:
+        return f"{name} is present", gap
+    if np.isposinf(c.value) and share:  # nothing else is beyond
+        return f"{name} is missing", gap.removeprefix(" or missing")
+    return f"{name} {c.op} {c.value:.{digits}g}", gap
+
+
+def tree_words(tree: Tree, names: Sequence[str], levels: Mapping[int, Sequence[str]]) -> str:
+    """Return the rule of a tree that asks once, or the size, columns and root of a larger one."""
+    if tree.n_leaves < 2:
+        return size_words(tree.n_leaves, tree.columns, names)
+    if tree.n_children[0] != 2:
+        column = names[int(tree.column[0])]
+        return f"{size_words(tree.n_leaves, tree.columns, names)}, which first asks for {column}"
+    rule = condition_words(split_conditions(tree, 0)[0], names, levels)
+    if tree.n_nodes == 3:
+        return rule
+    return f"{size_words(tree.n_leaves, tree.columns, names)}, which first asks if {rule}"
+
+
+def size_words(n_leaves: int, columns: NDArray[np.intp], names: Sequence[str]) -> str:
+    """Return how large a tree is and what it reads."""
+    read = ", ".join([names[int(j)] for j in columns])
+    return f"a tree of {n_leaves} leaves on {read or 'no column'}"

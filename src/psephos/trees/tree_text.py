@@ -1,0 +1,224 @@
+"""A tree as text, and as a table of the rules of its leaves."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.trees.tree import Tree
+from psephos.trees.tree_leaves import condition_words, leaves_of, split_conditions, way_words
+
+__all__ = ["Answers", "answers_of", "export_text", "nodes_table", "rules_table"]
+
+_Floats = NDArray[np.float64]
+_BAR = "|   "
+
+
+class Answers:
+    """What the nodes of a tree answer, in words and as class shares.
+
+    Parameters
+    ----------
+    words : sequence of str
+        One a node.
+    classes : sequence of str, default=()
+    shares : ndarray of shape (nodes, n_classes), default=None
+        None where shares are not known (numbers, margins).
+    """
+
+    def __init__(
+        self, words: Sequence[str], classes: Sequence[str] = (), shares: _Floats | None = None
+    ) -> None:
+        self.words = list(words)
+        self.classes = list(classes)
+        self.shares = shares
+
+    def share(self, node: int) -> float | None:
+        """Return the share of the class that a node answers; None if it is not known."""
+        if self.shares is None or self.words[node] not in self.classes:
+            return None
+        return float(self.shares[node, self.classes.index(self.words[node])])
+
+
+def answers_of(tree: Tree, classes: Sequence[str] = ()) -> Answers:
+    """Return what a tree's values say: the class of the greatest share, or numbers.
+
+    Parameters
+    ----------
+    tree : Tree
+    classes : sequence of str, default=()
+        The words of the classes whose shares `Tree.value` holds; () if it holds numbers.
+    """
+    if not classes:
+        return Answers([", ".join(f"{v:.5g}" for v in row) for row in tree.value.tolist()])
+    words = [classes[int(k)] for k in tree.value.argmax(axis=1)]
+    return Answers(words, classes, tree.value)
+
+
+def names_of(tree: Tree, names: Sequence[str] | None) -> Sequence[str]:
+    """Return the names given, or 'column j' for every column up to the last that is read."""
+    last = int(tree.columns.max(initial=-1))
+    return [f"column {j}" for j in range(last + 1)] if names is None else names
+
+
+def export_text(
+    tree: Tree,
+    names: Sequence[str] | None = None,
+    levels: Mapping[int, Sequence[str]] | None = None,
+    classes: Sequence[str] = (),
+    *,
+    answers: Answers | None = None,
+    max_depth: int | None = None,
+    digits: int = 6,
+    spread: bool = False,
+) -> str:
+    """Return a tree as indented text: a line a branch, and at a leaf what it answers.
+
+    Behind the answer stand the share of its class and the training weight, where known::
+
+        petal width <= 0.8: setosa (100%, weight 50)
+        petal width > 0.8
+        |   petal width <= 1.75: versicolor (91%, weight 54)
+        |   petal width > 1.75: virginica (98%, weight 46)
+
+    Parameters
+    ----------
+    tree : Tree
+    names : sequence of str, default=None
+        Of the table's columns; None: 'column 0' and so on.
+    levels : mapping of int to sequence of str, default=None
+        The categories of each categorical column, by code.
+    classes : sequence of str, default=()
+        Where the tree's values are class shares.
+    answers : Answers, default=None
+        What the nodes answer; None: as their values say (`answers_of`).
+    max_depth : int, default=None
+        Branches below are counted, not written; None writes all.
+    digits : int, default=6
+        Of a threshold.
+    spread : bool, default=False
+        Where rows of missing value are spread over all branches, say which part of them goes to
+        each. False: 'or missing' stands only at a branch that takes them whole.
+    """
+    told = answers or answers_of(tree, classes)
+    names, words = names_of(tree, names), levels or {}
+    lines: list[str] = []
+    todo: list[tuple[int, int, str]] = [(0, -1, "")] if tree.n_nodes else []
+    while todo:
+        node, depth, condition = todo.pop()
+        children = tree.children(node).tolist()
+        hidden = bool(children) and max_depth is not None and depth + 1 >= max_depth
+        said = "" if children and not hidden else leaf_words(tree, node, told)
+        more = f" and {leaves_below(tree, node)} leaves below" if hidden else ""
+        if condition or said:
+            between = ": " if condition and said else ""
+            lines.append(f"{_BAR * depth}{condition}{between}{said}{more}")
+        if not hidden:
+            ways = split_conditions(tree, node)
+            below = [condition_words(way, names, words, digits, spread=spread) for way in ways]
+            todo += [
+                (child, depth + 1, said)
+                for child, said in reversed(list(zip(children, below, strict=True)))
+            ]
+    return "\n".join(lines)
+
+
+def leaf_words(tree: Tree, node: int, answers: Answers) -> str:
+    """Return a node's answer, the share of its class and its training weight, where known."""
+    share = answers.share(node)
+    facts = [] if share is None else [f"{share:.0%}"]
+    if tree.counts.shape[1]:
+        facts.append(f"weight {tree.counts[node].sum():.6g}")
+    return answers.words[node] + (f" ({', '.join(facts)})" if facts else "")
+
+
+def leaves_below(tree: Tree, node: int) -> int:
+    """Return how many leaves hang below a node."""
+    count, todo = 0, [node]
+    while todo:
+        children = tree.children(todo.pop()).tolist()
+        count += not children
+        todo += children
+    return count
+
+
+def rules_table(
+    tree: Tree,
+    names: Sequence[str] | None = None,
+    levels: Mapping[int, Sequence[str]] | None = None,
+    classes: Sequence[str] = (),
+    *,
+    answers: Answers | None = None,
+) -> dict[str, list[Any]]:
+    """Return one entry a leaf, in the order of the text: the rule that leads to it, its answer.
+
+    Parameters
+    ----------
+    tree, names, levels, classes, answers
+        As for `export_text`.
+
+    Returns
+    -------
+    dict of lists
+        ``node``; ``rule``, its conditions in words, one or two a column ('always' for a tree that
+        is one leaf); ``answer``; ``share_<class>`` where the values are class shares; ``weight``,
+        the training weight, and ``n_rows``, training rows, where known.
+    """
+    told = answers or answers_of(tree, classes)
+    names, words = names_of(tree, names), levels or {}
+    leaves = leaves_of(tree)
+    rules = [way_words(leaf.conditions, names, words) for leaf in leaves]
+    nodes = [leaf.node for leaf in leaves]
+    return {"node": nodes, "rule": rules, **_facts(tree, told, nodes)}
+
+
+def nodes_table(
+    tree: Tree, names: Sequence[str], levels: Mapping[int, Sequence[str]], answers: Answers
+) -> dict[str, list[Any]]:
+    """Return one entry a node, parents before their children.
+
+    Returns
+    -------
+    dict of lists
+        ``node``, ``parent`` (-1 at the root), ``depth``, ``condition`` (what the parent asks of
+        the rows that come here), ``column`` (that the node asks for; '' at a leaf), ``missing``
+        (where rows without a value go: a child, 'all' or 'none', '' at a leaf), ``gain``, and
+        ``answer`` and what follows as in `rules_table`.
+    """
+    n = tree.n_nodes
+    parent, depth, condition = [-1] * n, [0] * n, [""] * n
+    for node in range(n):
+        ways = split_conditions(tree, node)
+        for child, way in zip(tree.children(node).tolist(), ways, strict=True):
+            parent[child], depth[child] = node, depth[node] + 1
+            condition[child] = condition_words(way, names, levels)
+    return {
+        "node": list(range(n)),
+        "parent": parent,
+        "depth": depth,
+        "condition": condition,
+        "column": [names[j] if j >= 0 else "" for j in tree.column.tolist()],
+        "missing": [_missing_words(tree, node) for node in range(n)],
+        "gain": tree.gain.tolist(),
+        **_facts(tree, answers, list(range(n))),
+    }
+
+
+def _missing_words(tree: Tree, node: int) -> str:
+    if not tree.n_children[node]:
+        return ""
+    way = int(tree.missing[node])
+    return str(tree.child[node] + way) if way >= 0 else {-1: "all", -2: "none"}[way]
+
+
+def _facts(tree: Tree, answers: Answers, nodes: list[int]) -> dict[str, list[Any]]:
+    """Return what nodes answer and what is known of their training rows."""
+    facts: dict[str, list[Any]] = {"answer": [answers.words[node] for node in nodes]}
+    if answers.shares is not None:
+        for k, name in enumerate(answers.classes):
+            facts[f"share_{name}"] = answers.shares[nodes, k].tolist()
+    if tree.counts.shape[1]:
+        facts["weight"] = tree.counts[nodes].sum(axis=1).tolist()
+        facts["n_rows"] = tree.n_rows[nodes].tolist()
+    return facts

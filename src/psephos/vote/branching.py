@@ -1,0 +1,278 @@
+"""Trees of any number of branches as voters."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.kernels.tree_walk_binary import binary_leaves, pack_nodes
+from psephos.trees.tree import STAY, Surrogates, Tree, join_trees
+from psephos.trees.tree_leaves import tree_words
+from psephos.vote.codec import register
+from psephos.vote.forests import spoken
+from psephos.vote.part import Columns, check, check_columns, positions, usage_table
+
+__all__ = ["BranchVoters"]
+
+_Floats = NDArray[np.float64]
+
+register(Surrogates)
+register(Tree)
+
+
+@register
+@dataclass(frozen=True)
+class BranchVoters:
+    """Trees of any number of branches; each votes what its leaves say.
+
+    Rules are on numbers or on categories, with surrogates and with rows that are spread over the
+    branches where a value is missing: see `psephos.trees.tree.Tree`. Binary trees by the hundred
+    are better written as `TreeVoters`.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the table.
+    columns : ndarray of shape (q,)
+        Sorted columns that a rule or a surrogate reads.
+    root : ndarray of shape (T,), intp
+        The first node of each tree.
+    nodes : Tree
+        The nodes of all trees, one tree after the other; their columns are positions in `columns`.
+    code : ndarray of shape (C, K) or None, default=None
+        The vote is sum over c of value_c code_c, with value (C,) what the tree says: class shares
+        and the table of codes. None: it is value itself.
+    """
+
+    tag: ClassVar[str] = "branching tree voters"
+    n_features: int
+    columns: Columns
+    root: NDArray[np.intp]
+    nodes: Tree
+    code: _Floats | None = None
+
+    def __post_init__(self) -> None:
+        check_columns(self.columns, self.n_features)
+        check(type(self.nodes) is Tree, "the nodes are not those of trees")
+        _check_kinds(self.nodes)
+        _check_rules(self.nodes, len(self.columns))
+        _check_shape(self.root, self.nodes)
+        code = self.code
+        if code is not None:
+            check(code.ndim == 2 and code.dtype == np.float64, "codes are not a table")
+            check(len(code) == self.nodes.value.shape[1], "codes and class shares differ")
+
+    @classmethod
+    def of(cls, trees: Sequence[Tree], n_features: int, code: _Floats | None = None) -> Self:
+        """Return trees as voters.
+
+        Parameters
+        ----------
+        trees : sequence of Tree
+            At least one, all with the same `strict` and `single`; their columns are those of the
+            table.
+        n_features : int
+        code : ndarray of shape (C, K), default=None
+            As above: `Target.code` for trees whose values are class shares.
+        """
+        alike = {(tree.strict, tree.single) for tree in trees}
+        check(len(alike) == 1, "trees compare in different ways")
+        root, nodes = join_trees(trees)
+        columns = nodes.columns
+        rules = np.searchsorted(columns, nodes.column)
+        local = nodes.on_columns(rules, np.searchsorted(columns, nodes.surrogates.column))
+        return cls(n_features, columns, root, local, code)
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        return len(self.root)
+
+    @cached_property
+    def said(self) -> _Floats:
+        """Return the (nodes, K) votes of the nodes."""
+        value = self.nodes.value
+        return value if self.code is None else spoken(value, "probability", self.code)
+
+    def votes(self, X: _Floats) -> _Floats:
+        """Return the (n, T, K) votes."""
+        read, gaps = self._read(X)
+        if self._plain is None:
+            return self.nodes.answers(read, self.root, self.said)
+        votes = self.said[self._plain_leaves(read)]
+        if len(gaps):
+            votes[gaps] = self.nodes.answers(read[gaps], self.root, self.said)
+        return votes
+
+    def leaves(self, X: _Floats) -> NDArray[np.intp]:
+        """Return the (n, T) node at which each row of X ends in each tree; -1 if it is spread."""
+        read, gaps = self._read(X)
+        if self._plain is None:
+            return self.nodes.leaves(read, self.root)
+        leaves = self._plain_leaves(read)
+        if len(gaps):
+            leaves[gaps] = self.nodes.leaves(read[gaps], self.root)
+        return leaves
+
+    def _read(self, X: _Floats) -> tuple[_Floats, NDArray[np.intp]]:
+        """Return the columns read, and the rows that lack a value of any."""
+        read = X if len(self.columns) == X.shape[1] else X[:, self.columns]
+        return read, np.flatnonzero(np.isnan(read).any(axis=1))
+
+    def _plain_leaves(self, read: _Floats) -> NDArray[np.intp]:
+        none = np.empty(0, dtype=np.bool_)
+        return binary_leaves(self._plain, none, read, self.root, self.nodes.single)
+
+    @cached_property
+    def _plain(self) -> Any:
+        """Return the nodes as of binary trees if all rules are thresholds, else None.
+
+        Rows that lack no value go down these three times as fast, to the same leaves.
+        """
+        nodes = self.nodes
+        inner = nodes.n_children > 0
+        if len(nodes.code_branch) or not inner.any() or (nodes.n_children[inner] != 2).any():
+            return None
+        bound, flip = nodes.threshold, nodes.flip.astype(np.intp)
+        if nodes.strict:  # below t is at most the number before it; nothing is below -inf
+            bound = np.where(np.isneginf(bound), np.nan, np.nextafter(bound, -np.inf))
+        first, second = nodes.child + flip, nodes.child + 1 - flip
+        none = np.empty(0, dtype=np.intp)
+        return pack_nodes(nodes.column, bound, np.zeros(len(inner), np.bool_), first, second, none)
+
+    def _ends(self) -> NDArray[np.intp]:
+        return np.append(self.root, self.nodes.n_nodes)
+
+    def usage(self) -> Any:
+        """Return the (T, p) table of columns that rules or surrogates read."""
+        spare = self.nodes.surrogates
+        voter = np.repeat(np.arange(self.n_voters), np.diff(self._ends()))
+        inner = self.nodes.column >= 0
+        column = np.concatenate([self.nodes.column[inner], spare.column])
+        reader = np.concatenate([voter[inner], np.repeat(voter, np.diff(spare.ptr))])
+        return usage_table(reader, self.columns[column], (self.n_voters, self.n_features))
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same trees on the table reduced to `columns`."""
+        where = positions(self.columns, columns)
+        return replace(self, n_features=len(columns), columns=where)
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return these trees only; columns no longer read are dropped."""
+        ends = self._ends()
+        sizes = ends[voters + 1] - ends[voters]
+        root = (np.cumsum(sizes) - sizes).astype(np.intp)
+        shift = np.repeat(root - self.root[voters], sizes)
+        nodes = np.arange(int(sizes.sum())) - shift
+        part = self.nodes.of_nodes(nodes, self.nodes.n_children[nodes] == 0)
+        part = replace(part, child=np.where(part.n_children > 0, part.child + shift, 0))
+        kept = part.columns
+        rules = np.searchsorted(kept, part.column)
+        local = part.on_columns(rules, np.searchsorted(kept, part.surrogates.column))
+        return replace(self, columns=self.columns[kept], root=root, nodes=local)
+
+    def tree(self, voter: int) -> Tree:
+        """Return one tree; its columns are those of the table, its values what its nodes say."""
+        alone = self.take(np.array([voter], dtype=np.intp))
+        rules, spare = alone.nodes.column, alone.nodes.surrogates.column
+        at = np.append(alone.columns, -1)  # a leaf asks for column -1
+        return alone.nodes.on_columns(at[rules], at[spare])
+
+    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
+        """Return the rule of a tree that asks once, or the size, columns and root of a larger."""
+        return tree_words(self.tree(voter), names, levels)
+
+    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+        """Return the answers of a tree that is one leaf or asks one question of two answers."""
+        first, size = int(self.root[voter]), int(np.diff(self._ends())[voter])
+        if size == 1:
+            return [("always", self.said[first])]
+        if size != 3 or self.nodes.n_children[first] != 2:
+            return []
+        return [("if so", self.said[first + 1]), ("otherwise", self.said[first + 2])]
+
+
+def _check_kinds(nodes: Tree) -> None:
+    """Check that every array is one, of the right type and length."""
+    n, spare = nodes.n_nodes, nodes.surrogates
+    check(type(spare) is Surrogates, "the surrogates are not rules")
+    r = len(spare.column)
+    for part, names, kind, length, n_axes in (
+        (nodes, ("child", "n_children", "column", "missing", "n_rows"), np.intp, n, 1),
+        (nodes, ("threshold", "share", "gain"), np.float64, n, 1),
+        (nodes, ("value", "counts"), np.float64, n, 2),
+        (nodes, ("flip",), np.bool_, n, 1),
+        (nodes, ("code_ptr",), np.intp, n + 1, 1),
+        (nodes, ("code_branch",), np.intp, None, 1),
+        (spare, ("ptr",), np.intp, n + 1, 1),
+        (spare, ("column",), np.intp, r, 1),
+        (spare, ("threshold",), np.float64, r, 1),
+        (spare, ("flip",), np.bool_, r, 1),
+        (spare, ("code_ptr",), np.intp, r + 1, 1),
+        (spare, ("code_branch",), np.intp, None, 1),
+    ):
+        for array in (getattr(part, name) for name in names):
+            check(isinstance(array, np.ndarray), "nodes are not in arrays")
+            check(array.dtype == kind and array.ndim == n_axes, "node arrays differ in kind")
+            check(length is None or len(array) == length, "node arrays differ in length")
+    flags = type(nodes.strict) is bool and type(nodes.single) is bool
+    check(flags, "how values are compared is not said by truth values")
+
+
+def _check_rules(nodes: Tree, n_columns: int) -> None:
+    """Check that rules read columns that are there and name branches that are there."""
+    spare, branches = nodes.surrogates, nodes.n_children
+    check(bool((branches >= 0).all()), "a number of branches is negative")
+    inner = branches > 0
+    for ptr, end in (
+        (nodes.code_ptr, len(nodes.code_branch)),
+        (spare.ptr, len(spare.column)),
+        (spare.code_ptr, len(spare.code_branch)),
+    ):
+        inside = ptr[0] == 0 and ptr[-1] == end and ((ptr >= 0) & (ptr <= end)).all()
+        check(bool(inside and (np.diff(ptr) >= 0).all()), "pointers of rules are not increasing")
+    codes, rules = np.diff(nodes.code_ptr), np.diff(spare.ptr)
+    check(bool((codes[~inner] == 0).all() and (rules[~inner] == 0).all()), "a leaf has a rule")
+    known = np.where(inner, (nodes.column >= 0) & (nodes.column < n_columns), nodes.column == -1)
+    check(bool(known.all()), "a tree reads a column it lacks")
+    check(
+        bool(((spare.column >= 0) & (spare.column < n_columns)).all()),
+        "a surrogate reads a column it lacks",
+    )
+    check(bool((branches[inner & (codes == 0)] == 2).all()), "a threshold is not for two branches")
+    of_rule = np.repeat(branches, rules)
+    plain = np.diff(spare.code_ptr) == 0
+    check(bool((of_rule[plain] == 2).all()), "a surrogate's threshold is not for two branches")
+    for branch, limit in (
+        (nodes.code_branch, np.repeat(branches, codes)),
+        (spare.code_branch, np.repeat(of_rule, np.diff(spare.code_ptr))),
+    ):
+        check(bool(((branch >= -1) & (branch < limit)).all()), "a category has no such branch")
+    missing = nodes.missing[inner]
+    told = (missing >= STAY) & (missing < branches[inner])
+    check(bool(told.all()), "a missing value is sent nowhere")
+    check(bool((np.isfinite(nodes.share) & (nodes.share >= 0)).all()), "a share is not one")
+
+
+def _check_shape(root: NDArray[np.intp], nodes: Tree) -> None:
+    """Check that every tree is one: each node but its root is the child of one before it."""
+    n = nodes.n_nodes
+    check(root.ndim == 1, "roots are not in a row")
+    check(root.dtype == np.intp, "positions are not integers")
+    check(bool(((root >= 0) & (root < n)).all()), "a root is not a node")
+    ends = np.append(root, n)
+    check(ends[0] == 0, "the first root is not the first node")
+    check(bool((np.diff(ends) > 0).all()), "a tree has no node")
+    inner = np.flatnonzero(nodes.n_children)
+    first, number = nodes.child[inner], nodes.n_children[inner]
+    end = np.repeat(ends[1:], np.diff(ends))[inner]
+    inside = (first > inner) & (first < end)
+    check(bool(inside.all() and (number <= end - first).all()), "a tree is not a tree")
+    check(int(number.sum()) == n - len(root), "a node has no parent or two")
+    begun = np.cumsum(number) - number
+    children = np.arange(n - len(root)) + np.repeat(first - begun, number)
+    parents = np.bincount(children, minlength=n)
+    check(bool((parents <= 1).all() and (parents[root] == 0).all()), "a node has two parents")
