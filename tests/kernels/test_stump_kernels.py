@@ -148,8 +148,8 @@ def test_screens_bound_every_column(random_seed, packing, flagged):
     n_pure = 0 if flagged else blocks
     errors, ginis = np.empty((blocks, 8)), np.empty((blocks, 8))
     orders = packed, n, packing, n_pure
-    screen_error(*orders, 0, blocks, signed, d_all, errors)
-    screen_gini(*orders, 0, blocks, signed, d_all, w_all, ginis)
+    screen_error(*orders, np.arange(blocks), signed, d_all, errors)
+    screen_gini(*orders, np.arange(blocks), signed, d_all, w_all, ginis)
     unit = w_all / w.sum()
     for b in range(blocks):
         for lane in range(8):
@@ -178,7 +178,7 @@ def test_vector_loops_equal_their_twins(random_seed):
     steps, where = stump_lanes._steps(order, 0, n, signed, True, packing.bits)
     sums = steps.cumsum(axis=0)
     values = np.empty((1, 8))
-    screen_error(order, n, packing, 0, 0, 1, signed, int(totals[0]), values)
+    screen_error(order, n, packing, 0, np.arange(1), signed, int(totals[0]), values)
     absent = totals[0] - sums[-1]
     tries = np.abs(2 * np.stack([sums, sums + absent]) - totals[0])
     assert_array_equal(values[0], tries.max(axis=0, where=where, initial=0).max(axis=0))

@@ -21,11 +21,13 @@ __all__ = [
     "LANES",
     "SortedColumns",
     "entry_at",
+    "mark_first",
     "no_orders",
     "order_type",
     "packing_of",
     "place",
     "sort_columns",
+    "thresholds_in",
 ]
 
 _MARGIN = 32  # bytes that a load of eight entries may reach beyond the last
@@ -183,3 +185,20 @@ def entry_at(order, n, bits, slot, k):
     for b in range(4):
         entry |= np.int64(order[at + b]) << (8 * b)
     return (entry >> (bit % 8)) & ((np.int64(1) << bits) - 1)
+
+
+@jit(_nrt=False)
+def mark_first(order, n, bits, slot, count, out):
+    """Set ``out`` at the rows of the first ``count`` entries of the order in this lane."""
+    mask = (np.int64(1) << (bits - 1)) - 1
+    for k in range(count):
+        out[entry_at(order, n, bits, slot, k) & mask] = True
+
+
+@jit(_nrt=False)
+def thresholds_in(order, n, bits, slot):
+    """Count the entries flagged in this lane."""
+    count = 0
+    for k in range(n):
+        count += entry_at(order, n, bits, slot, k) >> (bits - 1)
+    return count

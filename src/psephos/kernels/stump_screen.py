@@ -56,14 +56,15 @@ def quantise(weights, labels, signed, totals):
 
 
 @jit
-def screen_error(order, n, packing, n_pure, first, last, table, total, values):
+def screen_error(order, n, packing, n_pure, blocks, table, total, values):
     """Greatest ``|2 S - D|`` over the splits of each column, S the signed sum on the left.
 
-    ``order`` is packed as ``packing`` says; ``values`` (blocks, 8). Where rows are missing both
-    sides are tried for them, "all on one side" among them: an upper bound.
+    ``order`` is packed as ``packing`` says; ``blocks`` (b,) int64 of it are searched, ``values``
+    (all blocks, 8) receives them. Where rows are missing both sides are tried for them, "all on one
+    side" among them: an upper bound.
     """
     out = np.empty((3, LANES), np.int32)
-    for block in range(first, last):
+    for block in blocks:
         base = block * n * packing.bits
         if block < n_pure:
             lane_extremes(order, base, n - 1, table, out, packing)
@@ -81,15 +82,15 @@ def screen_error(order, n, packing, n_pure, first, last, table, total, values):
 
 
 @jit
-def screen_gini(order, n, packing, n_pure, first, last, table, total_d, total_w, values):
+def screen_gini(order, n, packing, n_pure, blocks, table, total_d, total_w, values):
     """Greatest ``d^2 / w`` of left plus right over the splits of each column, in float32.
 
-    ``order`` is packed as ``packing`` says; ``values`` (blocks, 8). Missing rows count as right;
+    ``order``, ``blocks`` and ``values`` as in ``screen_error``. Missing rows count as right;
     columns that have any are to be searched in full.
     """
     d, w = np.int32(total_d), np.int32(total_w)
     out = np.empty(LANES, np.float32)
-    for block in range(first, last):
+    for block in blocks:
         base = block * n * packing.bits
         if block < n_pure:
             lane_gini(order, base, n - 1, table, d, w, out, packing)

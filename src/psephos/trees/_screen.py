@@ -1,0 +1,255 @@
+"""Which columns of a sorted table may hold the best split of two classes."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.kernels._jit import effective_jobs, run_blocks
+from psephos.kernels.criteria import WeightedError
+from psephos.kernels.stump_bins import (
+    GROUP,
+    PLANES,
+    WIDTH,
+    Bins16,
+    Bins32,
+    Rows,
+    arrange,
+    bin_ends,
+    code_columns,
+    weigh_groups,
+)
+from psephos.kernels.stump_bounds import bound_error, bound_gini, has_bounds
+from psephos.kernels.stump_layout import LANES, thresholds_in
+from psephos.kernels.stump_screen import quantise, screen_error, screen_gini, within
+from psephos.trees._presort import Ordered
+
+__all__ = ["BLOCK", "Screen", "jobs"]
+
+BLOCK = 512  # columns searched by one thread at a time: fixed, so that results are too
+_SERIAL = 10**6  # table entries below which one thread is quicker than two
+_BOUNDED = 2**19  # entries from which bounds are worth their own overhead
+_BOUNDED_ROWS = 2**12  # rows beyond which the units of their sums, 16 bits, are too coarse
+_COARSE_ROWS = 2**10  # up to so many rows 16 bins are tried first
+_FINER, _COARSER = 0.15, 0.01  # share of blocks screened above which 32 bins pay, below which 16
+_VALUES = 64  # thresholds from which a column is bounded well: bounds know nothing of ties
+_NO_COLUMNS = np.empty(0, np.int64)
+_LEADERS = 4  # blocks screened at once: the greatest of their values is the one to come near
+_MANY = 0.7  # share of all blocks screened from which bounds do not pay
+_SHORTEST_WAIT = 2
+_LONGEST_WAIT = 64  # searches between two trials of bounds that tell nothing
+
+
+def jobs(n_jobs: int | None, entries: int) -> int | None:
+    """Threads for one search: starting them costs more than a small search takes."""
+    return n_jobs if entries > _SERIAL else 1
+
+
+class _Bins(NamedTuple):
+    """The columns in a few bins (``kernels.stump_bins``)."""
+
+    codes: NDArray[np.uint64]
+    rows: Rows
+    ends: dict[Bins16 | Bins32, NDArray[np.int64]]
+
+
+class _Search(NamedTuple):
+    """One search: what is the same for all columns, by criterion."""
+
+    exact: Callable[[NDArray[np.int64]], None]
+    bound: Callable[..., None]
+    counted: NDArray[np.float64]  # 0 where a column's screen value counts, else -inf
+    extra: NDArray[np.float64]  # added to bounds: inf where a column has none, -inf if uncounted
+    limits: tuple[float, float, float]
+    certain: NDArray[np.bool_]
+    missing: NDArray[np.int64]  # positions not certain
+    narrower: float  # by how much the outermost bins are: a few rows there change Gini's value much
+
+
+class Screen:
+    """Search without float64, for those columns that are then searched in float64.
+
+    The greatest value of every column is found in whole numbers; where the table is large and the
+    processor allows it (``kernels.stump_bounds``), only of the columns whose upper bound comes near
+    the best. The columns that remain are the same either way.
+
+    Parameters
+    ----------
+    ordered : Ordered
+    labels : (n + 1,) int64 class codes, the last being the padding row's
+    n_jobs : int or None
+    """
+
+    def __init__(self, ordered: Ordered, labels: NDArray[np.int64], n_jobs: int | None):
+        self._ordered, self._labels, self._n_jobs = ordered, labels, n_jobs
+        self._complete = ordered.n_present == ordered.n
+        self._all_certain = np.ones(len(ordered.slots), np.bool_)
+        self._missing = np.flatnonzero(~self._complete)
+        self._n_wide = -(-ordered.n_blocks * LANES // WIDTH)
+        lanes = self._n_wide * WIDTH
+        self._used, self._counted = np.full(lanes, -np.inf), np.full(lanes, -np.inf)
+        self._used[ordered.slots] = 0.0
+        self._counted[ordered.slots[self._complete]] = 0.0
+        self._bounded = np.where(self._used == self._counted, self._used, np.inf)
+        self._position = np.zeros(lanes, np.int64)
+        self._position[ordered.slots] = np.arange(len(ordered.slots))
+        entries = len(ordered.slots) * ordered.n
+        large = entries >= _BOUNDED and ordered.n <= _BOUNDED_ROWS
+        self._bounds = has_bounds and large and self._bounds_fit()
+        self._bins: dict[float, _Bins] = {}
+        # Bins are made for the second search: they take as long as three exact screens.
+        self._wait, self._pause = 1, _SHORTEST_WAIT
+        self._fine = ordered.n > _COARSE_ROWS
+
+    def promising(self, crit: Any, weights: NDArray[np.float64]) -> NDArray[np.int64] | None:
+        """Positions of the columns that may hold the best split; None for all.
+
+        ``weights`` (n + 1,), the last being the padding row's.
+        """
+        o = self._ordered
+        signed, totals = np.empty(len(weights), np.int32), np.empty(3)
+        if not len(o.slots) or not quantise(weights, self._labels, signed, totals):
+            return None
+        values = np.empty((self._n_wide * WIDTH // LANES, LANES))
+        search = self._search(crit, signed, totals, values)
+        if self._bounds_tell():
+            return self._by_bounds(search, signed, values)
+        search.exact(np.arange(o.n_blocks))
+        at = np.empty(len(o.slots), np.int64)
+        return at[: within(values, o.slots, search.certain, *search.limits, at)]
+
+    def _search(self, crit: Any, signed: Any, totals: Any, values: Any) -> _Search:
+        o = self._ordered
+        orders = o.order, o.n, o.packing, o.n_pure
+        total_d, total_w, error = int(totals[0]), int(totals[1]), float(totals[2])
+        by_error = isinstance(crit, WeightedError)
+        given = (total_d,) if by_error else (total_d, total_w)
+        screen, bound_of = (screen_error, bound_error) if by_error else (screen_gini, bound_gini)
+        extra = self._bounded if by_error else self._counted
+
+        def exact(blocks: NDArray[np.int64]) -> None:
+            def part(b: int) -> None:
+                screen(*orders, blocks[b * BLOCK : (b + 1) * BLOCK], signed, *given, values)
+
+            run_blocks(
+                part, -(-len(blocks) // BLOCK), jobs(self._n_jobs, len(blocks) * LANES * o.n)
+            )
+
+        def bound(bins: _Bins, tables: Any, visits: Any, n_visited: int, scales: Any) -> None:
+            kind = Bins32() if self._fine else Bins16()
+            threads = jobs(self._n_jobs, len(o.slots) * o.n // 4)  # it takes a quarter of the time
+            per = -(-self._n_wide // (1 if threads == 1 else 4 * effective_jobs(threads)))
+
+            def part(b: int) -> None:
+                first, last = b * per, min(self._n_wide, (b + 1) * per)
+                bound_of(
+                    bins.codes, bins.rows.n_groups, kind, first, last, bins.ends[kind],
+                    tables, visits, bins.rows.n_first, n_visited, scales, *given, extra,
+                    values.reshape(-1),
+                )  # fmt: skip
+
+            run_blocks(part, -(-self._n_wide // per), threads)
+
+        if by_error:
+            # A column with missing rows may show |D|, "all on one side", which is no split.
+            limits = (0.0, 2 * error + 2, float(abs(total_d)) if o.any_missing else -2.0)
+            return _Search(
+                exact, bound, self._used, extra, limits, self._all_certain, _NO_COLUMNS, 0.0
+            )
+        # Ten float32 roundings, and what rounded weights can do to d^2 / w on two sides; both
+        # twice, since two columns are compared.
+        limits = (24 * 2.0**-24, 12 * error + 16, -2.0)
+        return _Search(
+            exact, bound, self._counted, extra, limits, self._complete, self._missing, 0.4
+        )
+
+    def _bounds_fit(self) -> bool:
+        """Whether most columns are complete and take many values, as a sample of them says."""
+        o = self._ordered
+        tied = np.flatnonzero(self._complete & (o.slots // LANES >= o.n_pure))
+        pure = np.count_nonzero(self._complete) - len(tied)
+        sample = tied[:: max(1, len(tied) // 16)]
+        many = [
+            thresholds_in(o.order, o.n, o.packing.bits, slot) >= _VALUES for slot in o.slots[sample]
+        ]
+        fit = pure + len(tied) * sum(many) / max(1, len(many))
+        return bool(2 * fit > len(o.slots))
+
+    def _bounds_tell(self) -> bool:
+        """Whether this search is to use bounds."""
+        if not self._bounds:
+            return False
+        if self._wait > 0:
+            self._wait -= 1
+            return False
+        return True
+
+    def _binned(self, narrower: float) -> _Bins:
+        if narrower in self._bins:
+            return self._bins[narrower]
+        o = self._ordered
+        rows = arrange(self._labels[: o.n])
+        ends = {kind: bin_ends(o.n, kind, narrower) for kind in (Bins16(), Bins32())}
+        codes = np.empty(self._n_wide * PLANES * rows.n_groups * (WIDTH // LANES), np.uint64)
+
+        def part(b: int) -> None:
+            words = np.zeros(rows.n_groups * GROUP + 1, np.uint64)
+            code_columns(
+                o.order, o.n, o.packing.bits, b * BLOCK, min(o.n_blocks, (b + 1) * BLOCK),
+                rows.place, rows.n_groups, ends[Bins32()], words.view(np.uint8), words, codes,
+            )  # fmt: skip
+
+        run_blocks(part, -(-o.n_blocks // BLOCK), jobs(self._n_jobs, len(o.slots) * o.n))
+        self._bins[narrower] = _Bins(codes, rows, ends)
+        return self._bins[narrower]
+
+    def _by_bounds(
+        self, search: _Search, signed: Any, values: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """``promising``, with screen values for those columns only whose bounds come near."""
+        bins, n_blocks = self._binned(search.narrower), self._ordered.n_blocks
+        rows = bins.rows
+        most = rows.n_groups + rows.n_groups // 8
+        tables, visits = np.empty((most, 1 << GROUP), np.uint8), np.empty(most, np.int64)
+        scales, room = np.empty(5), np.empty(rows.n_groups)
+        count, n_visited = weigh_groups(signed, rows.at, rows.n_first, room, tables, visits, scales)
+        search.bound(bins, tables, visits[:count], n_visited, scales)
+        relative, absolute, floor = search.limits
+        counted, position = search.counted.reshape(-1, LANES), self._position.reshape(-1, LANES)
+
+        def greatest(blocks: NDArray[np.int64]) -> tuple[float, float]:
+            best = float((values[blocks] + counted[blocks]).max())
+            return best, best - absolute - relative * best
+
+        first = self._leaders(values.reshape(-1, WIDTH))
+        search.exact(first)
+        # A block's eight answers are read as one word.
+        near = (values[:n_blocks] >= greatest(first)[1]).view(np.uint64)
+        left = np.flatnonzero(near)
+        search.exact(left)
+        self._learn(len(left) / n_blocks)
+        best, least = greatest(left)
+        if best <= floor:
+            return np.arange(len(self._ordered.slots))
+        at = position[left][values[left] + counted[left] >= least]
+        if len(search.missing):
+            at = np.concatenate([at, search.missing])
+        at.sort()
+        return at
+
+    def _leaders(self, bounds: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Blocks of eight with the greatest finite bounds, at most one of each 64 columns."""
+        if len(self._missing):
+            bounds = np.where(bounds < np.inf, bounds, -np.inf)
+        few = min(_LEADERS, len(bounds))
+        wide = bounds.max(axis=1).argpartition(-few)[-few:]
+        return (wide * WIDTH + bounds[wide].argmax(axis=1)) // LANES
+
+    def _learn(self, share: float) -> None:
+        """Where bounds told little, take finer ones, or make a pause before the next trial."""
+        if self._fine and share > _MANY:
+            self._wait = self._pause = min(2 * self._pause, _LONGEST_WAIT)
+        else:
+            self._pause = _SHORTEST_WAIT if self._fine else self._pause
+            self._fine = share > (_COARSER if self._fine else _FINER)
