@@ -88,8 +88,19 @@ def test_only_recipes_are_registered():
     assert "Mine" not in estimator_classes()
     assert set(estimator_classes()) == {
         "AdaBoostClassifier",
+        "C45Classifier",
+        "C45RulesClassifier",
+        "CARTClassifier",
+        "CARTRegressor",
+        "ExtraTreesClassifier",
+        "ExtraTreesRegressor",
+        "NewtonBoostingClassifier",
+        "NewtonBoostingRegressor",
         "ProsetClassifier",
         "ProsetRegressor",
+        "PureRandomForestClassifier",
+        "RandomForestClassifier",
+        "RandomForestRegressor",
         "SamBAClassifier",
         "SparseWrapperClassifier",
         "SparseWrapperRegressor",
@@ -140,7 +151,8 @@ def test_answers_agree(name, n_classes):
     assert model.contributions(X).shape == ((60, T) if k == 2 else (60, T, k))
     assert model.local_importance(X).shape == (60, model.n_features_used_)
     readers = np.asarray(model.usage().sum(axis=1)).ravel() > 0  # a prior reads nothing
-    heard = model.vote_.shares(X)[:, readers].sum(axis=1)
+    share = np.abs(model.vote_.shares(X))
+    heard = share[:, readers].sum(axis=1) / np.maximum(share.sum(axis=1), 1e-300)
     assert_allclose(model.local_importance(X).sum(axis=1), heard)
     assert_allclose(
         model.feature_importances_.sum(), model.vote_.weighting.loudness()[readers].sum()
@@ -168,7 +180,8 @@ def test_numbers_agree(name):
     assert model.score(X, y) > 0.5
     assert model.contributions(X).shape == (60, T)
     readers = np.asarray(model.usage().sum(axis=1)).ravel() > 0  # a prior reads nothing
-    heard = model.vote_.shares(X)[:, readers].sum(axis=1)
+    share = np.abs(model.vote_.shares(X))
+    heard = share[:, readers].sum(axis=1) / np.maximum(share.sum(axis=1), 1e-300)
     assert_allclose(model.local_importance(X).sum(axis=1), heard)
     assert_allclose(
         model.feature_importances_.sum(), model.vote_.weighting.loudness()[readers].sum()

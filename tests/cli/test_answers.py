@@ -218,7 +218,7 @@ def test_npz_in_and_csv_in_are_the_same(call, tmp_path):
         (["--set", "a=-1"], "a"),
         (["--set", "n_estimators=many"], "n_estimators"),
         (["--model", "forest"], "no model 'forest'"),
-        (["--model", "SparseWrapperRegressor"], "choose one of adaboost, proset, samba, swag"),
+        (["--model", "SparseWrapperRegressor"], "choose one of adaboost, c45, c45rules, cart, "),
         (["--model", "swag", "--set", "m=some"], "m is 'some'"),
     ],
 )

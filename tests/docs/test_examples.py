@@ -15,7 +15,7 @@ matplotlib.use("Agg")
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 TESTED = {
-    "plot_ballots", "plot_contours", "plot_prototypes", "plot_swag_network",
+    "plot_ballots", "plot_contours", "plot_forest_rates", "plot_prototypes", "plot_swag_network",
     "plot_weight_estimation",
 }  # fmt: skip
 

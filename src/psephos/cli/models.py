@@ -16,18 +16,12 @@ def list_models() -> None:
     from psephos.protocol import CONTENDERS
 
     ours = Table(title="Models: F(x) = sum of w_t(x) h_t(x)", title_justify="left", box=None)
-    for head in ("model", "class", "voters", "weights", "read-out", "found by"):
-        ours.add_column(head, overflow="fold")
+    ours.add_column("model", no_wrap=True)
+    ours.add_column("class", no_wrap=True)
+    ours.add_column("voters; weights; read-out; found by")
     for name, kind in sorted(estimator_classes().items()):
-        made = kind.anatomy
-        ours.add_row(
-            short_name(name),
-            name,
-            ", ".join(made.voters),
-            made.weighting,
-            made.readout,
-            made.found_by,
-        )
+        voters, *rest = kind.anatomy
+        ours.add_row(short_name(name), name, "; ".join([", ".join(voters), *rest]))
     others = Table(title="Contenders of a comparison", title_justify="left", box=None)
     for head in ("--models", "label", "family", "of", "here"):
         others.add_column(head, overflow="fold")

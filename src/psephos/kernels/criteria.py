@@ -3,6 +3,12 @@
 The type of the named tuple selects the code when a kernel is compiled; its fields carry the
 hyper-parameters: `least` is the least weight of a side, below which a split is worth -inf. With
 the JIT off the same bodies run as plain Python.
+
+Kernels that move one row at a time from the right side to the left ask for the same worth in
+pieces: ``rise(crit, before, after)`` is what the terms of a side gain when one class's total
+changes, ``side(crit, terms, total)`` the worth of a side, ``most(crit, total)`` the worth of a
+split into pure sides (`total` is the weight; of numbers 0 and 1, that of the ones). The decrease
+of the weighted impurity is the worth of both sides less the parent's.
 """
 
 from typing import Any, NamedTuple
@@ -12,7 +18,19 @@ from numba import types
 from numba.extending import overload
 from numpy.typing import NDArray
 
-__all__ = ["Gini", "WeightedError", "gain", "opposite_labels"]
+__all__ = [
+    "BinaryEntropy",
+    "Entropy",
+    "Gini",
+    "Poisson",
+    "Variance",
+    "WeightedError",
+    "gain",
+    "most",
+    "opposite_labels",
+    "rise",
+    "side",
+]
 
 
 class Gini(NamedTuple):
@@ -40,6 +58,86 @@ class Gini(NamedTuple):
         pure_p = squares_p / total_p if total_p > 0.0 else 0.0
         light = total_l < crit.least or total_r < crit.least
         return -np.inf if light else (pure_l + pure_r) - pure_p
+
+    def rise(crit, before, after):  # noqa: D102  # pyright: ignore[reportSelfClsParameterName]
+        return after * after - before * before
+
+    def side(crit, terms, total):  # noqa: D102  # pyright: ignore[reportSelfClsParameterName]
+        return terms / total
+
+    def most(crit, total):  # noqa: D102  # pyright: ignore[reportSelfClsParameterName]
+        return total
+
+
+class Entropy(NamedTuple):
+    """Decrease of the weighted entropy ``-sum_k w_k ln(w_k / W)``, in nats times weight.
+
+    Its terms are ``w_k ln w_k``, of which a side is worth the sum less ``W ln W``. Quinlan,
+    Induction of Decision Trees, Machine Learning 1 (1986), section 4.
+    """
+
+    n_classes: int
+    least: float = 0.0
+
+    def rise(crit, before, after):  # noqa: D102  # pyright: ignore[reportSelfClsParameterName]
+        if before == after:
+            return 0.0
+        old = before * np.log(before) if before > 0.0 else 0.0
+        new = after * np.log(after) if after > 0.0 else 0.0
+        return new - old
+
+    def side(crit, terms, total):  # noqa: D102  # pyright: ignore[reportSelfClsParameterName]
+        return terms - total * np.log(total)
+
+    def most(crit, total):  # noqa: D102  # pyright: ignore[reportSelfClsParameterName]
+        return 0.0
+
+
+class Variance(NamedTuple):
+    """Decrease of the weighted sum of squares around the mean; `terms` is the sum of w y.
+
+    Of numbers 0 and 1 (`binary`) it is half the decrease of the Gini impurity. Breiman, Friedman,
+    Olshen and Stone (1984), section 8.3.
+    """
+
+    binary: bool
+    least: float = 0.0
+
+    def side(crit, terms, total):  # noqa: D102  # pyright: ignore[reportSelfClsParameterName]
+        return terms * terms / total
+
+    def most(crit, total):  # noqa: D102  # pyright: ignore[reportSelfClsParameterName]
+        return total if crit.binary else np.inf
+
+
+class BinaryEntropy(NamedTuple):
+    """`Entropy` of numbers 0 and 1; `terms` is the weight of the second class."""
+
+    least: float = 0.0
+
+    def side(crit, terms, total):  # noqa: D102  # pyright: ignore[reportSelfClsParameterName]
+        rest = total - terms
+        ones = terms * np.log(terms / total) if terms > 0.0 else 0.0
+        return ones + (rest * np.log(rest / total) if rest > 0.0 else 0.0)
+
+    def most(crit, total):  # noqa: D102  # pyright: ignore[reportSelfClsParameterName]
+        return 0.0
+
+
+class Poisson(NamedTuple):
+    """Decrease of half the Poisson deviance ``sum w (y ln(y / mean) - y + mean)``.
+
+    `terms` is the sum of w y, which must be positive on both sides: a leaf that answers 0 is
+    infinitely wrong about any other number.
+    """
+
+    least: float = 0.0
+
+    def side(crit, terms, total):  # noqa: D102  # pyright: ignore[reportSelfClsParameterName]
+        return terms * np.log(terms / total) if terms > 0.0 else -np.inf
+
+    def most(crit, total):  # noqa: D102  # pyright: ignore[reportSelfClsParameterName]
+        return np.inf
 
 
 class WeightedError(NamedTuple):
@@ -91,6 +189,21 @@ def gain(crit: Any, parent: NDArray[Any], left: NDArray[Any], right: NDArray[Any
     return crit.gain(parent, left, right)
 
 
+def rise(crit: Any, before: float, after: float) -> float:
+    """Return what the terms of a side gain when the total of one class changes."""
+    return crit.rise(before, after)
+
+
+def side(crit: Any, terms: float, total: float) -> float:
+    """Return the worth of a side of positive weight `total`, from the sum of its terms."""
+    return crit.side(terms, total)
+
+
+def most(crit: Any, total: float) -> float:
+    """Return the worth of a split of weight `total` that no other split exceeds."""
+    return crit.most(total)
+
+
 # Without this a call counts references to three arrays, at five times the cost of the sums.
 _INLINE: Any = {"forceinline": True, "error_model": "numpy", "_nrt": False}
 
@@ -99,6 +212,27 @@ _INLINE: Any = {"forceinline": True, "error_model": "numpy", "_nrt": False}
 def _gain(crit, parent, left, right):  # numba compares signatures: no annotations here
     if isinstance(crit, types.BaseNamedTuple):
         return crit.instance_class.gain  # type: ignore[attr-defined]
+    return None
+
+
+@overload(rise, jit_options=_INLINE)
+def _rise(crit, before, after):
+    if isinstance(crit, types.BaseNamedTuple):
+        return crit.instance_class.rise  # type: ignore[attr-defined]
+    return None
+
+
+@overload(side, jit_options=_INLINE)
+def _side(crit, terms, total):
+    if isinstance(crit, types.BaseNamedTuple):
+        return crit.instance_class.side  # type: ignore[attr-defined]
+    return None
+
+
+@overload(most, jit_options=_INLINE)
+def _most(crit, total):
+    if isinstance(crit, types.BaseNamedTuple):
+        return crit.instance_class.most  # type: ignore[attr-defined]
     return None
 
 

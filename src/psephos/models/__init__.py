@@ -7,14 +7,43 @@ from psephos import _RECIPES
 from psephos.modelfile import load, save
 
 if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
-    from psephos.models.boosting import AdaBoostClassifier, SamBAClassifier
+    from psephos.models.boosting import (
+        AdaBoostClassifier,
+        NewtonBoostingClassifier,
+        NewtonBoostingRegressor,
+        SamBAClassifier,
+    )
+    from psephos.models.forest import (
+        ExtraTreesClassifier,
+        ExtraTreesRegressor,
+        PureRandomForestClassifier,
+        RandomForestClassifier,
+        RandomForestRegressor,
+    )
     from psephos.models.library import SparseWrapperClassifier, SparseWrapperRegressor
     from psephos.models.prototypes import ProsetClassifier, ProsetRegressor
+    from psephos.models.tree import (
+        C45Classifier,
+        C45RulesClassifier,
+        CARTClassifier,
+        CARTRegressor,
+    )
 
 __all__ = [
     "AdaBoostClassifier",
+    "C45Classifier",
+    "C45RulesClassifier",
+    "CARTClassifier",
+    "CARTRegressor",
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
+    "NewtonBoostingClassifier",
+    "NewtonBoostingRegressor",
     "ProsetClassifier",
     "ProsetRegressor",
+    "PureRandomForestClassifier",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
     "SamBAClassifier",
     "SparseWrapperClassifier",
     "SparseWrapperRegressor",

@@ -8,8 +8,19 @@ from sklearn.tree import DecisionTreeClassifier
 
 from psephos.models import (
     AdaBoostClassifier,
+    C45Classifier,
+    C45RulesClassifier,
+    CARTClassifier,
+    CARTRegressor,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    NewtonBoostingClassifier,
+    NewtonBoostingRegressor,
     ProsetClassifier,
     ProsetRegressor,
+    PureRandomForestClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
     SamBAClassifier,
     SparseWrapperClassifier,
     SparseWrapperRegressor,
@@ -45,8 +56,27 @@ def small_settings() -> dict[str, Any]:
         "samba-trees": SamBAClassifier(tree, **few),
         "samba-lines": SamBAClassifier(line, **few),
         "samba-bayes": SamBAClassifier(GaussianNB(), **few),
+        **_newton(),
         **_prototypes(),
+        **_c45(),
+        **_cart(),
+        **_forests(),
         **_libraries(),
+    }
+
+
+def _newton() -> dict[str, Any]:
+    few: dict[str, Any] = {"n_estimators": 4, "max_depth": 3, "random_state": 0}
+    return {
+        "newton": NewtonBoostingClassifier(**few),
+        "newton-hist": NewtonBoostingClassifier("hist", **few),
+        "newton-approx": NewtonBoostingClassifier("approx", **few),
+        "newton-held-out": NewtonBoostingClassifier(validation_fraction=0.3, **few),
+        "newton-sampled": NewtonBoostingClassifier(
+            subsample=0.7, colsample_bytree=0.8, colsample_bylevel=0.8, colsample_bynode=0.8, **few
+        ),
+        "newton-numbers": NewtonBoostingRegressor(**few),
+        "newton-numbers-hist": NewtonBoostingRegressor("hist", **few),
     }
 
 
@@ -58,6 +88,43 @@ def _prototypes() -> dict[str, Any]:
         "proset-sparse": ProsetClassifier(lambda_v=0.1, alpha_v=1.0, random_state=0),
         "proset-numbers": ProsetRegressor(random_state=0),
         "proset-numbers-batches": ProsetRegressor(2, lambda_v=0.01, random_state=0),
+    }
+
+
+def _c45() -> dict[str, Any]:
+    return {
+        "c45": C45Classifier(),
+        "c45-unpruned": C45Classifier(pruning=None, collapse=False, mdl_correction=False),
+        "c45-laplace": C45Classifier(3, binary_splits=True, laplace=True, subtree_raising=False),
+        "c45-release-8": C45Classifier(release="c45"),
+        "c45-rules": C45RulesClassifier(random_state=0),
+    }
+
+
+def _forests() -> dict[str, Any]:
+    few: dict[str, Any] = {"n_estimators": 4, "random_state": 0}
+    small: dict[str, Any] = {"max_depth": 3, "min_samples_leaf": 2, "max_features": 0.5}
+    return {
+        "forest": RandomForestClassifier(**few),
+        "forest-entropy": RandomForestClassifier(criterion="entropy", oob_score=True, **few),
+        "forest-small": RandomForestClassifier(bootstrap=False, max_bins=5, **small, **few),
+        "forest-numbers": RandomForestRegressor(oob_score=True, **few),
+        "extra-trees": ExtraTreesClassifier(**few),
+        "extra-trees-small": ExtraTreesClassifier(bootstrap=True, max_samples=0.5, **small, **few),
+        "forest-pure": PureRandomForestClassifier(**few),
+        "forest-pure-balanced": PureRandomForestClassifier(split="balanced", **few),
+        "extra-trees-numbers": ExtraTreesRegressor(**few),
+    }
+
+
+def _cart() -> dict[str, Any]:
+    few: dict[str, Any] = {"min_samples_split": 6, "n_folds": 3, "random_state": 0}
+    return {
+        "cart": CARTClassifier(**few),
+        "cart-twoing": CARTClassifier(criterion="twoing", surrogate_style="known", cp=0, **few),
+        "cart-stays": CARTClassifier(criterion="entropy", use_surrogates="none", **few),
+        "cart-numbers": CARTRegressor(**few),
+        "cart-numbers-only": CARTRegressor(use_surrogates="only", max_surrogates=1, **few),
     }
 
 

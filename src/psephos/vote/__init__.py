@@ -2,6 +2,7 @@
 
 from psephos.vote.availability import Available
 from psephos.vote.ballots import Ballots, Names
+from psephos.vote.branching import BranchVoters
 from psephos.vote.coded import CodedVoters, design_matrix
 from psephos.vote.foreign import ForeignVoters, from_estimators
 from psephos.vote.forests import ForestVoters
@@ -19,8 +20,9 @@ from psephos.vote.prototypes import (
     prototype_vote,
 )
 from psephos.vote.readout import Readout
+from psephos.vote.rules import FirstMatch, RuleVoters
 from psephos.vote.similarity import InverseDistance
-from psephos.vote.target import RegressionTarget, Target
+from psephos.vote.target import CostTarget, RegressionTarget, Target
 from psephos.vote.trees import TreeVoters
 from psephos.vote.vote import Vote
 from psephos.vote.voters import ConstantVoters, StumpVoters
@@ -29,9 +31,12 @@ from psephos.vote.weights import Constant, Local, Nearest
 __all__ = [
     "Available",
     "Ballots",
+    "BranchVoters",
     "CodedVoters",
     "Constant",
     "ConstantVoters",
+    "CostTarget",
+    "FirstMatch",
     "ForeignVoters",
     "ForestVoters",
     "InverseDistance",
@@ -49,6 +54,7 @@ __all__ = [
     "QuadraticVoters",
     "Readout",
     "RegressionTarget",
+    "RuleVoters",
     "StumpVoters",
     "Target",
     "TreeVoters",

@@ -125,5 +125,14 @@ def spoken(shares: _Floats, says: str, code: _Floats) -> _Floats:
         return code[shares.argmax(axis=-1)]
     said = np.zeros((*shares.shape[:-1], code.shape[1]))
     for k in range(len(code)):  # one order of sums, however many rows there are
-        said += shares[..., k, None] * code[k]
-    return said
+        said += shares[..., k, None] * (1.0 if _is_samme(code) else code[k])
+    if not _is_samme(code):
+        return said
+    # said is the total: so written, equal shares stay equal to the last bit
+    return (len(code) * shares - said) / (len(code) - 1)
+
+
+def _is_samme(code: _Floats) -> bool:
+    """Return whether a table of codes is SAMME's: 1 for the class, -1/(K-1) elsewhere."""
+    k = len(code)
+    return k > 2 and np.array_equal(code, np.where(np.eye(k, dtype=bool), 1.0, -1.0 / (k - 1)))

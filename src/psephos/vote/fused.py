@@ -3,10 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos.kernels.newton_sums import sum_leaves
 from psephos.kernels.vote_sums import sum_sides
+from psephos.vote.joined import JoinedVoters
 from psephos.vote.part import Voters, Weighting
 from psephos.vote.prototype_kernels import KernelWeights
 from psephos.vote.prototype_voters import PrototypeVoters
+from psephos.vote.trees import TreeVoters
 from psephos.vote.voters import StumpVoters
 
 __all__ = ["heard", "prototypes_of", "weighted_sum"]
@@ -20,7 +23,27 @@ def weighted_sum(voters: Voters, weights: _Floats, X: _Floats) -> _Floats:
         out = np.zeros((len(X), voters.left.shape[1]))
         sum_sides(voters.holds(X), np.ascontiguousarray(weights), voters.left, voters.right, out)
         return out
+    if isinstance(voters, TreeVoters) and not voters.abstains:
+        out = np.zeros((len(X), voters.value.shape[1]))
+        sum_leaves(voters.leaves(X), np.ascontiguousarray(weights), voters.value, out)
+        return out
+    if isinstance(voters, JoinedVoters):
+        where = _places(voters)
+        if where is not None:
+            parts = zip(voters.parts, where, strict=True)
+            sums = [weighted_sum(part, weights[:, mine], X) for part, mine in parts]
+            return np.sum(sums, axis=0)
     return np.einsum("nt,ntk->nk", weights, voters.votes(X))
+
+
+def _places(voters: JoinedVoters) -> list[NDArray[np.intp]] | None:
+    """Return where each part's voters stand; None if one stands nowhere, or twice."""
+    where = [np.flatnonzero(voters.part == k) for k in range(len(voters.parts))]
+    where = [mine[np.argsort(voters.place[mine])] for mine in where]
+    for part, mine in zip(voters.parts, where, strict=True):
+        if not np.array_equal(voters.place[mine], np.arange(part.n_voters)):
+            return None
+    return where
 
 
 def heard(

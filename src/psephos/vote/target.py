@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.vote.codec import register
 
-__all__ = ["RegressionTarget", "Target"]
+__all__ = ["CostTarget", "RegressionTarget", "Target"]
 
 _LABELS = (bool, int, float, str)
+_TIED = 1e-12  # of the greatest loss: expected losses that differ by less are equal
 
 Kind = Literal["binary", "multiclass"]
 
@@ -77,11 +78,32 @@ class Target:
         """Return the label each row of a (n, K) score speaks for."""
         return self.classes[self.answers(score)]
 
+    @property
+    def losses(self) -> NDArray[np.float64] | None:
+        """Return the loss of each answer, rows the true class; None: of every wrong answer 1."""
+        return None
+
     def answers(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Return the class index each row of a (n, K) score speaks for; a tie goes to the first."""
+        """Return the class index each row of a (n, K) score speaks for; a tie goes to the first.
+
+        With `losses` it is the answer of least expected loss, by the class shares whose codes add
+        up to the score.
+        """
+        losses = self.losses
+        if losses is not None:
+            expected = self._shares(score) @ losses
+            least = expected.min(axis=1, keepdims=True) + _TIED * losses.max()
+            return (expected <= least).argmax(axis=1)
         if self.n_outputs == 1:
             return (score[:, 0] > 0).astype(np.intp)
         return score.argmax(axis=1)
+
+    def _shares(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the (n, n_classes) shares p of which the score is sum over k of p_k code_k."""
+        if self.n_outputs == 1:
+            return np.column_stack([1.0 - score[:, 0], 1.0 + score[:, 0]]) / 2.0
+        k = self.n_classes
+        return ((k - 1) * score + 1.0) / k
 
     def margin(self, score: NDArray[np.float64], y: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return y . F(x) scaled so that a voter alone scores 1 if right and -1/(K-1) if wrong.
@@ -92,6 +114,36 @@ class Target:
         if k == 2:
             return np.where(y == 1, score[:, 0], -score[:, 0])
         return (k - 1) / k * np.einsum("nk,nk->n", self.code[y], score)
+
+
+@register
+@dataclass(frozen=True)
+class CostTarget(Target):
+    """Classes that are not equally bad to be mistaken for: the answer is that of least loss.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (n_classes,)
+        The labels, sorted.
+    loss : ndarray of shape (n_classes, n_classes)
+        ``loss[j, k]`` is what it costs to answer k where j is true.
+    """
+
+    tag: ClassVar[str] = "target with losses"
+    loss: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        k = self.n_classes
+        if self.loss.shape != (k, k) or self.loss.dtype != np.float64:
+            raise PsephosError("losses are a table of numbers: a row and a column for each class.")
+        if not (np.isfinite(self.loss).all() and (self.loss >= 0).all()):
+            raise PsephosError("losses are finite numbers of at least 0.")
+
+    @property
+    def losses(self) -> NDArray[np.float64]:
+        """Return the loss of each answer, rows the true class."""
+        return self.loss
 
 
 @register

@@ -1,0 +1,96 @@
+"""Columns cut into bins: a code of one byte in place of a number."""
+
+import numpy as np
+
+from psephos.kernels._jit import jit
+
+__all__ = ["between", "bin_columns", "code_values"]
+
+
+@jit(_nrt=False)
+def between(low, high):
+    """Return a number t with ``low <= t < high``: the midpoint where rounding allows it."""
+    middle = low / 2.0 + high / 2.0  # their sum may be infinite
+    return middle if low <= middle and middle < high else low
+
+
+@jit(_nrt=False)
+def _pack(ranked, mass, known, total, max_bins, low, high):
+    """Close a bin where its weight is nearest to an equal share of what is left; return the number.
+
+    Equal values stay together, so a frequent value fills a bin of its own and the rest is shared
+    anew.
+    """
+    weighted = len(mass) > 0
+    bins, held, rest, k = 0, 0.0, total, 0
+    while k < known:
+        value = ranked[k]
+        here, end = 0.0, k
+        while end < known and ranked[end] == value:
+            here += mass[end] if weighted else 1.0
+            end += 1
+        full = held > 0.0 and held + here / 2.0 > rest / (max_bins - bins)
+        if full and bins < max_bins - 1:
+            rest -= held
+            held = 0.0
+            bins += 1
+        if held == 0.0:
+            low[bins] = value
+        high[bins] = value
+        held += here
+        k = end
+    return bins + 1
+
+
+@jit(_nrt=False)
+def code_values(values, padded, n_bins, out):
+    """Write the bin of every value: the number of cuts below it; NaN gets ``n_bins``.
+
+    `padded` (256,): the ``n_bins - 1`` cuts in order, then infinities.
+    """
+    for i in range(len(values)):
+        value = np.float64(values[i])
+        at, step = 0, 128
+        while step > 0:  # eight steps without a branch that depends on the value
+            at += step if padded[at + step - 1] < value else 0
+            step >>= 1
+        out[i] = n_bins if np.isnan(value) else at
+
+
+@jit(_nrt=False)
+def bin_columns(values, ranked, mass, max_bins, padded, codes, n_bins, low, high):
+    """Bin the columns of a block.
+
+    Parameters
+    ----------
+    values : (b, n) float64 or float32
+    ranked : (b, n), each column sorted, NaN last
+    mass : (b, n) float64, weights in the order of `ranked`; (b, 0) if all are 1
+    max_bins : int, at most 255
+    padded : (256,) float64, scratch
+    codes : (b, n) uint8, result; NaN gets the number of bins
+    n_bins : (b,) int64, result
+    low, high : (b, max_bins) float64, results: the least and greatest value of each bin
+    """
+    n = values.shape[1]
+    for j in range(values.shape[0]):
+        row, known, distinct = ranked[j], n, 0
+        while known > 0 and np.isnan(row[known - 1]):
+            known -= 1
+        for k in range(known):
+            if k == 0 or row[k] != row[k - 1]:
+                if distinct < max_bins:
+                    low[j, distinct] = high[j, distinct] = row[k]
+                distinct += 1
+        if distinct > max_bins:
+            total = np.float64(known)
+            if mass.shape[1] > 0:
+                total = 0.0
+                for k in range(known):
+                    total += mass[j, k]
+            distinct = _pack(row, mass[j], known, total, max_bins, low[j], high[j])
+        n_bins[j] = distinct
+        padded[:] = np.inf
+        for b in range(distinct - 1):
+            padded[b] = between(high[j, b], low[j, b + 1])
+        code_values(values[j], padded, distinct, codes[j])

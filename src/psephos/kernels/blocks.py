@@ -1,0 +1,90 @@
+"""One block of rows at a time: sums of gradients by node and bin, and rows sent to children.
+
+Histograms are sums of whole numbers, so they are the same for any order of rows, blocks or
+machines. Sums in floating point go on from block to block in the order of the rows.
+"""
+
+import numpy as np
+
+from psephos.kernels._jit import jit
+
+__all__ = ["add_block", "add_leaves", "add_sizes", "route_block", "wanted_rows"]
+
+
+@jit(_nrt=False)
+def add_sizes(gh, total):
+    """Go on adding absolute gradients and hessians (m, 2) to ``total`` (2,), row after row."""
+    g, h = total[0], total[1]
+    for i in range(len(gh)):
+        g += abs(np.float64(gh[i, 0]))
+        h += abs(np.float64(gh[i, 1]))
+    total[0], total[1] = g, h
+
+
+@jit(_nrt=False)
+def wanted_rows(node, slot_of, rows, place):
+    """Write the rows of a block whose node has a slot, and the slots; return their number.
+
+    Parameters
+    ----------
+    node : (m,) int32, the node of each row
+    slot_of : (nodes,) int32, the slot of each node, -1 if its sums are not wanted
+    rows, place : (m,) int32, results
+    """
+    wanted = 0
+    for i in range(len(node)):
+        slot = slot_of[node[i]]
+        rows[wanted] = i
+        place[wanted] = slot
+        wanted += slot >= 0
+    return wanted
+
+
+@jit(_nrt=False)
+def add_block(codes, start, stop, rows, place, packed, sums):
+    """Add rows of a block to the histograms of their slots, for columns ``start`` to ``stop``.
+
+    Parameters
+    ----------
+    codes : (p, m) uint8
+    rows, place : (r,) int32
+    packed : (m,) int64, gradient and hessian as one whole number
+    sums : (slots, p, 256) int64, result
+    """
+    for j in range(start, stop):
+        column = codes[j]
+        for k in range(len(rows)):
+            i = np.uintp(rows[k])
+            sums[np.uintp(place[k]), j, np.uintp(column[i])] += packed[i]
+
+
+@jit(_nrt=False)
+def route_block(codes, node, column, cut, missing_left, missing_code, first):
+    """Send each row of a block from its node to a child, in place.
+
+    Parameters
+    ----------
+    codes : (p, m) uint8
+    node : (m,) int32
+    column : (nodes,) int64, -1 where rows stay
+    cut : (nodes,) int64, the last bin of the first child
+    missing_left : (nodes,) bool
+    missing_code : (p,) int64, the code of a missing value in each column
+    first : (nodes,) int64, the first child; the second is the next node
+    """
+    for i in range(len(node)):
+        at = node[i]
+        j = column[at]
+        if j < 0:
+            continue
+        code = codes[j, i]
+        left = missing_left[at] if code == missing_code[j] else code <= cut[at]
+        node[i] = first[at] if left else first[at] + 1
+
+
+@jit(_nrt=False)
+def add_leaves(gh, node, sums):
+    """Go on adding gradients and hessians (m, 2) to their nodes' ``sums`` (nodes, 2)."""
+    for i in range(len(node)):
+        sums[node[i], 0] += np.float64(gh[i, 0])
+        sums[node[i], 1] += np.float64(gh[i, 1])

@@ -1,0 +1,406 @@
+"""Grow a whole tree of C4.5, depth first, on columns that are sorted once.
+
+A node holds a list of its rows, and for every numeric column the rows of known value by value.
+Lists lie in an arena: those of the open nodes on top of each other, the last to be split on top.
+A split takes the lists of its node off and puts those of its children in their place; rows whose
+value is missing are put into every child, their weight divided. A child that will not be split
+is given no list. The heaviest child is put lowest, so that the arena stays short.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.kernels._jit import jit
+from psephos.kernels.c45_worth import (
+    TIE,
+    Counts,
+    at_least,
+    best_cut,
+    code_worth,
+    one_code_worth,
+)
+
+__all__ = ["ALL_CODES", "CUT", "Nodes", "grow", "total_of"]
+
+CUT, ALL_CODES = -1, -2  # `code` of a node that compares numbers, or has one branch for each code
+_EPSILON = 1e-3
+
+
+class Nodes(NamedTuple):
+    """The nodes of a tree; those of a leaf have no child and column -1."""
+
+    child: NDArray[np.int64]
+    n_children: NDArray[np.int64]
+    column: NDArray[np.int64]
+    threshold: NDArray[np.float64]
+    code: NDArray[np.int64]
+    share: NDArray[np.float64]
+    gain: NDArray[np.float64]
+    n_rows: NDArray[np.int64]
+    counts: NDArray[np.float64]
+
+
+# Loops, not slices, for what is copied: numba compiles a slice's assignment fifty times as long.
+@jit
+def _longer(a, size):
+    out = np.empty(size, a.dtype)
+    for i in range(len(a)):
+        out[i] = a[i]
+    return out
+
+
+@jit
+def _wider(a, size):
+    out = np.empty((a.shape[0], size), a.dtype)
+    for f in range(a.shape[0]):
+        for i in range(a.shape[1]):
+            out[f, i] = a[f, i]
+    return out
+
+
+@jit
+def _room(size, k):
+    whole, real, counts = np.zeros((5, size), np.int64), np.zeros((3, size)), np.zeros((size, k))
+    for i in range(size):
+        whole[2, i], whole[3, i], real[0, i], real[1, i] = -1, CUT, np.nan, 1.0
+    return Nodes(
+        whole[0], whole[1], whole[2], real[0], whole[3], real[1], real[2], whole[4], counts
+    )
+
+
+@jit
+def _more_room(nodes, used, size):
+    """Return the nodes with room for `size`."""
+    new = _room(size, nodes.counts.shape[1])
+    for i in range(used):
+        new.child[i], new.n_children[i] = nodes.child[i], nodes.n_children[i]
+        new.column[i], new.threshold[i] = nodes.column[i], nodes.threshold[i]
+        new.code[i], new.share[i] = nodes.code[i], nodes.share[i]
+        new.gain[i], new.n_rows[i] = nodes.gain[i], nodes.n_rows[i]
+        for a in range(nodes.counts.shape[1]):
+            new.counts[i, a] = nodes.counts[i, a]
+    return new
+
+
+@jit(_nrt=False)
+def total_of(counts):
+    """Return the sum of class weights."""
+    total = 0.0
+    for a in range(len(counts)):
+        total += counts[a]
+    return total
+
+
+@jit(_nrt=False)
+def _open(counts, rule):
+    """Return whether a node of these class weights may be split."""
+    total = top = 0.0
+    for a in range(len(counts)):
+        total += counts[a]
+        top = max(top, counts[a])
+    return at_least(total, 2.0 * rule.least, rule.tolerance) and total - top > rule.tolerance
+
+
+@jit(_nrt=False)
+def _clear(a):
+    for i in range(len(a)):
+        a[i] = 0.0
+
+
+@jit(_nrt=False)
+def _count_codes(rows, m, column, y, w, c):
+    """Add up ``c.bag``, ``c.weight`` and ``c.total`` by code; return the number of codes met."""
+    met = 0
+    _clear(c.total)
+    for i in range(m):
+        row = rows[i]
+        value = column[row]
+        if value == value:
+            code = np.int64(value)
+            if c.weight[code] == 0.0:
+                c.seen[met] = code
+                met += 1
+            c.bag[code, y[row]] += w[row]
+            c.weight[code] += w[row]
+            c.total[y[row]] += w[row]
+    return met
+
+
+@jit(_nrt=False)
+def _forget_codes(met, c):
+    for i in range(met):
+        code = c.seen[i]
+        c.weight[code] = 0.0
+        _clear(c.bag[code])
+
+
+@jit(_nrt=False)
+def _value_below(order, column, middle):
+    """Return the largest value of a sorted column up to `middle`, which is not below all."""
+    low, high = 0, len(order) - 1
+    while low < high:
+        mid = (low + high + 1) // 2
+        if column[order[mid]] <= middle:
+            low = mid
+        else:
+            high = mid - 1
+    return column[order[low]]
+
+
+@jit(_nrt=False)
+def _choose(gain, ratio, valid, listed, rule):
+    """Return the column to split on, -1 without one.
+
+    The gain must reach the average (over the `listed` columns) less 0.001.
+    """
+    total, number = 0.0, 0
+    for j in range(len(gain)):
+        if valid[j] and listed[j]:
+            total += gain[j]
+            number += 1
+    if number == 0:
+        return -1
+    average = total / number
+    best, chosen = (-_EPSILON if rule.old else 0.0), -1
+    for j in range(len(gain)):
+        enough = valid[j] and at_least(gain[j], average - _EPSILON, rule.tolerance)
+        if enough and ratio[j] > best + rule.tolerance:
+            best, chosen = ratio[j], j
+    return chosen
+
+
+@jit
+def grow(X, y, weight, n_codes, at, order, known, listed, rule, table):
+    """Grow the tree and return its nodes and how many they are (there is room for more).
+
+    Parameters
+    ----------
+    X : (p, n) float64
+        The table, column by column; NaN is missing; codes in columns of categories.
+    y, weight : (n,) int64, (n,) float64
+    n_codes, at : (p,) int64
+        Codes of a column of categories, 0 for numbers; place of a numeric column in `order`.
+    order, known : (q, n) int32, (q,) int64
+        Rows of every numeric column by value, and how many have one.
+    listed : (p,) bool
+        Columns whose gain counts in the average.
+    rule, table : Rule, (r,) float64
+        See `kernels.c45_worth`.
+    """
+    p, n = X.shape
+    q, k = len(known), rule.n_classes
+    # The lists: row 0 of the arena all rows, row 1 + f those of numeric column f. The first entry
+    # of a list is its length.
+    arena = np.empty((q + 1, 2 * n + 8), np.int32)
+    heavy = np.empty(2 * n + 8)  # weights of the rows of list 0
+    codes = 1
+    for j in range(p):
+        codes = max(codes, n_codes[j])
+    c = Counts(
+        np.zeros((codes, k)), np.zeros(codes), np.empty(codes, np.int64), np.empty(k),
+        np.empty(k), np.empty((2, k)), np.empty(k, np.int64), np.empty(k, np.bool_),
+    )  # fmt: skip
+    nodes = _room(256, k)
+    used = 1
+    arena[0, 0] = n
+    for i in range(n):
+        arena[0, 1 + i] = i
+        heavy[1 + i] = weight[i]
+        nodes.counts[0, y[i]] += weight[i]
+    nodes.n_rows[0] = n
+    for f in range(q):
+        arena[1 + f, 0] = known[f]
+        for i in range(known[f]):
+            arena[1 + f, 1 + i] = order[f, i]
+    w, branch = np.zeros(n), np.empty(n, np.int32)
+    scratch = np.empty(n, np.int32)
+    gain, ratio, valid = np.zeros(p), np.zeros(p), np.zeros(p, np.bool_)
+    where, tested = np.zeros(p, np.int64), np.zeros(p, np.bool_)
+    waiting, start = np.zeros(64, np.int64), np.zeros(64, np.int64)
+    n_waiting = 0
+    up = np.zeros(256 if rule.old else 0, np.int64)  # parents
+    if _open(nodes.counts[0], rule):
+        waiting[0], start[0], n_waiting = 0, 0, 1
+    while n_waiting > 0:
+        n_waiting -= 1
+        node, s = waiting[n_waiting], start[n_waiting]
+        m = np.int64(arena[0, s])
+        rows = arena[0, s + 1 : s + 1 + m]
+        total = n_all = 0.0
+        for i in range(m):
+            w[rows[i]] = heavy[s + 1 + i]
+            total += heavy[s + 1 + i]
+            n_all += weight[rows[i]]
+        if rule.old:
+            for j in range(p):
+                tested[j] = False
+            above = node
+            while above > 0:
+                above = up[above]
+                tested[nodes.column[above]] = n_codes[nodes.column[above]] > 0
+        # ------------------------------------------------------------ what each column is worth
+        for j in range(p):
+            valid[j], gain[j], ratio[j] = False, 0.0, 0.0
+            if tested[j]:
+                continue
+            if n_codes[j] > 0:
+                met = _count_codes(rows, m, X[j], y, w, c)
+                if rule.binary:
+                    valid[j], gain[j], ratio[j], where[j] = one_code_worth(
+                        n_codes[j], total, rule, table, c
+                    )
+                else:
+                    valid[j], gain[j], ratio[j] = code_worth(met, total, rule, table, c)
+                    where[j] = ALL_CODES
+                _forget_codes(met, c)
+            else:
+                f = at[j]
+                number = np.int64(arena[1 + f, s])
+                line = arena[1 + f, s + 1 : s + 1 + number]
+                n_known = n_all
+                if number == m:
+                    for a in range(k):
+                        c.total[a] = nodes.counts[node, a]
+                else:
+                    _clear(c.total)
+                    n_known = 0.0
+                    for i in range(number):
+                        c.total[y[line[i]]] += w[line[i]]
+                        n_known += weight[line[i]]
+                gain[j], ratio[j], where[j] = best_cut(
+                    line, number, n_known, X[j], y, w, total, rule, table, c
+                )
+                valid[j] = where[j] >= 0
+        chosen = _choose(gain, ratio, valid, listed, rule)
+        if chosen < 0:
+            continue
+        # ------------------------------------------------------------ the rule
+        column, code, cut = X[chosen], CUT, np.nan
+        children = 2
+        if n_codes[chosen] > 0:
+            code = where[chosen]
+            children = n_codes[chosen] if code == ALL_CODES else 2
+        else:
+            f, i = at[chosen], where[chosen]
+            below = column[arena[1 + f, s + 1 + i]]
+            above_it = column[arena[1 + f, s + 2 + i]]
+            cut = (below + above_it) / 2.0
+            if not cut < above_it:
+                cut = below
+            if rule.actual:
+                cut = _value_below(order[f, : known[f]], column, cut)
+        first = used
+        if used + children > len(nodes.child):
+            size = max(2 * len(nodes.child), used + children)
+            nodes = _more_room(nodes, used, size)
+            if rule.old:
+                up = _longer(up, size)
+        used += children
+        nodes.child[node], nodes.n_children[node] = first, children
+        nodes.column[node], nodes.threshold[node], nodes.code[node] = chosen, cut, code
+        nodes.gain[node] = gain[chosen]
+        # ------------------------------------------------------------ who goes where
+        _clear(c.total)  # of missing value
+        n_missing = 0
+        for i in range(m):
+            row = rows[i]
+            value = column[row]
+            if value != value:
+                branch[row] = -1
+                c.total[y[row]] += w[row]
+                n_missing += 1
+            else:
+                if code == CUT:
+                    b = 0 if value <= cut else 1
+                elif code == ALL_CODES:
+                    b = np.int64(value)
+                else:
+                    b = 0 if np.int64(value) == code else 1
+                branch[row] = b
+                nodes.counts[first + b, y[row]] += w[row]
+                nodes.n_rows[first + b] += 1
+        known_weight = 0.0
+        for b in range(children):
+            known_weight += total_of(nodes.counts[first + b])
+        for b in range(children):
+            child = first + b
+            share = total_of(nodes.counts[child]) / known_weight
+            nodes.share[child] = share
+            if share > 0.0 and n_missing > 0:
+                for a in range(k):
+                    nodes.counts[child, a] += share * c.total[a]
+            if share > TIE:
+                nodes.n_rows[child] += n_missing
+            if rule.old:
+                up[child] = node
+        # ------------------------------------------------------------ the lists of the children
+        old_top = s + 1 + m
+        heaviest, most, need = -1, -1.0, 0
+        begun = n_waiting
+        for b in range(children):
+            child = first + b
+            if nodes.n_rows[child] > 1 and _open(nodes.counts[child], rule):
+                if n_waiting == len(waiting):
+                    waiting, start = _longer(waiting, 2 * n_waiting), _longer(start, 2 * n_waiting)
+                waiting[n_waiting] = child
+                own = total_of(nodes.counts[child])
+                if own > most:
+                    heaviest, most = n_waiting, own
+                n_waiting += 1
+                need += 1 + nodes.n_rows[child]
+        if n_waiting == begun:
+            continue
+        waiting[begun], waiting[heaviest] = waiting[heaviest], waiting[begun]
+        if max(s + need, old_top) > arena.shape[1]:
+            size = max(2 * arena.shape[1], s + need)
+            arena, heavy = _wider(arena, size), _longer(heavy, size)
+        top = s
+        for t in range(begun, n_waiting):
+            start[t] = top
+            top += 1 + nodes.n_rows[waiting[t]]
+        _hand_on(arena, heavy, s, m, w, branch, scratch, nodes, first, waiting, start, begun,
+                 n_waiting)  # fmt: skip
+    return nodes, used
+
+
+@jit
+def _hand_on(arena, heavy, s, m, w, branch, scratch, nodes, first, waiting, start, begun, end):
+    """Replace the lists at place s by those of the children that wait."""
+    n_children = end - begun
+    widest = 0
+    for t in range(begun, end):
+        widest = max(widest, waiting[t] - first + 1)
+    slot = np.empty(widest, np.int64)  # of each branch, among those that wait
+    for b in range(widest):
+        slot[b] = -1
+    for t in range(begun, end):
+        slot[waiting[t] - first] = t - begun
+    place = np.empty(n_children, np.int64)
+    for f in range(arena.shape[0]):
+        line = arena[f]
+        number = np.int64(line[s])
+        for i in range(number):
+            scratch[i] = line[s + 1 + i]
+        for t in range(n_children):
+            place[t] = start[begun + t] + 1
+        for i in range(number):
+            row = scratch[i]
+            b = branch[row]
+            if b < 0:
+                for t in range(n_children):
+                    if nodes.share[waiting[begun + t]] > TIE:
+                        line[place[t]] = row
+                        place[t] += 1
+            elif b < widest and slot[b] >= 0:
+                t = slot[b]
+                line[place[t]] = row
+                place[t] += 1
+        for t in range(n_children):
+            line[start[begun + t]] = place[t] - start[begun + t] - 1
+    for t in range(begun, end):
+        share, a = nodes.share[waiting[t]], start[t]
+        for i in range(a + 1, a + 1 + arena[0, a]):
+            row = arena[0, i]
+            heavy[i] = w[row] * share if branch[row] < 0 else w[row]

@@ -1,0 +1,230 @@
+"""What a split of C4.5 is worth: information gain, gain ratio, and the candidates of one column.
+
+Weights are fractional: a row with a missing value is part of every branch. A gain is per unit of
+all the node's weight W, of which T is known: ``gain = (T H - sum_b T_b H_b) / W``, entropies in
+bits. Comparisons are made with a tolerance, as J48 makes them (release 8 next to none).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.kernels._jit import jit
+
+__all__ = [
+    "TIE",
+    "Counts",
+    "Rule",
+    "at_least",
+    "best_cut",
+    "code_worth",
+    "gain_ratio",
+    "one_code_worth",
+    "x_log2_x",
+]
+
+TIE = 1e-6  # what J48 takes for equal
+_STEP = 1e-5  # values closer than this are not cut apart
+
+
+class Rule(NamedTuple):
+    """How a tree grows.
+
+    Parameters
+    ----------
+    n_classes : int
+        K, declared.
+    least : float
+        M, the weight that two branches need.
+    tolerance : float
+        1e-6 for J48, next to none for release 8.
+    mdl, binary, actual, old : bool
+        The correction for many cuts; one code against the rest; thresholds that are values of the
+        training table; release 8.
+    n_rows : float
+        Rows of the training table.
+    """
+
+    n_classes: int
+    least: float
+    tolerance: float
+    mdl: bool
+    binary: bool
+    actual: bool
+    old: bool
+    n_rows: float
+
+
+class Counts(NamedTuple):
+    """Scratch of one column: class weights by code, and left of a cut."""
+
+    bag: NDArray[np.float64]  # (codes, K)
+    weight: NDArray[np.float64]  # (codes,)
+    seen: NDArray[np.int64]  # (codes,) the codes met
+    left: NDArray[np.float64]  # (K,)
+    total: NDArray[np.float64]  # (K,) of known value
+    part: NDArray[np.float64]  # (2, K) x log2 x of left and right
+    moved: NDArray[np.int64]  # (K,) classes met since the last cut
+    flag: NDArray[np.bool_]  # (K,)
+
+
+@jit(_nrt=False)
+def x_log2_x(x, table):
+    """Return x log2 x, 0 for x < 1e-6; `table` holds it for 0, 1, 2, ..."""
+    whole = np.int64(x)
+    if whole < len(table) and whole == x:
+        return table[whole]
+    if x < TIE:
+        return 0.0
+    return x * np.log2(x)
+
+
+@jit(_nrt=False)
+def at_least(a, b, tie):
+    """Return whether a >= b, or nearly so."""
+    return a >= b or b - a < tie
+
+
+@jit(_nrt=False)
+def gain_ratio(gain, lost, weight, rule):
+    """Return gain / split information; `lost` is the latter times the node's weight.
+
+    Where nothing is split, J48 says 0; release 8 does not take the split, which -1 says.
+    """
+    if rule.old:
+        return gain * weight / lost if lost > 1e-3 * weight else -1.0
+    return gain * weight / lost if abs(lost) >= TIE else 0.0
+
+
+@jit(_nrt=False)
+def best_cut(line, known, n_known, column, y, w, weight, rule, table, c):
+    """Return (gain, ratio, i): the best cut is between places i and i + 1; i is -1 without one.
+
+    Parameters
+    ----------
+    line, known : (m,) int32, int
+        Rows of the node by value, of which so many have one.
+    n_known : float
+        Rows of the training table that they are.
+    column, y, w : (n,)
+        Values, classes, weights of rows in this node.
+    weight : float
+        W.
+    table, c : (r,) float64, Counts
+        ``c.total`` holds the class weights of rows of known value.
+    """
+    k, tie = rule.n_classes, rule.tolerance
+    in_all = right = 0.0
+    for a in range(k):
+        c.left[a], c.part[0, a], c.flag[a] = 0.0, 0.0, False
+        in_all += c.total[a]
+        c.part[1, a] = x_log2_x(c.total[a], table)
+        right += c.part[1, a]
+    whole = x_log2_x(in_all, table) - right
+    least = 0.1 * in_all / k
+    least = rule.least if at_least(rule.least, least, tie) else min(least, 25.0)
+    none = (0.0, 0.0, -1)
+    if rule.old:
+        if in_all < 2.0 * rule.least:
+            return none
+    elif not at_least(n_known, 2.0 * least, tie):
+        return none
+    best, best_at, tries, lower, left, moved = 0.0, -1, 0, 0.0, 0.0, 0
+    upto = 0.0
+    value = column[line[0]] if known > 0 else 0.0
+    for i in range(known - 1):
+        row = line[i]
+        a = y[row]
+        c.left[a] += w[row]
+        lower += w[row]
+        if not c.flag[a]:
+            c.flag[a] = True
+            c.moved[moved] = a
+            moved += 1
+        above = column[line[i + 1]]
+        if value + _STEP < above:
+            upper = in_all - lower
+            if rule.old and not at_least(upper, least, tie):
+                break
+            if at_least(lower, least, tie) and at_least(upper, least, tie):
+                for b in range(moved):
+                    a = c.moved[b]
+                    c.flag[a] = False
+                    now = x_log2_x(c.left[a], table)
+                    left += now - c.part[0, a]
+                    c.part[0, a] = now
+                    now = x_log2_x(c.total[a] - c.left[a], table)
+                    right += now - c.part[1, a]
+                    c.part[1, a] = now
+                moved = 0
+                tries += 1
+                won = whole - (x_log2_x(lower, table) - left) - (x_log2_x(upper, table) - right)
+                gain = won / weight if abs(won) >= tie else 0.0
+                if gain > best + tie:
+                    best, best_at, upto = gain, i, lower
+        value = above
+    if tries == 0:
+        return none
+    if rule.mdl:
+        best -= np.log2(tries) / weight
+    if best_at < 0 or at_least(0.0, best, tie):
+        return none
+    lost = x_log2_x(weight, table) - x_log2_x(upto, table) - x_log2_x(in_all - upto, table)
+    lost -= x_log2_x(weight - in_all, table)
+    return best, gain_ratio(best, lost, weight, rule), best_at
+
+
+@jit(_nrt=False)
+def _spread(bag, k, table):
+    """Return N times the entropy of class weights."""
+    n = inner = 0.0
+    for a in range(k):
+        n += bag[a]
+        inner += x_log2_x(bag[a], table)
+    return x_log2_x(n, table) - inner
+
+
+@jit(_nrt=False)
+def code_worth(met, weight, rule, table, c):
+    """Return (valid, gain, ratio) of one branch for each of the `met` codes in ``c.seen``."""
+    k, tie = rule.n_classes, rule.tolerance
+    known = inside = parts = 0.0
+    heavy = 0
+    for i in range(met):
+        code = c.seen[i]
+        known += c.weight[code]
+        heavy += at_least(c.weight[code], rule.least, tie)
+        inside += _spread(c.bag[code], k, table)
+        parts += x_log2_x(c.weight[code], table)
+    if heavy < 2:
+        return False, 0.0, 0.0
+    won = _spread(c.total, k, table) - inside
+    gain = won / weight if abs(won) >= tie else 0.0
+    lost = x_log2_x(weight, table) - parts - x_log2_x(weight - known, table)
+    return True, gain, gain_ratio(gain, lost, weight, rule)
+
+
+@jit(_nrt=False)
+def one_code_worth(n_codes, weight, rule, table, c):
+    """Return (valid, gain, ratio, code) of the best branch of one code against the rest."""
+    k, tie = rule.n_classes, rule.tolerance
+    known = 0.0
+    for a in range(k):
+        known += c.total[a]
+    whole = _spread(c.total, k, table)
+    valid, best, best_ratio, best_code = False, 0.0, 0.0, -1
+    for code in range(n_codes):
+        own = c.weight[code]
+        if at_least(own, rule.least, tie) and at_least(known - own, rule.least, tie):
+            valid = True
+            for a in range(k):
+                c.left[a] = c.total[a] - c.bag[code, a]
+            won = whole - _spread(c.bag[code], k, table) - _spread(c.left, k, table)
+            gain = won / weight if abs(won) >= tie else 0.0
+            lost = x_log2_x(weight, table) - x_log2_x(own, table)
+            lost -= x_log2_x(known - own, table) + x_log2_x(weight - known, table)
+            ratio = gain_ratio(gain, lost, weight, rule)
+            if code == 0 or ratio > best_ratio + tie:
+                best, best_ratio, best_code = gain, ratio, code
+    return valid, best, best_ratio, best_code

@@ -1,0 +1,292 @@
+"""A CART grown whole: depth first, each node's complexity known when its children are done.
+
+Cost-complexity: Breiman, Friedman, Olshen and Stone (1984), chapter 3. A node that does not lower
+the risk by `alpha` per split is made a leaf again as soon as its subtree is known, as rpart does,
+and the cap on a node's complexity is handed down so that what would be cut is not grown.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.kernels._jit import jit
+from psephos.kernels.cart_layout import Scratch, Slots
+from psephos.kernels.cart_node import (
+    describe,
+    divide,
+    divide_rows,
+    find_rules,
+    find_surrogates,
+    send,
+)
+
+__all__ = [
+    "CHILD", "CLASS", "COMPLEXITY", "DEPTH", "FIRST", "HEAVIER", "MEAN", "NUMBER", "N_RULES",
+    "N_SPARE", "RISK", "ROWS", "WEIGHT", "Grown", "grow", "room", "settle",
+]  # fmt: skip
+
+# Columns of `whole` and of `real`, the tables of nodes.
+NUMBER, ROWS, CLASS, CHILD, FIRST, N_RULES, N_SPARE, HEAVIER, DEPTH = range(9)
+WEIGHT, RISK, COMPLEXITY, MEAN = range(4)
+
+
+class Grown(NamedTuple):
+    """A grown tree: `n_nodes` nodes, and the rules of each from ``whole[:, FIRST]`` on.
+
+    A node has N_RULES rules, the chosen one first, then N_SPARE surrogates. ``rule_whole`` is
+    column, rows counted, side of the low values (-1 left, 1 right), first level, number of levels;
+    ``rule_real`` worth (or agreement), threshold, adjusted agreement. The left child is CHILD, the
+    right one CHILD + 1; 0 at a leaf. NUMBER is 1 at the root and 2 i, 2 i + 1 below node i.
+    """
+
+    n_nodes: int
+    whole: NDArray[np.int64]
+    real: NDArray[np.float64]
+    counts: NDArray[np.float64]
+    rule_whole: NDArray[np.int64]
+    rule_real: NDArray[np.float64]
+    code: NDArray[np.int32]
+    branch: NDArray[np.int8]
+
+
+def room(data, rules, n, n_levels):
+    """Return (chosen rules, surrogates, scratch): room for nodes of n rows and that many levels."""
+    k, c = max(data.n_classes, 1), max(n_levels, 1)
+
+    def slots(number):
+        return Slots(
+            np.arange(number),
+            np.zeros((number, 5), np.int64),
+            np.zeros((number, 3)),
+            np.zeros((number, c), np.int32),
+            np.zeros((number, c), np.int8),
+        )
+
+    work = Scratch(
+        total=np.zeros(k),
+        left=np.zeros(k),
+        right=np.zeros(k),
+        altered=np.zeros(k),
+        altered_left=np.zeros(k),
+        altered_right=np.zeros(k),
+        go=np.zeros(len(data.weight), np.int8),
+        key=np.zeros(n, np.int64),
+        rows=np.zeros(n, np.int32),
+        level_code=np.zeros(c, np.int32),
+        level_rows=np.zeros(2 * c, np.int64),
+        level_weight=np.zeros(c),
+        level_sums=np.zeros((c, k)),
+        level_sort=np.zeros(c),
+        side=np.zeros(c, np.int8),
+        best_side=np.zeros(c, np.int8),
+    )
+    return slots(rules.max_competitors + 1), slots(rules.max_surrogates), work
+
+
+@jit
+def _longer(array, needed):
+    if needed <= array.shape[0]:
+        return array
+    shape = (max(needed, 2 * array.shape[0]),) + array.shape[1:]  # noqa: RUF005
+    longer = np.zeros(shape, array.dtype)
+    longer[: array.shape[0]] = array
+    return longer
+
+
+@jit(_nrt=False)
+def _store(slots, held, at, level, rule_whole, rule_real, code, branch):
+    """Copy the held rules of `slots` to the tables from row `at`; return the next free level."""
+    for i in range(held):
+        slot = slots.order[i]
+        n_levels = slots.whole[slot, 3]
+        rule_whole[at + i, 0] = slots.whole[slot, 0]
+        rule_whole[at + i, 1] = slots.whole[slot, 1]
+        rule_whole[at + i, 2] = slots.whole[slot, 2]
+        rule_whole[at + i, 3] = level
+        rule_whole[at + i, 4] = n_levels
+        for c in range(3):
+            rule_real[at + i, c] = slots.real[slot, c]
+        for a in range(n_levels):
+            code[level + a] = slots.code[slot, a]
+            branch[level + a] = slots.branch[slot, a]
+        level += n_levels
+    return level
+
+
+@jit(_nrt=False)
+def _levels_held(slots, held):
+    number = 0
+    for i in range(held):
+        number += slots.whole[slots.order[i], 3]
+    return number
+
+
+@jit(_nrt=False)
+def _enter(data, whole, real, counts, node, number, depth, rows, s, n, alpha):
+    """Write a new node, a leaf so far."""
+    size, answer, weight, risk, mean = describe(data, rows, s, n, counts[node])
+    whole[node, :] = 0
+    whole[node, NUMBER] = number
+    whole[node, ROWS] = size
+    whole[node, CLASS] = answer
+    whole[node, DEPTH] = depth
+    real[node, WEIGHT] = weight
+    real[node, RISK] = risk
+    real[node, COMPLEXITY] = alpha
+    real[node, MEAN] = mean
+
+
+@jit(_nrt=False)
+def _may_split(rules, whole, real, node, alpha):
+    risk = real[node, RISK]
+    return (
+        whole[node, ROWS] >= rules.min_split
+        and risk > alpha
+        and risk > rules.floor * real[node, WEIGHT]
+        and whole[node, DEPTH] < rules.max_depth
+    )
+
+
+@jit(_nrt=False)
+def _own_complexity(real, node, child, risk_l, splits_l, risk_r, splits_r):
+    """Return (complexity, risk below, splits below): weaker children are taken for leaves."""
+    risk = real[node, RISK]
+    own = (risk - (risk_l + risk_r)) / (splits_l + splits_r + 1)
+    left, right = real[child, COMPLEXITY], real[child + 1, COMPLEXITY]
+    for turn in range(2):  # the weaker first
+        if (turn == 0) == (left <= right):
+            if own > left:
+                risk_l, splits_l = real[child, RISK], 0
+                own = (risk - (risk_l + risk_r)) / (splits_l + splits_r + 1)
+        elif own > right:
+            risk_r, splits_r = real[child + 1, RISK], 0
+            own = (risk - (risk_l + risk_r)) / (splits_l + splits_r + 1)
+    return own, risk_l + risk_r, splits_l + splits_r + 1
+
+
+@jit
+def grow(crit, data, rules, alpha, keys, known, rows, slots, spare, work):
+    """Grow one tree on `rows`, whose sorted entries are ``keys[j, :known[j]]``; both are reused.
+
+    alpha is the risk that a split must save; `crit` says what a division of class weights is
+    worth (`gain`, `rise` and `side` of ``kernels.criteria``).
+    """
+    p, n_all = keys.shape[0], rows.shape[0]
+    n_deep = min(rules.max_depth, n_all) + 2
+    whole = np.zeros((64, 9), np.int64)
+    real = np.zeros((64, 4))
+    counts = np.zeros((64, max(data.n_classes, 1)))
+    rule_whole = np.zeros((64, 5), np.int64)
+    rule_real = np.zeros((64, 3))
+    code, branch = np.zeros(64, np.int32), np.zeros(64, np.int8)
+    n_rules, level = 0, 0
+    # What is known of the nodes on the way from the root to the present one, by depth.
+    at = np.zeros((n_deep, 6), np.int64)  # node, start, entries, phase, left entries, left splits
+    cap, risk_left = np.zeros(n_deep), np.zeros(n_deep)
+    held_at = np.zeros((n_deep, p), np.int64)
+    held_right = np.zeros((n_deep, p), np.int64)
+    _enter(data, whole, real, counts, 0, 1, 0, rows, 0, n_all, alpha)
+    n_nodes = 1
+    at[0, 2] = n_all
+    cap[0] = real[0, RISK]
+    held_at[0] = known
+    d, largest, done_risk, done_splits = 0, 0.0, 0.0, 0
+    while d >= 0:
+        node, s, n, phase = at[d, 0], at[d, 1], at[d, 2], at[d, 3]
+        risk = real[node, RISK]
+        capped = min(risk, cap[d])
+        if phase == 0:
+            found = 0
+            if capped > alpha and _may_split(rules, whole, real, node, alpha):
+                found, largest = find_rules(
+                    crit, data, rules, keys, s, n, held_at[d], risk, largest, slots, work
+                )
+            if found == 0:
+                real[node, COMPLEXITY] = alpha
+                done_risk, done_splits = risk, 0
+                d -= 1
+                continue
+            n_spare, left, right, lost = find_surrogates(
+                data, rules, keys, s, n, held_at[d], rows, slots.order[0], slots, spare, work
+            )
+            heavier = send(
+                data, rules, keys, s, n, held_at[d], rows, spare, n_spare, left, right, lost,
+                work.go,
+            )  # fmt: skip
+            more = _levels_held(slots, found) + _levels_held(spare, n_spare)
+            rule_whole = _longer(rule_whole, n_rules + found + n_spare)
+            rule_real = _longer(rule_real, n_rules + found + n_spare)
+            code, branch = _longer(code, level + more), _longer(branch, level + more)
+            level = _store(slots, found, n_rules, level, rule_whole, rule_real, code, branch)
+            level = _store(
+                spare, n_spare, n_rules + found, level, rule_whole, rule_real, code, branch
+            )
+            whole, real = _longer(whole, n_nodes + 2), _longer(real, n_nodes + 2)
+            counts = _longer(counts, n_nodes + 2)
+            whole[node, CHILD] = n_nodes
+            whole[node, FIRST] = n_rules
+            whole[node, N_RULES] = found
+            whole[node, N_SPARE] = n_spare
+            whole[node, HEAVIER] = heavier
+            n_rules += found + n_spare
+            n_left, n_right = divide_rows(rows, s, n, work.go, work.rows)
+            number = 2 * whole[node, NUMBER]
+            _enter(data, whole, real, counts, n_nodes, number, d + 1, rows, s, n_left, alpha)
+            _enter(
+                data, whole, real, counts, n_nodes + 1, number + 1, d + 1, rows, s + n_left,
+                n_right, alpha,
+            )  # fmt: skip
+            lives_l = capped - alpha > alpha and _may_split(rules, whole, real, n_nodes, alpha)
+            lives_r = _may_split(rules, whole, real, n_nodes + 1, alpha)
+            if lives_l or lives_r:
+                divide(
+                    keys, held_at[d], s, work.go, n_left, lives_l, lives_r, held_at[d + 1],
+                    held_right[d], work.key,
+                )  # fmt: skip
+            at[d, 3], at[d, 4] = 1, n_left
+            at[d + 1, 0], at[d + 1, 1], at[d + 1, 2], at[d + 1, 3] = n_nodes, s, n_left, 0
+            cap[d + 1] = capped - alpha
+            at[d, 5] = n_right
+            n_nodes += 2
+            d += 1
+        elif phase == 1:
+            n_left, n_right = at[d, 4], at[d, 5]
+            child = whole[node, CHILD]
+            risk_left[d] = done_risk
+            at[d, 3], at[d, 5] = 2, done_splits
+            save = max((risk - done_risk) / (done_splits + 1), risk - real[child, RISK])
+            held_at[d + 1] = held_right[d]
+            at[d + 1, 0], at[d + 1, 1] = child + 1, s + n_left
+            at[d + 1, 2], at[d + 1, 3] = n_right, 0
+            cap[d + 1] = min(save, capped) - alpha
+            d += 1
+        else:
+            child = whole[node, CHILD]
+            own, below, splits = _own_complexity(
+                real, node, child, risk_left[d], at[d, 5], done_risk, done_splits
+            )
+            real[node, COMPLEXITY] = own
+            if own <= alpha:
+                n_nodes, n_rules = child, whole[node, FIRST]
+                level = rule_whole[n_rules, 3]
+                whole[node, CHILD : HEAVIER + 1] = 0
+                done_risk, done_splits = risk, 0
+            else:
+                done_risk, done_splits = below, splits
+            d -= 1
+    return Grown(
+        n_nodes, whole[:n_nodes].copy(), real[:n_nodes].copy(), counts[:n_nodes].copy(),
+        rule_whole[:n_rules].copy(), rule_real[:n_rules].copy(), code[:level].copy(),
+        branch[:level].copy(),
+    )  # fmt: skip
+
+
+@jit(_nrt=False)
+def settle(whole, real):
+    """Bring no node's complexity above its parent's."""
+    for i in range(whole.shape[0]):
+        child = whole[i, CHILD]
+        if child > 0:
+            for c in range(child, child + 2):
+                real[c, COMPLEXITY] = min(real[c, COMPLEXITY], real[i, COMPLEXITY])

@@ -1,0 +1,164 @@
+"""What a CART is grown from: sorted columns, labels and weights, and the settings.
+
+A column is a row of `keys`: one number per entry of known value, ``rank << 32 | row``, in sorted
+order, where `rank` is the place of the value among the distinct values of the column. A category's
+value is its code. A node owns the same span of every column; its entries stay sorted when they are
+divided among its children, in place. Thresholds are looked up in `values` by rank, so the table
+itself is not read while the tree grows.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.kernels._jit import jit
+
+__all__ = [
+    "ROW",
+    "SHIFT",
+    "Cart",
+    "Rules",
+    "Scratch",
+    "Slots",
+    "cut_between",
+    "keep_rows",
+    "put",
+    "sorted_column",
+]
+
+SHIFT = 32
+ROW = (1 << SHIFT) - 1
+
+
+class Cart(NamedTuple):
+    """The training rows.
+
+    `y` holds class indices, `target` numbers (centred). A row counts with `weight` in a node's
+    risk, there times `rho` of its class, and with `charge` in the worth of its splits, there times
+    `alpha`. Classes are multiplied last, so that the same counts are worth the same in whatever
+    order they come; rpart multiplies first (`charge` is then the product, `alpha` 1). `copies` is
+    how many rows a row counts as; `unit`: every weight and number of copies is 1; `plain`: every
+    charge and alpha is too. `zero_one`: `loss` is 1 off the diagonal.
+    ``values[start[j] : start[j + 1]]`` are the distinct values of column j; `n_codes` is 0 for a
+    column of numbers.
+    """
+
+    n_classes: int
+    y: NDArray[np.int32]
+    target: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    charge: NDArray[np.float64]
+    copies: NDArray[np.int64]
+    unit: bool
+    plain: bool
+    alpha: NDArray[np.float64]
+    rho: NDArray[np.float64]
+    loss: NDArray[np.float64]
+    zero_one: bool
+    start: NDArray[np.int64]
+    values: NDArray[np.float64]
+    n_codes: NDArray[np.int64]
+    costs: NDArray[np.float64]
+
+
+class Rules(NamedTuple):
+    """The settings; `use` is 0 (surrogates are listed only), 1 (used) or 2 (then the majority)."""
+
+    min_split: int
+    min_leaf: int
+    max_depth: int
+    max_competitors: int
+    max_surrogates: int
+    of_known: bool
+    use: int
+    compat: bool
+    max_levels: int
+    floor: float
+
+
+class Slots(NamedTuple):
+    """The best few rules of a node so far, best first: slot ``order[i]`` holds the i-th.
+
+    `whole` is (slots, 5): column, rows counted, side of the low values (-1 left, 1 right), number
+    of levels, 0; `real` is (slots, 3): worth, threshold, adjusted agreement. `low` is the last
+    rank of the low side. Levels are in `code` and `branch`, (slots, levels).
+    """
+
+    order: NDArray[np.int64]
+    whole: NDArray[np.int64]
+    real: NDArray[np.float64]
+    code: NDArray[np.int32]
+    branch: NDArray[np.int8]
+
+
+class Scratch(NamedTuple):
+    """Room to work in: per class (weights, and altered weights), per row, per level."""
+
+    total: NDArray[np.float64]
+    left: NDArray[np.float64]
+    right: NDArray[np.float64]
+    altered: NDArray[np.float64]
+    altered_left: NDArray[np.float64]
+    altered_right: NDArray[np.float64]
+    go: NDArray[np.int8]
+    key: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    level_code: NDArray[np.int32]
+    level_rows: NDArray[np.int64]
+    level_weight: NDArray[np.float64]
+    level_sums: NDArray[np.float64]
+    level_sort: NDArray[np.float64]
+    side: NDArray[np.int8]
+    best_side: NDArray[np.int8]
+
+
+def sorted_column(values):
+    """Return (keys, distinct values) of one column; missing values are left out."""
+    known = np.flatnonzero(~np.isnan(values))
+    column = values if len(known) == len(values) else values[known]
+    order = np.argsort(column)
+    ranked = column[order]
+    new = np.empty(len(ranked), np.bool_)
+    new[:1] = True
+    np.not_equal(ranked[1:], ranked[:-1], out=new[1:])
+    rank = np.cumsum(new) - 1
+    rows = order if len(known) == len(values) else known[order]
+    return (rank << SHIFT) | rows, ranked[new] + 0.0
+
+
+@jit(_nrt=False)
+def cut_between(low, high):
+    """Return the number half way, above `low` even where rounding would not have it."""
+    middle = (low + high) / 2.0
+    return middle if low < middle <= high else high
+
+
+@jit(_nrt=False)
+def keep_rows(keys, known, kept, out, out_known):
+    """Write to `out` the entries of every column whose row is `kept`."""
+    for j in range(keys.shape[0]):
+        m = 0
+        for i in range(known[j]):
+            key = keys[j, i]
+            out[j, m] = key
+            m += kept[key & ROW]
+        out_known[j] = m
+
+
+@jit(_nrt=False)
+def put(slots, held, worth):
+    """Return (slot for a rule of this worth or -1, number held); equals keep their order."""
+    room = slots.order.shape[0]
+    if held == room:
+        if held == 0 or worth <= slots.real[slots.order[held - 1], 0]:
+            return -1, held
+        held -= 1
+    slot = slots.order[held]
+    i = held
+    while i > 0 and slots.real[slots.order[i - 1], 0] < worth:
+        slots.order[i] = slots.order[i - 1]
+        i -= 1
+    slots.order[i] = slot
+    slots.real[slot, 0] = worth
+    return slot, held + 1

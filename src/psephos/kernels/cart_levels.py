@@ -1,0 +1,193 @@
+"""The best rule on one column of categories, for one node of a CART.
+
+Two classes or numbers: the levels in order of their mean, of which one of the nested subsets is
+the best of all (Fisher 1958; Breiman et al. 1984, theorem 4.5). More classes: every subset, one
+level exchanged at a time (Gray code); beyond `max_levels` levels the nested subsets in order of
+the first principal component of the levels' class shares (Coppersmith, Hong and Hosking 1999,
+"Partitioning nominal attributes in decision trees", section 4), which need not be the best.
+"""
+
+import numpy as np
+
+from psephos.kernels._jit import jit
+from psephos.kernels.cart_layout import ROW, SHIFT
+from psephos.kernels.cart_scan import lower_left, undivided, worth_of
+
+__all__ = ["best_levels", "gather_levels"]
+
+_POWER = 100  # steps of the power method
+
+
+@jit(_nrt=False)
+def gather_levels(data, keys, j, s, m, work):
+    """Return the number of levels among the node's entries; write what each of them holds."""
+    n_levels = 0
+    last = np.int64(-1)
+    for i in range(s, s + m):
+        key = keys[j, i]
+        row = key & ROW
+        if key >> SHIFT != last:
+            last = key >> SHIFT
+            work.level_code[n_levels] = np.int32(data.values[data.start[j] + last])
+            work.level_rows[n_levels] = 0
+            work.level_weight[n_levels] = 0.0
+            work.level_sums[n_levels, :] = 0.0
+            n_levels += 1
+        at = n_levels - 1
+        work.level_rows[at] += data.copies[row]
+        w = data.charge[row]
+        work.level_weight[at] += w
+        if data.n_classes > 0:
+            work.level_sums[at, data.y[row]] += w
+        else:
+            work.level_sums[at, 0] += w * data.target[row]
+    return n_levels
+
+
+@jit
+def best_levels(crit, data, rules, rows, n_levels, work):
+    """Return the worth of the best rule; the side of every level is in ``work.best_side``.
+
+    Uses what `gather_levels` wrote; ``work.total`` holds the class sums of the known entries.
+    """
+    if data.n_classes == 0:
+        whole = sums = 0.0
+        for a in range(n_levels):
+            whole += work.level_weight[a]
+            sums += work.level_sums[a, 0]
+        mean = sums / whole
+        for a in range(n_levels):
+            work.level_sums[a, 0] -= mean * work.level_weight[a]
+            work.level_sort[a] = _ratio(work.level_sums[a, 0], work.level_weight[a])
+        return _nested_numbers(rules.min_leaf, rows, n_levels, whole, work)
+    if data.n_classes == 2:
+        for a in range(n_levels):
+            work.level_sort[a] = _ratio(work.level_sums[a, 1], work.level_weight[a])
+        return _nested_classes(crit, data, rules.min_leaf, rows, n_levels, work)
+    if n_levels <= rules.max_levels:
+        return _every_subset(crit, data, rules.min_leaf, rows, n_levels, work)
+    _principal_order(n_levels, work)
+    return _nested_classes(crit, data, rules.min_leaf, rows, n_levels, work)
+
+
+@jit(_nrt=False)
+def _ratio(part, whole):
+    return part / whole if whole > 0.0 else 0.0
+
+
+@jit
+def _nested_numbers(min_leaf, rows, n_levels, whole, work):
+    order = np.argsort(work.level_sort[:n_levels], kind="mergesort")
+    best, cut = 0.0, -1
+    weight_l = sum_l = 0.0
+    below = np.int64(0)
+    for i in range(n_levels - 1):
+        a = order[i]
+        weight_l += work.level_weight[a]
+        sum_l += work.level_sums[a, 0]
+        below += work.level_rows[a]
+        if below < min_leaf or rows - below < min_leaf:
+            continue
+        worth = sum_l * sum_l / weight_l + sum_l * sum_l / (whole - weight_l)
+        if worth > best:
+            best, cut = worth, i
+    for i in range(n_levels):
+        work.best_side[order[i]] = -1 if i <= cut else 1
+    return best
+
+
+@jit
+def _nested_classes(crit, data, min_leaf, rows, n_levels, work):
+    order = np.argsort(work.level_sort[:n_levels], kind="mergesort")
+    left, right, total = work.left, work.right, work.total
+    for k in range(total.shape[0]):
+        left[k] = 0.0
+        right[k] = total[k]
+    base = undivided(crit, data, work)
+    best, cut = base, -1
+    where = np.int64(-1)
+    below = np.int64(0)
+    for i in range(n_levels - 1):
+        a = order[i]
+        for k in range(total.shape[0]):
+            left[k] += work.level_sums[a, k]
+            right[k] = total[k] - left[k]
+        below += work.level_rows[a]
+        if below < min_leaf or rows - below < min_leaf:
+            continue
+        worth = worth_of(crit, data, work)
+        if worth > best:
+            best, cut = worth, i
+            where = lower_left(work)
+    for i in range(n_levels):
+        work.best_side[order[i]] = where if i <= cut else -where
+    return best - base
+
+
+@jit(_nrt=False)
+def _every_subset(crit, data, min_leaf, rows, n_levels, work):
+    left, right, total = work.left, work.right, work.total
+    for k in range(total.shape[0]):
+        left[k] = 0.0
+        right[k] = total[k]
+    for a in range(n_levels):
+        work.side[a] = 1
+    base = undivided(crit, data, work)
+    best = base
+    below = np.int64(0)
+    for i in range(1, 1 << (n_levels - 1)):
+        a = 0
+        while (i >> a) & 1 == 0:
+            a += 1
+        sign = float(work.side[a])  # 1: the level moves to the left
+        work.side[a] = -work.side[a]
+        below += work.level_rows[a] if sign > 0.0 else -work.level_rows[a]
+        for k in range(total.shape[0]):
+            left[k] += sign * work.level_sums[a, k]
+            right[k] -= sign * work.level_sums[a, k]
+        if below < min_leaf or rows - below < min_leaf:
+            continue
+        worth = worth_of(crit, data, work)
+        if worth > best:
+            best = worth
+            where = lower_left(work)
+            for b in range(n_levels):
+                work.best_side[b] = where if work.side[b] < 0 else -where
+    return best - base
+
+
+@jit
+def _principal_order(n_levels, work):
+    """Write to `level_sort` each level's place on the axis along which class shares vary most."""
+    k_all = work.total.shape[0]
+    whole = work.total.sum()
+    mean = work.total / whole
+    axis = np.zeros(k_all)
+    widest = 0.0
+    for k in range(k_all):  # start on the class whose shares vary most
+        spread = 0.0
+        for a in range(n_levels):
+            w = work.level_weight[a]
+            spread += w * (_ratio(work.level_sums[a, k], w) - mean[k]) ** 2
+        if spread > widest:
+            widest = spread
+            axis[:] = 0.0
+            axis[k] = 1.0
+    for _ in range(_POWER):
+        turned = np.zeros(k_all)
+        for a in range(n_levels):
+            w = work.level_weight[a]
+            along = 0.0
+            for k in range(k_all):
+                along += axis[k] * (_ratio(work.level_sums[a, k], w) - mean[k])
+            for k in range(k_all):
+                turned[k] += w * along * (_ratio(work.level_sums[a, k], w) - mean[k])
+        length = np.sqrt((turned * turned).sum())
+        if length <= 0.0:
+            break
+        axis = turned / length
+    for a in range(n_levels):
+        along = 0.0
+        for k in range(k_all):
+            along += axis[k] * _ratio(work.level_sums[a, k], work.level_weight[a])
+        work.level_sort[a] = along

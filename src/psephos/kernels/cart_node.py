@@ -1,0 +1,279 @@
+"""One node of a CART: what it says, its rules, its surrogates, and who goes where."""
+
+import numpy as np
+
+from psephos.kernels._jit import jit
+from psephos.kernels.cart_layout import ROW, SHIFT, cut_between, put
+from psephos.kernels.cart_levels import best_levels, gather_levels
+from psephos.kernels.cart_scan import class_sums, scan_classes, scan_numbers
+from psephos.kernels.cart_surrogates import agree_levels, agree_numbers, sent
+
+__all__ = ["describe", "divide", "divide_rows", "find_rules", "find_surrogates", "send"]
+
+_FAINT = 1e-10  # of the largest worth so far: a rule of less is not listed; rpart's figure
+_ROUND = 1e-13  # of the node's weight: a gain below is rounding
+
+
+@jit(_nrt=False)
+def describe(data, rows, s, n, counts):
+    """Return (rows, class, weight, risk, mean) of a node; write its weight per class.
+
+    The class is the first of least expected loss, the risk that loss: sum over j of
+    ``counts[j] rho[j] loss[j, class]``; for numbers the sum of squares around the mean.
+    """
+    number = np.int64(0)
+    weight = 0.0
+    if data.n_classes == 0:
+        sums = 0.0
+        for i in range(s, s + n):
+            row = rows[i]
+            number += data.copies[row]
+            weight += data.weight[row]
+            sums += data.weight[row] * data.target[row]
+        mean = sums / weight
+        risk = 0.0
+        for i in range(s, s + n):
+            row = rows[i]
+            risk += data.weight[row] * (data.target[row] - mean) ** 2
+        counts[0] = weight
+        return number, np.int64(0), weight, risk, mean
+    counts[:] = 0.0
+    for i in range(s, s + n):
+        row = rows[i]
+        counts[data.y[row]] += data.weight[row]
+        number += data.copies[row]
+        weight += data.weight[row]
+    answer, risk = np.int64(0), np.inf
+    total = 0.0
+    for k in range(data.n_classes):
+        total += counts[k] * data.rho[k]
+    for k in range(data.n_classes):
+        loss = total - counts[k] * data.rho[k]
+        if not data.zero_one:
+            loss = 0.0
+            for j in range(data.n_classes):
+                loss += counts[j] * data.rho[j] * data.loss[j, k]
+        if loss < risk:
+            answer, risk = np.int64(k), loss
+    return number, answer, weight, risk, 0.0
+
+
+@jit
+def find_rules(crit, data, rules, keys, s, n, known, risk, largest, slots, work):
+    """Fill `slots` with the best rule of each column, best first; return (number, largest worth).
+
+    `largest` is the largest worth that this tree has seen: a rule of next to nothing beside it is
+    left out. Its worth is divided by the column's cost.
+    """
+    held = 0
+    for k in range(slots.order.shape[0]):
+        slots.order[k] = k
+    of_all = -1  # whether the sums of all rows are in `total`
+    rows = np.int64(0)
+    weight = 0.0
+    for j in range(keys.shape[0]):
+        m = known[j]
+        if m < 2:
+            continue
+        if data.n_classes == 0:
+            rows, weight = _numbers_known(data, keys, j, s, m)
+        elif m < n or of_all < 0:
+            rows, weight = class_sums(data, keys, j, s, m, work.total)
+            of_all = 1 if m == n else -1
+        if rows < 2 * rules.min_leaf:
+            continue
+        n_levels = 0
+        low, high, where = np.int64(-1), np.int64(-1), np.int64(0)
+        if data.n_codes[j] > 0:
+            n_levels = gather_levels(data, keys, j, s, m, work)
+            if n_levels < 2:
+                continue
+            worth = best_levels(crit, data, rules, rows, n_levels, work)
+        elif data.n_classes > 0:
+            worth, low, high, where = scan_classes(
+                crit, data, rules.min_leaf, keys, j, s, m, rows, work
+            )
+        else:
+            worth, low, high, where = scan_numbers(data, rules.min_leaf, keys, j, s, m, rows)
+        if worth <= _ROUND * (weight if data.n_classes > 0 else risk):
+            continue
+        if data.n_classes == 0:
+            worth /= risk
+        worth /= data.costs[j]
+        if worth <= _FAINT * largest:
+            continue
+        largest = max(largest, worth)
+        slot, held = put(slots, held, worth)
+        if slot >= 0:
+            _write(data, slots, slot, j, rows, low, high, where, n_levels, work)
+    return held, largest
+
+
+@jit(_nrt=False)
+def _numbers_known(data, keys, j, s, m):
+    if data.unit:
+        return m, float(m)
+    rows, weight = np.int64(0), 0.0
+    for i in range(s, s + m):
+        row = keys[j, i] & ROW
+        rows += data.copies[row]
+        weight += data.weight[row]
+    return rows, weight
+
+
+@jit(_nrt=False)
+def _write(data, slots, slot, j, rows, low, high, where, n_levels, work):
+    slots.whole[slot, 0] = j
+    slots.whole[slot, 1] = rows
+    slots.whole[slot, 2] = where
+    slots.whole[slot, 3] = n_levels
+    slots.whole[slot, 4] = low
+    slots.real[slot, 1] = np.nan
+    slots.real[slot, 2] = 0.0
+    if n_levels > 0:
+        for a in range(n_levels):
+            slots.code[slot, a] = work.level_code[a]
+            slots.branch[slot, a] = work.best_side[a]
+    else:
+        at = data.start[j]
+        slots.real[slot, 1] = cut_between(data.values[at + low], data.values[at + high])
+
+
+@jit(_nrt=False)
+def _follow(data, keys, s, m, slots, slot, go):
+    """Send the entries that no rule has sent yet as a slot's rule says; return how many rows."""
+    j = slots.whole[slot, 0]
+    where, n_levels, low = slots.whole[slot, 2], slots.whole[slot, 3], slots.whole[slot, 4]
+    number = np.int64(0)
+    at = 0
+    for i in range(s, s + m):
+        key = keys[j, i]
+        row = key & ROW
+        if go[row] != 0:
+            continue
+        if n_levels == 0:
+            go[row] = where if key >> SHIFT <= low else -where
+        else:
+            code = np.int32(data.values[data.start[j] + (key >> SHIFT)])
+            while at < n_levels and slots.code[slot, at] < code:
+                at += 1
+            if at < n_levels and slots.code[slot, at] == code:
+                go[row] = slots.branch[slot, at]
+        if go[row] != 0:
+            number += data.copies[row]
+    return number
+
+
+@jit(_nrt=False)
+def find_surrogates(data, rules, keys, s, n, known, rows, chosen, slots, spare, work):
+    """Send the rows by the chosen rule and fill `spare` with the rules that agree with it best.
+
+    Returns (number of surrogates, weight left, weight right, rows without the rule's column).
+    """
+    go = work.go
+    for i in range(s, s + n):
+        go[rows[i]] = 0
+    primary = slots.whole[chosen, 0]
+    _follow(data, keys, s, known[primary], slots, chosen, go)
+    left, right, number = sent(data, keys, primary, s, known[primary], go)
+    heavier = np.int64(0) if left == right else (-1 if left > right else 1)
+    lost = n - known[primary]
+    held = 0
+    for k in range(spare.order.shape[0]):
+        spare.order[k] = k
+    if spare.order.shape[0] == 0:
+        return held, left, right, lost
+    for j in range(keys.shape[0]):
+        m = known[j]
+        if j == primary or m < 2:
+            continue
+        left_j, right_j, rows_j = left, right, number
+        if m < n or lost > 0:
+            left_j, right_j, rows_j = sent(data, keys, j, s, m, go)
+        total, most = left + right, max(left, right)
+        if rules.of_known:
+            total, most = left_j + right_j, max(left_j, right_j)
+        if rows_j < 2 or most >= total:
+            continue
+        n_levels = 0
+        low, high, where = np.int64(-1), np.int64(-1), np.int64(0)
+        if data.n_codes[j] > 0:
+            side = heavier if heavier != 0 else 1
+            agreement, n_levels, serves = agree_levels(
+                data, rules.compat, keys, j, s, m, go, side, work
+            )
+        else:
+            agreement, low, high, where = agree_numbers(
+                data, keys, j, s, m, go, left_j, right_j, rows_j
+            )
+            serves = where != 0
+        agree = agreement / total
+        adjusted = (agree - most / total) / (1.0 - most / total)
+        if not serves or adjusted <= _FAINT:
+            continue
+        slot, held = put(spare, held, agree)
+        if slot >= 0:
+            _write(data, spare, slot, j, 0, low, high, where, n_levels, work)
+            spare.real[slot, 2] = adjusted
+    return held, left, right, lost
+
+
+@jit(_nrt=False)
+def send(data, rules, keys, s, n, known, rows, spare, held, left, right, lost, go):
+    """Send the rows that lack the rule's column; return the side of most weight, 0 if neither."""
+    heavier = np.int64(0) if left == right else (-1 if left > right else 1)
+    if lost > 0 and rules.use > 0:
+        for i in range(held):
+            slot = spare.order[i]
+            j = spare.whole[slot, 0]
+            spare.whole[slot, 1] = _follow(data, keys, s, known[j], spare, slot, go)
+        if rules.use == 2 and heavier != 0:
+            for i in range(s, s + n):
+                if go[rows[i]] == 0:
+                    go[rows[i]] = heavier
+    return heavier
+
+
+@jit(_nrt=False)
+def divide_rows(rows, s, n, go, buffer):
+    """Put the rows that go left first, then those that go right; return how many go each way."""
+    n_left, n_right = 0, 0
+    for i in range(s, s + n):
+        row = rows[i]
+        buffer[n_right] = row
+        rows[s + n_left] = row
+        n_left += go[row] < 0
+        n_right += go[row] > 0
+    for i in range(n_right):
+        rows[s + n_left + i] = buffer[i]
+    return n_left, n_right
+
+
+@jit(_nrt=False)
+def divide(keys, known, s, go, n_left, left_lives, right_lives, known_left, known_right, buffer):
+    """Divide the sorted entries of every column, in place, among the children that will split."""
+    for j in range(keys.shape[0]):
+        m_left, m_right = 0, 0
+        if left_lives and right_lives:
+            for i in range(s, s + known[j]):
+                key = keys[j, i]
+                g = go[key & ROW]
+                buffer[m_right] = key
+                keys[j, s + m_left] = key
+                m_left += g < 0
+                m_right += g > 0
+        elif left_lives:
+            for i in range(s, s + known[j]):
+                key = keys[j, i]
+                keys[j, s + m_left] = key
+                m_left += go[key & ROW] < 0
+        else:
+            for i in range(s, s + known[j]):
+                key = keys[j, i]
+                buffer[m_right] = key
+                m_right += go[key & ROW] > 0
+        if right_lives:
+            for i in range(m_right):
+                keys[j, s + n_left + i] = buffer[i]
+        known_left[j] = m_left
+        known_right[j] = m_right

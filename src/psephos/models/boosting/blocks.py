@@ -1,0 +1,216 @@
+"""Newton boosting on rows that are never in one place: blocks of a disk, or Dask partitions."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos._input import Schema, Table
+from psephos._params import check_params
+from psephos.base import VoteClassifier
+from psephos.models.boosting.losses import Objective, classification, regression
+from psephos.models.boosting.newton_fit import directions, penalty, vote_of
+from psephos.trees.blocks import RowSource, prefetched
+from psephos.trees.blocks_bins import BlockBins
+from psephos.trees.blocks_dask import DaskHolder
+from psephos.trees.blocks_grow import Holder, boost
+from psephos.trees.blocks_hold import DiskHolder
+from psephos.trees.blocks_labels import Labels
+from psephos.trees.newton import Growth
+from psephos.vote import Readout, RegressionTarget, Target
+
+__all__ = ["fit_blocks", "fit_partitions"]
+
+_Model = TypeVar("_Model")
+_Singles = NDArray[np.float32]
+
+
+class _Learnt(NamedTuple):
+    """What labels say: a target, the loss, where margins start, labels as numbers."""
+
+    target: Any
+    objective: Objective
+    base: _Singles
+    codes: Callable[[NDArray[Any]], _Singles]
+
+
+def fit_blocks(
+    model: _Model,
+    source: RowSource,
+    *,
+    scratch: str | Path | None = None,
+    bins: BlockBins | None = None,
+) -> _Model:
+    """Fit a Newton boosting estimator on rows that are read in blocks.
+
+    Three passes over the source (labels, quantile summaries of the columns, bins); then the bins,
+    one byte a value, gradients and margins are on the disk, and each level of each tree is a pass
+    over them. Memory: a few blocks, the summaries (at most 5 MB a column for 10^8 rows and 256
+    bins), and ``2048 * p * 2 ** max_depth`` bytes of histograms.
+
+    Parameters
+    ----------
+    model : NewtonBoostingClassifier or NewtonBoostingRegressor
+        With ``tree_method='hist'``; all rows and columns are seen by every tree, and all are
+        numbers.
+    source : RowSource
+        ``psephos.trees.blocks.ArrayRows`` (memory maps, .npy files) or ``ParquetRows`` (a
+        directory of parts). Rows of weight 0 are left out.
+    scratch : str or Path, default=None
+        Folder on a disk with room; None is the system's place for temporary files.
+    bins : BlockBins, default=None
+        Bins to use; None makes them of the summaries.
+
+    Returns
+    -------
+    model : the estimator, fitted
+        For any blocks the same, bit for bit, as ``fit`` on one table with the same bins (where
+        `base_score` is given, or is the same to the last digit of float32 when found by sums in
+        another order). Bins are the same where summaries are exact: for columns of at most 2,048
+        distinct values, or in all of at most 16,384 rows; else they differ from ``fit``'s by ranks
+        of at most 1 / (4 max_bin).
+
+    Raises
+    ------
+    PsephosError
+        If a parameter asks for what blocks cannot do, or a row cannot be used.
+    """
+    _check(model)
+    n_jobs = getattr(model, "n_jobs", None)
+    labels: Labels | None = None
+    for y, weight in prefetched(source.labels()):
+        here = Labels.of(y, weight, not isinstance(model, VoteClassifier))
+        labels = here if labels is None else labels.join(here)
+    if labels is None:
+        raise PsephosError("there is no row to learn from: check what was given as rows.")
+    learnt = _learnt(model, labels)
+    with DiskHolder(source, learnt.codes, scratch, n_jobs) as holder:
+        return _fit(model, holder, learnt, labels.n_rows, source.n_features, source.names, bins)
+
+
+def fit_partitions(
+    model: _Model,
+    client: Any,
+    parts: Sequence[Any],
+    *,
+    names: list[str] | None = None,
+    bins: BlockBins | None = None,
+) -> _Model:
+    """Fit a Newton boosting estimator on the partitions of a Dask cluster.
+
+    Rows stay where they are; summaries and histograms are sent and joined. What a lost worker
+    held is computed again by others.
+
+    Parameters
+    ----------
+    model : NewtonBoostingClassifier or NewtonBoostingRegressor
+        As in `fit_blocks`.
+    client : distributed.Client
+    parts : sequence of Delayed or Future
+        Each gives ``(X, y)`` or ``(X, y, weight)``; ``psephos.trees.blocks_dask.partitions``
+        makes them of Dask collections.
+    names : list of str, default=None
+        Names of the columns.
+    bins : BlockBins, default=None
+        Bins to use; None makes them of the summaries.
+
+    Returns
+    -------
+    model : the estimator, fitted
+        The same, bit for bit, for any workers; with the same bins, that of `fit_blocks`.
+    """
+    _check(model)
+    holder = DaskHolder(client, parts)
+    labels = holder.labels(numbers=not isinstance(model, VoteClassifier))
+    learnt = _learnt(model, labels)
+    holder.targets = learnt.codes
+    return _fit(model, holder, learnt, labels.n_rows, holder.n_features, names, bins)
+
+
+def _check(model: Any) -> None:
+    """Refuse what blocks cannot do."""
+    check_params(model, model.constraints)
+    for name, wanted in {
+        "tree_method": "hist",
+        "subsample": 1.0,
+        "colsample_bytree": 1.0,
+        "colsample_bylevel": 1.0,
+        "colsample_bynode": 1.0,
+        "validation_fraction": None,
+        "class_weight": None,
+    }.items():
+        if getattr(model, name, wanted) != wanted:
+            raise PsephosError(
+                f"{name}={getattr(model, name)!r}: on rows that are read in blocks it is "
+                f"{wanted!r}."
+            )
+
+
+def _learnt(model: Any, labels: Labels) -> _Learnt:
+    if labels.numbers:
+        objective = regression(model.objective)
+        mean = np.array([labels.mean()])
+        base = objective.start(mean, np.ones(1), model.base_score)
+        return _Learnt(RegressionTarget(), objective, base, _Numbers())
+    classes, weight = labels.classes()
+    objective = classification(model.objective, len(classes))
+    base = objective.start(np.arange(len(classes)), weight, model.base_score)
+    return _Learnt(Target(classes), objective, base, _Codes(classes))
+
+
+class _Numbers:
+    """Labels are numbers."""
+
+    def __call__(self, y: NDArray[Any]) -> _Singles:
+        return np.asarray(y, dtype=np.float32)
+
+
+class _Codes(NamedTuple):
+    """Labels are the numbers of their classes."""
+
+    classes: NDArray[Any]
+
+    def __call__(self, y: NDArray[Any]) -> _Singles:
+        return np.searchsorted(self.classes, y).astype(np.float32)
+
+
+def _fit(
+    model: Any,
+    holder: Holder,
+    learnt: _Learnt,
+    n_rows: int,
+    n_features: int,
+    names: list[str] | None,
+    bins: BlockBins | None,
+) -> Any:
+    schema = Schema(n_features, None if names is None else tuple(names))
+    nothing = Table(np.empty((0, n_features)), schema, np.empty(0))
+    signs = directions(model.monotone_constraints, nothing)
+    growth = Growth(penalty(model), model.max_depth, signs)
+    if bins is None:
+        bins = BlockBins.of(holder.summaries(1.0 / (4 * model.max_bin)), model.max_bin)
+    rounds = boost(
+        holder, learnt.objective, n_rows, bins, learnt.base, growth,
+        n_estimators=model.n_estimators, learning_rate=model.learning_rate, gamma=model.gamma,
+    )  # fmt: skip
+    boosted: Any = SimpleNamespace(
+        values=range(n_features),
+        base=learnt.base,
+        rounds=[SimpleNamespace(trees=trees) for trees in rounds],
+    )
+    readout = Readout("sum", "identity" if not hasattr(learnt.target, "classes") else "logistic")
+    data: Any = SimpleNamespace(target=learnt.target)
+    model.n_features_in_ = n_features
+    if names is not None:
+        model.feature_names_in_ = np.asarray(names, dtype=object)
+    extras = {
+        "n_estimators_": len(rounds),
+        "validation_losses_": np.empty(0),
+        "stopped_": "all rounds",
+    }
+    model._set_fitted(vote_of(boosted, data, readout), schema, extras)
+    return model

@@ -1,0 +1,214 @@
+"""Objectives of second-order boosting: a start, gradients and hessians, and a loss to watch."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos.kernels.newton_losses import (
+    logistic_gradients,
+    softmax_gradients,
+    squared_gradients,
+)
+
+__all__ = [
+    "Custom",
+    "Logistic",
+    "Objective",
+    "ObjectiveParameter",
+    "Softmax",
+    "Squared",
+    "classification",
+    "regression",
+]
+
+_Floats = NDArray[np.float64]
+_Singles = NDArray[np.float32]
+_F = np.float32
+
+
+class Objective(Protocol):
+    """A loss of margins (n, K), row by row."""
+
+    @property
+    def n_outputs(self) -> int:
+        """Return K."""
+        ...
+
+    def start(self, y: NDArray[Any], weight: _Floats, score: float | None) -> _Singles:
+        """Return the (K,) margins that boosting starts from; `score` is the user's, or None."""
+        ...
+
+    def gradients(self, margin: _Singles, y: NDArray[Any], out: _Singles) -> None:
+        """Write gradient and hessian of every row to out (K, n, 2)."""
+        ...
+
+    def loss(self, margin: _Singles, y: NDArray[Any], weight: _Floats) -> float:
+        """Return the weighted mean loss."""
+        ...
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """Two classes: ln(1 + exp(-(2 y - 1) margin)), y 0 or 1."""
+
+    n_outputs: int = 1
+
+    def start(self, y: NDArray[Any], weight: _Floats, score: float | None) -> _Singles:
+        """Return the log-odds of the share of class 1, or of `score`, a probability."""
+        share = np.dot(weight, y) / weight.sum() if score is None else score
+        if score is not None and not 0 < score < 1:
+            raise PsephosError(
+                f"base_score={score!r} is not a probability: give one between 0 and 1, or None."
+            )
+        share = min(max(_F(share), _F(1e-6)), _F(1) - _F(1e-6))
+        odds = _F(1) / share - _F(1)
+        return np.array([_F(0) - _logf(odds)], _F)
+
+    def gradients(self, margin: _Singles, y: NDArray[Any], out: _Singles) -> None:
+        """Write p - y and p (1 - p)."""
+        logistic_gradients(margin[:, 0], y.astype(_F), out[0])
+
+    def loss(self, margin: _Singles, y: NDArray[Any], weight: _Floats) -> float:
+        """Return the mean log-loss."""
+        signed = np.where(y == 1, margin[:, 0], -margin[:, 0]).astype(np.float64)
+        return float(np.average(np.logaddexp(0.0, -signed), weights=weight))
+
+
+@dataclass(frozen=True)
+class Softmax:
+    """K > 2 classes: -ln of the softmax of the margins at the class."""
+
+    n_outputs: int
+
+    def start(self, y: NDArray[Any], weight: _Floats, score: float | None) -> _Singles:
+        """Return the centred logarithms of the class shares, or `score` for each class."""
+        k = self.n_outputs
+        if score is not None:
+            return np.full(k, score, _F)
+        share = (np.bincount(y, weight, minlength=k) / weight.sum()).astype(_F)
+        logs = np.array([_logf(p + _F(1e-6)) for p in share], _F)
+        middle = _F(0)
+        for value in logs:  # in float32 and one by one, as the reference does
+            middle += value / _F(k)
+        return logs - middle
+
+    def gradients(self, margin: _Singles, y: NDArray[Any], out: _Singles) -> None:
+        """Write p_k - 1[y = k] and 2 p_k (1 - p_k)."""
+        softmax_gradients(margin, y.astype(np.int64), np.empty(self.n_outputs, _F), out)
+
+    def loss(self, margin: _Singles, y: NDArray[Any], weight: _Floats) -> float:
+        """Return the mean log-loss."""
+        wide = margin.astype(np.float64)
+        top = wide.max(axis=1)
+        total = np.log(np.exp(wide - top[:, None]).sum(axis=1)) + top
+        return float(np.average(total - wide[np.arange(len(y)), y], weights=weight))
+
+
+@dataclass(frozen=True)
+class Squared:
+    """Numbers: (margin - y)^2 / 2."""
+
+    n_outputs: int = 1
+
+    def start(self, y: NDArray[Any], weight: _Floats, score: float | None) -> _Singles:
+        """Return the mean, or `score`."""
+        mean = np.dot(weight, y.astype(_F)) / weight.sum() if score is None else score
+        return np.array([mean], _F)
+
+    def gradients(self, margin: _Singles, y: NDArray[Any], out: _Singles) -> None:
+        """Write margin - y and 1."""
+        squared_gradients(margin[:, 0], y.astype(_F), out[0])
+
+    def loss(self, margin: _Singles, y: NDArray[Any], weight: _Floats) -> float:
+        """Return the mean squared error."""
+        return float(np.average((margin[:, 0] - y) ** 2, weights=weight))
+
+
+@dataclass(frozen=True)
+class Custom:
+    """An objective of the user's: ``function(y, margin)`` returns gradient and hessian.
+
+    Parameters
+    ----------
+    function : callable
+        y (n,) are numbers or class indices; margin is (n,), or (n, K) for K > 2 classes; so are
+        the gradient and the hessian.
+    watched : Objective
+        Whose loss is watched for early stopping.
+    """
+
+    function: Callable[[NDArray[Any], _Floats], Any]
+    watched: Any
+
+    @property
+    def n_outputs(self) -> int:
+        """Return K."""
+        return self.watched.n_outputs
+
+    def start(self, y: NDArray[Any], weight: _Floats, score: float | None) -> _Singles:
+        """Return `score`, or 0: what a margin means is the user's."""
+        return np.full(self.n_outputs, score or 0.0, _F)
+
+    def gradients(self, margin: _Singles, y: NDArray[Any], out: _Singles) -> None:
+        """Write what the function says.
+
+        Raises
+        ------
+        PsephosError
+            If it does not say two finite arrays of the margin's shape.
+        """
+        flat = margin[:, 0] if self.n_outputs == 1 else margin
+        said = self.function(y, flat.astype(np.float64))
+        if not isinstance(said, tuple | list) or len(said) != 2:
+            raise PsephosError("objective must return two arrays, gradient and hessian.")
+        for i, name in enumerate(("gradient", "hessian")):
+            part = np.asarray(said[i], dtype=np.float64)
+            if part.shape != flat.shape:
+                raise PsephosError(
+                    f"objective returned a {name} of shape {part.shape}: it must be {flat.shape}."
+                )
+            if not np.isfinite(part).all() or (i == 1 and (part < 0).any()):
+                raise PsephosError(
+                    f"objective returned a {name} that is not finite"
+                    f"{', or is negative' if i else ''}: boosting cannot go on from it."
+                )
+            out[:, :, i] = part.reshape(margin.shape).T
+
+    def loss(self, margin: _Singles, y: NDArray[Any], weight: _Floats) -> float:
+        """Return the watched loss."""
+        return self.watched.loss(margin, y, weight)
+
+
+@dataclass(frozen=True)
+class ObjectiveParameter:
+    """The constraint on `objective`: a name, or a callable."""
+
+    name: str | None
+
+    def allows(self, value: Any) -> bool:
+        """Return whether the value names or is an objective."""
+        return callable(value) or (isinstance(value, str | None) and value == self.name)
+
+    def words(self) -> str:
+        """Return what is allowed."""
+        return f"{self.name!r} or a callable of (y, margin) that returns (gradient, hessian)"
+
+
+def classification(objective: Any, n_classes: int) -> Objective:
+    """Return the objective of a classifier."""
+    watched = Logistic() if n_classes == 2 else Softmax(n_classes)
+    return watched if objective is None else Custom(objective, watched)
+
+
+def regression(objective: Any) -> Objective:
+    """Return the objective of a regressor."""
+    return Custom(objective, Squared()) if callable(objective) else Squared()
+
+
+def _logf(value: Any) -> Any:
+    """Return the natural logarithm rounded to float32 once."""
+    return _F(np.log(np.float64(value)))

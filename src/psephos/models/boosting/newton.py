@@ -1,0 +1,386 @@
+"""Second-order boosting of trees: regularised Newton steps in function space (XGBoost)."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._input import Context, Table
+from psephos._params import Anything, ClassWeight, Constraint, Interval, Jobs, OneOf, Options, Seed
+from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
+from psephos.models.boosting.losses import ObjectiveParameter, classification, regression
+from psephos.models.boosting.newton_fit import fit_newton
+from psephos.models.boosting.newton_margin import single_margin
+from psephos.models.training import Training
+from psephos.vote import Readout, Vote
+
+__all__ = ["NewtonBoostingClassifier", "NewtonBoostingRegressor"]
+
+_Floats = NDArray[np.float64]
+_SHARE = Interval(0, 1, open_low=True)
+
+_SHARED: Mapping[str, Constraint] = {
+    "tree_method": Options(("exact", "approx", "hist")),
+    "n_estimators": Interval(1, whole=True),
+    "learning_rate": Interval(0, open_low=True),
+    "max_depth": Interval(1, whole=True),
+    "reg_lambda": Interval(0),
+    "reg_alpha": Interval(0),
+    "gamma": Interval(0),
+    "min_child_weight": Interval(0),
+    "max_delta_step": Interval(0),
+    "subsample": _SHARE,
+    "colsample_bytree": _SHARE,
+    "colsample_bylevel": _SHARE,
+    "colsample_bynode": _SHARE,
+    "base_score": OneOf((Interval(-np.inf),), none=True),
+    "max_bin": Interval(2, 256, whole=True),
+    "proposal": Options(("global", "local")),
+    "monotone_constraints": Anything(),
+    "validation_fraction": OneOf((Interval(0, 1, open_low=True, open_high=True),), none=True),
+    "n_iter_no_change": Interval(1, whole=True),
+    "n_jobs": Jobs(),
+    "random_state": Seed(),
+}
+_EXTRAS = ("n_estimators_", "validation_losses_", "stopped_")
+
+
+def _anatomy() -> Anatomy:
+    return Anatomy(
+        voters=("joined voters",),
+        weighting="constant",
+        readout="sum",
+        found_by="boosting loop, second-order trees",
+    )
+
+
+class NewtonBoostingClassifier(VoteClassifier):
+    """Second-order gradient boosting: a vote of a base score and of real-valued trees.
+
+    Round t adds, for each output, the tree f_t of greatest decrease of the quadratic expansion of
+    the log-loss, with g and h its first two derivatives at the margins so far::
+
+        Obj = sum_i (g_i f(x_i) + h_i f(x_i)^2 / 2) + gamma T + lambda/2 |w|^2 + alpha |w|_1
+        w*  = -G / (H + lambda)                                        (alpha = 0)
+        gain of a split = G_L^2/(H_L+lambda) + G_R^2/(H_R+lambda) - G^2/(H+lambda)
+        F(x) = base + sum_t learning_rate f_t(x)
+
+    Two classes have one margin and probabilities 1 / (1 + exp(-F)); K > 2 classes have K, a tree
+    each a round, and their softmax.
+
+    Parameters
+    ----------
+    tree_method : {'exact', 'approx', 'hist'}, default='exact'
+        'exact' looks at every cut, in float32 as XGBoost's own 'exact' does: the same trees and
+        margins, bit for bit, where no rows or columns are drawn and no weights are given.
+        'approx' looks at cuts of equal hessian, proposed anew for each tree. 'hist' at the cuts
+        of bins made once.
+    n_estimators : int, default=100
+        Rounds.
+    learning_rate : float, default=0.3
+        Shrinks every tree.
+    max_depth : int, default=6
+    reg_lambda : float, default=1.0
+        Cost of squared weights.
+    reg_alpha : float, default=0.0
+        Cost of absolute weights.
+    gamma : float, default=0.0
+        Splits of two leaves that gain less are undone when the tree is complete.
+    min_child_weight : float, default=1.0
+        Least sum of hessians on either side.
+    max_delta_step : float, default=0.0
+        Most a weight may be, before shrinkage; 0: anything.
+    subsample : float, default=1.0
+        Each row is seen by a round with this probability.
+    colsample_bytree, colsample_bylevel, colsample_bynode : float, default=1.0
+        Share of the columns drawn for each tree, of those for each level, of those for each node.
+    base_score : float, default=None
+        A probability (two classes), or the margin that all classes start from. None: the log-odds
+        of the classes' shares.
+    max_bin : int, default=256
+        Bins of a column, the one for missing values among them; not used by 'exact'.
+    proposal : {'global', 'local'}, default='global'
+        Of 'approx': cuts are proposed once for each tree, or anew for each node.
+    monotone_constraints : sequence of {-1, 0, 1} or dict, default=None
+        1: the score must not fall as the column grows, -1: not rise. A dict names columns.
+    objective : callable, default=None
+        ``objective(y, margin)`` returns gradient and hessian; y are class indices. None: log-loss.
+    class_weight : dict, 'balanced' or None, default=None
+    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
+        Columns whose values are categories: a node divides them into two sets, along the order
+        of their G / (H + lambda); codes that the node has not seen count as missing.
+    validation_fraction : float, default=None
+        Share of the training rows held out to decide how many rounds to keep; None holds out
+        none. Rows of one group stay together.
+    n_iter_no_change : int, default=10
+        Rounds without a lower validation loss after which boosting ends.
+    n_jobs : int, default=None
+        Threads; the result does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seeds the draws of rows and columns and the validation share.
+
+    Attributes
+    ----------
+    vote_ : Vote
+        The base score (voter 1) and the trees, of constant weight 1.
+    classes_ : ndarray of shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if X had column names.
+    n_features_used_ : int
+        Columns the vote reads.
+    features_used_ : ndarray
+        Their names, or positions.
+    n_estimators_ : int
+        Rounds kept.
+    validation_losses_ : ndarray
+        Held-out loss after each round; empty if none was held out.
+    stopped_ : str
+        'all rounds' or 'validation'.
+
+    Notes
+    -----
+    `decision_function` adds the float32 leaves in float64, so that contributions sum to it;
+    `margin_in_float32` adds them as XGBoost does. Sample weights multiply gradients in float64
+    (there: in float32), so that weight 2 is the row twice. Missing values are learned to go to
+    the better side of each split. A zero of a sparse table is a value.
+
+    References
+    ----------
+    Chen & Guestrin (2016), "XGBoost: a scalable tree boosting system", KDD, sections 2 and 3.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from psephos import NewtonBoostingClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = NewtonBoostingClassifier(n_estimators=10, max_depth=3).fit(X, y)
+    >>> model.vote_.n_voters
+    11
+    """
+
+    anatomy: ClassVar[Anatomy] = _anatomy()
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        **_SHARED,
+        "objective": ObjectiveParameter(None),
+        "class_weight": ClassWeight(),
+    }
+    extras: ClassVar[tuple[str, ...]] = _EXTRAS
+
+    def __init__(
+        self,
+        tree_method: str = "exact",
+        *,
+        n_estimators: int = 100,
+        learning_rate: float = 0.3,
+        max_depth: int = 6,
+        reg_lambda: float = 1.0,
+        reg_alpha: float = 0.0,
+        gamma: float = 0.0,
+        min_child_weight: float = 1.0,
+        max_delta_step: float = 0.0,
+        subsample: float = 1.0,
+        colsample_bytree: float = 1.0,
+        colsample_bylevel: float = 1.0,
+        colsample_bynode: float = 1.0,
+        base_score: float | None = None,
+        max_bin: int = 256,
+        proposal: str = "global",
+        monotone_constraints: Any = None,
+        objective: Any = None,
+        class_weight: Any = None,
+        categorical_features: Any = "from_dtype",
+        validation_fraction: float | None = None,
+        n_iter_no_change: int = 10,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.tree_method = tree_method
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_depth = max_depth
+        self.reg_lambda = reg_lambda
+        self.reg_alpha = reg_alpha
+        self.gamma = gamma
+        self.min_child_weight = min_child_weight
+        self.max_delta_step = max_delta_step
+        self.subsample = subsample
+        self.colsample_bytree = colsample_bytree
+        self.colsample_bylevel = colsample_bylevel
+        self.colsample_bynode = colsample_bynode
+        self.base_score = base_score
+        self.max_bin = max_bin
+        self.proposal = proposal
+        self.monotone_constraints = monotone_constraints
+        self.objective = objective
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context
+    ) -> tuple[Vote, dict[str, Any]]:
+        data = Training(table, *labels, weight)
+        objective = classification(self.objective, labels.target.n_classes)
+        return fit_newton(self, data, context, objective, Readout("sum", "logistic"))
+
+    def margin_in_float32(self, X: Any) -> NDArray[np.float32]:
+        """Return the score with leaves added to the base score in float32, tree by tree.
+
+        With ``tree_method='exact'`` these are XGBoost's margins, bit for bit.
+
+        Returns
+        -------
+        margin : ndarray of shape (n_samples,) for two classes, else (n_samples, n_classes)
+        """
+        return single_margin(self.vote_, self._values(X))
+
+
+class NewtonBoostingRegressor(VoteRegressor):
+    """Second-order gradient boosting of trees for numbers: squared error, or a custom objective.
+
+    As NewtonBoostingClassifier, with one margin, which is the answer itself.
+
+    Parameters
+    ----------
+    tree_method : {'exact', 'approx', 'hist'}, default='exact'
+        See NewtonBoostingClassifier.
+    n_estimators : int, default=100
+        Rounds.
+    learning_rate : float, default=0.3
+    max_depth : int, default=6
+    reg_lambda : float, default=1.0
+    reg_alpha : float, default=0.0
+    gamma : float, default=0.0
+    min_child_weight : float, default=1.0
+        Least sum of hessians on either side: of weights, for squared error.
+    max_delta_step : float, default=0.0
+    subsample : float, default=1.0
+    colsample_bytree, colsample_bylevel, colsample_bynode : float, default=1.0
+    base_score : float, default=None
+        The number that boosting starts from; None: the mean.
+    max_bin : int, default=256
+    proposal : {'global', 'local'}, default='global'
+    monotone_constraints : sequence of {-1, 0, 1} or dict, default=None
+    objective : 'squared_error' or callable, default='squared_error'
+        ``objective(y, margin)`` returns gradient and hessian; it starts from `base_score` or 0.
+    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
+    validation_fraction : float, default=None
+        Share of the training rows held out to decide how many rounds to keep, by squared error.
+    n_iter_no_change : int, default=10
+    n_jobs : int, default=None
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    vote_ : Vote
+        The base score (voter 1) and the trees, of constant weight 1.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if X had column names.
+    n_features_used_ : int
+    features_used_ : ndarray
+    n_estimators_ : int
+        Rounds kept.
+    validation_losses_ : ndarray
+    stopped_ : str
+        'all rounds' or 'validation'.
+
+    Notes
+    -----
+    Targets, gradients and leaves are float32, as XGBoost's are: of y, 7 digits count.
+
+    References
+    ----------
+    Chen & Guestrin (2016), "XGBoost: a scalable tree boosting system", KDD, sections 2 and 3.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from psephos import NewtonBoostingRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = NewtonBoostingRegressor(n_estimators=10, max_depth=2).fit(X, y)
+    >>> model.vote_.n_voters
+    11
+    """
+
+    anatomy: ClassVar[Anatomy] = _anatomy()
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        **_SHARED,
+        "objective": ObjectiveParameter("squared_error"),
+    }
+    extras: ClassVar[tuple[str, ...]] = _EXTRAS
+
+    def __init__(
+        self,
+        tree_method: str = "exact",
+        *,
+        n_estimators: int = 100,
+        learning_rate: float = 0.3,
+        max_depth: int = 6,
+        reg_lambda: float = 1.0,
+        reg_alpha: float = 0.0,
+        gamma: float = 0.0,
+        min_child_weight: float = 1.0,
+        max_delta_step: float = 0.0,
+        subsample: float = 1.0,
+        colsample_bytree: float = 1.0,
+        colsample_bylevel: float = 1.0,
+        colsample_bynode: float = 1.0,
+        base_score: float | None = None,
+        max_bin: int = 256,
+        proposal: str = "global",
+        monotone_constraints: Any = None,
+        objective: Any = "squared_error",
+        categorical_features: Any = "from_dtype",
+        validation_fraction: float | None = None,
+        n_iter_no_change: int = 10,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.tree_method = tree_method
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_depth = max_depth
+        self.reg_lambda = reg_lambda
+        self.reg_alpha = reg_alpha
+        self.gamma = gamma
+        self.min_child_weight = min_child_weight
+        self.max_delta_step = max_delta_step
+        self.subsample = subsample
+        self.colsample_bytree = colsample_bytree
+        self.colsample_bylevel = colsample_bylevel
+        self.colsample_bynode = colsample_bynode
+        self.base_score = base_score
+        self.max_bin = max_bin
+        self.proposal = proposal
+        self.monotone_constraints = monotone_constraints
+        self.objective = objective
+        self.categorical_features = categorical_features
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context
+    ) -> tuple[Vote, dict[str, Any]]:
+        data = Training(table, *labels, weight)
+        return fit_newton(
+            self, data, context, regression(self.objective), Readout("sum", "identity")
+        )
+
+    def margin_in_float32(self, X: Any) -> NDArray[np.float32]:
+        """Return the answer with leaves added to the base score in float32, tree by tree.
+
+        With ``tree_method='exact'`` these are XGBoost's predictions, bit for bit.
+
+        Returns
+        -------
+        margin : ndarray of shape (n_samples,)
+        """
+        return single_margin(self.vote_, self._values(X))

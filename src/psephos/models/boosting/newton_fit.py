@@ -1,0 +1,201 @@
+"""The loop of second-order boosting: from a table to a vote of a base score and trees."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
+
+from psephos._errors import PsephosError
+from psephos._input import Context, Table
+from psephos.kernels.newton_gain import Penalty
+from psephos.models.boosting.common import hold_out
+from psephos.models.boosting.losses import Objective
+from psephos.models.boosting.newton_tables import single_values, tree_voters
+from psephos.models.training import Training
+from psephos.trees.newton import Draws, Growth, NewtonTree, drawn
+from psephos.trees.newton_grow import grower
+from psephos.vote import Constant, ConstantVoters, Readout, Vote, join
+
+__all__ = ["Round", "fit_newton"]
+
+_Floats = NDArray[np.float64]
+_Singles = NDArray[np.float32]
+_ROWS, _COLUMNS, _SPLIT = 1, 2, 3  # task ids of seeds
+
+
+def fit_newton(
+    model: Any, data: Training, context: Context, objective: Objective, readout: Readout
+) -> tuple[Vote, dict[str, Any]]:
+    """Boost trees with the parameters of a recipe."""
+    if model.validation_fraction is not None:
+        train, rest = _hold_out(data, context, model.validation_fraction)
+        boosted = _Boosting(model, data.take(train), context, objective)
+        reason = boosted.run(data.take(rest))
+    else:
+        boosted = _Boosting(model, data, context, objective)
+        reason = boosted.run(None)
+    vote = vote_of(boosted, data, readout)
+    return vote, {
+        "n_estimators_": len(boosted.rounds),
+        "validation_losses_": np.array(boosted.losses),
+        "stopped_": reason,
+    }
+
+
+def _hold_out(data: Training, context: Context, share: float) -> Any:
+    if data.target.n_classes:
+        return hold_out(data.y, context, share)
+    kind: Any = ShuffleSplit if context.groups is None else GroupShuffleSplit
+    splitter = kind(1, test_size=share, random_state=context.integer(_SPLIT))
+    try:
+        if share * len(data.y) < 1.0:
+            raise ValueError("that is less than one row")
+        train, held = next(splitter.split(data.y, data.y, context.groups))
+    except ValueError as error:
+        raise PsephosError(
+            f"validation_fraction={share} of {len(data.y)} rows cannot be held out ({error}): "
+            "hold out another share, or none."
+        ) from None
+    return np.sort(train), np.sort(held)
+
+
+class Round(NamedTuple):
+    """The trees of one round, one for each output."""
+
+    trees: list[NewtonTree]
+
+
+class _Boosting:
+    """The loop, and what it has found."""
+
+    def __init__(self, model: Any, data: Training, context: Context, objective: Objective) -> None:
+        self.model, self.data, self.context, self.objective = model, data, context, objective
+        self.values = single_values(data.table)
+        n = self.values.shape[1]
+        self.growth = Growth(
+            penalty=penalty(model),
+            max_depth=model.max_depth,
+            directions=directions(model.monotone_constraints, data.table),
+        )
+        self.grow = grower(model, self.values, data.table.n_codes)
+        self.base = objective.start(data.y, data.weight, model.base_score)
+        self.margin = np.repeat(self.base[None], n, axis=0)
+        weight = data.weight
+        self.weight = None if (weight == 1.0).all() else weight
+        self.rounds: list[Round] = []
+        self.losses: list[float] = []
+
+    def run(self, held: Training | None) -> str:
+        """Grow all rounds, or until the held-out loss has long been above its least."""
+        k = len(self.base)
+        gh = np.empty((k, len(self.margin), 2), np.float32)
+        rest = single_values(held.table) if held is not None else None
+        margin = np.repeat(self.base[None], len(held.y), axis=0) if held is not None else None
+        for _ in range(self.model.n_estimators):
+            trees = self._round(gh)
+            if held is None or rest is None or margin is None:
+                continue
+            for c, tree in enumerate(trees):
+                margin[:, c] += tree.answer[tree.leaves(rest)]
+            self.losses.append(self.objective.loss(margin, held.y, held.weight))
+            best = int(np.argmin(self.losses)) + 1
+            if len(self.rounds) - best >= self.model.n_iter_no_change:
+                del self.rounds[best:]
+                return "validation"
+        if self.losses:
+            del self.rounds[int(np.argmin(self.losses)) + 1 :]
+        return "all rounds"
+
+    def _round(self, gh: _Singles) -> list[NewtonTree]:
+        """Grow one tree for each output, all from the same margins."""
+        t = len(self.rounds)
+        self.objective.gradients(self.margin, self.data.y, gh)
+        rows = self._rows(t)
+        trees: list[NewtonTree] = []
+        for c in range(len(gh)):
+            pair: Any = gh[c]
+            if self.weight is not None:  # exact for whole weights: weight 2 is the row twice
+                pair = pair * self.weight[:, None]
+            tree, answers = self.grow(pair, self.growth, self._draws(rows, t, c))
+            self.margin[:, c] += answers
+            trees.append(tree)
+        self.rounds.append(Round(trees))
+        return trees
+
+    def _rows(self, t: int) -> NDArray[np.bool_]:
+        n, share = len(self.margin), self.model.subsample
+        if share >= 1.0:
+            return np.ones(n, np.bool_)
+        rng = self.context.generator(_ROWS, t)
+        rows = rng.random(n) < share
+        rows[rng.integers(n)] = True  # never none
+        return rows
+
+    def _draws(self, rows: NDArray[np.bool_], t: int, c: int) -> Draws:
+        m, p = self.model, len(self.values)
+        shares = (m.colsample_bytree, m.colsample_bylevel, m.colsample_bynode)
+        if min(shares) >= 1.0:
+            return Draws(rows, np.arange(p))
+        rng = self.context.generator(_COLUMNS, t, c)
+        tree = drawn(rng, np.arange(p), shares[0])
+        return Draws(rows, tree, shares[1], shares[2], rng, p)
+
+
+def penalty(model: Any) -> Penalty:
+    """Return the costs as float32 holds them."""
+    numbers = (model.reg_lambda, model.reg_alpha, model.max_delta_step, model.min_child_weight)
+    local = (model.tree_method, model.proposal) == ("approx", "local")
+    return Penalty(
+        *(float(np.float32(v)) for v in numbers),
+        constrained=model.monotone_constraints is not None,
+        share=1.0 / model.max_bin if local else 0.0,
+    )
+
+
+def directions(given: Any, table: Table) -> NDArray[np.int64]:
+    """Return a direction per column.
+
+    Raises
+    ------
+    PsephosError
+        If there are not as many as columns, one is not -1, 0 or 1, or a category has one.
+    """
+    p = table.values.shape[1]
+    if given is None:
+        return np.zeros(p, np.int64)
+    words = table.schema.words().columns
+    if isinstance(given, dict):
+        unknown = [name for name in given if name not in words]
+        if unknown:
+            raise PsephosError(
+                f"monotone_constraints names {unknown[0]!r}, which is not a column of the table."
+            )
+        given = [given.get(name, 0) for name in words]
+    signs = np.asarray(given)
+    if signs.shape != (p,) or not np.isin(signs, (-1, 0, 1)).all():
+        raise PsephosError(
+            f"monotone_constraints is {str(given)[:60]}: give -1, 0 or 1 for each of the {p} "
+            "columns, or a dict from names to them."
+        )
+    for j in np.flatnonzero(signs):
+        if int(j) in table.n_codes:
+            raise PsephosError(
+                f"monotone_constraints gives column {words[j]!r} a direction, but its values are "
+                "categories, which have no order: give 0."
+            )
+    return signs.astype(np.int64)
+
+
+def vote_of(boosted: _Boosting, data: Training, readout: Readout) -> Vote:
+    """Return the vote of the base score and all trees, each heard with weight 1."""
+    p, k = len(boosted.values), len(boosted.base)
+    base = ConstantVoters(p, boosted.base.astype(np.float64)[None], "the base score")
+    trees = [(c, tree) for r in boosted.rounds for c, tree in enumerate(r.trees)]
+    voters = join(
+        [
+            (np.array([0], np.intp), base),
+            (np.arange(1, len(trees) + 1, dtype=np.intp), tree_voters(trees, p, k)),
+        ]
+    )
+    return Vote(voters, Constant(p, np.ones(len(trees) + 1)), readout, data.target)

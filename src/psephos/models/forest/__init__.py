@@ -1,0 +1,13 @@
+"""Forests: trees grown apart, whose mean is the answer."""
+
+from psephos.models.forest.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
+from psephos.models.forest.pure import PureRandomForestClassifier
+from psephos.models.forest.random_forest import RandomForestClassifier, RandomForestRegressor
+
+__all__ = [
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
+    "PureRandomForestClassifier",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
+]

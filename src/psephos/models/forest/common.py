@@ -1,0 +1,195 @@
+"""What forests share: their parameters, their growth, and what is asked of a fitted one."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.inspection import permutation_importance
+
+from psephos._errors import PsephosError
+from psephos._input import Context, Table
+from psephos._params import ClassWeight, Constraint, Flag, Interval, Jobs, OneOf, Options, Seed
+from psephos.base import Labels
+from psephos.kernels.forest_grow import Rule
+from psephos.models.forest.memory import ForestMemory
+from psephos.trees.bins import MAX_BINS
+from psephos.trees.forest import Forest, grow_forest
+from psephos.trees.forest_rows import Rows
+from psephos.vote import Constant, Readout, TreeVoters, Vote
+
+__all__ = ["CLASSES", "NUMBERS", "Grown", "fit_forest", "tree_voters"]
+
+_Floats = NDArray[np.float64]
+
+_SHARE = Interval(0, 1, open_low=True)
+_PART = Interval(0, 1, open_low=True, open_high=True)
+_SHARED: Mapping[str, Constraint] = {
+    "n_estimators": Interval(1, whole=True),
+    "max_depth": OneOf((Interval(1, whole=True),), none=True),
+    "min_samples_split": OneOf((Interval(2, whole=True), _PART)),
+    "min_samples_leaf": OneOf((Interval(1, whole=True), _PART)),
+    "min_weight_fraction_leaf": Interval(0, 0.5, open_high=True),
+    "max_features": OneOf(
+        (Interval(1, whole=True), _SHARE, Options(("sqrt", "log2"))), none=True
+    ),
+    "bootstrap": Flag(),
+    "oob_score": Flag(),
+    "max_samples": OneOf((Interval(1, whole=True), _SHARE), none=True),
+    "max_bins": Interval(2, MAX_BINS, whole=True),
+    "n_jobs": Jobs(),
+    "random_state": Seed(),
+}  # fmt: skip
+CLASSES: Mapping[str, Constraint] = {
+    "criterion": Options(("gini", "entropy", "log_loss")),
+    "class_weight": ClassWeight(),
+    **_SHARED,
+}
+NUMBERS: Mapping[str, Constraint] = {
+    "criterion": Options(("squared_error", "poisson")),
+    **_SHARED,
+}
+
+
+class Grown:
+    """What can be asked of any fitted forest."""
+
+    vote_: Vote
+    memory_: ForestMemory
+    _fitted: Any
+    _values: Any
+
+    @property
+    def impurity_importance_(self) -> _Floats:
+        """Each column's share of the decrease of the impurity, the mean over trees; (p,)."""
+        self._fitted()
+        return self.memory_.impurity
+
+    def permutation_importance(
+        self, X: Any, y: Any, *, n_repeats: int = 5, random_state: Any = None, **options: Any
+    ) -> Any:
+        """Return how much worse the forest answers when a column's values change rows.
+
+        Parameters
+        ----------
+        X, y : table of shape (n, p), array of shape (n,)
+            Best rows that the forest was not fitted on: on its own it also counts what it has
+            learned by heart.
+        n_repeats : int, default=5
+        random_state : int, RandomState or None, default=None
+        **options
+            Of scikit-learn's `permutation_importance`: `scoring`, `sample_weight`, `max_samples`,
+            `n_jobs`. The default score is accuracy, or R^2.
+
+        Returns
+        -------
+        Bunch
+            `importances_mean` and `importances_std`, each (p,), and `importances` (p, n_repeats).
+        """
+        self._fitted()
+        ask: Any = permutation_importance
+        return ask(self, X, y, n_repeats=n_repeats, random_state=random_state, **options)
+
+
+def fit_forest(
+    model: Any, table: Table, labels: Labels, weight: _Floats, context: Context, *, random: bool
+) -> tuple[Vote, dict[str, Any]]:
+    """Return the vote of a forest, and its memory and out-of-bag answers."""
+    if model.oob_score and not model.bootstrap:
+        raise PsephosError(
+            "oob_score=True needs rows that a tree was not grown on: set bootstrap=True."
+        )
+    n_classes = labels.target.n_classes
+    if model.criterion == "poisson" and (labels.y < 0).any():
+        raise PsephosError("criterion='poisson' needs numbers of at least 0: y has one below.")
+    rows = Rows.of(table.values, table.n_codes, labels.y, weight, model.max_bins, model.n_jobs)
+    seeds = np.array(
+        [context.generator(t).integers(2**64, dtype=np.uint64) for t in range(model.n_estimators)]
+    )
+    size = rows.n_draws(model.max_samples) if model.bootstrap else 0
+    memory = ForestMemory(np.empty(0), seeds, rows.mass, size)
+    criterion = "entropy" if model.criterion == "log_loss" else model.criterion
+    rule = _rule(model, len(rows.mass), table.values.shape[1])
+    grown = (rows, n_classes, criterion, rule, seeds, memory.draws, model.n_jobs)
+    forest = grow_forest(*grown, float(model.min_weight_fraction_leaf), random)
+    voters = tree_voters(forest, labels.target, table.values.shape[1])
+    readout = Readout("normalised", "share" if n_classes else "identity")
+    uniform = Constant(voters.n_features, np.ones(voters.n_voters))
+    memory = ForestMemory(forest.impurity_importance(), seeds, rows.mass, size)
+    extras = {"memory_": memory, **_out_of_bag(model, forest, memory, rows, labels, weight)}
+    return Vote(voters, uniform, readout, labels.target), extras
+
+
+def _rule(model: Any, n: int, p: int) -> Rule:
+    """Return the rule of growth that a model's parameters ask for."""
+    split, leaf = model.min_samples_split, model.min_samples_leaf
+    wanted = model.max_features
+    if wanted in ("sqrt", "log2"):
+        columns = int(np.sqrt(p) if wanted == "sqrt" else np.log2(p))
+    elif wanted is None:
+        columns = p
+    else:
+        columns = wanted if isinstance(wanted, int | np.integer) else int(wanted * p)
+    return Rule(
+        2**31 if model.max_depth is None else int(model.max_depth),
+        int(split) if split >= 2 else max(2, int(np.ceil(split * n))),
+        int(leaf) if leaf >= 1 else int(np.ceil(leaf * n)),
+        int(min(max(columns, 1), p)),
+    )
+
+
+def tree_voters(forest: Forest, target: Any, n_features: int) -> TreeVoters:
+    """Return the trees as voters: shares p of K classes vote (K p - 1) / (K - 1).
+
+    That is sum_k p_k code_k of the target's coding; of two classes one number, 2 p - 1.
+    """
+    nodes, k = forest.nodes(), target.n_classes
+    value = np.empty((len(nodes.column), target.n_outputs))
+    for t, start in enumerate(nodes.root.tolist()):
+        said = forest.answers(t)
+        part = value[start : start + len(said)]
+        if k:
+            np.multiply(said[:, 1:] if k == 2 else said, k, out=part)
+            part -= 1.0
+            part /= k - 1
+        else:
+            part[:] = said
+    columns = np.unique(nodes.column[nodes.column >= 0])
+    feature = np.where(nodes.column >= 0, np.searchsorted(columns, nodes.column), -1)
+    return TreeVoters(
+        n_features,
+        columns.astype(np.intp),
+        nodes.root,
+        feature.astype(np.intp),
+        nodes.threshold,
+        nodes.missing_left,
+        nodes.first,
+        nodes.second,
+        value,
+        single=False,
+        category_ptr=nodes.category_ptr,
+        category_left=nodes.category_left,
+    )
+
+
+def _out_of_bag(
+    model: Any, forest: Forest, memory: ForestMemory, rows: Rows, labels: Labels, weight: _Floats
+) -> dict[str, Any]:
+    """Return the answers of the trees that a row was left out of, and how good they are."""
+    name = "oob_decision_function_" if forest.n_classes else "oob_prediction_"
+    draws = memory.draws
+    if not model.oob_score or draws is None:
+        return {"oob_score_": None, name: None}
+    answers = forest.out_of_bag(draws, memory.seeds, model.n_jobs)[rows.group]
+    heard = ~np.isnan(answers[:, 0])
+    y, w = labels.y[heard], weight[heard]
+    if not heard.any():
+        score = np.nan
+    elif forest.n_classes:
+        score = np.average(answers[heard].argmax(axis=1) == y, weights=w)
+    else:
+        answers = answers[:, 0]
+        error = (w * (y - answers[heard]) ** 2).sum()
+        spread = (w * (y - np.average(y, weights=w)) ** 2).sum()
+        score = 1.0 - error / spread if spread > 0.0 else np.nan
+    return {"oob_score_": float(score), name: answers}

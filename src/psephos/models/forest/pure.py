@@ -1,0 +1,201 @@
+"""Pure random forests: cells that no label had a say in."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._input import Context, Table
+from psephos._params import ClassWeight, Constraint, Interval, Jobs, OneOf, Options, Seed
+from psephos.base import Anatomy, Labels, VoteClassifier
+from psephos.kernels._jit import run_blocks
+from psephos.trees.forest_pure import SPLITS, PureTree, pure_tree, theory_leaves
+from psephos.trees.forest_rows import number_of
+from psephos.vote import Constant, Readout, TreeVoters, Vote
+
+__all__ = ["PureRandomForestClassifier"]
+
+_Floats = NDArray[np.float64]
+
+
+class PureRandomForestClassifier(VoteClassifier):
+    """Pure random forest: cells drawn at random, each voting the class shares of its rows.
+
+    Every column is scaled to [0, 1] by its least and greatest training value. A tree divides the
+    cube into k cells without looking at the labels, by one of three rules::
+
+        uniform    a cell, a coordinate and a place on its side, all drawn evenly
+        midpoint   a cell and a coordinate drawn evenly; cut in the middle
+        balanced   all cells, level by level; each coordinate once a round, in random order; middle
+
+    The vote of a cell is the share of each class among the training rows in it, 1 / K where it is
+    empty, and the forest is the mean. These are the forests whose rates of convergence are known:
+    with n rows and d columns, k cells as below, and a Lipschitz eta, the excess risk falls at
+    least like n^(-1 / (8d + 2)), n^(-1 / (3.87d + 2)) and (ln n / n)^(1 / (d + 2)).
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Trees.
+    split : {'uniform', 'midpoint', 'balanced'}, default='uniform'
+        The rule.
+    max_leaf_nodes : int, default=None
+        Cells of a tree, k, at least 2. None is what the theory balances: n^(4d / (4d + 1)) of
+        uniform cuts, n^(3.87d / (3.87d + 2)) of midpoints, (n / ln n)^(d / (d + 2)) of balanced
+        cells.
+    class_weight : dict, 'balanced' or None, default=None
+        Weights of the classes, times `sample_weight`.
+    n_jobs : int, default=None
+        Threads that grow trees; the forest does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seeds the cuts, those of tree t by t.
+
+    Attributes
+    ----------
+    vote_ : Vote
+        The fitted vote.
+    classes_ : ndarray of shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if X had column names.
+    n_features_used_ : int
+    features_used_ : ndarray
+    feature_importances_ : ndarray of shape (n_features,)
+        The vote's own. It says nothing of the labels here: columns are drawn evenly.
+    n_leaves_ : int
+        Cells of each tree.
+
+    Notes
+    -----
+    A column of one value is not a coordinate: d counts those that vary. Beyond the training rows'
+    least and greatest values the outermost cells go on. A missing value goes to a side of a cut
+    with the share of its length, drawn once a cut. Columns are numbers: make categories numeric.
+    The number of rows n is the sum of the weights if they are whole numbers.
+
+    The rates are upper bounds and far from tight for the first two rules; what can be seen at
+    finite n is the shape of the cells. The sides of the cell of a random point shrink like
+    k^(-1 / (3d)), k^(-1 / (2d)) and k^(-1 / d), see ``examples/plot_forest_rates.py``. The third
+    rule follows Breiman's forests in that every coordinate is cut in turn; where the data choose
+    the order of coordinates the logarithm is lost, and here they do not.
+
+    References
+    ----------
+    Gao & Zhou (2020), "Towards convergence rate analysis of random forests for classification",
+    NeurIPS 33; Gao, Xu & Zhou (2022), Artificial Intelligence 313. The third rule is
+    reconstructed from the rate. Biau, Devroye & Lugosi (2008), "Consistency of random forests and
+    other averaging classifiers", JMLR 9: pure random forests.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from psephos import PureRandomForestClassifier
+    >>> X, y = make_moons(400, noise=0.2, random_state=0)
+    >>> model = PureRandomForestClassifier(split="midpoint", random_state=0)
+    >>> bool(model.fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.9), model.n_leaves_
+    (True, 67)
+    """
+
+    anatomy: ClassVar[Anatomy] = Anatomy(
+        voters=("tree voters",),
+        weighting="constant",
+        readout="normalised",
+        found_by="cells drawn without labels",
+    )
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "n_estimators": Interval(1, whole=True),
+        "split": Options(tuple(SPLITS)),
+        "max_leaf_nodes": OneOf((Interval(2, whole=True),), none=True),
+        "class_weight": ClassWeight(),
+        "n_jobs": Jobs(),
+        "random_state": Seed(),
+    }
+    extras: ClassVar[tuple[str, ...]] = ("n_leaves_",)
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        split: str = "uniform",
+        max_leaf_nodes: int | None = None,
+        class_weight: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.split = split
+        self.max_leaf_nodes = max_leaf_nodes
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context
+    ) -> tuple[Vote, dict[str, Any]]:
+        X = np.ascontiguousarray(table.dense())
+        columns, low, high = _ranges(X)
+        leaves = self._leaves(len(columns), number_of(weight, len(weight)))
+        grown: list[Any] = [None] * self.n_estimators
+        k = labels.target.n_classes
+
+        def work(t: int) -> None:
+            tree = pure_tree(self.split, len(columns), leaves, context.integer(t))
+            cuts = _in_units(tree, low, high)
+            shares = tree.shares(X, labels.y, weight, columns, cuts, k)
+            grown[t] = tree, cuts, (k * (shares[:, 1:] if k == 2 else shares) - 1.0) / (k - 1)
+
+        run_blocks(work, self.n_estimators, self.n_jobs)
+        voters = _voters(grown, columns, X.shape[1])
+        uniform = Constant(X.shape[1], np.ones(self.n_estimators))
+        vote = Vote(voters, uniform, Readout("normalised", "share"), labels.target)
+        return vote, {"n_leaves_": leaves}
+
+    def _leaves(self, n_columns: int, n_rows: float) -> int:
+        """Return the number of cells; one where no column varies."""
+        if n_columns == 0:
+            return 1
+        return self.max_leaf_nodes or theory_leaves(self.split, n_columns, n_rows)
+
+
+def _ranges(X: _Floats) -> tuple[NDArray[np.intp], _Floats, _Floats]:
+    """Return the columns that vary, and their least and greatest values."""
+    known = np.where(np.isnan(X), np.inf, X)
+    low = known.min(axis=0)
+    high = np.where(np.isnan(X), -np.inf, X).max(axis=0)
+    columns = np.flatnonzero(low < high).astype(np.intp)
+    return columns, low[columns], high[columns]
+
+
+def _in_units(tree: PureTree, low: _Floats, high: _Floats) -> _Floats:
+    """Return the cuts of a tree in the units of the columns; NaN at a leaf."""
+    cuts = np.full(len(tree.cut), np.nan)
+    inner = tree.link[:, 0] >= 0
+    f, u = tree.link[inner, 0], tree.cut[inner]
+    cuts[inner] = (1.0 - u) * low[f] + u * high[f]
+    return cuts
+
+
+def _voters(
+    grown: list[tuple[PureTree, _Floats, _Floats]], columns: NDArray[np.intp], n_features: int
+) -> TreeVoters:
+    """Return the trees as voters."""
+    sizes = np.array([len(cuts) for _, cuts, _ in grown], np.intp)
+    root = np.cumsum(sizes) - sizes
+    link = np.concatenate([tree.link for tree, _, _ in grown])
+    inner = link[:, 0] >= 0
+    first = np.where(inner, link[:, 1] + np.repeat(root, sizes), 0).astype(np.intp)
+    read, feature = np.unique(link[inner, 0], return_inverse=True)
+    local = np.full(len(link), -1, np.intp)
+    local[inner] = feature
+    return TreeVoters(
+        n_features,
+        columns[read],
+        root,
+        local,
+        np.concatenate([cuts for _, cuts, _ in grown]),
+        np.concatenate([tree.missing_left for tree, _, _ in grown]),
+        first,
+        np.where(inner, first + 1, 0).astype(np.intp),
+        np.concatenate([value for _, _, value in grown]),
+        single=False,
+    )

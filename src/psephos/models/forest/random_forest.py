@@ -1,0 +1,317 @@
+"""Random forests."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._input import Context, Table
+from psephos._params import Constraint
+from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
+from psephos.models.forest.common import CLASSES, NUMBERS, Grown, fit_forest
+from psephos.models.forest.uncertainty import (
+    NumberUncertainty,
+    Uncertainty,
+    class_uncertainty,
+    number_uncertainty,
+)
+from psephos.vote import Vote
+
+__all__ = ["RandomForestClassifier", "RandomForestRegressor"]
+
+_Floats = NDArray[np.float64]
+
+
+class RandomForestClassifier(Grown, VoteClassifier):
+    """Random forest: trees on bootstrap samples, a few columns drawn at every split.
+
+    Tree t is grown on rows drawn with replacement. At a node `max_features` columns are drawn
+    and the best of their cuts is made, until leaves are pure. Its vote is the share of each class
+    p_tk(x) among the training rows of the leaf that x reaches, and the forest is their mean::
+
+        p_k(x) = 1/T sum_t p_tk(x)
+
+    In the coding of the vote a share is (K p_k - 1) / (K - 1), 2 p - 1 of two classes, so
+    ``decision_function`` is that of the mean and `predict_proba` is the mean itself.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Trees, T.
+    criterion : {'gini', 'entropy', 'log_loss'}, default='gini'
+        The impurity that a cut is to decrease; the last two are the same.
+    max_depth : int, default=None
+        Most cuts above a leaf; None is no limit.
+    min_samples_split : int or float, default=2
+        Least rows of a node that is cut; below 1 a share of the distinct rows.
+    min_samples_leaf : int or float, default=1
+        Least rows on either side of a cut; below 1 a share of the distinct rows. Rows are counted
+        once, however often they were drawn.
+    min_weight_fraction_leaf : float, default=0.0
+        Least share of a tree's weight on either side of a cut.
+    max_features : int, float, {'sqrt', 'log2'} or None, default='sqrt'
+        Columns drawn at a node: a number, a share, the root or the binary logarithm of their
+        number, or all. While all that were drawn have one value at the node more are drawn.
+    bootstrap : bool, default=True
+        False: every tree is grown on all rows.
+    oob_score : bool, default=False
+        Whether to answer every training row by the trees that were not grown on it.
+    class_weight : dict, 'balanced' or None, default=None
+        Weights of the classes, times `sample_weight`.
+    max_samples : int, float or None, default=None
+        Rows drawn for a tree, or their share; None is 1.0.
+    max_bins : int, default=255
+        Most bins of a numeric column: see Notes.
+    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
+        Columns whose values are categories, as in HistGradientBoostingClassifier.
+    n_jobs : int, default=None
+        Threads that grow trees; the forest does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seeds the draws, those of tree t by t.
+
+    Attributes
+    ----------
+    vote_ : Vote
+        The fitted vote.
+    classes_ : ndarray of shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if X had column names.
+    n_features_used_ : int
+    features_used_ : ndarray
+    feature_importances_ : ndarray of shape (n_features,)
+        The vote's own: each tree's weight, divided equally among the columns that it reads.
+    impurity_importance_ : ndarray of shape (n_features,)
+        Each column's share of the decrease of the impurity, the mean over trees: what scikit-learn
+        calls `feature_importances_`.
+    oob_score_ : float or None
+        Accuracy of the out-of-bag answers, by weight.
+    oob_decision_function_ : ndarray of shape (n_samples, n_classes) or None
+        Mean class shares of the trees that a row was left out of; NaN where there is none. Rows of
+        weight 0 have no line.
+    memory_ : ForestMemory
+        The seed of each tree, from which its sample can be drawn again.
+
+    Notes
+    -----
+    *Bins.* Columns are cut into at most `max_bins` bins of nearly equal weight before trees grow.
+    A column of at most that many distinct values loses nothing: a cut is then the midpoint between
+    the neighbouring values at the node. Missing values go to the side where they do better; a node
+    that saw none sends them where most rows went. Categories are divided into two sets: of two
+    classes the best, in the order of their shares; of more, one category against the rest. Those
+    that a node did not see go with the missing values.
+
+    *Weights* say how often a row is drawn; if all are whole numbers they are counts, and a tree
+    draws as many rows as their sum, else as many as there are rows. Rows of equal bins and label
+    are one row of added weight, drawn by their content and not by their place: weight 2 is the row
+    given twice.
+
+    *Three importances.* `impurity_importance_` is read off the training rows: it prefers columns
+    of many values, which have more cuts to choose from, and is positive for columns of noise.
+    ``permutation_importance(X, y)`` asks how much accuracy on given rows is lost when a column is
+    shuffled: near 0 for noise, but shared (and so low for each) among columns that stand in for
+    one another. `feature_importances_` only says who is read.
+
+    *Uncertainty*: see the method of that name.
+
+    References
+    ----------
+    Breiman (2001), "Random forests", Machine Learning 45. Breiman (1996), "Out-of-bag
+    estimation". Wager, Hastie & Efron (2014), "Confidence intervals for random forests: the
+    jackknife and the infinitesimal jackknife", JMLR 15.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from psephos import RandomForestClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = RandomForestClassifier(oob_score=True, random_state=0).fit(X, y)
+    >>> bool(model.oob_score_ > 0.95), model.uncertainty(X).epistemic.shape
+    (True, (178,))
+    """
+
+    anatomy: ClassVar[Anatomy] = Anatomy(
+        voters=("tree voters",),
+        weighting="constant",
+        readout="normalised",
+        found_by="trees grown apart, on samples of rows and columns",
+    )
+    constraints: ClassVar[Mapping[str, Constraint]] = CLASSES
+    extras: ClassVar[tuple[str, ...]] = ("memory_", "oob_score_", "oob_decision_function_")
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        criterion: str = "gini",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: Any = "sqrt",
+        bootstrap: bool = True,
+        oob_score: bool = False,
+        class_weight: Any = None,
+        max_samples: float | None = None,
+        max_bins: int = 255,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.bootstrap = bootstrap
+        self.oob_score = oob_score
+        self.class_weight = class_weight
+        self.max_samples = max_samples
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context
+    ) -> tuple[Vote, dict[str, Any]]:
+        return fit_forest(self, table, labels, weight, context, random=False)
+
+    def uncertainty(self, X: Any) -> Uncertainty:
+        """Return how sure the forest is of each row.
+
+        With H the entropy in nats and p_t(x) the class shares of tree t::
+
+            total     = H(mean_t p_t)
+            aleatoric = mean_t H(p_t)            what the trees say is open
+            epistemic = total - aleatoric >= 0   where they do not agree
+            variance  = var_t p_t                of single trees
+            jackknife = sum_i Cov_t(N_it, p_t)^2 - (s / T^2) sum_t (p_t - mean p)^2
+
+        The last is the variance of the forest's own answer over training samples (Wager, Hastie
+        & Efron 2014), from how often row i was drawn for tree t, corrected for few trees (it can
+        come out below 0). s is the number of draws a tree.
+
+        Returns
+        -------
+        Uncertainty
+            The first three have shape (n,), the others (n,) of the second of two classes, else
+            (n, n_classes); `jackknife` is None if ``bootstrap=False``.
+        """
+        return class_uncertainty(self.vote_, self.memory_, self._values(X))
+
+
+class RandomForestRegressor(Grown, VoteRegressor):
+    """Random forest for numbers: the mean of trees on bootstrap samples.
+
+    As `RandomForestClassifier`, with the mean number at a leaf in place of class shares, and by
+    default all columns looked at in every node, as in scikit-learn.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Trees, T.
+    criterion : {'squared_error', 'poisson'}, default='squared_error'
+        What a cut is to decrease: the sum of squares around the mean, or the Poisson deviance (y
+        at least 0). The absolute error is not offered: it has no sums a bin.
+    max_depth : int, default=None
+    min_samples_split : int or float, default=2
+    min_samples_leaf : int or float, default=1
+    min_weight_fraction_leaf : float, default=0.0
+    max_features : int, float, {'sqrt', 'log2'} or None, default=1.0
+        Columns drawn at a node: a number, a share, the root or the binary logarithm of their
+        number, or all.
+    bootstrap : bool, default=True
+    oob_score : bool, default=False
+    max_samples : int, float or None, default=None
+    max_bins : int, default=255
+    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
+    n_jobs : int, default=None
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    vote_ : Vote
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if X had column names.
+    n_features_used_ : int
+    features_used_ : ndarray
+    feature_importances_ : ndarray of shape (n_features,)
+    impurity_importance_ : ndarray of shape (n_features,)
+    oob_score_ : float or None
+        R^2 of the out-of-bag answers, by weight.
+    oob_prediction_ : ndarray of shape (n_samples,) or None
+        NaN where a row was drawn for every tree.
+    memory_ : ForestMemory
+
+    Notes
+    -----
+    See `RandomForestClassifier` for bins, weights, missing values and importances. Categories are
+    divided by the order of their means.
+
+    References
+    ----------
+    Breiman (2001), "Random forests", Machine Learning 45.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from psephos import RandomForestRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = RandomForestRegressor(oob_score=True, random_state=0).fit(X, y)
+    >>> bool(0.3 < model.oob_score_ < 0.6)
+    True
+    """
+
+    anatomy: ClassVar[Anatomy] = RandomForestClassifier.anatomy
+    constraints: ClassVar[Mapping[str, Constraint]] = NUMBERS
+    extras: ClassVar[tuple[str, ...]] = ("memory_", "oob_score_", "oob_prediction_")
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        criterion: str = "squared_error",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: Any = 1.0,
+        bootstrap: bool = True,
+        oob_score: bool = False,
+        max_samples: float | None = None,
+        max_bins: int = 255,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.bootstrap = bootstrap
+        self.oob_score = oob_score
+        self.max_samples = max_samples
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context
+    ) -> tuple[Vote, dict[str, Any]]:
+        return fit_forest(self, table, labels, weight, context, random=False)
+
+    def uncertainty(self, X: Any) -> NumberUncertainty:
+        """Return the variance of the trees' numbers and the jackknife's of their mean, each (n,).
+
+        See `RandomForestClassifier.uncertainty`.
+        """
+        return number_uncertainty(self.vote_, self.memory_, self._values(X))

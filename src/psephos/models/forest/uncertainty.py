@@ -1,0 +1,114 @@
+"""How sure a forest is: entropies, the variance of its votes, the infinitesimal jackknife."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.special
+from numpy.typing import NDArray
+
+from psephos.models.forest.memory import ForestMemory
+
+__all__ = ["NumberUncertainty", "Uncertainty", "class_uncertainty", "number_uncertainty"]
+
+_Floats = NDArray[np.float64]
+_special: Any = scipy.special  # its types say less than they promise
+_CELLS = 1 << 21  # numbers of a block: 16 MiB
+
+
+class Uncertainty(NamedTuple):
+    """How sure a classifier is of each row; see `RandomForestClassifier.uncertainty`.
+
+    `total`, `aleatoric`, `epistemic`: (n,), in nats. `variance`, `jackknife`: (n,) of the second
+    of two classes, else (n, n_classes); `jackknife` is None without a bootstrap.
+    """
+
+    total: _Floats
+    aleatoric: _Floats
+    epistemic: _Floats
+    variance: _Floats
+    jackknife: _Floats | None
+
+
+class NumberUncertainty(NamedTuple):
+    """How sure a regressor is of each row: `variance` and `jackknife`, each (n,)."""
+
+    variance: _Floats
+    jackknife: _Floats | None
+
+
+def _entropy(shares: _Floats) -> _Floats:
+    return _special.entr(shares).sum(axis=-1)
+
+
+def class_uncertainty(vote: Any, memory: ForestMemory, values: Any) -> Uncertainty:
+    """Return the uncertainty of a vote of trees with class shares."""
+    k, counts = vote.target.n_classes, _counts(memory)
+    parts: list[tuple[Any, ...]] = []
+    for votes in _blocks(vote, values):
+        flat = votes.reshape(-1, votes.shape[2])
+        shares = vote.readout.probabilities(flat, vote.target).reshape(len(votes), -1, k)
+        mean = shares.mean(axis=1)
+        total, aleatoric = _entropy(mean), _entropy(shares).mean(axis=1)
+        told = shares[:, :, 1:] if k == 2 else shares
+        spread = np.maximum(total - aleatoric, 0.0)  # not negative but for rounding
+        parts.append((total, aleatoric, spread, told.var(axis=1), _jackknife(told, memory, counts)))
+    total, aleatoric, spread, variance, jackknife = _joined(parts)
+    if k == 2:
+        variance = variance[:, 0]
+        jackknife = None if jackknife is None else jackknife[:, 0]
+    return Uncertainty(total, aleatoric, spread, variance, jackknife)
+
+
+def number_uncertainty(vote: Any, memory: ForestMemory, values: Any) -> NumberUncertainty:
+    """Return the uncertainty of a vote of trees with numbers."""
+    counts = _counts(memory)
+    parts = [(v.var(axis=1), _jackknife(v, memory, counts)) for v in _blocks(vote, values)]
+    variance, jackknife = _joined(parts)
+    return NumberUncertainty(variance[:, 0], None if jackknife is None else jackknife[:, 0])
+
+
+def _joined(parts: list[tuple[Any, ...]]) -> list[Any]:
+    """Return the parts of all blocks of rows as one each."""
+    columns = zip(*parts, strict=True)
+    return [None if column[0] is None else np.concatenate(column) for column in columns]
+
+
+def _blocks(vote: Any, values: Any) -> Any:
+    """Yield the votes (rows, T, K) of some rows at a time."""
+    size = max(1, _CELLS // (vote.n_voters * max(vote.target.n_classes, 1)))
+    for start in range(0, values.shape[0], size):
+        yield vote.votes(values[start : start + size])
+
+
+def _jackknife(
+    told: _Floats, memory: ForestMemory, counts: NDArray[np.int32] | None
+) -> _Floats | None:
+    """Return (n, K): the infinitesimal jackknife's variance of the mean over trees of (n, T, K).
+
+    With N_ib how often row i was drawn for tree b of B, and t_b what the tree says::
+
+        V = sum_i Cov_b(N_ib, t_b)^2 - (s / B^2) sum_b (t_b - mean t)^2
+
+    where s, the number of draws (of n rows, n), corrects for the trees being finitely many. A row
+    of weight c stands for c rows: its covariance is shared among them.
+    """
+    if counts is None:
+        return None
+    n, trees, k = told.shape
+    off = (told - told.mean(axis=1, keepdims=True)).transpose(0, 2, 1).reshape(n * k, trees)
+    m, total = len(memory.mass), memory.mass.sum()
+    step = max(1, _CELLS // max(trees, n * k))
+    sums = np.zeros(n * k)
+    for start in range(0, m, step):
+        span = slice(start, start + step)
+        drawn = counts[:, span].astype(np.float64)
+        covariance = off @ (drawn - drawn.mean(axis=0)) / trees
+        sums += (covariance**2 / memory.mass[span]).sum(axis=1)
+    noise = memory.size * (m / total) * (off**2).sum(axis=1) / trees**2
+    return (sums - noise).reshape(n, k)
+
+
+def _counts(memory: ForestMemory) -> NDArray[np.int32] | None:
+    """Return (T, m), how often each row was drawn for each tree; None without a bootstrap."""
+    draws = memory.draws
+    return None if draws is None else np.array([draws.counts(seed) for seed in memory.seeds])

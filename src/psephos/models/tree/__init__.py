@@ -1,0 +1,7 @@
+"""Single trees."""
+
+from psephos.models.tree.c45 import C45Classifier
+from psephos.models.tree.c45_rules import C45RulesClassifier
+from psephos.models.tree.cart import CARTClassifier, CARTRegressor
+
+__all__ = ["C45Classifier", "C45RulesClassifier", "CARTClassifier", "CARTRegressor"]

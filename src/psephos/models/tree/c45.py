@@ -1,0 +1,222 @@
+"""C4.5: one tree by gain ratio, fractional rows where values are missing, pessimistic pruning."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos._input import Context, Table
+from psephos._params import ClassWeight, Constraint, Flag, Interval, Options
+from psephos.base import Anatomy, Labels, VoteClassifier
+from psephos.trees.c45 import C45Options, grow_c45
+from psephos.trees.c45_text import c45_text, leaf_table
+from psephos.trees.tree import Tree
+from psephos.vote import BranchVoters, Constant, Readout, Vote
+from psephos.vote.ballots import frame_of
+
+__all__ = ["C45Classifier"]
+
+_Floats = NDArray[np.float64]
+
+
+class C45Classifier(VoteClassifier):
+    """C4.5's decision tree, as Weka's J48 grows and prunes it, or as release 8 of C4.5 does.
+
+    A split is chosen by its gain ratio among those whose gain is at least average. With W the
+    weight of a node's rows, T that of known value and T_b that of branch b::
+
+        gain  = (T / W) (H(known) - sum_b (T_b / T) H(b)) - log2(cuts) / W  [numbers only]
+        ratio = gain / (- sum_b (T_b / W) log2(T_b / W) - ((W - T) / W) log2((W - T) / W))
+
+    A column of categories has one branch for each category; a row whose value is missing is part
+    of every branch, with the share T_b / T of its weight, when the tree is grown and when it
+    answers. A grown tree is pruned from its leaves: with E(N, e) = e + (errors that a binomial
+    limit at `confidence` adds to e errors among N), a node becomes a leaf, or its largest branch,
+    if that is estimated to make hardly more errors than the tree below it.
+
+    Parameters
+    ----------
+    min_samples_leaf : float, default=2
+        M: at least two branches of a split have this weight, and a node of less than twice as
+        much is not split.
+    confidence : float, default=0.25
+        CF of the pessimistic errors: the less, the more is pruned.
+    pruning : {'pessimistic', None}, default='pessimistic'
+    subtree_raising : bool, default=True
+        Whether a node may be replaced by its largest branch.
+    binary_splits : bool, default=False
+        Split categories into one and the rest ('j48' only).
+    mdl_correction : bool, default=True
+        Take log2(number of cuts) / W off the gain of the best cut of a numeric column.
+    collapse : bool, default=True
+        Make leaves of subtrees that do not lower the training error, before pruning.
+    actual_split_value : bool, default=True
+        Thresholds are values of the training table: the largest that is not above the middle of
+        the two values cut apart. False: the middle.
+    laplace : bool, default=False
+        Probabilities (n_c + 1) / (N + K) at the leaves ('j48' only).
+    release : {'j48', 'c45'}, default='j48'
+        Weka's J48 (3.9), or release 8 of Quinlan's program: see Notes.
+    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
+        Columns whose values are categories, as in HistGradientBoostingClassifier.
+    class_weight : dict, 'balanced' or None, default=None
+        Multiplies the sample weights.
+
+    Attributes
+    ----------
+    vote_ : Vote
+        The fitted vote: one voter, the tree.
+    tree_ : Tree
+        The tree, its columns those of the table.
+    classes_ : ndarray of shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if X had column names.
+    n_features_used_ : int
+        Columns the tree reads.
+    features_used_ : ndarray
+        Their names, or positions.
+
+    Notes
+    -----
+    A row of weight w counts as w rows wherever the algorithm counts rows, so weight 2 is the row
+    twice. Weights that sum to 1 leave nothing to split: M is a weight.
+
+    Release 8 differs: it has no tolerance where J48 takes for equal what differs by 1e-6; it may
+    take a split without gain; it never asks for a category twice on one way; it collapses a node
+    while it grows; the errors added by CF come from a table of normal deviates; and a branch that
+    may be raised is pruned on the node's rows before it is compared. Its estimates take long in
+    deep trees, for each level looks at its largest branch anew.
+
+    References
+    ----------
+    Quinlan (1993), "C4.5: Programs for Machine Learning". Quinlan (1996), "Improved use of
+    continuous attributes in C4.5", J. Artif. Intell. Res. 4. Hall et al. (2009), "The WEKA data
+    mining software", SIGKDD Explorations 11(1).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from psephos import C45Classifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = C45Classifier().fit(X, y)
+    >>> print(model.export_text())
+    column 3 <= 0.6: 0 (50.0)
+    column 3 > 0.6
+    |   column 3 <= 1.7
+    |   |   column 2 <= 4.9: 1 (48.0/1.0)
+    |   |   column 2 > 4.9
+    |   |   |   column 3 <= 1.5: 2 (3.0)
+    |   |   |   column 3 > 1.5: 1 (3.0/1.0)
+    |   column 3 > 1.7: 2 (46.0/1.0)
+    """
+
+    anatomy: ClassVar[Anatomy] = Anatomy(
+        voters=("branching tree voters",),
+        weighting="constant",
+        readout="normalised",
+        found_by="greedy growth by gain ratio, pessimistic pruning",
+    )
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "min_samples_leaf": Interval(0, open_low=True),
+        "confidence": Interval(0, 1, open_low=True, open_high=True),
+        "pruning": Options(("pessimistic", None)),
+        "subtree_raising": Flag(),
+        "binary_splits": Flag(),
+        "mdl_correction": Flag(),
+        "collapse": Flag(),
+        "actual_split_value": Flag(),
+        "laplace": Flag(),
+        "release": Options(("j48", "c45")),
+        "class_weight": ClassWeight(),
+    }
+
+    def __init__(
+        self,
+        min_samples_leaf: float = 2,
+        confidence: float = 0.25,
+        *,
+        pruning: str | None = "pessimistic",
+        subtree_raising: bool = True,
+        binary_splits: bool = False,
+        mdl_correction: bool = True,
+        collapse: bool = True,
+        actual_split_value: bool = True,
+        laplace: bool = False,
+        release: str = "j48",
+        categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
+    ) -> None:
+        self.min_samples_leaf = min_samples_leaf
+        self.confidence = confidence
+        self.pruning = pruning
+        self.subtree_raising = subtree_raising
+        self.binary_splits = binary_splits
+        self.mdl_correction = mdl_correction
+        self.collapse = collapse
+        self.actual_split_value = actual_split_value
+        self.laplace = laplace
+        self.release = release
+        self.categorical_features = categorical_features
+        self.class_weight = class_weight
+
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context
+    ) -> tuple[Vote, dict[str, Any]]:
+        target = labels.target
+        tree = grow_c45(
+            table.dense(), labels.y, weight, target.n_classes, table.n_codes, self._options()
+        )
+        p = table.values.shape[1]
+        voters = BranchVoters.of([tree], p, target.code)
+        return Vote(voters, Constant(p, np.ones(1)), Readout("normalised", "share"), target), {}
+
+    def _options(self) -> C45Options:
+        if self.release == "c45" and (self.binary_splits or self.laplace):
+            name = "binary_splits" if self.binary_splits else "laplace"
+            raise PsephosError(f"{name} is an option of release='j48', not of 'c45'.")
+        return C45Options(
+            float(self.min_samples_leaf),
+            float(self.confidence),
+            self.pruning is not None,
+            bool(self.subtree_raising),
+            bool(self.binary_splits),
+            bool(self.mdl_correction),
+            bool(self.collapse),
+            bool(self.actual_split_value),
+            bool(self.laplace),
+            self.release,
+        )
+
+    @property
+    def tree_(self) -> Tree:
+        """The tree: nodes in flat arrays, its columns those of the table."""
+        self._fitted()
+        voters: Any = self.vote_.voters
+        return voters.tree(0)
+
+    def get_depth(self) -> int:
+        """Return the number of rules on the longest way to a leaf."""
+        return self.tree_.depth
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves."""
+        return self.tree_.n_leaves
+
+    @property
+    def rules_(self) -> Any:
+        """The ways to the leaves, as a frame: rule, class, training weight, wrong weight."""
+        words = self.schema_.words()
+        labels = [str(c) for c in self.classes_.tolist()]
+        return frame_of(leaf_table(self.tree_, words.columns, words.levels, labels))
+
+    def export_text(self) -> str:
+        """Return the tree line by line, as J48 prints it.
+
+        A leaf is its class, the training weight that reached it, and how much of it is of other
+        classes: ``class (48.0/1.0)``.
+        """
+        tree, words = self.tree_, self.schema_.words()
+        return c45_text(tree, words.columns, words.levels, [str(c) for c in self.classes_.tolist()])

@@ -1,0 +1,156 @@
+"""The rules of C4.5: a vote in which the first rule that holds decides."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._input import Context, Table
+from psephos._params import ClassWeight, Constraint, Interval, Seed
+from psephos.base import Anatomy, Labels, VoteClassifier
+from psephos.trees.c45 import C45Options, grow_c45
+from psephos.trees.c45_rules import find_rules
+from psephos.vote import FirstMatch, Readout, RuleVoters, Vote
+from psephos.vote.ballots import frame_of
+
+__all__ = ["C45RulesClassifier"]
+
+_Floats = NDArray[np.float64]
+
+
+class C45RulesClassifier(VoteClassifier):
+    """An ordered list of rules, made from an unpruned tree of C4.5 as c4.5rules makes them.
+
+    Every way from the root to a leaf is a rule. Its tests are dropped, the least useful first,
+    while its pessimistic or its training error does not rise. Then each class keeps the rules R
+    that, with their exceptions, take the fewest bits to write::
+
+        bits(R) = 1/2 (sum of bits(r) - log2(k!)) + log2(n) + B(F, fp) + B(n - F, fn)
+
+    for k rules that hold on F of n rows, wrongly on fp, and leave out fn of the class; B are the
+    bits that tell the errors from the rest. Classes are ordered by their false positives, rules
+    of a class by their error; a default class answers where no rule holds; and a rule that is
+    wrong more often than what comes after it is dropped.
+
+    Parameters
+    ----------
+    min_samples_leaf : float, default=2
+        M of the tree: at least two branches of a split have this weight.
+    confidence : float, default=0.25
+        CF of the pessimistic errors.
+    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
+        Columns whose values are categories, as in HistGradientBoostingClassifier.
+    class_weight : dict, 'balanced' or None, default=None
+        Multiplies the sample weights.
+    random_state : int, RandomState or None, default=None
+        Draws the starts of the search for a class's rules where it has more than ten.
+
+    Attributes
+    ----------
+    vote_ : Vote
+        The fitted vote: a voter a rule, in order, and the default last.
+    rule_errors_ : ndarray of shape (T,)
+        Pessimistic error rate of each rule; of the default, its error on the training rows it
+        decides, 0 if there are none.
+    classes_ : ndarray of shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if X had column names.
+    n_features_used_ : int
+        Columns the rules read.
+    features_used_ : ndarray
+        Their names, or positions.
+
+    Notes
+    -----
+    A missing value meets no test. Rules answer with a class: probabilities are 0 and 1, how far
+    to trust a rule is in `rule_errors_`. The tree is that of release 8
+    (``C45Classifier(release="c45", pruning=None)``). A row of weight w counts as w rows.
+
+    References
+    ----------
+    Quinlan (1993), "C4.5: Programs for Machine Learning", chapter 5. Quinlan (1995), "MDL and
+    categorical theories (continued)", ICML.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from psephos import C45RulesClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = C45RulesClassifier(random_state=0).fit(X, y)
+    >>> model.describe()[1]
+    'Voter 1 (33.3%): if column 3 <= 0.6, always 0.'
+    """
+
+    anatomy: ClassVar[Anatomy] = Anatomy(
+        voters=("rule voters",),
+        weighting="first match",
+        readout="normalised",
+        found_by="ways of a C4.5 tree, generalised, by description length",
+    )
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "min_samples_leaf": Interval(0, open_low=True),
+        "confidence": Interval(0, 1, open_low=True, open_high=True),
+        "class_weight": ClassWeight(),
+        "random_state": Seed(),
+    }
+    extras: ClassVar[tuple[str, ...]] = ("rule_errors_",)
+    rule_errors_: _Floats
+
+    def __init__(
+        self,
+        min_samples_leaf: float = 2,
+        confidence: float = 0.25,
+        *,
+        categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.min_samples_leaf = min_samples_leaf
+        self.confidence = confidence
+        self.categorical_features = categorical_features
+        self.class_weight = class_weight
+        self.random_state = random_state
+
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context
+    ) -> tuple[Vote, dict[str, Any]]:
+        target, X = labels.target, table.dense()
+        options = C45Options(
+            float(self.min_samples_leaf), float(self.confidence), pruning=False, release="c45"
+        )
+        tree = grow_c45(X, labels.y, weight, target.n_classes, table.n_codes, options)
+        found = find_rules(
+            tree, X, labels.y, weight, table.n_codes, options.limit(), context.generator(0)
+        )
+        says = np.array([*(rule.target for rule in found.rules), found.default], np.intp)
+        tests = [*(rule.tests for rule in found.rules), ()]
+        voters = RuleVoters.of(tests, target.code[says], X.shape[1])
+        rank = np.arange(len(says), dtype=np.intp)
+        heard = FirstMatch(voters, rank, np.ones(len(says))).weights(X)
+        decided = weight @ heard
+        wrong = weight @ (heard * (says != labels.y[:, None]))
+        errors = [*(rule.error for rule in found.rules), wrong[-1] / max(decided[-1], 1e-300)]
+        weighting = FirstMatch(voters, rank, decided / decided.sum())
+        vote = Vote(voters, weighting, Readout("normalised", "share"), target)
+        return vote, {"rule_errors_": np.array(errors, dtype=np.float64)}
+
+    @property
+    def rules_(self) -> Any:
+        """The rules in order, as a frame: rule, class, accuracy, share of the training rows."""
+        self._fitted()
+        words, voters, target = self.schema_.words(), self._parts()[0], self.vote_.target
+        rules = range(voters.n_voters)
+        return frame_of(
+            {
+                "rule": [voters.rule(t, words.columns, words.levels) for t in rules],
+                "class": target.decode(voters.value).tolist(),
+                "accuracy": (1.0 - self.rule_errors_).tolist(),
+                "share": self._parts()[1].loudness().tolist(),
+            }
+        )
+
+    def _parts(self) -> tuple[RuleVoters, FirstMatch]:
+        parts: Any = self.vote_.voters, self.vote_.weighting
+        return parts

@@ -1,0 +1,139 @@
+"""What is read off a fitted CART: its tables, its importances, its prunings."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from psephos._errors import PsephosError
+from psephos._input import Schema
+from psephos._params import Interval
+from psephos.trees.cart_growth import CartGrowth
+from psephos.trees.tree import Tree
+from psephos.vote import BranchVoters, Vote
+from psephos.vote.codec import register
+
+__all__ = ["CartReadings", "cut"]
+
+_Floats = NDArray[np.float64]
+
+register(CartGrowth)
+
+
+def cut(tree: Tree, growth: CartGrowth, cp: float) -> Tree:
+    """Return the tree without the splits that save no more than cp."""
+    return tree.collapse(np.flatnonzero((tree.n_children > 0) & (growth.complexity <= cp)))
+
+
+class CartReadings:
+    """What is read off the growth of a CART, by its estimator."""
+
+    extras: ClassVar[tuple[str, ...]] = ("growth_",)
+    growth_: CartGrowth
+    vote_: Vote
+    schema_: Schema
+    _fitted: Callable[[], None]
+
+    @property
+    def tree_(self) -> Tree:
+        """The tree: nodes in flat arrays; its values are class shares, or numbers."""
+        self._fitted()
+        tree, target = self._voters.tree(0), self.vote_.target
+        if target.kind == "regression":
+            return tree
+        return replace(tree, value=self.vote_.readout.probabilities(tree.value, target))
+
+    @property
+    def _voters(self) -> BranchVoters:
+        voters: Any = self.vote_.voters
+        return voters
+
+    @property
+    def cptable_(self) -> dict[str, NDArray[Any]]:
+        """The prunings, smallest first: cp, n_splits, rel_error and (with folds) xerror, xstd."""
+        self._fitted()
+        growth = self.growth_
+        names = ("cp", "n_splits", "rel_error", "xerror", "xstd")
+        return {name: getattr(growth, name) for name in names if len(getattr(growth, name))}
+
+    @property
+    def nodes_(self) -> dict[str, NDArray[Any]]:
+        """The nodes: number (2 i and 2 i + 1 below node i), n_rows, weight, risk, complexity."""
+        self._fitted()
+        names = ("number", "n_rows", "weight", "risk", "complexity")
+        return {name: getattr(self.growth_, name) for name in names}
+
+    @property
+    def splits_(self) -> dict[str, NDArray[Any]]:
+        """The rules of every node: its own, its competitors and its surrogates.
+
+        Keys: node (its number), role ('primary', 'competitor', 'surrogate'), column (its name or
+        position), n_rows (of known value; a surrogate: that it sent), below (where values below
+        the threshold go, '' for categories), improve (a surrogate: the share of agreement),
+        threshold (NaN for categories) and adj, the adjusted agreement.
+        """
+        self._fitted()
+        growth, names = self.growth_, self.schema_.names
+        column = growth.column if names is None else np.array(names, dtype=object)[growth.column]
+        return {
+            "node": growth.number[growth.owner],
+            "role": np.array(["primary", "competitor", "surrogate"])[growth.role],
+            "column": column,
+            "n_rows": growth.counted,
+            "below": np.array(["left", "", "right"])[growth.side + 1],
+            "improve": growth.worth,
+            "threshold": growth.threshold,
+            "adj": growth.adjusted,
+        }
+
+    @property
+    def competitors_(self) -> dict[str, NDArray[Any]]:
+        """The next best splits of every node, best first: those rows of `splits_`."""
+        table = self.splits_
+        kept = table["role"] == "competitor"
+        return {name: column[kept] for name, column in table.items() if name not in ("role", "adj")}
+
+    @property
+    def variable_importance_(self) -> _Floats:
+        """The importance by rpart, (p,): worth of a column's splits, and as surrogate times adj."""
+        self._fitted()
+        return self.growth_.importance()
+
+    def get_depth(self) -> int:
+        """Return the number of rules on the longest way to a leaf."""
+        return self.tree_.depth
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves."""
+        return self.tree_.n_leaves
+
+    def prune(self, cp: float) -> Self:
+        """Return a fitted estimator whose tree is pruned at a complexity.
+
+        Parameters
+        ----------
+        cp : float
+            Splits that save no more than this share of the root's risk are cut off; a value of
+            ``cptable_["cp"]`` gives the tree of that row.
+
+        Raises
+        ------
+        PsephosError
+            If cp is not a number of at least 0.
+        """
+        self._fitted()
+        if not Interval(0).allows(cp):
+            raise PsephosError(f"cp is {cp!r}: it must be {Interval(0).words()}.")
+        pruned: Any = clone(self)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(pruned, name, getattr(self, name))
+        vote, growth = self.vote_, self.growth_
+        tree = cut(self._voters.tree(0), growth, float(cp))
+        voters = BranchVoters.of([tree], vote.n_features)
+        growth = growth.pruned(float(cp))
+        pruned._set_fitted(replace(vote, voters=voters), self.schema_, {"growth_": growth})
+        return pruned

@@ -1,0 +1,177 @@
+"""A table cut into bins once: one byte a value, for every tree grown on it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.kernels._jit import run_blocks
+from psephos.kernels.bins import between, bin_columns, code_values
+
+__all__ = ["MAX_BINS", "Bins"]
+
+MAX_BINS = 255  # of known values; the last code of a byte is for missing ones
+_CELLS = 1 << 18  # values of a block of columns: 2 MiB
+
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Bins:
+    """The bins of a table's columns.
+
+    A column with at most `max_bins` distinct values has one bin for each, and nothing is lost.
+    One with more has bins of nearly equal weight (equal values stay together). A missing value
+    has the code ``n_bins[j]``, which is after those of the known ones.
+
+    In a categorical column the code is the category's, if there are at most 255. Of more, the 254
+    of most weight (of equal ones the first) keep a bin of their own, in their order, and all
+    others share the last: they are told apart by no split. Nothing is left out.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (p, n), uint8
+    n_bins : ndarray of shape (p,), int64
+        Bins of known values.
+    ptr : ndarray of shape (p + 1,), int64
+        Where each column's bins stand in `low` and `high`; a categorical column has none there.
+    low, high : ndarray of shape (ptr[-1],)
+        The least and the greatest value of each bin.
+    categories : dict of int to ndarray of shape (n_codes,), uint8
+        The bin of each code of a categorical column.
+    """
+
+    codes: NDArray[np.uint8]
+    n_bins: NDArray[np.int64]
+    ptr: NDArray[np.int64]
+    low: _Floats
+    high: _Floats
+    categories: Mapping[int, NDArray[np.uint8]]
+
+    @classmethod
+    def of(
+        cls,
+        values: Any,
+        n_codes: Mapping[int, int] | None = None,
+        weight: _Floats | None = None,
+        max_bins: int = MAX_BINS,
+        n_jobs: int | None = None,
+    ) -> Self:
+        """Return the bins of a table.
+
+        Parameters
+        ----------
+        values : ndarray or CSC array of shape (n, p), float64 or float32
+            NaN is missing; codes in categorical columns. A sparse table is read a few columns at
+            a time.
+        n_codes : dict of int to int, default=None
+            The number of codes of each categorical column.
+        weight : ndarray of shape (n,), default=None
+            Positive weights of the rows, for bins of equal weight.
+        max_bins : int, default=255
+            Most bins of a numeric column, 2 to 255.
+        n_jobs : int, default=None
+            Threads over blocks of columns; the bins do not depend on it.
+        """
+        n, p = values.shape
+        codes, n_bins = np.empty((p, n), np.uint8), np.zeros(p, np.int64)
+        step = max(1, _CELLS // max(n, 1))
+        starts = range(0, p, step)
+        edges: list[Any] = [None] * len(starts)
+        mass = None if weight is None or (weight == weight[:1]).all() else weight
+
+        def work(block: int) -> None:
+            span = slice(starts[block], min(starts[block] + step, p))
+            part = _columns(values, span)
+            out = codes[span], n_bins[span]
+            edges[block] = _bin_block(part, mass, min(max_bins, max(n, 1)), *out)
+
+        run_blocks(work, len(starts), n_jobs)
+        maps: dict[int, NDArray[np.uint8]] = {}
+        for j, size in (n_codes or {}).items():
+            maps[j] = _category_bins(_columns(values, slice(j, j + 1))[0], weight, size)
+            _code_categories(_columns(values, slice(j, j + 1))[0], maps[j], codes[j])
+            n_bins[j] = int(maps[j].max(initial=0)) + 1
+        kept = n_bins.copy()
+        kept[list(maps)] = 0
+        ptr = np.concatenate([[0], np.cumsum(kept)])
+        low, high = np.empty(int(ptr[-1])), np.empty(int(ptr[-1]))
+        for start, (lows, highs) in zip(starts, edges, strict=True):
+            here = np.arange(lows.shape[1]) < kept[start : start + len(lows), None]
+            span = slice(int(ptr[start]), int(ptr[start + len(lows)]))
+            low[span], high[span] = lows[here], highs[here]
+        return cls(codes, n_bins, ptr, low, high, maps)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Return (rows, columns)."""
+        return self.codes.shape[1], self.codes.shape[0]
+
+    def cuts(self, column: int) -> _Floats:
+        """Return the ``n_bins - 1`` thresholds of a numeric column: bin <= b is value <= cuts[b].
+
+        Each is midway between the values on its sides.
+        """
+        span = slice(int(self.ptr[column]), int(self.ptr[column + 1]))
+        low, high = self.low[span], self.high[span]
+        return np.array([between(high[b], low[b + 1]) for b in range(len(low) - 1)])
+
+    def encode(self, values: Any) -> NDArray[np.uint8]:
+        """Return the (p, n) codes of other rows; a category that is not known is missing."""
+        out = np.empty((len(self.n_bins), values.shape[0]), np.uint8)
+        padded = np.empty(256)
+        for j in range(len(out)):
+            column = _columns(values, slice(j, j + 1))[0]
+            if j in self.categories:
+                _code_categories(column, self.categories[j], out[j])
+                continue
+            cuts = self.cuts(j)
+            padded[:] = np.inf
+            padded[: len(cuts)] = cuts
+            code_values(column, padded, int(self.n_bins[j]), out[j])
+        return out
+
+
+def _columns(values: Any, span: slice) -> Any:
+    """Return some columns of a dense or sparse table as the rows of a dense one."""
+    part = values[:, span]
+    whole = part if isinstance(part, np.ndarray) else part.toarray()
+    return np.ascontiguousarray(whole.T)
+
+
+def _bin_block(
+    part: Any, weight: _Floats | None, max_bins: int, codes: Any, n_bins: Any
+) -> tuple[_Floats, _Floats]:
+    """Write codes and numbers of bins of a few columns; return their least and greatest values."""
+    if weight is None:
+        ranked, mass = np.sort(part, axis=1), np.empty((len(part), 0))
+    else:
+        order = np.argsort(part, axis=1, kind="stable")
+        ranked, mass = np.take_along_axis(part, order, 1), weight[order]
+    low, high = np.empty((2, len(part), max_bins))
+    bin_columns(part, ranked, mass, max_bins, np.empty(256), codes, n_bins, low, high)
+    most = int(n_bins.max(initial=0))
+    return low[:, :most].copy(), high[:, :most].copy()
+
+
+def _category_bins(column: Any, weight: _Floats | None, size: int) -> NDArray[np.uint8]:
+    """Return the bin of each code of a categorical column."""
+    if size <= MAX_BINS:
+        return np.arange(size).astype(np.uint8)
+    known = ~np.isnan(column)
+    seen = None if weight is None else weight[known]
+    mass = np.bincount(column[known].astype(np.intp), seen, minlength=size)
+    own = np.sort(np.argsort(-mass, kind="stable")[: MAX_BINS - 1])
+    bins = np.full(size, MAX_BINS - 1, np.uint8)
+    bins[own] = np.arange(MAX_BINS - 1)
+    return bins
+
+
+def _code_categories(column: Any, bins: NDArray[np.uint8], out: NDArray[np.uint8]) -> None:
+    """Write the bins of codes; missing and unknown ones are after the last."""
+    size = int(bins.max(initial=0)) + 1
+    known = (column >= 0) & (column < len(bins))
+    out[:] = size
+    out[known] = bins[column[known].astype(np.intp)]

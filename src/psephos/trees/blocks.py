@@ -1,0 +1,420 @@
+"""Rows that are read in blocks: a memory map, an .npy file, a directory of parquet parts."""
+
+import queue
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import MissingExtraError, PsephosError
+
+__all__ = [
+    "ArrayRows",
+    "Block",
+    "Labelled",
+    "ParquetRows",
+    "RowSource",
+    "block_length",
+    "prefetched",
+]
+
+_BLOCK_ROWS = 1 << 16
+_BLOCK_BYTES = 1 << 23  # of values: one block is worked on while others are read
+_Item = TypeVar("_Item")
+Labelled = tuple[NDArray[Any], NDArray[np.float64] | None]
+
+
+class Block(NamedTuple):
+    """Some consecutive rows.
+
+    Parameters
+    ----------
+    start : int
+        Number of the first row.
+    columns : ndarray of shape (p, m), float32
+        The values by column, NaN where missing.
+    y : ndarray of shape (m,)
+    weight : ndarray of shape (m,), float64, or None
+    """
+
+    start: int
+    columns: NDArray[np.float32]
+    y: NDArray[Any]
+    weight: NDArray[np.float64] | None
+
+    @classmethod
+    def of(cls, start: int, columns: NDArray[Any], y: NDArray[Any], weight: Any) -> "Block":
+        """Return rows as a block, rounded to float32.
+
+        Raises
+        ------
+        PsephosError
+            If a value is beyond float32's range, or a weight negative or not finite.
+        """
+        with np.errstate(over="ignore"):
+            single = np.ascontiguousarray(columns, dtype=np.float32)
+        if np.isinf(single).any():
+            j, i = np.argwhere(np.isinf(single))[0]
+            raise PsephosError(
+                f"column {j} has {columns[j, i]} in row {start + i}, beyond float32's range: "
+                "replace it, or divide the column by a constant."
+            )
+        return cls(start, single, y, _weights(start, weight))
+
+    def counted(self) -> "Block":
+        """Return the block without its rows of weight 0."""
+        if self.weight is None or self.weight.all():
+            return self
+        kept = self.weight > 0.0
+        columns = np.ascontiguousarray(self.columns[:, kept])
+        return Block(self.start, columns, self.y[kept], self.weight[kept])
+
+
+def _weights(start: int, weight: Any) -> NDArray[np.float64] | None:
+    """Return weights of rows, checked."""
+    if weight is None:
+        return None
+    w = np.asarray(weight, dtype=np.float64)
+    wrong = np.flatnonzero(~(w >= 0.0) | np.isinf(w))
+    if len(wrong):
+        raise PsephosError(
+            f"the weight of row {start + int(wrong[0])} is {w[wrong[0]]}: weights must be finite "
+            "and not negative."
+        )
+    return w
+
+
+def _labels(y: NDArray[Any], weight: NDArray[np.float64] | None) -> Labelled:
+    return (y, None) if weight is None else (y[weight > 0.0], weight[weight > 0.0])
+
+
+class RowSource(Protocol):
+    """Rows that can be read from the first to the last, as often as needed, in equal blocks."""
+
+    @property
+    def n_rows(self) -> int:
+        """Return n."""
+        ...
+
+    @property
+    def names(self) -> list[str] | None:
+        """Return the names of the columns, if they have any."""
+        ...
+
+    @property
+    def n_features(self) -> int:
+        """Return p."""
+        ...
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield all rows in order; the same blocks each time."""
+        ...
+
+    def labels(self) -> Iterator[Labelled]:
+        """Yield labels and weights of the rows that have weight, in order."""
+        ...
+
+
+def block_length(n_features: int) -> int:
+    """Return the rows of a block: 2^16, fewer where that were more than 8 MiB of float32."""
+    return int(np.clip(_BLOCK_BYTES // (4 * max(n_features, 1)), 1, _BLOCK_ROWS))
+
+
+# ------------------------------------------------------------------- prefetch
+class _End(NamedTuple):
+    error: BaseException | None
+
+
+def prefetched(items: Iterable[_Item], depth: int = 2) -> Iterator[_Item]:
+    """Yield the items of an iterable, read ahead by a thread of their own.
+
+    Parameters
+    ----------
+    items : iterable
+        What it does to make the next item (reading, decoding) runs in the thread, while the
+        caller works on the item before. An error there is raised here.
+    depth : int, default=2
+        Items that may wait; with the one in work and the one in the making, depth + 2 live at
+        once.
+    """
+    waiting: queue.Queue[Any] = queue.Queue(depth)
+    stopped = threading.Event()
+
+    def put(item: Any) -> bool:
+        while not stopped.is_set():
+            try:
+                waiting.put(item, timeout=0.1)
+            except queue.Full:
+                continue
+            return True
+        return False
+
+    def read() -> None:
+        error: BaseException | None = None
+        try:
+            for item in items:
+                if not put(item):
+                    return
+        except BaseException as raised:  # handed to the caller, whatever it is
+            error = raised
+        put(_End(error))
+
+    reader = threading.Thread(target=read, name="psephos-prefetch", daemon=True)
+    reader.start()
+    try:
+        while not isinstance(item := waiting.get(), _End):
+            yield item
+        if item.error is not None:
+            raise item.error
+    finally:  # also where the caller leaves early
+        stopped.set()
+        reader.join()
+
+
+# ------------------------------------------------------------------- arrays
+class ArrayRows:
+    """Rows of an array in memory, a memory map, or an .npy file.
+
+    Parameters
+    ----------
+    X : ndarray, memmap, str or Path of shape (n, p)
+        A path names an .npy file. Rows of a row-major map are read from its file, not through
+        the map, so that no page of it stays with the process.
+    y : ndarray, memmap, str, Path, or int
+        Labels or numbers of the rows; an integer is the column of X that holds them.
+    weight : ndarray, memmap, str, Path, int or None, default=None
+        Weights of the rows; an integer is the column of X that holds them.
+    block_rows : int, default=None
+        Rows of a block; None chooses by `block_length`.
+
+    Raises
+    ------
+    PsephosError
+        If X is no table of float32 or float64 (other numbers: make a copy of that type), or a
+        length or column does not fit.
+    """
+
+    def __init__(self, X: Any, y: Any, weight: Any = None, *, block_rows: int | None = None):
+        self._X = _opened(X, "X")
+        if self._X.ndim != 2 or self._X.dtype not in (np.float32, np.float64):
+            raise PsephosError(
+                f"X is {self._X.dtype} of shape {self._X.shape}: a table of float32 or float64 "
+                "with a row for each case is needed."
+            )
+        self._y, self._weight = self._roles(y, "y"), self._roles(weight, "weight")
+        taken = {role for role in (self._y, self._weight) if isinstance(role, int)}
+        kept = [j for j in range(self._X.shape[1]) if j not in taken]
+        # A slice is a view, a list a copy.
+        whole = bool(kept) and kept[-1] - kept[0] == len(kept) - 1
+        self._kept = slice(kept[0], kept[-1] + 1) if whole else kept
+        self.n_rows, self.n_features = len(self._X), len(kept)
+        self.names: list[str] | None = None
+        self.block_rows = block_rows or block_length(self._X.shape[1])
+
+    def _roles(self, role: Any, name: str) -> Any:
+        n, p = self._X.shape
+        if role is None or (isinstance(role, int | np.integer) and 0 <= int(role) < p):
+            return role if role is None else int(role)
+        if isinstance(role, int | np.integer):
+            raise PsephosError(f"{name} is column {role}, but X has {p} columns.")
+        array = _opened(role, name)
+        if array.shape != (n,):
+            raise PsephosError(f"{name} has shape {array.shape}, but X has {n} rows.")
+        return array
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the rows in order."""
+        for start in range(0, self.n_rows, self.block_rows):
+            stop = min(self.n_rows, start + self.block_rows)
+            rows = _rows(self._X, start, stop)
+            y, weight = (self._role(role, rows, start, stop) for role in (self._y, self._weight))
+            yield Block.of(start, rows[:, self._kept].T, y, weight)
+
+    def labels(self) -> Iterator[Labelled]:
+        """Yield labels and weights of the rows that have weight, in order."""
+        if isinstance(self._y, int) or isinstance(self._weight, int):
+            for block in self.blocks():
+                yield _labels(block.y, block.weight)
+            return
+        for start in range(0, self.n_rows, _BLOCK_ROWS):
+            stop = min(self.n_rows, start + _BLOCK_ROWS)
+            weight = None if self._weight is None else _rows(self._weight, start, stop)
+            yield _labels(_rows(self._y, start, stop), _weights(start, weight))
+
+    @staticmethod
+    def _role(role: Any, rows: NDArray[Any], start: int, stop: int) -> Any:
+        if role is None:
+            return None
+        return rows[:, role].copy() if isinstance(role, int) else _rows(role, start, stop)
+
+
+def _opened(given: Any, name: str) -> NDArray[Any]:
+    if not isinstance(given, str | Path):
+        return given if isinstance(given, np.memmap) else np.asarray(given)
+    if not Path(given).is_file():
+        raise PsephosError(f"there is no file {str(given)!r} for {name}: check name and folder.")
+    try:
+        return np.load(given, mmap_mode="r", allow_pickle=False)
+    except ValueError as error:
+        raise PsephosError(f"{str(given)!r} is not an .npy file of numbers ({error}).") from None
+
+
+def _rows(array: NDArray[Any], start: int, stop: int) -> NDArray[Any]:
+    """Return rows as an array of their own."""
+    name = getattr(array, "filename", None)
+    # A slice of a map has the file and offset of the whole: only an unsliced one is read by them.
+    whole = name is not None and getattr(array, "base", None).__class__.__name__ == "mmap"
+    if not (whole and array.flags.c_contiguous):
+        return np.array(array[start:stop])
+    out = np.empty((stop - start, *array.shape[1:]), dtype=array.dtype)
+    with open(str(name), "rb", buffering=0) as file:
+        file.seek(array.offset + start * array.strides[0])  # type: ignore[attr-defined]
+        fill(file, out)
+    return out
+
+
+def fill(file: Any, out: NDArray[Any]) -> None:
+    """Read an array's bytes from an unbuffered file, which may give fewer than asked at once.
+
+    Raises
+    ------
+    PsephosError
+        If the file ends before.
+    """
+    view, done = out.data.cast("B"), 0
+    while done < len(view):
+        got = file.readinto(view[done:])
+        if not got:
+            raise PsephosError(f"{file.name!r} is shorter than its header says: write it again.")
+        done += got
+
+
+# ------------------------------------------------------------------- parquet
+class ParquetRows:
+    """Rows of a directory of parquet parts (or of one file), in the order of the parts' names.
+
+    Parameters
+    ----------
+    path : str or Path
+        A directory with files ``*.parquet``, or one such file.
+    y : str
+        Column of the labels or numbers to learn.
+    weight : str, default=None
+        Column of the weights.
+    columns : sequence of str, default=None
+        Columns to learn from; None takes all others.
+    block_rows : int, default=None
+        Most rows of a block; None chooses by `block_length`.
+
+    Raises
+    ------
+    MissingExtraError
+        If pyarrow is not installed.
+    PsephosError
+        If there is no part, a part lacks a column, or a column does not hold numbers (truth
+        values count as 0 and 1).
+    """
+
+    purpose: ClassVar[str] = "reading parquet files"
+
+    def __init__(
+        self,
+        path: str | Path,
+        y: str,
+        weight: str | None = None,
+        *,
+        columns: Sequence[str] | None = None,
+        block_rows: int | None = None,
+    ):
+        self._parquet = _pyarrow_parquet(self.purpose)
+        given = Path(path)
+        self.parts = sorted(given.glob("*.parquet")) if given.is_dir() else [given]
+        if not self.parts or not self.parts[0].is_file():
+            raise PsephosError(f"{str(path)!r} has no parquet file: check the name of the folder.")
+        roles = [y] if weight is None else [y, weight]
+        first = self._parquet.read_schema(self.parts[0])
+        kept = [n for n in first.names if n not in roles] if columns is None else list(columns)
+        self.names: list[str] = kept
+        self.n_features = len(kept)
+        self._y, self._weight, self._roles = y, weight, roles
+        self.n_rows = sum(self._checked(part) for part in self.parts)
+        self.block_rows = block_rows or block_length(self.n_features)
+
+    def _checked(self, part: Path) -> int:
+        """Return the number of rows of a part that has all columns."""
+        file = self._parquet.ParquetFile(part)
+        with file:
+            schema = file.schema_arrow
+            for name in [*self.names, *self._roles]:
+                if name not in schema.names:
+                    raise PsephosError(f"{part.name!r} has no column {name!r}.")
+                if name != self._y and not _numeric(schema.field(name).type):
+                    raise PsephosError(
+                        f"column {name!r} of {part.name!r} is {schema.field(name).type}: make it "
+                        "numeric, or leave it out of `columns`."
+                    )
+            return file.metadata.num_rows
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the rows in order."""
+        for start, batch in self._batches([*self.names, *self._roles], self.block_rows):
+            columns = np.empty((self.n_features, len(batch)))
+            for j, name in enumerate(self.names):
+                columns[j] = _numbers(batch.column(name))
+            yield Block.of(start, columns, *self._labelled(start, batch))
+
+    def labels(self) -> Iterator[Labelled]:
+        """Yield labels and weights of the rows that have weight, in order."""
+        for start, batch in self._batches(self._roles, _BLOCK_ROWS):
+            y, weight = self._labelled(start, batch)
+            yield _labels(y, _weights(start, weight))
+
+    def _batches(self, columns: list[str], most_rows: int) -> Iterator[tuple[int, Any]]:
+        start = 0
+        for part in self.parts:
+            # Read without a map and without read-ahead of whole row groups: memory stays bounded.
+            with self._parquet.ParquetFile(part, memory_map=False, pre_buffer=False) as file:
+                for batch in file.iter_batches(most_rows, columns=columns, use_threads=False):
+                    if len(batch):
+                        yield start, batch
+                        start += len(batch)
+
+    def _labelled(self, start: int, batch: Any) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        y = batch.column(self._y)
+        if y.null_count:
+            raise PsephosError(
+                f"column {self._y!r} has no value in row {start + _first_null(y)}: leave out rows "
+                "that are not labelled."
+            )
+        weight = None if self._weight is None else _numbers(batch.column(self._weight))
+        return y.to_numpy(zero_copy_only=False).copy(), weight
+
+
+def _pyarrow_parquet(purpose: str) -> Any:
+    try:
+        from pyarrow import parquet
+    except ImportError:
+        raise MissingExtraError("pyarrow", purpose, "parquet") from None
+    return parquet
+
+
+def _numeric(kind: Any) -> bool:
+    name = str(kind)
+    return name in ("bool", "halffloat", "float", "double") or name.startswith(
+        ("int", "uint", "decimal")
+    )
+
+
+def _numbers(column: Any) -> NDArray[Any]:
+    """Return a column of a batch as floats, NaN where null."""
+    kind = str(column.type)
+    if kind == "bool" or kind.startswith("decimal"):
+        column = column.cast("float64") if kind != "bool" else column.cast("uint8")
+    return column.to_numpy(zero_copy_only=False)
+
+
+def _first_null(column: Any) -> int:
+    return int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])

@@ -1,0 +1,223 @@
+"""Rows on a disk while trees are grown: bins, gradients and nodes in spools, block by block."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.kernels import blocks as kernel
+from psephos.kernels._jit import run_blocks
+from psephos.kernels.newton_exact import pack
+from psephos.trees.blocks import Block, RowSource, prefetched
+from psephos.trees.blocks_bins import BlockBins
+from psephos.trees.blocks_grow import Level, Objective, Scales
+from psephos.trees.blocks_scratch import Scratch, Spool
+from psephos.trees.quantiles import QuantileSummary, SummaryStream
+
+__all__ = ["DiskHolder", "add_histograms", "moved", "pairs_of", "row_gradients"]
+
+_Floats = NDArray[np.float64]
+_Singles = NDArray[np.float32]
+_COLUMNS = 8  # columns of one task of the thread pool
+
+
+# ------------------------------------------------------------------- one block
+def row_gradients(objective: Objective, margin: _Singles, y: NDArray[Any]) -> _Singles:
+    """Return gradients and hessians (K, m, 2) at the margins (m, K)."""
+    out = np.empty((objective.n_outputs, len(y), 2), dtype=np.float32)
+    objective.gradients(margin, y, out)
+    return out
+
+
+def pairs_of(gh: _Singles, weight: _Floats | None) -> NDArray[Any]:
+    """Return gradients (m, 2) times the weights of the rows."""
+    return gh if weight is None else gh * weight[:, None]
+
+
+def moved(
+    codes: NDArray[np.uint8],
+    node: NDArray[np.int32] | None,
+    level: Level,
+    missing: NDArray[np.int64],
+) -> NDArray[np.int32]:
+    """Return the nodes of a block's rows after their move; None: all are at the root."""
+    out = np.zeros(codes.shape[1], dtype=np.int32) if node is None else node.copy()
+    if (level.column >= 0).any():
+        kernel.route_block(
+            codes, out, level.column, level.cut, level.missing_left, missing, level.first
+        )
+    return out
+
+
+def add_histograms(
+    codes: NDArray[np.uint8],
+    node: NDArray[np.int32],
+    level: Level,
+    gh: NDArray[Any],
+    scales: Scales,
+    out: NDArray[np.int64],
+    n_jobs: int | None,
+) -> None:
+    """Add a block's rows to the histograms (slots, p, 256) of the nodes that are wanted."""
+    packed = np.empty(len(node), dtype=np.int64)
+    pack(gh, np.zeros(len(node), np.uint8), 1, *scales, packed)
+    rows, place = np.empty((2, len(node)), dtype=np.int32)
+    wanted = kernel.wanted_rows(node, level.slot_of, rows, place)
+    starts = range(0, len(codes), _COLUMNS)
+
+    def work(b: int) -> None:
+        stop = min(starts[b] + _COLUMNS, len(codes))
+        kernel.add_block(codes, starts[b], stop, rows[:wanted], place[:wanted], packed, out)
+
+    run_blocks(work, len(starts), n_jobs)
+
+
+# ------------------------------------------------------------------- a disk
+class DiskHolder:
+    """Rows of a source, kept as bins, gradients and margins in a scratch folder.
+
+    Every pass reads blocks in order, ahead by a thread; in memory are a few blocks and the
+    histograms. For p columns and K outputs a row takes p + 4 + 16 K bytes of the disk, 8 more
+    where rows have weights.
+
+    Parameters
+    ----------
+    source : RowSource
+        Its rows of weight 0 are left out.
+    targets : callable
+        From the labels of a block to float32 numbers.
+    folder : str or Path, default=None
+        Where the scratch folder is made; None is the system's place for temporary files.
+    n_jobs : int, default=None
+        Threads over columns; trees do not depend on it.
+    """
+
+    def __init__(
+        self,
+        source: RowSource,
+        targets: Callable[[NDArray[Any]], _Singles],
+        folder: str | Path | None = None,
+        n_jobs: int | None = None,
+    ):
+        self._source, self._targets, self._n_jobs = source, targets, n_jobs
+        self._scratch = Scratch(folder)
+        self._spools: dict[str, Spool] = {}
+        self._missing = np.empty(0, dtype=np.int64)
+        self._weighted = False
+        self._at_root = True  # all rows: no nodes need be read
+        self._answers: dict[int, _Singles] = {}  # to be added at the next pass over margins
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._scratch.close()
+
+    def summaries(self, eps: float) -> list[QuantileSummary]:
+        """Return the summary of each column, each row counted once."""
+        streams = [SummaryStream(eps, self._source.n_rows) for _ in range(self._source.n_features)]
+        for block in self._blocks():
+
+            def work(j: int, block: Block = block) -> None:
+                streams[j].push(block.columns[j])
+
+            run_blocks(work, len(streams), self._n_jobs)
+        return [stream.summary() for stream in streams]
+
+    def encode(self, bins: BlockBins, base: _Singles) -> None:
+        """Write bins, targets and first margins to the scratch folder."""
+        self._missing = bins.n_bins
+        for block in self._blocks():
+            b = self._scratch.append(len(block.y))
+            self._write("codes", b, bins.codes(block.columns, self._n_jobs), len(bins.n_bins))
+            self._write("y", b, self._targets(block.y), 1)
+            self._weighted = block.weight is not None
+            if block.weight is not None:
+                self._write("weight", b, block.weight, 1)
+            self._write("margin", b, np.repeat(base[None], len(block.y), axis=0), len(base))
+
+    def gradients(self, objective: Objective) -> None:
+        """Add the last round's answers to margins, and write gradients."""
+        k = objective.n_outputs
+        nodes = [f"node {output}" for output in self._answers]
+        for b, (margin, y, *node) in self._pass("margin", "y", *nodes):
+            margins = margin.reshape(-1, k)
+            for output, at in zip(self._answers, node, strict=True):
+                margins[:, output] += self._answers[output][at]
+            if self._answers:
+                self._write("margin", b, margins, k)
+            for output, gh in enumerate(row_gradients(objective, margins, y)):
+                self._write(f"gradient {output}", b, gh, 2)
+        self._answers = {}
+
+    def sizes(self, output: int) -> _Floats:
+        """Return the sums of absolute gradients and hessians."""
+        total = np.zeros(2)
+        for _, (gh, *weight) in self._pass(f"gradient {output}", *self._weights()):
+            kernel.add_sizes(self._pairs(gh, weight), total)
+        self._at_root = True
+        return total
+
+    def histograms(self, output: int, scales: Scales, level: Level) -> NDArray[np.int64]:
+        """Move rows to children; return the histograms of the wanted nodes."""
+        out = np.zeros((level.n_slots, len(self._missing), 256), dtype=np.int64)
+        for codes, node, gh in self._moving(output, level):
+            add_histograms(codes, node, level, gh, scales, out, self._n_jobs)
+        return out
+
+    def leaves(self, output: int, level: Level) -> tuple[_Floats, NDArray[np.int64]]:
+        """Move rows a last time; return each node's sums and rows."""
+        sums = np.zeros((len(level.column), 2))
+        rows = np.zeros(len(level.column), dtype=np.int64)
+        for _, node, gh in self._moving(output, level):
+            rows += np.bincount(node, minlength=len(rows))
+            kernel.add_leaves(gh, node, sums)
+        return sums, rows
+
+    def answer(self, output: int, answers: _Singles) -> None:
+        """Keep the answers of nodes until margins are next read."""
+        self._answers[output] = answers
+
+    def _moving(
+        self, output: int, level: Level
+    ) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[Any]]]:
+        """Yield codes, nodes after their move, and gradients, block by block."""
+        nodes = [] if self._at_root else [f"node {output}"]
+        names = ("codes", f"gradient {output}", *nodes, *self._weights())
+        for b, (codes, gh, *rest) in self._pass(*names):
+            table = codes.reshape(len(self._missing), -1)
+            node = moved(table, rest.pop(0) if nodes else None, level, self._missing)
+            self._write(f"node {output}", b, node, 1)
+            yield table, node, self._pairs(gh, rest)
+        self._at_root = False
+
+    def _weights(self) -> list[str]:
+        return ["weight"] if self._weighted else []
+
+    @staticmethod
+    def _pairs(gh: NDArray[Any], weight: list[NDArray[Any]]) -> NDArray[Any]:
+        return pairs_of(gh.reshape(-1, 2), weight[0] if weight else None)
+
+    def _blocks(self) -> Iterator[Block]:
+        """Yield the blocks of the source that have a row of weight."""
+        for block in prefetched(self._source.blocks()):
+            counted = block.counted()
+            if len(counted.y):
+                yield counted
+
+    def _write(self, name: str, block: int, values: NDArray[Any], width: int) -> None:
+        if name not in self._spools:
+            self._spools[name] = self._scratch.spool(name, values.dtype, width)
+        self._spools[name].write(block, values)
+
+    def _pass(self, *names: str) -> Iterator[tuple[int, list[NDArray[Any]]]]:
+        """Yield the number of each block and what the spools of these names hold of it."""
+        spools = [self._spools[name] for name in names]
+
+        def read() -> Iterator[tuple[int, list[NDArray[Any]]]]:
+            for b in range(self._scratch.n_blocks):
+                yield b, [spool.read(b) for spool in spools]
+
+        return prefetched(read())

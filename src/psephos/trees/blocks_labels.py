@@ -1,0 +1,98 @@
+"""Labels of rows that are read in blocks."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+
+__all__ = ["Labels"]
+
+_Floats = NDArray[np.float64]
+_MOST_CLASSES = 1000
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What is known of the labels of some rows, those of weight 0 left out.
+
+    Parameters
+    ----------
+    numbers : bool
+        Whether the labels are numbers to learn, and not classes.
+    n_rows : int
+    weight : dict
+        Weight of each class; of numbers, of all (key 0), and their weighted sum (key 1).
+    kind : dtype, default=None
+        Of classes that are numbers or truth values.
+    """
+
+    numbers: bool
+    n_rows: int
+    weight: dict[Any, float]
+    kind: Any = None
+
+    def __post_init__(self) -> None:
+        if not self.numbers and len(self.weight) > _MOST_CLASSES:
+            raise PsephosError(
+                f"y has more than {_MOST_CLASSES} classes: are these numbers to learn? Then use a "
+                "regressor."
+            )
+
+    @classmethod
+    def of(cls, y: NDArray[Any], weight: _Floats | None, numbers: bool) -> "Labels":
+        """Return the labels of some rows of positive weight.
+
+        Raises
+        ------
+        PsephosError
+            If a label is missing, a number is not finite, or there are over 1,000 classes.
+        """
+        if y.dtype.kind == "f" and not np.isfinite(y).all():
+            odd = y[~np.isfinite(y)][0]
+            raise PsephosError(f"y holds {odd}: leave out rows that are not labelled.")
+        if numbers:
+            values = np.asarray(y, dtype=np.float32).astype(np.float64)
+            w = np.ones(len(values)) if weight is None else weight
+            return cls(True, len(y), {0: float(w.sum()), 1: float((w * values).sum())})
+        classes, code = np.unique(y, return_inverse=True)
+        total = np.bincount(code, weight, minlength=len(classes))
+        weights = dict(zip(classes.tolist(), total.tolist(), strict=True))
+        return cls(False, len(y), weights, y.dtype if y.dtype.kind in "biuf" else None)
+
+    def join(self, other: "Labels") -> "Labels":
+        """Return the labels of the rows of both."""
+        both = dict(self.weight)
+        for label, weight in other.weight.items():
+            both[label] = both.get(label, 0.0) + weight
+        return Labels(self.numbers, self.n_rows + other.n_rows, both, self.kind)
+
+    def classes(self) -> tuple[NDArray[Any], _Floats]:
+        """Return the sorted classes and their weights.
+
+        Raises
+        ------
+        PsephosError
+            If there are fewer than two.
+        """
+        if len(self.weight) < 2:
+            raise PsephosError(
+                f"y has {len(self.weight)} class(es) with weight: a classifier needs rows of at "
+                "least two."
+            )
+        labels = sorted(self.weight)
+        return np.array(labels, dtype=self.kind), np.array([self.weight[label] for label in labels])
+
+    def mean(self) -> float:
+        """Return the weighted mean of numbers.
+
+        Raises
+        ------
+        PsephosError
+            If no row has weight.
+        """
+        if not self.weight.get(0, 0.0) > 0.0:
+            raise PsephosError("no row has weight: a regressor needs some.")
+        return self.weight[1] / self.weight[0]

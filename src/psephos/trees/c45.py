@@ -1,0 +1,182 @@
+"""C4.5's tree: growing, collapsing and pruning, from a table to a `Tree`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.special
+from numpy.typing import NDArray
+
+from psephos.kernels.c45_grow import ALL_CODES, CUT, Nodes, grow
+from psephos.kernels.c45_prune import Limit, collapse, prune, reached
+from psephos.kernels.c45_prune_old import prune_old
+from psephos.kernels.c45_worth import TIE, Rule
+from psephos.kernels.node_orders import sort_orders
+from psephos.trees.tree import SPREAD, Surrogates, Tree
+
+__all__ = ["C45Options", "grow_c45"]
+
+_Floats = NDArray[np.float64]
+_special: Any = scipy.special  # its types say less than they promise
+_ROUNDING = 1e-10  # release 8 compares numbers as they are; ours must not go by rounding
+_TABLED = 1 << 16  # whole numbers whose x log2 x is kept
+_DEVIATES = (
+    (0.0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.0),
+    (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.0),
+)  # release 8's table of normal deviates by confidence
+
+
+@dataclass(frozen=True)
+class C45Options:
+    """How a tree of C4.5 is grown and pruned; see `psephos.C45Classifier`.
+
+    Parameters
+    ----------
+    release : {'j48', 'c45'}
+        The program whose behaviour is meant: Weka's J48, or C4.5 release 8.
+    """
+
+    least: float = 2.0
+    confidence: float = 0.25
+    pruning: bool = True
+    subtree_raising: bool = True
+    binary_splits: bool = False
+    mdl_correction: bool = True
+    collapse: bool = True
+    actual_split_value: bool = True
+    laplace: bool = False
+    release: str = "j48"
+
+    def limit(self) -> Limit:
+        """Return what the pessimistic errors depend on."""
+        old, confidence = self.release == "c45", float(self.confidence)
+        if old:
+            z = float(np.interp(confidence, *_DEVIATES))
+        else:
+            z = float(_special.ndtri(1.0 - confidence))
+        return Limit(confidence, z, old)
+
+
+def grow_c45(
+    values: _Floats,
+    y: NDArray[np.intp],
+    weight: _Floats,
+    n_classes: int,
+    n_codes: Mapping[int, int],
+    options: C45Options,
+) -> Tree:
+    """Return the tree of a training table.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, p)
+        NaN is missing; codes in columns of categories.
+    y : ndarray of shape (n,)
+        Class indices.
+    weight : ndarray of shape (n,)
+        Above 0.
+    n_classes : int
+        K, declared: a class without rows counts.
+    n_codes : mapping of int to int
+        Declared codes of each column of categories.
+    options : C45Options
+    """
+    X = np.ascontiguousarray(values.T, dtype=np.float64)
+    y, weight = np.asarray(y, np.int64), np.asarray(weight, np.float64)
+    nodes = _grown(X, y, weight, n_classes, n_codes, options)
+    if options.collapse:
+        collapse(nodes, options.release == "c45")
+    if options.pruning:
+        by = prune_old if options.release == "c45" else prune
+        by(X, y, weight, nodes, options.limit(), options.subtree_raising)
+    old, child = reached(nodes)
+    return _as_tree(_taken(nodes, old)._replace(child=child), n_codes, options)
+
+
+def _grown(
+    X: _Floats,
+    y: NDArray[np.int64],
+    weight: _Floats,
+    n_classes: int,
+    n_codes: Mapping[int, int],
+    options: C45Options,
+) -> Nodes:
+    """Return the nodes of the tree before it is collapsed and pruned."""
+    codes = np.zeros(len(X), np.int64)
+    for j, number in n_codes.items():
+        codes[j] = max(number, 1)
+    numeric = codes == 0
+    order, known = sort_orders(X[numeric] if len(n_codes) else X)
+    at = np.cumsum(numeric) - 1
+    n_rows = float(weight.sum())
+    few = ~numeric & (codes < 0.3 * n_rows - TIE)
+    listed = numeric | few
+    if not listed.any():
+        listed[:] = True
+    whole = np.arange(min(int(n_rows) + 1, _TABLED), dtype=np.float64)
+    table = whole * np.log2(np.maximum(whole, 1.0))
+    old = options.release == "c45"
+    rule = Rule(
+        n_classes, float(options.least), _ROUNDING if old else TIE, options.mdl_correction,
+        options.binary_splits, options.actual_split_value, old, n_rows,
+    )  # fmt: skip
+    nodes, used = grow(X, y, weight, codes, at, order, known, listed, rule, table)
+    return _taken(Nodes(*nodes), slice(used))
+
+
+def _taken(nodes: Nodes, which: Any) -> Nodes:
+    arrays: list[Any] = [array[which] for array in nodes]
+    return Nodes(*arrays)
+
+
+def _as_tree(nodes: Nodes, n_codes: Mapping[int, int], options: C45Options) -> Tree:
+    inner = nodes.n_children > 0
+    numeric = nodes.code == CUT
+    sets = [_branches(nodes, int(i), n_codes) for i in np.flatnonzero(inner & ~numeric)]
+    size = np.zeros(len(inner), np.intp)
+    size[inner & ~numeric] = [len(s) for s in sets]
+    return Tree(
+        child=np.where(inner, nodes.child, 0).astype(np.intp),
+        n_children=nodes.n_children.astype(np.intp),
+        column=np.where(inner, nodes.column, -1).astype(np.intp),
+        threshold=np.where(inner & numeric, nodes.threshold, np.nan),
+        flip=np.zeros(len(inner), np.bool_),
+        code_ptr=np.concatenate([[0], np.cumsum(size)]).astype(np.intp),
+        code_branch=np.concatenate([np.empty(0, np.intp), *sets]).astype(np.intp),
+        missing=np.full(len(inner), SPREAD, np.intp),
+        share=nodes.share.copy(),
+        value=_answers(nodes, options),
+        counts=nodes.counts.copy(),
+        n_rows=nodes.n_rows.astype(np.intp),
+        gain=np.where(inner, nodes.gain, 0.0),
+        surrogates=Surrogates.none(len(inner)),
+    )
+
+
+def _branches(nodes: Nodes, node: int, n_codes: Mapping[int, int]) -> NDArray[np.intp]:
+    """Return the branch of every code of a node's column."""
+    codes = np.arange(n_codes[int(nodes.column[node])], dtype=np.intp)
+    if nodes.code[node] == ALL_CODES:
+        return codes
+    return (codes != nodes.code[node]).astype(np.intp)
+
+
+def _answers(nodes: Nodes, options: C45Options) -> _Floats:
+    """Return the class shares that each node speaks for; without rows, its parent's."""
+    counts = nodes.counts.copy()
+    empty = counts.sum(axis=1) <= 0.0
+    for node in np.flatnonzero(nodes.n_children):  # parents come before their children
+        first, k = int(nodes.child[node]), int(nodes.n_children[node])
+        without = first + np.flatnonzero(empty[first : first + k])
+        counts[without] = counts[node]
+    if options.laplace:
+        counts += 1.0
+    total = counts.sum(axis=1, keepdims=True)
+    if options.release == "c45":  # a leaf without rows votes for one class
+        heaviest = counts.argmax(axis=1)[:, None] == np.arange(counts.shape[1])
+        counts, total = (
+            np.where(empty[:, None], heaviest, counts),
+            np.where(empty[:, None], 1.0, total),
+        )
+    return counts / total

@@ -1,0 +1,364 @@
+"""Rules from a tree, as c4.5rules makes them: paths, generalised, chosen by description length."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import log
+from typing import Any
+
+import numpy as np
+import scipy.special
+from numpy.typing import NDArray
+
+from psephos.kernels.c45_prune import Limit, added_errors
+from psephos.trees.tree import Tree
+
+__all__ = ["Rule", "RuleList", "RuleTest", "find_rules", "matches"]
+
+_Floats = NDArray[np.float64]
+_Flags = NDArray[np.bool_]
+_special: Any = scipy.special  # its types say less than they promise
+_THEORY = 0.5  # what a bit of the rules counts beside a bit of their exceptions
+_EXHAUSTIVE = 10  # so many rules of a class have all their subsets tried
+_STARTS = 5  # times eleven random choices to climb from, where they are not all tried
+_WORST = 0.7  # a rule of greater error never speaks
+
+
+@dataclass(frozen=True)
+class RuleTest:
+    """A condition: ``column <= value``, ``column > value`` or, on categories, ``column = value``.
+
+    A missing value meets none.
+    """
+
+    column: int
+    op: str
+    value: float
+
+
+@dataclass(frozen=True)
+class Rule:
+    """If all tests hold, the class; `error` is the pessimistic share of its rows it is wrong on."""
+
+    tests: tuple[RuleTest, ...]
+    target: int
+    error: float
+
+
+@dataclass(frozen=True)
+class RuleList:
+    """Rules in their order: the first that holds decides, and where none does, the default."""
+
+    rules: tuple[Rule, ...]
+    default: int
+
+
+def matches(test: RuleTest, X: _Floats) -> _Flags:
+    """Return which rows of X, shape (n, p), meet a test."""
+    x = X[:, test.column]
+    if test.op == "<=":
+        return x <= test.value
+    return x > test.value if test.op == ">" else x == test.value
+
+
+@dataclass(frozen=True)
+class _Data:
+    """The training rows."""
+
+    X: _Floats
+    y: NDArray[np.intp]
+    weight: _Floats
+    n_classes: int
+    n_codes: dict[int, int]
+
+    @property
+    def n(self) -> float:
+        return float(self.weight.sum())
+
+    def held(self, tests: Iterable[RuleTest]) -> _Flags:
+        out = np.ones(len(self.y), np.bool_)
+        for test in tests:
+            out &= matches(test, self.X)
+        return out
+
+
+def find_rules(
+    tree: Tree,
+    X: _Floats,
+    y: NDArray[np.intp],
+    weight: _Floats,
+    n_codes: dict[int, int],
+    limit: Limit,
+    generator: np.random.Generator,
+) -> RuleList:
+    """Return the rules of an unpruned tree.
+
+    Every way to a leaf is a rule; its tests are dropped one by one while its pessimistic or its
+    training error does not rise. Of the rules of each class those are kept that, with their
+    exceptions, take the fewest bits to write. Classes come in the order of their false positives;
+    rules that do more harm than what comes after them are dropped last.
+
+    Parameters
+    ----------
+    tree : Tree
+        Grown on the table (release 8), not pruned.
+    X : ndarray of shape (n, p)
+    y, weight : ndarray of shape (n,)
+    n_codes : dict of int to int
+        Codes of each column of categories.
+    limit : Limit
+        Of pessimistic errors.
+    generator : Generator
+        Draws the starts of the search where a class has more than ten rules.
+    """
+    data = _Data(X, y, weight, tree.counts.shape[1], n_codes)
+    found: dict[tuple[frozenset[RuleTest], int], Rule] = {}
+    for tests, target in _paths(tree):
+        rule = _generalised(tests, target, data, limit)
+        if rule is not None:
+            found.setdefault((frozenset(rule.tests), target), rule)
+    bits = _TestBits.of(data)
+    chosen: list[list[Rule]] = []
+    for target in range(data.n_classes):
+        own = [rule for rule in found.values() if rule.target == target]
+        chosen.append(_subset(own, target, data, bits, generator))
+    ordered = _ordered(chosen, data)
+    default = _default(ordered, data)
+    return RuleList(tuple(_polished(ordered, default, data)), default)
+
+
+# ---------------------------------------------------------------------- from paths to rules
+def _paths(tree: Tree) -> list[tuple[tuple[RuleTest, ...], int]]:
+    """Return (tests, class) of every way to a leaf; a leaf without rows has its parent's class."""
+    found: list[tuple[tuple[RuleTest, ...], int]] = []
+    todo: list[tuple[int, int, tuple[RuleTest, ...]]] = [(0, 0, ())]
+    while todo:
+        node, known, way = todo.pop()
+        known = node if tree.counts[node].sum() > 0 else known
+        children = tree.children(node).tolist()
+        if not children:
+            found.append((way, int(tree.counts[known].argmax())))
+            continue
+        column = int(tree.column[node])
+        numeric = tree.code_ptr[node] == tree.code_ptr[node + 1]
+        for branch, child in reversed(list(enumerate(children))):
+            if numeric:
+                test = RuleTest(column, "<=" if branch == 0 else ">", float(tree.threshold[node]))
+            else:
+                test = RuleTest(column, "=", float(branch))
+            todo.append((child, known, (*way, test)))
+    return found
+
+
+def _rates(n: _Floats, e: _Floats, limit: Limit) -> tuple[_Floats, _Floats]:
+    """Return the pessimistic and the training error rates; 1 without rows."""
+    rates = [
+        ((ei + added_errors(ni, ei, limit)) / ni, ei / ni) if ni > 0 else (1.0, 1.0)
+        for ni, ei in zip(n.tolist(), e.tolist(), strict=True)
+    ]
+    return np.array([r[0] for r in rates]), np.array([r[1] for r in rates])
+
+
+def _generalised(
+    tests: tuple[RuleTest, ...], target: int, data: _Data, limit: Limit
+) -> Rule | None:
+    """Return the rule without the tests it does better without; None if it is of no use."""
+    kept = list(tests)
+    each = [matches(t, data.X) for t in tests]
+    held = np.array(each, np.bool_).reshape(len(tests), len(data.y))
+    wrong = data.weight * (data.y != target)
+    while True:
+        failed = (~held).sum(axis=0)
+        inside, near = failed == 0, failed == 1  # near: in, if the one failed test were dropped
+        n, e = data.weight[inside].sum(), wrong[inside].sum()
+        missed = ~held[:, near]
+        without_n = np.append(n, n + missed @ data.weight[near])
+        without_e = np.append(e, e + missed @ wrong[near])
+        pessimistic, actual = _rates(without_n, without_e, limit)
+        better = (pessimistic[1:] <= pessimistic[0]) | (actual[1:] <= actual[0])
+        if not better.any():
+            break
+        worth = np.where(better, pessimistic[1:], np.inf)
+        drop = int(np.flatnonzero(worth <= worth.min())[-1])  # of equal ones the deepest
+        del kept[drop]
+        held = np.delete(held, drop, axis=0)
+    guessing = 1.0 - (data.weight[data.y == target].sum() + 1.0) / (data.n + 2.0)
+    if n <= 0 or pessimistic[0] >= guessing or pessimistic[0] > _WORST:
+        return None
+    return Rule(tuple(kept), target, float(pessimistic[0]))
+
+
+# ---------------------------------------------------------------------- bits
+@dataclass(frozen=True)
+class _TestBits:
+    """Bits of a test: which column it asks, and which answer it wants."""
+
+    choice: float
+    branch: _Floats
+
+    @classmethod
+    def of(cls, data: _Data) -> "_TestBits":
+        """Return the bits of tests on each column of a table."""
+        branch = np.zeros(data.X.shape[1])
+        for j in range(len(branch)):
+            x = data.X[:, j]
+            known = ~np.isnan(x)
+            if j in data.n_codes:
+                sums = np.bincount(x[known].astype(np.intp), data.weight[known])
+                share = sums[sums > 0] / data.n
+                branch[j] = -(share * np.log2(share)).sum()
+            else:
+                distinct = len(np.unique(x[known]))
+                branch[j] = 1.0 + 0.5 * np.log2(distinct) if distinct > 1 else 0.0
+        share = branch[branch > 0] / branch.sum() if branch.any() else np.ones(1)
+        return cls(float(-(share * np.log2(share)).sum()), branch)
+
+    def rule(self, rule: Rule) -> float:
+        """Return the bits of a rule; the order of its tests says nothing."""
+        k = len(rule.tests)
+        own = sum(self.choice + float(self.branch[test.column]) for test in rule.tests)
+        order = float(_special.gammaln(k + 1)) / log(2.0)
+        return own + (np.log2(k) - order if k > 0 else 0.0)
+
+
+def _biased(n: _Floats, e: _Floats, expected: _Floats) -> _Floats:
+    """Return the bits that say which e of n rows are errors where so many are expected."""
+    rate = np.clip(expected / np.where(n > 0, n, 1.0), 0.0, 1.0)
+    bits = -(_special.xlogy(e, rate) + _special.xlog1py(n - e, -rate)) / log(2.0)
+    return np.where(n > 0, bits, 0.0)
+
+
+def _exception_bits(n: float, fired: _Floats, wrong: _Floats, missed: _Floats) -> _Floats:
+    """Return the bits that correct the rules of a class (Quinlan 1995)."""
+    half = 0.5 * (wrong + missed)
+    large = fired > n / 2
+    bits = _biased(fired, wrong, np.where(large, half, wrong))
+    return np.log2(n) + bits + _biased(n - fired, missed, np.where(large, missed, half))
+
+
+@dataclass(frozen=True)
+class _Cover:
+    """The rules of one class: their bits, the rows they hold on, and what a choice costs."""
+
+    bits: _Floats
+    held: _Flags
+    own: _Flags
+    weight: _Floats
+
+    def costs(self, chosen: _Flags) -> tuple[float, _Floats]:
+        """Return the bits of chosen rules, by half, and of their exceptions.
+
+        Then (k,) the same with each rule in turn added, or dropped if it is chosen.
+        """
+        times = self.held[chosen].sum(axis=0)
+        right, other = self.weight * self.own, self.weight * ~self.own
+        hits, wrong = right @ (times > 0), other @ (times > 0)
+        change = np.where(chosen, -1.0, 1.0)
+        mine, theirs = (
+            np.where(chosen, self.held @ (w * (times == 1)), self.held @ (w * (times == 0)))
+            for w in (right, other)
+        )
+        hits = np.append(hits, hits + change * mine)
+        wrong = np.append(wrong, wrong + change * theirs)
+        size = np.append(chosen.sum(), chosen.sum() + change)
+        rules = np.append(0.0, change * self.bits) + self.bits[chosen].sum()
+        rules -= _special.gammaln(size + 1) / log(2.0)
+        exceptions = _exception_bits(
+            float(self.weight.sum()), hits + wrong, wrong, float(right.sum()) - hits
+        )
+        both = _THEORY * rules + exceptions
+        return float(both[0]), both[1:]
+
+
+def _subset(
+    rules: list[Rule],
+    target: int,
+    data: _Data,
+    bits: _TestBits,
+    generator: np.random.Generator,
+) -> list[Rule]:
+    """Return the rules of a class that, with their exceptions, take the fewest bits."""
+    if not rules:
+        return []
+    cover = _Cover(
+        np.array([bits.rule(rule) for rule in rules]),
+        np.array([data.held(rule.tests) for rule in rules]),
+        data.y == target,
+        data.weight,
+    )
+    k = len(rules)
+    if k <= _EXHAUSTIVE:
+        sets = (np.arange(1 << k)[:, None] >> np.arange(k)) % 2 == 1
+        best = sets[int(np.argmin([cover.costs(chosen)[0] for chosen in sets]))]
+    else:
+        shares = np.tile(np.linspace(0, 1, 11), _STARTS)
+        starts = [generator.random(k) < share for share in shares]
+        best = min((_climb(cover, start) for start in starts), key=lambda end: end[0])[1]
+    return [rule for rule, kept in zip(rules, best.tolist(), strict=True) if kept]
+
+
+def _climb(cover: _Cover, chosen: _Flags) -> tuple[float, _Flags]:
+    """Add or drop the rule that saves most bits, until none saves any."""
+    while True:
+        cost, others = cover.costs(chosen)
+        best = int(np.argmin(others))
+        if others[best] >= cost - 1e-9:
+            return cost, chosen
+        chosen = chosen.copy()
+        chosen[best] = not chosen[best]
+
+
+# ---------------------------------------------------------------------- order
+def _ordered(chosen: list[list[Rule]], data: _Data) -> list[Rule]:
+    """Return the rules, class by class: fewest false positives among uncovered rows first."""
+    left = np.ones(len(data.y), np.bool_)
+    waiting = [target for target, rules in enumerate(chosen) if rules]
+    held = {t: np.any([data.held(r.tests) for r in chosen[t]], axis=0) for t in waiting}
+    out: list[Rule] = []
+    while waiting:
+        wrong = [data.weight[left & held[t] & (data.y != t)].sum() for t in waiting]
+        target = waiting.pop(int(np.argmin(wrong)))
+        out += sorted(chosen[target], key=lambda rule: rule.error)
+        left &= ~held[target]
+    return out
+
+
+def _default(rules: Sequence[Rule], data: _Data) -> int:
+    """Return the heaviest class of the rows no rule holds on; of equal ones the most frequent."""
+    left = np.ones(len(data.y), np.bool_)
+    for rule in rules:
+        left &= ~data.held(rule.tests)
+    over = np.bincount(data.y[left], data.weight[left], data.n_classes)
+    all_rows = np.bincount(data.y, data.weight, data.n_classes)
+    return int(np.lexsort((np.arange(len(over))[::-1], all_rows, over))[-1])
+
+
+def _polished(rules: list[Rule], default: int, data: _Data) -> list[Rule]:
+    """Drop, one at a time, the first rule that is wrong more often than what would follow it."""
+    each = [data.held(rule.tests) for rule in rules]
+    held = np.array(each, np.bool_).reshape(len(rules), len(data.y))
+    target = np.array([rule.target for rule in rules], np.intp)
+    kept = list(range(len(rules)))
+    while True:
+        worse = _first_worse(held[kept], target[kept], default, data)
+        if worse < 0:
+            return [rules[i] for i in kept]
+        del kept[worse]
+
+
+def _first_worse(held: _Flags, target: NDArray[np.intp], default: int, data: _Data) -> int:
+    """Return the first rule whose rows the next rule that holds, or the default, would do better.
+
+    -1 if there is none.
+    """
+    order = np.where(held, np.arange(len(held))[:, None], len(held))
+    first = order.min(axis=0, initial=len(held))
+    answer = np.append(target, default)
+    for i in range(len(held)):
+        mine = first == i
+        after = order[i + 1 :, mine].min(axis=0, initial=len(held))
+        instead, y, weight = answer[after], data.y[mine], data.weight[mine]
+        better = weight[(target[i] == y) & (instead != y)].sum()
+        worse = weight[(target[i] != y) & (instead == y)].sum()
+        if worse > better:
+            return i
+    return -1

@@ -1,0 +1,208 @@
+"""CART: a table and its labels in, a grown tree with its rules, surrogates and complexities out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.kernels.cart_grow import Grown, grow, room, settle
+from psephos.kernels.cart_layout import Cart, Rules, keep_rows, sorted_column
+from psephos.kernels.cart_node import describe
+from psephos.kernels.cart_worth import GiniShares, Information, Twoing
+from psephos.kernels.criteria import Gini
+
+__all__ = [
+    "CartData",
+    "CartSettings",
+    "Presorted",
+    "Problem",
+    "grow_tree",
+    "prepare",
+    "presort",
+    "root_risk",
+]
+
+_Floats = NDArray[np.float64]
+_Whole = NDArray[np.int64]
+
+_CRITERIA = {"gini": Gini, "entropy": Information, "twoing": Twoing}
+_MAX_LEVELS = 12  # of a category in a node, beyond which not every subset is tried
+_ROUND = (4.0 * np.finfo(np.float64).eps) ** 2
+
+
+@dataclass(frozen=True)
+class CartSettings:
+    """What a tree may be; the names of the estimator's parameters.
+
+    `min_samples_leaf` is a number here; `use_surrogates` is 2 for 'majority', 1 for 'only' and 0
+    for 'none'; `of_known`: agreement is counted among the rows that have the surrogate's column.
+    """
+
+    cp: float = 0.01
+    min_samples_split: int = 20
+    min_samples_leaf: int = 7
+    max_depth: int = 30
+    max_competitors: int = 4
+    max_surrogates: int = 5
+    of_known: bool = False
+    use_surrogates: int = 2
+    criterion: str = "gini"
+    compat: bool = False
+
+
+class Problem(NamedTuple):
+    """What is to be learned: labels, weights, how many rows each row counts as, costs.
+
+    `n_classes` is 0 for numbers. `priors` (K,), `loss` (K, K) with rows true and columns
+    answered, and the columns' `costs` (p,) are None for the defaults.
+    """
+
+    n_classes: int
+    y: NDArray[Any]
+    weight: _Floats
+    copies: _Whole
+    priors: _Floats | None = None
+    loss: _Floats | None = None
+    costs: _Floats | None = None
+
+
+class Presorted(NamedTuple):
+    """The sorted entries of every column (``kernels.cart_layout``), and the distinct values."""
+
+    keys: _Whole
+    known: _Whole
+    start: _Whole
+    values: _Floats
+    n_codes: _Whole
+
+
+class CartData(NamedTuple):
+    """All that growing reads; `centre` is what was taken off the numbers to be learned."""
+
+    cart: Cart
+    sorted: Presorted
+    centre: float
+
+
+def presort(table: Any, n_codes: Mapping[int, int]) -> Presorted:
+    """Sort every column once; sparse ones are written out one at a time."""
+    n, p = table.shape
+    keys = np.empty((p, n), np.int64)
+    known = np.empty(p, np.int64)
+    distinct: list[_Floats] = []
+    for j in range(p):
+        column = table[:, j] if isinstance(table, np.ndarray) else table[:, [j]].toarray()[:, 0]
+        entries, values = sorted_column(np.ascontiguousarray(column, dtype=np.float64))
+        known[j] = len(entries)
+        keys[j, : known[j]] = entries
+        distinct.append(values)
+    start = np.concatenate([[0], np.cumsum([len(v) for v in distinct])]).astype(np.int64)
+    codes = np.array([n_codes.get(j, 0) for j in range(p)], dtype=np.int64)
+    return Presorted(keys, known, start, np.concatenate([np.empty(0), *distinct]), codes)
+
+
+def prepare(problem: Problem, presorted: Presorted, compat: bool = False) -> CartData:
+    """Return what growing reads.
+
+    With f_k the share of class k in the weight, pi_k its prior (default: f_k) and L the loss, a
+    row of class k counts rho_k = pi_k / f_k times in risks and shares and alpha_k =
+    (pi_k sum_j L_kj / sum_ij pi_i L_ij) / f_k times in the worth of splits.
+    """
+    k, weight = problem.n_classes, problem.weight
+    zero_one = 1.0 - np.eye(max(k, 1))
+    loss = zero_one if problem.loss is None else problem.loss
+    rho = alpha = np.ones(max(k, 1))
+    target, centre, charge = np.zeros(0), 0.0, weight
+    if k == 0:
+        centre = float(np.average(problem.y, weights=weight))
+        target = np.asarray(problem.y, dtype=np.float64) - centre
+    elif problem.priors is not None or problem.loss is not None or compat:
+        held = np.bincount(problem.y, weight, minlength=k)
+        share = held / weight.sum()
+        held = np.where(held > 0, held, np.inf)  # a class without rows counts nothing
+        prior = share if problem.priors is None else problem.priors
+        rho = prior / (held / weight.sum())
+        cost = prior * loss.sum(axis=1)
+        alpha = cost / cost.sum() / (held * (1.0 / weight.sum()))  # rounds as rpart's
+    if compat and k:
+        charge, alpha = weight * alpha[problem.y], np.ones(k)
+    unit = bool((weight == 1.0).all() and (problem.copies == 1).all())
+    cart = Cart(
+        n_classes=k,
+        y=np.asarray(problem.y if k else np.zeros(0), dtype=np.int32),
+        target=target,
+        weight=weight,
+        charge=charge,
+        copies=problem.copies,
+        unit=unit,
+        plain=unit and bool((charge == 1.0).all() and (alpha == 1.0).all()),
+        alpha=alpha,
+        rho=rho,
+        loss=np.ascontiguousarray(loss, dtype=np.float64),
+        zero_one=bool((loss == zero_one).all()),
+        start=presorted.start,
+        values=presorted.values,
+        n_codes=presorted.n_codes,
+        costs=np.ones(len(presorted.known)) if problem.costs is None else problem.costs,
+    )
+    return CartData(cart, presorted, centre)
+
+
+def root_risk(data: CartData, rows: NDArray[np.int32]) -> float:
+    """Return the risk of answering alike for all these rows."""
+    counts = np.zeros(max(data.cart.n_classes, 1))
+    return float(describe(data.cart, rows, 0, len(rows), counts)[3])
+
+
+def grow_tree(
+    data: CartData,
+    settings: CartSettings,
+    rows: NDArray[np.int32],
+    alpha: float,
+    *,
+    reuse: bool = False,
+) -> Grown:
+    """Grow a tree on some rows.
+
+    Parameters
+    ----------
+    data : CartData
+    settings : CartSettings
+    rows : ndarray of int32
+    alpha : float
+        Risk that a split must save.
+    reuse : bool, default=False
+        The sorted entries are not needed again: a tree of all rows divides them in place.
+    """
+    cart, presorted = data.cart, data.sorted
+    keys, known = presorted.keys, presorted.known
+    if len(rows) == len(cart.weight):
+        keys = keys if reuse else keys.copy()
+    else:
+        kept = np.zeros(len(cart.weight), np.bool_)
+        kept[rows] = True
+        keys, known = np.empty((keys.shape[0], len(rows) + 1), np.int64), np.empty_like(known)
+        keep_rows(presorted.keys, presorted.known, kept, keys, known)
+    largest = float(np.abs(cart.target).max(initial=abs(data.centre)))
+    rules = Rules(
+        settings.min_samples_split,
+        settings.min_samples_leaf,
+        settings.max_depth,
+        settings.max_competitors,
+        settings.max_surrogates,
+        settings.of_known,
+        settings.use_surrogates,
+        settings.compat,
+        _MAX_LEVELS,
+        0.0 if cart.n_classes else _ROUND * largest**2,
+    )
+    n_levels = np.minimum(np.diff(presorted.start), len(rows))
+    most = int(n_levels[presorted.n_codes > 0].max(initial=0))
+    kind = GiniShares if settings.compat and settings.criterion == "gini" else None
+    criterion: Any = (kind or _CRITERIA[settings.criterion])(cart.n_classes)
+    grown = grow(criterion, cart, rules, alpha, keys, known, rows.copy(),
+                 *room(cart, rules, len(rows), most))  # fmt: skip
+    settle(grown.whole, grown.real)
+    return grown

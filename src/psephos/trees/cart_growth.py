@@ -1,0 +1,323 @@
+"""A CART as it was grown: its nodes, every rule that was considered, and its prunings."""
+
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import ModelFileError
+from psephos.kernels.cart_grow import (
+    CHILD,
+    COMPLEXITY,
+    FIRST,
+    MEAN,
+    N_RULES,
+    N_SPARE,
+    NUMBER,
+    RISK,
+    ROWS,
+    WEIGHT,
+    Grown,
+)
+from psephos.trees.cart import CartData
+from psephos.trees.cart_table import Prunings
+from psephos.trees.tree import STAY, Surrogates, Tree
+
+__all__ = ["CartGrowth", "growth_of", "tree_of"]
+
+_Floats = NDArray[np.float64]
+_Whole = NDArray[np.int64]
+_NODES = ("number", "n_rows", "weight", "risk", "complexity", "n_rules", "n_surrogates")
+_RULES = ("column", "counted", "side", "worth", "threshold", "adjusted")
+_TABLE = ("cp", "n_splits", "rel_error", "xerror", "xstd")
+
+
+@dataclass(frozen=True, eq=False)
+class CartGrowth:
+    """What was found while a CART was grown.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the table.
+    regression : bool
+    number : ndarray of shape (nodes,)
+        1 at the root, 2 i and 2 i + 1 below node i.
+    n_rows, weight, risk, complexity : ndarray of shape (nodes,)
+        Complexity is a share of the root's risk.
+    n_rules, n_surrogates : ndarray of shape (nodes,)
+        How many of the rules below belong to a node: first its own and the competitors, then the
+        surrogates.
+    column, counted, side, worth, threshold, adjusted : ndarray of shape (rules,)
+        The rule's column; how many rows had a value (of a surrogate: it sent); where values below
+        the threshold go (-1 left, 1 right, 0 for categories); the fall of the impurity (numbers:
+        as a share of the node's risk; a surrogate: the share of agreement); adjusted agreement.
+    level_ptr, level_code, level_branch : ndarray
+        Rules on categories: ``level_ptr[r] : level_ptr[r + 1]`` are the codes that rule r knows,
+        and where they go.
+    cp, n_splits, rel_error, xerror, xstd : ndarray
+        The prunings; see `psephos.trees.cart_table.Prunings`.
+    """
+
+    tag: ClassVar[str] = "growth of a CART"
+    n_features: int
+    regression: bool
+    number: _Whole
+    n_rows: _Whole
+    weight: _Floats
+    risk: _Floats
+    complexity: _Floats
+    n_rules: _Whole
+    n_surrogates: _Whole
+    column: _Whole
+    counted: _Whole
+    side: _Whole
+    worth: _Floats
+    threshold: _Floats
+    adjusted: _Floats
+    level_ptr: _Whole
+    level_code: _Whole
+    level_branch: _Whole
+    cp: _Floats
+    n_splits: _Whole
+    rel_error: _Floats
+    xerror: _Floats
+    xstd: _Floats
+
+    def __post_init__(self) -> None:
+        nodes, rules = len(self.number), len(self.column)
+        held = self.n_rules + self.n_surrogates if nodes else np.zeros(0)
+        arrays = [getattr(self, f.name) for f in fields(self)[2:]]
+        kinds = ["i" if f.type is _Whole else "f" for f in fields(self)[2:]]
+        sound = (
+            all(isinstance(a, np.ndarray) and a.ndim == 1 for a in arrays)
+            and all(a.dtype.kind == k for a, k in zip(arrays, kinds, strict=True))
+            and all(len(getattr(self, name)) == nodes for name in _NODES)
+            and all(len(getattr(self, name)) == rules for name in _RULES)
+            and len(self.level_ptr) == rules + 1
+            and len(self.level_code) == len(self.level_branch) == self.level_ptr[-1]
+            and bool((np.diff(self.level_ptr) >= 0).all())
+            and bool((held >= 0).all() and held.sum() == rules)
+            and bool(((self.column >= 0) & (self.column < self.n_features)).all())
+            and len({len(getattr(self, name)) for name in _TABLE[:3]}) == 1
+            and len(self.xerror) == len(self.xstd) in (0, len(self.cp))
+        )
+        if not sound:
+            raise ModelFileError("the growth of a tree is damaged.")
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether every number is the same."""
+        names = [f.name for f in fields(self)]
+        return isinstance(other, CartGrowth) and all(
+            np.array_equal(getattr(self, n), getattr(other, n), equal_nan=n == "threshold")
+            for n in names
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def check_vote(self, vote: Any) -> None:
+        """Raise a sentence if this is not the growth of that vote's tree."""
+        nodes = getattr(vote.voters, "nodes", None)
+        inner = self.n_rules > 0
+        if nodes is None or len(nodes.n_children) != len(inner) or self.n_features != (
+            vote.n_features
+        ):  # fmt: skip
+            raise ModelFileError("the growth of a tree does not fit the tree.")
+        if not (inner == (nodes.n_children > 0)).all():
+            raise ModelFileError("the growth of a tree does not fit the tree.")
+
+    @property
+    def first(self) -> _Whole:
+        """Return the first rule of every node."""
+        held = self.n_rules + self.n_surrogates
+        return np.cumsum(held) - held
+
+    @property
+    def owner(self) -> _Whole:
+        """Return the node of every rule."""
+        return np.repeat(np.arange(len(self.number)), self.n_rules + self.n_surrogates)
+
+    @property
+    def role(self) -> _Whole:
+        """Return what every rule is: 0 the node's own, 1 a competitor, 2 a surrogate."""
+        place = np.arange(len(self.column)) - self.first[self.owner]
+        return np.where(place == 0, 0, np.where(place < self.n_rules[self.owner], 1, 2))
+
+    def importance(self) -> _Floats:
+        """Return each column's importance, (p,): the worth of its splits, and as a surrogate.
+
+        A split adds its worth to its own column, and its worth times the adjusted agreement to
+        the column of each surrogate.
+        """
+        worth = np.zeros(len(self.number))
+        own = self.role == 0
+        worth[self.owner[own]] = self.worth[own]
+        if self.regression:
+            worth *= self.risk
+        share = np.where(own, 1.0, np.where(self.role == 2, self.adjusted, 0.0))
+        out = np.bincount(self.column, worth[self.owner] * share, minlength=self.n_features)
+        return out.astype(np.float64)
+
+    def pruned(self, cp: float) -> Self:
+        """Return the growth of the tree pruned at a complexity: nodes of no more are leaves."""
+        inner = self.n_rules > 0
+        leaf = ~(inner & (self.complexity > cp))
+        parents = {int(number) for number in self.number[~leaf]}
+        kept = np.array([number == 1 or int(number) // 2 in parents for number in self.number])
+        above = self.cp > cp
+        rows = min(int(above.sum()) + 1, len(self.cp))
+        table: dict[str, Any] = {name: getattr(self, name)[:rows] for name in _TABLE}
+        if not above[rows - 1]:
+            table["cp"] = np.append(self.cp[: rows - 1], cp)
+        keep = kept[self.owner] & ~leaf[self.owner]
+        number = {name: np.where(leaf, 0, getattr(self, name))[kept] for name in _NODES[5:]}
+        plain = {name: getattr(self, name)[kept] for name in _NODES[:5]}
+        return replace(self._without(keep), **number, **plain, **table)
+
+    def _without(self, keep: NDArray[np.bool_]) -> Any:
+        """Return a copy with only the rules to keep; the nodes' counts do not follow."""
+        sizes = np.diff(self.level_ptr)
+        levels = np.repeat(keep, sizes)
+        changed: dict[str, Any] = {name: getattr(self, name)[keep] for name in _RULES}
+        lost = np.bincount(self.owner[~keep], minlength=len(self.number))
+        lost_spare = np.bincount(self.owner[~keep & (self.role == 2)], minlength=len(self.number))
+        return replace(
+            self,
+            n_rules=self.n_rules - (lost - lost_spare),
+            n_surrogates=self.n_surrogates - lost_spare,
+            level_ptr=np.concatenate([[0], np.cumsum(sizes[keep])]),
+            level_code=self.level_code[levels],
+            level_branch=self.level_branch[levels],
+            **changed,
+        )
+
+    def select(self, columns: NDArray[Any]) -> Self:
+        """Return the growth on a table of these columns; competitors on others are forgotten."""
+        where = np.full(self.n_features, -1)
+        where[np.asarray(columns, dtype=np.intp)] = np.arange(len(columns))
+        left = self._without(where[self.column] >= 0)
+        return replace(left, n_features=len(columns), column=where[left.column])
+
+
+def growth_of(grown: Grown, data: CartData, table: Prunings) -> CartGrowth:
+    """Return what was found while a tree was grown; rules are in the order of the nodes."""
+    whole, real, inner = grown.whole, grown.real, grown.whole[:, CHILD] > 0
+    held = np.where(inner, whole[:, N_RULES] + whole[:, N_SPARE], 0)
+    start = np.cumsum(held) - held
+    rules = np.repeat(whole[:, FIRST] - start, held) + np.arange(int(held.sum()))
+    sizes = grown.rule_whole[rules, 4]
+    ends = np.cumsum(sizes)
+    levels = np.repeat(grown.rule_whole[rules, 3] - (ends - sizes), sizes) + np.arange(sizes.sum())
+    risk = float(real[0, RISK])
+    return CartGrowth(
+        n_features=len(data.sorted.known),
+        regression=data.cart.n_classes == 0,
+        number=whole[:, NUMBER],
+        n_rows=whole[:, ROWS],
+        weight=real[:, WEIGHT],
+        risk=real[:, RISK],
+        complexity=real[:, COMPLEXITY] / (risk if risk > 0 else 1.0),
+        n_rules=np.where(inner, whole[:, N_RULES], 0),
+        n_surrogates=np.where(inner, whole[:, N_SPARE], 0),
+        column=grown.rule_whole[rules, 0],
+        counted=grown.rule_whole[rules, 1],
+        side=np.where(sizes > 0, 0, grown.rule_whole[rules, 2]),
+        worth=grown.rule_real[rules, 0],
+        threshold=grown.rule_real[rules, 1],
+        adjusted=grown.rule_real[rules, 2],
+        level_ptr=np.concatenate([[0], ends]),
+        level_code=grown.code[levels].astype(np.int64),
+        level_branch=grown.branch[levels].astype(np.int64),
+        cp=table.cp,
+        n_splits=table.n_splits.astype(np.int64),
+        rel_error=table.rel_error,
+        xerror=table.xerror,
+        xstd=table.xstd,
+    )
+
+
+def tree_of(growth: CartGrowth, grown: Grown, data: CartData, use_surrogates: int) -> Tree:
+    """Return the tree: what answers.
+
+    A row that no rule can send goes to the child of more training rows, and stays at the node if
+    there is none of more, or if surrogates are not followed by the majority.
+    """
+    cart, whole = data.cart, grown.whole
+    child = whole[:, CHILD]
+    inner = child > 0
+    at = np.where(inner, child, 0)
+    left, right = growth.n_rows[at], growth.n_rows[np.where(inner, child + 1, 0)]
+    larger = np.where(left == right, STAY, (right > left).astype(np.intp))
+    own, spare = growth.role == 0, growth.role == 2
+    if use_surrogates == 0:
+        spare = np.zeros_like(spare)
+    column = np.full(len(inner), -1, np.intp)
+    threshold, flip = np.full(len(inner), np.nan), np.zeros(len(inner), np.bool_)
+    gain, share = np.zeros(len(inner)), np.ones(len(inner))
+    column[inner], threshold[inner] = growth.column[own], growth.threshold[own]
+    flip[inner], gain[inner] = growth.side[own] > 0, growth.worth[own]
+    sent = growth.weight[at] + growth.weight[np.where(inner, child + 1, 0)]
+    for side in (0, 1):
+        share[child[inner] + side] = growth.weight[child[inner] + side] / sent[inner]
+    codes = _codes(growth, data.sorted.n_codes)
+    rules = [codes[r] for r in np.flatnonzero(own).tolist()]
+    spares = [codes[r] for r in np.flatnonzero(spare).tolist()]
+    sizes = np.zeros(len(inner), np.intp)
+    sizes[inner] = [len(code) for code in rules]
+    return Tree(
+        child=np.where(inner, child, 0).astype(np.intp),
+        n_children=np.where(inner, 2, 0).astype(np.intp),
+        column=column,
+        threshold=threshold,
+        flip=flip,
+        code_ptr=_ptr(sizes),
+        code_branch=_joined(rules),
+        missing=np.where(inner, larger if use_surrogates == 2 else STAY, 0).astype(np.intp),
+        share=share,
+        value=_values(grown, data),
+        counts=grown.counts if cart.n_classes else growth.weight[:, None],
+        n_rows=growth.n_rows.astype(np.intp),
+        gain=gain,
+        surrogates=Surrogates(
+            ptr=_ptr(np.bincount(growth.owner[spare], minlength=len(inner))),
+            column=growth.column[spare].astype(np.intp),
+            threshold=growth.threshold[spare],
+            flip=growth.side[spare] > 0,
+            code_ptr=_ptr(np.array([len(code) for code in spares], np.intp)),
+            code_branch=_joined(spares),
+        ),
+        strict=True,
+    )
+
+
+def _ptr(sizes: NDArray[Any]) -> NDArray[np.intp]:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
+
+
+def _joined(parts: list[NDArray[np.intp]]) -> NDArray[np.intp]:
+    return np.concatenate([np.empty(0, np.intp), *parts])
+
+
+def _codes(growth: CartGrowth, n_codes: _Whole) -> dict[int, NDArray[np.intp]]:
+    """Return the branch of every code of a rule's column (-1: not seen) by rule."""
+    out: dict[int, NDArray[np.intp]] = {}
+    role = growth.role
+    for r in range(len(growth.column)):
+        branch = np.empty(0, np.intp)
+        if growth.side[r] == 0 and role[r] != 1:
+            levels = slice(int(growth.level_ptr[r]), int(growth.level_ptr[r + 1]))
+            branch = np.full(int(n_codes[growth.column[r]]), -1, np.intp)
+            branch[growth.level_code[levels]] = growth.level_branch[levels] > 0
+        out[r] = branch
+    return out
+
+
+def _values(grown: Grown, data: CartData) -> _Floats:
+    cart = data.cart
+    if cart.n_classes == 0:
+        return grown.real[:, MEAN, None] + data.centre
+    weighed = grown.counts * cart.rho
+    total = weighed.sum(axis=1, keepdims=True)
+    plain = grown.counts / grown.counts.sum(axis=1, keepdims=True)
+    return np.where(total > 0, weighed / np.where(total > 0, total, 1.0), plain)

@@ -1,0 +1,115 @@
+"""The rows that a forest is grown on: each once, in an order of their own, with its weight."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.kernels._jit import run_blocks
+from psephos.kernels.forest_draws import draw_counts, make_guide, merge_rows, row_marks
+from psephos.trees.bins import Bins
+
+__all__ = ["Draws", "Rows", "number_of"]
+
+_BLOCK = 1 << 16  # rows
+
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Distinct rows.
+
+    Rows of equal codes and answer are one row of added weight, and the rows are in the order of a
+    hash of these: so a row of weight 2 is the row given twice, whatever is drawn by number.
+
+    Parameters
+    ----------
+    bins : Bins
+        Of the m distinct rows.
+    y : ndarray of shape (m,)
+    mass : ndarray of shape (m,)
+        Their weights.
+    group : ndarray of shape (n,), int64
+        Which of them each row of the table is.
+    """
+
+    bins: Bins
+    y: NDArray[Any]
+    mass: _Floats
+    group: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls,
+        values: Any,
+        n_codes: Mapping[int, int],
+        y: NDArray[Any],
+        weight: _Floats,
+        max_bins: int,
+        n_jobs: int | None,
+    ) -> Self:
+        """Return the distinct rows of a table: see `Bins.of`; `weight` is positive."""
+        bins = Bins.of(values, n_codes, weight, max_bins, n_jobs)
+        n = len(y)
+        numbers = np.ascontiguousarray(y, dtype=np.float64) + 0.0  # -0 is 0
+        marks = numbers.view(np.uint64).copy()
+
+        def mark(block: int) -> None:
+            span = slice(block * _BLOCK, min((block + 1) * _BLOCK, n))
+            row_marks(bins.codes[:, span], marks[span])
+
+        run_blocks(mark, -(-n // _BLOCK), n_jobs)
+        order = np.argsort(marks, kind="stable").astype(np.int64)
+        first, group, mass = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
+        m = merge_rows(bins.codes, numbers, weight, order, marks, first, mass, group)
+        kept = first[:m].copy()
+        codes = np.empty((len(bins.codes), m), np.uint8)
+
+        def take(block: int) -> None:
+            np.take(bins.codes[block], kept, out=codes[block])
+
+        run_blocks(take, len(codes), n_jobs)
+        return cls(replace(bins, codes=codes), y[kept], mass[:m].copy(), group)
+
+    def n_draws(self, max_samples: float | None) -> int:
+        """Return how many rows a bootstrap draws.
+
+        Where all weights are whole numbers they are counts: `max_samples` (None: 1.0) is a share
+        of their sum; else of the number of rows given. A whole number is itself.
+        """
+        if isinstance(max_samples, int | np.integer):
+            return int(max_samples)
+        size = number_of(self.mass, len(self.group))
+        return max(1, round(size * (1.0 if max_samples is None else float(max_samples))))
+
+
+def number_of(weight: _Floats, n: int) -> float:
+    """Return how many rows these are: the sum of whole weights, which are counts; else n."""
+    return float(weight.sum()) if (weight == np.round(weight)).all() else float(n)
+
+
+class Draws:
+    """Bootstrap samples of weighted rows, each of its own seed, made again whenever asked for.
+
+    Parameters
+    ----------
+    mass : ndarray of shape (m,)
+        The weights by which rows are drawn.
+    size : int
+        Draws a sample.
+    """
+
+    def __init__(self, mass: _Floats, size: int) -> None:
+        self.size = size
+        self._until = np.cumsum(mass)
+        self._guide = np.empty(len(mass), np.int64)
+        make_guide(self._until, self._guide)
+
+    def counts(self, seed: Any) -> NDArray[np.int32]:
+        """Return how often each row is in the sample of a seed, shape (m,)."""
+        count = np.empty(len(self._until), np.int32)
+        draw_counts(self._until, self._guide, self.size, np.uint64(seed), count)
+        return count

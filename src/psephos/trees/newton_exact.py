@@ -1,0 +1,293 @@
+"""Second-order trees by exact greedy search, level by level, on columns sorted once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.kernels._jit import run_blocks
+from psephos.kernels.newton_categories import split_categories
+from psephos.kernels.newton_codes import code_columns, scan_codes
+from psephos.kernels.newton_exact import LANES, deal_rows, level_totals, pack, route, scan_columns
+from psephos.kernels.newton_gain import Penalty, weigh_gains
+from psephos.trees.newton import Draws, Found, Growth, NewtonTree, whole_scales
+
+__all__ = ["SortedTable", "grow_exact", "sort_table"]
+
+_Whole = NDArray[np.intp]
+_BLOCK = 2**18  # entries of a block of columns, one task of a thread
+_LEVELS = 255  # most values of a column that is coded
+_ROWS_A_LEVEL = 16  # least rows for each
+_VISITS = 4  # of values by nodes, for a row
+_CHUNK = 2**17  # numbers sorted at once: their keys stay in the second-level cache
+
+
+@dataclass(frozen=True)
+class SortedTable:
+    """Columns in float32 and the order of each.
+
+    Parameters
+    ----------
+    values : ndarray of shape (p, n), float32
+    order : ndarray of shape (p, n), uint16 or uint32
+        Rows by value, ties by row, the missing last.
+    known : ndarray of shape (p,)
+        Numbers that are not missing; 0 in a categorical column.
+    codes : ndarray of shape (p, n), uint8
+        Numbers of values in columns of few; the missing have the number after the last.
+    levels : ndarray of shape (p, 255), float32
+        Those values.
+    n_levels : ndarray of shape (p,)
+        How many there are; 0 in other columns.
+    n_codes : dict of int to int
+        Codes of the categorical columns.
+    """
+
+    values: NDArray[np.float32]
+    order: NDArray[Any]
+    known: NDArray[np.int64]
+    codes: NDArray[np.uint8]
+    levels: NDArray[np.float32]
+    n_levels: NDArray[np.int64]
+    n_codes: Mapping[int, int] = field(default_factory=dict[int, int])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Return (p, n)."""
+        p, n = self.values.shape
+        return p, n
+
+
+def sort_table(
+    values: NDArray[np.float32],
+    n_codes: Mapping[int, int] | None = None,
+    n_jobs: int | None = None,
+) -> SortedTable:
+    """Sort the columns of a (p, n) float32 table, those of categories left out."""
+    p, n = values.shape
+    order = np.empty((p, n), np.uint16 if n <= 2**16 else np.uint32)
+    known = np.empty(p, np.int64)
+    width = max(1, _CHUNK // n)
+
+    def sort(block: int) -> None:
+        part = slice(block * width, (block + 1) * width)
+        key = (values[part] + np.float32(0)).view(np.int32)  # zero and negative zero are one
+        key = np.where(key < 0, key ^ np.int32(2**31 - 1), key).astype(np.int64)
+        absent = np.isnan(values[part])
+        key[absent] = 2**31 - 1
+        key <<= np.int64(32)
+        key |= np.arange(n)
+        key.sort(axis=1)
+        order[part] = key & np.int64(2**32 - 1)
+        known[part] = n - absent.sum(axis=1)
+
+    run_blocks(sort, -(-p // width), n_jobs)
+    known[list(n_codes or ())] = 0
+    codes, levels, n_levels = _coded(values, order, known, n_jobs)
+    return SortedTable(values, order, known, codes, levels, n_levels, n_codes or {})
+
+
+def _coded(
+    values: NDArray[np.float32], order: NDArray[Any], known: NDArray[np.int64], n_jobs: int | None
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64]]:
+    """Return (codes, levels, n_levels), empty tables where no column has few values."""
+    p, n = values.shape
+    most = min(_LEVELS, n // _ROWS_A_LEVEL)
+    n_levels = np.zeros(p, np.int64)
+    if most < 2:
+        return np.empty((p, 0), np.uint8), np.empty((p, 0), np.float32), n_levels
+    codes, levels = np.empty((p, n), np.uint8), np.empty((p, most), np.float32)
+    width = max(1, _BLOCK // n)
+
+    def code(block: int) -> None:
+        part = slice(block * width, (block + 1) * width)
+        code_columns(
+            values[part], order[part], known[part], most, codes[part], levels[part], n_levels[part]
+        )
+
+    run_blocks(code, -(-p // width), n_jobs)
+    if not n_levels.any():
+        return np.empty((p, 0), np.uint8), np.empty((p, 0), np.float32), n_levels
+    return codes, levels, n_levels
+
+
+def grow_exact(
+    table: SortedTable,
+    gh: NDArray[Any],
+    growth: Growth,
+    draws: Draws,
+    n_jobs: int | None = None,
+) -> tuple[NewtonTree, _Whole]:
+    """Grow one tree.
+
+    Parameters
+    ----------
+    table : SortedTable
+    gh : ndarray of shape (n, 2), float32 or float64
+        Gradients and hessians.
+    growth : Growth
+        What limits the tree.
+    draws : Draws
+        Which rows and columns it sees.
+
+    Returns
+    -------
+    tree : NewtonTree
+        Not pruned.
+    position : ndarray of shape (n,)
+        The leaf of every row, rows that were left out among them.
+    """
+    n = len(gh)
+    tree = NewtonTree.sprout(growth)
+    position = np.zeros(n, np.intp)
+    slot = np.where(draws.rows, 0, 1).astype(np.uint16)
+    scale = whole_scales(gh, draws.rows, growth.penalty)
+    packed = np.empty(n, np.int64)
+    pack(gh, slot, 1, *scale, packed)
+    base, width = 0, 1
+    for depth in range(growth.max_depth + 1):
+        sums, whole = np.zeros((width + 1, 2)), np.zeros(width + 1, np.int64)
+        size = np.zeros(width + 1, np.int64)
+        level_totals(slot, gh, packed, sums, whole, size)
+        tree.weigh(base, sums[:width])
+        if depth == growth.max_depth:
+            break
+        level = _Level(slot, sums[:width], whole[:width], size, base)
+        found = _search(table, gh, packed, scale, level, tree, draws.columns(depth, width), n_jobs)
+        split = tree.split(base, found)
+        if not split:
+            break
+        base, width = base + width, 2 * split
+        wide = np.uint16 if width < 2**16 else np.uint32
+        slot = slot if slot.dtype == wide else slot.astype(wide)
+        route(table.values, *tree.rules, base, draws.rows, width, position, slot)
+    return tree, position
+
+
+@dataclass(frozen=True)
+class _Level:
+    slot: NDArray[Any]
+    sums: NDArray[np.float64]
+    whole: NDArray[np.int64]
+    size: NDArray[np.int64]
+    base: int
+
+
+def _search(
+    table: SortedTable,
+    gh: NDArray[Any],
+    packed: NDArray[np.int64],
+    scale: tuple[float, float],
+    level: _Level,
+    tree: NewtonTree,
+    columns: tuple[_Whole, NDArray[np.bool_]],
+    n_jobs: int | None,
+) -> Found:
+    """Return the best split of each node."""
+    growth, (allowed, by_node) = tree.growth, columns
+    n, slots = table.shape[1], len(level.whole)
+    low, high = tree.bounds(level.base, slots)
+    pen = growth.penalty
+    root = np.empty(slots, np.float32)
+    weigh_gains(pen, level.sums, low, high, root)
+    whole = (level.sums, level.whole, level.size, root, low, high)
+    start = np.cumsum(np.concatenate([[0], level.size])) + np.arange(1, slots + 3)
+    width = max(LANES, _BLOCK // n // LANES * LANES)
+    blocks = -(-len(allowed) // width)
+    # What any block has found spares the others work; equal losses must still reach the end.
+    floor = np.zeros(slots, np.float32)
+    loss = np.zeros((blocks, slots), np.float32)
+    split = np.zeros((blocks, slots), np.float32)
+    missing_left = np.zeros((blocks, slots), np.bool_)
+    chosen = np.full((blocks, slots), -1, np.int64)
+    # A coded column costs a pass over its values for every node, besides that over the rows.
+    few = (table.n_levels > 0) & (table.n_levels * slots <= _VISITS * n)
+    rows = np.empty(int(start[-1]), table.order.dtype)
+    if few.any():
+        deal_rows(np.arange(n), level.slot, start, np.empty(slots + 1, np.uint32), rows)
+    shared = (by_node, level.slot, gh, packed)
+
+    def scan(block: int) -> None:
+        part = allowed[block * width : (block + 1) * width]
+        best = loss[block], split[block], missing_left[block], chosen[block]
+        loss[block] = np.nextafter(floor, np.float32(0))
+        _scan_coded(table, growth, part[few[part]], shared, whole, scale, (rows, start), best)
+        _scan_sorted(table, growth, part[~few[part]], shared, whole, scale, start, best)
+        np.maximum(floor, loss[block], out=floor)
+        loss[block][chosen[block] < 0] = 0.0  # only heard of
+
+    run_blocks(scan, blocks, n_jobs)
+    best = loss.argmax(axis=0) if blocks else np.empty(0, np.intp)  # the first of equals
+    every = np.arange(slots)
+    found = Found(
+        loss[best, every], split[best, every], missing_left[best, every], chosen[best, every], {}
+    )
+    for j in np.intersect1d(allowed, list(table.n_codes)).astype(int):
+        _try_categories(table, gh, j, by_node, level, whole, pen, found)
+    return found
+
+
+def _scan_coded(
+    table: SortedTable,
+    growth: Growth,
+    columns: _Whole,
+    shared: tuple[NDArray[Any], ...],
+    whole: tuple[NDArray[Any], ...],
+    scale: tuple[float, float],
+    dealt: tuple[NDArray[Any], NDArray[Any]],
+    best: tuple[NDArray[Any], ...],
+) -> None:
+    """Improve splits by columns of few values."""
+    slots, most = len(whole[1]), table.levels.shape[1]
+    if len(columns):
+        scan_codes(
+            growth.penalty, (table.codes, table.levels, table.n_levels, table.known),
+            growth.directions, columns, *shared, whole, scale, *dealt,
+            np.empty((slots + 1, most + 1), np.int64), np.empty(most, np.int64),
+            np.empty((most + 1, 2)), *best,
+        )  # fmt: skip
+
+
+def _scan_sorted(
+    table: SortedTable,
+    growth: Growth,
+    columns: _Whole,
+    shared: tuple[NDArray[Any], ...],
+    whole: tuple[NDArray[Any], ...],
+    scale: tuple[float, float],
+    start: NDArray[Any],
+    best: tuple[NDArray[Any], ...],
+) -> None:
+    """Improve splits by the other columns."""
+    slots, size = len(whole[1]), int(start[-1])
+    if len(columns):
+        scan_columns(
+            growth.penalty, (table.values, table.order, table.known, growth.directions), columns,
+            *shared, start, whole, *scale, np.empty((LANES, slots + 1), np.uint32),
+            np.empty((LANES, size), np.int64), np.empty(slots + 1, np.uint32),
+            np.empty(size, table.order.dtype), *best,
+        )  # fmt: skip
+
+
+def _try_categories(
+    table: SortedTable,
+    gh: NDArray[Any],
+    column: int,
+    by_node: NDArray[np.bool_],
+    level: _Level,
+    whole: tuple[NDArray[Any], ...],
+    pen: Penalty,
+    found: Found,
+) -> None:
+    """Improve splits by one categorical column."""
+    before = found.column.copy()
+    members = np.zeros((len(before), max(table.n_codes[column], 1)), np.bool_)
+    allowed = by_node[:, column] if len(by_node) else np.empty(0, np.bool_)
+    split_categories(
+        pen, table.values[column], members.shape[1], column, allowed, level.slot, gh, whole,
+        found.loss, found.column, found.missing_left, members,
+    )  # fmt: skip
+    for s in np.flatnonzero(found.column != before):
+        found.threshold[s], found.members[int(s)] = np.nan, members[s]

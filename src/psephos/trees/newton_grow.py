@@ -1,0 +1,53 @@
+"""Which way a boosting model grows its trees."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.trees.newton import Draws, Growth, NewtonTree, prune
+from psephos.trees.newton_approx import proposer
+from psephos.trees.newton_exact import grow_exact, sort_table
+from psephos.trees.newton_hist import bin_table, grow_binned
+
+__all__ = ["grower"]
+
+_Singles = NDArray[np.float32]
+Search = Callable[[NDArray[Any], Growth, Draws], tuple[NewtonTree, NDArray[np.intp]]]
+Grower = Callable[[NDArray[Any], Growth, Draws], tuple[NewtonTree, _Singles]]
+
+
+def grower(model: Any, values: _Singles, n_codes: Mapping[int, int]) -> Grower:
+    """Return what grows one tree: from (gradients and hessians, growth, draws) to (tree, answers).
+
+    Parameters
+    ----------
+    model : estimator
+        Its `tree_method`, `proposal`, `max_bin`, `gamma`, `learning_rate` and `n_jobs` are read.
+    values : ndarray of shape (p, n)
+    n_codes : dict of int to int
+        Codes of the categorical columns.
+    """
+    search = _search(model, values, n_codes)
+
+    def grow(gh: NDArray[Any], growth: Growth, draws: Draws) -> tuple[NewtonTree, _Singles]:
+        tree, position = search(gh, growth, draws)
+        own = prune(tree, model.gamma)
+        tree.answer = tree.weight * np.float32(model.learning_rate)
+        return tree, tree.answer[own[position]]
+
+    return grow
+
+
+def _search(model: Any, values: _Singles, n_codes: Mapping[int, int]) -> Search:
+    """Return what grows a tree that is not pruned, and the leaf of each row."""
+    jobs = model.n_jobs
+    if model.tree_method == "exact" or (model.tree_method, model.proposal) == ("approx", "local"):
+        table = sort_table(values, n_codes, jobs)
+        return lambda gh, growth, draws: grow_exact(table, gh, growth, draws, jobs)
+    if model.tree_method == "approx":
+        bins = proposer(values, n_codes, model.max_bin, jobs)
+        return lambda gh, growth, draws: grow_binned(bins(gh, draws), gh, growth, draws)
+    binned = bin_table(values, n_codes, model.max_bin, jobs)
+    return lambda gh, growth, draws: grow_binned(binned, gh, growth, draws)

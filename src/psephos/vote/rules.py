@@ -1,0 +1,245 @@
+"""A list of rules as parts of a vote: rules that speak, and the first that holds is heard."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.trees.c45_rules import RuleTest
+from psephos.trees.tree_leaves import Condition, condition_words
+from psephos.vote.codec import register
+from psephos.vote.part import Columns, check, check_columns, positions, usage_table
+
+__all__ = ["FirstMatch", "RuleVoters"]
+
+_Floats = NDArray[np.float64]
+_OPS = ("<=", ">", "=")
+
+
+@register
+@dataclass(frozen=True)
+class RuleVoters:
+    """Rules: each says its class where all its tests hold, and nothing elsewhere.
+
+    A missing value holds for no test. A rule without tests always holds: it speaks for what is
+    left by the others, and counts as reading the columns that they read.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the table.
+    columns : ndarray of shape (q,)
+        Sorted columns that are read.
+    ptr : ndarray of shape (T + 1,)
+        The tests of rule t are ``ptr[t] : ptr[t + 1]``.
+    feature : ndarray of shape (C,)
+        Position in `columns` of the column each test reads.
+    op : ndarray of shape (C,)
+        0: ``value <= bound``; 1: ``value > bound``; 2, on categories: ``code = bound``.
+    bound : ndarray of shape (C,)
+    value : ndarray of shape (T, K)
+        What each says.
+    """
+
+    tag: ClassVar[str] = "rule voters"
+    n_features: int
+    columns: Columns
+    ptr: NDArray[np.intp]
+    feature: NDArray[np.intp]
+    op: NDArray[np.intp]
+    bound: _Floats
+    value: _Floats
+
+    def __post_init__(self) -> None:
+        check_columns(self.columns, self.n_features)
+        c = len(self.feature)
+        whole = (self.ptr, self.feature, self.op)
+        check(all(a.ndim == 1 and a.dtype == np.intp for a in whole), "tests are not integers")
+        check(self.op.shape == self.bound.shape == (c,), "tests differ in number")
+        kinds = self.bound.dtype == self.value.dtype == np.float64
+        check(bool(kinds and self.value.ndim == 2), "numbers are not float64")
+        check(len(self.ptr) == len(self.value) + 1 > 1, "rules and votes differ in number")
+        ends = self.ptr[0] == 0 and self.ptr[-1] == c and (np.diff(self.ptr) >= 0).all()
+        check(bool(ends), "pointers of rules are not increasing")
+        inside = (self.feature >= 0) & (self.feature < len(self.columns))
+        check(bool(inside.all()), "a rule reads a column it lacks")
+        check(bool(((self.op >= 0) & (self.op < len(_OPS))).all()), "a test asks what is unknown")
+
+    @classmethod
+    def of(cls, rules: Sequence[Sequence[RuleTest]], value: _Floats, n_features: int) -> Self:
+        """Return rules given by their tests, which name columns of the table."""
+        tests = [test for rule in rules for test in rule]
+        columns, feature = np.unique([test.column for test in tests], return_inverse=True)
+        return cls(
+            n_features,
+            columns.astype(np.intp),
+            np.cumsum([0, *(len(rule) for rule in rules)]).astype(np.intp),
+            feature.astype(np.intp),
+            np.array([_OPS.index(test.op) for test in tests], dtype=np.intp),
+            np.array([test.value for test in tests], dtype=np.float64),
+            value,
+        )
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        return len(self.value)
+
+    def holds(self, X: _Floats) -> NDArray[np.bool_]:
+        """Return the (n, T) truth of every rule on every row of X, shape (n, p)."""
+        out = np.ones((len(X), self.n_voters), np.bool_)
+        rule = np.repeat(np.arange(self.n_voters), np.diff(self.ptr))
+        for t, f, op, bound in zip(rule, self.feature, self.op, self.bound, strict=True):
+            x = X[:, self.columns[f]]
+            out[:, t] &= x <= bound if op == 0 else x > bound if op == 1 else x == bound
+        return out
+
+    def votes(self, X: _Floats) -> _Floats:
+        """Return the (n, T, K) votes."""
+        return np.where(self.holds(X)[:, :, None], self.value, 0.0)
+
+    def usage(self) -> Any:
+        """Return the (T, p) table of columns that each rule tests; without tests, of all."""
+        tests = np.diff(self.ptr)
+        rule = np.repeat(np.arange(self.n_voters), tests)
+        rest = np.flatnonzero(tests == 0)
+        voter = np.concatenate([rule, np.repeat(rest, len(self.columns))])
+        column = np.concatenate([self.columns[self.feature], np.tile(self.columns, len(rest))])
+        return usage_table(voter, column, (self.n_voters, self.n_features))
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same rules on the table reduced to `columns`."""
+        where = positions(self.columns, columns)
+        return replace(self, n_features=len(columns), columns=where)
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return these rules only; columns no longer read are dropped."""
+        spans = [np.arange(int(self.ptr[t]), int(self.ptr[t + 1])) for t in voters]
+        tests = np.concatenate([np.empty(0, np.intp), *spans]).astype(np.intp)
+        kept, feature = np.unique(self.feature[tests], return_inverse=True)
+        return replace(
+            self,
+            columns=self.columns[kept],
+            ptr=np.cumsum([0, *(len(span) for span in spans)]).astype(np.intp),
+            feature=feature.astype(np.intp),
+            op=self.op[tests],
+            bound=self.bound[tests],
+            value=self.value[voters],
+        )
+
+    def tests(self, voter: int) -> list[RuleTest]:
+        """Return the tests of a rule."""
+        own = slice(int(self.ptr[voter]), int(self.ptr[voter + 1]))
+        parts = zip(self.columns[self.feature[own]], self.op[own], self.bound[own], strict=True)
+        return [RuleTest(int(j), _OPS[int(op)], float(bound)) for j, op, bound in parts]
+
+    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
+        """Return the rule in words, such as ``if V3 <= 1.25 and site in {a}``."""
+        words = [
+            condition_words(_condition(test), names, levels)
+            for test in sorted(self.tests(voter), key=lambda test: test.column)
+        ]
+        return f"if {' and '.join(words)}" if words else "otherwise"
+
+    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+        """Return what the rule says."""
+        return [("if so", self.value[voter])]
+
+
+def _condition(test: RuleTest) -> Condition:
+    if test.op == "=":
+        return Condition(test.column, "in", (int(test.value),), 0.0)
+    return Condition(test.column, test.op, test.value, 0.0)
+
+
+@register
+@dataclass(frozen=True)
+class FirstMatch:
+    """w_t(x) = 1 for the first rule that holds on x, else 0: a gate.
+
+    Whether a rule is the first depends on those before it: its weight reads their columns too.
+
+    Parameters
+    ----------
+    rules : RuleVoters
+    rank : ndarray of shape (T,)
+        Their order: the lowest comes first.
+    share : ndarray of shape (T,)
+        Share of the training weight that each decided.
+    """
+
+    tag: ClassVar[str] = "first match"
+    rules: RuleVoters
+    rank: NDArray[np.intp]
+    share: _Floats
+
+    def __post_init__(self) -> None:
+        check(type(self.rules) is RuleVoters, "the first match is not of rules")
+        t = self.rules.n_voters
+        check(self.rank.shape == self.share.shape == (t,), "rules and their order differ in number")
+        check(self.rank.dtype == np.intp and len(np.unique(self.rank)) == t, "no order of rules")
+        shares = self.share.dtype == np.float64 and np.isfinite(self.share).all()
+        check(bool(shares and (self.share >= 0).all()), "a share of rows is not one")
+
+    @property
+    def n_features(self) -> int:
+        """Return p."""
+        return self.rules.n_features
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        return self.rules.n_voters
+
+    @property
+    def columns(self) -> Columns:
+        """Return the sorted columns that the rules test."""
+        return self.rules.columns
+
+    def weights(self, X: _Floats) -> _Floats:
+        """Return the (n, T) weights."""
+        t = self.n_voters
+        order = np.argsort(self.rank)
+        held = self.rules.holds(X)[:, order]
+        first = np.where(held.any(axis=1), held.argmax(axis=1), t)
+        out = np.zeros((len(X), t))
+        heard = np.flatnonzero(first < t)
+        out[heard, order[first[heard]]] = 1.0
+        return out
+
+    def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
+        """Return (weights, log_scale): the true weights are exp(log_scale) times these."""
+        return self.weights(X), np.zeros(len(X))
+
+    def loudness(self) -> _Floats:
+        """Return each rule's share of the training rows that these rules decided."""
+        total = self.share.sum()
+        return self.share / total if total > 0 else np.full(self.n_voters, 1.0 / self.n_voters)
+
+    def words(self) -> str:
+        """Return what the weights are."""
+        return "the first rule that holds decides"
+
+    def usage(self) -> Any:
+        """Return the (T, p) table: the columns of each rule and of all before it."""
+        own: Any = self.rules.usage().toarray()
+        order = np.argsort(self.rank)
+        before = np.empty_like(own)
+        before[order] = np.logical_or.accumulate(own[order], axis=0)
+        voter, column = np.nonzero(before)
+        return usage_table(voter, column, own.shape)
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same weights on the smaller table."""
+        return replace(self, rules=self.rules.select(columns))
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return the weights of these rules alone, in their old order of precedence."""
+        return replace(
+            self,
+            rules=self.rules.take(voters),
+            rank=self.rank[voters],
+            share=self.share[voters],
+        )

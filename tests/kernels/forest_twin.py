@@ -1,0 +1,57 @@
+"""What a tree of a forest must be, said slowly: every cut of every column, by the definition."""
+
+from itertools import combinations
+
+import numpy as np
+
+
+def impurity(y, w, criterion, n_classes):
+    """Weight times the impurity of some rows."""
+    if w.sum() == 0:
+        return 0.0
+    if criterion in ("gini", "entropy"):
+        share = np.array([w[y == k].sum() for k in range(n_classes)]) / w.sum()
+        if criterion == "gini":
+            return w.sum() * (1.0 - (share**2).sum())
+        share = share[share > 0]
+        return -w.sum() * (share * np.log(share)).sum()
+    mean = np.average(y, weights=w)
+    if criterion == "squared_error":
+        return (w * (y - mean) ** 2).sum()
+    logs = np.where(y > 0, y * np.log(np.where(y > 0, y, 1.0) / mean) if mean > 0 else 0.0, 0.0)
+    return (w * (logs - y + mean)).sum()
+
+
+def masks(codes, n_bins, is_category, ordered):
+    """Every division of a node by one column, as the rows that go left."""
+    known = codes < n_bins
+    if is_category:
+        present = np.unique(codes)
+        if ordered:
+            sizes = range(1, len(present))
+            sets = [c for size in sizes for c in combinations(present, size)]
+        else:
+            sets = [(c,) for c in present] if len(present) > 1 else []
+        yield from (np.isin(codes, s) for s in sets)
+        return
+    for cut in np.unique(codes[known]):
+        left = known & (codes <= cut)
+        for side in (left, left | ~known):
+            if 0 < side.sum() < len(codes):
+                yield side
+
+
+def falls(codes, y, w, n_bins, is_category, criterion, n_classes, least=1, least_weight=0.0):
+    """The decrease of the impurity of every admissible division by one column."""
+    parent = impurity(y, w, criterion, n_classes)
+    out = []
+    for left in masks(codes, n_bins, is_category, n_classes <= 2):
+        right = ~left
+        enough = min(left.sum(), right.sum()) >= least
+        heavy = min(w[left].sum(), w[right].sum()) >= least_weight
+        if criterion == "poisson" and (y[left].sum() == 0 or y[right].sum() == 0):
+            continue
+        if enough and heavy:
+            sides = [impurity(y[s], w[s], criterion, n_classes) for s in (left, right)]
+            out.append(parent - sum(sides))
+    return out

@@ -1,0 +1,96 @@
+"""The same model from any workers, lost ones included."""
+
+import os
+import signal
+
+import pytest
+
+from psephos._errors import PsephosError
+from psephos.models.boosting.blocks import fit_blocks, fit_partitions
+from psephos.trees.blocks import ArrayRows
+from psephos.trees.blocks_bins import BlockBins
+from psephos.trees.blocks_dask import DaskHolder, partitions
+from psephos.trees.quantiles import QuantileSummary
+
+from .test_blocks import make, same_votes, table
+
+distributed = pytest.importorskip("distributed", reason="partitions live in a Dask cluster")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
+
+N, ROWS = 700, 120
+
+
+@pytest.fixture(scope="module")
+def client():
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+    )
+    with cluster, distributed.Client(cluster) as found:
+        yield found
+
+
+def delayed_parts(X, y, w=None, rows=ROWS):
+    """Parts that workers can compute again."""
+    from dask.delayed import delayed
+
+    given = [a for a in (X, y, w) if a is not None]
+    return [
+        delayed(tuple)([a[start : start + rows] for a in given]) for start in range(0, len(X), rows)
+    ]
+
+
+@pytest.mark.parametrize("classes", [0, 2, 3])
+def test_partitions_give_the_trees_of_blocks(client, classes, random_seed):
+    X, y, w = table(random_seed, n=N, classes=classes)
+    bins = BlockBins.of([QuantileSummary.of(x) for x in X.T])
+    expected = fit_blocks(make(classes), ArrayRows(X, y, w), bins=bins)
+    parts = delayed_parts(X, y, w)
+    same_votes(fit_partitions(make(classes), client, parts, bins=bins), expected)
+    # of so few rows the summaries keep all: their bins are the same
+    same_votes(fit_partitions(make(classes), client, parts), make(classes).fit(X, y, w))
+
+
+def test_a_killed_worker_does_not_change_the_model(client, random_seed, monkeypatch):
+    X, y, _ = table(random_seed, n=N, classes=3)
+    parts = delayed_parts(X, y)
+    expected = fit_partitions(make(3), client, parts)
+    killed, calls = [], []
+    leaves = DaskHolder.leaves
+
+    def kill_and_ask(self, output, level):
+        calls.append(output)
+        if len(calls) in (2, 5):  # in the first round and in the second
+            pids = client.run(os.getpid)
+            killed.append(sorted(pids.values())[0])
+            os.kill(killed[-1], signal.SIGKILL)
+        return leaves(self, output, level)
+
+    monkeypatch.setattr(DaskHolder, "leaves", kill_and_ask)
+    found = fit_partitions(make(3), client, parts)
+    assert len(set(killed)) == 2
+    assert len(calls) == 9
+    same_votes(found, expected)
+
+
+def test_dask_collections(client, random_seed):
+    da = pytest.importorskip("dask.array", reason="Dask's arrays")
+    X, y, w = table(random_seed, n=N)
+    chunked = [da.from_array(a, chunks=(ROWS, *a.shape[1:])) for a in (X, y, w)]
+    found = fit_partitions(make(2), client, partitions(*chunked), names=list("abcdef"))
+    assert found.feature_names_in_.tolist() == list("abcdef")
+    same_votes(found, make(2).fit(X, y, w))
+    with pytest.raises(PsephosError, match=r"\[6, 3\] partitions"):
+        partitions(chunked[0], chunked[1].rechunk(300))
+
+
+def test_partitions_that_do_not_fit(client, random_seed):
+    X, y, _ = table(random_seed, n=20)
+    (one,) = delayed_parts(X, y)
+    (narrow,) = delayed_parts(X[:, :2], y)
+    (short,) = delayed_parts(X, y[:-1])
+    with pytest.raises(PsephosError, match="no partition"):
+        fit_partitions(make(2), client, [])
+    with pytest.raises(PsephosError, match="from 2 to 6 columns"):
+        fit_partitions(make(2), client, [one, narrow])
+    with pytest.raises(PsephosError, match=r"y of shape \(19,\)"):
+        fit_partitions(make(2), client, [one, short])

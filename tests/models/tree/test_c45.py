@@ -1,0 +1,110 @@
+"""C45Classifier: what the recipe adds to the tree."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
+from sklearn.datasets import load_iris
+
+from psephos import C45Classifier, PsephosError, load, save
+from psephos.testing import small_table
+
+
+def frame(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    kind, size = rng.choice(["a", "b", "c"], n), rng.standard_normal(n)
+    y = np.where((kind == "a") | ((kind == "b") & (size > 0)), "yes", "no")
+    return pd.DataFrame({"kind": pd.Categorical(kind), "size": size, "noise": rng.random(n)}), y
+
+
+@pytest.mark.parametrize("release", ["j48", "c45"])
+def test_categories_and_words(release):
+    X, y = frame()
+    model = C45Classifier(release=release).fit(X, y)
+    assert model.score(X, y) == 1.0
+    assert_array_equal(model.features_used_, ["kind", "size"])
+    lines = model.export_text().splitlines()
+    assert lines[0].startswith("kind = a: yes (")
+    assert lines[1] == "kind = b"
+    assert lines[2].startswith("|   size <= -0.1")
+    assert model.get_n_leaves() == 4
+    assert model.get_depth() == 2
+    assert "which first asks for kind" in model.describe()[1]
+
+
+def test_missing_values_are_spread():
+    X, y = frame()
+    model = C45Classifier().fit(X, y)
+    case = X.iloc[:1].copy()
+    case["kind"] = pd.Categorical([None], categories=["a", "b", "c"])
+    shares = model.tree_.share[model.tree_.children(0)]
+    each = []
+    for word in "abc":
+        case["kind"] = pd.Categorical([word], categories=["a", "b", "c"])
+        each.append(model.predict_proba(case)[0])
+    case["kind"] = pd.Categorical([None], categories=["a", "b", "c"])
+    assert_allclose(model.predict_proba(case)[0], shares @ each)
+    case["kind"] = pd.Categorical(["new"])
+    assert_allclose(model.predict_proba(case)[0], shares @ each)
+
+
+def test_probabilities_are_the_leaves():
+    X, y = load_iris(return_X_y=True)
+    model = C45Classifier().fit(X, y)
+    assert_allclose(
+        np.unique(model.predict_proba(X)[:, 1].round(6)), [0, 0.021739, 2 / 3, 47 / 48], atol=1e-6
+    )
+    laplace = C45Classifier(laplace=True).fit(X, y)
+    assert_allclose(laplace.predict_proba(X[:1]), [[51 / 53, 1 / 53, 1 / 53]])
+    assert_array_equal(laplace.predict(X), model.predict(X))
+
+
+def test_options_change_the_tree():
+    X, y = small_table(3, missing=0.1)
+    leaves = {
+        name: C45Classifier(**{name: value}).fit(X, y).get_n_leaves()
+        for name, value in [("pruning", None), ("confidence", 0.01), ("min_samples_leaf", 15)]
+    }
+    assert leaves["pruning"] > C45Classifier().fit(X, y).get_n_leaves()
+    assert leaves["pruning"] > leaves["min_samples_leaf"]
+    assert leaves["pruning"] > leaves["confidence"]
+
+
+def test_class_weight_moves_the_answers():
+    X, y = small_table()
+    rare = C45Classifier(class_weight={"egg": 1, "ham": 20}).fit(X, y)
+    plain = C45Classifier().fit(X, y)
+    assert (rare.predict(X) == "ham").mean() > (plain.predict(X) == "ham").mean()
+
+
+def test_sparse_table_is_read_densely():
+    X, y = small_table()
+    X = np.where(np.abs(X) < 0.5, 0.0, X)
+    dense, sparse = C45Classifier().fit(X, y), C45Classifier().fit(csr_array(X), y)
+    assert_array_equal(dense.tree_.threshold, sparse.tree_.threshold)
+    assert_array_equal(dense.predict(X), sparse.predict(csr_array(X)))
+
+
+def test_file_keeps_the_tree(tmp_path):
+    X, y = frame()
+    model = C45Classifier().fit(X, y)
+    save(model, tmp_path / "tree.psephos")
+    again = load(tmp_path / "tree.psephos")
+    assert again.export_text() == model.export_text()
+    assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.parametrize("name", ["binary_splits", "laplace"])
+def test_release_8_lacks_options(name):
+    X, y = small_table()
+    with pytest.raises(PsephosError, match=f"{name} is an option of release='j48'"):
+        C45Classifier(release="c45", **{name: True}).fit(X, y)
+
+
+def test_nothing_known_is_one_leaf():
+    X, y = np.full((8, 2), np.nan), np.arange(8) % 2
+    model = C45Classifier().fit(X, y)
+    assert model.export_text() == "0 (8.0/4.0)"
+    assert model.n_features_used_ == 0
+    assert_allclose(model.predict_proba(X), 0.5)

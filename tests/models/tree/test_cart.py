@@ -1,0 +1,326 @@
+"""CART as an estimator: what it reads, what it answers, and what it does with odd tables."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+
+import psephos
+from psephos import CARTClassifier, CARTRegressor, PsephosError
+from psephos.vote.target import CostTarget, Target
+
+X, Y = load_iris(return_X_y=True)
+X2, Y2 = load_breast_cancer(return_X_y=True)
+X0, Y0 = load_diabetes(return_X_y=True)
+PLAIN = {"n_folds": 0}
+
+
+def with_holes(X, share=0.3, seed=0):
+    return np.where(np.random.default_rng(seed).random(X.shape) < share, np.nan, X)
+
+
+# ---------------------------------------------------------------------- what it answers
+def test_answers_are_the_nodes_of_least_loss():
+    loss = np.array([[0, 1, 1], [4, 0, 1], [1, 9, 0.0]])
+    model = CARTClassifier(loss=loss, cp=0.001, min_samples_split=4, **PLAIN).fit(X, Y)
+    expected = model.predict_proba(X) @ loss
+    assert_array_equal(model.predict(X), expected.argmin(axis=1))
+    assert isinstance(model.vote_.target, CostTarget)
+    dear = CARTClassifier(loss=[[0, 1], [100, 0]], **PLAIN).fit(X2, Y2)
+    plain = CARTClassifier(**PLAIN).fit(X2, Y2)
+    assert type(plain.vote_.target) is Target
+    assert (dear.predict(X2)[Y2 == 1] == 1).all()
+    assert (plain.predict(X2)[Y2 == 1] == 0).any()
+
+
+def test_answers_with_losses_survive_the_file(tmp_path):
+    model = CARTClassifier(loss=[[0, 1], [100, 0]], random_state=0).fit(X2, Y2)
+    psephos.save(model, tmp_path / "a")
+    again = psephos.load(tmp_path / "a")
+    assert_array_equal(again.predict(X2), model.predict(X2))
+    for name, column in model.splits_.items():
+        assert_array_equal(again.splits_[name], column)
+    for name, column in model.cptable_.items():
+        assert_array_equal(again.cptable_[name], column)
+
+
+@pytest.mark.parametrize("k", [3, 6, 11])
+def test_the_first_of_equal_classes_is_the_answer(k):
+    """A vote of codes must not prefer a class by rounding."""
+    for ties in range(2, k + 1):
+        y = np.concatenate([np.arange(k), np.tile(np.arange(k - ties, k), 9)])
+        model = CARTClassifier(**PLAIN).fit(np.zeros((len(y), 1)), y)
+        assert model.predict([[0.0]]) == [k - ties]
+
+
+def test_priors_are_the_shares_of_the_root():
+    model = CARTClassifier(priors=[0.2, 0.5, 0.3], cp=1.0, **PLAIN).fit(X, Y)
+    assert_allclose(model.predict_proba(X[:1]), [[0.2, 0.5, 0.3]])
+    assert model.get_n_leaves() == 1
+
+
+def test_costs_of_columns_are_divided_by():
+    cheap = CARTClassifier(**PLAIN).fit(X, Y)
+    costs = np.ones(4)
+    costs[[2, 3]] = 1000.0
+    dear = CARTClassifier(costs=costs, **PLAIN).fit(X, Y)
+    assert set(cheap.tree_.column[cheap.tree_.column >= 0]) <= {2, 3}
+    assert set(dear.tree_.column[dear.tree_.column >= 0]) <= {0, 1}
+
+
+def test_surrogates_answer_where_the_column_is_missing():
+    model = CARTClassifier(**PLAIN).fit(X, Y)
+    first = int(model.tree_.column[0])
+    blind = X.copy()
+    blind[:, first] = np.nan
+    assert model.score(blind, Y) > 0.9
+    alone = CARTClassifier(max_surrogates=0, **PLAIN).fit(X, Y)
+    assert alone.score(blind, Y) < model.score(blind, Y)
+    assert set(alone.features_used_) < set(model.features_used_)
+
+
+def test_rows_that_no_rule_sends_stay():
+    model = CARTClassifier(use_surrogates="none", **PLAIN).fit(X, Y)
+    assert_allclose(model.predict_proba(np.full((1, 4), np.nan)), [[1 / 3, 1 / 3, 1 / 3]])
+    assert set(model.splits_["role"]) == {"primary", "competitor", "surrogate"}
+    assert model.n_features_used_ == len(np.unique(model.tree_.column[model.tree_.column >= 0]))
+
+
+def test_a_number_at_the_threshold_is_not_below_it():
+    x = np.repeat([0.0, 2.0], 10)[:, None]
+    model = CARTRegressor(**PLAIN).fit(x, x[:, 0])
+    assert model.tree_.threshold[0] == 1.0
+    assert_array_equal(model.predict([[0.99], [1.0]]), [0.0, 2.0])
+
+
+def test_the_first_of_equal_losses_is_the_answer():
+    shares = np.array([[0.4, 0.35, 0.25], [0.2, 0.4, 0.4], [1.0, 0.0, 0.0]])
+    loss = np.array([[0, 2, 2], [3, 0, 1], [3, 1, 0.0]])
+    target = CostTarget(np.array(["a", "b", "c"]), loss)
+    expected = (shares @ loss).round(12).argmin(axis=1)
+    assert_array_equal(target.answers(shares @ target.code), expected)
+    assert target.words(shares @ target.code) == target.classes[expected].tolist()
+    pair = CostTarget(np.array([0, 1]), np.array([[0, 1], [3, 0.0]]))
+    assert_array_equal(pair.answers(np.array([[-0.6], [-0.5], [-0.4]])), [0, 0, 1])
+    for wrong in (np.zeros(2), np.ones((2, 2), int), np.full((2, 2), np.nan), -np.eye(2)):
+        with pytest.raises(PsephosError, match="losses are"):
+            CostTarget(np.array([0, 1]), wrong)
+
+
+# ---------------------------------------------------------------------- pruning
+@pytest.mark.parametrize(("model", "X", "y"), [
+    (CARTClassifier(cp=0.0, random_state=0), X2, Y2),
+    (CARTRegressor(cp=0.0, random_state=0), X0, Y0),
+])  # fmt: skip
+def test_pruned_is_fitted_with_that_cp(model, X, y):
+    model.fit(X, y)
+    table = model.cptable_
+    for cp, splits in zip(table["cp"][:6], table["n_splits"][:6], strict=True):
+        smaller = model.prune(cp)
+        assert smaller.get_n_leaves() == splits + 1
+        rows = len(smaller.cptable_["cp"])
+        assert_array_equal(smaller.cptable_["n_splits"], table["n_splits"][:rows])
+        again = type(model)(cp=cp * (1 + 1e-9), n_folds=0).fit(X, y)
+        assert_array_equal(again.predict(X), smaller.predict(X))
+        assert_array_equal(again.variable_importance_, smaller.variable_importance_)
+        assert type(smaller) is type(model)
+    with pytest.raises(PsephosError, match="cp is -1"):
+        model.prune(-1)
+
+
+def test_one_standard_error_prunes_to_that_row():
+    folds = np.arange(len(Y2)) % 10
+    whole = CARTClassifier(cp=0.0, folds=folds).fit(X2, Y2)
+    table = whole.cptable_
+    best = table["xerror"].argmin()
+    row = np.flatnonzero(table["xerror"] <= table["xerror"][best] + table["xstd"][best])[0]
+    pruned = CARTClassifier(cp=0.0, folds=folds, one_standard_error=True).fit(X2, Y2)
+    assert pruned.get_n_leaves() == table["n_splits"][row] + 1
+    assert_array_equal(pruned.predict(X2), whole.prune(table["cp"][row]).predict(X2))
+    with pytest.raises(PsephosError, match="one_standard_error needs"):
+        CARTClassifier(n_folds=0, one_standard_error=True).fit(X, Y)
+
+
+def test_folds_are_drawn_by_the_seed_and_respect_groups():
+    one, two, other = (
+        CARTRegressor(random_state=seed, n_jobs=jobs).fit(X0, Y0).cptable_["xerror"]
+        for seed, jobs in ((0, 1), (0, 3), (1, 1))
+    )
+    assert one.tobytes() == two.tobytes()
+    assert one.tobytes() != other.tobytes()
+    groups = np.arange(len(Y)) % 3
+    given = CARTClassifier(folds=groups).fit(X, Y).cptable_["xerror"]
+    drawn = CARTClassifier(n_folds=10, random_state=0).fit(X, Y, groups=groups).cptable_["xerror"]
+    assert_allclose(drawn, given)  # three groups: three folds, whichever is left out first
+    assert "xerror" not in CARTClassifier(n_folds=0).fit(X, Y).cptable_
+
+
+def test_rows_of_weight_zero_have_no_fold():
+    weight = (np.arange(len(Y)) % 5 > 0) * 1.0
+    folds = np.arange(len(Y)) % 7
+    kept = weight > 0
+    one = CARTClassifier(folds=folds).fit(X, Y, weight).cptable_
+    two = CARTClassifier(folds=folds[kept]).fit(X[kept], Y[kept]).cptable_
+    assert_array_equal(one["xerror"], two["xerror"])
+
+
+# ---------------------------------------------------------------------- what it reads
+def test_tables_of_nodes_and_splits():
+    frame = pytest.importorskip("pandas").DataFrame(X, columns=["a", "b", "c", "d"])
+    model = CARTClassifier(random_state=0).fit(frame, Y)
+    nodes, splits = model.nodes_, model.splits_
+    assert nodes["number"].tolist() == [1, 2, 3, 6, 7]
+    assert nodes["n_rows"].tolist() == [150, 50, 100, 54, 46]
+    assert_allclose(nodes["risk"], [100, 0, 50, 5, 1])
+    own = splits["role"] == "primary"
+    assert splits["column"][own].tolist() == ["c", "d"]
+    assert splits["below"][own].tolist() == ["left", "left"]
+    assert_allclose(splits["threshold"][own], [2.45, 1.75])
+    assert len({len(column) for column in splits.values()}) == 1
+    others = model.competitors_
+    assert others["column"].tolist() == splits["column"][splits["role"] == "competitor"].tolist()
+    assert (others["improve"][others["node"] == 1] <= splits["improve"][0]).all()
+    order = model.variable_importance_.argsort()[::-1]
+    assert order.tolist() == [3, 2, 0, 1]
+    reduced = model.reduce()
+    assert_array_equal(reduced.splits_["improve"], splits["improve"])
+
+
+def test_reduced_growth_forgets_competitors_on_other_columns():
+    model = CARTClassifier(max_surrogates=0, random_state=0).fit(X2, Y2)
+    reduced = model.reduce()
+    assert reduced.n_features_in_ < 30
+    assert len(reduced.splits_["role"]) < len(model.splits_["role"])
+    own, kept = (m.splits_["role"] == "primary" for m in (model, reduced))
+    assert_array_equal(reduced.splits_["threshold"][kept], model.splits_["threshold"][own])
+    assert_array_equal(
+        reduced.variable_importance_, model.variable_importance_[model.vote_.columns]
+    )
+    cp = model.cptable_["cp"][1]
+    seen = X2[:, model.vote_.columns]
+    assert_array_equal(reduced.prune(cp).predict(seen), model.prune(cp).predict(X2))
+
+
+def test_sparse_tables_are_read_alike():
+    table = np.where(np.random.default_rng(0).random(X0.shape) < 0.6, 0.0, X0)
+    table[::7, 2] = np.nan
+    dense = CARTRegressor(random_state=0).fit(table, Y0)
+    for kind in (sp.csr_array, sp.csc_array):
+        other = CARTRegressor(random_state=0).fit(kind(table), Y0)
+        assert_array_equal(other.predict(kind(table)), dense.predict(table))
+        assert_array_equal(other.cptable_["xerror"], dense.cptable_["xerror"])
+
+
+def test_categories_in_words():
+    frame = pytest.importorskip("pandas").DataFrame
+    rng = np.random.default_rng(0)
+    word = rng.choice(["ash", "beech", "cedar", "dogwood"], 200)
+    y = np.where(np.isin(word, ["ash", "cedar"]), "even", "odd")
+    table = frame({"tree": word, "noise": rng.standard_normal(200)}).astype({"tree": "category"})
+    model = CARTClassifier(random_state=0).fit(table, y)
+    assert model.score(table, y) == 1.0
+    assert model.tree_.column.tolist() == [0, -1, -1]
+    assert "ash, cedar" in model.describe()[1]
+    strange = frame({"tree": ["elm"], "noise": [0.0]}).astype({"tree": "category"})
+    assert model.predict(strange)[0] in ("even", "odd")
+
+
+def test_whole_weights_are_numbers_of_rows():
+    """Ten rows of weight 3 are split as thirty; by parts of a weight they are ten rows."""
+    x, y = np.arange(10.0)[:, None], np.repeat([0, 1], 5)
+    assert CARTClassifier(**PLAIN).fit(x, y).get_n_leaves() == 1
+    assert CARTClassifier(**PLAIN).fit(x, y, np.full(10, 3.0)).get_n_leaves() == 2
+    assert CARTClassifier(**PLAIN).fit(x, y, np.full(10, 2.5)).get_n_leaves() == 1
+    alike = CARTClassifier(rpart_compat=True, **PLAIN).fit(x, y, np.full(10, 3.0))
+    assert alike.get_n_leaves() == 1
+
+
+# ---------------------------------------------------------------------- odd tables
+@settings(max_examples=25)
+@given(
+    n=st.integers(1, 30), p=st.integers(1, 4), share=st.sampled_from([0.0, 0.4, 0.9, 1.0]),
+    levels=st.integers(1, 3), seed=st.integers(0, 99), compat=st.booleans(),
+)  # fmt: skip
+def test_any_table_gives_a_tree(n, p, share, levels, seed, compat):
+    """Ties, holes, constant columns and single rows: finite answers, the prunings in order."""
+    rng = np.random.default_rng(seed)
+    table = with_holes(rng.integers(0, levels, (n, p)) * 1.0, share, seed)
+    weight = rng.choice([0.5, 1.0, 2.0], n)
+    options = {"cp": 0.0, "min_samples_split": 2, "n_folds": 3, "random_state": 0}
+    options |= {"rpart_compat": compat, "categorical_features": [0]}
+    models = [CARTRegressor(**options).fit(table, rng.standard_normal(n), weight)]
+    if n > 1:
+        y = np.concatenate([[0, 1], rng.integers(0, 3, n - 2)])
+        models.append(CARTClassifier(**options).fit(table, y, weight))
+    for model in models:
+        assert np.isfinite(model.predict(table)).all()
+        found = model.cptable_
+        assert (np.diff(found["cp"]) < 0).all()
+        assert found["n_splits"][0] == 0
+        assert found["n_splits"][-1] == model.get_n_leaves() - 1
+        assert (np.diff(found["rel_error"]) <= 1e-12).all()
+        assert all(np.isfinite(column).all() for column in found.values())
+
+
+def test_weight_on_one_row():
+    weight = np.zeros(len(Y0))
+    weight[7] = 3.0
+    model = CARTRegressor().fit(X0, Y0, weight)
+    assert_array_equal(model.predict(X0[:2]), Y0[7])
+    with pytest.raises(PsephosError, match="fewer than two classes"):
+        CARTClassifier().fit(X, Y, np.arange(150) == 3)
+    nearly = np.full(len(Y), 1e-300)
+    nearly[3] = 1.0
+    assert_array_equal(CARTClassifier(min_samples_split=2).fit(X, Y, nearly).predict(X), Y[3])
+
+
+@pytest.mark.parametrize("k", [0, 2, 3])
+def test_a_hundred_thousand_categories(k):
+    rng = np.random.default_rng(0)
+    code = np.concatenate([np.arange(100_000), rng.integers(0, 100_000, 20_000)])
+    y = code % max(k, 2)
+    kind = CARTClassifier if k else CARTRegressor
+    model = kind(categorical_features=[0], **PLAIN).fit(code[:, None] * 1.0, y)
+    assert_allclose(model.predict(code[:50, None] * 1.0), y[:50], atol=1e-12)
+    assert model.get_n_leaves() == max(k, 2)
+
+
+def test_a_hundred_thousand_columns():
+    rng = np.random.default_rng(0)
+    table = rng.standard_normal((20, 100_000))
+    y = (table[:, 777] > 0).astype(int)
+    table[:, 777] *= 2.0
+    model = CARTClassifier(min_samples_split=4, n_folds=3, random_state=0).fit(table, y)
+    assert model.score(table, y) == 1.0
+    assert model.n_features_used_ <= 6
+
+
+def test_numbers_too_large_are_named():
+    with pytest.raises(PsephosError, match="its square is too large"):
+        CARTRegressor().fit(X0, Y0 * 1e200)
+    model = CARTClassifier(**PLAIN).fit(X * 1e307, Y)
+    assert_array_equal(model.predict(X * 1e307), CARTClassifier(**PLAIN).fit(X, Y).predict(X))
+
+
+def test_constant_numbers_are_one_leaf():
+    for value in (0.0, 0.1, -1e8, 1e-300):
+        model = CARTRegressor(cp=0.0, min_samples_split=2, **PLAIN).fit(X0, np.full(len(Y0), value))
+        assert model.get_n_leaves() == 1
+        assert_allclose(model.predict(X0[:3]), value)
+
+
+@pytest.mark.parametrize(("options", "words"), [
+    ({"priors": [0.5, 0.5]}, "priors has shape"),
+    ({"priors": [0.5, 0.2, 0.2]}, "priors sum to 0.9"),
+    ({"loss": np.eye(3)}, "loss is not 0 on its diagonal"),
+    ({"loss": [[0, 0, 0], [1, 0, 1], [1, 1, 0]]}, "loss has a row of zeros"),
+    ({"costs": [1, 1, 1]}, "costs has shape"), ({"costs": [1, 0, 1, 1]}, "costs of column 1"),
+    ({"folds": np.zeros(150)}, "folds names one fold"),
+    ({"folds": np.arange(3)}, "folds has shape"),
+])  # fmt: skip
+def test_wrong_arrays_are_named(options, words):
+    with pytest.raises(PsephosError, match=words):
+        CARTClassifier(**options).fit(X, Y)

@@ -1,0 +1,106 @@
+"""A forest's trees: routed, counted and told as they were grown."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from psephos.kernels.forest_grow import Rule
+from psephos.trees.forest import grow_forest
+from psephos.trees.forest_rows import Draws, Rows
+
+# NumPy says so where kernels run uncompiled
+pytestmark = pytest.mark.filterwarnings("ignore:overflow")
+
+SEEDS = np.array([3, 2**63 + 1, 9], np.uint64)
+
+
+def forest(n_classes, n_jobs=None, random=False, categories=(1,), criterion=None):
+    rng = np.random.default_rng(0)
+    X = np.round(rng.standard_normal((60, 3)), 1)
+    X[:, 1] = rng.integers(0, 6, 60)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = rng.integers(0, n_classes, 60) if n_classes else np.abs(X[:, 0]).round(1)
+    y = np.nan_to_num(y)
+    rows = Rows.of(X, dict.fromkeys(categories, 6), y, np.ones(60), 255, n_jobs)
+    draws = Draws(rows.mass, 60)
+    criterion = criterion or ("gini" if n_classes else "squared_error")
+    rule = Rule(99, 2, 1, 2)
+    found = grow_forest(rows, n_classes, criterion, rule, SEEDS, draws, n_jobs, 0.0, random)
+    return X, y, rows, draws, found
+
+
+def leaf_of(nodes, tree, x):
+    node = nodes.root[tree]
+    while nodes.column[node] >= 0:
+        value = x[nodes.column[node]]
+        start, end = 0, 0
+        if len(nodes.category_ptr):
+            start, end = nodes.category_ptr[node], nodes.category_ptr[node + 1]
+        if np.isnan(value):
+            left = nodes.missing_left[node]
+        elif end > start:
+            left = nodes.category_left[start + int(value)]
+        else:
+            left = value <= nodes.threshold[node]
+        node = nodes.first[node] if left else nodes.second[node]
+    return node
+
+
+@pytest.mark.parametrize("random", [False, True], ids=["best", "random"])
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+def test_leaves_hold_the_answers_of_their_rows(n_classes, random):
+    X, _, rows, draws, found = forest(n_classes, random=random)
+    nodes = found.nodes()
+    assert (np.isnan(nodes.threshold) == ((nodes.column < 0) | (nodes.column == 1))).all()
+    heard, total = np.zeros(len(rows.mass)), np.zeros((len(rows.mass), max(n_classes, 1)))
+    for t, seed in enumerate(SEEDS):
+        count = draws.counts(seed)
+        answers = found.answers(t)
+        ends = np.array([leaf_of(nodes, t, x) for x in X]) - nodes.root[t]
+        for leaf in np.unique(ends):
+            groups = np.unique(rows.group[ends == leaf])
+            inside = groups[count[groups] > 0]
+            if len(inside) == 0:
+                continue
+            said = rows.y[inside].astype(float)
+            if n_classes:
+                weights = [count[inside][said == k].sum() for k in range(n_classes)]
+                expected = np.array(weights) / sum(weights)
+            else:
+                expected = np.average(said, weights=count[inside])
+            assert_allclose(answers[leaf], np.atleast_1d(expected), atol=1e-12)
+        for g in np.flatnonzero(count == 0):
+            heard[g] += 1
+            total[g] += answers[ends[np.flatnonzero(rows.group == g)[0]]]
+    out = found.out_of_bag(draws, SEEDS, None)
+    assert_array_equal(np.isnan(out[:, 0]), heard == 0)
+    assert_allclose(out[heard > 0], (total / heard.clip(1)[:, None])[heard > 0], atol=1e-12)
+
+
+def test_threads_change_nothing():
+    for random in (False, True):
+        one, two = (forest(3, n_jobs=j, random=random)[-1].nodes() for j in (1, 3))
+        for name in ("root", "column", "threshold", "missing_left", "first", "category_left"):
+            assert_array_equal(getattr(one, name), getattr(two, name))
+
+
+def test_importance_is_the_share_of_the_decrease():
+    *_, found = forest(2)
+    total = np.zeros(3)
+    for tree in found.trees:
+        worth = np.zeros(3)
+        for node in np.flatnonzero(tree.link[:, 0] >= 0):
+            worth[tree.link[node, 0]] += tree.numbers[node, 1]
+        total += worth / worth.sum()
+    assert_allclose(found.impurity_importance(), total / 3, atol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "n_classes"), [("entropy", 2), ("entropy", 3), ("poisson", 0)])
+def test_every_criterion_grows_to_the_end(name, n_classes):
+    *_, found = forest(n_classes, criterion=name)
+    assert all(len(tree.link) > 10 for tree in found.trees)
+
+
+def test_no_category_means_no_set():
+    *_, found = forest(2, categories=())
+    assert len(found.nodes().category_ptr) == len(found.nodes().category_left) == 0

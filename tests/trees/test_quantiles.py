@@ -1,0 +1,155 @@
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from psephos._errors import PsephosError
+from psephos.trees.bins import Bins
+from psephos.trees.quantiles import QuantileSummary, SummaryStream, merge_all
+
+
+def columns(random_seed, n=20_000):
+    rng = np.random.default_rng(random_seed)
+    return {
+        "normal": rng.standard_normal(n),
+        "counts": rng.poisson(1.5, n).astype(float),
+        "zeros": np.where(rng.random(n) < 0.6, 0.0, rng.exponential(size=n)),
+        "constant": np.full(n, 3.0),
+        "sorted": np.arange(n, dtype=np.float32),
+    }
+
+
+def test_rows_that_do_not_count():
+    x = np.array([3.0, np.nan, 1.0, 2.0, 1.0])
+    whole = QuantileSummary.of(x, [1.0, 5.0, 2.0, 0.0, 0.5])
+    assert whole.values.tolist() == [1.0, 3.0]
+    assert whole.total == 3.5
+    assert whole.error == 0.0
+    none = QuantileSummary.of([np.nan, 2.0], [1.0, 0.0])
+    assert (len(none), none.total, none.error) == (0, 0.0, 0.0)
+    assert none.merge(whole) is whole
+    assert whole.merge(none) is whole
+    assert none.cuts(8).tolist() == []
+    assert [float(a) for a in none.rank(2.0)] == [0.0, 0.0, 0.0]
+
+
+def test_ranks_of_any_value():
+    s = QuantileSummary.of([1.0, 2.0, 2.0, 4.0])
+    low, high, weight = s.rank([0.0, 1.0, 1.5, 2.0, 3.0, 4.0, 9.0])
+    assert low.tolist() == [0.0, 0.0, 1.0, 1.0, 3.0, 3.0, 4.0]
+    assert high.tolist() == [0.0, 1.0, 1.0, 3.0, 3.0, 4.0, 4.0]
+    assert weight.tolist() == [0.0, 1.0, 0.0, 2.0, 0.0, 1.0, 0.0]
+
+
+def test_cuts_of_few_values_part_all_of_them():
+    s = QuantileSummary.of([5.0, 1.0, 1.0, 2.0])
+    assert s.cuts(3).tolist() == [1.5, 3.5]
+    assert s.cuts(2).tolist() == [1.5]  # half of the weight on each side
+    assert [a.tolist() for a in s.bins(2)] == [[1.0, 2.0], [1.0, 5.0]]
+    near = np.nextafter(1.0, 2.0)
+    assert QuantileSummary.of([1.0, near]).cuts(2).tolist() == [1.0]
+
+
+@pytest.mark.parametrize("name", ["normal", "counts", "zeros", "constant", "sorted"])
+@pytest.mark.parametrize("max_bin", [2, 7, 255])
+def test_cuts_part_the_weight(name, max_bin, random_seed):
+    x = columns(random_seed)[name]
+    cuts = QuantileSummary.of(x).cuts(max_bin)
+    assert len(cuts) <= max_bin - 1
+    assert (np.diff(cuts) > 0).all()
+    code = np.searchsorted(cuts, x)
+    for c in np.unique(code):
+        own = x[code == c]
+        heaviest = np.unique(own, return_counts=True)[1].max()
+        assert len(own) <= heaviest + 2 * len(x) / max_bin
+    assert_array_equal(cuts, Bins.of(x[:, None], max_bins=max_bin).cuts(0))
+
+
+@pytest.mark.parametrize("name", ["normal", "counts", "zeros", "constant", "sorted"])
+def test_a_stream_keeps_its_promise(name, random_seed):
+    x = columns(random_seed, 200_000)[name]
+    stream = SummaryStream(0.01, max_rows=len(x))
+    for block in np.array_split(x, 17):
+        stream.push(block)
+    found = stream.summary()
+    assert found.error <= 0.01
+    assert found.total == len(x)
+    assert len(found) <= 8 * stream.b
+    points, low, high, weight = found.points
+    below = np.searchsorted(np.sort(x), points)
+    upto = np.searchsorted(np.sort(x), points, side="right")
+    assert (low <= below).all()
+    assert (high >= upto).all()
+    assert (weight <= upto - below).all()
+    assert (points[0], points[-1]) == (x.min(), x.max())
+
+
+def test_a_stream_does_not_see_blocks(random_seed):
+    rng = np.random.default_rng(random_seed)
+    x, w = rng.standard_normal(70_000), rng.random(70_000)
+    x[::7] = np.nan
+    found = []
+    for size in (5000, 16_384, 69_999):
+        stream = SummaryStream(0.02, max_rows=70_000)
+        for a in range(0, len(x), size):
+            stream.push(x[a : a + size], w[a : a + size])
+            stream.summary()  # asking changes nothing
+        found.append(stream.summary().points)
+    assert_array_equal(found[0], found[1])
+    assert_array_equal(found[0], found[2])
+    assert 0.0 < QuantileSummary(found[0]).error <= 0.02
+    assert_allclose(found[0][2, -1], w[~np.isnan(x)].sum(), rtol=1e-12)
+
+
+def test_a_stream_of_few_rows_is_exact():
+    stream = SummaryStream(0.1)
+    stream.push([3.0, 1.0])
+    stream.push(np.array([1.0, np.nan], dtype=np.float32), [2.0, 1.0])
+    assert_array_equal(stream.summary().points, QuantileSummary.of([1, 1, 3], [1, 2, 1]).points)
+    assert len(SummaryStream(0.5).summary()) == 0
+
+
+def test_more_rows_than_expected_cost_error_and_say_so(random_seed):
+    x = np.random.default_rng(random_seed).standard_normal(200_000)
+    stream = SummaryStream(0.001, max_rows=10)
+    stream.push(x)
+    found = stream.summary()
+    assert found.total == len(x)
+    assert 0.0 < found.error <= len(stream._levels) / stream.b
+
+
+def test_merging_in_pairs(random_seed):
+    x = np.random.default_rng(random_seed).standard_normal(5000)
+    shards = [QuantileSummary.of(part) for part in np.array_split(x, 11)]
+    assert_array_equal(merge_all(shards).points, QuantileSummary.of(x).points)
+    assert merge_all([s.prune(40) for s in shards], 40).error <= 5 / 40
+    assert len(merge_all([])) == 0
+
+
+def test_it_is_an_array():
+    s = QuantileSummary.of([1.0, 2.0, 5.0]).prune(2)
+    for copy in (QuantileSummary(s.points.copy()), pickle.loads(pickle.dumps(s))):
+        assert_array_equal(copy.points, s.points)
+        assert copy.quantile(1.0) == 5.0
+
+
+@pytest.mark.parametrize(
+    ("work", "words"),
+    [
+        (lambda: QuantileSummary.of([1.0, np.inf]), "infinite.*row 1"),
+        (lambda: QuantileSummary.of([1.0, 2.0], [1.0, -1.0]), "weight of row 1"),
+        (lambda: QuantileSummary.of([1.0, 2.0], [np.nan, 1.0]), "weight of row 0"),
+        (lambda: QuantileSummary.of([[1.0]]), "one column"),
+        (lambda: QuantileSummary.of([1.0], [1.0, 2.0]), "one column"),
+        (lambda: QuantileSummary(np.zeros((3, 2))), "shape"),
+        (lambda: QuantileSummary.of([1.0]).prune(0), "b=0"),
+        (lambda: QuantileSummary.of([1.0]).cuts(1), "max_bins=1"),
+        (lambda: QuantileSummary.of([1.0]).quantile(2.0), "q=2.0"),
+        (lambda: QuantileSummary.of([]).quantile(0.5), "no rows"),
+        (lambda: SummaryStream(0.0), "eps=0.0"),
+    ],
+)
+def test_what_cannot_be_is_said(work, words):
+    with pytest.raises(PsephosError, match=words):
+        work()
