@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -262,7 +263,7 @@ def partitions(X: Any, y: Any, weight: Any = None) -> list[Any]:
         If the collections are not parted alike.
     """
     try:
-        from dask.delayed import delayed
+        delayed: Any = import_module("dask.delayed").delayed
     except ImportError:
         raise MissingExtraError("dask", "training on partitions", "dask") from None
     given = [X, y] if weight is None else [X, y, weight]
