@@ -52,7 +52,7 @@ class TreeDisplay:
     >>> from psephos.explain import TreeDisplay
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> stump = DecisionTreeClassifier(max_depth=2, random_state=0)
-    >>> model = AdaBoostClassifier(stump, n_estimators=1).fit(X, y)
+    >>> model = AdaBoostClassifier(stump, n_estimators=1, random_state=0).fit(X, y)
     >>> print(TreeDisplay.from_estimator(model).text())
     petal width (cm) <= 0.8: 0
     petal width (cm) > 0.8 or missing

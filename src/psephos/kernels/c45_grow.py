@@ -287,7 +287,7 @@ def grow(X, y, weight, n_codes, at, order, known, listed, rule, table):
             below = column[arena[1 + f, s + 1 + i]]
             above_it = column[arena[1 + f, s + 2 + i]]
             cut = (below + above_it) / 2.0
-            if not cut < above_it:
+            if not below <= cut < above_it:  # the sum may overflow
                 cut = below
             if rule.actual:
                 cut = _value_below(order[f, : known[f]], column, cut)

@@ -128,13 +128,15 @@ class Poisson(NamedTuple):
     """Decrease of half the Poisson deviance ``sum w (y ln(y / mean) - y + mean)``.
 
     `terms` is the sum of w y, which must be positive on both sides: a leaf that answers 0 is
-    infinitely wrong about any other number.
+    infinitely wrong about any other number. A side's sum may be the difference of two others, so
+    what is not above `nothing` counts as 0.
     """
 
     least: float = 0.0
+    nothing: float = 0.0
 
     def side(crit, terms, total):  # noqa: D102  # pyright: ignore[reportSelfClsParameterName]
-        return terms * np.log(terms / total) if terms > 0.0 else -np.inf
+        return terms * np.log(terms / total) if terms > crit.nothing else -np.inf
 
     def most(crit, total):  # noqa: D102  # pyright: ignore[reportSelfClsParameterName]
         return np.inf

@@ -11,6 +11,7 @@ from psephos.kernels.cart_grow import (
     CHILD,
     COMPLEXITY,
     FIRST,
+    HEAVIER,
     MEAN,
     N_RULES,
     N_SPARE,
@@ -237,18 +238,22 @@ def growth_of(grown: Grown, data: CartData, table: Prunings) -> CartGrowth:
     )
 
 
-def tree_of(growth: CartGrowth, grown: Grown, data: CartData, use_surrogates: int) -> Tree:
+def tree_of(
+    growth: CartGrowth, grown: Grown, data: CartData, use_surrogates: int, compat: bool = False
+) -> Tree:
     """Return the tree: what answers.
 
-    A row that no rule can send goes to the child of more training rows, and stays at the node if
-    there is none of more, or if surrogates are not followed by the majority.
+    A row that no rule can send goes where growth sent it, to the child of more known weight (of
+    more training rows, to agree with rpart), and stays at the node if there is none of more, or if
+    surrogates are not followed by the majority.
     """
     cart, whole = data.cart, grown.whole
     child = whole[:, CHILD]
     inner = child > 0
     at = np.where(inner, child, 0)
-    left, right = growth.n_rows[at], growth.n_rows[np.where(inner, child + 1, 0)]
-    larger = np.where(left == right, STAY, (right > left).astype(np.intp))
+    more = growth.n_rows[np.where(inner, child + 1, 0)] - growth.n_rows[at]
+    more = more if compat else whole[:, HEAVIER]
+    larger = np.where(more == 0, STAY, (more > 0).astype(np.intp))
     own, spare = growth.role == 0, growth.role == 2
     if use_surrogates == 0:
         spare = np.zeros_like(spare)

@@ -40,8 +40,8 @@ def prunings(grown: Grown, alpha: float) -> Prunings:
     own = np.where(inner, real[:, COMPLEXITY], -np.inf)
     levels = np.unique(real[inner, COMPLEXITY])[::-1]
     levels = levels[levels >= alpha]
-    apart = np.append(levels[:-1] - levels[1:] > _SAME * risk, True)[: len(levels)]
-    limits = np.append(levels[apart], alpha)  # of equals the smallest: then all of them are kept
+    apart = np.append(True, levels[:-1] - levels[1:] > _SAME * risk)[: len(levels)]
+    limits = np.append(levels[apart], alpha)  # of equals the largest: a limit prunes what it names
     parent = np.full(len(whole), np.inf)
     above = np.flatnonzero(inner)
     for side in (0, 1):

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._errors import PsephosError
 from psephos.kernels._jit import run_blocks
 from psephos.kernels.forest_draws import draw_counts, make_guide, merge_rows, row_marks
 from psephos.trees.bins import Bins
@@ -14,6 +15,7 @@ from psephos.trees.bins import Bins
 __all__ = ["Draws", "Rows", "number_of"]
 
 _BLOCK = 1 << 16  # rows
+_MOST_DRAWS = 2**31
 
 _Floats = NDArray[np.float64]
 
@@ -79,11 +81,23 @@ class Rows:
 
         Where all weights are whole numbers they are counts: `max_samples` (None: 1.0) is a share
         of their sum; else of the number of rows given. A whole number is itself.
+
+        Raises
+        ------
+        PsephosError
+            If there are 2^31 or more.
         """
         if isinstance(max_samples, int | np.integer):
-            return int(max_samples)
-        size = number_of(self.mass, len(self.group))
-        return max(1, round(size * (1.0 if max_samples is None else float(max_samples))))
+            draws = int(max_samples)
+        else:
+            size = number_of(self.mass, len(self.group))
+            draws = max(1, round(size * (1.0 if max_samples is None else float(max_samples))))
+        if draws >= _MOST_DRAWS:
+            raise PsephosError(
+                f"a bootstrap would draw {draws:,} rows: whole weights are counts of rows; divide "
+                "them all by one number, or give a smaller max_samples."
+            )
+        return draws
 
 
 def number_of(weight: _Floats, n: int) -> float:

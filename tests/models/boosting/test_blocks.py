@@ -4,11 +4,19 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from psephos import NewtonBoostingClassifier, NewtonBoostingRegressor, PsephosError, load, save
+from psephos import (
+    NewtonBoostingClassifier,
+    NewtonBoostingRegressor,
+    PsephosError,
+    RandomForestRegressor,
+    load,
+    save,
+)
 from psephos.models.boosting.blocks import fit_blocks
 from psephos.trees import newton_grow, newton_hist
 from psephos.trees.blocks import ArrayRows, ParquetRows
 from psephos.trees.blocks_bins import BlockBins
+from psephos.trees.quantiles import QuantileSummary
 
 
 def table(seed, n=300, p=6, classes=2):
@@ -192,3 +200,17 @@ def test_an_error_in_the_middle_leaves_nothing_behind(random_seed, tmp_path):
     with pytest.raises(PsephosError, match="not finite"):
         fit_blocks(make(2, objective=wild), source, scratch=tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_was_given_amiss_is_said():
+    X, y = np.arange(40.0).reshape(20, 2), np.arange(20.0)
+    rows = ArrayRows(X, y)
+    with pytest.raises(PsephosError, match="hold numbers only"):
+        fit_blocks(NewtonBoostingRegressor("hist", categorical_features=[0]), rows)
+    with pytest.raises(PsephosError, match="cannot be fitted in blocks"):
+        fit_blocks(RandomForestRegressor(), rows)
+    with pytest.raises(PsephosError, match="divide y"):
+        fit_blocks(NewtonBoostingRegressor("hist"), ArrayRows(X, y * 1e30))
+    narrow = BlockBins.of([QuantileSummary.of(X[:, 0])], 8)
+    with pytest.raises(PsephosError, match="bins are of 1 columns"):
+        fit_blocks(NewtonBoostingRegressor("hist"), rows, bins=narrow)

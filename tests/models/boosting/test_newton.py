@@ -251,3 +251,12 @@ def test_compiled_sum_is_the_generic_sum(k):
     for some in (vote, vote.take(np.array([3, 0, 2])), vote.take(np.array([1, 1, 4]))):
         expected = np.einsum("nt,ntk->nk", some.weights(X), some.votes(X))
         assert_allclose(some.score(X), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["exact", "approx", "hist"])
+def test_numbers_that_float32_cannot_square_are_refused(method):
+    X, y = np.arange(20.0)[:, None], np.arange(20.0)
+    with pytest.raises(PsephosError, match="divide y"):
+        NewtonBoostingRegressor(tree_method=method).fit(X, y * 1e30)
+    with pytest.raises(PsephosError, match="base_score"):
+        NewtonBoostingRegressor(tree_method=method, base_score=1e39).fit(X, y)

@@ -295,3 +295,9 @@ def test_pure_cells_vote_the_shares_of_their_rows(split):
         PureRandomForestClassifier, X, y[::-1].copy(), split=split, max_leaf_nodes=9, n_estimators=3
     )
     assert_array_equal(other.vote_.voters.threshold, model.vote_.voters.threshold)  # no label asked
+
+
+def test_weights_that_are_too_many_rows_are_refused():
+    X, y = np.arange(20.0)[:, None], np.arange(20) % 2
+    with pytest.raises(PsephosError, match="counts of rows"):
+        RandomForestClassifier(2).fit(X, y, sample_weight=np.full(20, 1e9))

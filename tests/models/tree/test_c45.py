@@ -108,3 +108,11 @@ def test_nothing_known_is_one_leaf():
     assert model.export_text() == "0 (8.0/4.0)"
     assert model.n_features_used_ == 0
     assert_allclose(model.predict_proba(X), 0.5)
+
+
+def test_values_near_the_largest_number_are_cut():
+    X = np.array([[-1.7e308]] * 2 + [[-1.6e308]] * 2 + [[-1.5e308]] * 2)
+    y = [0, 0, 1, 1, 0, 0]
+    for actual in (True, False):
+        model = C45Classifier(min_samples_leaf=1, mdl_correction=False, actual_split_value=actual)
+        assert_array_equal(model.fit(X, y).predict(X), y)

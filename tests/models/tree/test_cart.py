@@ -324,3 +324,30 @@ def test_constant_numbers_are_one_leaf():
 def test_wrong_arrays_are_named(options, words):
     with pytest.raises(PsephosError, match=words):
         CARTClassifier(**options).fit(X, Y)
+
+
+def test_rows_that_no_rule_can_send_go_where_growth_sent_them():
+    """The child of more weight, though it has fewer rows."""
+    x = np.r_[np.zeros(20), np.ones(5), np.full(5, np.nan)][:, None]
+    y = np.r_[np.zeros(20), np.ones(10)].astype(int)
+    weight = np.r_[np.full(20, 0.5), np.full(5, 10.5), np.full(5, 0.5)]
+    folds = np.arange(30) % 3
+    model = CARTClassifier(cp=0.0, min_samples_split=2, folds=folds)
+    model.fit(x, y, sample_weight=weight)
+    assert model.cptable_["rel_error"][-1] == 0
+    assert_array_equal(model.predict(x), y)
+
+
+def test_every_pruning_is_the_row_of_its_complexity():
+    """Weights whose sums round: the root alone comes first, and prune(cp) is that row's tree."""
+    X = np.array([[1, 0], [3, 0], [1, 0], [0, 1], [3, 2.0]])
+    model = CARTClassifier(min_samples_split=2, min_samples_leaf=1, folds=[0, 1, 0, 1, 1])
+    model.fit(X, [0, 0, 1, 0, 0], sample_weight=[0.3, 0.3, 0.7, 0.2, 0.7])
+    assert model.cptable_["n_splits"][0] == 0
+    for cp, n_splits in zip(model.cptable_["cp"], model.cptable_["n_splits"], strict=True):
+        assert model.prune(cp).get_n_leaves() == n_splits + 1
+
+
+def test_more_spare_rules_than_columns_are_no_matter():
+    many = CARTClassifier(max_competitors=10**9, max_surrogates=10**9, min_samples_split=10**20)
+    assert many.fit(X, Y).get_n_leaves() == 1

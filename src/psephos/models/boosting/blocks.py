@@ -12,7 +12,7 @@ from psephos._errors import PsephosError
 from psephos._input import Schema, Table
 from psephos._params import check_params
 from psephos.base import VoteClassifier
-from psephos.models.boosting.losses import Objective, classification, regression
+from psephos.models.boosting.losses import Objective, Squared, classification, regression
 from psephos.models.boosting.newton_fit import directions, penalty, vote_of
 from psephos.trees.blocks import RowSource, prefetched
 from psephos.trees.blocks_bins import BlockBins
@@ -133,7 +133,18 @@ def fit_partitions(
 
 def _check(model: Any) -> None:
     """Refuse what blocks cannot do."""
+    if not hasattr(model, "tree_method"):
+        raise PsephosError(
+            f"{type(model).__name__} cannot be fitted in blocks: give a NewtonBoostingClassifier "
+            "or NewtonBoostingRegressor."
+        )
     check_params(model, model.constraints)
+    named = model.categorical_features
+    if not (named is None or isinstance(named, str) or len(named) == 0):
+        raise PsephosError(
+            f"categorical_features={named!r}: rows that are read in blocks hold numbers only; use "
+            "fit, or None."
+        )
     for name, wanted in {
         "tree_method": "hist",
         "subsample": 1.0,
@@ -166,6 +177,7 @@ class _Numbers:
     """Labels are numbers."""
 
     def __call__(self, y: NDArray[Any]) -> _Singles:
+        Squared().start(y, np.ones(len(y)), None)  # refuses what float32 cannot square
         return np.asarray(y, dtype=np.float32)
 
 
@@ -193,6 +205,10 @@ def _fit(
     growth = Growth(penalty(model), model.max_depth, signs)
     if bins is None:
         bins = BlockBins.of(holder.summaries(1.0 / (4 * model.max_bin)), model.max_bin)
+    if len(bins.n_bins) != n_features:
+        raise PsephosError(
+            f"bins are of {len(bins.n_bins)} columns, the rows have {n_features}: give their own."
+        )
     rounds = boost(
         holder, learnt.objective, n_rows, bins, learnt.base, growth,
         n_estimators=model.n_estimators, learning_rate=model.learning_rate, gamma=model.gamma,
@@ -205,6 +221,7 @@ def _fit(
     readout = Readout("sum", "identity" if not hasattr(learnt.target, "classes") else "logistic")
     data: Any = SimpleNamespace(target=learnt.target)
     model.n_features_in_ = n_features
+    vars(model).pop("feature_names_in_", None)
     if names is not None:
         model.feature_names_in_ = np.asarray(names, dtype=object)
     extras = {

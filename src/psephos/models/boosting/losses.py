@@ -28,6 +28,7 @@ __all__ = [
 _Floats = NDArray[np.float64]
 _Singles = NDArray[np.float32]
 _F = np.float32
+_LARGEST = 1e15  # of a sum of 10^4 such, the square is still a number in float32
 
 
 class Objective(Protocol):
@@ -115,7 +116,18 @@ class Squared:
     n_outputs: int = 1
 
     def start(self, y: NDArray[Any], weight: _Floats, score: float | None) -> _Singles:
-        """Return the mean, or `score`."""
+        """Return the mean, or `score`.
+
+        Raises
+        ------
+        PsephosError
+            If a number is too large for float32 to hold its square, with others.
+        """
+        if not (np.abs(y) < _LARGEST).all() or abs(score or 0.0) >= _LARGEST:
+            raise PsephosError(
+                f"y or base_score has a number of {_LARGEST:.0e} or more in size: gains are "
+                "squares of sums in float32; divide y by a constant."
+            )
         mean = np.dot(weight, y.astype(_F)) / weight.sum() if score is None else score
         return np.array([mean], _F)
 

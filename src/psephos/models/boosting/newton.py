@@ -143,8 +143,10 @@ class NewtonBoostingClassifier(VoteClassifier):
     -----
     `decision_function` adds the float32 leaves in float64, so that contributions sum to it;
     `margin_in_float32` adds them as XGBoost does. Sample weights multiply gradients in float64
-    (there: in float32), so that weight 2 is the row twice. Missing values are learned to go to
-    the better side of each split. A zero of a sparse table is a value.
+    (there: in float32), so that weight 2 is the row twice, but for the bins of 'hist': these are
+    quantiles of rows where a column has more than `max_bin` values. Missing values are learned to
+    go to the better side of each split. A zero of a sparse table is a value. Between neighbours in
+    float32, a cut found from the left rounds as XGBoost's does, and may leave a side empty.
 
     References
     ----------

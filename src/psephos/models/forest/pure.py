@@ -18,6 +18,8 @@ __all__ = ["PureRandomForestClassifier"]
 
 _Floats = NDArray[np.float64]
 
+_MOST_LEAVES = 2**20  # of the theory, which goes by the sum of whole weights
+
 
 class PureRandomForestClassifier(VoteClassifier):
     """Pure random forest: cells drawn at random, each voting the class shares of its rows.
@@ -154,7 +156,8 @@ class PureRandomForestClassifier(VoteClassifier):
         """Return the number of cells; one where no column varies."""
         if n_columns == 0:
             return 1
-        return self.max_leaf_nodes or theory_leaves(self.split, n_columns, n_rows)
+        theory = theory_leaves(self.split, n_columns, n_rows)
+        return self.max_leaf_nodes or min(theory, _MOST_LEAVES)
 
 
 def _ranges(X: _Floats) -> tuple[NDArray[np.intp], _Floats, _Floats]:

@@ -68,7 +68,7 @@ def fit_cart(
         problem = problem._replace(**fewer)
         folds = None if folds is None else folds[known]
         presorted = presort(table.values, table.n_codes)
-    settings = _settings(model, compat)
+    settings = _settings(model, compat, p)
     _refuse_huge(problem)
     data = prepare(problem, presorted, compat)
     rows = np.arange(len(problem.weight), dtype=np.int32)
@@ -79,7 +79,7 @@ def fit_cart(
         part = _part_of(table)
         found = cross_validate(data, settings, found, part, folds, model.n_jobs, risk)
     growth = growth_of(grown, data, found)
-    tree = tree_of(growth, grown, data, settings.use_surrogates)
+    tree = tree_of(growth, grown, data, settings.use_surrogates, settings.compat)
     if model.one_standard_error:
         if folds is None:
             raise PsephosError("one_standard_error needs cross-validation: n_folds of at least 2.")
@@ -104,15 +104,15 @@ def _said(shares: _Floats) -> _Floats:
     return (k * shares - 1.0) / (k - 1)
 
 
-def _settings(model: Any, compat: bool) -> CartSettings:
+def _settings(model: Any, compat: bool, p: int) -> CartSettings:
     split, leaf = int(model.min_samples_split), model.min_samples_leaf
     return CartSettings(
         cp=float(model.cp),
-        min_samples_split=split,
-        min_samples_leaf=max(1, round(split / 3)) if leaf is None else int(leaf),
+        min_samples_split=min(split, int(_COUNT)),
+        min_samples_leaf=min(max(1, round(split / 3)) if leaf is None else int(leaf), int(_COUNT)),
         max_depth=int(model.max_depth),
-        max_competitors=int(model.max_competitors),
-        max_surrogates=int(model.max_surrogates),
+        max_competitors=min(int(model.max_competitors), p - 1),
+        max_surrogates=min(int(model.max_surrogates), p - 1),
         of_known=model.surrogate_style == "known",
         use_surrogates=_FOLLOW[model.use_surrogates],
         criterion=getattr(model, "criterion", "gini"),
