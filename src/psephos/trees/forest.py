@@ -192,6 +192,9 @@ def grow_forest(
     table = Table(bins.codes, bins.n_bins, bins.ptr, bins.low, bins.high, is_category)
     whole = float(rows.mass.sum() if draws is None else draws.size)
     crit = _criterion(criterion, n_classes, least_share * whole)
+    if isinstance(crit, Poisson):  # half the least sum that is not 0: below it, sums are rounding
+        each = rows.mass * rows.y if draws is None else rows.y
+        crit = crit._replace(nothing=float(each[each > 0].min(initial=np.inf)) / 2.0)
     n_workers = min(effective_jobs(n_jobs), len(seeds))
     trees: list[Any] = [None] * len(seeds)
 

@@ -301,3 +301,15 @@ def test_weights_that_are_too_many_rows_are_refused():
     X, y = np.arange(20.0)[:, None], np.arange(20) % 2
     with pytest.raises(PsephosError, match="counts of rows"):
         RandomForestClassifier(2).fit(X, y, sample_weight=np.full(20, 1e9))
+
+
+def test_no_leaf_of_a_poisson_forest_answers_nothing():
+    """0.1 + 0.2 - 0.3 is 5e-17, and no sum of positive numbers."""
+    X, y = np.arange(5.0)[:, None], [0.1 + 0.2, 0.2, 0.2, 0.0, 0.0]
+    model = RandomForestRegressor(1, bootstrap=False, criterion="poisson", random_state=0)
+    assert (model.fit(X, y).predict(X) > 0).all()
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((300, 3)), np.round(rng.random(300), 2) * rng.integers(0, 2, 300)
+    for bootstrap in (True, False):
+        model = RandomForestRegressor(20, bootstrap=bootstrap, criterion="poisson", random_state=0)
+        assert (model.fit(X, y).vote_.votes(X) > 0).all()
