@@ -19,7 +19,7 @@ from psephos.kernels.c45_worth import (
     one_code_worth,
     x_log2_x,
 )
-from psephos.kernels.node_orders import sort_orders
+from psephos.trees.c45 import sort_orders
 
 J48 = Limit(0.25, float(norm.ppf(0.75)), False)
 OLD = Limit(0.25, 0.6925, True)

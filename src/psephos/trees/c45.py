@@ -12,10 +12,9 @@ from psephos.kernels.c45_grow import ALL_CODES, CUT, Nodes, grow
 from psephos.kernels.c45_prune import Limit, collapse, prune, reached
 from psephos.kernels.c45_prune_old import prune_old
 from psephos.kernels.c45_worth import TIE, Rule
-from psephos.kernels.node_orders import sort_orders
 from psephos.trees.tree import SPREAD, Surrogates, Tree
 
-__all__ = ["C45Options", "grow_c45"]
+__all__ = ["C45Options", "grow_c45", "sort_orders"]
 
 _Floats = NDArray[np.float64]
 _special: Any = scipy.special  # its types say less than they promise
@@ -56,6 +55,16 @@ class C45Options:
         else:
             z = float(_special.ndtri(1.0 - confidence))
         return Limit(confidence, z, old)
+
+
+def sort_orders(values: _Floats) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return (order, known) of the (p, n) table: int32 rows by value, NaN last, and their number.
+
+    Rows of equal value keep their order.
+    """
+    order = np.argsort(values, axis=1, kind="stable").astype(np.int32)
+    known = values.shape[1] - np.isnan(values).sum(axis=1)
+    return order, known.astype(np.int64)
 
 
 def grow_c45(

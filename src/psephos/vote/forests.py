@@ -123,10 +123,11 @@ def spoken(shares: _Floats, says: str, code: _Floats) -> _Floats:
         return shares
     if says == "answer":
         return code[shares.argmax(axis=-1)]
-    said = np.zeros((*shares.shape[:-1], code.shape[1]))
+    samme = _is_samme(code)
+    said = np.zeros((*shares.shape[:-1], 1 if samme else code.shape[1]))
     for k in range(len(code)):  # one order of sums, however many rows there are
-        said += shares[..., k, None] * (1.0 if _is_samme(code) else code[k])
-    if not _is_samme(code):
+        said += shares[..., k, None] * (1.0 if samme else code[k])
+    if not samme:
         return said
     # said is the total: so written, equal shares stay equal to the last bit
     return (len(code) * shares - said) / (len(code) - 1)

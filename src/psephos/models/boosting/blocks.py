@@ -12,7 +12,7 @@ from psephos._errors import PsephosError
 from psephos._input import Schema, Table
 from psephos._params import check_params
 from psephos.base import VoteClassifier
-from psephos.models.boosting.losses import Objective, Squared, classification, regression
+from psephos.models.boosting.losses import Objective, check_sizes, classification, regression
 from psephos.models.boosting.newton_fit import directions, penalty, vote_of
 from psephos.trees.blocks import RowSource, prefetched
 from psephos.trees.blocks_bins import BlockBins
@@ -177,7 +177,7 @@ class _Numbers:
     """Labels are numbers."""
 
     def __call__(self, y: NDArray[Any]) -> _Singles:
-        Squared().start(y, np.ones(len(y)), None)  # refuses what float32 cannot square
+        check_sizes(y)
         return np.asarray(y, dtype=np.float32)
 
 

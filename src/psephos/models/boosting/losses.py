@@ -21,6 +21,7 @@ __all__ = [
     "ObjectiveParameter",
     "Softmax",
     "Squared",
+    "check_sizes",
     "classification",
     "regression",
 ]
@@ -109,6 +110,21 @@ class Softmax:
         return float(np.average(total - wide[np.arange(len(y)), y], weights=weight))
 
 
+def check_sizes(numbers: Any) -> None:
+    """Refuse numbers whose squares, with others, float32 cannot hold.
+
+    Raises
+    ------
+    PsephosError
+        If there is one.
+    """
+    if not (np.abs(numbers) < _LARGEST).all():
+        raise PsephosError(
+            f"y or base_score has a number of {_LARGEST:.0e} or more in size: gains are squares of "
+            "sums in float32; divide y by a constant."
+        )
+
+
 @dataclass(frozen=True)
 class Squared:
     """Numbers: (margin - y)^2 / 2."""
@@ -116,18 +132,9 @@ class Squared:
     n_outputs: int = 1
 
     def start(self, y: NDArray[Any], weight: _Floats, score: float | None) -> _Singles:
-        """Return the mean, or `score`.
-
-        Raises
-        ------
-        PsephosError
-            If a number is too large for float32 to hold its square, with others.
-        """
-        if not (np.abs(y) < _LARGEST).all() or abs(score or 0.0) >= _LARGEST:
-            raise PsephosError(
-                f"y or base_score has a number of {_LARGEST:.0e} or more in size: gains are "
-                "squares of sums in float32; divide y by a constant."
-            )
+        """Return the mean, or `score`; `check_sizes` says what is refused."""
+        check_sizes(y)
+        check_sizes(score or 0.0)
         mean = np.dot(weight, y.astype(_F)) / weight.sum() if score is None else score
         return np.array([mean], _F)
 
