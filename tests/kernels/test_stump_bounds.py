@@ -6,11 +6,10 @@ from psephos.kernels import stump_bounds
 from psephos.kernels._jit import jit
 from psephos.kernels._power import wide
 from psephos.kernels.stump_bins import (
+    BINS,
     GROUP,
     PLANES,
     WIDTH,
-    Bins16,
-    Bins32,
     arrange,
     bin_ends,
     code_columns,
@@ -26,35 +25,26 @@ lane_sums = stump_bounds.lane_sums
 
 
 @jit
-def _sums(codes, word, n_groups, tables, visits, n_visited, out, bins):
+def _sums(codes, word, n_groups, tables, visits, n_visited, out):
     wide()
-    lane_sums(codes, word, n_groups, tables, visits, n_visited, visits.shape[0], out, bins)
+    lane_sums(codes, word, n_groups, tables, visits, n_visited, visits.shape[0], out)
 
 
-def _coded(rng, n, y, bins, narrower=0.0, blocks=16):
+def _coded(rng, n, y, narrower=0.0, blocks=16):
     """Return orders (8 * blocks, n), the same packed, the arrangement, bin ends and codes."""
     packing = packing_of(n)
     order = np.stack([rng.permutation(n) for _ in range(LANES * blocks)])
     packed = np.zeros(blocks * n * packing.bits + 32, np.uint8)
     place(order.astype(np.uint32), 0, packing.bits, packed)
-    rows, ends = arrange(y), bin_ends(n, bins, narrower)
+    rows, ends = arrange(y), bin_ends(n, narrower)
     wide_blocks = -(-blocks * LANES // WIDTH)
     codes = np.zeros(wide_blocks * PLANES * rows.n_groups * LANES, np.uint64)
     words = np.zeros(rows.n_groups * GROUP + 1, np.uint64)
     code_columns(
         packed, n, packing.bits, 0, blocks, rows.place, rows.n_groups,
-        bin_ends(n, Bins32(), narrower), words.view(np.uint8), words, codes,
+        ends, words.view(np.uint8), words, codes,
     )  # fmt: skip
     return order, packed, rows, ends, codes
-
-
-def _weighed(signed, rows):
-    most = rows.n_groups + rows.n_groups // 8
-    tables, visits = np.empty((most, 1 << GROUP), np.uint8), np.empty(most, np.int64)
-    scales = np.empty(5)
-    room = np.empty(rows.n_groups)
-    count, n_visited = weigh_groups(signed, rows.at, rows.n_first, room, tables, visits, scales)
-    return tables, visits[:count], n_visited, scales
 
 
 def _weights(rng, n, kind):
@@ -91,12 +81,11 @@ def test_rows_are_dealt_out_by_class(random_seed):
         assert_array_equal(np.sort(first[first < n]), np.flatnonzero(y == 0))
 
 
-@pytest.mark.parametrize("bins", [Bins16(), Bins32()])
 @pytest.mark.parametrize("narrower", [0.0, 0.4])
-def test_bins_end_in_order(bins, narrower):
+def test_bins_end_in_order(narrower):
     for n in (1, 5, 100, 4096):
-        ends = bin_ends(n, bins, narrower)
-        assert len(ends) == 2**bins.planes
+        ends = bin_ends(n, narrower)
+        assert len(ends) == BINS
         assert ends[-1] == n
         assert (np.diff(ends) >= 0).all()
     sizes = np.diff(ends, prepend=0)
@@ -104,15 +93,14 @@ def test_bins_end_in_order(bins, narrower):
     assert abs(sizes - sizes[::-1]).max() <= 2
 
 
-@pytest.mark.parametrize("bins", [Bins16(), Bins32()])
 @pytest.mark.parametrize("n", [40, 600])
-def test_codes_are_bins_by_rank(random_seed, bins, n):
+def test_codes_are_bins_by_rank(random_seed, n):
     rng = np.random.default_rng(random_seed)
     y = rng.integers(0, 2, n)
-    order, _, rows, ends, codes = _coded(rng, n, y, bins, 0.4, blocks=11)
+    order, _, rows, ends, codes = _coded(rng, n, y, 0.4, blocks=11)
     bits = np.unpackbits(codes.view(np.uint8), bitorder="little")
-    bits = bits.reshape(2, PLANES, rows.n_groups, WIDTH, 8)[:, : bins.planes, ..., :GROUP]
-    code = (bits.astype(int) << np.arange(bins.planes - 1, -1, -1)[:, None, None, None]).sum(axis=1)
+    bits = bits.reshape(2, PLANES, rows.n_groups, WIDTH, 8)[..., :GROUP]
+    code = (bits.astype(int) << np.arange(PLANES - 1, -1, -1)[:, None, None, None]).sum(axis=1)
     code = code.transpose(0, 2, 1, 3).reshape(2 * WIDTH, -1)[:, rows.place[:n] // LANES]
     want = np.empty(order.shape, int)
     np.put_along_axis(want, order, np.searchsorted(ends, np.arange(n), "right")[None], axis=1)
@@ -126,46 +114,45 @@ def test_tables_weigh_any_six_rows(random_seed, kind):
         y = rng.integers(0, 2, n)
         rows = arrange(y)
         signed, _, _ = _quantised(_weights(rng, n, kind), y)
-        tables, visits, n_visited, scales = _weighed(signed, rows)
+        tables, visits, n_visited, scales = weigh_groups(signed, rows)
         chosen = (np.arange(64)[:, None] >> np.arange(GROUP)) & 1
-        exact = np.abs(signed[rows.at].astype(float)) @ chosen.T * scales[0]
+        exact = np.abs(signed[rows.at].astype(float)) @ chosen.T * scales.units
         found = np.zeros(exact.shape)
-        np.add.at(found, visits // WIDTH, tables[: len(visits)].astype(float))
+        np.add.at(found, visits // WIDTH, tables.astype(float))
         assert abs(found - exact).max() <= 0.5 + 1e-6
         assert (visits[:n_visited] < rows.n_first * WIDTH).all()
         assert (visits[n_visited:] >= rows.n_first * WIDTH).all()
         assert_array_equal(
-            scales[1:3], [found[: rows.n_first, -1].sum(), found[rows.n_first :, -1].sum()]
+            [scales.whole_a, scales.whole_b],
+            [found[: rows.n_first, -1].sum(), found[rows.n_first :, -1].sum()],
         )
-        assert scales[1:3].max() < 2**15
+        assert max(scales.whole_a, scales.whole_b) < 2**15
         if kind == "one heavy row" and n == 600:  # split up, so that the others weigh something
             assert len(visits) > rows.n_groups
             assert np.median(found[:, -1]) > 4
 
 
 @needs_look_up
-@pytest.mark.parametrize("bins", [Bins16(), Bins32()])
 @pytest.mark.parametrize("kind", KINDS)
-def test_vector_sums_equal_their_twin(random_seed, bins, kind):
+def test_vector_sums_equal_their_twin(random_seed, kind):
     rng = np.random.default_rng(random_seed)
     n = 100
     for y in (rng.integers(0, 2, n), np.zeros(n, int), np.ones(n, int)):
-        _, _, rows, _, codes = _coded(rng, n, y, bins)
+        _, _, rows, _, codes = _coded(rng, n, y)
         signed, _, _ = _quantised(_weights(rng, n, kind), y)
-        tables, visits, n_visited, _ = _weighed(signed, rows)
+        tables, visits, n_visited, _ = weigh_groups(signed, rows)
         word = PLANES * rows.n_groups * LANES  # the second block of 64
-        out, want = np.empty((2, 2, 2**bins.planes - 1, WIDTH), np.int16)
-        _sums(codes, word, rows.n_groups, tables, visits, n_visited, out, bins)
+        out, want = np.empty((2, 2, BINS - 1, WIDTH), np.int16)
+        _sums(codes, word, rows.n_groups, tables, visits, n_visited, out)
         given = codes, word, rows.n_groups, tables, visits, n_visited, len(visits)
-        stump_bounds._plain_sums(*given, want, bins)
+        stump_bounds._plain_sums(*given, want)
         assert_array_equal(out, want)
 
 
 @needs_look_up
-@pytest.mark.parametrize("bins", [Bins16(), Bins32()])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("share", [0.5, 0.1, 0.0])
-def test_bounds_are_above_the_screen(random_seed, bins, kind, share):
+def test_bounds_are_above_the_screen(random_seed, kind, share):
     rng = np.random.default_rng(random_seed)
     n, blocks = 150, 16
     packing = packing_of(n)
@@ -173,16 +160,22 @@ def test_bounds_are_above_the_screen(random_seed, bins, kind, share):
     w = _weights(rng, n, kind)
     signed, d, total = _quantised(w, y)
     for narrower in (0.0, 0.4):
-        _, packed, rows, ends, codes = _coded(rng, n, y, bins, narrower, blocks)
-        tables, visits, n_visited, scales = _weighed(signed, rows)
+        _, packed, rows, ends, codes = _coded(rng, n, y, narrower, blocks)
+        tables, visits, n_visited, scales = weigh_groups(signed, rows)
         exact = np.empty((2, blocks, LANES))
         orders = packed, n, packing, blocks, np.arange(blocks)
         screen_error(*orders, signed, d, exact[0])
         screen_gini(*orders, signed, d, total, exact[1])
-        given = codes, rows.n_groups, bins, 0, 2, ends, tables, visits, rows.n_first, n_visited
+        given = codes, rows.n_groups, 0, 2, tables, visits, n_visited, scales.units
         extra, bounds = np.zeros(2 * WIDTH), np.empty((2, 2 * WIDTH))
-        stump_bounds.bound_error(*given, scales, d, extra, bounds[0])
-        stump_bounds.bound_gini(*given, scales, d, total, extra, bounds[1])
+        sums = np.empty((2, BINS - 1, WIDTH), np.int16)
+        room, told = np.empty((2, WIDTH), np.int16), scales[1:]
+        stump_bounds.bound_error(*given, *told, d, extra, sums, room, bounds[0])
+        weights = (total - d) / 2, (total + d) / 2
+        room = np.empty((5, WIDTH), np.float32)
+        told = [np.float32(scales.units * weight) for weight in weights]
+        reach = stump_bounds.reaches(ends, rows, scales, weights)
+        stump_bounds.bound_gini(*given, *told, reach, extra, sums, room, bounds[1])
         bounds = bounds.reshape(exact.shape)
         assert (bounds >= exact).all()
         # And not far above: by the heaviest bins, and the rounding of the tables.
@@ -190,7 +183,7 @@ def test_bounds_are_above_the_screen(random_seed, bins, kind, share):
         cumulated = np.abs(signed[order].astype(float)).cumsum(axis=1)
         padded = np.concatenate([np.zeros((len(order), 1)), cumulated], axis=1)
         in_bins = np.diff(padded[:, np.append(0, ends)], axis=1).max(axis=1)
-        slack = 2 * (scales[3] + scales[4]) / scales[0]
+        slack = 2 * scales.slack / scales.units
         assert ((bounds[0] - exact[0]).reshape(-1) <= 2 * in_bins + slack + 1e-6 * total).all()
 
 

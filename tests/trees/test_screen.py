@@ -17,6 +17,7 @@ needs_bounds = pytest.mark.skipif(
 def _bounds_at_any_size(monkeypatch):
     monkeypatch.setattr(_screen, "_BOUNDED", 0)
     monkeypatch.setattr(_screen, "_VALUES", 0)
+    monkeypatch.setattr(_screen, "_WORTH", 0)
 
 
 def _tables(rng):
@@ -62,12 +63,11 @@ def test_with_bounds_the_same_columns_remain(random_seed, monkeypatch, criterion
             crit = _criterion(criterion)
             screen._wait = 1
             want = screen.promising(crit, padded)
-            for fine in (False, True):
-                before = len(found)
-                screen._wait, screen._fine = 0, fine
-                at = screen.promising(crit, padded)
-                assert len(found) > before
-                assert_array_equal(at, want)
+            before = len(found)
+            screen._wait = 0
+            at = screen.promising(crit, padded)
+            assert len(found) > before
+            assert_array_equal(at, want)
 
 
 def _criterion(name):
@@ -117,7 +117,7 @@ def test_bounds_that_tell_nothing_are_tried_rarely(random_seed, monkeypatch):
     for _ in range(45):
         stumps += [search.best(np.ones(300), "error")]
         count += [len(tried)]
-    assert_array_equal(np.flatnonzero(np.diff(count, prepend=0)), [1, 2, 7, 16, 33])
+    assert_array_equal(np.flatnonzero(np.diff(count, prepend=0)), [1, 6, 15, 32])
     assert len({(s.column, s.gain, s.threshold) for s in stumps if s is not None}) == 1
     assert None not in stumps
 
@@ -155,16 +155,18 @@ def test_bounds_are_for_columns_of_many_values(random_seed, monkeypatch):
 
 
 @needs_bounds
-def test_bins_are_as_fine_as_they_need_be(random_seed):
+def test_bounds_are_compiled_where_that_pays(random_seed, monkeypatch):
     rng = np.random.default_rng(random_seed)
-    X, y = rng.standard_normal((300, 600)), rng.integers(0, 2, 300)
-    search = StumpSearch(X, y, 2)
-    screen = search._screen
-    assert not screen._fine
-    for share, fine in [(0.5, True), (0.5, True), (0.001, False), (0.1, False), (0.9, True)]:
-        screen._learn(share)
-        assert screen._fine is fine
-    screen._wait = 0
-    screen._learn(0.9)
-    assert screen._fine
-    assert screen._wait > 0
+    n, p = 300, 64
+    X, y = rng.standard_normal((n, p)), rng.integers(0, 2, n)
+    monkeypatch.setattr(_screen, "is_compiled", lambda kernel: False)
+    monkeypatch.setattr(_screen, "_WORTH", 2 * n * p + 1)
+    monkeypatch.setattr(_screen.Screen, "_searched", 0)
+    bounded = _screen.Screen._by_bounds
+    tried = []
+    monkeypatch.setattr(_screen.Screen, "_by_bounds", lambda *a: tried.append(1) or bounded(*a))
+    for _ in range(2):  # what is searched counts for the whole process
+        search = StumpSearch(X, y, 2)
+        for _ in range(3):
+            search.best(np.ones(n), "error")
+    assert len(tried) == 1

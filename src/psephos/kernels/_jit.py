@@ -9,7 +9,7 @@ from typing import Any
 import numba
 from numba.core.caching import NullCache
 
-__all__ = ["effective_jobs", "jit", "run_blocks"]
+__all__ = ["effective_jobs", "is_compiled", "jit", "run_blocks"]
 
 _lock = threading.Lock()
 _pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
@@ -65,6 +65,15 @@ class _Unopened:
             kernel._cache = NullCache()
         _forgive(kernel)
         return getattr(kernel._cache, name)
+
+
+def is_compiled(kernel: Any) -> bool:
+    """Whether some version of a kernel is there already, in this process or kept on disk."""
+    if not hasattr(kernel, "signatures") or kernel.signatures:  # the former where the JIT is off
+        return True
+    index: Any = getattr(kernel._cache, "_cache_file", None)
+    read = getattr(index, "_load_index", None)
+    return read is not None and bool(read())
 
 
 def _forgive(kernel: Any) -> None:

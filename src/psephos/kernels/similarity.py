@@ -61,8 +61,7 @@ class InverseDistance(NamedTuple):
 def _zeros(rows: int, columns: int) -> _Float:
     """Zeros (rows, columns) from a cache line's start on: vectors across two lines load slowly."""
     flat = np.zeros(rows * columns + 8)
-    skip = (-flat.ctypes.data % 64) // 8
-    return flat[skip : skip + rows * columns].reshape(rows, columns)
+    return flat[(-flat.ctypes.data % 64) // 8 :][: rows * columns].reshape(rows, columns)
 
 
 @jit(fastmath={"contract"}, _nrt=False)
@@ -70,7 +69,7 @@ def _squared_row(X, r, columns, inverse, is_category, has_nan, far, first, out, 
     """Squared distances of row r to the anchors from ``first`` on, into ``out[first:]`` (m,).
 
     ``columns`` (q, m or more) are the anchors'. ``far`` stands where no column is in both rows.
-    Scratch: counts (m,).
+    Scratch: counts (m,). Where ``has_nan`` is None all are numbers and known: less to compile.
     """
     wide()
     q = columns.shape[0]
@@ -82,12 +81,13 @@ def _squared_row(X, r, columns, inverse, is_category, has_nan, far, first, out, 
     ragged = special = False
     f = g = -1  # columns that wait for a third: in one sweep their sum stays in a register
     for h in range(q):
-        here = not np.isnan(X[r, h])
-        known += 1 if here and not has_nan[h] else 0
-        ragged |= here and has_nan[h]
-        special |= has_nan[h] or is_category[h]
-        if has_nan[h] or is_category[h] or not here:
-            continue
+        if has_nan is not None:
+            here = not np.isnan(X[r, h])
+            known += 1 if here and not has_nan[h] else 0
+            ragged |= here and has_nan[h]
+            special |= has_nan[h] or is_category[h]
+            if has_nan[h] or is_category[h] or not here:
+                continue
         if f < 0:
             f = h
             continue
@@ -111,28 +111,27 @@ def _squared_row(X, r, columns, inverse, is_category, has_nan, far, first, out, 
             dx = (x - at_x[i]) * by_x
             dy = (y - at_y[i]) * by_y
             u[i] = (u[i] + dx * dx) + dy * dy
-    if not special and known == q:
-        return
-    for i in range(m):
-        counts[i] = known
-    for f in range(q):
-        x = X[r, f]
-        if np.isnan(x) or not (has_nan[f] or is_category[f]):
-            continue
-        by = inverse[f]
-        z = columns[f, first:]
+    if has_nan is not None and (special or known < q):
         for i in range(m):
-            diff = (x - z[i]) * by
-            if is_category[f]:
-                diff = by if x != z[i] else 0.0
-            here = not np.isnan(z[i])
-            u[i] += diff * diff if here else 0.0
-            counts[i] += 1.0 if here and has_nan[f] else 0.0
-    if ragged or known < q:
-        for i in range(m):
-            present = counts[i]
-            if present < q:
-                u[i] = u[i] * (q / present) if present > 0.0 else far
+            counts[i] = known
+        for f in range(q):
+            x = X[r, f]
+            if np.isnan(x) or not (has_nan[f] or is_category[f]):
+                continue
+            by = inverse[f]
+            z = columns[f, first:]
+            for i in range(m):
+                diff = (x - z[i]) * by
+                if is_category[f]:
+                    diff = by if x != z[i] else 0.0
+                here = not np.isnan(z[i])
+                u[i] += diff * diff if here else 0.0
+                counts[i] += 1.0 if here and has_nan[f] else 0.0
+        if ragged or known < q:
+            for i in range(m):
+                present = counts[i]
+                if present < q:
+                    u[i] = u[i] * (q / present) if present > 0.0 else far
 
 
 @jit(_nrt=False)
@@ -333,18 +332,21 @@ def _plain(array: ArrayLike, dtype: Any = np.float64) -> Any:
     return view
 
 
-def _parts(Z: ArrayLike, metric: Metric, far: float | None = None) -> tuple[Any, ...]:
-    """Anchors by column with what the kernels need to know of each column."""
+def _parts(
+    Z: ArrayLike, metric: Metric, rows: _Float | None = None, far: float | None = None
+) -> tuple[Any, ...]:
+    """Anchors by column with what the kernels need to know of each column, for these rows."""
     Z = np.asarray(Z, dtype=np.float64)
     columns = _zeros(Z.shape[1], _filled(len(Z)))
     columns[:, : len(Z)] = Z.T
     has_nan = np.isnan(columns).any(axis=1)
     inverse = 1.0 / np.asarray(metric.scale, dtype=np.float64)
     is_category = np.asarray(metric.is_category, dtype=np.bool_)
-    return (
-        _plain(columns), _plain(inverse), _plain(is_category, np.bool_),
-        _plain(has_nan, np.bool_), float(metric.absent) ** 2 if far is None else far,
-    )  # fmt: skip
+    absent = float(metric.absent) ** 2 if far is None else far
+    kinds = _plain(is_category, np.bool_), _plain(has_nan, np.bool_)
+    if not (has_nan.any() or is_category.any() or (rows is not None and np.isnan(rows).any())):
+        kinds = None, None
+    return _plain(columns), _plain(inverse), *kinds, absent
 
 
 def _filled(m: int) -> int:
@@ -370,7 +372,7 @@ def distances(
 ) -> NDArray[np.float64]:
     """Distances (n, m) of the rows of ``X`` (n, q) to the rows of ``Z`` (m, q)."""
     queries = _plain(X)
-    parts = _parts(Z, metric)
+    parts = _parts(Z, metric, queries)
     n = len(queries)
     out = np.empty((n, len(np.asarray(Z))))
 
@@ -448,7 +450,7 @@ def local_sums(
         anchors, s, right = anchors[present], s[present], right[present]
     if len(s) == 0:
         return np.zeros(n), np.zeros((n, n_voters)), np.zeros(n)
-    parts = _parts(anchors, metric)
+    parts = _parts(anchors, metric, queries)
     a, b, scale = (float(v) for v in kernel)
     codes, whole = pack_subsets(right), _padded(s)
     tiles = -(-n // LANES)
@@ -464,9 +466,7 @@ def local_sums(
             _sum_rows(*given, per_query, shift[rows], tile, sums[here], *room)
 
     run_blocks(block, -(-n // _BLOCK_ROWS), n_jobs)
-    log_scale = np.zeros(n)
-    moved = shift != 0.0
-    log_scale[moved] = -math.log(2.0) * shift[moved]
+    log_scale = np.where(shift != 0.0, -math.log(2.0) * shift, 0.0)
     return *_totals(sums, n, n_voters), log_scale
 
 

@@ -15,12 +15,12 @@ from psephos.kernels._jit import jit
 from psephos.kernels.stump_layout import LANES
 
 __all__ = [
+    "BINS",
     "GROUP",
     "PLANES",
     "WIDTH",
-    "Bins16",
-    "Bins32",
     "Rows",
+    "Scales",
     "arrange",
     "bin_ends",
     "code_columns",
@@ -30,21 +30,11 @@ __all__ = [
 GROUP = 6  # rows to a byte: 64 entries fill one register of the widest kind
 WIDTH = 64  # columns side by side
 PLANES = 5  # bits of a bin
+BINS = 1 << PLANES
 _U64 = np.uint64
 _TOP = 255  # greatest entry of a table
 _SUM = 2**15 - 1  # greatest sum of entries
-
-
-class Bins16(NamedTuple):
-    """The first four planes, sixteen bins; a type of its own, with machine code of its own."""
-
-    planes: int = 4
-
-
-class Bins32(NamedTuple):
-    """All planes, 32 bins."""
-
-    planes: int = 5
+_CHOSEN = (np.arange(1 << GROUP) >> np.arange(GROUP)[:, None] & 1).astype(np.float64)
 
 
 class Rows(NamedTuple):
@@ -58,6 +48,19 @@ class Rows(NamedTuple):
     at: NDArray[np.int64]
     n_first: int
     n_groups: int
+
+
+class Scales(NamedTuple):
+    """What the entries of weight tables mean.
+
+    ``units`` to one of the whole-number weights; the weight of either class in units; ``slack``,
+    the most by which sums of entries of both classes together can miss the weights' own.
+    """
+
+    units: float
+    whole_a: int
+    whole_b: int
+    slack: float
 
 
 def arrange(labels: NDArray[np.int64]) -> Rows:
@@ -77,12 +80,9 @@ def arrange(labels: NDArray[np.int64]) -> Rows:
     return Rows(place, at, groups[0], sum(groups))
 
 
-def bin_ends(n: int, bins: Bins16 | Bins32, narrower: float) -> NDArray[np.int64]:
-    """Ranks at which the bins of n rows end; the outermost are ``narrower`` than the mean.
-
-    Each of 16 bins is two of 32.
-    """
-    share = np.arange(1, (1 << bins.planes) + 1) / (1 << bins.planes)
+def bin_ends(n: int, narrower: float) -> NDArray[np.int64]:
+    """Ranks at which the 32 bins of n rows end; the outermost are ``narrower`` than the mean."""
+    share = np.arange(1, BINS + 1) / BINS
     share -= narrower * np.sin(2 * np.pi * share) / (2 * np.pi)
     return np.rint(n * share).astype(np.int64)
 
@@ -124,8 +124,9 @@ def code_columns(order, n, bits, first, last, place, n_groups, ends, room, words
                 out[_U64(line * per + block % per)] = six
 
 
-@jit
-def weigh_groups(signed, at, n_first, heaviest, tables, visits, scales):
+def weigh_groups(
+    signed: NDArray[np.int32], rows: Rows
+) -> tuple[NDArray[np.uint8], NDArray[np.int64], int, Scales]:
     """Table of what any rows of a group weigh, for every group, rounded to units of one size.
 
     A table's entries are at most 255. A group too heavy for that is visited several times, with a
@@ -134,57 +135,42 @@ def weigh_groups(signed, at, n_first, heaviest, tables, visits, scales):
 
     Parameters
     ----------
-    signed : (n + 1,) int32 whole-number weights, the last being the padding row's
-    at, n_first : of ``Rows``
-    heaviest : (n_groups,) float64 room to work
-    tables : (n_groups + n_groups // 8, 64) uint8 result
-    visits : (n_groups + n_groups // 8,) int64 result, where the visited group begins in a plane
-    scales : (5,) float64 result: units to one of ``signed``, the weight of either class in units,
-        and the most by which a sum of entries of either class can miss the weights' own
+    signed : (n + 1,) int32
+        Whole-number weights, the last being the padding row's.
+    rows : Rows
 
-    Returns the number of visits, and of those to the first class.
+    Returns
+    -------
+    tables : (visits, 64) uint8
+    visits : (visits,) int64
+        Where the visited group begins in a plane.
+    n_first : int
+        So many visits are to the first class.
+    scales : Scales
     """
-    n_groups = at.shape[0]
-    by_class = np.int64(0), np.int64(0)
-    peak = np.int64(1)
-    for g in range(n_groups):
-        total = np.int64(0)
-        for r in range(GROUP):
-            total += abs(np.int64(signed[at[g, r]]))
-        heaviest[g] = total
-        peak = max(peak, total)
-        by_class = (by_class[0] + total, by_class[1]) if g < n_first else (
-            by_class[0], by_class[1] + total)  # fmt: skip
-    most = (_SUM - n_groups) / max(by_class[0], by_class[1], 1)
-    scale = min(_TOP / peak * (1.0 - 1e-12), most)  # no group is above the top by a rounding
-    while 2.0 * scale <= most:
-        count = np.int64(0)
-        for g in range(n_groups):
-            count += max(1, np.int64(np.ceil(2.0 * scale * heaviest[g] / _TOP)))
-        if count > visits.shape[0]:
-            break
+    sums = np.abs(signed)[rows.at].astype(np.float64) @ _CHOSEN  # exact: whole numbers below 2^30
+    heavy = sums[:, -1]
+    by_class = heavy[: rows.n_first].sum(), heavy[rows.n_first :].sum()
+    most = (_SUM - rows.n_groups) / max(*by_class, 1.0)
+    scale = min(_TOP / max(heavy.max(), 1.0) * (1.0 - 1e-12), most)  # not above the top by rounding
+    room = rows.n_groups + rows.n_groups // 8
+    while 2.0 * scale <= most and _parts(2.0 * scale * heavy).sum() <= room:
         scale *= 2.0
-    count = n_before = np.int64(0)
-    scales[0], scales[1], scales[2] = scale, 0.0, 0.0
+    parts = _parts(scale * heavy)
+    visited = np.repeat(np.arange(rows.n_groups), parts)
+    whole = np.floor(scale * sums + 0.5).astype(np.int64)[visited]
+    split = np.flatnonzero(parts[visited] > 1)
+    if len(split):
+        begin = np.cumsum(parts) - parts
+        part, of = (split - begin[visited[split]])[:, None], parts[visited[split]][:, None]
+        whole[split] = whole[split] * (part + 1) // of - whole[split] * part // of
+    n_first = int(parts[: rows.n_first].sum())
+    a, b = whole[:n_first, -1].sum(), whole[n_first:, -1].sum()
     # Half a unit a group, and the rounding of what is made of it.
-    scales[3], scales[4] = 0.5 * n_first + 0.01, 0.5 * (n_groups - n_first) + 0.01
-    sums = np.empty(1 << GROUP, np.int64)
-    for g in range(n_groups):
-        if g == n_first:
-            n_before = count
-        sums[0] = 0
-        for r in range(GROUP):
-            weight = abs(np.int64(signed[at[g, r]]))
-            for e in range(1 << r):
-                sums[(1 << r) + e] = sums[e] + weight
-        parts = max(1, np.int64(np.ceil(scale * heaviest[g] / _TOP)))
-        for part in range(parts):
-            for e in range(1 << GROUP):
-                whole = np.int64(scale * sums[e] + 0.5)
-                if parts > 1:
-                    whole = whole * (part + 1) // parts - whole * part // parts
-                tables[count, e] = whole
-            scales[1 if g < n_first else 2] += tables[count, (1 << GROUP) - 1]
-            visits[count] = g * WIDTH
-            count += 1
-    return count, n_before if n_first < n_groups else count
+    slack = 0.5 * rows.n_groups + 0.02
+    return whole.astype(np.uint8), visited * WIDTH, n_first, Scales(scale, int(a), int(b), slack)
+
+
+def _parts(weight: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Visits that a group of so many units needs."""
+    return np.maximum(1.0, np.ceil(weight / _TOP)).astype(np.int64)

@@ -19,12 +19,13 @@ from llvmlite import binding, ir
 from numba import types
 from numba.core import cgutils, config
 from numba.extending import intrinsic
+from numpy.typing import NDArray
 
 from psephos.kernels._jit import jit
 from psephos.kernels._power import wide
-from psephos.kernels.stump_bins import GROUP, PLANES, WIDTH
+from psephos.kernels.stump_bins import BINS, GROUP, PLANES, WIDTH, Rows, Scales
 
-__all__ = ["bound_error", "bound_gini", "has_bounds"]
+__all__ = ["bound_error", "bound_gini", "has_bounds", "reaches"]
 
 _I8, _I16, _I32, _I64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
 _BYTES, _HALF = ir.VectorType(_I8, WIDTH), ir.VectorType(_I16, WIDTH // 2)
@@ -95,8 +96,7 @@ def _masks(builder: Any, planes: list[Any], eight: int) -> list[Any]:
 
 
 def _sums_code(context, builder, signature, args):
-    codes, first_word, n_groups, tables, visits, n_first, n_all, out, _bins = args
-    planes = signature.args[8].instance_class().planes
+    codes, first_word, n_groups, tables, visits, n_first, n_all, out = args
 
     def data(i: int, value: Any) -> Any:
         return context.make_array(signature.args[i])(context, builder, value=value).data
@@ -127,7 +127,7 @@ def _sums_code(context, builder, signature, args):
         weighs = load(_BYTES, builder.gep(table, [builder.mul(i, _long(1 << GROUP))]))
         at = builder.gep(block, [builder.load(builder.gep(starts, [i]))])
         bits = []
-        for _ in range(planes):
+        for _ in range(PLANES):
             if eight == 0:  # the same place of the block to come
                 ahead = builder.gep(at, [builder.mul(plane, _long(PLANES))])
                 builder.call(prefetch, [ahead, read, near, is_data])
@@ -152,8 +152,8 @@ def _sums_code(context, builder, signature, args):
             place = builder.gep(target, [_long(2 * row * WIDTH + part * WIDTH)])
             builder.store(mixed, builder.bitcast(place, _HALF.as_pointer()), align=1)
 
-    ends = 2**planes - 1
-    for eight in range(2**planes // 8):
+    ends = BINS - 1
+    for eight in range(BINS // 8):
         for c, (first, last) in enumerate(((_long(0), n_first), (n_first, n_all))):
             for even, odd in room:
                 builder.store(zero, even)
@@ -165,141 +165,129 @@ def _sums_code(context, builder, signature, args):
     return context.get_dummy_value()
 
 
-def _vector_sums(typingctx, codes, first_word, n_groups, tables, visits, n_first, n_all, out, bins):
+def _vector_sums(typingctx, codes, first_word, n_groups, tables, visits, n_first, n_all, out):
     i64 = types.int64
-    return types.void(codes, i64, i64, tables, visits, i64, i64, out, bins), _sums_code
+    return types.void(codes, i64, i64, tables, visits, i64, i64, out), _sums_code
 
 
-def _plain_sums(codes, first_word, n_groups, tables, visits, n_first, n_all, out, bins):
-    planes = bins.planes
-    words = codes[first_word : first_word + planes * n_groups * WIDTH // 8]
+def _plain_sums(codes, first_word, n_groups, tables, visits, n_first, n_all, out):
+    words = codes[first_word : first_word + PLANES * n_groups * WIDTH // 8]
     bits = np.unpackbits(words.view(np.uint8), bitorder="little")
-    bits = bits.reshape(planes, n_groups, WIDTH, 8)[..., :GROUP]
-    code = (bits << np.arange(planes - 1, -1, -1)[:, None, None, None]).sum(axis=0)
-    for j in range(2**planes - 1):
+    bits = bits.reshape(PLANES, n_groups, WIDTH, 8)[..., :GROUP]
+    code = (bits << np.arange(PLANES - 1, -1, -1)[:, None, None, None]).sum(axis=0)
+    for j in range(BINS - 1):
         index = ((code <= j) << np.arange(GROUP)).sum(axis=2)
         for c, part in enumerate((slice(0, n_first), slice(n_first, n_all))):
             at = index[visits[part] // WIDTH]
             out[c, j] = np.take_along_axis(tables[part], at, axis=1).sum(axis=0, dtype=np.int64)
 
 
-#: (codes, first word, n_groups, tables, visits, n_first, n_all, out, bins): the weights of either
-#: class below the upper end of each bin but the last, in 64 columns, into out (2, ends, 64) int16.
+#: (codes, first word, n_groups, tables, visits, n_first, n_all, out): the weights of either
+#: class below the upper end of each bin but the last, in 64 columns, into out (2, 31, 64) int16.
 lane_sums: Callable[..., Any] = (
     _plain_sums if _config.DISABLE_JIT else intrinsic(_vector_sums)  # type: ignore[assignment]
 )
 
 
-@jit
+@jit(_nrt=False)
 def bound_error(
-    codes, n_groups, bins, first, last, ends, tables, visits, n_first, n_visited, scales, total,
-    extra, values,
+    codes, n_groups, first, last, tables, visits, n_visited, units, whole_a, whole_b, slack, total,
+    extra, sums, room, values,
 ):  # fmt: skip
     """Upper bound of what ``screen_error`` finds in each column.
 
     Parameters
     ----------
-    codes, n_groups, bins : bins of all columns (``stump_bins.code_columns``)
+    codes, n_groups : bins of all columns (``stump_bins.code_columns``) and their groups of rows
     first, last : blocks of 64 columns
-    ends : of ``stump_bins.bin_ends``
-    tables, visits, n_first, n_visited, scales : of ``stump_bins.weigh_groups``; of the groups and
-        of the visits so many are the first class's
+    tables, visits, n_visited, units, whole_a, whole_b, slack : of ``stump_bins.weigh_groups``
     total : signed sum of the weights
     extra : (>= 64 * last,) added to the bounds
+    sums, room : (2, 31, 64) and (2, 64) int16 to work in
     values : (>= 64 * last,) result
     """
     wide()
-    last_end = ends.shape[0] - 1
-    sums = np.empty((2, last_end, WIDTH), np.int16)
-    top, bottom = np.empty(WIDTH, np.int16), np.empty(WIDTH, np.int16)
-    scale, slack = scales[0], scales[3] + scales[4]
-    whole_a, whole_b = np.int16(scales[1]), np.int16(scales[2])
+    final = BINS - 2
+    top, bottom = room[0], room[1]
     for block in range(first, last):
         word = block * PLANES * n_groups * (WIDTH // 8)
-        lane_sums(codes, word, n_groups, tables, visits, n_visited, visits.shape[0], sums, bins)
+        lane_sums(codes, word, n_groups, tables, visits, n_visited, visits.shape[0], sums)
         for c in range(WIDTH):
             # The first bin begins with nothing on its left, the last one ends with all.
-            top[c] = max(sums[1, 0, c], np.int16(whole_b - sums[0, last_end - 1, c]))
-            bottom[c] = min(np.int16(-sums[0, 0, c]), np.int16(sums[1, last_end - 1, c] - whole_a))
-        for j in range(last_end - 1):
+            top[c] = max(sums[1, 0, c], np.int16(whole_b - sums[0, final, c]))
+            bottom[c] = min(np.int16(-sums[0, 0, c]), np.int16(sums[1, final, c] - whole_a))
+        for j in range(final):
             for c in range(WIDTH):
                 top[c] = max(top[c], np.int16(sums[1, j + 1, c] - sums[0, j, c]))
                 bottom[c] = min(bottom[c], np.int16(sums[1, j, c] - sums[0, j + 1, c]))
         for c in range(WIDTH):
-            up = 2.0 * (top[c] + slack) / scale - total
-            down = total - 2.0 * (bottom[c] - slack) / scale
+            up = 2.0 * (top[c] + slack) / units - total
+            down = total - 2.0 * (bottom[c] - slack) / units
             values[block * WIDTH + c] = max(up, down) + extra[block * WIDTH + c]
 
 
-@jit
-def _reaches(ends, n_groups, n_first, scales, total_d, total_w):
+def reaches(
+    ends: NDArray[np.int64], rows: Rows, scales: Scales, weights: tuple[float, float]
+) -> NDArray[np.float32]:
     """Add this to a sum of entries for the least and the greatest weight it can stand for.
 
-    By class and bin (2, bins, 2) float32. Groups of which no row lies below are exact, and those of
+    By class and bin (2, 32, 2) float32. Groups of which no row lies below are exact, and those of
     which all do make a difference that is known; so sums near either end are nearly exact.
+    ``weights`` are those of either class.
     """
-    out = np.empty((2, ends.shape[0], 2), np.float32)
-    n = ends[-1]
-    for c in range(2):
-        groups = n_first if c == 0 else n_groups - n_first
-        weight = scales[0] * (total_w - total_d if c == 0 else total_w + total_d) / 2.0
-        known = scales[1 + c] - weight
-        for j in range(ends.shape[0]):
-            middle = 0.0
-            half = 0.5 * min(groups, ends[j])
-            if n - ends[j] < half:
-                middle, half = -known, float(n - ends[j])
-            out[c, j, 0] = middle - half - 0.01  # float32 takes less than that away
-            out[c, j, 1] = middle + half + 0.01
-    return out
+    groups = np.array([[rows.n_first], [rows.n_groups - rows.n_first]])
+    known = np.array([[scales.whole_a], [scales.whole_b]]) - scales.units * np.array([weights]).T
+    above = ends[-1] - ends
+    below = 0.5 * np.minimum(groups, ends)
+    near = above < below
+    middle, half = np.where(near, -known, 0.0), np.where(near, above, below) + 0.01
+    # float32 takes less than that hundredth away.
+    return np.stack([middle - half, middle + half], axis=2).astype(np.float32)
 
 
-@jit
+@jit(_nrt=False)
 def bound_gini(
-    codes, n_groups, bins, first, last, ends, tables, visits, n_first, n_visited, scales, total_d,
-    total_w, extra, values,
+    codes, n_groups, first, last, tables, visits, n_visited, units, all_a, all_b, reach, extra,
+    sums, room, values,
 ):  # fmt: skip
     """Upper bound of what ``screen_gini`` finds in each column; see ``bound_error``.
 
     On each side ``d^2 / w`` grows with the class that has the greater share there; so of a bin's
     four corners one of the two where one class is least and the other greatest is the best.
+    ``all_a`` and ``all_b`` are the weights of either class in units, ``reach`` is of ``reaches``,
+    ``room`` (5, 64) float32.
     """
     wide()
-    last_end = ends.shape[0] - 1
-    sums = np.empty((2, last_end, WIDTH), np.int16)
-    top = np.empty(WIDTH, np.float32)
-    low, high = np.empty((2, WIDTH), np.float32), np.empty((2, WIDTH), np.float32)
-    reach = _reaches(ends, n_groups, n_first, scales, total_d, total_w)
     none, tiny = np.float32(0.0), np.float32(1e-3)
-    scale = scales[0]
-    all_a = np.float32(scale * (total_w - total_d) / 2.0)
-    all_b = np.float32(scale * (total_w + total_d) / 2.0)
+    top, low_a, low_b, high_a, high_b = room[0], room[1], room[2], room[3], room[4]
     for block in range(first, last):
         word = block * PLANES * n_groups * (WIDTH // 8)
-        lane_sums(codes, word, n_groups, tables, visits, n_visited, visits.shape[0], sums, bins)
-        top[:] = none
-        low[:] = none
-        for j in range(last_end + 1):
-            if j < last_end:
-                for c in range(WIDTH):
-                    high[0, c] = min(np.float32(sums[0, j, c]) + reach[0, j, 1], all_a)
-                    high[1, c] = min(np.float32(sums[1, j, c]) + reach[1, j, 1], all_b)
-            else:
-                high[0] = all_a
-                high[1] = all_b
+        lane_sums(codes, word, n_groups, tables, visits, n_visited, visits.shape[0], sums)
+        for c in range(WIDTH):
+            top[c] = low_a[c] = low_b[c] = none
+        for j in range(BINS):
+            least_a, least_b, most_a, most_b = (
+                reach[0, j, 0], reach[1, j, 0], reach[0, j, 1], reach[1, j, 1],
+            )  # fmt: skip
+            for c in range(WIDTH):
+                if j < BINS - 1:
+                    high_a[c] = min(np.float32(sums[0, j, c]) + most_a, all_a)
+                    high_b[c] = min(np.float32(sums[1, j, c]) + most_b, all_b)
+                else:
+                    high_a[c], high_b[c] = all_a, all_b
             for c in range(WIDTH):
                 for corner in range(2):
-                    a = low[0, c] if corner == 0 else high[0, c]
-                    b = high[1, c] if corner == 0 else low[1, c]
+                    a = low_a[c] if corner == 0 else high_a[c]
+                    b = high_b[c] if corner == 0 else low_b[c]
                     rest_a, rest_b = all_a - a, all_b - b
                     left, right = max(a + b, tiny), max(rest_a + rest_b, tiny)
                     d, rest = b - a, rest_b - rest_a
                     value = (d * d * right + rest * rest * left) / (left * right)
                     top[c] = max(top[c], value)
-            if j < last_end:
+            if j < BINS - 1:
                 for c in range(WIDTH):
-                    low[0, c] = max(np.float32(sums[0, j, c]) + reach[0, j, 0], none)
-                    low[1, c] = max(np.float32(sums[1, j, c]) + reach[1, j, 0], none)
+                    low_a[c] = max(np.float32(sums[0, j, c]) + least_a, none)
+                    low_b[c] = max(np.float32(sums[1, j, c]) + least_b, none)
         for c in range(WIDTH):
             # Above the rounding of float32, here and in the screen.
-            values[block * WIDTH + c] = (top[c] * 1.0001 + 0.1) / scale + extra[block * WIDTH + c]
+            values[block * WIDTH + c] = (top[c] * 1.0001 + 0.1) / units + extra[block * WIDTH + c]

@@ -107,17 +107,16 @@ def within(values, slots, certain, relative, absolute, floor, out):
     Near: not below ``greatest - absolute - relative * greatest``. Where the greatest is not above
     ``floor``, the screen proves nothing and all positions are written. Returns their number.
     """
-    flat = values.reshape(-1)
     greatest = -1.0
     for i in range(slots.shape[0]):
         if certain[i]:
-            greatest = max(greatest, flat[slots[i]])
+            greatest = max(greatest, values[slots[i] // LANES, slots[i] % LANES])
     least = greatest - absolute - relative * greatest
     if greatest <= floor:
         least = -np.inf
     count = 0
     for i in range(slots.shape[0]):
-        if not certain[i] or flat[slots[i]] >= least:
+        if not certain[i] or values[slots[i] // LANES, slots[i] % LANES] >= least:
             out[count] = i
             count += 1
     return count

@@ -1,26 +1,24 @@
 """Which columns of a sorted table may hold the best split of two classes."""
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import effective_jobs, run_blocks
+from psephos.kernels._jit import effective_jobs, is_compiled, run_blocks
 from psephos.kernels.criteria import WeightedError
 from psephos.kernels.stump_bins import (
+    BINS,
     GROUP,
     PLANES,
     WIDTH,
-    Bins16,
-    Bins32,
     Rows,
     arrange,
     bin_ends,
     code_columns,
     weigh_groups,
 )
-from psephos.kernels.stump_bounds import bound_error, bound_gini, has_bounds
+from psephos.kernels.stump_bounds import bound_error, bound_gini, has_bounds, reaches
 from psephos.kernels.stump_layout import LANES, thresholds_in
 from psephos.kernels.stump_screen import quantise, screen_error, screen_gini, within
 from psephos.trees._presort import Ordered
@@ -30,9 +28,8 @@ __all__ = ["BLOCK", "Screen", "jobs"]
 BLOCK = 512  # columns searched by one thread at a time: fixed, so that results are too
 _SERIAL = 10**6  # table entries below which one thread is quicker than two
 _BOUNDED = 2**19  # entries from which bounds are worth their own overhead
+_WORTH = 2**29  # entries a process has searched before it compiles bounds: a second's work
 _BOUNDED_ROWS = 2**12  # rows beyond which the units of their sums, 16 bits, are too coarse
-_COARSE_ROWS = 2**10  # up to so many rows 16 bins are tried first
-_FINER, _COARSER = 0.15, 0.01  # share of blocks screened above which 32 bins pay, below which 16
 _VALUES = 64  # thresholds from which a column is bounded well: bounds know nothing of ties
 _NO_COLUMNS = np.empty(0, np.int64)
 _BOUNDED_SHARE = 0.8  # of columns that have a bound
@@ -52,20 +49,27 @@ class _Bins(NamedTuple):
 
     codes: NDArray[np.uint64]
     rows: Rows
-    ends: dict[Bins16 | Bins32, NDArray[np.int64]]
+    ends: NDArray[np.int64]
 
 
 class _Search(NamedTuple):
     """One search: what is the same for all columns, by criterion."""
 
-    exact: Callable[[NDArray[np.int64]], None]
-    bound: Callable[..., None]
+    by_error: bool
+    signed: NDArray[np.int32]
+    total_d: int
+    total_w: int
+    values: NDArray[np.float64]
     counted: NDArray[np.float64]  # 0 where a column's screen value counts, else -inf
     extra: NDArray[np.float64]  # added to bounds: inf where a column has none, -inf if uncounted
     limits: tuple[float, float, float]
     certain: NDArray[np.bool_]
     missing: NDArray[np.int64]  # positions not certain
     narrower: float  # by how much the outermost bins are: a few rows there change Gini's value much
+
+
+def _kernel(search: _Search) -> Any:
+    return bound_error if search.by_error else bound_gini
 
 
 class Screen:
@@ -81,6 +85,8 @@ class Screen:
     labels : (n + 1,) int64 class codes, the last being the padding row's
     n_jobs : int or None
     """
+
+    _searched: ClassVar[int] = 0  # entries that were searched for want of compiled bounds
 
     def __init__(self, ordered: Ordered, labels: NDArray[np.int64], n_jobs: int | None):
         self._ordered, self._labels, self._n_jobs = ordered, labels, n_jobs
@@ -101,7 +107,7 @@ class Screen:
         self._bins: dict[float, _Bins] = {}
         # Bins are made for the second search: they take as long as three exact screens.
         self._wait, self._pause = 1, _SHORTEST_WAIT
-        self._fine = ordered.n > _COARSE_ROWS
+        self._compiled: dict[str, bool] = {}
 
     def promising(self, crit: Any, weights: NDArray[np.float64]) -> NDArray[np.int64] | None:
         """Positions of the columns that may hold the best split; None for all.
@@ -114,56 +120,69 @@ class Screen:
             return None
         values = np.empty((self._n_wide * WIDTH // LANES, LANES))
         search = self._search(crit, signed, totals, values)
-        if self._bounds_tell():
-            return self._by_bounds(search, signed, values)
-        search.exact(np.arange(o.n_blocks))
+        if self._bounds_tell(_kernel(search)):
+            return self._by_bounds(search, values)
+        self._exact(search, np.arange(o.n_blocks))
         at = np.empty(len(o.slots), np.int64)
         return at[: within(values, o.slots, search.certain, *search.limits, at)]
 
     def _search(self, crit: Any, signed: Any, totals: Any, values: Any) -> _Search:
-        o = self._ordered
-        orders = o.order, o.n, o.packing, o.n_pure
         total_d, total_w, error = int(totals[0]), int(totals[1]), float(totals[2])
-        by_error = isinstance(crit, WeightedError)
-        given = (total_d,) if by_error else (total_d, total_w)
-        screen, bound_of = (screen_error, bound_error) if by_error else (screen_gini, bound_gini)
-        extra = self._bounded if by_error else self._counted
-
-        def exact(blocks: NDArray[np.int64]) -> None:
-            def part(b: int) -> None:
-                screen(*orders, blocks[b * BLOCK : (b + 1) * BLOCK], signed, *given, values)
-
-            run_blocks(
-                part, -(-len(blocks) // BLOCK), jobs(self._n_jobs, len(blocks) * LANES * o.n)
-            )
-
-        def bound(bins: _Bins, tables: Any, visits: Any, n_visited: int, scales: Any) -> None:
-            kind = Bins32() if self._fine else Bins16()
-            threads = jobs(self._n_jobs, len(o.slots) * o.n // 4)  # it takes a quarter of the time
-            per = -(-self._n_wide // (1 if threads == 1 else 4 * effective_jobs(threads)))
-
-            def part(b: int) -> None:
-                first, last = b * per, min(self._n_wide, (b + 1) * per)
-                bound_of(
-                    bins.codes, bins.rows.n_groups, kind, first, last, bins.ends[kind],
-                    tables, visits, bins.rows.n_first, n_visited, scales, *given, extra,
-                    values.reshape(-1),
-                )  # fmt: skip
-
-            run_blocks(part, -(-self._n_wide // per), threads)
-
-        if by_error:
+        if isinstance(crit, WeightedError):
             # A column with missing rows may show |D|, "all on one side", which is no split.
-            limits = (0.0, 2 * error + 2, float(abs(total_d)) if o.any_missing else -2.0)
+            floor = float(abs(total_d)) if self._ordered.any_missing else -2.0
+            limits = 0.0, 2 * error + 2, floor
             return _Search(
-                exact, bound, self._used, extra, limits, self._all_certain, _NO_COLUMNS, 0.0
-            )
+                True, signed, total_d, total_w, values, self._used, self._bounded, limits,
+                self._all_certain, _NO_COLUMNS, 0.0,
+            )  # fmt: skip
         # Ten float32 roundings, and what rounded weights can do to d^2 / w on two sides; both
         # twice, since two columns are compared.
-        limits = (24 * 2.0**-24, 12 * error + 16, -2.0)
+        limits = 24 * 2.0**-24, 12 * error + 16, -2.0
         return _Search(
-            exact, bound, self._counted, extra, limits, self._complete, self._missing, 0.4
-        )
+            False, signed, total_d, total_w, values, self._counted, self._counted, limits,
+            self._complete, self._missing, 0.4,
+        )  # fmt: skip
+
+    def _exact(self, search: _Search, blocks: NDArray[np.int64]) -> None:
+        """Screen values of these blocks of columns."""
+        o = self._ordered
+        orders = o.order, o.n, o.packing, o.n_pure
+        given: Any = search.signed, search.total_d
+        if not search.by_error:
+            given = *given, search.total_w
+        screen = screen_error if search.by_error else screen_gini
+
+        def part(b: int) -> None:
+            screen(*orders, blocks[b * BLOCK : (b + 1) * BLOCK], *given, search.values)
+
+        threads = jobs(self._n_jobs, len(blocks) * LANES * o.n)
+        run_blocks(part, -(-len(blocks) // BLOCK), threads)
+
+    def _bound(self, search: _Search, bins: _Bins) -> None:
+        """Upper bounds in place of the screen values of all columns."""
+        o, rows = self._ordered, bins.rows
+        tables, visits, n_visited, scales = weigh_groups(search.signed, rows)
+        if search.by_error:
+            told: Any = scales.units, scales.whole_a, scales.whole_b, scales.slack, search.total_d
+        else:
+            total = search.total_w
+            weights = (total - search.total_d) / 2.0, (total + search.total_d) / 2.0
+            in_units = (np.float32(scales.units * weight) for weight in weights)
+            told = scales.units, *in_units, reaches(bins.ends, rows, scales, weights)
+        kernel, room = _kernel(search), ((2, np.int16) if search.by_error else (5, np.float32))
+        threads = jobs(self._n_jobs, len(o.slots) * o.n // 4)  # it takes a quarter of the time
+        per = -(-self._n_wide // (1 if threads == 1 else 4 * effective_jobs(threads)))
+
+        def part(b: int) -> None:
+            kernel(
+                bins.codes, rows.n_groups, b * per, min(self._n_wide, (b + 1) * per),
+                tables, visits, n_visited, *told, search.extra,
+                np.empty((2, BINS - 1, WIDTH), np.int16), np.empty((room[0], WIDTH), room[1]),
+                search.values.reshape(-1),
+            )  # fmt: skip
+
+        run_blocks(part, -(-self._n_wide // per), threads)
 
     def _bounds_fit(self) -> bool:
         """Whether nearly all columns are complete and take many values, as a sample of them says.
@@ -181,12 +200,18 @@ class Screen:
         fit = pure + len(tied) * sum(many) / max(1, len(many))
         return bool(fit > _BOUNDED_SHARE * len(o.slots))
 
-    def _bounds_tell(self) -> bool:
-        """Whether this search is to use bounds."""
+    def _bounds_tell(self, kernel: Any) -> bool:
+        """Whether this search is to use bounds, compiled already or worth it."""
         if not self._bounds:
             return False
         if self._wait > 0:
             self._wait -= 1
+            return False
+        name = str(kernel.__name__)
+        if name not in self._compiled:
+            self._compiled[name] = is_compiled(kernel)
+        if not self._compiled[name] and Screen._searched < _WORTH:
+            Screen._searched += len(self._ordered.slots) * self._ordered.n
             return False
         return True
 
@@ -195,31 +220,24 @@ class Screen:
             return self._bins[narrower]
         o = self._ordered
         rows = arrange(self._labels[: o.n])
-        ends = {kind: bin_ends(o.n, kind, narrower) for kind in (Bins16(), Bins32())}
+        ends = bin_ends(o.n, narrower)
         codes = np.empty(self._n_wide * PLANES * rows.n_groups * (WIDTH // LANES), np.uint64)
 
         def part(b: int) -> None:
             words = np.zeros(rows.n_groups * GROUP + 1, np.uint64)
             code_columns(
                 o.order, o.n, o.packing.bits, b * BLOCK, min(o.n_blocks, (b + 1) * BLOCK),
-                rows.place, rows.n_groups, ends[Bins32()], words.view(np.uint8), words, codes,
+                rows.place, rows.n_groups, ends, words.view(np.uint8), words, codes,
             )  # fmt: skip
 
         run_blocks(part, -(-o.n_blocks // BLOCK), jobs(self._n_jobs, len(o.slots) * o.n))
         self._bins[narrower] = _Bins(codes, rows, ends)
         return self._bins[narrower]
 
-    def _by_bounds(
-        self, search: _Search, signed: Any, values: NDArray[np.float64]
-    ) -> NDArray[np.int64]:
+    def _by_bounds(self, search: _Search, values: NDArray[np.float64]) -> NDArray[np.int64]:
         """``promising``, with screen values for those columns only whose bounds come near."""
         bins, n_blocks = self._binned(search.narrower), self._ordered.n_blocks
-        rows = bins.rows
-        most = rows.n_groups + rows.n_groups // 8
-        tables, visits = np.empty((most, 1 << GROUP), np.uint8), np.empty(most, np.int64)
-        scales, room = np.empty(5), np.empty(rows.n_groups)
-        count, n_visited = weigh_groups(signed, rows.at, rows.n_first, room, tables, visits, scales)
-        search.bound(bins, tables, visits[:count], n_visited, scales)
+        self._bound(search, bins)
         relative, absolute, floor = search.limits
         counted, position = search.counted.reshape(-1, LANES), self._position.reshape(-1, LANES)
 
@@ -228,11 +246,11 @@ class Screen:
             return best, best - absolute - relative * best
 
         first = self._leaders(values.reshape(-1, WIDTH))
-        search.exact(first)
+        self._exact(search, first)
         # A block's eight answers are read as one word.
         near = (values[:n_blocks] >= greatest(first)[1]).view(np.uint64)
         left = np.flatnonzero(near)
-        search.exact(left)
+        self._exact(search, left)
         self._learn(len(left) / n_blocks)
         best, least = greatest(left)
         if best <= floor:
@@ -252,9 +270,8 @@ class Screen:
         return (wide * WIDTH + bounds[wide].argmax(axis=1)) // LANES
 
     def _learn(self, share: float) -> None:
-        """Where bounds told little, take finer ones, or make a pause before the next trial."""
-        if self._fine and share > _MANY:
+        """Where bounds told little, make a pause before the next trial."""
+        if share > _MANY:
             self._wait = self._pause = min(2 * self._pause, _LONGEST_WAIT)
         else:
-            self._pause = _SHORTEST_WAIT if self._fine else self._pause
-            self._fine = share > (_COARSER if self._fine else _FINER)
+            self._pause = _SHORTEST_WAIT
