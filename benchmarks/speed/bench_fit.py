@@ -21,6 +21,7 @@ from sklearn.ensemble import AdaBoostClassifier as PeerAdaBoost
 
 from psephos import AdaBoostClassifier, SamBAClassifier
 
+COLD = [(60, 9), (640, 2000), (640, 12000)]
 ROUNDS_TIMED = 5  # of the peer, where all would take too long
 
 
@@ -87,11 +88,11 @@ import time; t = time.process_time()
 import numpy as np
 from psephos.models import {model}
 imported = time.process_time() - t
-rng = np.random.default_rng(0); X = rng.standard_normal((60, 9)); y = np.arange(60) % 2
+rng = np.random.default_rng(0); X = rng.standard_normal(({n}, {p})); y = np.arange({n}) % 2
 t = time.process_time()
-{model}({params}).fit(X, y).predict(X)
+{model}().fit(X, y).predict(X)
 first = time.process_time() - t; t = time.process_time()
-{model}({params}).fit(X, y).predict(X)
+{model}().fit(X, y).predict(X)
 print(first - (time.process_time() - t))
 """
 
@@ -104,13 +105,16 @@ def seconds_of(code, cache):
 
 def cold_rows():
     print("\n## Cold start: what the first fit and predict cost beyond the second, CPU s\n")
-    head("model", "empty cache", "full cache")
-    for model, params in [("AdaBoostClassifier", ""), ("SamBAClassifier", "")]:
-        code = START.format(model=model, params=params)
+    head("model", "rows x columns", "empty cache", "full cache")
+    rows = [
+        (model, *shape) for model in ("AdaBoostClassifier", "SamBAClassifier") for shape in COLD
+    ]
+    for model, n, p in rows:
+        code = START.format(model=model, n=n, p=p)
         with tempfile.TemporaryDirectory() as cache:
             empty = seconds_of(code, cache)
             full = sorted(seconds_of(code, cache) for _ in range(5))[2]
-        line(model, f"{empty:.2f}", f"{full:.2f}")
+        line(model, f"{n} x {p}", f"{empty:.2f}", f"{full:.2f}")
     import_rows()
 
 
