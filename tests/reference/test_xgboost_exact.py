@@ -51,7 +51,8 @@ def compare(X, y, new, kind, rounds=ROUNDS, **params):
     for cases, expected in zip((X, new), peer, strict=True):
         margin = ours.margin_in_float32(cases)
         assert margin.dtype == expected.dtype == np.float32
-        assert_array_equal(margin.view(np.int32), expected.view(np.int32))
+        # A leaf of nothing is 0.0 or, in later versions, -0.0.
+        assert_array_equal((margin + 0).view(np.int32), (expected + 0).view(np.int32))
         score = ours.predict(cases) if kind == "number" else ours.decision_function(cases)
         assert np.abs(score - margin).max() <= 1e-5 * max(1.0, np.abs(score).max())
 
@@ -79,8 +80,13 @@ CONFIGURATIONS = [
 ]
 
 
+VERSION = tuple(int(part) for part in xgboost.__version__.split(".")[:2])
+
+
 @pytest.mark.parametrize(("kind", "missing", "params"), CONFIGURATIONS)
 def test_margins_have_the_same_bits(kind, missing, params):
+    if "reg_alpha" in params and len(params) == 2 and VERSION > (3, 2):
+        pytest.skip("later versions count alpha in the gain of bounded weights, as 3.2 does not")
     X, kinds = table(missing)
     new, _ = table(missing, seed=1, n=400)
     compare(X, kinds[kind], new, kind, **params)
