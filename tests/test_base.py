@@ -94,6 +94,8 @@ def test_only_recipes_are_registered():
         "CARTRegressor",
         "ExtraTreesClassifier",
         "ExtraTreesRegressor",
+        "GradientBoostingClassifier",
+        "GradientBoostingRegressor",
         "NewtonBoostingClassifier",
         "NewtonBoostingRegressor",
         "ProsetClassifier",

@@ -3,11 +3,21 @@
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos import AdaBoostClassifier, PsephosError, SamBAClassifier
+from psephos import (
+    AdaBoostClassifier,
+    C45Classifier,
+    CARTClassifier,
+    NewtonBoostingClassifier,
+    ProsetClassifier,
+    PsephosError,
+    SamBAClassifier,
+    SparseWrapperClassifier,
+)
 from psephos.testing import small_table
 
 
@@ -88,6 +98,68 @@ def test_categories_of_numbers_may_come_as_numbers():
     for kind in (int, float, "Int64", object):
         plain = frame.assign(size=frame["size"].astype(kind))
         assert_array_equal(fitted.decision_function(plain), fitted.decision_function(frame))
+
+
+WORDS = ["red", "none", "green", "blue", "grey", "black"]
+
+
+def declaring(kind):
+    """Return a frame whose color declares WORDS, of which two do not occur."""
+    color, _, _, number, y = mixed()
+    if kind == "polars":
+        column = pl.Series(color.tolist(), dtype=pl.Enum(WORDS))
+        return pl.DataFrame({"color": column, "number": number}, nan_to_null=True), y
+    if kind == "arrow":
+        codes = [None if c is None else WORDS.index(c) for c in color]
+        column = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int8()), WORDS)
+        parts = pa.chunked_array([column[:7], column[7:]])
+        return pa.table({"color": parts, "number": pa.array(number, from_pandas=True)}), y
+    column = pd.Categorical(color, categories=WORDS, ordered=kind == "ordered")
+    return pd.DataFrame({"color": column, "number": number}), y
+
+
+@pytest.mark.parametrize("kind", ["pandas", "ordered", "polars", "arrow"])
+@pytest.mark.parametrize("given", ["from_dtype", ["color"]])
+def test_declared_categories_are_kept_in_their_order(kind, given):
+    frame, y = declaring(kind)
+    fitted = C45Classifier(categorical_features=given).fit(frame, y)
+    assert fitted.schema_.levels == {0: tuple(WORDS)}
+    lines = fitted.export_text().splitlines()
+    starts = [line.split(" = ")[1].split(":")[0] for line in lines if line.startswith("color")]
+    assert starts == WORDS
+    assert "color = black: no (0.0)" in lines
+    reference, _ = declaring("pandas")
+    expected = C45Classifier().fit(reference, y).predict_proba(reference)
+    assert_array_equal(fitted.predict_proba(frame), expected)
+
+
+def test_what_does_not_declare_is_sorted():
+    color, _, _, number, y = mixed()
+    pl.Series(["zebra", "red", "ant"], dtype=pl.Categorical)  # shares its list with the next
+    pool = pl.DataFrame({"color": pl.Series(color.tolist(), dtype=pl.Categorical), "x": number})
+    assert model().fit(pool, y).schema_.levels == {0: ("blue", "green", "grey", "red")}
+    arrow = pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))
+    mixture = pd.DataFrame({"color": pd.Series(color).astype(arrow), "x": number})
+    assert model().fit(mixture, y).schema_.levels == {0: ("blue", "green", "grey", "red")}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        model, lambda: AdaBoostClassifier(n_estimators=4), lambda: CARTClassifier(n_folds=0),
+        lambda: C45Classifier(), lambda: NewtonBoostingClassifier(n_estimators=3),
+        lambda: ProsetClassifier(n_batches=1, random_state=0),
+        lambda: SparseWrapperClassifier(p_max=2, m=4, random_state=0),
+    ],
+)  # fmt: skip
+def test_categories_without_rows_do_no_harm(make):
+    """More declared than there are, in the order of those that occur: the same answers."""
+    color, *_, y = mixed()
+    answers = []
+    for words in (["blue", "green", "grey", "red"], ["ant", "blue", "g", "green", "grey", "red"]):
+        frame = pd.DataFrame({"color": pd.Categorical(color, categories=words)})
+        answers.append(make().fit(frame, y).predict_proba(frame))
+    assert_array_equal(*answers)
 
 
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT, "never seen", 7])
@@ -269,8 +341,16 @@ def test_labels_of_any_kind(labels, wrap):
 def test_labels_of_frames_and_columns():
     X, y = small_table()
     expected = model().fit(X, y).decision_function(X)
-    for labels in (pl.Series(y), pd.Series(y).astype("category"), pd.Series(y, dtype="string")):
-        assert_array_equal(model().fit(X, labels).decision_function(X), expected)
+    more = pd.Categorical(y, categories=["none", "ham", "egg"])
+    for labels in (
+        pl.Series(y),
+        pd.Series(y).astype("category"),
+        pd.Series(y, dtype="string"),
+        more,
+    ):
+        fitted = model().fit(X, labels)
+        assert_array_equal(fitted.decision_function(X), expected)
+        assert_array_equal(fitted.classes_, ["egg", "ham"])  # those present, sorted
     with pytest.warns(UserWarning, match="column-vector"):
         model().fit(X, y[:, None])
 
@@ -326,12 +406,20 @@ def test_one_weight_for_all():
         ("a", "not a number"),
         (np.zeros(60), "zero on every row"),
         (np.arange(60) % 2, "fewer than two classes"),
+        (np.full(60, 1e307), "sums to more than the largest number"),
     ],
 )
 def test_bad_weights(weight, sentence):
     X, y = small_table()
     with pytest.raises(PsephosError, match=sentence):
         model().fit(X, y, sample_weight=weight)
+
+
+def test_weights_that_overflow_by_class_weight():
+    X, y = small_table()
+    fit = model(class_weight={"ham": 1e300}).fit
+    with pytest.raises(PsephosError, match="sums to more than the largest number"):
+        fit(X, y, sample_weight=np.full(60, 1e10))
 
 
 def test_class_weights():

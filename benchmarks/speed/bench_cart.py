@@ -1,6 +1,6 @@
 """CART with five surrogates against scikit-learn's tree: CPU time, one thread, the same run.
 
-PSEPHOS_DATA=folder python benchmarks/speed/bench_cart.py [--threads]
+PSEPHOS_DATA=folder python benchmarks/speed/bench_cart.py [--threads] [--growth FILE.svg]
 
 Letter, shuttle and satellite (where the folder is not set, generated tables of their shapes),
 cp = 1e-4, no cross-validation: the whole of ``fit``, input checks, sorting and surrogates
@@ -16,8 +16,10 @@ import gzip
 import os
 import time
 from pathlib import Path
+from typing import Any
 
-from _timing import cpu_time, head, line  # first: it asks NumPy for one thread
+from _growth import ask, cold_start, generated, growth, say_cold, say_peak
+from _timing import cpu_time, head, line
 
 # isort: split
 import numpy as np
@@ -26,6 +28,8 @@ from sklearn.tree import DecisionTreeClassifier
 from psephos import CARTClassifier
 
 SHAPES = {"letter": (20_000, 16, 26), "shuttle": (58_000, 9, 7), "satellite": (6_435, 36, 6)}
+OURS = CARTClassifier(cp=1e-4, n_folds=0)
+PEER = DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2, random_state=0)
 
 
 def read(name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -49,15 +53,14 @@ def read(name: str) -> tuple[np.ndarray, np.ndarray]:
 def race() -> None:
     head(
         "table", "CART, s", "scikit-learn, s", "ratio", "leaves", "no surrogates", "as large",
-        "its leaves", "10 folds / fit",
+        "its leaves", "10 folds / fit", "peak, MiB", "peer's",
     )  # fmt: skip
     for name in SHAPES:
         X, y = read(name)
-        ours = CARTClassifier(cp=1e-4, n_folds=0)
+        ours, peer = OURS, PEER
         plain = CARTClassifier(cp=1e-4, n_folds=0, max_surrogates=0, max_competitors=0)
         folds = CARTClassifier(cp=1e-4, random_state=0)
         large = CARTClassifier(0.0, 4, 2, n_folds=0, criterion="entropy")
-        peer = DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2, random_state=0)
         seconds = {}
         for tree in (ours, plain, folds, large, peer):
             repeats = 3 if tree is folds else 7
@@ -68,6 +71,7 @@ def race() -> None:
             f"{seconds[plain] / seconds[peer]:.2f}", f"{seconds[large] / seconds[peer]:.2f}",
             f"{large.get_n_leaves()} / {peer.get_n_leaves()}",
             f"{seconds[folds] / seconds[ours]:.1f}",
+            *(f"{ask(__file__, '--peak', who, name):.1f}" for who in ("ours", "theirs")),
         )  # fmt: skip
 
 
@@ -91,10 +95,43 @@ def threads() -> None:
         line(name, f"{one:.3f}", f"{two:.3f}", f"{one / two:.2f}")
 
 
+def grow(place: str) -> None:
+    """Print and draw how the time grows: whole trees with five surrogates."""
+
+    def at(n: int, p: int, depth: int = 30) -> Any:
+        ours = CARTClassifier(0.0, 4, 2, depth, n_folds=0, criterion="entropy")
+        peer = DecisionTreeClassifier(
+            criterion="entropy", min_samples_leaf=2, max_depth=depth, random_state=0
+        )
+        return ours.fit, peer.fit, *generated(n, p)
+
+    axes = [
+        ("rows (of 10 columns)", [1_000 * 2**k for k in range(8)], lambda n: at(n, 10)),
+        ("columns (of 1,000 rows)", [10, 30, 100, 300, 1_000, 3_000], lambda p: at(1_000, p)),
+        ("max_depth (20,000 x 10)", [1, 2, 4, 8, 16, 30], lambda d: at(20_000, 10, d)),
+    ]
+    growth(axes, lambda model: model.get_depth(), Path(place), "CART")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--threads", action="store_true", help="wall time by 1 and 2 threads")
-    (threads if parser.parse_args().threads else race)()
+    parser.add_argument("--growth", help="draw to this file how the time grows")
+    parser.add_argument("--peak", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--cold", action="store_true", help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.peak:
+        who, name = args.peak
+        say_peak((OURS if who == "ours" else PEER).fit, *read(name))
+    elif args.cold:
+        say_cold(OURS.fit)
+    elif args.growth:
+        grow(args.growth)
+    elif args.threads:
+        threads()
+    else:
+        race()
+        cold_start(__file__)
 
 
 if __name__ == "__main__":

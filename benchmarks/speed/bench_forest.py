@@ -1,12 +1,16 @@
 """Forests against scikit-learn's: whole fits of 100 trees, binning included, one thread each.
 
     python benchmarks/speed/bench_forest.py [--sets letter,fat,...] [--trees 100] [--repeats 3]
-    python benchmarks/speed/bench_forest.py --growth
+    python benchmarks/speed/bench_forest.py --growth [FILE]
+    python benchmarks/speed/bench_forest.py --threads
+    python benchmarks/speed/bench_forest.py --cold
 
 CPU time, the median after a run that warms up; both in one process, a set at a time. Then the peak
 of memory above what the process held before the fit, each fit in a process of its own (Linux).
-``--growth`` measures how time grows with rows, columns and depth. Real sets need PSEPHOS_DATA; the
-others are drawn: gauss is 100,000 × 28, fat is 2,000 × 5,000.
+``--growth`` measures how time grows with rows, columns and depth, and draws it to a file.
+``--threads`` is the wall time of one thread over that of two, ``--cold`` the CPU time of a first
+fit and answer beyond that of a second, the cache of compiled code empty and full. Real sets need
+PSEPHOS_DATA; the others are drawn: gauss is 100,000 × 28, fat is 2,000 × 5,000.
 """
 
 import argparse
@@ -15,6 +19,8 @@ import gzip
 import os
 import subprocess
 import sys
+import tempfile
+import time
 from pathlib import Path
 
 from _timing import cpu_time, head, line  # first: it asks NumPy for one thread
@@ -96,20 +102,91 @@ def table(names, trees, repeats):
             line(name, model, f"{ours:.2f}", f"{theirs:.2f}", ratio, *scores, *memory)
 
 
-def growth(repeats):
+def growth(repeats, file):
     """Seconds of ten trees, by rows, columns and depth."""
     head("n", "p", "depth", "forest s", "peer s", "ratio", "extra trees s", "peer s", "ratio")
-    sizes = [(n, 20, None) for n in (1_000, 10_000, 100_000)]
-    sizes += [(2_000, p, None) for p in (10, 100, 1_000, 10_000)]
-    sizes += [(50_000, 20, d) for d in (2, 4, 8, 16)]
-    for n, p, depth in sizes:
+    sizes = [("rows", n, 20, None) for n in (1_000, 10_000, 100_000)]
+    sizes += [("columns", 2_000, p, None) for p in (10, 100, 1_000, 10_000)]
+    sizes += [("depth", 50_000, 20, d) for d in (2, 4, 8, 16)]
+    found = {}
+    for axis, n, p, depth in sizes:
         X, y = drawn(n, p)
-        cells = []
+        cells, times = [], []
         for model in MODELS:
             options = {"n_estimators": 10, "max_depth": depth}
             both = [seconds(lib, model, X, y, repeats, **options) for lib in (psephos, peer)]
             cells += [f"{both[0]:.3f}", f"{both[1]:.3f}", f"{both[1] / both[0]:.1f}"]
+            times += both
+        found.setdefault(axis, []).append(({"rows": n, "columns": p, "depth": depth}[axis], *times))
         line(str(n), str(p), str(depth or "none"), *cells)
+    if file:
+        draw(found, file)
+
+
+def draw(found, file):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(1, len(found), figsize=(4 * len(found), 3.2), sharey=True)
+    names = ["forest", "scikit-learn's", "extra trees", "scikit-learn's"]
+    for ax, (axis, rows) in zip(axes, found.items(), strict=True):
+        value, *times = np.array(rows).T
+        for name, marks, spent in zip(names, ("o-", "o--", "s-", "s--"), times, strict=True):
+            ax.loglog(value, spent, marks, label=name)
+        ax.set_xlabel(axis)
+    axes[0].set_ylabel("CPU s, ten trees")
+    axes[0].legend()
+    figure.savefig(file, bbox_inches="tight")
+
+
+def threads(names, trees, repeats):
+    """Wall seconds by the number of threads."""
+    head("set", "model", "one thread s", "two s", "times as quick")
+    for name in names:
+        X, y = read(name)
+        for model in MODELS:
+            wall = []
+            for n_jobs in (1, 2):
+                make = getattr(psephos, model)(trees, n_jobs=n_jobs, random_state=0)
+                times = []
+                for _ in range(repeats + 1):
+                    start = time.perf_counter()
+                    make.fit(X, y)
+                    times.append(time.perf_counter() - start)
+                wall.append(sorted(times[1:])[repeats // 2])
+            line(name, model, *(f"{w:.2f}" for w in wall), f"{wall[0] / wall[1]:.2f}")
+
+
+def cold():
+    """CPU seconds of a first fit and answer in a fresh process beyond those of the second."""
+    head("model", "classes", "empty cache s", "full s")
+    for model in MODELS:
+        for classes in (2, 3):
+            with tempfile.TemporaryDirectory() as cache:
+                environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
+                environment.pop("PYTHONDONTWRITEBYTECODE", None)
+                command = [sys.executable, __file__, "--first", model, str(classes)]
+                told = [
+                    subprocess.run(
+                        command, env=environment, capture_output=True, text=True, check=True
+                    ).stdout
+                    for _ in range(2)
+                ]
+            line(model, str(classes), *(f"{float(t):.2f}" for t in told))
+
+
+def measure_first(model, classes):
+    X, y = drawn(200, 5)
+    if classes == 3:
+        y = y + (X[:, 3] > 1)
+    times = []
+    for _ in range(2):
+        start = time.process_time()
+        getattr(psephos, model)(5, random_state=0).fit(X, y).predict(X)
+        times.append(time.process_time() - start)
+    print(times[0] - times[1])
 
 
 def main():
@@ -117,13 +194,22 @@ def main():
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--trees", type=int, default=100)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--growth", action="store_true")
+    parser.add_argument("--growth", nargs="?", const="", metavar="FILE", help="and a drawing")
+    parser.add_argument("--threads", action="store_true")
+    parser.add_argument("--cold", action="store_true")
+    parser.add_argument("--first", nargs=2, help=argparse.SUPPRESS)
     parser.add_argument("--peak", nargs=3, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.peak:
         measure_peak(*args.peak, args.trees)
-    elif args.growth:
-        growth(args.repeats)
+    elif args.first:
+        measure_first(args.first[0], int(args.first[1]))
+    elif args.cold:
+        cold()
+    elif args.threads:
+        threads(args.sets.split(","), args.trees, args.repeats)
+    elif args.growth is not None:
+        growth(args.repeats, args.growth)
     else:
         table(args.sets.split(","), args.trees, args.repeats)
 

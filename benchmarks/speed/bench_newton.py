@@ -1,6 +1,7 @@
 """Second-order boosting, ours against XGBoost and LightGBM: CPU time, one thread, one run.
 
-python benchmarks/speed/bench_newton.py [--part exact|hist|wide|memory] [--small]
+python benchmarks/speed/bench_newton.py [--part exact|hist|wide|memory|threads] [--small]
+python benchmarks/speed/bench_newton.py --growth [FILE]: time against rows, columns and depth, drawn
 
 Real sets come from the folder PSEPHOS_DATA names and are left out, with a line, where it is unset.
 "fit" includes sorting or binning on all sides; "a tree" is the difference between fits of many
@@ -13,6 +14,7 @@ import gzip
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from _timing import cpu_time, head, line  # first: it asks NumPy for one thread
@@ -230,9 +232,96 @@ def resident(name):
     raise SystemExit("this system does not tell how much memory a process takes")
 
 
+CENTRE = {"rows": 50_000, "columns": 28, "depth": 6}
+GROWTH = {
+    "rows": (12_500, 25_000, 50_000, 100_000, 200_000),
+    "columns": (14, 28, 56, 112),
+    "depth": (2, 4, 6, 8, 10),
+}
+
+
+def growth_point(rows, columns, depth, rounds=4):
+    """Return CPU ms of a tree: ours on histograms, XGBoost's, ours exact."""
+    X, y = generated(rows, columns)
+    matrix = xgboost.QuantileDMatrix(X, y, max_bin=256, nthread=1)
+    settings = xgb_settings("hist", y, depth)
+    fits = (
+        lambda k: ours("hist", X, y, k, depth),
+        lambda k: xgboost.train(settings, matrix, k),
+        lambda k: ours("exact", X, y, k, depth),
+    )
+    return [per_tree(fit, rounds, 3) for fit in fits]
+
+
+def growth_rows(file, small):
+    print(f"\n## Growth of the time of a tree, CPU ms; otherwise {CENTRE}\n")
+    head("what", "how many", "psephos hist", "XGBoost hist", "psephos exact")
+    found = {}
+    centre = {**CENTRE, "rows": 1000} if small else CENTRE
+    for what, values in GROWTH.items():
+        for value in values[:2] if small else values:
+            point = {**centre, what: value // 10 if small and what == "rows" else value}
+            found[what, value] = growth_point(**point)
+            line(what, f"{value:,}", *(f"{ms:.2f}" for ms in found[what, value]))
+    if file:
+        draw_growth(found, file)
+
+
+def draw_growth(found, file):
+    from matplotlib.figure import Figure
+
+    figure = Figure((11, 3.6), layout="constrained")
+    for axes, what in zip(figure.subplots(1, len(GROWTH)), GROWTH, strict=True):
+        values = [value for name, value in found if name == what]
+        for i, who in enumerate(("psephos hist", "XGBoost hist", "psephos exact")):
+            axes.plot(values, [found[what, v][i] for v in values], "o-", label=who)
+        axes.set(xlabel=what, ylabel="ms a tree", yscale="log")
+        if what != "depth":
+            axes.set_xscale("log")
+    axes.legend()
+    figure.savefig(file)
+
+
+THREADS = (
+    ("100,000 x 28, hist, depth 6", "hist", lambda: generated(100_000), 6, 30),
+    ("100,000 x 28, hist, depth 10", "hist", lambda: generated(100_000), 10, 15),
+    ("letter, hist, depth 6", "hist", lambda: real("letter"), 6, 5),
+    ("2,000 x 5,000, exact, depth 6", "exact", wide, 6, 6),
+    ("100,000 x 28, exact, depth 6", "exact", lambda: generated(100_000), 6, 3),
+)
+
+
+def thread_rows(small):
+    print("\n## Two threads: wall s of a fit, best of some, and whether its bytes are the same\n")
+    head("table", "one", "two", "speed-up", "same")
+    for name, method, data, depth, rounds in THREADS:
+        table = data()
+        if table is None:
+            line(name, "left out: PSEPHOS_DATA is unset")
+            continue
+        X, y = (part[:500] for part in table) if small else table
+        seconds, scores = {}, []
+        for jobs in (1, 2):
+            model = NewtonBoostingClassifier(
+                method, n_estimators=rounds, max_depth=depth, n_jobs=jobs
+            )
+            seconds[jobs] = np.inf
+            for _ in range(2 if small else 4):  # the first may compile
+                start = time.perf_counter()
+                model.fit(X, y)
+                seconds[jobs] = min(seconds[jobs], time.perf_counter() - start)
+            scores.append(model.decision_function(X).tobytes())
+        line(
+            name, f"{seconds[1]:.2f}", f"{seconds[2]:.2f}", f"{seconds[1] / seconds[2]:.2f} x",
+            "yes" if scores[0] == scores[1] else "NO",
+        )  # fmt: skip
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--part", choices=["exact", "hist", "wide", "memory"])
+    parser.add_argument("--part", choices=["exact", "hist", "wide", "memory", "threads"])
+    parser.add_argument("--sets", help="of the parts 'exact' and 'memory', divided by semicolons")
+    parser.add_argument("--growth", nargs="?", const="", metavar="FILE", help="and a drawing")
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     asked = parser.parse_args()
@@ -240,15 +329,22 @@ def main():
         child(*asked.child)
         return
     part, small = asked.part, asked.small
+    if asked.growth is not None:
+        growth_rows(asked.growth, small)
+        return
     if part in (None, "exact"):
-        names = ["satellite"] if small else list(SETS)[:4]
+        names = asked.sets.split(";") if asked.sets else list(SETS)[:4]
+        names = ["satellite"] if small else names
         fit_rows(names, 2 if small else 10, 1)
     if part in (None, "hist"):
         tree_rows(5_000 if small else 100_000, 4 if small else 20, (3,) if small else (6, 10))
     if part in (None, "wide"):
         wide_rows(*((200, 300, 2, 1) if small else (2000, 5000, 4, 3)))
     if part in (None, "memory"):
-        memory_rows(["satellite"] if small else list(SETS))
+        names = asked.sets.split(";") if asked.sets else list(SETS)
+        memory_rows(["satellite"] if small else names)
+    if part in (None, "threads"):
+        thread_rows(small)
 
 
 if __name__ == "__main__":

@@ -225,6 +225,8 @@ def main():
     if args.fit or args.load:
         return by_blocks(args) if args.fit else in_memory(args)
     limit = args.limit_mb << 20
+    if args.folder:
+        Path(args.folder).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=args.folder) as folder:
         path, rows = generate(args, Path(folder))
         size = sum(file.stat().st_size for file in files_of(path))

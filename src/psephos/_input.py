@@ -33,11 +33,15 @@ class Schema:
     levels : dict of int to tuple
         The categories of each categorical column; the code of a value is its place in the tuple.
         A value that is not among them is read as missing.
+    declared : frozenset of int
+        Columns whose type says what their categories are: those may be without rows. Of the others
+        the categories are what the table of training holds. Not known after a model was loaded.
     """
 
     n_features: int
     names: tuple[str, ...] | None = None
     levels: Mapping[int, tuple[Any, ...]] = field(default_factory=dict[int, tuple[Any, ...]])
+    declared: frozenset[int] = field(default=frozenset(), compare=False)
 
     def words(self) -> Names:
         """Return the words for ballots; unnamed columns are called 'column j'."""
@@ -72,6 +76,11 @@ class Table:
     def n_codes(self) -> dict[int, int]:
         """Return the number of codes of each categorical column."""
         return {j: len(levels) for j, levels in self.schema.levels.items()}
+
+    @property
+    def found(self) -> list[int]:
+        """Return the categorical columns whose type does not declare their categories."""
+        return [j for j in self.schema.levels if j not in self.schema.declared]
 
     def dense(self, columns: Any = slice(None)) -> NDArray[np.float64]:
         """Return some columns (default all) as a dense float64 array."""
@@ -118,6 +127,10 @@ def read_schema(
 ) -> Schema:
     """Set n_features_in_ and feature_names_in_ on the estimator and return the schema of X.
 
+    A pandas Categorical, a polars Enum and an Arrow dictionary declare their categories: all are
+    kept, in their order, with rows or without. The categories of any other column, a polars
+    Categorical among them (its list is that of all columns of the process), are its values, sorted.
+
     Raises
     ------
     PsephosError
@@ -131,8 +144,9 @@ def read_schema(
     n_features = int(estimator.n_features_in_)
     schema = Schema(n_features, None if names is None else tuple(map(str, names)))
     marked = _marked_columns(X, schema, categorical_features)
-    levels = {j: _levels(_column(X, j)) for j in marked}
-    return Schema(n_features, schema.names, levels)
+    declared = {j: words for j in marked if (words := _declared(X, j)) is not None}
+    levels = {j: declared[j] if j in declared else _levels(_column(X, j)) for j in marked}
+    return Schema(n_features, schema.names, levels, frozenset(declared))
 
 
 def _marked_columns(X: Any, schema: Schema, categorical: CategoricalFeatures) -> list[int]:
@@ -235,10 +249,31 @@ def _objects(values: Sequence[Any]) -> NDArray[Any]:
     return out
 
 
+def _declared(X: Any, j: int) -> tuple[Any, ...] | None:
+    """Return the categories that the type of a frame's column declares, in its order, or None."""
+    frame = _as_frame(X)
+    if frame is None:
+        return None
+    column = frame[:, j]
+    pool = frame.implementation.is_polars() and column.dtype == nw.Categorical
+    if pool or column.dtype not in (nw.Categorical, nw.Enum):
+        return None
+    try:
+        words = column.cat.get_categories().to_list()
+    except AttributeError:  # an Arrow dictionary in a pandas frame
+        return None
+    return tuple(_plain(_objects(words)))
+
+
 def _levels(values: NDArray[Any]) -> tuple[Any, ...]:
     """Return the sorted categories; numbers before words if a column mixes them."""
-    distinct = {v.item() if isinstance(v, np.generic) else v for v in values if not is_missing(v)}
-    return tuple(sorted(distinct, key=lambda v: (isinstance(v, str), v)))
+    return tuple(sorted(_plain(values), key=lambda v: (isinstance(v, str), v)))
+
+
+def _plain(values: NDArray[Any]) -> dict[Any, None]:
+    """Return the distinct values that are not missing, as they come."""
+    kept = (v.item() if isinstance(v, np.generic) else v for v in values if not is_missing(v))
+    return dict.fromkeys(kept)
 
 
 def is_missing(value: Any) -> bool:

@@ -16,6 +16,9 @@ __all__ = ["read_numbers", "read_sample_weight", "read_target", "read_weight"]
 def read_target(estimator: Any, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Return (classes, codes) of the labels y.
 
+    The classes are those present, sorted, as scikit-learn has them: what a Categorical declares
+    besides is no class.
+
     Raises
     ------
     PsephosError
@@ -92,12 +95,14 @@ def read_weight(
     Raises
     ------
     PsephosError
-        If a weight is not a finite number of at least 0, or rows of positive weight have only
-        one class.
+        If a weight is not a finite number of at least 0, their sum is not finite, or rows of
+        positive weight have only one class.
     """
     weight = read_sample_weight(sample_weight, len(y))
     if class_weight is not None:
-        weight = weight * _class_weights(class_weight, y, codes, weight)[codes]
+        factor = _class_weights(class_weight, y, codes, weight)[codes]
+        with np.errstate(over="ignore"):
+            weight = _checked(weight * factor)
     if not (weight > 0).any():
         raise PsephosError("sample_weight is zero on every row: at least two rows need weight.")
     if len(np.unique(codes[weight > 0])) < 2:
@@ -111,7 +116,7 @@ def read_sample_weight(sample_weight: Any, n: int) -> NDArray[np.float64]:
     Raises
     ------
     PsephosError
-        If a weight is not a finite number of at least 0.
+        If a weight is not a finite number of at least 0, or their sum is not finite.
     """
     try:
         given = np.asarray(1.0 if sample_weight is None else sample_weight, dtype=np.float64)
@@ -126,6 +131,17 @@ def read_sample_weight(sample_weight: Any, n: int) -> NDArray[np.float64]:
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
         raise PsephosError(f"sample_weight of row {row} is {weight[row]}: weights are at least 0.")
+    return _checked(weight)
+
+
+def _checked(weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the weights; raise a sentence if their sum is too large to be a number."""
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if not np.isfinite(total):
+        raise PsephosError(
+            "sample_weight sums to more than the largest number: divide all weights by one number."
+        )
     return weight
 
 

@@ -15,6 +15,8 @@ NOT_REPEATED = {
     "adaboost-held-out": DRAWN,
     "samba-held-out": DRAWN,
     "samba-anchors": DRAWN,
+    "gradient-held-out": DRAWN,
+    "gradient-sampled": DRAWN,
     "newton-held-out": DRAWN,
     "newton-sampled": DRAWN,
     "adaboost-trees": "scikit-learn's tree decides near-ties by rounding, which weights change",

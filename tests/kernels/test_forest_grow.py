@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.kernels.criteria import BinaryEntropy, Entropy, Gini, Poisson, Variance
-from psephos.kernels.forest_grow import Rule, Table, blank, grow, room
+from psephos.kernels.forest_grow import Rule, Table, blank, grow, kind_of, room
 from psephos.trees.bins import Bins
 
 _spec = importlib.util.spec_from_file_location(
@@ -46,22 +46,23 @@ def problem(n_classes, n=60, p=4, seed=0, missing=0.0, categories=(), levels=Non
 
 
 def grown(X, y, w, crit, n_classes, rule, random=False, categories=(), seed=7):
-    """The bins and the tree, with where every training row ends."""
+    """The bins and the tree."""
     bins = Bins.of(X, dict.fromkeys(categories, 5))
     is_category = np.isin(np.arange(X.shape[1]), categories)
     table = Table(bins.codes, bins.n_bins, bins.ptr, bins.low, bins.high, is_category)
-    answers = y.astype(np.int32 if n_classes > 2 else np.float64)
-    n_sums = n_classes if n_classes > 2 else 2
-    work = room(len(y), n_sums, answers, table)
-    tree = blank(2 * len(y) - 1, n_sums, len(y))
-    left = np.empty(n_sums) if n_classes > 2 else None
-    chance = np.empty(len(y), np.uint8) if random else None
-    mask = np.empty(256, np.uint8) if categories else None
-    rows = np.flatnonzero(w > 0).astype(np.int32)
-    parts = rows, answers[rows].copy(), w[rows].astype(float)
-    state = np.uint64(seed)
-    nodes, sets = grow(crit, rule, table, *parts, state, work, tree, left, chance, mask)
-    return bins, tree.part(0, nodes)._replace(sets=tree.sets[:sets])
+    kind = kind_of(len(y), n_classes, bool((w == np.round(w)).all()), random, bool(categories))
+    rows = np.flatnonzero(w > 0).astype(np.uint32)
+    answers = y[rows].astype(np.float64 if kind.numbers else np.uint32)
+    parts = rows, answers, w[rows].astype(float)
+    if kind.pairs:
+        whole = w[rows].astype(np.int64)
+        parts = rows, whole << 32 | whole * answers.astype(np.int64), None
+    work = room(len(y), n_classes, parts[1], kind, X.shape[1])
+    tree = blank(2 * len(y) - 1, len(y), len(work.sums), len(y))
+    nodes, told, sets = grow(crit, rule, table, *parts, np.uint64(seed), work, tree, *kind)
+    done = {name: getattr(tree, name)[:nodes] for name in tree._fields}
+    done |= {"sums": tree.sums[:told], "sets": tree.sets[:sets]}
+    return bins, type(tree)(**done), kind
 
 
 def goes_left(tree, node, codes, n_bins):
@@ -71,10 +72,22 @@ def goes_left(tree, node, codes, n_bins):
     return np.where(codes == n_bins, tree.missing_left[node], codes <= tree.link[node, 2])
 
 
+def check_leaf(tree, node, got, pure, kind, n_classes):
+    """What the leaf answers is what its rows (answers, weights) make."""
+    told, (y, w) = tree.link[node, 1], got
+    if kind.numbers:
+        assert_allclose(tree.sums[told], [w.sum(), (w * y).sum()], rtol=1e-9, atol=1e-9)
+    elif pure:
+        assert told == y[0]
+    else:
+        totals = [w[y == k].sum() for k in range(n_classes)]
+        assert_allclose(tree.sums[told - n_classes], totals, rtol=1e-9, atol=1e-9)
+
+
 def check(X, y, w, name, n_classes, rule, crit=None, random=False, categories=(), seed=7):
     """Follow the rows down the tree and check every node against the definition."""
     crit = crit or CRITERIA[name, n_classes]
-    bins, tree = grown(X, y, w, crit, n_classes, rule, random, categories, seed)
+    bins, tree, kind = grown(X, y, w, crit, n_classes, rule, random, categories, seed)
     seen = 0
     p = X.shape[1]
 
@@ -82,11 +95,6 @@ def check(X, y, w, name, n_classes, rule, crit=None, random=False, categories=()
         nonlocal seen
         seen += 1
         got = [y[rows], w[rows].astype(float)]
-        if n_classes > 2:
-            totals = [got[1][got[0] == k].sum() for k in range(n_classes)]
-        else:
-            totals = [got[1].sum(), (got[1] * got[0]).sum()]
-        assert_allclose(tree.sums[node], totals, rtol=1e-9, atol=1e-9)
         options = [
             twin.falls(
                 bins.codes[j, rows], *got, bins.n_bins[j], j in categories, name, n_classes,
@@ -98,6 +106,7 @@ def check(X, y, w, name, n_classes, rule, crit=None, random=False, categories=()
         pure = len(np.unique(got[0])) < 2
         small = len(rows) < rule.min_split or depth >= rule.max_depth
         if f < 0:
+            check_leaf(tree, node, got, pure, kind, n_classes)
             assert pure or small or rule.max_features < p or not any(options) or random
             return
         assert not pure
@@ -109,7 +118,7 @@ def check(X, y, w, name, n_classes, rule, crit=None, random=False, categories=()
             [twin.impurity(got[0][s], got[1][s], name, n_classes) for s in (left, ~left)],
         )
         scale = 2.0 if name == "gini" and n_classes == 2 else 1.0  # numbers 0 and 1: half of Gini
-        assert_allclose(scale * tree.numbers[node, 1], whole - sum(sides), rtol=1e-7, atol=1e-7)
+        assert_allclose(scale * tree.gain[node], whole - sum(sides), rtol=1e-6, atol=1e-6)
         if not random:
             best = max(options[f])
             if rule.max_features == p:
@@ -117,7 +126,7 @@ def check(X, y, w, name, n_classes, rule, crit=None, random=False, categories=()
             assert whole - sum(sides) >= best - 1e-7 * max(whole, 1.0)
         if f not in categories:
             values = X[rows, f]
-            threshold = tree.numbers[node, 0]
+            threshold = tree.threshold[node]
             by_value = np.where(np.isnan(values), tree.missing_left[node], values <= threshold)
             assert_array_equal(left, by_value)
         if not (bins.codes[f, rows] == bins.n_bins[f]).any():
@@ -165,7 +174,7 @@ def test_least_rows_and_weight_and_fewer_columns(n_classes, random):
     w = np.random.default_rng(3).uniform(0.5, 2.0, len(y))
     crit = Variance(True, 9.0) if n_classes == 2 else Gini(3, 9.0)
     tree = check(X, y, w, "gini", n_classes, Rule(5, 12, 4, 2), crit, random)
-    assert (tree.sums if n_classes > 2 else tree.sums[:, :1]).sum(axis=1).min() >= 9.0
+    assert (tree.sums if n_classes > 2 else tree.sums[:, :1]).sum(axis=1).min(initial=9.0) >= 9.0
 
 
 def test_random_places_are_even():
@@ -174,7 +183,7 @@ def test_random_places_are_even():
     y = np.arange(10) % 2
     rule = Rule(1, 2, 1, 1)
     cuts = [
-        grown(X, y, np.ones(10), Variance(True), 2, rule, True, seed=s)[1].numbers[0, 0]
+        grown(X, y, np.ones(10), Variance(True), 2, rule, True, seed=s)[1].threshold[0]
         for s in range(450)
     ]
     found = np.bincount(np.floor(cuts).astype(int), minlength=9)
@@ -184,10 +193,10 @@ def test_random_places_are_even():
 def test_constant_columns_are_passed_over():
     X, y = problem(2, p=6)
     X[:, :5] = 1.0
-    _, tree = grown(X, y, np.ones(len(y)), Variance(True), 2, Rule(99, 2, 1, 1))
+    _, tree, _ = grown(X, y, np.ones(len(y)), Variance(True), 2, Rule(99, 2, 1, 1))
     assert (tree.link[:, 0] == 5).sum() > 1
     X[:, 5] = 1.0
-    _, tree = grown(X, y, np.ones(len(y)), Variance(True), 2, Rule(99, 2, 1, 1))
+    _, tree, _ = grown(X, y, np.ones(len(y)), Variance(True), 2, Rule(99, 2, 1, 1))
     assert len(tree.link) == 1
 
 

@@ -180,8 +180,8 @@ def test_exact_split_thins_cuts_to_shares_of_the_hessian():
     x = np.arange(n, dtype=F)
     gh = np.stack([np.where(x < 13, -1, 1), np.ones(n)], axis=1).astype(F)
     arguments = (
-        x, np.arange(n, dtype=np.uint16), False, gh, float(gh[:, 0].sum()), float(n), F(0),
-        NO_LOW, NO_HIGH, 0, 0, (F(0), F(0), False, -1),
+        x, np.arange(n, dtype=np.uint16), False, gh, float(gh[:, 0].sum()), float(n),
+        (F(0), NO_LOW, NO_HIGH, 0), 0, (F(0), F(0), False, -1),
     )  # fmt: skip
     assert exact_split(Penalty(), *arguments)[1] == 12.5
     coarse = exact_split(Penalty(share=1 / 4), *arguments)

@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.kernels import prototype_masses
-from psephos.kernels.prototype_masses import Crowds, Reading, kernel_sums, said
+from psephos.kernels.prototype_masses import Crowds, Reading, filled_up, kernel_sums, said
 
 
 def example(seed, n=130, m=45, q=6, missing=0.0, categories=0, spike=1.0):
@@ -124,10 +124,13 @@ def test_nobody_speaks_and_nothing_is_read(random_seed):
     assert_allclose(kernel_sums(Z, C, 0 * v, w[:, None], *kinds), w.sum())
 
 
-def test_said(random_seed):
+@pytest.mark.parametrize("n_answers", [1, 3, 8, 17])
+def test_said(random_seed, n_answers):
     rng = np.random.default_rng(random_seed)
-    sums, kinds = rng.uniform(size=(9, 4)), rng.standard_normal((4, 3))
-    total, mass = np.empty((9, 3)), np.empty(9)
-    said(sums, kinds, total, mass)
+    sums, kinds = rng.uniform(size=(9, 4)), rng.standard_normal((4, n_answers))
+    total, mass = said(sums, filled_up(kinds), n_answers)
     assert_allclose(total, sums @ kinds, rtol=0, atol=1e-14)
     assert_allclose(mass, sums.sum(axis=1), rtol=1e-14)
+    some = said(sums[5:].copy(), filled_up(kinds), n_answers)
+    assert_array_equal(some[0], total[5:])
+    assert_array_equal(some[1], mass[5:])

@@ -23,7 +23,7 @@ from psephos.protocol import (
     compare,
 )
 from psephos.protocol.distributions import Choice, Integers, LogUniform, Uniform
-from psephos.protocol.models import Shape, contenders
+from psephos.protocol.models import Shape, contenders, default_models
 from psephos.protocol.scores import answers_of, balanced_accuracy
 from psephos.protocol.splits import inner_splits, outer_splits, seed_of
 from psephos.protocol.stability import positions_of
@@ -370,7 +370,26 @@ def test_every_contender_runs_with_what_is_drawn(name, preset, n_classes):
     comparison = compare(table, models=[name], protocol=own)
     assert not comparison.failures, comparison.words()
     assert all(r["columns_used"] <= 9 for r in comparison.results)
-    assert (comparison.results[0]["n_voters"] is not None) == CONTENDERS[name].ensemble
+    votes = CONTENDERS[name].ensemble or CONTENDERS[name].origin == "psephos"  # a tree is one
+    assert (comparison.results[0]["n_voters"] is not None) == votes
+
+
+def test_what_takes_part_if_nothing_is_named():
+    own = {"cart", "c45", "psephos-forest", "psephos-gradient", "newton-boosting"}
+    assert set(default_models()) == {n for n, c in CONTENDERS.items() if c.available} - own
+    assert [c.name for c in contenders(sorted(own))] == sorted(own)
+
+
+def test_own_trees_are_built_for_the_table():
+    wide, gaps = Shape(5000, 2), Shape(12, 2, (3,), missing=True)
+    newton, cart = CONTENDERS["newton-boosting"].build, CONTENDERS["cart"].build
+    assert newton({}, wide, 0).tree_method == "exact"
+    assert newton({}, gaps, 0).tree_method == "hist"
+    assert cart({}, wide, 0).max_surrogates == 0
+    tree = cart({"criterion": "entropy"}, gaps, 7)
+    assert tree.max_surrogates == 5
+    assert tree.one_standard_error
+    assert (tree.categorical_features, tree.random_state) == ([3], 7)
 
 
 def test_the_samba_preset_is_the_papers():

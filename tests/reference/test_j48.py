@@ -1,7 +1,9 @@
 """C4.5 as Weka's J48: its trees, and what it gets right in training and in Weka's own folds.
 
-The reference outputs lie beside the data, in ``../reference/j48``. Not compared for want of their
-data: segment-challenge (a part of `segment` in an order of its own), cpu.with.vendor, unbalanced.
+The reference outputs lie beside the data, in ``../reference/j48``. The estimator is fitted to
+frames that declare their categories; glass goes to the engine, for one of its declared classes has
+no rows, and counts in J48. Not compared for want of their data: segment-challenge (a part of
+`segment` in an order of its own), cpu.with.vendor, unbalanced.
 """
 
 import csv
@@ -10,6 +12,7 @@ import importlib.util
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from psephos import C45Classifier
@@ -46,10 +49,10 @@ SETS = [*ARFF, *CSV, "iris", "contact-lenses"]
 VARIANTS = {
     "default": {},
     "C0.1": {"confidence": 0.1},
-    "unpruned": {"pruning": False},
+    "unpruned": {"pruning": None},
     "noraise": {"subtree_raising": False},
     "binary": {"binary_splits": True},
-    "M5": {"least": 5.0},
+    "M5": {"min_samples_leaf": 5},
     "noMDL": {"mdl_correction": False},
     "nocollapse": {"collapse": False},
     "midpoint": {"actual_split_value": False},
@@ -72,7 +75,26 @@ def read(data_dir, name):
     return weka.iris_of_uci() if name == "iris" else weka.contact_lenses()
 
 
-def grown(table, options, rows=slice(None)):
+def frame_of(table):
+    """Return the table as a frame whose columns declare their categories."""
+    columns = {}
+    for j, name in enumerate(table.names):
+        column = table.X[:, j]
+        if j in table.levels:
+            codes = np.where(np.isnan(column), -1, column).astype(int)
+            column = pd.Categorical.from_codes(codes, table.levels[j])
+        columns[name] = column
+    return pd.DataFrame(columns)
+
+
+def grown(name, table, params, rows=slice(None)):
+    """Return the tree of some rows."""
+    if name != "glass":
+        return C45Classifier(**params).fit(frame_of(table).iloc[rows], table.y[rows]).tree_
+    words = {"min_samples_leaf": "least"}
+    options = {words.get(key, key): value for key, value in params.items()}
+    if "pruning" in options:
+        options["pruning"] = False
     X, y = table.X[rows], table.y[rows]
     return grow_c45(X, y, np.ones(len(y)), len(table.classes), table.n_codes, C45Options(**options))
 
@@ -104,10 +126,10 @@ def test_counts(data_dir, reports, name):
     n, folds = len(table.y), weka.weka_folds(table.y)
     found, wanted = {}, {}
     for variant, options in VARIANTS.items():
-        tree = grown(table, options)
+        tree = grown(name, table, options)
         right = [int((weka.answers(tree, table.X) == table.y).sum()), 0]
         for fold in folds:
-            part = grown(table, options, others(n, fold))
+            part = grown(name, table, options, others(n, fold))
             right[1] += int((weka.answers(part, table.X[fold]) == table.y[fold]).sum())
         found[variant] = [tree.n_leaves, tree.n_nodes, *right]
         wanted[variant] = expected(reports, name, variant)
@@ -125,7 +147,7 @@ def test_text(data_dir, reports, name, version):
         # 3.6 takes the value 0.561 for not above the middle, which is 0.561 - 1e-16; 3.9 does not.
         assert wanted.count("0.561") == 2
         wanted = wanted.replace("0.561", "0.56")
-    tree = grown(table, {})
+    tree = grown(name, table, {})
     assert c45_text(tree, table.names, table.levels, table.classes) == wanted
     right = int((weka.answers(tree, table.X) == table.y).sum())
     assert right == weka.report_counts(path)[0]
@@ -135,7 +157,7 @@ def test_text(data_dir, reports, name, version):
 def test_iris_on_two_columns(reports, version):
     table = weka.iris_of_uci()
     table = table._replace(X=table.X[:, 2:], names=table.names[2:])
-    text = c45_text(grown(table, {}), table.names, {}, table.classes)
+    text = c45_text(grown("iris", table, {}), table.names, {}, table.classes)
     assert text == weka.report_text(reports / f"{version}.iris.2D.txt")
 
 
@@ -158,18 +180,16 @@ def test_large_sets(data_dir, name):
     assert round(float((weka.answers(tree, X) == y).mean()), 5) == pytest.approx(right, abs=6e-6)
 
 
-@pytest.mark.parametrize(
-    "name", ["weather.numeric", "vote", "labor", "iris", "diabetes", "ionosphere"]
-)
-def test_the_estimator_counts_the_same(data_dir, reports, name):
-    """Sets whose declared categories and classes all occur: the estimator reads them off."""
+@pytest.mark.parametrize("name", [name for name in SETS if name != "glass"])
+def test_the_estimator_answers_the_same(data_dir, reports, name):
     table = read(data_dir, name)
+    frame = frame_of(table)
     n, right = len(table.y), [0, 0]
-    model = C45Classifier(categorical_features=sorted(table.levels))
-    right[0] = int((model.fit(table.X, table.y).predict(table.X) == table.y).sum())
+    model = C45Classifier()
+    right[0] = int((model.fit(frame, table.y).predict(frame) == table.y).sum())
     assert model.get_n_leaves() == expected(reports, name, "default")[0]
     for fold in weka.weka_folds(table.y):
         rows = others(n, fold)
-        model.fit(table.X[rows], table.y[rows])
-        right[1] += int((model.predict(table.X[fold]) == table.y[fold]).sum())
+        model.fit(frame.iloc[rows], table.y[rows])
+        right[1] += int((model.predict(frame.iloc[fold]) == table.y[fold]).sum())
     assert right == expected(reports, name, "default")[2:]

@@ -41,6 +41,7 @@ class Twin:
     mdl_correction: bool = True
     collapse: bool = True
     actual_split_value: bool = True
+    by_gain: bool = False
 
     def tree(self):
         rows = [(i, w) for i, w in enumerate(self.weight)]
@@ -90,7 +91,9 @@ class Twin:
     def ratio(self, gain, sizes, total):
         parts = [s / total for s in (*sizes, total - sum(sizes)) if s > TIE]
         info = -sum(p * np.log2(p) for p in parts)
-        return gain / info if total * abs(info) >= TIE else 0.0
+        if total * abs(info) < TIE:
+            return 0.0
+        return gain if self.by_gain else gain / info
 
     def numeric(self, rows, j, total):
         known = sorted((self.X[i, j], i, w) for i, w in rows if not np.isnan(self.X[i, j]))

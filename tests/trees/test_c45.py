@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from psephos import PsephosError
 from psephos.trees.c45 import C45Options, grow_c45
 from psephos.trees.c45_text import c45_text
 
@@ -56,7 +57,7 @@ OPTIONS = st.fixed_dictionaries(
             name: st.booleans()
             for name in (
                 "pruning", "subtree_raising", "binary_splits", "mdl_correction", "collapse",
-                "actual_split_value",
+                "actual_split_value", "by_gain",
             )
         },
     }
@@ -70,12 +71,12 @@ def test_tree_is_the_twins(table, options):
 
 
 @settings(max_examples=40)
-@given(tables(), st.sampled_from(RELEASES))
-def test_weight_two_is_the_row_twice(table, release):
+@given(tables(), st.sampled_from(RELEASES), st.booleans(), st.booleans())
+def test_weight_two_is_the_row_twice(table, release, by_gain, grouped):
     X, y, _, k, n_codes = table
     copies = np.random.default_rng(len(y)).integers(1, 4, len(y))
     twice = np.repeat(np.arange(len(y)), copies)
-    options = C45Options(release=release)
+    options = C45Options(release=release, by_gain=by_gain, grouped=grouped and release == "c45")
     one = grow_c45(X, y, copies * 1.0, k, n_codes, options)
     many = grow_c45(X[twice], y[twice], np.ones(len(twice)), k, n_codes, options)
     assert_array_equal(one.column, many.column)
@@ -83,11 +84,14 @@ def test_weight_two_is_the_row_twice(table, release):
     assert_allclose(one.counts, many.counts, atol=1e-9)
 
 
-@settings(max_examples=60)
-@given(tables(), st.sampled_from(RELEASES))
+@settings(max_examples=90)
+@given(tables(), st.sampled_from([*RELEASES, "groups"]))
 def test_tree_is_sound(table, release):
     X, y, w, k, n_codes = table
-    tree = grow_c45(X, y, w, k, n_codes, C45Options(release=release))
+    options = C45Options(release=release)
+    if release == "groups":
+        options = C45Options(release="c45", grouped=True)
+    tree = grow_c45(X, y, w, k, n_codes, options)
     assert_allclose(tree.counts[0], np.bincount(y, w, k))
     assert_allclose(tree.value.sum(axis=1), 1)
     for node in np.flatnonzero(tree.n_children):
@@ -96,6 +100,91 @@ def test_tree_is_sound(table, release):
         assert_allclose(tree.share[children].sum(), 1)
         assert_allclose(tree.counts[children].sum(axis=0), tree.counts[node], atol=1e-4)
         assert (tree.counts[children].sum(axis=1) >= 2 - 1e-5).sum() >= (release == "j48")
+
+
+def table_of_groups(seed=0, n=300):
+    """Nine categories that stand for two, and one without rows."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 9, n).astype(float)
+    y = np.where(rng.random(n) < 0.1, codes % 3 > 0, codes % 3 == 0).astype(np.intp)
+    return np.column_stack([codes, rng.standard_normal(n)]), y
+
+
+def test_value_groups():
+    X, y = table_of_groups()
+    options = C45Options(release="c45", grouped=True)
+    tree = grow_c45(X, y, np.ones(len(y)), 2, {0: 10}, options)
+    assert tree.column[0] == 0
+    branch = tree.code_branch[tree.code_ptr[0] : tree.code_ptr[1]]
+    assert_array_equal(branch, [0, 1, 1, 0, 1, 1, 0, 1, 1, -1])
+    words = (["kind", "size"], {0: list("abcdefghij")}, ["no", "yes"])
+    lines = c45_text(tree, *words).splitlines()
+    assert lines[0].startswith("kind in {a, d, g}: yes (")
+    assert any(line.startswith("kind in {b, c, e, f, h, i}") for line in lines)
+    plain = grow_c45(X, y, np.ones(len(y)), 2, {0: 10}, C45Options(release="c45"))
+    assert plain.n_children[0] == 10
+    assert tree.n_leaves < plain.n_leaves
+
+
+def test_too_many_categories_to_group():
+    X, y = table_of_groups()
+    options = C45Options(release="c45", grouped=True)
+    with pytest.raises(PsephosError, match="column 0 has 2001 categories: group_values"):
+        grow_c45(X, y, np.ones(len(y)), 2, {0: 2001}, options)
+    assert grow_c45(X, y, np.ones(len(y)), 2, {0: 2001}, options, [0]).n_children[0] == 2
+
+
+@settings(max_examples=40)
+@given(tables(), st.sampled_from([*RELEASES, "groups"]))
+def test_codes_nobody_declared_are_those_of_the_rows(table, release):
+    """Empty codes between the others change nothing but their names."""
+    X, y, w, k, n_codes = table
+    options = C45Options(release="c45" if release == "groups" else release)
+    if release == "groups":
+        options = C45Options(release="c45", grouped=True)
+    apart, dense, sizes = X.copy(), X.copy(), {}
+    for j in n_codes:
+        held = np.unique(X[~np.isnan(X[:, j]), j])
+        dense[:, j] = np.where(np.isnan(X[:, j]), np.nan, np.searchsorted(held, X[:, j]))
+        apart[:, j], sizes[j] = 2 * dense[:, j] + 1, max(len(held), 1)
+    wide = {j: 2 * size + 3 for j, size in sizes.items()}
+    one = grow_c45(dense, y, w, k, sizes, options)
+    many = grow_c45(np.asfortranarray(apart), y, w, k, wide, options, list(wide))
+    assert_array_equal(one.column, many.column)
+    assert_allclose(one.counts, many.counts)
+    for node in np.flatnonzero(np.diff(one.code_ptr)):
+        codes = one.code_branch[one.code_ptr[node] : one.code_ptr[node + 1]]
+        others = many.code_branch[many.code_ptr[node] : many.code_ptr[node + 1]]
+        assert_array_equal(others[1 : 2 * len(codes) : 2], codes)
+        assert (np.delete(others, np.arange(1, 2 * len(codes), 2)) == -1).all()
+
+
+def test_gain_prefers_many_branches():
+    """A column like an identifier has the greatest gain; its ratio is poor."""
+    n = 60
+    y = (np.arange(n) % 2).astype(np.intp)
+    X = np.column_stack([np.arange(n) // 3, np.where(np.arange(n) % 6 == 0, 1 - y, y)]) * 1.0
+    X[:, 0] = np.arange(n) // 4 * 2 + y
+    n_codes = {0: 30, 1: 2}
+    options = {"release": "c45", "pruning": False}
+    assert grow_c45(X, y, np.ones(n), 2, n_codes, C45Options(**options)).column[0] == 1
+    gain = grow_c45(X, y, np.ones(n), 2, n_codes, C45Options(by_gain=True, **options))
+    assert gain.column[0] == 0
+    assert gain.n_leaves == 30
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_shares_that_are_as_good_as_nothing(release):
+    """Rows of so little weight that a share of it is none are not counted as codes."""
+    rng = np.random.default_rng(0)
+    n = 200
+    X = rng.integers(0, 3, (n, 6)).astype(float)
+    y = rng.integers(0, 2, n)
+    w = np.where(np.arange(n) < 100, 1.0, 5e-324)
+    X[100:, :5] = np.nan
+    options = C45Options(release=release, pruning=False, collapse=False, least=1.0)
+    tree = grow_c45(X, y, w, 2, dict.fromkeys(range(6), 3), options)
+    assert_allclose(tree.counts[tree.n_children == 0].sum(), 100, atol=1e-3)
 
 
 @pytest.mark.parametrize("release", RELEASES)

@@ -52,12 +52,15 @@ def test_leaves_hold_the_answers_of_their_rows(n_classes, random):
     X, _, rows, draws, found = forest(n_classes, random=random)
     nodes = found.nodes()
     assert (np.isnan(nodes.threshold) == ((nodes.column < 0) | (nodes.column == 1))).all()
+    answers = found.answers()
+    assert ((nodes.answer < 0) == (nodes.column >= 0)).all()
+    assert nodes.answer.max() == len(answers) - 1
     heard, total = np.zeros(len(rows.mass)), np.zeros((len(rows.mass), max(n_classes, 1)))
     for t, seed in enumerate(SEEDS):
         count = draws.counts(seed)
-        answers = found.answers(t)
-        ends = np.array([leaf_of(nodes, t, x) for x in X]) - nodes.root[t]
-        for leaf in np.unique(ends):
+        ends = nodes.answer[np.array([leaf_of(nodes, t, x) for x in X])]
+        assert (ends >= 0).all()
+        for leaf in np.unique(ends):  # all of one class, or one leaf
             groups = np.unique(rows.group[ends == leaf])
             inside = groups[count[groups] > 0]
             if len(inside) == 0:
@@ -90,7 +93,7 @@ def test_importance_is_the_share_of_the_decrease():
     for tree in found.trees:
         worth = np.zeros(3)
         for node in np.flatnonzero(tree.link[:, 0] >= 0):
-            worth[tree.link[node, 0]] += tree.numbers[node, 1]
+            worth[tree.link[node, 0]] += tree.gain[node]
         total += worth / worth.sum()
     assert_allclose(found.impurity_importance(), total / 3, atol=1e-12)
 

@@ -1,5 +1,7 @@
 """Trees of second-order boosting: exact, binned and proposed anew, against slow twins."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -105,6 +107,57 @@ def test_every_node_splits_best_and_every_leaf_is_the_newton_step(method, costs,
             depth[one] = depth[one + 1] = depth[node] + 1
         else:
             assert_array_equal(position[mine], node)
+
+
+def chosen(tree, best_first, most):
+    """Return the nodes of a whole tree that are split when its leaves are limited."""
+    waiting, inner = [(0, 0)], []  # (order in which they are made, node)
+    made = 1
+    while waiting and len(inner) + 1 < most:
+        able = [pair for pair in waiting if tree.feature[pair[1]] >= 0]
+        if not able:
+            break
+        best = min(able, key=lambda pair: (-tree.loss[pair[1]] if best_first else 0.0, pair[0]))
+        waiting.remove(best)
+        inner.append(best[1])
+        one = int(tree.first[best[1]])
+        waiting += [(made, one), (made + 1, one + 1)]
+        made += 2
+    return inner
+
+
+@pytest.mark.parametrize("best_first", [False, True])
+@pytest.mark.parametrize("held", [1, 2**23])  # histograms are made again, or kept
+@pytest.mark.parametrize("most", [2, 7, 13, 1000])
+def test_limited_trees_split_the_chosen_leaves(best_first, held, most, monkeypatch):
+    monkeypatch.setattr("psephos.trees.newton_hist._HELD", held)
+    values, gh = table(11, n=90)
+    limits = growth(5, depth=6, least=0.5)
+    whole, _ = grow("hist", values, gh, limits)
+    tree, position = grow(
+        "hist", values, gh, replace(limits, max_leaves=most, best_first=best_first)
+    )
+    inner = chosen(whole, best_first, most)
+    leaf = np.zeros(90, int)
+    for node, rows in rows_of(whole, values).items():
+        if node in inner:
+            leaf[rows] = 0
+            for child in whole.first[node] + np.arange(2):
+                leaf[rows_of(whole, values)[child]] = child
+    assert tree.n_nodes == 2 * len(inner) + 1
+    assert len(set(zip(leaf, position, strict=True))) == len(set(leaf)) == len(set(position))
+    assert_array_equal(tree.leaves(values), position)
+    assert_allclose(np.sort(tree.loss[tree.feature >= 0]), np.sort(whole.loss[inner]))
+
+
+def test_a_weak_split_is_not_made_where_the_order_matters():
+    values, gh = table(12, n=90)
+    free, _ = grow("hist", values, gh, replace(growth(5), best_first=True))
+    gamma = float(np.median(free.loss[free.feature >= 0]))
+    tree, _ = grow("hist", values, gh, replace(growth(5), best_first=True, gamma=gamma))
+    assert 1 < tree.n_nodes < free.n_nodes
+    assert (tree.loss[tree.feature >= 0] >= F(gamma)).all()
+    assert (tree.loss[tree.feature < 0] == 0).all()
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -235,3 +288,4 @@ def test_whole_numbers_stay_below_two_to_the_thirty():
         scale = whole_scales(gh, np.ones(2, bool), Penalty(lam=lam))
         assert (np.abs(gh).sum(axis=0) * scale <= 2**30).all()
         assert lam * scale[1] <= 2**41
+        assert [np.frexp(factor)[0] for factor in scale] == [0.5, 0.5]  # powers of two

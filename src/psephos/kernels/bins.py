@@ -6,6 +6,8 @@ from psephos.kernels._jit import jit
 
 __all__ = ["between", "bin_columns", "code_values"]
 
+_PLACES = 256
+
 
 @jit(_nrt=False)
 def between(low, high):
@@ -23,17 +25,19 @@ def _pack(ranked, mass, known, total, max_bins, low, high):
     """
     weighted = len(mass) > 0
     bins, held, rest, k = 0, 0.0, total, 0
+    share = rest / max_bins
     while k < known:
         value = ranked[k]
         here, end = 0.0, k
         while end < known and ranked[end] == value:
             here += mass[end] if weighted else 1.0
             end += 1
-        full = held > 0.0 and held + here / 2.0 > rest / (max_bins - bins)
+        full = held > 0.0 and held + here / 2.0 > share
         if full and bins < max_bins - 1:
             rest -= held
             held = 0.0
             bins += 1
+            share = rest / (max_bins - bins)
         if held == 0.0:
             low[bins] = value
         high[bins] = value
@@ -58,7 +62,47 @@ def code_values(values, padded, n_bins, out):
 
 
 @jit(_nrt=False)
-def bin_columns(values, ranked, mass, max_bins, padded, codes, n_bins, low, high):
+def _code_column(values, scale, shift, cuts, padded, guide, n_bins, out):
+    """Write the bins of a column: where a search begins is looked up, and so it is short.
+
+    Places are numbered from 0 to 255 between the least value and the greatest, by a function that
+    does not fall: the cuts of lower places are below a value, those of higher places above it.
+    """
+    for g in range(_PLACES):
+        guide[g] = 0
+    for b in range(cuts):
+        guide[np.uintp(_place(padded[b], scale, shift))] += 1
+    at = width = 0
+    for g in range(_PLACES):  # guide[g] cuts are in places before g
+        here = guide[g]
+        guide[g] = at
+        at += here
+        width = max(width, here)
+    first = 1
+    while first <= width:
+        first *= 2
+    for i in range(len(values)):
+        value = np.float64(values[i])
+        at = guide[np.uintp(_place(value, scale, shift))]
+        if first > 4:  # else it is two steps
+            step = first >> 1
+            while step > 2:  # without a branch that depends on the value
+                at += step if padded[np.uintp(at + step - 1)] < value else 0
+                step >>= 1
+        at += 2 if padded[np.uintp(at + 1)] < value else 0
+        at += 1 if padded[np.uintp(at)] < value else 0
+        out[i] = n_bins if np.isnan(value) else at
+
+
+@jit(_nrt=False)
+def _place(value, scale, shift):
+    place = value * scale - shift
+    place = place if place > 0.0 else 0.0  # also where it is no number
+    return np.int64(place if place < _PLACES - 1.0 else _PLACES - 1.0)
+
+
+@jit(_nrt=False)
+def bin_columns(values, ranked, mass, max_bins, padded, guide, codes, n_bins, low, high):
     """Bin the columns of a block.
 
     Parameters
@@ -67,7 +111,7 @@ def bin_columns(values, ranked, mass, max_bins, padded, codes, n_bins, low, high
     ranked : (b, n), each column sorted, NaN last
     mass : (b, n) float64, weights in the order of `ranked`; (b, 0) if all are 1
     max_bins : int, at most 255
-    padded : (256,) float64, scratch
+    padded, guide : (512,) float64, (256,) int64, scratch
     codes : (b, n) uint8, result; NaN gets the number of bins
     n_bins : (b,) int64, result
     low, high : (b, max_bins) float64, results: the least and greatest value of each bin
@@ -79,8 +123,10 @@ def bin_columns(values, ranked, mass, max_bins, padded, codes, n_bins, low, high
             known -= 1
         for k in range(known):
             if k == 0 or row[k] != row[k - 1]:
-                if distinct < max_bins:
-                    low[j, distinct] = high[j, distinct] = row[k]
+                if distinct == max_bins:
+                    distinct += 1
+                    break
+                low[j, distinct] = high[j, distinct] = row[k]
                 distinct += 1
         if distinct > max_bins:
             total = np.float64(known)
@@ -93,4 +139,11 @@ def bin_columns(values, ranked, mass, max_bins, padded, codes, n_bins, low, high
         padded[:] = np.inf
         for b in range(distinct - 1):
             padded[b] = between(high[j, b], low[j, b + 1])
-        code_values(values[j], padded, distinct, codes[j])
+        scale = shift = 0.0  # all in one place
+        if n >= 4 * _PLACES and distinct > 1:
+            half = high[j, distinct - 1] / 2.0 - low[j, 0] / 2.0  # the difference may be infinite
+            if 1e-300 < half < 1e300:
+                scale = _PLACES / 2.0 / half
+                shift = low[j, 0] * scale
+        cuts = max(distinct - 1, 0)
+        _code_column(values[j], scale, shift, cuts, padded, guide, distinct, codes[j])

@@ -13,23 +13,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.kernels._jit import jit
-from psephos.kernels.c45_worth import (
-    TIE,
-    Counts,
-    at_least,
-    best_cut,
-    code_worth,
-    one_code_worth,
-)
+from psephos.kernels.c45_groups import group_codes
+from psephos.kernels.c45_worth import TIE, at_least, best_cut, code_worth, one_code_worth
 
-__all__ = ["ALL_CODES", "CUT", "Nodes", "grow", "total_of"]
+__all__ = ["ALL_CODES", "CUT", "GROUPED", "Nodes", "Room", "grow", "room_for", "total_of"]
 
-CUT, ALL_CODES = -1, -2  # `code` of a node that compares numbers, or has one branch for each code
+# `code` of a node that compares numbers, or has one branch for each code; and GROUPED less the
+# place in `groups` where the branches of its codes begin.
+CUT, ALL_CODES, GROUPED = -1, -2, -3
 _EPSILON = 1e-3
 
 
 class Nodes(NamedTuple):
-    """The nodes of a tree; those of a leaf have no child and column -1."""
+    """The nodes of a tree; those of a leaf have no child and column -1.
+
+    `groups` is not by node: branches of codes, -1 for a code that the node did not hold.
+    """
 
     child: NDArray[np.int64]
     n_children: NDArray[np.int64]
@@ -40,18 +39,21 @@ class Nodes(NamedTuple):
     gain: NDArray[np.float64]
     n_rows: NDArray[np.int64]
     counts: NDArray[np.float64]
+    groups: NDArray[np.int64] = np.empty(0, np.int64)
 
 
 # Loops, not slices, for what is copied: numba compiles a slice's assignment fifty times as long.
-@jit
-def _longer(a, size):
+@jit(no_cpython_wrapper=True)
+def _longer(a, size, rest):
     out = np.empty(size, a.dtype)
     for i in range(len(a)):
         out[i] = a[i]
+    for i in range(len(a), size):
+        out[i] = rest
     return out
 
 
-@jit
+@jit(no_cpython_wrapper=True)
 def _wider(a, size):
     out = np.empty((a.shape[0], size), a.dtype)
     for f in range(a.shape[0]):
@@ -60,31 +62,72 @@ def _wider(a, size):
     return out
 
 
-@jit
-def _room(size, k):
-    whole, real, counts = np.zeros((5, size), np.int64), np.zeros((3, size)), np.zeros((size, k))
+@jit(no_cpython_wrapper=True)
+def _higher(a, size):
+    out = np.empty((size, a.shape[1]), a.dtype)
     for i in range(size):
-        whole[2, i], whole[3, i], real[0, i], real[1, i] = -1, CUT, np.nan, 1.0
+        for j in range(a.shape[1]):
+            out[i, j] = a[i, j] if i < a.shape[0] else 0.0
+    return out
+
+
+@jit(no_cpython_wrapper=True)
+def _more_room(nodes, size):
+    """Return the nodes with room for `size`, which those added do not use yet."""
+    none, zero = np.int64(0), np.float64(0.0)  # numba compiles a callee once for each constant
     return Nodes(
-        whole[0], whole[1], whole[2], real[0], whole[3], real[1], real[2], whole[4], counts
-    )
+        _longer(nodes.child, size, none), _longer(nodes.n_children, size, none),
+        _longer(nodes.column, size, none - 1), _longer(nodes.threshold, size, zero + np.nan),
+        _longer(nodes.code, size, none + CUT), _longer(nodes.share, size, zero + 1.0),
+        _longer(nodes.gain, size, zero), _longer(nodes.n_rows, size, none),
+        _higher(nodes.counts, size), nodes.groups,
+    )  # fmt: skip
 
 
-@jit
-def _more_room(nodes, used, size):
-    """Return the nodes with room for `size`."""
-    new = _room(size, nodes.counts.shape[1])
-    for i in range(used):
-        new.child[i], new.n_children[i] = nodes.child[i], nodes.n_children[i]
-        new.column[i], new.threshold[i] = nodes.column[i], nodes.threshold[i]
-        new.code[i], new.share[i] = nodes.code[i], nodes.share[i]
-        new.gain[i], new.n_rows[i] = nodes.gain[i], nodes.n_rows[i]
-        for a in range(nodes.counts.shape[1]):
-            new.counts[i, a] = nodes.counts[i, a]
-    return new
+class Room(NamedTuple):
+    """Room to work in, made outside: numba takes long over what makes an array.
+
+    The lists are in `arena`: row 0 all rows, row 1 + f those of numeric column f; the first entry
+    of a list is its length. `heavy` holds the weights of the rows of list 0. By row: weights in
+    this node, the branch, one to copy with. By column: gain, ratio, validity, where, whether the
+    column was tested above. Then the groups, the nodes that wait with the start of their lists,
+    and the parents (release 8 only).
+    """
+
+    arena: NDArray[np.int32]
+    heavy: NDArray[np.float64]
+    w: NDArray[np.float64]
+    branch: NDArray[np.int32]
+    scratch: NDArray[np.int32]
+    gain: NDArray[np.float64]
+    ratio: NDArray[np.float64]
+    valid: NDArray[np.bool_]
+    where: NDArray[np.int64]
+    tested: NDArray[np.bool_]
+    groups: NDArray[np.int64]
+    waiting: NDArray[np.int64]
+    start: NDArray[np.int64]
+    up: NDArray[np.int64]
 
 
-@jit(_nrt=False)
+def room_for(n, p, q, k, old):
+    """Return (nodes, room) to begin with: n rows, p columns of which q are numeric, k classes."""
+    size = 256
+    nodes = Nodes(
+        np.zeros(size, np.int64), np.zeros(size, np.int64), np.full(size, -1, np.int64),
+        np.full(size, np.nan), np.full(size, CUT, np.int64), np.ones(size), np.zeros(size),
+        np.zeros(size, np.int64), np.zeros((size, k)),
+    )  # fmt: skip
+    return nodes, Room(
+        np.empty((q + 1, 2 * n + 8), np.int32), np.empty(2 * n + 8), np.zeros(n),
+        np.empty(n, np.int32), np.empty(n, np.int32), np.zeros(p), np.zeros(p),
+        np.zeros(p, np.bool_), np.zeros(p, np.int64), np.zeros(p, np.bool_),
+        np.empty(64, np.int64), np.zeros(64, np.int64), np.zeros(64, np.int64),
+        np.zeros(size if old else 0, np.int64),
+    )  # fmt: skip
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
 def total_of(counts):
     """Return the sum of class weights."""
     total = 0.0
@@ -93,7 +136,7 @@ def total_of(counts):
     return total
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _open(counts, rule):
     """Return whether a node of these class weights may be split."""
     total = top = 0.0
@@ -103,13 +146,13 @@ def _open(counts, rule):
     return at_least(total, 2.0 * rule.least, rule.tolerance) and total - top > rule.tolerance
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _clear(a):
     for i in range(len(a)):
         a[i] = 0.0
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _count_codes(rows, m, column, y, w, c):
     """Add up ``c.bag``, ``c.weight`` and ``c.total`` by code; return the number of codes met."""
     met = 0
@@ -117,7 +160,7 @@ def _count_codes(rows, m, column, y, w, c):
     for i in range(m):
         row = rows[i]
         value = column[row]
-        if value == value:
+        if value == value and w[row] > 0.0:  # a share of a share may be as good as nothing
             code = np.int64(value)
             if c.weight[code] == 0.0:
                 c.seen[met] = code
@@ -128,7 +171,7 @@ def _count_codes(rows, m, column, y, w, c):
     return met
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _forget_codes(met, c):
     for i in range(met):
         code = c.seen[i]
@@ -136,7 +179,7 @@ def _forget_codes(met, c):
         _clear(c.bag[code])
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _value_below(order, column, middle):
     """Return the largest value of a sorted column up to `middle`, which is not below all."""
     low, high = 0, len(order) - 1
@@ -149,7 +192,7 @@ def _value_below(order, column, middle):
     return column[order[low]]
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _choose(gain, ratio, valid, listed, rule):
     """Return the column to split on, -1 without one.
 
@@ -172,8 +215,10 @@ def _choose(gain, ratio, valid, listed, rule):
 
 
 @jit
-def grow(X, y, weight, n_codes, at, order, known, listed, rule, table):
+def grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g, nodes, room):
     """Grow the tree and return its nodes and how many they are (there is room for more).
+
+    The nodes are followed by how many groups are in use.
 
     Parameters
     ----------
@@ -182,28 +227,26 @@ def grow(X, y, weight, n_codes, at, order, known, listed, rule, table):
     y, weight : (n,) int64, (n,) float64
     n_codes, at : (p,) int64
         Codes of a column of categories, 0 for numbers; place of a numeric column in `order`.
+        `n_codes` is None if there are only numbers: numba leaves out what stands under its
+        ``is not None``.
     order, known : (q, n) int32, (q,) int64
         Rows of every numeric column by value, and how many have one.
     listed : (p,) bool
         Columns whose gain counts in the average.
     rule, table : Rule, (r,) float64
         See `kernels.c45_worth`.
+    c, g : Counts, Groups or None
+        Scratch for the largest number of codes; None unless ``rule.grouped``.
+    nodes, room : Nodes, Room
+        As `room_for` makes them.
     """
     p, n = X.shape
     q, k = len(known), rule.n_classes
-    # The lists: row 0 of the arena all rows, row 1 + f those of numeric column f. The first entry
-    # of a list is its length.
-    arena = np.empty((q + 1, 2 * n + 8), np.int32)
-    heavy = np.empty(2 * n + 8)  # weights of the rows of list 0
-    codes = 1
-    for j in range(p):
-        codes = max(codes, n_codes[j])
-    c = Counts(
-        np.zeros((codes, k)), np.zeros(codes), np.empty(codes, np.int64), np.empty(k),
-        np.empty(k), np.empty((2, k)), np.empty(k, np.int64), np.empty(k, np.bool_),
-    )  # fmt: skip
-    nodes = _room(256, k)
-    used = 1
+    arena, heavy, w, branch, scratch, gain, ratio, valid, where, tested, groups = room[:11]
+    waiting, start, up = room[11:]
+    n_groups = 0
+    # Not a plain number: numba compiles a callee once for each constant that it is given.
+    used = np.int64(1)
     arena[0, 0] = n
     for i in range(n):
         arena[0, 1 + i] = i
@@ -214,13 +257,7 @@ def grow(X, y, weight, n_codes, at, order, known, listed, rule, table):
         arena[1 + f, 0] = known[f]
         for i in range(known[f]):
             arena[1 + f, 1 + i] = order[f, i]
-    w, branch = np.zeros(n), np.empty(n, np.int32)
-    scratch = np.empty(n, np.int32)
-    gain, ratio, valid = np.zeros(p), np.zeros(p), np.zeros(p, np.bool_)
-    where, tested = np.zeros(p, np.int64), np.zeros(p, np.bool_)
-    waiting, start = np.zeros(64, np.int64), np.zeros(64, np.int64)
     n_waiting = 0
-    up = np.zeros(256 if rule.old else 0, np.int64)  # parents
     if _open(nodes.counts[0], rule):
         waiting[0], start[0], n_waiting = 0, 0, 1
     while n_waiting > 0:
@@ -233,7 +270,7 @@ def grow(X, y, weight, n_codes, at, order, known, listed, rule, table):
             w[rows[i]] = heavy[s + 1 + i]
             total += heavy[s + 1 + i]
             n_all += weight[rows[i]]
-        if rule.old:
+        if n_codes is not None and rule.old and not rule.grouped:
             for j in range(p):
                 tested[j] = False
             above = node
@@ -245,12 +282,17 @@ def grow(X, y, weight, n_codes, at, order, known, listed, rule, table):
             valid[j], gain[j], ratio[j] = False, 0.0, 0.0
             if tested[j]:
                 continue
-            if n_codes[j] > 0:
+            if n_codes is not None and n_codes[j] > 0:
                 met = _count_codes(rows, m, X[j], y, w, c)
                 if rule.binary:
                     valid[j], gain[j], ratio[j], where[j] = one_code_worth(
                         n_codes[j], total, rule, table, c
                     )
+                elif rule.grouped:
+                    if g is not None:
+                        valid[j], gain[j], ratio[j], where[j] = group_codes(
+                            met, total, rule, table, c, g
+                        )
                 else:
                     valid[j], gain[j], ratio[j] = code_worth(met, total, rule, table, c)
                     where[j] = ALL_CODES
@@ -279,7 +321,18 @@ def grow(X, y, weight, n_codes, at, order, known, listed, rule, table):
         # ------------------------------------------------------------ the rule
         column, code, cut = X[chosen], CUT, np.nan
         children = 2
-        if n_codes[chosen] > 0:
+        if g is not None and n_codes[chosen] > 0:
+            children, code = where[chosen], GROUPED - n_groups
+            met = _count_codes(rows, m, column, y, w, c)
+            group_codes(met, total, rule, table, c, g)
+            _forget_codes(met, c)
+            if n_groups + n_codes[chosen] > len(groups):
+                size = max(2 * len(groups), n_groups + n_codes[chosen])
+                groups = _longer(groups, size, used)
+            for i in range(n_codes[chosen]):
+                groups[n_groups + i] = g.of[i]
+            n_groups += n_codes[chosen]
+        elif n_codes is not None and n_codes[chosen] > 0:
             code = where[chosen]
             children = n_codes[chosen] if code == ALL_CODES else 2
         else:
@@ -294,9 +347,9 @@ def grow(X, y, weight, n_codes, at, order, known, listed, rule, table):
         first = used
         if used + children > len(nodes.child):
             size = max(2 * len(nodes.child), used + children)
-            nodes = _more_room(nodes, used, size)
+            nodes = _more_room(nodes, size)
             if rule.old:
-                up = _longer(up, size)
+                up = _longer(up, size, used)
         used += children
         nodes.child[node], nodes.n_children[node] = first, children
         nodes.column[node], nodes.threshold[node], nodes.code[node] = chosen, cut, code
@@ -307,18 +360,20 @@ def grow(X, y, weight, n_codes, at, order, known, listed, rule, table):
         for i in range(m):
             row = rows[i]
             value = column[row]
-            if value != value:
-                branch[row] = -1
+            b = -1
+            if value == value:
+                b = 0 if value <= cut else 1
+                if n_codes is not None and code != CUT:
+                    b = np.int64(value)
+                    if code >= 0:
+                        b = 0 if b == code else 1
+                if g is not None and code <= GROUPED:
+                    b = g.of[np.int64(value)]
+            branch[row] = b
+            if b < 0:
                 c.total[y[row]] += w[row]
                 n_missing += 1
             else:
-                if code == CUT:
-                    b = 0 if value <= cut else 1
-                elif code == ALL_CODES:
-                    b = np.int64(value)
-                else:
-                    b = 0 if np.int64(value) == code else 1
-                branch[row] = b
                 nodes.counts[first + b, y[row]] += w[row]
                 nodes.n_rows[first + b] += 1
         known_weight = 0.0
@@ -343,7 +398,8 @@ def grow(X, y, weight, n_codes, at, order, known, listed, rule, table):
             child = first + b
             if nodes.n_rows[child] > 1 and _open(nodes.counts[child], rule):
                 if n_waiting == len(waiting):
-                    waiting, start = _longer(waiting, 2 * n_waiting), _longer(start, 2 * n_waiting)
+                    size = 2 * n_waiting
+                    waiting, start = _longer(waiting, size, used), _longer(start, size, used)
                 waiting[n_waiting] = child
                 own = total_of(nodes.counts[child])
                 if own > most:
@@ -355,17 +411,20 @@ def grow(X, y, weight, n_codes, at, order, known, listed, rule, table):
         waiting[begun], waiting[heaviest] = waiting[heaviest], waiting[begun]
         if max(s + need, old_top) > arena.shape[1]:
             size = max(2 * arena.shape[1], s + need)
-            arena, heavy = _wider(arena, size), _longer(heavy, size)
+            arena, heavy = _wider(arena, size), _longer(heavy, size, total)
         top = s
         for t in range(begun, n_waiting):
             start[t] = top
             top += 1 + nodes.n_rows[waiting[t]]
         _hand_on(arena, heavy, s, m, w, branch, scratch, nodes, first, waiting, start, begun,
                  n_waiting)  # fmt: skip
-    return nodes, used
+    return Nodes(
+        nodes.child, nodes.n_children, nodes.column, nodes.threshold, nodes.code, nodes.share,
+        nodes.gain, nodes.n_rows, nodes.counts, groups,
+    ), used, n_groups  # fmt: skip
 
 
-@jit
+@jit(no_cpython_wrapper=True)
 def _hand_on(arena, heavy, s, m, w, branch, scratch, nodes, first, waiting, start, begun, end):
     """Replace the lists at place s by those of the children that wait."""
     n_children = end - begun

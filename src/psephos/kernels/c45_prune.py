@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from psephos.kernels._jit import jit
-from psephos.kernels.c45_grow import ALL_CODES, CUT, total_of
+from psephos.kernels.c45_grow import ALL_CODES, CUT, GROUPED, total_of
 from psephos.kernels.c45_worth import TIE, at_least
 
 __all__ = [
@@ -18,11 +18,13 @@ __all__ = [
     "added_errors",
     "branch_of",
     "collapse",
+    "count_rows",
     "longer",
     "more_rows",
     "pessimistic",
     "prune",
     "reached",
+    "rows_of_branch",
     "shares",
     "sort_out",
     "take_place",
@@ -62,7 +64,7 @@ def added_errors(n, e, limit):
     return n * (f + c / (2.0 * n) + root) / (1.0 + c / n) - e
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def added_errors_of_one(n, limit):
     """Return `added_errors` of one error."""
     c = limit.z * limit.z
@@ -88,7 +90,7 @@ def pessimistic(counts, limit):
     return n - top + added_errors(n, n - top, limit)
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def errors_of(counts):
     """Return the weight of all classes but the heaviest."""
     n = top = 0.0
@@ -130,9 +132,9 @@ def collapse(nodes, below):
                 nodes.n_children[node] = 0
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def branch_of(nodes, node, value):
-    """Return the branch of a value, -1 if it is missing."""
+    """Return the branch of a value, -1 if it is missing, or of a category that has none."""
     if value != value:
         return -1
     code = nodes.code[node]
@@ -140,10 +142,12 @@ def branch_of(nodes, node, value):
         return 0 if value <= nodes.threshold[node] else 1
     if code == ALL_CODES:
         return np.int64(value)
+    if code <= GROUPED:
+        return nodes.groups[GROUPED - code + np.int64(value)]
     return 0 if np.int64(value) == code else 1
 
 
-@jit
+@jit(no_cpython_wrapper=True)
 def longer(a, size):
     """Return a list with room for `size`, or twice what it had."""
     out = np.empty(max(size, 2 * len(a)), a.dtype)
@@ -152,7 +156,16 @@ def longer(a, size):
     return out
 
 
-@jit
+@jit(no_cpython_wrapper=True)
+def _part(a, start, end):
+    """Return a copy of some of a list, with room for twice as many."""
+    out = np.empty(2 * (end - start), a.dtype)
+    for i in range(start, end):
+        out[i - start] = a[i]
+    return out
+
+
+@jit(no_cpython_wrapper=True)
 def more_rows(a, size):
     """Return a table with room for so many rows."""
     out = np.empty((size, a.shape[1]), a.dtype)
@@ -162,7 +175,7 @@ def more_rows(a, size):
     return out
 
 
-@jit
+@jit(no_cpython_wrapper=True)
 def sort_out(X, nodes, node, rows, heavy, start, end, branch, row_of, weight_of, size):
     """Put the rows of a node in the order of its branches, those of missing value last.
 
@@ -189,7 +202,7 @@ def sort_out(X, nodes, node, rows, heavy, start, end, branch, row_of, weight_of,
         at, size[b] = size[b], size[b] - at
 
 
-@jit
+@jit(no_cpython_wrapper=True)
 def shares(nodes, node, heavy, start, size, share):
     """Set the branches' shares of the weight of known value (alike without any)."""
     k, at, known = nodes.n_children[node], start, 0.0
@@ -203,28 +216,62 @@ def shares(nodes, node, heavy, start, size, share):
         share[b] = share[b] / known if known > 0.0 else 1.0 / k
 
 
-@jit
-def _send_down(X, y, nodes, root, rows, heavy, work, limit, stop, rewrite):
-    """Return the pessimistic errors of a subtree on these rows; may stop once above `stop`.
+@jit(_nrt=False, no_cpython_wrapper=True)
+def count_rows(y, rows, heavy, start, end, counts, nodes, node, write):
+    """Add up the class weights of rows; if `write`, they become the node's."""
+    for a in range(len(counts)):
+        counts[a] = 0.0
+    for i in range(start, end):
+        counts[y[rows[i]]] += heavy[i]
+    if write:
+        for a in range(len(counts)):
+            nodes.counts[node, a] = counts[a]
+        nodes.n_rows[node] = end - start
+
+
+@jit(no_cpython_wrapper=True)
+def rows_of_branch(rows, heavy, sizes, at, k, b, start, end, part, least, top):
+    """Return (rows, heavy, first, last, top): where the rows of branch b are found.
+
+    Sorted out, they lie from `start` on, numbers by branch in ``sizes[at : at + k + 1]``. Rows of
+    missing value are added, `part` of their weight each, if that is above `least`: then all are
+    copied to `top`, and the room is made longer if need be.
+    """
+    first = start
+    for c in range(b):
+        first += sizes[at + c]
+    last, missing = first + sizes[at + b], sizes[at + k]
+    if missing == 0 or part <= least:
+        return rows, heavy, first, last, top
+    need = top + last - first + missing
+    if need > len(rows):
+        rows, heavy = longer(rows, need), longer(heavy, need)
+    to = top
+    for i in range(first, last):
+        rows[to], heavy[to] = rows[i], heavy[i]
+        to += 1
+    for i in range(end - missing, end):
+        rows[to], heavy[to] = rows[i], heavy[i] * part
+        to += 1
+    return rows, heavy, top, to, to
+
+
+@jit(no_cpython_wrapper=True)
+def _send_down(X, y, nodes, root, rows, heavy, begin, end, work, limit, stop, rewrite):
+    """Return the pessimistic errors of a subtree on part of the rows; may stop once above `stop`.
 
     If `rewrite`, the nodes' class weights, shares and numbers of rows become those of the rows.
     """
     branch, row_of, weight_of, size, share, counts = work
     waiting = np.empty((64, 3), np.int64)
-    waiting[0, 0], waiting[0, 1], waiting[0, 2] = root, 0, len(rows)
+    waiting[0, 0], waiting[0, 1], waiting[0, 2] = root, 0, end - begin
     open_nodes, errors = 1, 0.0
-    rows, heavy = longer(rows, 0), longer(heavy, 0)
+    rows, heavy = _part(rows, begin, end), _part(heavy, begin, end)
     while open_nodes > 0 and errors <= stop:
         open_nodes -= 1
-        node, start, end = waiting[open_nodes]
-        for a in range(len(counts)):
-            counts[a] = 0.0
-        for i in range(start, end):
-            counts[y[rows[i]]] += heavy[i]
-        if rewrite:
-            for a in range(len(counts)):
-                nodes.counts[node, a] = counts[a]
-            nodes.n_rows[node] = end - start
+        node, start = waiting[open_nodes, 0], waiting[open_nodes, 1]
+        end = waiting[open_nodes, 2]
+        count_rows(y, rows, heavy, start, end, counts, nodes, node, rewrite)
         k = nodes.n_children[node]
         if k == 0:
             errors += pessimistic(counts, limit)
@@ -261,7 +308,7 @@ def _send_down(X, y, nodes, root, rows, heavy, work, limit, stop, rewrite):
     return errors
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def take_place(nodes, node, other):
     """Give a node the split of another, which is below it."""
     nodes.child[node], nodes.n_children[node] = nodes.child[other], nodes.n_children[other]
@@ -269,7 +316,7 @@ def take_place(nodes, node, other):
     nodes.code[node], nodes.gain[node] = nodes.code[other], nodes.gain[other]
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _largest(nodes, node):
     """Return the last child of (nearly) the greatest weight."""
     best, most = -1, 0.0
@@ -280,7 +327,7 @@ def _largest(nodes, node):
     return best
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def widest(nodes):
     """Return the greatest number of children."""
     most = 0
@@ -289,7 +336,6 @@ def widest(nodes):
     return most
 
 
-@jit
 def prune(X, y, weight, nodes, limit, raising):
     """Prune a tree in place, by J48's rules; nodes that are no longer reached are left over.
 
@@ -302,24 +348,29 @@ def prune(X, y, weight, nodes, limit, raising):
     raising : bool
         Whether a node may be replaced by its largest branch.
     """
-    n, most = len(y), widest(nodes)
+    n, most = len(y), int(nodes.n_children.max(initial=0))
     work = (
         np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n), np.empty(most + 1, np.int64),
         np.empty(most), np.empty(nodes.counts.shape[1]),
     )  # fmt: skip
-    branch, row_of, weight_of, size = work[0], work[1], work[2], work[3]
-    rows, heavy = np.empty(n, np.int32), np.empty(n)
-    for i in range(n):
-        rows[i], heavy[i] = i, weight[i]
     guess = np.zeros(len(nodes.child))  # pessimistic errors of each subtree
     sizes = np.empty(2 * most + 64, np.int64)  # rows by branch of the nodes on the way
     # On the way: node, rows from and to, next branch, its place in `sizes`, rows in use
     way = np.empty((64, 6), np.int64)
+    rows, heavy = np.arange(n, dtype=np.int32), np.array(weight)
+    _prune(X, y, nodes, limit, raising, work, guess, sizes, way, rows, heavy)
+
+
+@jit
+def _prune(X, y, nodes, limit, raising, work, guess, sizes, way, rows, heavy):
+    """Do what `prune` says, in room made outside: numba takes long over what makes an array."""
+    n = len(y)
+    branch, row_of, weight_of, size = work[0], work[1], work[2], work[3]
     way[0, 0], way[0, 1], way[0, 2], way[0, 3], way[0, 4], way[0, 5] = 0, 0, n, -1, 0, n
     depth = 1
     while depth > 0:
         frame = way[depth - 1]
-        node, start, end, b, at, top = frame
+        node, start, end, b, at, top = frame[0], frame[1], frame[2], frame[3], frame[4], frame[5]
         k, first = nodes.n_children[node], nodes.child[node]
         if k == 0:
             guess[node] = pessimistic(nodes.counts[node], limit)
@@ -337,25 +388,9 @@ def prune(X, y, weight, nodes, limit, raising):
             b += 1
         if b < k:
             frame[3] = b + 1
-            begun = start
-            for c in range(b):
-                begun += sizes[at + c]
-            stop, missing = begun + sizes[at + b], sizes[at + k]
-            if missing > 0:
-                part = nodes.share[first + b]
-                if part <= TIE:
-                    missing = 0
-                need = top + stop - begun + missing
-                if need > len(rows):
-                    rows, heavy = longer(rows, need), longer(heavy, need)
-                to = top
-                for i in range(begun, stop):
-                    rows[to], heavy[to] = rows[i], heavy[i]
-                    to += 1
-                for i in range(end - missing, end):
-                    rows[to], heavy[to] = rows[i], heavy[i] * part
-                    to += 1
-                begun, stop, top = top, to, to
+            rows, heavy, begun, stop, top = rows_of_branch(
+                rows, heavy, sizes, at, k, b, start, end, nodes.share[first + b], TIE, top
+            )
             if depth == len(way):
                 way = more_rows(way, 2 * depth)
             frame = way[depth]
@@ -372,8 +407,8 @@ def prune(X, y, weight, nodes, limit, raising):
             branch_errors = np.inf
         elif nodes.n_children[largest] > 0:
             branch_errors = _send_down(
-                X, y, nodes, largest, rows[start:end], heavy[start:end], work, limit,
-                max(tree, leaf) + 2.0 * _SLACK, False,
+                X, y, nodes, largest, rows, heavy, start, end, work, limit,
+                max(tree, leaf) + 2.0 * _SLACK, np.bool_(False),
             )  # fmt: skip
         if at_least(tree + _SLACK, leaf, TIE) and at_least(branch_errors + _SLACK, leaf, TIE):
             nodes.n_children[node] = 0
@@ -382,7 +417,18 @@ def prune(X, y, weight, nodes, limit, raising):
         elif at_least(tree + _SLACK, branch_errors, TIE):
             take_place(nodes, node, largest)
             _send_down(
-                X, y, nodes, node, rows[start:end], heavy[start:end], work, limit, np.inf, True
+                X,
+                y,
+                nodes,
+                node,
+                rows,
+                heavy,
+                start,
+                end,
+                work,
+                limit,
+                np.inf,
+                np.bool_(True),
             )
             frame[3] = -1
         else:

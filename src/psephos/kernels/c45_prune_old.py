@@ -7,9 +7,11 @@ from numpy.typing import NDArray
 
 from psephos.kernels._jit import jit
 from psephos.kernels.c45_prune import (
+    count_rows,
     longer,
     more_rows,
     pessimistic,
+    rows_of_branch,
     shares,
     sort_out,
     take_place,
@@ -38,7 +40,7 @@ class _Visit(NamedTuple):
     errors: NDArray[np.float64]  # of the tree so far, of a leaf, of the largest branch
 
 
-@jit
+@jit(no_cpython_wrapper=True)
 def _call(visits, depth, node, start, end, at, top, write):
     """Add a visit and return the visits."""
     if depth == len(visits.whole):
@@ -77,21 +79,15 @@ def prune_old(X, y, weight, nodes, limit, raising):
         rows[i], heavy[i] = i, weight[i]
     sizes, parts = np.empty(2 * most + 64, np.int64), np.empty(2 * most + 64)
     visits = _Visit(np.empty((64, 9), np.int64), np.empty((64, 3)))
-    visits = _call(visits, 0, 0, 0, n, 0, n, True)
-    depth, said = 1, 0.0
+    zero, one = np.int64(0), np.int64(1)  # constants would be compiled for one by one
+    visits = _call(visits, zero, zero, zero, n, zero, n, one)
+    depth, said = one, 0.0
     while depth > 0:
         own, errors = visits.whole[depth - 1], visits.errors[depth - 1]
         node, start, end, b, at, top, write, stand, largest = own
         k, first = nodes.n_children[node], nodes.child[node]
         if stand == _BEGIN:
-            for a in range(len(counts)):
-                counts[a] = 0.0
-            for i in range(start, end):
-                counts[y[rows[i]]] += heavy[i]
-            if write:
-                for a in range(len(counts)):
-                    nodes.counts[node, a] = counts[a]
-                nodes.n_rows[node] = end - start
+            count_rows(y, rows, heavy, start, end, counts, nodes, node, write)
             errors[1] = pessimistic(counts, limit)
             if k == 0:
                 said = errors[1]
@@ -129,29 +125,16 @@ def prune_old(X, y, weight, nodes, limit, raising):
                 b += 1
             if b < k:
                 own[3], own[7] = b + 1, _HEARD
-                begun = start
-                for c in range(b):
-                    begun += sizes[at + c]
-                stop, missing = begun + sizes[at + b], sizes[at + k]
-                if missing > 0:
-                    need = top + stop - begun + missing
-                    if need > len(rows):
-                        rows, heavy = longer(rows, need), longer(heavy, need)
-                    to = top
-                    for i in range(begun, stop):
-                        rows[to], heavy[to] = rows[i], heavy[i]
-                        to += 1
-                    for i in range(end - missing, end):
-                        rows[to], heavy[to] = rows[i], heavy[i] * parts[at + b]
-                        to += 1
-                    begun, stop, top = top, to, to
+                rows, heavy, begun, stop, top = rows_of_branch(
+                    rows, heavy, sizes, at, k, b, start, end, parts[at + b], 0.0, top
+                )
                 visits = _call(visits, depth, first + b, begun, stop, at + k + 1, top, write)
                 depth += 1
                 continue
             own[7] = _TRIED
             if raising:
                 largest_node = first + largest
-                visits = _call(visits, depth, largest_node, start, end, at + k + 1, top, False)
+                visits = _call(visits, depth, largest_node, start, end, at + k + 1, top, zero)
                 depth += 1
                 continue
             said = np.inf
@@ -164,7 +147,7 @@ def prune_old(X, y, weight, nodes, limit, raising):
         elif at_least(tree + _SLACK, best, _ROUNDING):
             errors[2], own[7], said = best, _RAISED, best
             if write:
-                visits = _call(visits, depth, first + largest, start, end, at + k + 1, top, True)
+                visits = _call(visits, depth, first + largest, start, end, at + k + 1, top, one)
                 depth += 1
             else:
                 depth -= 1

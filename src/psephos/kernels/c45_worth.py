@@ -19,8 +19,10 @@ __all__ = [
     "at_least",
     "best_cut",
     "code_worth",
+    "counts_for",
     "gain_ratio",
     "one_code_worth",
+    "spread",
     "x_log2_x",
 ]
 
@@ -44,6 +46,8 @@ class Rule(NamedTuple):
         training table; release 8.
     n_rows : float
         Rows of the training table.
+    by_gain, grouped : bool
+        Splits are compared by their gain, not by its ratio; one branch for each group of codes.
     """
 
     n_classes: int
@@ -54,6 +58,8 @@ class Rule(NamedTuple):
     actual: bool
     old: bool
     n_rows: float
+    by_gain: bool = False
+    grouped: bool = False
 
 
 class Counts(NamedTuple):
@@ -69,7 +75,15 @@ class Counts(NamedTuple):
     flag: NDArray[np.bool_]  # (K,)
 
 
-@jit(_nrt=False)
+def counts_for(codes, k):
+    """Return scratch for columns of up to so many codes, and k classes."""
+    return Counts(
+        np.zeros((codes, k)), np.zeros(codes), np.empty(codes, np.int64), np.empty(k),
+        np.empty(k), np.empty((2, k)), np.empty(k, np.int64), np.empty(k, np.bool_),
+    )  # fmt: skip
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
 def x_log2_x(x, table):
     """Return x log2 x, 0 for x < 1e-6; `table` holds it for 0, 1, 2, ..."""
     whole = np.int64(x)
@@ -80,24 +94,26 @@ def x_log2_x(x, table):
     return x * np.log2(x)
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def at_least(a, b, tie):
     """Return whether a >= b, or nearly so."""
     return a >= b or b - a < tie
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def gain_ratio(gain, lost, weight, rule):
-    """Return gain / split information; `lost` is the latter times the node's weight.
+    """Return gain / (lost / weight), or the gain; `lost` is W times the split information.
 
     Where nothing is split, J48 says 0; release 8 does not take the split, which -1 says.
     """
-    if rule.old:
-        return gain * weight / lost if lost > 1e-3 * weight else -1.0
-    return gain * weight / lost if abs(lost) >= TIE else 0.0
+    if rule.old and lost <= 1e-3 * weight:
+        return -1.0
+    if not rule.old and abs(lost) < TIE:
+        return 0.0
+    return gain if rule.by_gain else gain * weight / lost
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def best_cut(line, known, n_known, column, y, w, weight, rule, table, c):
     """Return (gain, ratio, i): the best cut is between places i and i + 1; i is -1 without one.
 
@@ -175,8 +191,8 @@ def best_cut(line, known, n_known, column, y, w, weight, rule, table, c):
     return best, gain_ratio(best, lost, weight, rule), best_at
 
 
-@jit(_nrt=False)
-def _spread(bag, k, table):
+@jit(_nrt=False, no_cpython_wrapper=True)
+def spread(bag, k, table):
     """Return N times the entropy of class weights."""
     n = inner = 0.0
     for a in range(k):
@@ -185,7 +201,7 @@ def _spread(bag, k, table):
     return x_log2_x(n, table) - inner
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def code_worth(met, weight, rule, table, c):
     """Return (valid, gain, ratio) of one branch for each of the `met` codes in ``c.seen``."""
     k, tie = rule.n_classes, rule.tolerance
@@ -195,24 +211,24 @@ def code_worth(met, weight, rule, table, c):
         code = c.seen[i]
         known += c.weight[code]
         heavy += at_least(c.weight[code], rule.least, tie)
-        inside += _spread(c.bag[code], k, table)
+        inside += spread(c.bag[code], k, table)
         parts += x_log2_x(c.weight[code], table)
     if heavy < 2:
         return False, 0.0, 0.0
-    won = _spread(c.total, k, table) - inside
+    won = spread(c.total, k, table) - inside
     gain = won / weight if abs(won) >= tie else 0.0
     lost = x_log2_x(weight, table) - parts - x_log2_x(weight - known, table)
     return True, gain, gain_ratio(gain, lost, weight, rule)
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def one_code_worth(n_codes, weight, rule, table, c):
     """Return (valid, gain, ratio, code) of the best branch of one code against the rest."""
     k, tie = rule.n_classes, rule.tolerance
     known = 0.0
     for a in range(k):
         known += c.total[a]
-    whole = _spread(c.total, k, table)
+    whole = spread(c.total, k, table)
     valid, best, best_ratio, best_code = False, 0.0, 0.0, -1
     for code in range(n_codes):
         own = c.weight[code]
@@ -220,7 +236,7 @@ def one_code_worth(n_codes, weight, rule, table, c):
             valid = True
             for a in range(k):
                 c.left[a] = c.total[a] - c.bag[code, a]
-            won = whole - _spread(c.bag[code], k, table) - _spread(c.left, k, table)
+            won = whole - spread(c.bag[code], k, table) - spread(c.left, k, table)
             gain = won / weight if abs(won) >= tie else 0.0
             lost = x_log2_x(weight, table) - x_log2_x(own, table)
             lost -= x_log2_x(known - own, table) + x_log2_x(weight - known, table)

@@ -8,7 +8,7 @@ from psephos.kernels.cart_grow import CHILD, COMPLEXITY, FIRST, HEAVIER, N_RULES
 __all__ = ["run_down"]
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _says(grown, r, x):
     """Return where rule r sends a value: -1 left, 1 right, 0 if it is missing or unseen."""
     if np.isnan(x):
@@ -29,7 +29,7 @@ def _says(grown, r, x):
     return 0
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _side(grown, node, values, row, place, use):
     rule = grown.whole[node, FIRST]
     side = _says(grown, rule, values[row, place[grown.rule_whole[rule, 0]]])
@@ -52,7 +52,7 @@ def run_down(grown, values, place, use, limits, ends, stuck):
     ``stuck[row]`` is the first limit under which the row would go on but cannot.
     """
     for row in range(values.shape[0]):
-        node = 0
+        node = np.int64(0)  # a constant would be compiled for
         stuck[row] = limits.shape[0]
         for i in range(limits.shape[0]):
             while limits[i] < grown.real[node, COMPLEXITY] and grown.whole[node, CHILD] > 0:

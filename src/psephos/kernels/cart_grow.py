@@ -23,7 +23,8 @@ from psephos.kernels.cart_node import (
 
 __all__ = [
     "CHILD", "CLASS", "COMPLEXITY", "DEPTH", "FIRST", "HEAVIER", "MEAN", "NUMBER", "N_RULES",
-    "N_SPARE", "RISK", "ROWS", "WEIGHT", "Grown", "grow", "room", "settle",
+    "N_SPARE", "RISK", "ROWS", "WEIGHT", "Grown", "grow", "grown_of", "room", "settle", "tables",
+    "weigh",
 ]  # fmt: skip
 
 # Columns of `whole` and of `real`, the tables of nodes.
@@ -46,8 +47,47 @@ class Grown(NamedTuple):
     counts: NDArray[np.float64]
     rule_whole: NDArray[np.int64]
     rule_real: NDArray[np.float64]
-    code: NDArray[np.int32]
-    branch: NDArray[np.int8]
+    code: NDArray[np.int64]
+    branch: NDArray[np.int64]
+
+
+class Tables(NamedTuple):
+    """Room for the arrays of `Grown`, and the number of rules; `level` is code and branch."""
+
+    whole: NDArray[np.int64]
+    real: NDArray[np.float64]
+    counts: NDArray[np.float64]
+    rule_whole: NDArray[np.int64]
+    rule_real: NDArray[np.float64]
+    level: NDArray[np.int64]
+
+
+class Way(NamedTuple):
+    """What is known of the nodes on the way from the root to the present one, by depth."""
+
+    at: NDArray[np.int64]  # node, start, entries, phase, left entries, left splits
+    cap: NDArray[np.float64]  # of the complexity; risk on the left
+    held: NDArray[np.int64]  # known entries of each column
+    held_right: NDArray[np.int64]  # and of the right child
+
+
+def tables(data, rules, n, p):
+    """Return (tables, way): room to begin with for a tree on n rows and p columns."""
+    deep = min(rules.max_depth, n) + 2
+    begun = Tables(
+        np.zeros((64, 9), np.int64), np.zeros((64, 4)), np.zeros((64, max(data.n_classes, 1))),
+        np.zeros((64, 5), np.int64), np.zeros((64, 3)), np.zeros((64, 2), np.int64),
+    )  # fmt: skip
+    whole = (np.zeros((deep, width), np.int64) for width in (6, p, p))
+    return begun, Way(next(whole), np.zeros((deep, 2)), *whole)
+
+
+def grown_of(held, n_nodes, n_rules, n_levels):
+    """Return the tree of tables that hold so many nodes, rules and levels."""
+    level = held[5][:n_levels]
+    nodes = (table[:n_nodes].copy() for table in held[:3])
+    rules = (table[:n_rules].copy() for table in held[3:5])
+    return Grown(n_nodes, *nodes, *rules, level[:, 0].copy(), level[:, 1].copy())
 
 
 def room(data, rules, n, n_levels):
@@ -84,18 +124,19 @@ def room(data, rules, n, n_levels):
     return slots(rules.max_competitors + 1), slots(rules.max_surrogates), work
 
 
-@jit
+@jit(no_cpython_wrapper=True)
 def _longer(array, needed):
     if needed <= array.shape[0]:
         return array
-    shape = (max(needed, 2 * array.shape[0]),) + array.shape[1:]  # noqa: RUF005
-    longer = np.zeros(shape, array.dtype)
-    longer[: array.shape[0]] = array
+    longer = np.empty((max(needed, 2 * array.shape[0]), array.shape[1]), array.dtype)
+    for i in range(array.shape[0]):  # a slice's assignment takes numba ten times as long
+        for j in range(array.shape[1]):
+            longer[i, j] = array[i, j]
     return longer
 
 
-@jit(_nrt=False)
-def _store(slots, held, at, level, rule_whole, rule_real, code, branch):
+@jit(_nrt=False, no_cpython_wrapper=True)
+def _store(slots, held, n_codes, at, level, rule_whole, rule_real, levels):
     """Copy the held rules of `slots` to the tables from row `at`; return the next free level."""
     for i in range(held):
         slot = slots.order[i]
@@ -107,14 +148,15 @@ def _store(slots, held, at, level, rule_whole, rule_real, code, branch):
         rule_whole[at + i, 4] = n_levels
         for c in range(3):
             rule_real[at + i, c] = slots.real[slot, c]
-        for a in range(n_levels):
-            code[level + a] = slots.code[slot, a]
-            branch[level + a] = slots.branch[slot, a]
-        level += n_levels
+        if n_codes is not None:
+            for a in range(n_levels):
+                levels[level + a, 0] = slots.code[slot, a]
+                levels[level + a, 1] = slots.branch[slot, a]
+            level += n_levels
     return level
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _levels_held(slots, held):
     number = 0
     for i in range(held):
@@ -122,11 +164,12 @@ def _levels_held(slots, held):
     return number
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _enter(data, whole, real, counts, node, number, depth, rows, s, n, alpha):
     """Write a new node, a leaf so far."""
     size, answer, weight, risk, mean = describe(data, rows, s, n, counts[node])
-    whole[node, :] = 0
+    for c in range(whole.shape[1]):
+        whole[node, c] = 0
     whole[node, NUMBER] = number
     whole[node, ROWS] = size
     whole[node, CLASS] = answer
@@ -137,7 +180,7 @@ def _enter(data, whole, real, counts, node, number, depth, rows, s, n, alpha):
     real[node, MEAN] = mean
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _may_split(rules, whole, real, node, alpha):
     risk = real[node, RISK]
     return (
@@ -148,7 +191,7 @@ def _may_split(rules, whole, real, node, alpha):
     )
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _own_complexity(real, node, child, risk_l, splits_l, risk_r, splits_r):
     """Return (complexity, risk below, splits below): weaker children are taken for leaves."""
     risk = real[node, RISK]
@@ -166,61 +209,61 @@ def _own_complexity(real, node, child, risk_l, splits_l, risk_r, splits_r):
 
 
 @jit
-def grow(crit, data, rules, alpha, keys, known, rows, slots, spare, work):
+def grow(
+    crit, target, data, n_codes, rules, alpha, keys, known, rows, slots, spare, work, held, way
+):  # fmt: skip
     """Grow one tree on `rows`, whose sorted entries are ``keys[j, :known[j]]``; both are reused.
 
     alpha is the risk that a split must save; `crit` says what a division of class weights is
-    worth (`gain`, `rise` and `side` of ``kernels.criteria``).
+    worth (`gain`, `rise` and `side` of ``kernels.criteria``), None for numbers; `target` holds
+    those, None for classes. `n_codes` is 0 for a column of numbers, None if all are: None lets
+    numba leave out what would not be run.
+    Returns what `grown_of` takes; `held` and `way` are what `tables` gives.
     """
     p, n_all = keys.shape[0], rows.shape[0]
-    n_deep = min(rules.max_depth, n_all) + 2
-    whole = np.zeros((64, 9), np.int64)
-    real = np.zeros((64, 4))
-    counts = np.zeros((64, max(data.n_classes, 1)))
-    rule_whole = np.zeros((64, 5), np.int64)
-    rule_real = np.zeros((64, 3))
-    code, branch = np.zeros(64, np.int32), np.zeros(64, np.int8)
-    n_rules, level = 0, 0
-    # What is known of the nodes on the way from the root to the present one, by depth.
-    at = np.zeros((n_deep, 6), np.int64)  # node, start, entries, phase, left entries, left splits
-    cap, risk_left = np.zeros(n_deep), np.zeros(n_deep)
-    held_at = np.zeros((n_deep, p), np.int64)
-    held_right = np.zeros((n_deep, p), np.int64)
-    _enter(data, whole, real, counts, 0, 1, 0, rows, 0, n_all, alpha)
-    n_nodes = 1
+    whole, real, counts, rule_whole, rule_real, levels = held
+    at, cap, held_at, held_right = way
+    zero, one = np.int64(0), np.int64(1)  # numba compiles a callee once for each constant
+    n_rules, level = zero, zero
+    _enter(data, whole, real, counts, zero, one, zero, rows, zero, n_all, alpha)
+    n_nodes = one
     at[0, 2] = n_all
-    cap[0] = real[0, RISK]
-    held_at[0] = known
-    d, largest, done_risk, done_splits = 0, 0.0, 0.0, 0
+    cap[0, 0] = real[0, RISK]
+    for j in range(p):
+        held_at[0, j] = known[j]
+    d, largest, done_risk, done_splits = zero, 0.0, 0.0, zero
     while d >= 0:
         node, s, n, phase = at[d, 0], at[d, 1], at[d, 2], at[d, 3]
         risk = real[node, RISK]
-        capped = min(risk, cap[d])
+        capped = min(risk, cap[d, 0])
         if phase == 0:
-            found = 0
+            found = zero
             if capped > alpha and _may_split(rules, whole, real, node, alpha):
                 found, largest = find_rules(
-                    crit, data, rules, keys, s, n, held_at[d], risk, largest, slots, work
-                )
+                    crit, target, data, n_codes, rules, keys, s, n, held_at[d], risk, largest,
+                    slots, work,
+                )  # fmt: skip
             if found == 0:
                 real[node, COMPLEXITY] = alpha
-                done_risk, done_splits = risk, 0
+                done_risk, done_splits = risk, zero
                 d -= 1
                 continue
             n_spare, left, right, lost = find_surrogates(
-                data, rules, keys, s, n, held_at[d], rows, slots.order[0], slots, spare, work
-            )
-            heavier = send(
-                data, rules, keys, s, n, held_at[d], rows, spare, n_spare, left, right, lost,
-                work.go,
+                data, n_codes, rules, keys, s, n, held_at[d], rows, slots.order[0], slots, spare,
+                work,
             )  # fmt: skip
-            more = _levels_held(slots, found) + _levels_held(spare, n_spare)
+            heavier = send(
+                data, n_codes, rules, keys, s, n, held_at[d], rows, spare, n_spare, left, right,
+                lost, work.go,
+            )  # fmt: skip
             rule_whole = _longer(rule_whole, n_rules + found + n_spare)
             rule_real = _longer(rule_real, n_rules + found + n_spare)
-            code, branch = _longer(code, level + more), _longer(branch, level + more)
-            level = _store(slots, found, n_rules, level, rule_whole, rule_real, code, branch)
+            if n_codes is not None:
+                more = _levels_held(slots, found) + _levels_held(spare, n_spare)
+                levels = _longer(levels, level + more)
+            level = _store(slots, found, n_codes, n_rules, level, rule_whole, rule_real, levels)
             level = _store(
-                spare, n_spare, n_rules + found, level, rule_whole, rule_real, code, branch
+                spare, n_spare, n_codes, n_rules + found, level, rule_whole, rule_real, levels
             )
             whole, real = _longer(whole, n_nodes + 2), _longer(real, n_nodes + 2)
             counts = _longer(counts, n_nodes + 2)
@@ -246,40 +289,38 @@ def grow(crit, data, rules, alpha, keys, known, rows, slots, spare, work):
                 )  # fmt: skip
             at[d, 3], at[d, 4] = 1, n_left
             at[d + 1, 0], at[d + 1, 1], at[d + 1, 2], at[d + 1, 3] = n_nodes, s, n_left, 0
-            cap[d + 1] = capped - alpha
+            cap[d + 1, 0] = capped - alpha
             at[d, 5] = n_right
             n_nodes += 2
             d += 1
         elif phase == 1:
             n_left, n_right = at[d, 4], at[d, 5]
             child = whole[node, CHILD]
-            risk_left[d] = done_risk
+            cap[d, 1] = done_risk
             at[d, 3], at[d, 5] = 2, done_splits
             save = max((risk - done_risk) / (done_splits + 1), risk - real[child, RISK])
-            held_at[d + 1] = held_right[d]
+            for j in range(p):
+                held_at[d + 1, j] = held_right[d, j]
             at[d + 1, 0], at[d + 1, 1] = child + 1, s + n_left
             at[d + 1, 2], at[d + 1, 3] = n_right, 0
-            cap[d + 1] = min(save, capped) - alpha
+            cap[d + 1, 0] = min(save, capped) - alpha
             d += 1
         else:
             child = whole[node, CHILD]
             own, below, splits = _own_complexity(
-                real, node, child, risk_left[d], at[d, 5], done_risk, done_splits
+                real, node, child, cap[d, 1], at[d, 5], done_risk, done_splits
             )
             real[node, COMPLEXITY] = own
             if own <= alpha:
                 n_nodes, n_rules = child, whole[node, FIRST]
                 level = rule_whole[n_rules, 3]
-                whole[node, CHILD : HEAVIER + 1] = 0
-                done_risk, done_splits = risk, 0
+                for c in range(CHILD, HEAVIER + 1):
+                    whole[node, c] = 0
+                done_risk, done_splits = risk, zero
             else:
                 done_risk, done_splits = below, splits
             d -= 1
-    return Grown(
-        n_nodes, whole[:n_nodes].copy(), real[:n_nodes].copy(), counts[:n_nodes].copy(),
-        rule_whole[:n_rules].copy(), rule_real[:n_rules].copy(), code[:level].copy(),
-        branch[:level].copy(),
-    )  # fmt: skip
+    return (whole, real, counts, rule_whole, rule_real, levels), n_nodes, n_rules, level
 
 
 @jit(_nrt=False)
@@ -290,3 +331,28 @@ def settle(whole, real):
         if child > 0:
             for c in range(child, child + 2):
                 real[c, COMPLEXITY] = min(real[c, COMPLEXITY], real[i, COMPLEXITY])
+
+
+@jit
+def weigh(whole, real, alpha):
+    """Write every node's complexity anew, and make leaves of what saves no more than alpha.
+
+    At alpha 0 a node that saves nothing stays: its children may, or a criterion wanted it.
+    """
+    n = whole.shape[0]
+    below, splits = np.zeros(n), np.zeros(n, np.int64)
+    for i in range(n - 1, -1, -1):
+        child = whole[i, CHILD]
+        below[i] = real[i, RISK]
+        real[i, COMPLEXITY] = alpha
+        if child == 0:
+            continue
+        own, inside, number = _own_complexity(
+            real, i, child, below[child], splits[child], below[child + 1], splits[child + 1]
+        )
+        real[i, COMPLEXITY] = own if alpha > 0.0 else max(own, 0.0)  # below by rounding
+        if own <= alpha and alpha > 0.0:
+            for c in range(CHILD, HEAVIER + 1):
+                whole[i, c] = 0
+        else:
+            below[i], splits[i] = inside, number

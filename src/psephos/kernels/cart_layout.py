@@ -40,8 +40,7 @@ class Cart(NamedTuple):
     order they come; rpart multiplies first (`charge` is then the product, `alpha` 1). `copies` is
     how many rows a row counts as; `unit`: every weight and number of copies is 1; `plain`: every
     charge and alpha is too. `zero_one`: `loss` is 1 off the diagonal.
-    ``values[start[j] : start[j + 1]]`` are the distinct values of column j; `n_codes` is 0 for a
-    column of numbers.
+    ``values[start[j] : start[j + 1]]`` are the distinct values of column j.
     """
 
     n_classes: int
@@ -58,7 +57,6 @@ class Cart(NamedTuple):
     zero_one: bool
     start: NDArray[np.int64]
     values: NDArray[np.float64]
-    n_codes: NDArray[np.int64]
     costs: NDArray[np.float64]
 
 

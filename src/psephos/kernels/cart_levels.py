@@ -1,7 +1,8 @@
 """The best rule on one column of categories, for one node of a CART.
 
 Two classes or numbers: the levels in order of their mean, of which one of the nested subsets is
-the best of all (Fisher 1958; Breiman et al. 1984, theorem 4.5). More classes: every subset, one
+the best of all (Fisher 1958; Breiman et al. 1984, theorem 4.5), if none of them is refused for
+leaving too few rows on a side. More classes: every subset, one
 level exchanged at a time (Gray code); beyond `max_levels` levels the nested subsets in order of
 the first principal component of the levels' class shares (Coppersmith, Hong and Hosking 1999,
 "Partitioning nominal attributes in decision trees", section 4), which need not be the best.
@@ -18,10 +19,10 @@ __all__ = ["best_levels", "gather_levels"]
 _POWER = 100  # steps of the power method
 
 
-@jit(_nrt=False)
-def gather_levels(data, keys, j, s, m, work):
+@jit(_nrt=False, no_cpython_wrapper=True)
+def gather_levels(crit, target, data, keys, j, s, m, work):
     """Return the number of levels among the node's entries; write what each of them holds."""
-    n_levels = 0
+    n_levels = np.int64(0)
     last = np.int64(-1)
     for i in range(s, s + m):
         key = keys[j, i]
@@ -31,26 +32,28 @@ def gather_levels(data, keys, j, s, m, work):
             work.level_code[n_levels] = np.int32(data.values[data.start[j] + last])
             work.level_rows[n_levels] = 0
             work.level_weight[n_levels] = 0.0
-            work.level_sums[n_levels, :] = 0.0
+            for k in range(work.level_sums.shape[1]):
+                work.level_sums[n_levels, k] = 0.0
             n_levels += 1
         at = n_levels - 1
         work.level_rows[at] += data.copies[row]
         w = data.charge[row]
         work.level_weight[at] += w
-        if data.n_classes > 0:
+        if target is not None:
+            work.level_sums[at, 0] += w * target[row]
+        if crit is not None:
             work.level_sums[at, data.y[row]] += w
-        else:
-            work.level_sums[at, 0] += w * data.target[row]
     return n_levels
 
 
-@jit
-def best_levels(crit, data, rules, rows, n_levels, work):
+@jit(no_cpython_wrapper=True)
+def best_levels(crit, target, data, rules, rows, n_levels, work):
     """Return the worth of the best rule; the side of every level is in ``work.best_side``.
 
     Uses what `gather_levels` wrote; ``work.total`` holds the class sums of the known entries.
     """
-    if data.n_classes == 0:
+    worth = 0.0
+    if target is not None:
         whole = sums = 0.0
         for a in range(n_levels):
             whole += work.level_weight[a]
@@ -59,23 +62,25 @@ def best_levels(crit, data, rules, rows, n_levels, work):
         for a in range(n_levels):
             work.level_sums[a, 0] -= mean * work.level_weight[a]
             work.level_sort[a] = _ratio(work.level_sums[a, 0], work.level_weight[a])
-        return _nested_numbers(rules.min_leaf, rows, n_levels, whole, work)
-    if data.n_classes == 2:
-        for a in range(n_levels):
-            work.level_sort[a] = _ratio(work.level_sums[a, 1], work.level_weight[a])
-        return _nested_classes(crit, data, rules.min_leaf, rows, n_levels, work)
-    if n_levels <= rules.max_levels:
-        return _every_subset(crit, data, rules.min_leaf, rows, n_levels, work)
-    _principal_order(n_levels, work)
-    return _nested_classes(crit, data, rules.min_leaf, rows, n_levels, work)
+        worth = _nested_numbers(rules.min_leaf, rows, n_levels, whole, work)
+    if crit is not None:
+        if data.n_classes == 2:
+            for a in range(n_levels):
+                work.level_sort[a] = _ratio(work.level_sums[a, 1], work.level_weight[a])
+        elif n_levels <= rules.max_levels:
+            return _every_subset(crit, data, rules.min_leaf, rows, n_levels, work)
+        else:
+            _principal_order(n_levels, work)
+        worth = _nested_classes(crit, data, rules.min_leaf, rows, n_levels, work)
+    return worth
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _ratio(part, whole):
     return part / whole if whole > 0.0 else 0.0
 
 
-@jit
+@jit(no_cpython_wrapper=True)
 def _nested_numbers(min_leaf, rows, n_levels, whole, work):
     order = np.argsort(work.level_sort[:n_levels], kind="mergesort")
     best, cut = 0.0, -1
@@ -96,7 +101,7 @@ def _nested_numbers(min_leaf, rows, n_levels, whole, work):
     return best
 
 
-@jit
+@jit(no_cpython_wrapper=True)
 def _nested_classes(crit, data, min_leaf, rows, n_levels, work):
     order = np.argsort(work.level_sort[:n_levels], kind="mergesort")
     left, right, total = work.left, work.right, work.total
@@ -124,7 +129,7 @@ def _nested_classes(crit, data, min_leaf, rows, n_levels, work):
     return best - base
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _every_subset(crit, data, min_leaf, rows, n_levels, work):
     left, right, total = work.left, work.right, work.total
     for k in range(total.shape[0]):
@@ -156,7 +161,7 @@ def _every_subset(crit, data, min_leaf, rows, n_levels, work):
     return best - base
 
 
-@jit
+@jit(no_cpython_wrapper=True)
 def _principal_order(n_levels, work):
     """Write to `level_sort` each level's place on the axis along which class shares vary most."""
     k_all = work.total.shape[0]
@@ -171,8 +176,8 @@ def _principal_order(n_levels, work):
             spread += w * (_ratio(work.level_sums[a, k], w) - mean[k]) ** 2
         if spread > widest:
             widest = spread
-            axis[:] = 0.0
-            axis[k] = 1.0
+            for c in range(k_all):
+                axis[c] = 1.0 if c == k else 0.0
     for _ in range(_POWER):
         turned = np.zeros(k_all)
         for a in range(n_levels):

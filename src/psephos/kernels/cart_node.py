@@ -37,7 +37,8 @@ def describe(data, rows, s, n, counts):
             risk += data.weight[row] * (data.target[row] - mean) ** 2
         counts[0] = weight
         return number, np.int64(0), weight, risk, mean
-    counts[:] = 0.0
+    for k in range(counts.shape[0]):
+        counts[k] = 0.0
     for i in range(s, s + n):
         row = rows[i]
         counts[data.y[row]] += data.weight[row]
@@ -58,14 +59,15 @@ def describe(data, rows, s, n, counts):
     return number, answer, weight, risk, 0.0
 
 
-@jit
-def find_rules(crit, data, rules, keys, s, n, known, risk, largest, slots, work):
+@jit(no_cpython_wrapper=True)
+def find_rules(crit, target, data, n_codes, rules, keys, s, n, known, risk, largest, slots, work):
     """Fill `slots` with the best rule of each column, best first; return (number, largest worth).
 
     `largest` is the largest worth that this tree has seen: a rule of next to nothing beside it is
-    left out. Its worth is divided by the column's cost.
+    left out. Its worth is divided by the column's cost. `n_codes` is None without categories,
+    `crit` for numbers, `target` for classes: numba leaves out what stands under ``is not None``.
     """
-    held = 0
+    held = np.int64(0)
     for k in range(slots.order.shape[0]):
         slots.order[k] = k
     of_all = -1  # whether the sums of all rows are in `total`
@@ -75,27 +77,31 @@ def find_rules(crit, data, rules, keys, s, n, known, risk, largest, slots, work)
         m = known[j]
         if m < 2:
             continue
-        if data.n_classes == 0:
+        if target is not None:
             rows, weight = _numbers_known(data, keys, j, s, m)
-        elif m < n or of_all < 0:
+        if crit is not None and (m < n or of_all < 0):
             rows, weight = class_sums(data, keys, j, s, m, work.total)
             of_all = 1 if m == n else -1
         if rows < 2 * rules.min_leaf:
             continue
-        n_levels = 0
+        n_levels = np.int64(0)
         low, high, where = np.int64(-1), np.int64(-1), np.int64(0)
-        if data.n_codes[j] > 0:
-            n_levels = gather_levels(data, keys, j, s, m, work)
+        worth = 0.0
+        if n_codes is not None and n_codes[j] > 0:
+            n_levels = gather_levels(crit, target, data, keys, j, s, m, work)
             if n_levels < 2:
                 continue
-            worth = best_levels(crit, data, rules, rows, n_levels, work)
-        elif data.n_classes > 0:
-            worth, low, high, where = scan_classes(
-                crit, data, rules.min_leaf, keys, j, s, m, rows, work
-            )
+            worth = best_levels(crit, target, data, rules, rows, n_levels, work)
         else:
-            worth, low, high, where = scan_numbers(data, rules.min_leaf, keys, j, s, m, rows)
-        if worth <= _ROUND * (weight if data.n_classes > 0 else risk):
+            if target is not None:
+                worth, low, high, where = scan_numbers(
+                    target, data, rules.min_leaf, keys, j, s, m, rows
+                )
+            if crit is not None:
+                worth, low, high, where = scan_classes(
+                    crit, data, rules.min_leaf, keys, j, s, m, rows, work
+                )
+        if worth <= _ROUND * (risk if data.n_classes == 0 else weight):
             continue
         if data.n_classes == 0:
             worth /= risk
@@ -105,11 +111,11 @@ def find_rules(crit, data, rules, keys, s, n, known, risk, largest, slots, work)
         largest = max(largest, worth)
         slot, held = put(slots, held, worth)
         if slot >= 0:
-            _write(data, slots, slot, j, rows, low, high, where, n_levels, work)
+            _write(data, n_codes, slots, slot, j, rows, low, high, where, n_levels, work)
     return held, largest
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _numbers_known(data, keys, j, s, m):
     if data.unit:
         return m, float(m)
@@ -121,8 +127,8 @@ def _numbers_known(data, keys, j, s, m):
     return rows, weight
 
 
-@jit(_nrt=False)
-def _write(data, slots, slot, j, rows, low, high, where, n_levels, work):
+@jit(_nrt=False, no_cpython_wrapper=True)
+def _write(data, n_codes, slots, slot, j, rows, low, high, where, n_levels, work):
     slots.whole[slot, 0] = j
     slots.whole[slot, 1] = rows
     slots.whole[slot, 2] = where
@@ -130,7 +136,7 @@ def _write(data, slots, slot, j, rows, low, high, where, n_levels, work):
     slots.whole[slot, 4] = low
     slots.real[slot, 1] = np.nan
     slots.real[slot, 2] = 0.0
-    if n_levels > 0:
+    if n_codes is not None and n_levels > 0:
         for a in range(n_levels):
             slots.code[slot, a] = work.level_code[a]
             slots.branch[slot, a] = work.best_side[a]
@@ -139,8 +145,8 @@ def _write(data, slots, slot, j, rows, low, high, where, n_levels, work):
         slots.real[slot, 1] = cut_between(data.values[at + low], data.values[at + high])
 
 
-@jit(_nrt=False)
-def _follow(data, keys, s, m, slots, slot, go):
+@jit(_nrt=False, no_cpython_wrapper=True)
+def _follow(data, n_codes, keys, s, m, slots, slot, go):
     """Send the entries that no rule has sent yet as a slot's rule says; return how many rows."""
     j = slots.whole[slot, 0]
     where, n_levels, low = slots.whole[slot, 2], slots.whole[slot, 3], slots.whole[slot, 4]
@@ -151,7 +157,7 @@ def _follow(data, keys, s, m, slots, slot, go):
         row = key & ROW
         if go[row] != 0:
             continue
-        if n_levels == 0:
+        if n_codes is None or n_levels == 0:
             go[row] = where if key >> SHIFT <= low else -where
         else:
             code = np.int32(data.values[data.start[j] + (key >> SHIFT)])
@@ -164,8 +170,8 @@ def _follow(data, keys, s, m, slots, slot, go):
     return number
 
 
-@jit(_nrt=False)
-def find_surrogates(data, rules, keys, s, n, known, rows, chosen, slots, spare, work):
+@jit(_nrt=False, no_cpython_wrapper=True)
+def find_surrogates(data, n_codes, rules, keys, s, n, known, rows, chosen, slots, spare, work):
     """Send the rows by the chosen rule and fill `spare` with the rules that agree with it best.
 
     Returns (number of surrogates, weight left, weight right, rows without the rule's column).
@@ -174,11 +180,11 @@ def find_surrogates(data, rules, keys, s, n, known, rows, chosen, slots, spare, 
     for i in range(s, s + n):
         go[rows[i]] = 0
     primary = slots.whole[chosen, 0]
-    _follow(data, keys, s, known[primary], slots, chosen, go)
+    _follow(data, n_codes, keys, s, known[primary], slots, chosen, go)
     left, right, number = sent(data, keys, primary, s, known[primary], go)
     heavier = np.int64(0) if left == right else (-1 if left > right else 1)
     lost = n - known[primary]
-    held = 0
+    held = np.int64(0)
     for k in range(spare.order.shape[0]):
         spare.order[k] = k
     if spare.order.shape[0] == 0:
@@ -195,9 +201,9 @@ def find_surrogates(data, rules, keys, s, n, known, rows, chosen, slots, spare, 
             total, most = left_j + right_j, max(left_j, right_j)
         if rows_j < 2 or most >= total:
             continue
-        n_levels = 0
+        n_levels = np.int64(0)
         low, high, where = np.int64(-1), np.int64(-1), np.int64(0)
-        if data.n_codes[j] > 0:
+        if n_codes is not None and n_codes[j] > 0:
             side = heavier if heavier != 0 else 1
             agreement, n_levels, serves = agree_levels(
                 data, rules.compat, keys, j, s, m, go, side, work
@@ -213,20 +219,20 @@ def find_surrogates(data, rules, keys, s, n, known, rows, chosen, slots, spare, 
             continue
         slot, held = put(spare, held, agree)
         if slot >= 0:
-            _write(data, spare, slot, j, 0, low, high, where, n_levels, work)
+            _write(data, n_codes, spare, slot, j, np.int64(0), low, high, where, n_levels, work)
             spare.real[slot, 2] = adjusted
     return held, left, right, lost
 
 
-@jit(_nrt=False)
-def send(data, rules, keys, s, n, known, rows, spare, held, left, right, lost, go):
+@jit(_nrt=False, no_cpython_wrapper=True)
+def send(data, n_codes, rules, keys, s, n, known, rows, spare, held, left, right, lost, go):
     """Send the rows that lack the rule's column; return the side of most weight, 0 if neither."""
     heavier = np.int64(0) if left == right else (-1 if left > right else 1)
     if lost > 0 and rules.use > 0:
         for i in range(held):
             slot = spare.order[i]
             j = spare.whole[slot, 0]
-            spare.whole[slot, 1] = _follow(data, keys, s, known[j], spare, slot, go)
+            spare.whole[slot, 1] = _follow(data, n_codes, keys, s, known[j], spare, slot, go)
         if rules.use == 2 and heavier != 0:
             for i in range(s, s + n):
                 if go[rows[i]] == 0:

@@ -15,10 +15,11 @@ __all__ = ["class_sums", "lower_left", "scan_classes", "scan_numbers", "undivide
 _NEAR = 1e-9  # of the weight: cuts whose running sums come this near the best are weighed exactly
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def class_sums(data, keys, j, s, m, total):
     """Write the weight of every class among the node's entries; return rows and weight."""
-    total[:] = 0.0
+    for k in range(total.shape[0]):
+        total[k] = 0.0
     rows = np.int64(0)
     weight = 0.0
     for i in range(s, s + m):
@@ -30,7 +31,7 @@ def class_sums(data, keys, j, s, m, total):
     return rows, weight
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def worth_of(crit, data, work):
     """Return the worth of dividing ``work.total`` into ``work.left`` and ``work.right``."""
     for k in range(data.n_classes):
@@ -40,7 +41,7 @@ def worth_of(crit, data, work):
     return gain(crit, work.altered, work.altered_left, work.altered_right)
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def undivided(crit, data, work):
     """Return what the criterion gives for a division that leaves one side empty."""
     for k in range(data.n_classes):
@@ -49,7 +50,7 @@ def undivided(crit, data, work):
     return gain(crit, work.altered, work.altered_left, work.altered_right)
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def lower_left(work):
     """Return -1 if the mean class index of what `worth_of` saw is lower on the left, else 1."""
     left, right = work.altered_left, work.altered_right
@@ -62,7 +63,7 @@ def lower_left(work):
     return np.int64(-1) if mean_l / total_l < mean_r / total_r else np.int64(1)
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def scan_classes(crit, data, min_leaf, keys, j, s, m, rows, work):
     """Return (worth, last rank below the cut, first above, side of the low values).
 
@@ -119,15 +120,15 @@ def scan_classes(crit, data, min_leaf, keys, j, s, m, rows, work):
     return best - base, low, high, where
 
 
-@jit(_nrt=False)
-def scan_numbers(data, min_leaf, keys, j, s, m, rows):
+@jit(_nrt=False, no_cpython_wrapper=True)
+def scan_numbers(target, data, min_leaf, keys, j, s, m, rows):
     """Return the same for a target of numbers: the worth is the fall of the sum of squares."""
     simple = data.unit
     sums = whole = 0.0
     for i in range(s, s + m):
         row = keys[j, i] & ROW
         w = 1.0 if simple else data.weight[row]
-        sums += w * data.target[row]
+        sums += w * target[row]
         whole += w
     mean = sums / whole
     best, low, high, where = 0.0, np.int64(-1), np.int64(-1), np.int64(0)
@@ -139,7 +140,7 @@ def scan_numbers(data, min_leaf, keys, j, s, m, rows):
         w = 1.0 if simple else data.weight[row]
         below += 1 if simple else data.copies[row]
         weight_l += w
-        sum_l += w * (data.target[row] - mean)
+        sum_l += w * (target[row] - mean)
         after = keys[j, i + 1] >> SHIFT
         if after == key >> SHIFT or below < min_leaf:
             continue

@@ -11,6 +11,14 @@ import numpy as np
 __all__ = ["GiniShares", "Information", "Twoing"]
 
 
+def _nothing(crit, before, after):
+    return 0.0
+
+
+def _always(crit, terms, total):
+    return np.inf
+
+
 class Information(NamedTuple):
     """Decrease of the weighted entropy ``-sum_k w_k ln(w_k / W)``.
 
@@ -35,11 +43,8 @@ class Information(NamedTuple):
                 fall += right[k] * np.log(right[k] / total_r)
         return fall
 
-    def rise(crit, before, after):  # noqa: D102  # pyright: ignore[reportSelfClsParameterName]
-        return 0.0
-
-    def side(crit, terms, total):  # noqa: D102  # pyright: ignore[reportSelfClsParameterName]
-        return np.inf
+    rise = _nothing
+    side = _always
 
 
 class Twoing(NamedTuple):
@@ -63,11 +68,8 @@ class Twoing(NamedTuple):
             apart += abs(left[k] / total_l - right[k] / total_r)
         return total_l * total_r / (total_l + total_r) * apart * apart / 4.0
 
-    def rise(crit, before, after):  # noqa: D102  # pyright: ignore[reportSelfClsParameterName]
-        return 0.0
-
-    def side(crit, terms, total):  # noqa: D102  # pyright: ignore[reportSelfClsParameterName]
-        return np.inf
+    rise = _nothing
+    side = _always
 
 
 class GiniShares(NamedTuple):

@@ -3,7 +3,7 @@
 With the JIT off the same functions run as plain Python.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,21 +11,28 @@ from numpy.typing import NDArray
 from psephos.kernels._jit import jit
 from psephos.kernels.bins import between
 from psephos.kernels.criteria import most, rise, side
-from psephos.kernels.forest_cuts import (
-    BinSums,
-    clear,
-    cut_categories,
-    cut_counted,
-    cut_sorted,
-    order_rows,
-    tally,
+from psephos.kernels.forest_cuts import BinSums, Classes, add_rows, cut_many
+from psephos.kernels.forest_pairs import (
+    FEW_PAIRS,
+    LIGHT,
+    Pairs,
+    cut_few_pairs,
+    cut_many_pairs,
+    pack_few,
 )
-from psephos.kernels.forest_random import random_cut, random_set, uniform
+from psephos.kernels.forest_random import random_cut, settle, uniform
+from psephos.kernels.forest_sets import (
+    add_categories,
+    clear_categories,
+    cut_categories,
+    random_set,
+)
 from psephos.kernels.tiny_tree import draw
 
-__all__ = ["Grown", "Rule", "Table", "Work", "blank", "grow", "room"]
+__all__ = ["Grown", "Kind", "Rule", "Table", "Work", "blank", "grow", "kind_of", "room"]
 
 _DEPTH = 64  # open nodes at once: the larger child waits, so each is at most half the one below
+_ONES = 0xFFFFFFFF  # the bits of a pair's second class
 
 
 class Table(NamedTuple):
@@ -52,16 +59,30 @@ class Rule(NamedTuple):
     max_features: int
 
 
+class Kind(NamedTuple):
+    """What is compiled: all but one of the first three are None, and so may be the others.
+
+    `pairs`: two classes and whole weights (see `forest_pairs`). `numbers`: of two classes, 0 and
+    1. `classes`: three or more. `best`, or `chance` (m,) uint8: the best cuts, or those of extra
+    trees. `mask` (256,) uint8: some columns are categorical; not with pairs.
+    """
+
+    pairs: Pairs | None
+    numbers: bool | None
+    classes: Classes | None
+    best: bool | None
+    chance: NDArray[np.uint8] | None
+    mask: NDArray[np.uint8] | None
+
+
 class Work(NamedTuple):
     """Scratch of one thread; see `room`."""
 
-    row: NDArray[np.int32]
+    row: NDArray[np.uint32]
     y: NDArray[np.generic]
     w: NDArray[np.float64]
-    key: NDArray[np.int64]
-    spare: NDArray[np.int64]
-    place: NDArray[np.int64]
     code: NDArray[np.uint8]
+    sums: NDArray[np.float64]
     bins: BinSums
     mask: NDArray[np.uint8]
     stack: NDArray[np.int64]
@@ -71,98 +92,147 @@ class Work(NamedTuple):
 class Grown(NamedTuple):
     """A tree: children stand side by side, after their parent.
 
-    `link` (nodes, 4) int32: the column (-1 at a leaf), the first child, the last bin on the left
-    (numeric) and the place in `sets` (categorical, else -1). `numbers` (nodes, 2): the threshold
-    and the decrease of the impurity. `missing_left` (nodes,). `sums` (nodes, C): the weight a
-    class, or the weight and the sum of w y. `sets` (cuts of categories, 256) uint8: 1 on the left.
+    `link` (nodes, 4) int32: the column, the first child, the last bin on the left (numeric) and
+    the place in `sets` (categorical, else -1); at a leaf -1 and what it answers: a class k < C of
+    its own, or C + i with ``sums[i]`` the weight a class; of numbers i, with ``sums[i]`` the weight
+    and the sum of w y. `threshold` (nodes,), NaN at a leaf; `gain` (nodes,) float32, the decrease
+    of the impurity; `missing_left` (nodes,). `sets` (cuts of categories, 256) uint8: 1 on the left.
     """
 
     link: NDArray[np.int32]
-    numbers: NDArray[np.float64]
+    threshold: NDArray[np.float64]
+    gain: NDArray[np.float32]
     missing_left: NDArray[np.bool_]
     sums: NDArray[np.float64]
     sets: NDArray[np.uint8]
 
-    def part(self, start: int, end: int | None = None) -> "Grown":
-        """Return these nodes, as views, and all sets."""
-        span = slice(start, end)
-        return Grown(
-            self.link[span], self.numbers[span], self.missing_left[span], self.sums[span], self.sets
-        )
 
-
-def blank(nodes: int, n_sums: int, sets: int) -> Grown:
-    """Return room for so many nodes and sets; what is not reached takes no memory."""
+def blank(nodes: int, leaves: int, n_sums: int, sets: int) -> Grown:
+    """Return room for so many nodes, leaves and sets; what is not reached takes no memory."""
     return Grown(
         np.empty((nodes, 4), np.int32),
-        np.empty((nodes, 2)),
+        np.empty(nodes),
+        np.empty(nodes, np.float32),
         np.empty(nodes, np.bool_),
-        np.empty((nodes, n_sums)),
+        np.empty((leaves, n_sums)),
         np.empty((sets, 256), np.uint8),
     )
 
 
-def room(m: int, n_sums: int, y: NDArray[np.generic], table: Table) -> Work:
-    """Return scratch for trees of at most m rows, of ``2 m - 1`` nodes and m sets.
-
-    Parameters
-    ----------
-    m : int
-    n_sums : int
-        Totals of a node: 2 for numbers, else the number of classes.
-    y : ndarray
-        The trees' answers are of its type.
-    table : Table
-    """
-    seen, held = np.zeros(256, np.uint8), np.empty(257, np.int64)
-    cells = np.zeros((256, n_sums))
-    return Work(
-        np.empty(m, np.int32),
-        np.empty(m, y.dtype),
-        np.empty(m),
-        np.empty(m, np.int64),
-        np.empty(m, np.int64),
-        np.empty(258, np.int64),
-        np.empty(m, np.uint8),
-        BinSums(cells, np.zeros_like(cells), np.zeros(256, np.int64), seen, held),
-        np.zeros(256, np.uint8),
-        np.empty((_DEPTH, 4), np.int64),
-        np.empty(len(table.n_bins), np.int64),
+def kind_of(m: int, n_classes: int, whole: bool, random: bool, categorical: bool) -> Kind:
+    """Return the kind of trees of at most m rows; `whole`: weights are, and below 2^31 together."""
+    two = n_classes == 2 and whole and not categorical
+    few = np.zeros((3, FEW_PAIRS), np.int32)
+    return Kind(
+        Pairs(*few) if two else None,
+        True if n_classes <= 2 and not two else None,
+        Classes(np.zeros(n_classes), np.zeros(n_classes)) if n_classes > 2 else None,
+        None if random else True,
+        np.empty(m, np.uint8) if random else None,
+        np.empty(256, np.uint8) if categorical else None,
     )
 
 
-@jit(_nrt=False)
-def _all_equal(y, start, end):
-    differ = False
-    for k in range(start + 1, end):
-        differ |= y[k] != y[start]
-    return not differ
+def room(m: int, n_classes: int, y: NDArray[np.generic], kind: Kind, p: int) -> Work:
+    """Return scratch for trees of at most m rows and p columns; their answers are of y's type."""
+    n_sums = n_classes if n_classes > 2 else 2
+    cells: Any = np.zeros(256, np.int64) if kind.pairs else np.zeros((256, n_sums))
+    seen = np.zeros(256, np.uint8)
+    return Work(
+        np.empty(m, np.uint32),
+        np.empty(m, y.dtype),
+        np.empty(0 if kind.pairs else m),
+        np.empty(m, np.uint8),
+        np.empty(n_sums),
+        BinSums(
+            cells, np.zeros(256, np.int64), seen, seen.view(np.uint64), np.empty(257, np.int64)
+        ),
+        np.zeros(256, np.uint8),
+        np.empty((_DEPTH, 4), np.int64),
+        np.empty(p, np.int64),
+    )
 
 
 @jit(_nrt=False, fastmath={"reassoc"})
-def _sum_numbers(y, w, start, end, out):
-    weight = total = 0.0
-    for k in range(start, end):
-        weight += w[k]
-        total += w[k] * y[k]
-    out[0], out[1] = weight, total
+def _total(y, w, start, end, out, pairs, numbers, classes):
+    """Write the totals of a node to out (C,); return its weight and whether all rows are equal."""
+    weight = 0.0
+    pure = False
+    if pairs is not None:
+        total = np.int64(0)
+        for k in range(end - start):
+            total += y[np.uintp(start + k)]
+        out[0], out[1] = total >> 32, total & _ONES
+        weight, pure = out[0], out[1] == 0.0 or out[1] == out[0]
+    if numbers is not None:
+        total, differ = 0.0, False
+        for k in range(start, end):
+            weight += w[k]
+            total += w[k] * y[k]
+            differ |= y[k] != y[start]
+        out[0], out[1], pure = weight, total, not differ
+    if classes is not None:
+        half, held = classes.half, 0
+        out[:] = 0.0
+        half[:] = 0.0
+        for k in range(start, end - 1, 2):  # two sums in turn: adding to one twice in a row waits
+            one, two = np.uintp(k), np.uintp(k + 1)
+            out[y[one]] += w[one]
+            half[y[two]] += w[two]
+        if (end - start) % 2 == 1:
+            out[y[end - 1]] += w[end - 1]
+        for c in range(len(half)):
+            out[c] += half[c]
+            weight += out[c]
+            held += out[c] > 0.0
+        pure = held == 1
+    return weight, pure
 
 
 @jit(_nrt=False)
-def _total(y, w, start, end, out, twin, left):
-    """Write the totals of a node to out (C,)."""
-    if left is None:
-        _sum_numbers(y, w, start, end, out)
-        return
-    out[:] = 0.0
-    for k in range(start, end - 1, 2):  # two sums in turn: adding to one twice in a row waits
-        out[y[k]] += w[k]
-        twin[y[k + 1]] += w[k + 1]
-    if (end - start) % 2 == 1:
-        out[y[end - 1]] += w[end - 1]
-    for c in range(len(left)):
-        out[c] += twin[c]
-        twin[c] = 0.0
+def _part(column, n_bins, low, missing_left, mask, row, y, w, start, end, work):
+    """Bring the rows of the left side to the front, each side in its order.
+
+    Returns
+    -------
+    tuple
+        Where the right side begins, how many rows lack the value, and the first known bin on the
+        right (255 if none).
+    """
+    m, code, spare, spare_y, spare_w = end - start, work.code, work.row, work.y, work.w
+    for k in range(m):
+        code[k] = column[row[np.uintp(start + k)]]
+    missing, following = 0, np.uint8(255)
+    for k in range(m):
+        missing += code[k] == n_bins
+    if mask is not None:
+        for k in range(m):
+            code[k] = mask[code[k]] != 1
+    else:
+        for k in range(m):
+            above = code[k] > low and code[k] != n_bins
+            following = min(following, code[k] if above else np.uint8(255))
+        lack = n_bins if missing_left else 256
+        for k in range(m):
+            code[k] = np.int64(code[k] > low) & np.int64(code[k] != lack)
+    # No branch: which side is next cannot be guessed. Indices without a sign take no test for one.
+    at, spared, one = np.uintp(start), np.uintp(0), np.uintp(1)
+    for k in range(m):
+        here = np.uintp(start + k)
+        right, r, answer = np.uintp(code[k]), row[here], y[here]
+        row[at], y[at], spare[spared], spare_y[spared] = r, answer, r, answer
+        if w is not None:
+            weight = w[here]
+            w[at], spare_w[spared] = weight, weight
+        at += one - right
+        spared += right
+    middle = np.int64(at)
+    for k in range(end - middle):
+        row[middle + k], y[middle + k] = spare[k], spare_y[k]
+    if w is not None:
+        for k in range(end - middle):
+            w[middle + k] = spare_w[k]
+    return middle, missing, following
 
 
 @jit(_nrt=False)
@@ -181,179 +251,161 @@ def _place(low, high, at, following):
 
 
 @jit(_nrt=False)
-def _search(
-    crit, rule, table, row, y, w, start, end, sums, state, work, left, chance, mask
+def grow(
+    crit, rule, table, row, y, w, state, work, tree, pairs, numbers, classes, best, chance, mask
 ):  # fmt: skip
-    """Return the best cut among some columns drawn without replacement.
+    """Grow a tree into the nodes of `tree`; return (nodes, rows of `sums`, sets of categories).
 
-    Columns are drawn until `max_features` have been looked at, and beyond them while all have had
-    one value at the node, as scikit-learn does.
-
-    Returns
-    -------
-    tuple
-        State of the draws, column (-1: none), last bin on the left, threshold, whether missing
-        values go left, decrease of the impurity. The set of categories is in ``work.mask``.
-    """
-    m, p = end - start, len(table.n_bins)
-    terms, weight = 0.0, sums[0]
-    if left is not None:
-        weight = 0.0
-        for c in range(len(left)):
-            weight += sums[c]
-            terms += rise(crit, 0.0, sums[c])
-    parent = side(crit, terms if left is not None else sums[1], weight)
-    highest = most(crit, weight if left is not None else sums[1])
-    best, f, low, threshold, missing_left = -np.inf, -1, -1, 0.0, False
-    shuffled = work.shuffled
-    looked = varied = 0
-    bins, counting = work.bins, rule.least > 1
-    k = 0 if left is None else len(left)
-    while looked < p and best < highest and (looked < rule.max_features or varied == 0):
-        state, ahead = draw(state, p - looked)
-        g = shuffled[looked + ahead]
-        shuffled[looked + ahead] = shuffled[looked]
-        shuffled[looked] = g
-        looked += 1
-        n_bins, column = table.n_bins[g], table.codes[g]
-        is_set = False
-        if mask is not None:
-            is_set = table.is_category[g]
-            if is_set:
-                present = tally(column, row, y, w, start, end, n_bins, is_set, bins, left)
-                if chance is not None:
-                    worth, several, state = random_set(
-                        crit, rule.least, bins, present, m, sums, weight, state, left, mask
-                    )
-                else:
-                    worth, several = cut_categories(
-                        crit, rule.least, bins, present, m, sums, weight, left, mask
-                    )
-                clear(bins, present)
-                varied += several
-                if worth > best:
-                    best, f = worth, g
-                    for b in range(256):
-                        work.mask[b] = mask[b]
-        if is_set:
-            continue
-        if chance is not None:
-            state, u = uniform(state)
-            base = table.ptr[g]
-            worth, at, wanted, to_left, several = random_cut(
-                crit, rule.least, n_bins, column, table.low[base:], table.high[base:], row, y, w,
-                start, end, sums, weight, u, chance, left, bins.twin[0],
-            )  # fmt: skip
-            varied += several
-            if worth > best:
-                best, f, low, threshold, missing_left = worth, g, at, wanted, to_left
-        else:
-            # Rows cost more to sort than to count, but the bins of a count cost too.
-            if m <= 32 or (k > 0 and 11 * m < min(m, n_bins) * (6 + k) + 260):
-                order_rows(column, row, start, end, n_bins, work.key, work.spare, work.place)
-                worth, at, following, to_left, several = cut_sorted(
-                    crit, rule.least, n_bins, work.key, y, w, start, end, sums, weight, terms, left
-                )
-            else:
-                present = tally(column, row, y, w, start, end, n_bins, counting, bins, left)
-                worth, at, following, to_left, several = cut_counted(
-                    crit, rule.least, n_bins, bins, present, m, sums, weight, terms, left
-                )
-                clear(bins, present)
-            varied += several
-            if worth > best:
-                best, f, low, missing_left, threshold = worth, g, n_bins - 1, to_left, np.inf
-                if following < n_bins:
-                    base = table.ptr[g]
-                    low, threshold = _place(table.low[base:], table.high[base:], at, following)
-    return state, f, low, threshold, missing_left, best - parent
-
-
-@jit(_nrt=False)
-def _part(column, n_bins, low, missing_left, is_set, mask, row, y, w, start, end, work):
-    """Bring the rows of the left side to the front, each side in its order.
-
-    Returns
-    -------
-    tuple
-        Where the right side begins, and how many rows lack the value.
-    """
-    at, spared, missing = start, 0, 0
-    side, spare, spare_y, spare_w = work.code, work.row, work.y, work.w
-    if is_set:
-        for k in range(start, end):
-            code = column[row[k]]
-            missing += code == n_bins
-            side[k - start] = mask[code] != 1
-    else:
-        lack = n_bins if missing_left else 256
-        for k in range(start, end):
-            code = np.int64(column[row[k]])
-            missing += code == n_bins
-            side[k - start] = np.int64(code > low) & np.int64(code != lack)
-    for k in range(start, end):  # no branch: which side is next cannot be guessed
-        right = np.int64(side[k - start])
-        r, answer, weight = row[k], y[k], w[k]
-        row[at], y[at], w[at] = r, answer, weight
-        spare[spared], spare_y[spared], spare_w[spared] = r, answer, weight
-        at += 1 - right
-        spared += right
-    for k in range(spared):
-        row[at + k], y[at + k], w[at + k] = spare[k], spare_y[k], spare_w[k]
-    return at, missing
-
-
-@jit(_nrt=False)
-def grow(crit, rule, table, row, y, w, state, work, tree, left, chance, mask):
-    """Grow a tree into the nodes of `tree`; return (nodes, sets of categories).
+    At a node columns are drawn without replacement until `max_features` have been looked at, and
+    beyond them while all have had one value there, as scikit-learn does.
 
     Parameters
     ----------
     crit : criterion
     rule : Rule
     table : Table
-    row, y, w : (m,) int32, (m,) int32 or float64, (m,) float64
-        Rows of the tree, their answers and positive weights; they change places.
+    row, y, w : (m,) uint32, (m,), (m,) float64
+        Rows of the tree, their answers (pairs int64, numbers float64, classes uint32) and positive
+        weights (of pairs None); they change places.
     state : uint64
         Where the draws begin.
     work, tree : Work, Grown
         Of `room` and `blank`; `tree` is the result.
-    left : (n_classes,) float64 or None
-        Scratch; None for numbers, which `crit` must be for.
-    chance : (m,) uint8 or None
-        Scratch; None: the best cuts; else those of extra trees.
-    mask : (256,) uint8 or None
-        Scratch; None: no column is categorical. What is None is known while compiling, and leaves
-        its part out.
+    pairs, numbers, classes, best, chance, mask
+        See `Kind`. What is None is known while compiling, and leaves its part out: only tests for
+        what is not None do so.
     """
-    link, numbers, sums, missing_left = tree.link, tree.numbers, tree.sums, tree.missing_left
-    stack, chosen, n_sets = work.stack, work.mask, 0
-    for j in range(len(work.shuffled)):  # a tree must not depend on those before it
-        work.shuffled[j] = j
+    # One function and few places for each step: what is called is compiled once more in here.
+    link, sums, bins, shuffled, stack = tree.link, work.sums, work.bins, work.shuffled, work.stack
+    p, least, n_sums = len(shuffled), rule.least, len(work.sums)
+    chosen, n_sets, told, nodes, top = work.mask, 0, 0, 1, 1
+    for j in range(p):  # a tree must not depend on those before it
+        shuffled[j] = j
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, len(row), 0
-    top, nodes = 1, 1
     while top > 0:
         top -= 1
         node, start, end, depth = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
-        _total(y, w, start, end, sums[node], work.bins.twin[0], left)
-        link[node, 0], link[node, 1], link[node, 2], link[node, 3] = -1, 0, 0, -1
-        numbers[node, 0], numbers[node, 1], missing_left[node] = np.nan, 0.0, False
         m = end - start
-        if depth >= rule.max_depth or m < rule.min_split or m < 2 * rule.least:
-            continue
-        if _all_equal(y, start, end):
-            continue
-        state, f, low, threshold, to_left, gain = _search(
-            crit, rule, table, row, y, w, start, end, sums[node], state, work, left, chance, mask
-        )
+        weight, pure = _total(y, w, start, end, sums, pairs, numbers, classes)
+        f, at, threshold, to_left, worth_most = -1, -1, np.nan, False, -np.inf
+        parent = 0.0
+        if not (pure or depth >= rule.max_depth or m < rule.min_split or m < 2 * least):
+            # ---------------------------------------------------------------- the best column
+            terms, small, extent = 0.0, False, weight
+            if classes is not None:
+                for c in range(n_sums):
+                    terms += rise(crit, 0.0, sums[c])
+                parent = side(crit, terms, weight)
+            else:
+                parent = side(crit, sums[1], weight)
+                extent = sums[1]
+            highest = most(crit, extent)
+            if best is not None:  # noqa: SIM102 (joined, the tests would leave nothing out)
+                if pairs is not None:
+                    small = m <= FEW_PAIRS and weight < LIGHT
+                    if small:
+                        pack_few(y, start, m, pairs.pack)
+            looked = varied = 0
+            while looked < p and worth_most < highest:
+                if looked >= rule.max_features and varied > 0:
+                    break
+                state, ahead = draw(state, p - looked)
+                g = shuffled[looked + ahead]
+                shuffled[looked + ahead] = shuffled[looked]
+                shuffled[looked] = g
+                looked += 1
+                n_bins, column = table.n_bins[g], table.codes[g]
+                worth, here, wanted, left, several = -np.inf, -1, np.nan, False, 0
+                done = False
+                if mask is not None:
+                    done = table.is_category[g]
+                    if done:
+                        present = add_categories(
+                            column, row, y, w, start, end, n_bins, bins, numbers, classes
+                        )
+                        if chance is not None:
+                            worth, several, state = random_set(
+                                crit, least, bins, present, m, sums, weight, state,
+                                numbers, classes, mask,
+                            )  # fmt: skip
+                        if best is not None:
+                            worth, several = cut_categories(
+                                crit, least, bins, present, m, sums, weight, numbers, classes, mask
+                            )
+                        clear_categories(bins, present)
+                        if worth > worth_most:
+                            for b in range(256):
+                                chosen[b] = mask[b]
+                if not done:
+                    if chance is not None:
+                        state, u = uniform(state)
+                        base = table.ptr[g]
+                        worth, here, wanted, left, several = random_cut(
+                            crit, least, n_bins, column, table.low[base:], table.high[base:], row,
+                            y, w, start, end, sums, weight, u, chance, pairs, numbers, classes,
+                        )  # fmt: skip
+                    if best is not None:
+                        if pairs is not None:
+                            if small:
+                                worth, here, left, several = cut_few_pairs(
+                                    crit, least, n_bins, column, row, start, m, weight, sums[1],
+                                    pairs,
+                                )  # fmt: skip
+                            else:
+                                worth, here, left, several = cut_many_pairs(
+                                    crit, least, n_bins, column, row, y, start, end, weight,
+                                    sums[1], bins,
+                                )  # fmt: skip
+                        if w is not None:
+                            add_rows(
+                                column, row, y, w, start, end, least > 1, bins, numbers, classes
+                            )
+                            worth, here, left, several = cut_many(
+                                crit, least, n_bins, bins, m, sums, weight, terms,
+                                numbers, classes,
+                            )  # fmt: skip
+                varied += several
+                if worth > worth_most:
+                    worth_most, f, at, threshold, to_left = worth, g, here, wanted, left
+        # -------------------------------------------------------------------- what becomes of it
+        link[node, 0], link[node, 1], link[node, 2], link[node, 3] = f, nodes, at, -1
         if f < 0:
+            tree.threshold[node], tree.gain[node], tree.missing_left[node] = np.nan, 0.0, False
+            named = False
+            if numbers is None and pure:
+                named = True
+                for c in range(n_sums):
+                    if sums[c] > 0.0:
+                        link[node, 1] = c
+            if not named:
+                link[node, 1] = told if numbers is not None else n_sums + told
+                if pairs is not None:
+                    sums[0] -= sums[1]
+                for c in range(n_sums):
+                    tree.sums[told, c] = sums[c]
+                told += 1
             continue
-        n_bins, is_set = table.n_bins[f], table.is_category[f]
-        if is_set:
-            to_left = chosen[n_bins] == 1
-        middle, missing = _part(
-            table.codes[f], n_bins, low, to_left, is_set, chosen, row, y, w, start, end, work
-        )
+        n_bins, column, is_set = table.n_bins[f], table.codes[f], False
+        middle, missing, following = start, 0, np.uint8(255)
+        if mask is not None:
+            is_set = table.is_category[f]
+            if is_set:
+                to_left = chosen[n_bins] == 1
+                middle, missing, following = _part(
+                    column, n_bins, at, to_left, chosen, row, y, w, start, end, work
+                )
+        if not is_set:
+            middle, missing, following = _part(
+                column, n_bins, at, to_left, None, row, y, w, start, end, work
+            )
+            at_end = following == 255  # only missing values are on the right
+            low, high = table.low[table.ptr[f] :], table.high[table.ptr[f] :]
+            if at_end:
+                at, threshold = n_bins - 1, np.inf
+            elif best is not None:
+                at, threshold = _place(low, high, at, following)
+            elif chance is not None:
+                at, threshold = settle(low, high, at, following, threshold)
         if missing == 0:  # nothing was learned of missing values: they follow the most rows
             to_left = middle - start > end - middle
         if is_set:
@@ -361,15 +413,14 @@ def grow(crit, rule, table, row, y, w, state, work, tree, left, chance, mask):
                 tree.sets[n_sets, b] = to_left if chosen[b] == 2 else chosen[b] == 1
             link[node, 3] = n_sets
             n_sets += 1
-        link[node, 0], link[node, 1], link[node, 2] = f, nodes, low
-        numbers[node, 0], numbers[node, 1], missing_left[node] = threshold, gain, to_left
-        first = 1 if middle - start >= end - middle else 0  # the smaller child is opened first
-        for child in range(2):
-            right = (child + first + 1) % 2
-            stack[top, 0] = nodes + right
-            stack[top, 1] = middle if right else start
-            stack[top, 2] = end if right else middle
-            stack[top, 3] = depth + 1
+        link[node, 2] = at
+        tree.threshold[node], tree.missing_left[node] = threshold, to_left
+        tree.gain[node] = worth_most - parent
+        smaller = 1 if middle - start >= end - middle else 0  # opened first
+        for child in (1 - smaller, smaller):
+            stack[top, 0], stack[top, 3] = nodes + child, depth + 1
+            stack[top, 1] = middle if child == 1 else start
+            stack[top, 2] = end if child == 1 else middle
             top += 1
         nodes += 2
-    return nodes, n_sets
+    return nodes, told, n_sets

@@ -7,8 +7,7 @@ where a column may win; here a cut lies between two values, not between two rows
 import numpy as np
 
 from psephos.kernels._jit import jit
-from psephos.kernels.newton_exact import hits
-from psephos.kernels.newton_gain import loss_of
+from psephos.kernels.newton_exact import better_cut, hits
 
 __all__ = ["code_columns", "scan_codes"]
 
@@ -38,13 +37,11 @@ def code_columns(values, order, known, most, codes, levels, n_levels):
             codes[j, order[j, k]] = count + 1
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _exact_codes(
-    pen, levels, size, codes, rows, forwards, gh, sums, G, H, root, low, high, direction, column,
-    best,
+    pen, levels, size, codes, rows, forwards, gh, sums, G, H, bounds, column, best
 ):  # fmt: skip
     """Do as `exact_split` does, over values; `sums` (>= size + 1, 2) is room."""
-    loss, where, left_missing, chosen = best
     for c in range(size + 1):
         sums[c, 0] = sums[c, 1] = 0.0
     for i in range(len(rows)):
@@ -66,27 +63,14 @@ def _exact_codes(
             if acc_h != 0.0 and acc_h >= pen.least and (over or acc_h >= due):
                 if step > 0.0:
                     due = (np.floor(acc_h / step) + 1.0) * step
-                rest_g, rest_h = G - acc_g, H - acc_h
-                if rest_h >= pen.least:
-                    if backwards:
-                        got = loss_of(pen, rest_g, rest_h, acc_g, acc_h, root, low, high, direction)
-                    else:
-                        got = loss_of(pen, acc_g, acc_h, rest_g, rest_h, root, low, high, direction)
-                    better = got > loss if chosen <= column else not loss > got
-                    if better and got < np.inf:
-                        loss, left_missing, chosen = got, backwards == 1, column
-                        if over:
-                            gap = abs(last) + _F(1e-6)
-                            where = last - gap if backwards else last + gap
-                        else:
-                            where = (v + last) * _F(0.5)
-                            if where == v:
-                                where = last
+                best = better_cut(
+                    pen, acc_g, acc_h, G, H, bounds, backwards, v, last, over, column, best
+                )
             if not over:
                 acc_g += sums[c, 0]
                 acc_h += sums[c, 1]
                 last = v
-    return loss, where, left_missing, chosen
+    return best
 
 
 @jit(_nrt=False)
@@ -130,5 +114,5 @@ def scan_codes(
                 best = (loss[s], split[s], missing_left[s], chosen[s])
                 loss[s], split[s], missing_left[s], chosen[s] = _exact_codes(
                     pen, levels[j], count, mine, inside, absent and count > 1, gh, sums,
-                    totals[s, 0], totals[s, 1], root[s], low[s], high[s], direction[j], j, best,
+                    totals[s, 0], totals[s, 1], (root[s], low[s], high[s], direction[j]), j, best,
                 )  # fmt: skip

@@ -15,6 +15,7 @@ from psephos.kernels.newton_gain import least_of, loss_of
 
 __all__ = [
     "LANES",
+    "better_cut",
     "deal_rows",
     "descend",
     "exact_split",
@@ -67,7 +68,7 @@ def level_totals(slot, gh, packed, sums, whole, size):
         size[s] += 1
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _child(x, node, split, missing_left, first, sets, members):
     if np.isnan(x):
         left = missing_left[node]
@@ -110,11 +111,48 @@ def route(
         slot[i] = node - base if inside else dead
 
 
+@jit(_nrt=False, inline="always")  # called, it takes a tenth longer
+def better_cut(pen, acc_g, acc_h, G, H, bounds, backwards, value, last, over, column, best):
+    """Return `best`, or the cut before `value` where it gains more.
+
+    Gone through are the values up to `last`, of sums `acc_g` and `acc_h`, from the least upwards
+    or, `backwards`, from the greatest downwards; where all are (`over`), `value` is nothing and
+    the cut divides the known from the missing.
+
+    A middle of two neighbours in float32 is one of them. Upwards, the reference then takes the
+    lower one, before which there is no row; where it would break a direction, or with shares, for
+    which there is no reference, the higher one is taken.
+    """
+    root, low, high, direction = bounds
+    loss, where, left_missing, chosen = best
+    rest_g, rest_h = G - acc_g, H - acc_h
+    if rest_h < pen.least:
+        return loss, where, left_missing, chosen
+    if backwards:
+        got = loss_of(pen, rest_g, rest_h, acc_g, acc_h, root, low, high, direction)
+    else:
+        got = loss_of(pen, acc_g, acc_h, rest_g, rest_h, root, low, high, direction)
+    better = got > loss if chosen <= column else not loss > got
+    if better and got < np.inf:
+        loss, left_missing, chosen = got, backwards == 1, column
+        if over:
+            gap = abs(last) + _F(1e-6)
+            where = last - gap if backwards else last + gap
+        else:
+            where = (value + last) * _F(0.5)
+            if where == value:
+                where = last
+            if where == last and not backwards and (pen.constrained or pen.share > 0.0):
+                where = value
+    return loss, where, left_missing, chosen
+
+
 @jit(_nrt=False)
-def exact_split(pen, x, rows, forwards, gh, G, H, root, low, high, direction, column, best):
+def exact_split(pen, x, rows, forwards, gh, G, H, bounds, column, best):
     """Improve `best` (loss, split, missing left, column) by one column of one node.
 
-    `rows` are the node's, in the order of the column `x`, without the missing.
+    `rows` are the node's, in the order of the column `x`, without the missing; `bounds` are the
+    gain of the node, the least and the greatest weight, and the column's direction.
 
     With ``pen.share`` > 0 only cuts are looked at before which the sum of hessians has passed
     another multiple of that share of the node's: its own weighted quantiles.
@@ -123,7 +161,6 @@ def exact_split(pen, x, rows, forwards, gh, G, H, root, low, high, direction, co
     then backwards, the missing go left. Between equal losses the lower column stays, and in a
     column the first found.
     """
-    loss, where, left_missing, chosen = best
     known = len(rows)
     for backwards in range(0 if forwards else 1, 2):
         acc_g = acc_h = 0.0
@@ -138,36 +175,20 @@ def exact_split(pen, x, rows, forwards, gh, G, H, root, low, high, direction, co
             elif v != last and acc_h >= pen.least and acc_h >= due:
                 if step > 0.0:
                     due = (np.floor(acc_h / step) + 1.0) * step
-                rest_g, rest_h = G - acc_g, H - acc_h
-                if rest_h >= pen.least:
-                    if backwards:
-                        got = loss_of(pen, rest_g, rest_h, acc_g, acc_h, root, low, high, direction)
-                    else:
-                        got = loss_of(pen, acc_g, acc_h, rest_g, rest_h, root, low, high, direction)
-                    better = got > loss if chosen <= column else not loss > got
-                    if better and got < np.inf:
-                        loss, left_missing, chosen = got, backwards == 1, column
-                        where = (v + last) * _F(0.5)
-                        if where == v:
-                            where = last
+                best = better_cut(
+                    pen, acc_g, acc_h, G, H, bounds, backwards, v, last, False, column, best
+                )
             acc_g += np.float64(gh[r, 0])
             acc_h += np.float64(gh[r, 1])
             last = v
-        rest_g, rest_h = G - acc_g, H - acc_h
-        if acc_h != 0.0 and acc_h >= pen.least and rest_h >= pen.least:
-            if backwards:
-                got = loss_of(pen, rest_g, rest_h, acc_g, acc_h, root, low, high, direction)
-            else:
-                got = loss_of(pen, acc_g, acc_h, rest_g, rest_h, root, low, high, direction)
-            better = got > loss if chosen <= column else not loss > got
-            if better and got < np.inf:
-                gap = abs(last) + _F(1e-6)
-                loss, left_missing, chosen = got, backwards == 1, column
-                where = last - gap if backwards else last + gap
-    return loss, where, left_missing, chosen
+        if acc_h != 0.0 and acc_h >= pen.least:
+            best = better_cut(
+                pen, acc_g, acc_h, G, H, bounds, backwards, last, last, True, column, best
+            )
+    return best
 
 
-@jit(_nrt=False, fastmath={"contract"})
+@jit(_nrt=False, no_cpython_wrapper=True, fastmath={"contract"})
 def _may_gain(sums, shift, whole, lam, edge, slack, bar):
     """Return whether any cut after the rows of `sums` may gain more than `bar`; `edge` > 0."""
     found = np.int32(0)
@@ -178,11 +199,11 @@ def _may_gain(sums, shift, whole, lam, edge, slack, bar):
         v = _F(np.int32(b)) + lam
         x = abs(_F(np.int32(a >> 32))) + slack
         y = abs(_F(np.int32(b >> 32))) + slack
-        found += np.int32((x * x * v + y * y * u > bar * (u * v)) & (min(u, v) >= edge))
+        found += np.int32((x * x * v + y * y * u > bar * (u * v)) & (u >= edge) & (v >= edge))
     return found > 0
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _may_gain_guarded(sums, shift, whole, lam, edge, slack, bar):
     """Do so where sums of hessians may be too small to tell, or gradients are shrunk."""
     found = np.int32(0)
@@ -191,14 +212,17 @@ def _may_gain_guarded(sums, shift, whole, lam, edge, slack, bar):
         b = whole - a
         u = _F(np.int32(a)) + lam
         v = _F(np.int32(b)) + lam
-        x = max(abs(_F(np.int32(a >> 32))) + slack, _F(0.0))
-        y = max(abs(_F(np.int32(b >> 32))) + slack, _F(0.0))
+        x = abs(_F(np.int32(a >> 32))) + slack
+        y = abs(_F(np.int32(b >> 32))) + slack
+        x = x if x > _F(0.0) else _F(0.0)
+        y = y if y > _F(0.0) else _F(0.0)
+        least = u if u < v else v
         far = x * x * v + y * y * u > bar * (u * v)
-        found += np.int32((far | (min(u, v) <= _F(0.0))) & (min(u, v) >= edge))
+        found += np.int32((far | (least <= _F(0.0))) & (least >= edge))
     return found > 0
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def hits(pen, sums, partial, missing, whole, size, root, best, scale_g, scale_h):
     """Return whether any cut after the rows of `sums` may gain more than `best`.
 
@@ -210,20 +234,23 @@ def hits(pen, sums, partial, missing, whole, size, root, best, scale_g, scale_h)
     lam = pen.lam * scale_h - error
     edge = pen.least * scale_h - error + lam
     # A weight that is bounded may gain by what alpha would have taken: see `gain_of`.
-    plain = pen.step == 0.0 and not pen.constrained
-    shrunk = pen.alpha * scale_g * (1.0 - 1e-6) if plain else 0.0
+    free = pen.step == 0.0 and not pen.constrained
+    shrunk = pen.alpha * scale_g * (1.0 - 1e-6) if free else 0.0
     slack = _F(error - shrunk)
     edge -= 1e-6 * abs(edge)
-    if edge > 0.0 and shrunk == 0.0:
-        if _may_gain(sums, np.int64(0), whole, _F(lam), _F(edge), slack, bar):
+    plain = edge > 0.0 and shrunk == 0.0
+    for side in range(2 if partial else 1):
+        shift = missing if side else np.int64(0)
+        if plain:
+            found = _may_gain(sums, shift, whole, _F(lam), _F(edge), slack, bar)
+        else:
+            found = _may_gain_guarded(sums, shift, whole, _F(lam), _F(edge), slack, bar)
+        if found:
             return True
-        return partial and _may_gain(sums, missing, whole, _F(lam), _F(edge), slack, bar)
-    if _may_gain_guarded(sums, np.int64(0), whole, _F(lam), _F(edge), slack, bar):
-        return True
-    return partial and _may_gain_guarded(sums, missing, whole, _F(lam), _F(edge), slack, bar)
+    return False
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _deal(rows, slot, packed, at, sums):
     """Add each row to the running sums of its slot."""
     for k in range(len(rows)):
@@ -247,7 +274,7 @@ def deal_rows(order, slot, start, at, out):
         at[s] = np.uint32(q + _U(1))
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _deal_side_by_side(order, four, size, slot, packed, at, sums):
     """Do so for four columns at once, as far as all of them have known values."""
     o0, o1, o2, o3 = order[four[0]], order[four[1]], order[four[2]], order[four[3]]
@@ -333,5 +360,5 @@ def scan_columns(
                     best = (loss[s], split[s], missing_left[s], chosen[s])
                     loss[s], split[s], missing_left[s], chosen[s] = exact_split(
                         pen, values[j], dealt[near:end], forwards, gh, totals[s, 0], totals[s, 1],
-                        root[s], low[s], high[s], direction[j], j, best,
+                        (root[s], low[s], high[s], direction[j]), j, best,
                     )  # fmt: skip

@@ -55,7 +55,8 @@ def weight_of(pen, G, H, low, high):
         w = pen.step if w > 0.0 else -pen.step
     w = _F(w)
     if pen.constrained:
-        w = max(low, min(high, w))
+        w = high if w > high else w
+        w = low if w < low else w
     return w
 
 
@@ -66,7 +67,7 @@ def weigh(pen, sums, low, high, out):
         out[i] = weight_of(pen, sums[i, 0], sums[i, 1], low[i], high[i])
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, inline="always")
 def _gain_of_weight(pen, G, H, w):
     if H <= 0.0:
         return _F(0.0)
@@ -74,35 +75,43 @@ def _gain_of_weight(pen, G, H, w):
     return -(_F(2.0) * G * w + (H + _F(pen.lam)) * (w * w))
 
 
+@jit(_nrt=False, inline="always")
+def _gain_of_best(pen, G, H):
+    """Return the gain of the weight that is best where none is bounded."""
+    if H <= 0.0:
+        return _F(0.0)
+    t = _threshold(G, pen.alpha)
+    return _F(t * t) / _F(H + pen.lam)
+
+
 @jit(_nrt=False)
 def gain_of(pen, G, H, low, high):
     """Return the float32 gain of a leaf."""
-    if H <= 0.0:
-        return _F(0.0)
     if pen.step == 0.0 and not pen.constrained:
-        t = _threshold(G, pen.alpha)
-        return _F(t * t) / _F(H + pen.lam)
+        return _gain_of_best(pen, G, H)
     return _gain_of_weight(pen, G, H, weight_of(pen, G, H, low, high))
 
 
 @jit(_nrt=False)
 def loss_of(pen, left_G, left_H, right_G, right_H, root, low, high, direction):
     """Return what a split gains over no split; -inf where it breaks its column's direction."""
-    if not pen.constrained:
-        left = gain_of(pen, left_G, left_H, low, high)
-        return (left + gain_of(pen, right_G, right_H, low, high)) - root
+    if pen.step == 0.0 and not pen.constrained:
+        left = _gain_of_best(pen, left_G, left_H)
+        return (left + _gain_of_best(pen, right_G, right_H)) - root
     left_w = weight_of(pen, left_G, left_H, low, high)
     right_w = weight_of(pen, right_G, right_H, low, high)
-    if (direction > 0 and left_w > right_w) or (direction < 0 and left_w < right_w):
+    against = (direction > 0 and left_w > right_w) or (direction < 0 and left_w < right_w)
+    if pen.constrained and against:
         return _F(-np.inf)
     left = _gain_of_weight(pen, left_G, left_H, left_w)
     return (left + _gain_of_weight(pen, right_G, right_H, right_w)) - root
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, inline="always")
 def least_of(root, best):
     """Return what the gains of two sides must exceed together, less what float32 rounds away."""
-    return (np.float64(root) + np.float64(max(best, _F(1e-6)))) * (1.0 - 1e-5)
+    floor = best if best > _F(1e-6) else _F(1e-6)
+    return (np.float64(root) + np.float64(floor)) * (1.0 - 1e-5)
 
 
 @jit(_nrt=False)

@@ -2,9 +2,11 @@
 
 Gradient and hessian of a row, rounded to whole numbers, share 64 bits: a bin of a histogram costs
 one addition a row, sums are exact, and a child's histogram is its parent's less its sibling's.
-Nodes are grown depth first, so that no more histograms are held than the tree is deep. Bins are
-bounded in vectors first, as in `newton_exact`; columns that may beat the best split known are gone
-through in full.
+Nodes are grown depth first, the child of fewer rows before its sibling, so that no more histograms
+are held than rows can be halved. Bins are bounded in vectors first, as in `newton_exact`; columns
+that may beat the best split known are gone through in full.
+
+`categories` and `draw` are None where there are none: their part is then not compiled.
 """
 
 import numpy as np
@@ -13,10 +15,34 @@ from psephos.kernels._jit import jit
 from psephos.kernels.newton_exact import hits
 from psephos.kernels.newton_gain import gain_of, loss_of, weight_of
 
-__all__ = ["BINS", "WIDTH", "grow_hist", "lay_out", "leaf_answers"]
+__all__ = [
+    "BEGIN",
+    "BINS",
+    "CUT",
+    "END",
+    "FEATURE",
+    "FIRST",
+    "HIGH",
+    "LOSS",
+    "LOW",
+    "MISSING_LEFT",
+    "WIDTH",
+    "best_split",
+    "divide_node",
+    "fill",
+    "grow_hist",
+    "lay_out",
+    "leaf_answers",
+    "make_leaf",
+    "make_root",
+    "search_node",
+    "take_away",
+]
 
 BINS = 256
 WIDTH = 8  # columns whose codes stand side by side
+FEATURE, CUT, MISSING_LEFT, FIRST, BEGIN, END = range(6)  # of a node, in whole numbers
+LOSS, LOW, HIGH = range(3)  # in float32
 _F = np.float32
 _U = np.uintp
 _LEAST_LOSS = _F(1e-6)
@@ -31,7 +57,7 @@ def lay_out(codes, out):
             out[block, i, lane] = codes[j, i]
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _add_eight(codes, rows, packed, h0, h1, h2, h3, h4, h5, h6, h7):
     for i in range(len(rows)):
         r = _U(rows[i])
@@ -47,7 +73,7 @@ def _add_eight(codes, rows, packed, h0, h1, h2, h3, h4, h5, h6, h7):
         h7[_U(c[7])] += v
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _add_four(codes, rows, packed, h0, h1, h2, h3):
     for i in range(len(rows)):
         r = _U(rows[i])
@@ -59,8 +85,8 @@ def _add_four(codes, rows, packed, h0, h1, h2, h3):
         h3[_U(c[3])] += v
 
 
-@jit(_nrt=False)
-def _fill(codes, p, rows, packed, hist):
+@jit(_nrt=False, inline="always")
+def fill(codes, p, rows, packed, hist):
     """Make the histograms (blocks * WIDTH, BINS) of some rows."""
     for j in range(hist.shape[0]):
         for b in range(BINS):
@@ -76,22 +102,23 @@ def _fill(codes, p, rows, packed, hist):
             _add_four(codes[block], rows, packed, hist[j], hist[j + 1], hist[j + 2], hist[j + 3])
 
 
-@jit(_nrt=False)
-def _take_away(hist, other):
+@jit(_nrt=False, inline="always")
+def take_away(hist, other):
+    """Subtract histograms, in place."""
     for j in range(hist.shape[0]):
         a, b = hist[j], other[j]
         for k in range(BINS):
             a[k] -= b[k]
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, inline="always")
 def _parts(packed, scale_g, scale_h):
     """Return (G, H) of a packed sum."""
     g = packed >> 32
     return np.float64(g) / scale_g, np.float64(packed - (g << 32)) / scale_h
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _numeric_split(pen, sums, missing, whole, scale, bounds, column, best):
     """Improve `best` (loss, column, bin, missing left) by a column's running sums over bins."""
     root, low, high, direction = bounds
@@ -115,12 +142,11 @@ def _numeric_split(pen, sums, missing, whole, scale, bounds, column, best):
     return loss, chosen, where, left_missing
 
 
-@jit(_nrt=False)
-def _category_split(
-    pen, hist, size, missing, whole, scale, bounds, column, best, order, ratio, lut
-):
+@jit(_nrt=False, no_cpython_wrapper=True)
+def _category_split(pen, hist, size, missing, whole, scale, bounds, column, best, categories):
     """Do so by a column of categories; write the first child's bins to `lut` (BINS,)."""
     root, low, high, _ = bounds
+    order, ratio, lut = categories
     loss, chosen, where, left_missing = best
     present = 0
     for b in range(size):
@@ -143,7 +169,7 @@ def _category_split(
             right_g, right_h = _parts(whole - left, scale[0], scale[1])
             if left_h < pen.least or right_h < pen.least:
                 continue
-            got = loss_of(pen, left_g, left_h, right_g, right_h, root, low, high, 0)
+            got = loss_of(pen, left_g, left_h, right_g, right_h, root, low, high, np.int64(0))
             if got > loss and got < np.inf:
                 heavier = left_h >= right_h
                 loss, chosen, where, found = got, column, 0, k
@@ -157,12 +183,12 @@ def _category_split(
 
 
 @jit(_nrt=False)
-def best_split(pen, hist, columns, n_bins, direction, whole, scale, bounds, room):
+def best_split(pen, hist, columns, n_bins, direction, whole, scale, bounds, sums, categories):
     """Return (loss, column, bin, missing left) of a node's best split; the column is -1 if none.
 
-    `room`: (running sums (BINS,), order (BINS,), ratio (BINS,), lut (BINS,)).
+    `sums` (BINS,) is room. `categories`: None, or room (order (BINS,), ratio (BINS,)) and the
+    bins of the first child (BINS,), a result if the best column is of categories.
     """
-    sums, order, ratio, lut = room
     root = bounds[0]
     best = (_F(0.0), np.int64(-1), np.int64(0), np.bool_(False))
     for c in range(len(columns)):
@@ -170,9 +196,9 @@ def best_split(pen, hist, columns, n_bins, direction, whole, scale, bounds, room
         size = abs(n_bins[j])
         mine = hist[j]
         here = bounds[0], bounds[1], bounds[2], direction[j]
-        if n_bins[j] < 0:  # categories
+        if categories is not None and n_bins[j] < 0:
             best = _category_split(
-                pen, mine, size, mine[size], whole, scale, here, j, best, order, ratio, lut
+                pen, mine, size, mine[size], whole, scale, here, j, best, categories
             )
             continue
         total = np.int64(0)
@@ -188,7 +214,7 @@ def best_split(pen, hist, columns, n_bins, direction, whole, scale, bounds, room
     return best
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, inline="always")
 def _divide(codes, lut, rows, spare):
     """Move rows whose code is in `lut` to the front, each side in its order; return how many."""
     kept = _U(0)
@@ -205,7 +231,7 @@ def _divide(codes, lut, rows, spare):
     return np.int64(kept)
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _draw(seed, node, columns, count, out):
     """Draw `count` of the columns for a node, increasing, by selection sampling."""
     state = np.uint64(seed) + np.uint64(node) * np.uint64(0x9E3779B97F4A7C15)
@@ -225,10 +251,111 @@ def _draw(seed, node, columns, count, out):
     return at
 
 
+@jit(_nrt=False, inline="always")
+def make_leaf(nodes, node):
+    """Take a node's split away."""
+    ints, reals = nodes
+    ints[node, FEATURE], reals[node, LOSS] = -1, 0.0
+    ints[node, CUT] = ints[node, MISSING_LEFT] = ints[node, FIRST] = 0
+
+
+@jit(_nrt=False, inline="always")
+def make_root(nodes, size):
+    """Give all rows to node 0."""
+    ints, reals = nodes
+    make_leaf(nodes, 0)
+    ints[0, BEGIN], ints[0, END] = 0, size
+    reals[0, LOW], reals[0, HIGH] = -np.inf, np.inf
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def search_node(
+    pen, bins, levels, draw, node, depth, hist, scale, sums, categories, own, nodes
+):  # fmt: skip
+    """Write a node's best split to `nodes`, the column -1 if none gains; return its packed sum.
+
+    See `grow_hist`.
+    """
+    n_bins, direction = bins[2], bins[3]
+    ints, reals = nodes
+    last = len(levels[1]) - 1
+    at = depth if depth < last else last
+    columns = levels[0][at, : levels[1][at]]
+    if draw is not None:
+        wanted = max(1, np.int64(draw[0] * len(columns)))
+        columns = own[: _draw(draw[1], node, columns, wanted, own)]
+    whole = np.int64(0)
+    for b in range(BINS):
+        whole += hist[0, b]
+    G, H = _parts(whole, scale[0], scale[1])
+    root = gain_of(pen, G, H, reals[node, LOW], reals[node, HIGH])
+    bounds = root, reals[node, LOW], reals[node, HIGH]
+    if categories is None:
+        best = best_split(
+            pen, hist, columns, n_bins, direction, whole, scale, bounds, sums, None
+        )  # fmt: skip
+    else:
+        room = categories[0], categories[1], categories[2][node]
+        best = best_split(
+            pen, hist, columns, n_bins, direction, whole, scale, bounds, sums, room
+        )  # fmt: skip
+    if best[0] > _LEAST_LOSS:
+        reals[node, LOSS], ints[node, FEATURE], ints[node, CUT], ints[node, MISSING_LEFT] = best
+    return whole
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def divide_node(
+    pen, bins, node, count, hist, whole, rows, spare, scale, lut, categories, nodes
+):  # fmt: skip
+    """Divide a node's rows by its split between its children, the nodes `count` and the next.
+
+    Returns the sums of hessians of the two; if all rows would go to one of them (a side of rows
+    without weight), the node becomes a leaf.
+    """
+    codes, n_bins, direction = bins[1], bins[2], bins[3]
+    ints, reals = nodes
+    j = ints[node, FEATURE]
+    size = abs(n_bins[j])
+    for b in range(BINS):
+        lut[b] = 1 if b <= ints[node, CUT] else 0
+    if categories is not None and n_bins[j] < 0:
+        for b in range(BINS):
+            lut[b] = categories[2][node, b]
+    lut[size] = 1 if ints[node, MISSING_LEFT] else 0
+    mine = rows[ints[node, BEGIN] : ints[node, END]]
+    middle = ints[node, BEGIN] + _divide(codes[j], lut, mine, spare)
+    if middle == ints[node, BEGIN] or middle == ints[node, END]:
+        make_leaf(nodes, node)
+        return 0.0, 0.0
+    ints[node, FIRST] = count
+    one, two = count, count + 1
+    for child in (one, two):
+        make_leaf(nodes, child)
+        reals[child, LOW], reals[child, HIGH] = reals[node, LOW], reals[node, HIGH]
+    ints[one, BEGIN], ints[one, END] = ints[node, BEGIN], middle
+    ints[two, BEGIN], ints[two, END] = middle, ints[node, END]
+    left = np.int64(0)
+    for b in range(size + 1):
+        if lut[b]:
+            left += hist[j, b]
+    left_g, left_h = _parts(left, scale[0], scale[1])
+    right_g, right_h = _parts(whole - left, scale[0], scale[1])
+    if pen.constrained and direction[j] != 0:
+        left_w = weight_of(pen, left_g, left_h, reals[node, LOW], reals[node, HIGH])
+        right_w = weight_of(pen, right_g, right_h, reals[node, LOW], reals[node, HIGH])
+        between = (left_w + right_w) * _F(0.5)
+        if direction[j] > 0:
+            reals[one, HIGH] = reals[two, LOW] = between
+        else:
+            reals[one, LOW] = reals[two, HIGH] = between
+    return left_h, right_h
+
+
 @jit(_nrt=False)
 def grow_hist(
-    pen, bins, levels, by_node, seed, max_depth, rows, spare, packed, scale, hists, room, own,
-    stack, nodes, luts,
+    pen, bins, levels, draw, max_depth, rows, spare, packed, scale, hists, sums, lut, categories,
+    own, stack, nodes,
 ):  # fmt: skip
     """Grow one tree and return its number of nodes.
 
@@ -237,91 +364,56 @@ def grow_hist(
     pen : Penalty
     bins : (blocks (b, n, WIDTH) codes, codes (p, n), n_bins (p,), direction (p,))
         ``-n_bins[j]`` is given for a column of categories; the missing code is ``n_bins[j]``.
-    levels : (level_columns (max_depth, p), level_sizes (max_depth,))
-        Columns of each level.
-    by_node, seed : share of them drawn for each node, and the seed of the draws
+    levels : (level_columns (levels, p), level_sizes (levels,))
+        Columns of each level; the last is of all deeper ones, too.
+    draw : None, or (share of them drawn for each node, seed of the draws)
     rows : (m,) the rows, put into the order of leaves
-    spare, room, own : scratch
     packed, scale : whole gradients and hessians of all rows, and what they were multiplied by
-    hists : (max_depth + 2, blocks * WIDTH, BINS) room for histograms
-    stack : (max_depth + 2, 3) room: node, depth, histogram
-    nodes : (feature, bin, missing_left, first, loss, start, end, low, high), each (capacity,)
-    luts : (capacity, BINS) or (0, BINS): bins of the first child, for splits on categories
+    hists : (h, blocks * WIDTH, BINS) room for histograms
+        h at least max_depth, or the number of times that rows can be halved, and 1.
+    spare, sums, lut, own : room (m,), (BINS,), (BINS,) and (p,)
+    categories : None, or room (order (BINS,), ratio (BINS,)) and a result (capacity, BINS):
+        bins of the first child, for splits on categories
+    stack : (h + 1, 3) room: node, depth, histogram
+    nodes : (ints (capacity, 6), reals (capacity, 3)), results
+        In the order of the numbers above: few arrays, as each that is handed on is compiled.
     """
-    blocks, codes, n_bins, direction = bins
-    feature, cut, missing_left, first, loss, begin, end, low, high = nodes
-    lut = room[3]
-    feature[0], begin[0], end[0] = -1, 0, len(rows)
-    low[0], high[0] = -np.inf, np.inf
-    count, top = 1, 1
+    ints = nodes[0]
+    make_root(nodes, len(rows))
+    enough = 2.0 * pen.least * (1.0 - 1e-9)
+    count, top = np.int64(1), 1  # typed: a literal would have its callees compiled twice
     stack[0, 0], stack[0, 1], stack[0, 2] = 0, 0, 0
-    _fill(blocks, codes.shape[0], rows, packed, hists[0])
+    wanted, place, parent = np.int64(0), np.int64(0), np.int64(-1)  # a histogram to be made
     while top > 0:
+        if wanted >= 0:
+            mine = rows[ints[wanted, BEGIN] : ints[wanted, END]]
+            fill(bins[0], len(own), mine, packed, hists[place])
+            if parent >= 0:  # what is left of the parent's is the sibling's
+                take_away(hists[parent], hists[place])
+            wanted = -1
         top -= 1
         node, depth, at = stack[top, 0], stack[top, 1], stack[top, 2]
-        free = at + 1  # the one pending below it on the stack holds a lower place
         hist = hists[at]
-        j0 = levels[0][depth, 0]
-        whole = np.int64(0)
-        for b in range(abs(n_bins[j0]) + 1):
-            whole += hist[j0, b]
-        G, H = _parts(whole, scale[0], scale[1])
-        columns = levels[0][depth, : levels[1][depth]]
-        if by_node < 1.0:
-            wanted = max(1, np.int64(by_node * len(columns)))
-            columns = own[: _draw(seed, node, columns, wanted, own)]
-        root = gain_of(pen, G, H, low[node], high[node])
-        best = best_split(
-            pen, hist, columns, n_bins, direction, whole, scale,
-            (root, low[node], high[node]), room,
-        )  # fmt: skip
-        if best[1] < 0 or best[0] <= _LEAST_LOSS:
+        whole = search_node(
+            pen, bins, levels, draw, node, depth, hist, scale, sums, categories, own, nodes
+        )
+        if ints[node, FEATURE] < 0:
             continue
-        j, size = best[1], abs(n_bins[best[1]])
-        if n_bins[j] > 0:
-            for b in range(BINS):
-                lut[b] = 1 if b <= best[2] else 0
-        else:
-            for b in range(BINS):
-                luts[node, b] = lut[b]
-        lut[size] = 1 if best[3] else 0
-        mine = rows[begin[node] : end[node]]
-        middle = begin[node] + _divide(codes[j], lut, mine, spare)
-        if middle == begin[node] or middle == end[node]:
-            continue  # a side of rows without weight
-        feature[node], cut[node], missing_left[node], loss[node] = j, best[2], best[3], best[0]
-        first[node] = count
-        one, two = count, count + 1
+        left_h, right_h = divide_node(
+            pen, bins, node, count, hist, whole, rows, spare, scale, lut, categories, nodes
+        )
+        if ints[node, FEATURE] < 0:
+            continue
+        small, large, small_h, large_h = count, count + 1, left_h, right_h
+        if ints[small, END] - ints[small, BEGIN] > ints[large, END] - ints[large, BEGIN]:
+            small, large, small_h, large_h = large, small, right_h, left_h
         count += 2
-        for child in (one, two):
-            feature[child], first[child], loss[child] = -1, 0, 0.0
-            low[child], high[child] = low[node], high[node]
-        begin[one], end[one], begin[two], end[two] = begin[node], middle, middle, end[node]
-        left = np.int64(0)
-        for b in range(size + 1):
-            if lut[b]:
-                left += hist[j, b]
-        left_g, left_h = _parts(left, scale[0], scale[1])
-        right_g, right_h = _parts(whole - left, scale[0], scale[1])
-        if pen.constrained and direction[j] != 0:
-            left_w = weight_of(pen, left_g, left_h, low[node], high[node])
-            right_w = weight_of(pen, right_g, right_h, low[node], high[node])
-            between = (left_w + right_w) * _F(0.5)
-            if direction[j] > 0:
-                high[one] = low[two] = between
-            else:
-                low[one] = high[two] = between
-        enough = 2.0 * pen.least * (1.0 - 1e-9)
-        if depth + 1 == max_depth or max(left_h, right_h) < enough:
+        if depth + 1 == max_depth or (left_h < enough and right_h < enough):
             continue
-        small, large, small_h, large_h = one, two, left_h, right_h
-        if end[one] - begin[one] > end[two] - begin[two]:
-            small, large, small_h, large_h = two, one, right_h, left_h
-        # Of two histograms the smaller is made, the other is what is left of the parent's.
-        place = free if large_h >= enough else at
-        _fill(blocks, codes.shape[0], rows[begin[small] : end[small]], packed, hists[place])
+        # The one pending below this node on the stack holds a lower place.
+        wanted, place, parent = small, at, np.int64(-1)
         if large_h >= enough:
-            _take_away(hist, hists[place])
+            place, parent = at + 1, at
             stack[top, 0], stack[top, 1], stack[top, 2] = large, depth + 1, at
             top += 1
         if small_h >= enough:
@@ -331,17 +423,21 @@ def grow_hist(
 
 
 @jit(_nrt=False)
-def leaf_answers(rows, begin, end, feature, first, gh, count, sums, position):
-    """Write every node's (G, H) to sums (count, 2), and the leaf of each row to `position`."""
+def leaf_answers(pen, rows, gh, count, nodes, sums, weight, position):
+    """Write every node's (G, H) to sums (count, 2), its weight, and the leaf of each row."""
+    ints, reals = nodes
     for node in range(count - 1, -1, -1):
-        if feature[node] >= 0:
+        if ints[node, FEATURE] >= 0:
+            one = ints[node, FIRST]
             for k in range(2):
-                sums[node, k] = sums[first[node], k] + sums[first[node] + 1, k]
+                sums[node, k] = sums[one, k] + sums[one + 1, k]
         else:
             G = H = 0.0
-            for i in range(begin[node], end[node]):
+            for i in range(ints[node, BEGIN], ints[node, END]):
                 r = rows[i]
                 G += np.float64(gh[r, 0])
                 H += np.float64(gh[r, 1])
                 position[r] = node
             sums[node, 0], sums[node, 1] = G, H
+        low, high = reals[node, LOW], reals[node, HIGH]
+        weight[node] = weight_of(pen, sums[node, 0], sums[node, 1], low, high)

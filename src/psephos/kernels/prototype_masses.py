@@ -28,11 +28,13 @@ from psephos.kernels.prototype_vectors import (
     add_special,
     hear,
     put_products,
+    put_rows,
     put_squares,
+    say,
     sum_lanes,
 )
 
-__all__ = ["Crowds", "Reading", "kernel_sums", "said"]
+__all__ = ["Crowds", "Reading", "filled_up", "kernel_sums", "said"]
 
 _Floats = NDArray[np.float64]
 LEAST = 1e-30  # feature weights below are 0: their squares would leave the range of numbers
@@ -171,35 +173,36 @@ def _hear(
     width = tile.shape[0] // size
     half = width // 2
     n_rows = listed.shape[0] if listed.shape[0] else table.shape[0]
-    n_late, here = 0, 0
-    for place in range(n_rows):
-        row = listed[place] if listed.shape[0] else place
-        for part in range(prior.shape[0]):
-            out[row, part] = prior[part]
-        # Scaled rows stand side by side; NaN in a plain column makes their squares NaN.
-        at, norm = here // ROWS * ROWS * (depth - 1) + here, 0.0
-        for k in range(depth - 2):
-            z = (table[row, where[k]] - scaling[0, k]) * scaling[1, k]
-            levels = scaling[4, k]
-            if levels > 0.0 and not (0.0 <= z < levels and math.floor(z) == z):
-                z = math.nan
-            z = (z - scaling[2, k]) * scaling[3, k]
-            if k < plain:
-                norm += z * z
-                x[at + k * ROWS] = z * factor
-            else:
-                x[at + (k + 2) * ROWS] = z
-        x[at + plain * ROWS] = norm
-        x[at + (plain + 1) * ROWS] = 1.0
-        if norm != norm or (expanded and norm > longest):
-            late[n_late] = row
-            n_late += 1
-        else:
-            who[here] = row
-            here += 1
-        if here == 0 or (here < size and place < n_rows - 1):
-            continue
+    n_late = 0
+    for first in range(0, n_rows, size):
+        here = min(size, n_rows - first)
         up = -(-here // ROWS) * ROWS
+        for r in range(up):  # what is filled up is the last row once more
+            place = first + min(r, here - 1)
+            who[r] = listed[place] if listed.shape[0] else place
+        # Scaled rows stand side by side; NaN in a plain column makes their squares NaN.
+        for begin in range(0, up, ROWS):
+            at = begin * depth
+            put_rows(who, begin, where, table, table.shape[1], scaling, depth - 2, x, at, plain,
+                     factor)  # fmt: skip
+            for k in range(plain, depth - 2):
+                levels, to = scaling[4, k], at + (k + 2) * ROWS
+                for r in range(ROWS):
+                    z = (table[who[begin + r], where[k]] - scaling[0, k]) * scaling[1, k]
+                    if levels > 0.0 and not (0.0 <= z < levels and math.floor(z) == z):
+                        z = math.nan
+                    x[to + r] = (z - scaling[2, k]) * scaling[3, k]
+        n_off = 0
+        for r in range(here):
+            row, norm = who[r], x[(r // ROWS * depth + plain) * ROWS + r % ROWS]
+            for part in range(prior.shape[0]):
+                out[row, part] = prior[part]
+            if norm != norm or (expanded and norm > longest):
+                late[n_late + n_off], who[r] = row, -1
+                n_off += 1
+        n_late += n_off
+        if n_off == here:
+            continue
         by_lane[: parts * size * half] = 0
         for p in range((begins.shape[0] - 1) // 2):
             at = p * depth * width
@@ -221,9 +224,9 @@ def _hear(
                               sum_of[e] * size * half)  # fmt: skip
         sum_lanes(by_lane, parts * size, sums)
         for r in range(here):
-            for part in range(parts):
-                out[who[r], part] += sums[part * size + r]
-        here = 0
+            if who[r] >= 0:
+                for part in range(parts):
+                    out[who[r], part] += sums[part * size + r]
     return n_late
 
 
@@ -274,12 +277,12 @@ class Crowds:
         return _lay_out(*self._given, by_column=True)
 
     def add(self, table: _Floats, out: _Floats, prior: _Floats = _NO_PRIOR) -> None:
-        """Add to ``out`` (n, L) what the rows of a table (n, p), contiguous float64, hear.
+        """Add to ``out`` (n, L) what the rows of a table (n, p) hear.
 
         What a row hears does not depend on the other rows, to the bit. A prior (L,) takes the place
         of what ``out`` held.
         """
-        crowd = self._plain
+        crowd, table = self._plain, np.ascontiguousarray(table, dtype=np.float64)
         room = _room(len(table), len(crowd.where), out.shape[1], crowd.panels.dtype)
         late = np.empty(len(table), np.int64)
         n_late = _hear(table, _NO_LIST, late, prior, *crowd, *room, out)
@@ -288,18 +291,28 @@ class Crowds:
 
 
 @jit(_nrt=False)
-def said(sums, kinds, total, mass):
-    """Put ``sums @ kinds`` (n, K) into ``total``, each row's sum into ``mass``, in one order."""
-    for i in range(sums.shape[0]):
-        whole = 0.0
-        for k in range(total.shape[1]):
-            total[i, k] = 0.0
-        for part in range(sums.shape[1]):
-            share = sums[i, part]
-            whole += share
-            for k in range(total.shape[1]):
-                total[i, k] += share * kinds[part, k]
-        mass[i] = whole
+def _say(sums, kinds, out):
+    wide()
+    say(sums, sums.shape[0], sums.shape[1], kinds, kinds.shape[1], out)
+
+
+def filled_up(kinds: _Floats) -> _Floats:
+    """Return kinds of answers (L, K) and a column of ones, filled up for `said`."""
+    length = lanes(np.dtype(np.float64)) // 2
+    n_sums, n = kinds.shape
+    whole = np.zeros((n_sums, -(-(n + 1) // length) * length))
+    whole[:, :n], whole[:, n] = kinds, 1.0
+    return whole
+
+
+def said(sums: _Floats, kinds: _Floats, n_answers: int) -> tuple[_Floats, _Floats]:
+    """Return ``sums @ kinds`` (n, K) and each row's sum (n,), a row alike in any company.
+
+    Kinds are `filled_up`, sums (n, L) contiguous.
+    """
+    out = np.empty((len(sums), kinds.shape[1]))
+    _say(sums, kinds, out)
+    return out[:, :n_answers], out[:, n_answers]
 
 
 def kernel_sums(

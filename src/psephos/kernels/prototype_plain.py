@@ -14,6 +14,8 @@ __all__ = [
     "plain_mass_classes",
     "plain_mass_targets",
     "plain_put",
+    "plain_put_rows",
+    "plain_say",
     "plain_slope_classes",
     "plain_slope_targets",
     "plain_sum_lanes",
@@ -46,6 +48,18 @@ def plain_put(squares):
         plain_add(squares)(tile, at, by_row, 0, depth, panel, panel_at, depth)
 
     return put
+
+
+def plain_put_rows(rows, rows_at, where, table, p, scaling, q, x, at, plain, factor):
+    """Do as ``put_rows``."""
+    centre, inverse, mean, scale = scaling[:4, :plain, None]
+    z = table[rows[rows_at : rows_at + ROWS]][:, where[:plain]].T
+    z = ((z - centre) * inverse - mean) * scale
+    out = x[at : at + (plain + 2) * ROWS].reshape(plain + 2, ROWS)
+    out[:plain], out[plain + 1] = z * factor, 1.0
+    out[plain] = 0.0
+    for one in z:
+        out[plain] += one * one
 
 
 def plain_column(columns, squares):
@@ -152,6 +166,13 @@ def plain_heard(tile, at, n, w, w_at, out, out_at):
     half = width // 2
     here = np.stack([tile[at + r * width :][:half] for r in range(n)])
     out[out_at : out_at + n * half] += (here * w[w_at : w_at + half]).ravel()
+
+
+def plain_say(sums, n, parts, kinds, columns, out):
+    """Do as ``say``."""
+    out[:] = 0.0
+    for k in range(parts):
+        out += sums[:, k, None] * kinds[k]
 
 
 def plain_sum_lanes(by_lane, n, out):

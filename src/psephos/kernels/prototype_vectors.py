@@ -23,6 +23,8 @@ from psephos.kernels.prototype_plain import (
     plain_mass_classes,
     plain_mass_targets,
     plain_put,
+    plain_put_rows,
+    plain_say,
     plain_slope_classes,
     plain_slope_targets,
     plain_sum_lanes,
@@ -42,7 +44,9 @@ __all__ = [
     "mass_classes",
     "mass_targets",
     "put_products",
+    "put_rows",
     "put_squares",
+    "say",
     "slope_classes",
     "slope_targets",
     "sum_lanes",
@@ -309,6 +313,64 @@ def _sum_lanes(c: Code, by_lane, n, out):
     c.loop(n, [], body)
 
 
+def _put_rows(c: Code, rows, rows_at, where, table, p, scaling, q, x, at, plain, factor):
+    double = ir.DoubleType()
+    side = ir.VectorType(double, ROWS)
+    none = ir.Constant(ir.VectorType(ir.IntType(32), ROWS), [0] * ROWS)
+
+    def alike(value):
+        first = c.b.insert_element(
+            ir.Constant(side, ir.Undefined), value, ir.Constant(ir.IntType(32), 0)
+        )
+        return c.b.shuffle_vector(first, ir.Constant(side, ir.Undefined), none)
+
+    def put(value, *offsets):
+        if c.single:
+            value = c.b.fptrunc(value, ir.VectorType(c.kind, ROWS))
+        pointer = c.b.bitcast(c.place(x, at, *offsets), value.type.as_pointer())
+        c.b.store(value, pointer, align=c.dtype.itemsize)
+
+    own = [c.place(table, c.b.mul(c.b.load(c.place(rows, rows_at, r)), p)) for r in range(ROWS)]
+    factors = alike(factor)
+
+    def body(k, sums):
+        column, z = c.b.load(c.place(where, k)), ir.Constant(side, ir.Undefined)
+        for r in range(ROWS):
+            one = c.b.load(c.place(own[r], column))
+            z = c.b.insert_element(z, one, ir.Constant(ir.IntType(32), r))
+        centre, inverse, mean, scale = (
+            alike(c.b.load(c.place(scaling, c.times(q, n), k))) for n in range(4)
+        )
+        z = c.b.fmul(c.b.fsub(z, centre), inverse)
+        z = c.b.fmul(c.b.fsub(z, mean), scale)
+        put(c.b.fmul(z, factors), c.times(k, ROWS))
+        return [c.b.fadd(sums[0], c.b.fmul(z, z))]
+
+    norm = c.loop(plain, [ir.Constant(side, [0.0] * ROWS)], body)[0]
+    put(norm, c.times(plain, ROWS))
+    put(ir.Constant(side, [1.0] * ROWS), c.times(plain, ROWS), ROWS)
+
+
+def _say(c: Code, sums, n, parts, kinds, columns, out):
+    def row(i, _):
+        mine, there = c.place(sums, c.b.mul(i, parts)), c.place(out, c.b.mul(i, columns))
+
+        def column(v, _):
+            at = c.times(v, c.length)
+
+            def part(k, total):
+                here = c.load_one(kinds, c.b.mul(k, columns), at)
+                return [c.add(total[0], c.mul(c.spread(mine, k), here))]
+
+            c.store_one(c.loop(parts, [c.number(0.0)], part)[0], there, at)
+            return []
+
+        c.loop(c.b.sdiv(columns, ir.Constant(ir.IntType(64), c.length)), [], column)
+        return []
+
+    c.loop(n, [], row)
+
+
 def _pick(write: Callable[..., None], plain: Callable[..., None]) -> Any:
     off = numba.config.DISABLE_JIT  # type: ignore[attr-defined]
     return plain if off else make_intrinsic(write)
@@ -323,12 +385,20 @@ add_squares: Any = _pick(_add(True), plain_add(True))
 #: of x side by side, ``x[d, row]``: twelve places to read from would not fit the registers.
 put_products: Any = _pick(_put(False), plain_put(False))
 put_squares: Any = _pick(_put(True), plain_put(True))
+#: (rows, rows_at, where, table, p, scaling, q, x, at, plain, factor): put ROWS rows of a table
+#: (n, p), float64, side by side into x: columns ``where``, each less ``scaling[0]`` times
+#: ``scaling[1]``, less ``scaling[2]`` times ``scaling[3]``, of (5, q), times the factor; after
+#: them the sums of their squares (without it), and ones.
+put_rows: Any = _pick(_put_rows, plain_put_rows)
 #: (tile, at, n, w, w_at, w_too, out, out_at, out_too): put the kernel 2^-e in place of e, and add
 #: ``w kernel`` to ``out[row, lane]``, whose rows are of one vector: each of the two vectors has its
 #: own weights and its own place there. (2^-negligible where e exceeds that.)
 hear: Any = _pick(_hear, plain_hear)
 #: (tile, at, n, w, w_at, out, out_at): the last step once more, for one vector of each row.
 add_heard: Any = _pick(_add_heard, plain_heard)
+#: (sums, n, parts, kinds, columns, out): put ``sums (n, parts) @ kinds (parts, columns)`` into
+#: out, each entry summed in one order; the columns fill whole vectors.
+say: Any = _pick(_say, plain_say)
 #: (by_lane, n, out): the sum of each of n vectors.
 sum_lanes: Any = _pick(_sum_lanes, plain_sum_lanes)
 #: (tile, at, n, x, x_at, stride, panel, panel_at, terms, terms_at): one column that needs a

@@ -9,6 +9,8 @@ from psephos.modelfile import load, save
 if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
     from psephos.models.boosting import (
         AdaBoostClassifier,
+        GradientBoostingClassifier,
+        GradientBoostingRegressor,
         NewtonBoostingClassifier,
         NewtonBoostingRegressor,
         SamBAClassifier,
@@ -37,6 +39,8 @@ __all__ = [
     "CARTRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
     "NewtonBoostingClassifier",
     "NewtonBoostingRegressor",
     "ProsetClassifier",

@@ -18,18 +18,25 @@ from psephos.protocol.pipelines import Shape, prepared
 
 __all__ = [
     "adaboost",
+    "c45",
+    "cart",
     "forest",
     "gradient_boosting",
     "l1_logistic",
     "majority",
     "neighbours",
+    "newton",
     "proset",
+    "psephos_forest",
+    "psephos_gradient",
     "samba",
     "svm",
     "swag",
     "tree",
     "xgboost",
 ]
+
+_HIST_COLUMNS = 1000
 
 
 def majority(params: Params, shape: Shape, seed: int) -> Any:
@@ -109,6 +116,51 @@ def proset(params: Params, shape: Shape, seed: int) -> Any:
 
     found: Any = ProsetClassifier
     return found(categorical_features=_categorical(shape), random_state=seed, **params)
+
+
+def cart(params: Params, shape: Shape, seed: int) -> Any:
+    """Return CART of psephos, pruned by the rule of one standard error."""
+    from psephos.models import CARTClassifier
+
+    found: Any = CARTClassifier
+    settings: Params = {"cp": 1e-4, "one_standard_error": True} | params
+    if not shape.missing:  # a surrogate would only be read where a value is missing
+        settings = {"max_surrogates": 0} | settings
+    return found(categorical_features=_categorical(shape), random_state=seed, **settings)
+
+
+def c45(params: Params, shape: Shape, seed: int) -> Any:
+    """Return C4.5, which draws nothing."""
+    from psephos.models import C45Classifier
+
+    found: Any = C45Classifier
+    return found(categorical_features=_categorical(shape), **params)
+
+
+def psephos_forest(params: Params, shape: Shape, seed: int) -> Any:
+    """Return a random forest of psephos."""
+    from psephos.models import RandomForestClassifier as Forest
+
+    found: Any = Forest
+    return found(categorical_features=_categorical(shape), random_state=seed, **params)
+
+
+def psephos_gradient(params: Params, shape: Shape, seed: int) -> Any:
+    """Return gradient boosting of psephos."""
+    from psephos.models import GradientBoostingClassifier as Boosting
+
+    found: Any = Boosting
+    return found(categorical_features=_categorical(shape), random_state=seed, **params)
+
+
+def newton(params: Params, shape: Shape, seed: int) -> Any:
+    """Return second-order boosting of psephos."""
+    from psephos.models import NewtonBoostingClassifier
+
+    found: Any = NewtonBoostingClassifier
+    # a histogram for each level and column is kept: gigabytes on the widest tables
+    method = "hist" if shape.n_columns <= _HIST_COLUMNS else "exact"
+    return found(method, categorical_features=_categorical(shape), random_state=seed, **params)
 
 
 def adaboost(params: Params, shape: Shape, seed: int) -> Any:

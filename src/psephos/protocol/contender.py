@@ -41,6 +41,8 @@ class Contender:
         Values of a `Choice` that only two classes allow.
     grouped : bool, default=False
         Whether its fit draws folds of its own, and so is told the groups of the rows.
+    default : bool, default=True
+        Whether it takes part if no models are named.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Contender:
     notes: str = ""
     binary_only: Mapping[str, tuple[Any, ...]] = field(default_factory=dict[str, tuple[Any, ...]])
     grouped: bool = False
+    default: bool = True
 
     def drawn(self, which: str, n_classes: int) -> dict[str, Distribution]:
         """Return the distributions of a set, without the values that only two classes allow."""

@@ -121,6 +121,129 @@ _ALL = (
         notes="drawn like the other models; the source's own rule, which prefers fewer columns, is "
         "ProsetSearchCV",
     ),
+    Contender(
+        "cart",
+        "CART",
+        "tree",
+        "psephos",
+        building.cart,
+        _both(
+            {
+                "criterion": Choice(("gini", "entropy")),
+                "min_samples_split": Integers(4, 40),
+                "class_weight": Choice(("balanced",)),  # as with SamBA
+            },
+            {
+                "max_depth": Integers(1, 30),
+                "criterion": Choice(("gini", "entropy")),
+                "min_samples_split": Integers(2, 40),
+                "class_weight": _WEIGHTS,
+            },
+        ),
+        first={"quick": {"class_weight": "balanced"}},
+        notes="grown to cp = 0.0001 and pruned by the 1-SE rule in 10 folds of the training part; "
+        "surrogates, whose columns count as read, only where the table lacks values",
+        grouped=True,
+        default=False,
+    ),
+    Contender(
+        "c45",
+        "C4.5",
+        "tree",
+        "psephos",
+        building.c45,
+        _both(
+            {
+                "confidence": LogUniform(0.01, 0.5),
+                "min_samples_leaf": Integers(1, 10),
+                "class_weight": Choice(("balanced",)),  # as with SamBA
+            },
+            {
+                "confidence": LogUniform(0.001, 0.5),
+                "min_samples_leaf": Integers(1, 20),
+                "binary_splits": Choice((False, True)),
+                "class_weight": _WEIGHTS,
+            },
+        ),
+        first={"quick": {"class_weight": "balanced"}},
+        default=False,
+    ),
+    Contender(
+        "psephos-forest",
+        "Random forest (psephos)",
+        "forest",
+        "psephos",
+        building.psephos_forest,
+        _both(
+            {
+                "max_depth": Integers(2, 10),
+                "min_samples_leaf": Integers(1, 5),
+                "class_weight": Choice(("balanced",)),  # as with SamBA
+            },
+            {
+                "n_estimators": Integers(1, 300),
+                "max_depth": Integers(1, 10),
+                "criterion": Choice(("gini", "entropy")),
+                "class_weight": _WEIGHTS,
+            },
+        ),
+        ensemble=True,
+        first={"quick": {"class_weight": "balanced"}},
+        default=False,
+    ),
+    Contender(
+        "psephos-gradient",
+        "Gradient boosting (psephos)",
+        "boosting",
+        "psephos",
+        building.psephos_gradient,
+        _both(
+            {
+                "n_estimators": Integers(10, 40),
+                "max_depth": Integers(1, 3),
+                "learning_rate": LogUniform(0.05, 0.5),
+                "class_weight": Choice(("balanced",)),  # as with SamBA
+            },
+            {
+                "n_estimators": Integers(1, 300),
+                "max_depth": Integers(1, 10),
+                "loss": Choice(("log_loss", "exponential")),
+                "learning_rate": Uniform(0, 1),
+                "class_weight": _WEIGHTS,
+            },
+        ),
+        ensemble=True,
+        # as with scikit-learn's below
+        first={"quick": {"n_estimators": 30, "learning_rate": 0.2, "class_weight": "balanced"}},
+        binary_only={"loss": ("exponential",)},
+        notes="every cut is looked at",
+        default=False,
+    ),
+    Contender(
+        "newton-boosting",
+        "Newton boosting",
+        "boosting",
+        "psephos",
+        building.newton,
+        _both(
+            {
+                "n_estimators": Integers(20, 100),
+                "max_depth": Integers(1, 6),
+                "learning_rate": LogUniform(0.03, 0.5),
+                "class_weight": Choice(("balanced",)),  # as with SamBA
+            },
+            {
+                "n_estimators": Integers(1, 300),
+                "max_depth": Integers(1, 10),
+                "learning_rate": Uniform(0, 1),
+                "class_weight": _WEIGHTS,
+            },
+        ),
+        ensemble=True,
+        first={"quick": {"n_estimators": 50, "class_weight": "balanced"}},
+        notes="histograms up to 1,000 columns, every cut beyond",
+        default=False,
+    ),
     Contender("majority", "Majority class", "none", "baseline", building.majority, _both({}, {})),
     Contender(
         "l1-logistic",
@@ -257,8 +380,8 @@ CONTENDERS: dict[str, Contender] = {one.name: one for one in _ALL}
 
 
 def default_models() -> tuple[str, ...]:
-    """Return the names of all contenders whose packages are installed."""
-    return tuple(name for name, one in CONTENDERS.items() if one.available)
+    """Return who takes part if no models are named, as far as their packages are installed."""
+    return tuple(n for n, one in CONTENDERS.items() if one.default and one.available)
 
 
 def contenders(models: Sequence[str | Contender] | None) -> list[Contender]:

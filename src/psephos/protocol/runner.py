@@ -60,7 +60,7 @@ def compare(
     y : array-like of shape (n,), optional
         Class labels; a DataTable has its own.
     models : sequence of str or Contender, optional
-        Names from `CONTENDERS`; by default all whose packages are installed.
+        Names from `CONTENDERS`; by default those with `default` whose packages are installed.
     protocol : {'quick', 'samba'} or Protocol, default="quick"
     groups : array-like of shape (n,), optional
         Rows of one group stay together in every split, outer and inner.

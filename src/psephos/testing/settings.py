@@ -14,6 +14,8 @@ from psephos.models import (
     CARTRegressor,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
     NewtonBoostingClassifier,
     NewtonBoostingRegressor,
     ProsetClassifier,
@@ -56,6 +58,7 @@ def small_settings() -> dict[str, Any]:
         "samba-trees": SamBAClassifier(tree, **few),
         "samba-lines": SamBAClassifier(line, **few),
         "samba-bayes": SamBAClassifier(GaussianNB(), **few),
+        **_gradient(),
         **_newton(),
         **_prototypes(),
         **_c45(),
@@ -65,12 +68,31 @@ def small_settings() -> dict[str, Any]:
     }
 
 
+def _gradient() -> dict[str, Any]:
+    few: dict[str, Any] = {"n_estimators": 4, "learning_rate": 0.7, "random_state": 0}
+    return {
+        "gradient": GradientBoostingClassifier(**few),
+        "gradient-hist": GradientBoostingClassifier(tree_method="hist", max_leaf_nodes=5, **few),
+        "gradient-held-out": GradientBoostingClassifier(n_iter_no_change=2, **few),
+        "gradient-sampled": GradientBoostingClassifier(subsample=0.7, max_features=0.5, **few),
+        "gradient-numbers": GradientBoostingRegressor(**few),
+        "gradient-numbers-absolute": GradientBoostingRegressor(loss="absolute_error", **few),
+        "gradient-numbers-huber": GradientBoostingRegressor(loss="huber", **few),
+        "gradient-numbers-quantile": GradientBoostingRegressor(
+            loss="quantile", alpha=0.6, max_depth=None, max_leaf_nodes=6, **few
+        ),
+    }
+
+
 def _newton() -> dict[str, Any]:
     few: dict[str, Any] = {"n_estimators": 4, "max_depth": 3, "random_state": 0}
     return {
         "newton": NewtonBoostingClassifier(**few),
         "newton-hist": NewtonBoostingClassifier("hist", **few),
         "newton-approx": NewtonBoostingClassifier("approx", **few),
+        "newton-lossguide": NewtonBoostingClassifier(
+            "hist", grow_policy="lossguide", max_leaves=5, **few
+        ),
         "newton-held-out": NewtonBoostingClassifier(validation_fraction=0.3, **few),
         "newton-sampled": NewtonBoostingClassifier(
             subsample=0.7, colsample_bytree=0.8, colsample_bylevel=0.8, colsample_bynode=0.8, **few
@@ -97,6 +119,7 @@ def _c45() -> dict[str, Any]:
         "c45-unpruned": C45Classifier(pruning=None, collapse=False, mdl_correction=False),
         "c45-laplace": C45Classifier(3, binary_splits=True, laplace=True, subtree_raising=False),
         "c45-release-8": C45Classifier(release="c45"),
+        "c45-groups": C45Classifier(release="c45", criterion="gain", group_values=True),
         "c45-rules": C45RulesClassifier(random_state=0),
     }
 
@@ -123,6 +146,7 @@ def _cart() -> dict[str, Any]:
         "cart": CARTClassifier(**few),
         "cart-twoing": CARTClassifier(criterion="twoing", surrogate_style="known", cp=0, **few),
         "cart-stays": CARTClassifier(criterion="entropy", use_surrogates="none", **few),
+        "cart-best-first": CARTClassifier(max_leaf_nodes=5, cp=0, **few),
         "cart-numbers": CARTRegressor(**few),
         "cart-numbers-only": CARTRegressor(use_surrogates="only", max_surrogates=1, **few),
     }

@@ -13,7 +13,7 @@ from psephos.kernels.bins import between, bin_columns, code_values
 __all__ = ["MAX_BINS", "Bins"]
 
 MAX_BINS = 255  # of known values; the last code of a byte is for missing ones
-_CELLS = 1 << 18  # values of a block of columns: 2 MiB
+_CELLS = 1 << 15  # values of a block of columns: 256 KiB
 
 _Floats = NDArray[np.float64]
 
@@ -99,9 +99,13 @@ class Bins:
         ptr = np.concatenate([[0], np.cumsum(kept)])
         low, high = np.empty(int(ptr[-1])), np.empty(int(ptr[-1]))
         for start, (lows, highs) in zip(starts, edges, strict=True):
-            here = np.arange(lows.shape[1]) < kept[start : start + len(lows), None]
+            number, width = kept[start : start + len(lows)], lows.shape[1]
             span = slice(int(ptr[start]), int(ptr[start + len(lows)]))
-            low[span], high[span] = lows[here], highs[here]
+            if (number == width).all():
+                low[span], high[span] = lows.ravel(), highs.ravel()
+            else:
+                here = np.arange(width) < number[:, None]
+                low[span], high[span] = lows[here], highs[here]
         return cls(codes, n_bins, ptr, low, high, maps)
 
     @property
@@ -150,10 +154,13 @@ def _bin_block(
     else:
         order = np.argsort(part, axis=1, kind="stable")
         ranked, mass = np.take_along_axis(part, order, 1), weight[order]
-    low, high = np.empty((2, len(part), max_bins))
-    bin_columns(part, ranked, mass, max_bins, np.empty(256), codes, n_bins, low, high)
+    low, high = np.empty((len(part), max_bins)), np.empty((len(part), max_bins))
+    scratch = np.empty(512), np.empty(256, np.int64)
+    bin_columns(part, ranked, mass, max_bins, *scratch, codes, n_bins, low, high)
     most = int(n_bins.max(initial=0))
-    return low[:, :most].copy(), high[:, :most].copy()
+    if most < max_bins:  # what is kept for all blocks is no more than it has to be
+        low, high = low[:, :most].copy(), high[:, :most].copy()
+    return low, high
 
 
 def _category_bins(column: Any, weight: _Floats | None, size: int) -> NDArray[np.uint8]:

@@ -63,7 +63,7 @@ def _joined_labels(parts: Sequence[Labels]) -> Labels:
 def _summaries(rows: Block, eps: float) -> list[QuantileSummary]:
     streams = [SummaryStream(eps, len(rows.y)) for _ in rows.columns]
     for stream, column in zip(streams, rows.columns, strict=True):
-        stream.push(column)
+        stream.push(column, rows.weight)
     return [stream.summary() for stream in streams]
 
 

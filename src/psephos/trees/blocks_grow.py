@@ -119,14 +119,7 @@ class _Growing:
     bins: BlockBins
     scales: Scales
     nodes: list[_Node] = field(default_factory=lambda: [_Node()])
-    room: Any = field(
-        default_factory=lambda: (
-            np.empty(kernel.BINS, np.int64),
-            np.empty(kernel.BINS, np.int64),
-            np.empty(kernel.BINS),
-            np.empty(kernel.BINS, np.uint8),
-        )
-    )
+    room: NDArray[np.int64] = field(default_factory=lambda: np.empty(kernel.BINS, np.int64))
 
     def level(self, moving: Sequence[int], wanted: Sequence[int]) -> Level:
         """Return what holders do: rows of the nodes `moving` move, those of `wanted` are summed."""
@@ -152,7 +145,7 @@ class _Growing:
         columns = np.arange(len(hist))
         loss, column, cut, missing_left = kernel.best_split(
             pen, hist, columns, self.bins.n_bins, self.growth.directions, whole,
-            self.scales, (root, node.low, node.high), self.room,
+            self.scales, (root, node.low, node.high), self.room, None,
         )  # fmt: skip
         if column < 0 or not loss > _LEAST_LOSS:
             return -1

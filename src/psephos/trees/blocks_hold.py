@@ -116,12 +116,12 @@ class DiskHolder:
         self._scratch.close()
 
     def summaries(self, eps: float) -> list[QuantileSummary]:
-        """Return the summary of each column, each row counted once."""
+        """Return the summary of each column, rows counted by their weight."""
         streams = [SummaryStream(eps, self._source.n_rows) for _ in range(self._source.n_features)]
         for block in self._blocks():
 
             def work(j: int, block: Block = block) -> None:
-                streams[j].push(block.columns[j])
+                streams[j].push(block.columns[j], block.weight)
 
             run_blocks(work, len(streams), self._n_jobs)
         return [stream.summary() for stream in streams]

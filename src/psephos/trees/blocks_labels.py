@@ -48,7 +48,8 @@ class Labels:
         Raises
         ------
         PsephosError
-            If a label is missing, a number is not finite, or there are over 1,000 classes.
+            If a label is missing, a number is not finite, a class is a fraction, or there are
+            over 1,000 classes.
         """
         if y.dtype.kind == "f" and not np.isfinite(y).all():
             odd = y[~np.isfinite(y)][0]
@@ -57,6 +58,11 @@ class Labels:
             values = np.asarray(y, dtype=np.float32).astype(np.float64)
             w = np.ones(len(values)) if weight is None else weight
             return cls(True, len(y), {0: float(w.sum()), 1: float((w * values).sum())})
+        if y.dtype.kind == "f" and (y != np.rint(y)).any():
+            raise PsephosError(
+                f"y holds {y[y != np.rint(y)][0]}, a fraction: classes are words or whole numbers; "
+                "to learn numbers use a regressor."
+            )
         classes, code = np.unique(y, return_inverse=True)
         total = np.bincount(code, weight, minlength=len(classes))
         weights = dict(zip(classes.tolist(), total.tolist(), strict=True))

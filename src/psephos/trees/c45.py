@@ -1,6 +1,6 @@
 """C4.5's tree: growing, collapsing and pruning, from a table to a `Tree`."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,10 +8,12 @@ import numpy as np
 import scipy.special
 from numpy.typing import NDArray
 
-from psephos.kernels.c45_grow import ALL_CODES, CUT, Nodes, grow
+from psephos._errors import PsephosError
+from psephos.kernels.c45_groups import groups_for
+from psephos.kernels.c45_grow import ALL_CODES, CUT, GROUPED, Nodes, grow, room_for
 from psephos.kernels.c45_prune import Limit, collapse, prune, reached
 from psephos.kernels.c45_prune_old import prune_old
-from psephos.kernels.c45_worth import TIE, Rule
+from psephos.kernels.c45_worth import TIE, Rule, counts_for
 from psephos.trees.tree import SPREAD, Surrogates, Tree
 
 __all__ = ["C45Options", "grow_c45", "sort_orders"]
@@ -20,6 +22,7 @@ _Floats = NDArray[np.float64]
 _special: Any = scipy.special  # its types say less than they promise
 _ROUNDING = 1e-10  # release 8 compares numbers as they are; ours must not go by rounding
 _TABLED = 1 << 16  # whole numbers whose x log2 x is kept
+_GROUPED = 2000  # categories of which all pairs are compared
 _DEVIATES = (
     (0.0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.0),
     (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.0),
@@ -34,6 +37,10 @@ class C45Options:
     ----------
     release : {'j48', 'c45'}
         The program whose behaviour is meant: Weka's J48, or C4.5 release 8.
+    by_gain : bool
+        Splits are compared by their gain, not by the gain ratio.
+    grouped : bool
+        One branch for each group of categories.
     """
 
     least: float = 2.0
@@ -46,6 +53,8 @@ class C45Options:
     actual_split_value: bool = True
     laplace: bool = False
     release: str = "j48"
+    by_gain: bool = False
+    grouped: bool = False
 
     def limit(self) -> Limit:
         """Return what the pessimistic errors depend on."""
@@ -74,6 +83,7 @@ def grow_c45(
     n_classes: int,
     n_codes: Mapping[int, int],
     options: C45Options,
+    found: Collection[int] = (),
 ) -> Tree:
     """Return the tree of a training table.
 
@@ -88,19 +98,44 @@ def grow_c45(
     n_classes : int
         K, declared: a class without rows counts.
     n_codes : mapping of int to int
-        Declared codes of each column of categories.
+        Codes of each column of categories, declared: a code without rows is an empty branch.
     options : C45Options
+    found : collection of int, default=()
+        Columns whose codes nobody declared: there a code without rows is no code.
+
+    Raises
+    ------
+    PsephosError
+        If a column has too many categories to be grouped.
     """
     X = np.ascontiguousarray(values.T, dtype=np.float64)
     y, weight = np.asarray(y, np.int64), np.asarray(weight, np.float64)
-    nodes = _grown(X, y, weight, n_classes, n_codes, options)
+    kept = {j: np.arange(size, dtype=np.intp) for j, size in n_codes.items()}
+    for j in found:
+        held = np.unique(X[j][~np.isnan(X[j])]).astype(np.intp)
+        if len(held) < n_codes[j]:
+            X = X.copy() if np.shares_memory(X, values) else X
+            X[j] = np.where(np.isnan(X[j]), np.nan, np.searchsorted(held, X[j]))
+            kept[j] = held
+    _refuse_many(kept, options)
+    nodes = _grown(X, y, weight, n_classes, {j: len(held) for j, held in kept.items()}, options)
     if options.collapse:
         collapse(nodes, options.release == "c45")
     if options.pruning:
         by = prune_old if options.release == "c45" else prune
         by(X, y, weight, nodes, options.limit(), options.subtree_raising)
     old, child = reached(nodes)
-    return _as_tree(_taken(nodes, old)._replace(child=child), n_codes, options)
+    return _as_tree(_taken(nodes, old)._replace(child=child), n_codes, kept, options)
+
+
+def _refuse_many(kept: Mapping[int, NDArray[np.intp]], options: C45Options) -> None:
+    """Raise a sentence if a column has too many categories to be grouped."""
+    for j, held in kept.items():
+        if options.grouped and len(held) > _GROUPED:
+            raise PsephosError(
+                f"column {j} has {len(held)} categories: group_values compares all pairs of them, "
+                f"up to {_GROUPED}; unite the rare ones, or leave the column out."
+            )
 
 
 def _grown(
@@ -128,21 +163,34 @@ def _grown(
     old = options.release == "c45"
     rule = Rule(
         n_classes, float(options.least), _ROUNDING if old else TIE, options.mdl_correction,
-        options.binary_splits, options.actual_split_value, old, n_rows,
+        options.binary_splits, options.actual_split_value, old, n_rows, options.by_gain,
+        options.grouped,
     )  # fmt: skip
-    nodes, used = grow(X, y, weight, codes, at, order, known, listed, rule, table)
-    return _taken(Nodes(*nodes), slice(used))
+    most = max(int(codes.max(initial=0)), 1)
+    grown, used, n_groups = grow(
+        X, y, weight, codes if codes.any() else None, at, order, known, listed, rule, table,
+        counts_for(most, n_classes),
+        groups_for(most, n_classes) if options.grouped and codes.any() else None,
+        *room_for(X.shape[1], len(X), len(known), n_classes, old),
+    )  # fmt: skip
+    nodes = Nodes(*grown)
+    return _taken(nodes._replace(groups=nodes.groups[:n_groups].copy()), slice(used))
 
 
 def _taken(nodes: Nodes, which: Any) -> Nodes:
-    arrays: list[Any] = [array[which] for array in nodes]
-    return Nodes(*arrays)
+    arrays: list[Any] = [array[which] for array in nodes[:-1]]
+    return Nodes(*arrays, groups=nodes.groups)
 
 
-def _as_tree(nodes: Nodes, n_codes: Mapping[int, int], options: C45Options) -> Tree:
+def _as_tree(
+    nodes: Nodes,
+    n_codes: Mapping[int, int],
+    kept: Mapping[int, NDArray[np.intp]],
+    options: C45Options,
+) -> Tree:
     inner = nodes.n_children > 0
     numeric = nodes.code == CUT
-    sets = [_branches(nodes, int(i), n_codes) for i in np.flatnonzero(inner & ~numeric)]
+    sets = [_branches(nodes, int(i), n_codes, kept) for i in np.flatnonzero(inner & ~numeric)]
     size = np.zeros(len(inner), np.intp)
     size[inner & ~numeric] = [len(s) for s in sets]
     return Tree(
@@ -163,12 +211,20 @@ def _as_tree(nodes: Nodes, n_codes: Mapping[int, int], options: C45Options) -> T
     )
 
 
-def _branches(nodes: Nodes, node: int, n_codes: Mapping[int, int]) -> NDArray[np.intp]:
-    """Return the branch of every code of a node's column."""
-    codes = np.arange(n_codes[int(nodes.column[node])], dtype=np.intp)
-    if nodes.code[node] == ALL_CODES:
-        return codes
-    return (codes != nodes.code[node]).astype(np.intp)
+def _branches(
+    nodes: Nodes, node: int, n_codes: Mapping[int, int], kept: Mapping[int, NDArray[np.intp]]
+) -> NDArray[np.intp]:
+    """Return the branch of every code of a node's column, -1 for a code that has none."""
+    column, code = int(nodes.column[node]), int(nodes.code[node])
+    held = kept[column]
+    branch = np.arange(len(held), dtype=np.intp)
+    if code <= GROUPED:
+        branch = nodes.groups[GROUPED - code :][: len(held)].astype(np.intp)
+    elif code != ALL_CODES:
+        branch = (branch != code).astype(np.intp)
+    out = np.full(n_codes[column], -1, np.intp)
+    out[held] = branch
+    return out
 
 
 def _answers(nodes: Nodes, options: C45Options) -> _Floats:

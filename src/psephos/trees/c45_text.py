@@ -96,10 +96,12 @@ def _rule_words(
     if len(codes) == 0:
         cut = f"{tree.threshold[node]:.6f}".rstrip("0").rstrip(".")
         return f"{names[column]} {'<=' if branch == 0 else '>'} {cut}"
-    own = np.flatnonzero(codes == branch)
+    own, others = np.flatnonzero(codes == branch), np.flatnonzero(codes == 0)
     if len(own) == 1:
         return f"{names[column]} = {levels[column][int(own[0])]}"
-    return f"{names[column]} != {levels[column][int(np.flatnonzero(codes == 0)[0])]}"
+    if branch == 1 and len(own) + 1 == len(codes) and len(others) == 1:
+        return f"{names[column]} != {levels[column][int(others[0])]}"
+    return f"{names[column]} in {{{', '.join(levels[column][int(code)] for code in own)}}}"
 
 
 def _two(number: float) -> str:

@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.cart_grow import Grown, grow, room, settle
+from psephos.kernels.cart_grow import Grown, grow, grown_of, room, settle, tables
 from psephos.kernels.cart_layout import Cart, Rules, keep_rows, sorted_column
 from psephos.kernels.cart_node import describe
 from psephos.kernels.cart_worth import GiniShares, Information, Twoing
 from psephos.kernels.criteria import Gini
+from psephos.trees.cart_best_first import best_first
 
 __all__ = [
     "CartData",
@@ -44,6 +45,7 @@ class CartSettings:
     min_samples_split: int = 20
     min_samples_leaf: int = 7
     max_depth: int = 30
+    max_leaf_nodes: int | None = None
     max_competitors: int = 4
     max_surrogates: int = 5
     of_known: bool = False
@@ -144,7 +146,6 @@ def prepare(problem: Problem, presorted: Presorted, compat: bool = False) -> Car
         zero_one=bool((loss == zero_one).all()),
         start=presorted.start,
         values=presorted.values,
-        n_codes=presorted.n_codes,
         costs=np.ones(len(presorted.known)) if problem.costs is None else problem.costs,
     )
     return CartData(cart, presorted, centre)
@@ -202,7 +203,18 @@ def grow_tree(
     most = int(n_levels[presorted.n_codes > 0].max(initial=0))
     kind = GiniShares if settings.compat and settings.criterion == "gini" else None
     criterion: Any = (kind or _CRITERIA[settings.criterion])(cart.n_classes)
-    grown = grow(criterion, cart, rules, alpha, keys, known, rows.copy(),
-                 *room(cart, rules, len(rows), most))  # fmt: skip
+    parts = (
+        criterion if cart.n_classes else None,
+        None if cart.n_classes else cart.target,
+        cart,
+        presorted.n_codes if most > 0 else None,
+    )
+    limit = settings.max_leaf_nodes
+    held: Any = grow(*parts, rules, alpha if limit is None else -np.inf, keys, known, rows.copy(),
+                     *room(cart, rules, len(rows), most),
+                     *tables(cart, rules, len(rows), len(known)))  # fmt: skip
+    grown = grown_of(*held)
+    if limit is not None:
+        grown = best_first(grown, limit, alpha, regression=cart.n_classes == 0)
     settle(grown.whole, grown.real)
     return grown

@@ -39,7 +39,7 @@ def prunings(grown: Grown, alpha: float) -> Prunings:
     risk = float(real[0, RISK])
     own = np.where(inner, real[:, COMPLEXITY], -np.inf)
     levels = np.unique(real[inner, COMPLEXITY])[::-1]
-    levels = levels[levels >= alpha]
+    levels = levels[levels > alpha]
     apart = np.append(True, levels[:-1] - levels[1:] > _SAME * risk)[: len(levels)]
     limits = np.append(levels[apart], alpha)  # of equals the largest: a limit prunes what it names
     parent = np.full(len(whole), np.inf)

@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 
 from psephos.kernels._jit import effective_jobs, run_blocks
 from psephos.kernels.criteria import BinaryEntropy, Entropy, Gini, Poisson, Variance
-from psephos.kernels.forest_draws import add_votes, take_rows
-from psephos.kernels.forest_grow import Grown, Rule, Table, blank, grow, room
+from psephos.kernels.forest_draws import add_votes, take_pairs, take_rows
+from psephos.kernels.forest_grow import Grown, Kind, Rule, Table, blank, grow, kind_of, room
 from psephos.trees.bins import Bins
 from psephos.trees.forest_rows import Draws, Rows
 
 __all__ = ["Forest", "Nodes", "grow_forest"]
 
-_MOST_NODES = 2**30  # deep enough for any tree
 _ROWS = 1 << 13  # rows of a block
+_MOST = 2**31  # the weight of pairs is below
 
 _Floats = NDArray[np.float64]
 
@@ -37,6 +37,8 @@ class Nodes:
     missing_left : ndarray of shape (nodes,), bool
     first, second : ndarray of shape (nodes,), intp
         The children; 0 at a leaf.
+    answer : ndarray of shape (nodes,), intp
+        Of a leaf, its row of `Forest.answers`; else -1.
     category_ptr : ndarray of shape (nodes + 1,), intp, or empty if no rule is on categories
     category_left : ndarray, bool
         ``category_left[category_ptr[i]:category_ptr[i + 1]][code]``: the code goes to the first.
@@ -48,6 +50,7 @@ class Nodes:
     missing_left: NDArray[np.bool_]
     first: NDArray[np.intp]
     second: NDArray[np.intp]
+    answer: NDArray[np.intp]
     category_ptr: NDArray[np.intp]
     category_left: NDArray[np.bool_]
 
@@ -60,90 +63,106 @@ class Forest:
     ----------
     bins : Bins
         The columns that they were grown on.
+    first : ndarray of shape (m,), int64
+        The rows of `bins` that they were grown on, in the order of the draws.
     trees : sequence of Grown
     n_classes : int
         0 for numbers.
     center : float
         What was taken from the numbers before.
+    named : bool
+        A leaf of one class names it: such leaves share one answer a class.
     """
 
     bins: Bins
+    first: NDArray[np.int64]
     trees: Sequence[Grown]
     n_classes: int
     center: float
+    named: bool
 
-    def answers(self, tree: int) -> _Floats:
-        """Return (nodes, C): class shares, or the mean number (C = 1)."""
-        sums = self.trees[tree].sums
+    def answers(self) -> _Floats:
+        """Return (rows, C): class shares, or the mean number (C = 1), of leaves.
+
+        First those of one class, if named; then those of the others, tree by tree.
+        """
+        return np.concatenate([self._pure(), *(self._mixed(tree) for tree in self.trees)])
+
+    def _pure(self) -> _Floats:
+        """Return the answers of leaves that name a class."""
+        return np.eye(self.n_classes if self.named else 0, max(self.n_classes, 1))
+
+    def _mixed(self, tree: Grown) -> _Floats:
+        """Return the other answers of a tree."""
         if self.n_classes == 0:
-            return self.center + sums[:, 1:] / sums[:, :1]
-        if self.n_classes == 2:  # grown on numbers 0 and 1
-            share = sums[:, 1:] / sums[:, :1]
+            return self.center + tree.sums[:, 1:] / tree.sums[:, :1]
+        if self.n_classes == 2 and not self.named:  # grown on numbers 0 and 1
+            share = tree.sums[:, 1:] / tree.sums[:, :1]
             return np.concatenate([1.0 - share, share], axis=1)
-        return sums / sums.sum(axis=1, keepdims=True)
+        return tree.sums / tree.sums.sum(axis=1, keepdims=True)
 
     def impurity_importance(self) -> _Floats:
         """Return (p,): each column's share of the decrease of the impurity, the mean over trees.
 
         Every tree counts the same, as in scikit-learn; a tree of one leaf counts nothing.
         """
-        total = np.zeros(len(self.bins.n_bins))
+        p = len(self.bins.n_bins)
+        total = np.zeros(p)
         for tree in self.trees:
-            inner = tree.link[:, 0] >= 0
-            gain = np.maximum(tree.numbers[inner, 1], 0.0)
-            if gain.sum() > 0.0:
-                total += np.bincount(tree.link[inner, 0], gain / gain.sum(), len(total))
+            # A leaf has no gain, and is counted at the end.
+            column = np.where(tree.link[:, 0] >= 0, tree.link[:, 0], p)
+            worth = np.bincount(column, np.maximum(tree.gain, 0.0), p + 1)[:p]
+            total += worth / max(worth.sum(), np.finfo(float).tiny)
         return total / max(total.sum(), np.finfo(float).tiny)
 
     def nodes(self) -> Nodes:
         """Return the nodes of all trees."""
-        sizes = np.array([len(tree.link) for tree in self.trees], np.intp)
-        root = np.cumsum(sizes) - sizes
-        link = np.concatenate([tree.link for tree in self.trees])
-        column = link[:, 0].astype(np.intp)
-        first = np.where(column >= 0, link[:, 1] + np.repeat(root, sizes), 0).astype(np.intp)
-        ptr, members = self._sets(column, link[:, 3])
-        threshold = np.concatenate([tree.numbers[:, 0] for tree in self.trees])
-        return Nodes(
-            root,
-            column,
-            np.where(link[:, 3] >= 0, np.nan, threshold),
-            np.concatenate([tree.missing_left for tree in self.trees]),
-            first,
-            np.where(column >= 0, first + 1, 0).astype(np.intp),
-            ptr,
-            members,
-        )
+        sizes = [len(tree.link) for tree in self.trees]
+        ends = np.cumsum(sizes)
+        root, n = (ends - sizes).astype(np.intp), int(ends[-1])
+        column, first, second, answer = (np.empty(n, np.intp) for _ in range(4))
+        threshold, missing_left = np.empty(n), np.empty(n, np.bool_)
+        pure = told = len(self._pure())
+        for tree, start, end in zip(self.trees, root.tolist(), ends.tolist(), strict=True):
+            here, inner = slice(start, end), tree.link[:, 0] >= 0
+            column[here] = tree.link[:, 0]
+            first[here] = np.where(inner, tree.link[:, 1] + start, 0)
+            second[here] = np.where(inner, tree.link[:, 1] + (start + 1), 0)
+            named = tree.link[:, 1] < pure
+            row = np.where(named, tree.link[:, 1], tree.link[:, 1] + (told - pure))
+            answer[here] = np.where(inner, -1, row)
+            threshold[here] = np.where(tree.link[:, 3] >= 0, np.nan, tree.threshold)
+            missing_left[here] = tree.missing_left
+            told += len(tree.sums)
+        sets = self._sets()
+        return Nodes(root, column, threshold, missing_left, first, second, answer, *sets)
 
-    def _sets(
-        self, column: NDArray[np.intp], place: NDArray[np.int32]
-    ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    def _sets(self) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
         """Return the sets of categories by code: where each node's begins, and the members."""
-        nodes = np.flatnonzero(place >= 0)
-        if len(nodes) == 0:
-            return np.empty(0, np.intp), np.empty(0, np.bool_)
-        sets = np.concatenate([tree.sets for tree in self.trees])
-        sizes = [len(tree.sets) for tree in self.trees]
-        start = np.repeat(np.cumsum(sizes) - sizes, [len(tree.link) for tree in self.trees])
         maps = self.bins.categories
-        size = np.zeros(len(place), np.intp)
-        size[nodes] = [len(maps[int(j)]) for j in column[nodes]]
-        which = (start + place)[nodes].tolist()
-        pairs = zip(which, column[nodes].tolist(), strict=True)
-        members = [sets[i, maps[int(j)]] == 1 for i, j in pairs]
-        return np.concatenate([[0], np.cumsum(size)]).astype(np.intp), np.concatenate(members)
+        size, members = [np.zeros(1, np.intp)], [np.empty(0, np.bool_)]
+        for tree in self.trees:
+            nodes = np.flatnonzero(tree.link[:, 3] >= 0)
+            column = tree.link[nodes, 0].tolist()
+            pairs = zip(tree.link[nodes, 3].tolist(), column, strict=True)
+            members += [tree.sets[i, maps[j]] == 1 for i, j in pairs]
+            size.append(np.zeros(len(tree.link), np.intp))
+            size[-1][nodes] = [len(maps[j]) for j in column]
+        if len(members) == 1:
+            return np.empty(0, np.intp), np.empty(0, np.bool_)
+        return np.cumsum(np.concatenate(size)).astype(np.intp), np.concatenate(members)
 
     def out_of_bag(self, draws: Draws, seeds: Any, n_jobs: int | None) -> _Floats:
         """Return (m, C): the mean answer of the trees that were not grown on a row; NaN if none."""
-        m = self.bins.codes.shape[1]
+        m = len(self.first)
         total, heard = np.zeros((m, max(self.n_classes, 1))), np.zeros(m, np.int64)
         for t, tree in enumerate(self.trees):
-            value, count = self.answers(t), draws.counts(seeds[t])
+            value, count = np.concatenate([self._pure(), self._mixed(tree)]), draws.counts(seeds[t])
 
             def work(block: int, tree: Any = tree, value: Any = value, count: Any = count) -> None:
                 span = block * _ROWS, min((block + 1) * _ROWS, m)
                 codes, n_bins = self.bins.codes, self.bins.n_bins
-                add_votes(codes, n_bins, tree, value, count, *span, total, heard)
+                add_votes(codes, n_bins, self.first, tree, value, count, *span, total, heard)
 
             run_blocks(work, -(-m // _ROWS), n_jobs)
         return np.where(heard[:, None] > 0, total / np.maximum(heard, 1)[:, None], np.nan)
@@ -184,14 +203,20 @@ def grow_forest(
     center = 0.0
     if n_classes == 0 and criterion != "poisson":
         center = float((rows.mass * rows.y).sum() / rows.mass.sum())
-    answers = rows.y.astype(np.int32 if n_classes > 2 else np.float64)
-    if n_classes == 0:
-        answers = answers - center
     is_category = np.zeros(len(bins.n_bins), np.bool_)
     is_category[list(bins.categories)] = True
     table = Table(bins.codes, bins.n_bins, bins.ptr, bins.low, bins.high, is_category)
-    whole = float(rows.mass.sum() if draws is None else draws.size)
-    crit = _criterion(criterion, n_classes, least_share * whole)
+    weight = float(rows.mass.sum() if draws is None else draws.size)
+    whole = weight < _MOST and (draws is not None or bool((rows.mass == rows.mass.round()).all()))
+
+    def kind() -> Kind:
+        return kind_of(m, n_classes, whole, random, bool(bins.categories))
+
+    named = kind().numbers is None
+    answers = rows.y.astype(np.uint32 if named else np.float64)
+    if n_classes == 0:
+        answers = answers - center
+    crit = _criterion(criterion, n_classes, least_share * weight)
     if isinstance(crit, Poisson):  # half the least sum that is not 0: below it, sums are rounding
         each = rows.mass * rows.y if draws is None else rows.y
         crit = crit._replace(nothing=float(each[each > 0].min(initial=np.inf)) / 2.0)
@@ -199,23 +224,24 @@ def grow_forest(
     trees: list[Any] = [None] * len(seeds)
 
     def work(worker: int) -> None:
-        n_sums = n_classes if n_classes > 2 else 2
-        scratch, arena = room(m, n_sums, answers, table), _Arena(m, n_sums, bool(bins.categories))
-        left = np.empty(n_sums) if n_classes > 2 else None
-        chance = np.empty(m, np.uint8) if random else None
-        mask = np.empty(256, np.uint8) if bins.categories else None
-        row, y, w = np.empty(m, np.int32), np.empty_like(answers), np.empty(m)
-        own = range(worker, len(seeds), n_workers)
+        own, mine = range(worker, len(seeds), n_workers), kind()
+        row, count = np.empty(m, np.uint32), np.empty(m, np.int32)
+        y: Any = np.empty(m, np.int64) if mine.pairs else np.empty_like(answers)
+        w = None if mine.pairs else np.empty(m)
+        scratch = room(m, n_classes, y, mine, len(bins.n_bins))
+        arena = _Arena(m, len(scratch.sums), bool(bins.categories))
         for i, t in enumerate(own):
-            weight = rows.mass if draws is None else draws.counts(seeds[t])
-            size = take_rows(weight, answers, row, y, w)
-            part = row[:size], y[:size], w[:size]
+            weight = rows.mass if draws is None else draws.counts(seeds[t], count)
+            if w is None:
+                size = take_pairs(rows.first, weight, answers, row, y)
+            else:
+                size = take_rows(rows.first, weight, answers, row, y, w)
+            part = row[:size], y[:size], None if w is None else w[:size]
             state, tree = ~np.uint64(seeds[t]), arena.free(len(own) - i)
-            found = grow(crit, rule, table, *part, state, scratch, tree, left, chance, mask)
-            trees[t] = arena.keep(*found)
+            trees[t] = arena.keep(*grow(crit, rule, table, *part, state, scratch, tree, *mine))
 
     run_blocks(work, n_workers, n_jobs)
-    return Forest(bins, trees, n_classes, center)
+    return Forest(bins, rows.first, trees, n_classes, center, named)
 
 
 class _Arena:
@@ -229,23 +255,35 @@ class _Arena:
     """
 
     def __init__(self, m: int, n_sums: int, has_sets: bool) -> None:
-        self._most, self._n_sums = 2 * m - 1, n_sums
-        self._sets = blank(0, n_sums, m if has_sets else 0).sets
-        self._nodes = blank(0, n_sums, 0)
-        self._used = self._greatest = 0
+        self._most, self._leaves, self._n_sums = 2 * m - 1, m, n_sums
+        self._sets = m if has_sets else 0
+        self._room = blank(0, 0, n_sums, self._sets)
+        self._used = self._told = self._greatest = self._tallest = 0
 
     def free(self, trees: int) -> Grown:
         """Return room for the largest tree; `trees` are still to come, this one among them."""
-        if len(self._nodes.link) - self._used < self._most:
-            expected = (trees - 1) * self._greatest * 9 // 8
-            self._nodes, self._used = blank(expected + self._most, self._n_sums, 0), 0
-        return self._nodes.part(self._used)._replace(sets=self._sets)
+        nodes, leaves = len(self._room.link) - self._used, len(self._room.sums) - self._told
+        if nodes < self._most or leaves < self._leaves:
+            more = (trees - 1) * self._greatest * 9 // 8, (trees - 1) * self._tallest * 9 // 8
+            size = more[0] + self._most, more[1] + self._leaves
+            self._room = blank(*size, self._n_sums, 0)._replace(sets=self._room.sets)
+            self._used = self._told = 0
+        return self._part(None, None)
 
-    def keep(self, nodes: int, sets: int) -> Grown:
+    def keep(self, nodes: int, told: int, sets: int) -> Grown:
         """Return the tree that was grown in the room."""
-        self._used, start = self._used + nodes, self._used
-        self._greatest = max(self._greatest, nodes)
-        return self._nodes.part(start, self._used)._replace(sets=self._sets[:sets].copy())
+        tree = self._part(self._used + nodes, self._told + told)
+        self._used, self._told = self._used + nodes, self._told + told
+        self._greatest, self._tallest = max(self._greatest, nodes), max(self._tallest, told)
+        return tree._replace(sets=tree.sets[:sets].copy())
+
+    def _part(self, end: int | None, told: int | None) -> Grown:
+        """Return views of the nodes and sums from the first free ones on."""
+        here, there, room = slice(self._used, end), slice(self._told, told), self._room
+        return Grown(
+            room.link[here], room.threshold[here], room.gain[here], room.missing_left[here],
+            room.sums[there], room.sets,
+        )  # fmt: skip
 
 
 def _criterion(name: str, n_classes: int, least: float) -> Any:

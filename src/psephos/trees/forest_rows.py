@@ -1,7 +1,7 @@
 """The rows that a forest is grown on: each once, in an order of their own, with its weight."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -9,13 +9,20 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.kernels._jit import run_blocks
-from psephos.kernels.forest_draws import draw_counts, make_guide, merge_rows, row_marks
+from psephos.kernels.forest_draws import (
+    draw_counts,
+    make_alias,
+    merge_rows,
+    row_marks,
+    split_counts,
+)
 from psephos.trees.bins import Bins
 
 __all__ = ["Draws", "Rows", "number_of"]
 
 _BLOCK = 1 << 16  # rows
 _MOST_DRAWS = 2**31
+_MANY = 16  # draws a row above which they are not drawn one by one
 
 _Floats = NDArray[np.float64]
 
@@ -30,7 +37,9 @@ class Rows:
     Parameters
     ----------
     bins : Bins
-        Of the m distinct rows.
+        Of all rows of the table.
+    first : ndarray of shape (m,), int64
+        The first row of the table that is each of the m distinct ones.
     y : ndarray of shape (m,)
     mass : ndarray of shape (m,)
         Their weights.
@@ -39,6 +48,7 @@ class Rows:
     """
 
     bins: Bins
+    first: NDArray[np.int64]
     y: NDArray[Any]
     mass: _Floats
     group: NDArray[np.int64]
@@ -65,16 +75,15 @@ class Rows:
 
         run_blocks(mark, -(-n // _BLOCK), n_jobs)
         order = np.argsort(marks, kind="stable").astype(np.int64)
+        ranked = marks[order]
+        if (ranked[1:] != ranked[:-1]).all():  # no row is there twice
+            group = np.empty(n, np.int64)
+            group[order] = np.arange(n)
+            return cls(bins, order, y[order], weight[order], group)
         first, group, mass = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
         m = merge_rows(bins.codes, numbers, weight, order, marks, first, mass, group)
         kept = first[:m].copy()
-        codes = np.empty((len(bins.codes), m), np.uint8)
-
-        def take(block: int) -> None:
-            np.take(bins.codes[block], kept, out=codes[block])
-
-        run_blocks(take, len(codes), n_jobs)
-        return cls(replace(bins, codes=codes), y[kept], mass[:m].copy(), group)
+        return cls(bins, kept, y[kept], mass[:m].copy(), group)
 
     def n_draws(self, max_samples: float | None) -> int:
         """Return how many rows a bootstrap draws.
@@ -117,13 +126,20 @@ class Draws:
     """
 
     def __init__(self, mass: _Floats, size: int) -> None:
-        self.size = size
-        self._until = np.cumsum(mass)
-        self._guide = np.empty(len(mass), np.int64)
-        make_guide(self._until, self._guide)
+        self.size, self._mass = size, mass
+        m = len(mass)
+        self._many = size > _MANY * m
+        self._share, self._other = np.empty(m), np.empty(m, np.int32)
+        if (mass == mass[:1]).all():
+            self._share[:], self._other[:] = 1.0, np.arange(m)
+        elif not self._many:
+            make_alias(mass, self._share, self._other, np.empty(m, np.int64))
 
-    def counts(self, seed: Any) -> NDArray[np.int32]:
-        """Return how often each row is in the sample of a seed, shape (m,)."""
-        count = np.empty(len(self._until), np.int32)
-        draw_counts(self._until, self._guide, self.size, np.uint64(seed), count)
+    def counts(self, seed: Any, out: NDArray[np.int32] | None = None) -> NDArray[np.int32]:
+        """Return how often each row is in the sample of a seed, shape (m,); `out` takes it."""
+        count = np.empty(len(self._mass), np.int32) if out is None else out
+        if self._many:
+            split_counts(self._mass, self.size, np.uint64(seed), count)
+        else:
+            draw_counts(self._share, self._other, self.size, np.uint64(seed), count)
         return count

@@ -1,5 +1,6 @@
 """Trees of second-order boosting as they grow, and what limits them."""
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
@@ -26,11 +27,25 @@ class Growth:
     max_depth : int
     directions : ndarray of shape (p,), int64
         1: the answer must not fall as the column grows; -1: not rise; 0: it may do both.
+    max_leaves : int, default=None
+        None: as many as the depth allows.
+    best_first : bool, default=False
+        The leaf that gains most is split first; else those of one level before those of the next.
+    gamma : float, default=0.0
+        Where the order matters, the least gain of a split; else `prune` is for that.
     """
 
     penalty: Penalty
     max_depth: int
     directions: NDArray[np.int64]
+    max_leaves: int | None = None
+    best_first: bool = False
+    gamma: float = 0.0
+
+    @property
+    def by_level(self) -> bool:
+        """Return whether whole levels are split, so that the order does not matter."""
+        return self.max_leaves is None and not self.best_first
 
 
 @dataclass(frozen=True)
@@ -262,8 +277,18 @@ def prune(tree: NewtonTree, gamma: float) -> _Whole:
 def whole_scales(
     gh: NDArray[Any], kept: NDArray[np.bool_], penalty: Penalty
 ) -> tuple[float, float]:
-    """Return factors that make sums of gradients and of hessians whole numbers below 2^30."""
+    """Return powers of two that make sums of gradients and of hessians whole numbers below 2^30.
+
+    Powers, so that nothing is rounded where a hessian is 1, or a weight a whole number: a leaf of
+    `min_child_weight` rows is then one of enough.
+    """
     total = np.empty(2)
     sizes_of(gh, kept, total)
     scale_g, scale_h = (2.0**30 / size if size > 0 else 1.0 for size in total)
-    return min(scale_g, 2.0**200), min(scale_h, 2.0**40 / max(penalty.lam, 2.0**-160))
+    most = 2.0**200, 2.0**40 / max(penalty.lam, 2.0**-160)
+    return _power_below(min(scale_g, most[0])), _power_below(min(scale_h, most[1]))
+
+
+def _power_below(number: float) -> float:
+    """Return the greatest power of two that is at most a positive number."""
+    return math.ldexp(0.5, math.frexp(number)[1])

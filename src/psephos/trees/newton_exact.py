@@ -213,8 +213,8 @@ def _search(
         part = allowed[block * width : (block + 1) * width]
         best = loss[block], split[block], missing_left[block], chosen[block]
         loss[block] = np.nextafter(floor, np.float32(0))
-        _scan_coded(table, growth, part[few[part]], shared, whole, scale, (rows, start), best)
-        _scan_sorted(table, growth, part[~few[part]], shared, whole, scale, start, best)
+        columns = part[few[part]], part[~few[part]]
+        _scan_block(table, growth, columns, shared, whole, scale, (rows, start), best)
         np.maximum(floor, loss[block], out=floor)
         loss[block][chosen[block] < 0] = 0.0  # only heard of
 
@@ -229,43 +229,30 @@ def _search(
     return found
 
 
-def _scan_coded(
+def _scan_block(
     table: SortedTable,
     growth: Growth,
-    columns: _Whole,
+    columns: tuple[_Whole, _Whole],
     shared: tuple[NDArray[Any], ...],
     whole: tuple[NDArray[Any], ...],
     scale: tuple[float, float],
     dealt: tuple[NDArray[Any], NDArray[Any]],
     best: tuple[NDArray[Any], ...],
 ) -> None:
-    """Improve splits by columns of few values."""
-    slots, most = len(whole[1]), table.levels.shape[1]
-    if len(columns):
+    """Improve splits by columns of few values, and by others."""
+    (few, many), slots, size = columns, len(whole[1]), int(dealt[1][-1])
+    if len(few):
+        most = table.levels.shape[1]
         scan_codes(
             growth.penalty, (table.codes, table.levels, table.n_levels, table.known),
-            growth.directions, columns, *shared, whole, scale, *dealt,
+            growth.directions, few, *shared, whole, scale, *dealt,
             np.empty((slots + 1, most + 1), np.int64), np.empty(most, np.int64),
             np.empty((most + 1, 2)), *best,
         )  # fmt: skip
-
-
-def _scan_sorted(
-    table: SortedTable,
-    growth: Growth,
-    columns: _Whole,
-    shared: tuple[NDArray[Any], ...],
-    whole: tuple[NDArray[Any], ...],
-    scale: tuple[float, float],
-    start: NDArray[Any],
-    best: tuple[NDArray[Any], ...],
-) -> None:
-    """Improve splits by the other columns."""
-    slots, size = len(whole[1]), int(start[-1])
-    if len(columns):
+    if len(many):
         scan_columns(
-            growth.penalty, (table.values, table.order, table.known, growth.directions), columns,
-            *shared, start, whole, *scale, np.empty((LANES, slots + 1), np.uint32),
+            growth.penalty, (table.values, table.order, table.known, growth.directions), many,
+            *shared, dealt[1], whole, *scale, np.empty((LANES, slots + 1), np.uint32),
             np.empty((LANES, size), np.int64), np.empty(slots + 1, np.uint32),
             np.empty(size, table.order.dtype), *best,
         )  # fmt: skip

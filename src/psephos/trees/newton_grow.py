@@ -18,7 +18,12 @@ Search = Callable[[NDArray[Any], Growth, Draws], tuple[NewtonTree, NDArray[np.in
 Grower = Callable[[NDArray[Any], Growth, Draws], tuple[NewtonTree, _Singles]]
 
 
-def grower(model: Any, values: _Singles, n_codes: Mapping[int, int]) -> Grower:
+def grower(
+    model: Any,
+    values: _Singles,
+    n_codes: Mapping[int, int],
+    weight: NDArray[np.float64] | None = None,
+) -> Grower:
     """Return what grows one tree: from (gradients and hessians, growth, draws) to (tree, answers).
 
     Parameters
@@ -28,8 +33,10 @@ def grower(model: Any, values: _Singles, n_codes: Mapping[int, int]) -> Grower:
     values : ndarray of shape (p, n)
     n_codes : dict of int to int
         Codes of the categorical columns.
+    weight : ndarray of shape (n,), default=None
+        Of the rows, for bins that are made once; those of each tree have the hessians' weight.
     """
-    search = _search(model, values, n_codes)
+    search = _search(model, values, n_codes, weight)
 
     def grow(gh: NDArray[Any], growth: Growth, draws: Draws) -> tuple[NewtonTree, _Singles]:
         tree, position = search(gh, growth, draws)
@@ -40,7 +47,12 @@ def grower(model: Any, values: _Singles, n_codes: Mapping[int, int]) -> Grower:
     return grow
 
 
-def _search(model: Any, values: _Singles, n_codes: Mapping[int, int]) -> Search:
+def _search(
+    model: Any,
+    values: _Singles,
+    n_codes: Mapping[int, int],
+    weight: NDArray[np.float64] | None,
+) -> Search:
     """Return what grows a tree that is not pruned, and the leaf of each row."""
     jobs = model.n_jobs
     if model.tree_method == "exact" or (model.tree_method, model.proposal) == ("approx", "local"):
@@ -49,5 +61,5 @@ def _search(model: Any, values: _Singles, n_codes: Mapping[int, int]) -> Search:
     if model.tree_method == "approx":
         bins = proposer(values, n_codes, model.max_bin, jobs)
         return lambda gh, growth, draws: grow_binned(bins(gh, draws), gh, growth, draws)
-    binned = bin_table(values, n_codes, model.max_bin, jobs)
+    binned = bin_table(values, n_codes, model.max_bin, jobs, weight)
     return lambda gh, growth, draws: grow_binned(binned, gh, growth, draws)

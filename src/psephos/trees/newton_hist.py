@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos.kernels.newton_best import grow_best
 from psephos.kernels.newton_exact import pack
-from psephos.kernels.newton_gain import weigh
 from psephos.kernels.newton_hist import BINS, WIDTH, grow_hist, lay_out, leaf_answers
 from psephos.trees.bins import Bins
 from psephos.trees.newton import Draws, Growth, NewtonTree, whole_scales
@@ -17,6 +17,7 @@ __all__ = ["BinnedTable", "bin_table", "edges", "grow_binned", "side_by_side"]
 
 _Whole = NDArray[np.intp]
 _Singles = NDArray[np.float32]
+_HELD = 2**23  # numbers of histograms that wait with their leaves: 64 MiB
 
 
 @dataclass(frozen=True)
@@ -47,10 +48,17 @@ class BinnedTable:
 
 
 def bin_table(
-    values: _Singles, n_codes: Mapping[int, int], max_bin: int, n_jobs: int | None = None
+    values: _Singles,
+    n_codes: Mapping[int, int],
+    max_bin: int,
+    n_jobs: int | None = None,
+    weight: NDArray[np.float64] | None = None,
 ) -> BinnedTable:
-    """Bin a (p, n) float32 table, once for all trees; `max_bin` counts the missing ones' bin."""
-    bins = Bins.of(values.T, n_codes, None, min(max_bin - 1, BINS - 1), n_jobs)
+    """Bin a (p, n) float32 table, once for all trees; `max_bin` counts the missing ones' bin.
+
+    Bins of a column of more values have equal shares of the rows' `weight`.
+    """
+    bins = Bins.of(values.T, n_codes, weight, min(max_bin - 1, BINS - 1), n_jobs)
     p = len(values)
     n_bins = bins.n_bins.astype(np.int64)
     n_bins[list(bins.categories)] *= -1
@@ -89,62 +97,63 @@ def side_by_side(codes: NDArray[np.uint8]) -> NDArray[np.uint8]:
 def grow_binned(
     table: BinnedTable, gh: NDArray[Any], growth: Growth, draws: Draws
 ) -> tuple[NewtonTree, _Whole]:
-    """Grow one tree; see `grow_exact`."""
+    """Grow one tree; see `grow_exact`.
+
+    Level by level, or best first with a limit on the leaves, as `growth` says.
+    """
     p, n = table.values.shape
     rows = np.flatnonzero(draws.rows).astype(np.uint32)
     depth = min(growth.max_depth, max(1, len(rows) - 1))
-    capacity = min(2 ** (depth + 1), 2 * len(rows))
+    leaves = min(growth.max_leaves or len(rows), len(rows), 2 ** min(depth, 60))
+    capacity = 2 * leaves
     scale = whole_scales(gh, draws.rows, growth.penalty)
     packed = np.empty(n, np.int64)
     pack(gh, np.zeros(n, np.uint16), 1, *scale, packed)
-    nodes = (
-        np.full(capacity, -1, np.int64),
-        np.zeros(capacity, np.int64),
-        np.zeros(capacity, np.bool_),
-        np.zeros(capacity, np.int64),
-        np.zeros(capacity, np.float32),
-        np.zeros(capacity, np.int64),
-        np.zeros(capacity, np.int64),
-        np.zeros(capacity, np.float32),
-        np.zeros(capacity, np.float32),
-    )
-    levels, by_node, seed = _columns(draws, depth, p)
+    nodes = np.empty((capacity, 6), np.int64), np.empty((capacity, 3), np.float32)
     luts = np.zeros((capacity if table.categories else 0, BINS), np.uint8)
-    room = (
-        np.empty(BINS, np.int64),
-        np.empty(BINS, np.int64),
-        np.empty(BINS),
-        np.empty(BINS, np.uint8),
-    )
+    room = (np.empty(BINS, np.int64), np.empty(BINS)) if table.categories else None
     width = table.blocks.shape[0] * WIDTH
-    count = grow_hist(
-        growth.penalty, (table.blocks, table.codes, table.n_bins, growth.directions), levels,
-        by_node, seed, depth, rows, np.empty(len(rows), np.uint32), packed, scale,
-        np.empty((depth + 1, width, BINS), np.int64), room, np.empty(p, np.intp),
-        np.empty((depth + 2, 3), np.int64), nodes, luts,
-    )  # fmt: skip
-    sums, position = np.empty((count, 2)), np.empty(n, np.intp)
-    feature, _, _, first, _, begin, end, _, _ = nodes
-    leaf_answers(rows, begin, end, feature, first, gh, count, sums, position)
-    tree = _tree(table, growth, nodes, count, sums, luts)
+    start = growth.penalty, (table.blocks, table.codes, table.n_bins, growth.directions)
+    drawn = _columns(draws, depth, p)
+    work = rows, np.empty(len(rows), np.uint32), packed, scale
+    scratch = np.empty(BINS, np.int64), np.empty(BINS, np.uint8), room and (*room, luts)
+    own = np.empty(p, np.intp)
+    if growth.by_level:
+        held = min(depth, len(rows).bit_length()) + 1
+        hists, stack = np.empty((held, width, BINS), np.int64), np.empty((held + 1, 3), np.int64)
+        count = grow_hist(*start, *drawn, depth, *work, hists, *scratch, own, stack, nodes)
+    else:
+        held = min(leaves + 1, max(3, _HELD // (width * BINS)))
+        hists, waiting = np.empty((held, width, BINS), np.int64), _waiting(capacity, held)
+        limits = depth, leaves, growth.best_first, np.float32(growth.gamma)
+        count = grow_best(*start, *drawn, limits, *work, hists, *scratch, own, waiting, nodes)
+    sums, weight = np.empty((count, 2)), np.empty(count, np.float32)
+    position = np.empty(n, np.intp)
+    leaf_answers(growth.penalty, rows, gh, count, nodes, sums, weight, position)
+    tree = _tree(table, growth, nodes, count, sums, weight, luts)
     if len(rows) < n:
         out = np.flatnonzero(~draws.rows)
         position[out] = tree.leaves(table.values[:, out])
     return tree, position
 
 
-def _columns(draws: Draws, depth: int, p: int) -> tuple[tuple[Any, Any], float, np.uint64]:
-    """Return columns by level, the share drawn for each node, and the seed of those draws."""
+def _waiting(capacity: int, held: int) -> tuple[NDArray[np.int64], ...]:
+    """Return the room for leaves that wait."""
+    return tuple(np.empty(size, np.int64) for size in (*[capacity] * 4, held))
+
+
+def _columns(draws: Draws, depth: int, p: int) -> tuple[Any, Any]:
+    """Return columns by level; and the share drawn for each node and the seed, or None."""
     if draws.by_level >= 1.0:  # the same list at every level
-        levels = np.tile(draws.tree, (depth, 1))
-        sizes = np.full(depth, len(draws.tree))
+        levels = draws.tree[None].astype(np.intp), np.array([len(draws.tree)])
     else:
-        levels, sizes = np.zeros((depth, p), np.intp), np.zeros(depth, np.intp)
+        columns, sizes = np.zeros((depth, p), np.intp), np.zeros(depth, np.intp)
         for d in range(depth):
             own = draws.level(d)
-            levels[d, : len(own)], sizes[d] = own, len(own)
+            columns[d, : len(own)], sizes[d] = own, len(own)
+        levels = columns, sizes
     seed = 0 if draws.rng is None else draws.rng.integers(2**63)
-    return (levels, sizes), draws.by_node, np.uint64(seed)
+    return levels, (draws.by_node, np.uint64(seed)) if draws.by_node < 1.0 else None
 
 
 def _tree(
@@ -153,10 +162,12 @@ def _tree(
     nodes: tuple[NDArray[Any], ...],
     count: int,
     sums: NDArray[np.float64],
+    weight: _Singles,
     luts: NDArray[np.uint8],
 ) -> NewtonTree:
     """Return what the kernel grew as a tree."""
-    feature, cut, missing_left, first, loss, _, _, low, high = (a[:count] for a in nodes)
+    feature, cut, missing_left, first = nodes[0][:count, :4].T
+    loss, low, high = nodes[1][:count].T
     inner = feature >= 0
     threshold = np.full(count, np.nan, np.float32)
     threshold[inner] = table.cuts[feature[inner], cut[inner]]
@@ -166,9 +177,8 @@ def _tree(
         if j in table.categories:
             sets[int(node)] = luts[node][table.categories[j]].astype(np.bool_)
             threshold[node] = np.nan
-    weight = np.empty(count, np.float32)
-    weigh(growth.penalty, sums, low, high, weight)
     return NewtonTree(
-        growth, feature.astype(np.intp), threshold, missing_left.copy(), first.astype(np.intp),
+        growth, feature.astype(np.intp), threshold, missing_left.astype(np.bool_),
+        first.astype(np.intp),
         loss.copy(), weight, sums[:, 1].copy(), low.copy(), high.copy(), sets,
     )  # fmt: skip

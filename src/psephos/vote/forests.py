@@ -78,8 +78,8 @@ class ForestVoters:
         out = np.empty((len(X), self.n_voters, self.trees.value.shape[1]))
         step = max(1, _LEAVES // max(self.trees.n_voters, 1))
         for i in range(0, len(X), step):
-            leaf = self.trees.leaves(X[i : i + step])
-            group_means(leaf, self.group, self.trees.value, out[i : i + step])
+            said = self.trees.rows(X[i : i + step])
+            group_means(said, self.group, self.trees.value, out[i : i + step])
         return out
 
     def votes(self, X: _Floats) -> _Floats:

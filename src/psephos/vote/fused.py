@@ -25,7 +25,7 @@ def weighted_sum(voters: Voters, weights: _Floats, X: _Floats) -> _Floats:
         return out
     if isinstance(voters, TreeVoters) and not voters.abstains:
         out = np.zeros((len(X), voters.value.shape[1]))
-        sum_leaves(voters.leaves(X), np.ascontiguousarray(weights), voters.value, out)
+        sum_leaves(voters.rows(X), np.ascontiguousarray(weights), voters.value, out)
         return out
     if isinstance(voters, JoinedVoters):
         where = _places(voters)

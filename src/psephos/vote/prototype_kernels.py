@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.prototype_masses import Crowds, Reading, said
+from psephos.kernels.prototype_masses import Crowds, Reading, filled_up, said
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, check_columns, positions, usage_table
 
@@ -290,7 +290,7 @@ class KernelWeights:
 
         As ``weights(X) @ values`` but for rounding, in memory O(n K).
         """
-        prior, crowds = self._laid_out(answers)
+        prior, crowds, kinds = self._laid_out(answers)
         sums = np.empty((len(X), len(prior)))
         if crowds:
             crowds[0].add(X, sums, prior)
@@ -300,12 +300,10 @@ class KernelWeights:
             crowd.add(X, sums)
         if answers.kinds is None:
             return sums[:, :-1], sums[:, -1]
-        total, mass = np.empty((len(X), answers.kinds.shape[1])), np.empty(len(X))
-        said(sums, answers.kinds, total, mass)
-        return total, mass
+        return said(sums, kinds, answers.kinds.shape[1])
 
-    def _laid_out(self, answers: Answers) -> tuple[_Floats, list[Crowds]]:
-        """Return what priors add to each sum, and the batches; kept for the next call."""
+    def _laid_out(self, answers: Answers) -> tuple[_Floats, list[Crowds], _Floats]:
+        """Return what priors add to each sum, the batches and the kinds; kept for the next call."""
         kept: Any = self.__dict__.get("_laid")
         if kept is None or kept[0] is not answers:
             table = answers.table * self.weight[:, None]
@@ -315,7 +313,8 @@ class KernelWeights:
                 Crowds(reading, self.prototypes[of == b], v[b], table[of == b], self.agree)
                 for b in range(len(v))
             ]
-            kept = answers, table[of == PRIOR].sum(axis=0), crowds
+            kinds = np.empty((0, 0)) if answers.kinds is None else filled_up(answers.kinds)
+            kept = answers, table[of == PRIOR].sum(axis=0), crowds, kinds
             self.__dict__["_laid"] = kept
         return kept[1:]
 

@@ -31,7 +31,7 @@ def silenced(votes: _Floats, X: _Floats, part: Part) -> _Floats:
 @register
 @dataclass(frozen=True)
 class TreeVoters:
-    """Binary trees in flat arrays; each votes the code at the leaf it reaches.
+    """Binary trees in flat arrays; each votes what the leaf says that it reaches.
 
     Node arrays are concatenated over trees. A numeric rule sends ``value <= threshold`` to the
     first child, a rule on categories the codes of its set; a missing value, or a code beyond the
@@ -52,8 +52,8 @@ class TreeVoters:
     missing_left : ndarray of shape (nodes,), bool
     first, second : ndarray of shape (nodes,)
         The children.
-    value : ndarray of shape (nodes, K)
-        The votes.
+    value : ndarray of shape (rows, K)
+        The votes: those of the nodes, or those that `answer` names.
     single : bool
         Values are rounded to float32 before they are compared, as by trees grown on float32.
     abstains : bool, default=False
@@ -63,6 +63,9 @@ class TreeVoters:
         numeric rule. An empty `category_ptr`: no tree asks for categories.
     category_left : ndarray, bool
         Whether each code goes to the first child.
+    answer : ndarray of shape (nodes,), or empty
+        The row of `value` that a leaf says, which leaves may share; -1 at other nodes. Empty: node
+        i says row i.
     """
 
     tag: ClassVar[str] = "tree voters"
@@ -79,6 +82,7 @@ class TreeVoters:
     abstains: bool = False
     category_ptr: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, np.intp))
     category_left: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
+    answer: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, np.intp))
 
     def __post_init__(self) -> None:
         check_columns(self.columns, self.n_features)
@@ -87,7 +91,7 @@ class TreeVoters:
         check(all(a.shape == (nodes,) for a in flat), "node arrays differ in length")
         check(self.feature.ndim == self.root.ndim == 1, "nodes are not in a row")
         check(self.missing_left.dtype == np.bool_, "flags are not truth values")
-        check(self.value.ndim == 2 and len(self.value) == nodes, "nodes and votes differ")
+        check(self.value.ndim == 2, "votes are not a table")
         check(self.threshold.dtype == self.value.dtype == np.float64, "numbers are not float64")
         whole = (self.root, self.feature, self.first, self.second)
         check(all(a.dtype == np.intp for a in whole), "positions are not integers")
@@ -101,9 +105,23 @@ class TreeVoters:
         end = np.repeat(ends[1:], np.diff(ends))[inner]
         for child in (self.first[inner], self.second[inner]):  # children follow: no cycles
             check(bool(((child > inner) & (child < end)).all()), "a tree is not a tree")
-        children = np.concatenate([self.first[inner], self.second[inner]])
-        check(bool((np.bincount(children) <= 1).all()), "a node has two parents")
+        child = np.zeros(nodes, np.bool_)  # a byte a node: forests have many
+        for children in (self.first[inner], self.second[inner]):
+            child[children] = True
+        check(int(child.sum()) == 2 * len(inner), "a node has two parents")
+        self._check_answers()
         self._check_categories()
+
+    def _check_answers(self) -> None:
+        nodes, answer = len(self.feature), self.answer
+        check(answer.ndim == 1 and answer.dtype == np.intp, "answers are not a row of integers")
+        if len(answer) == 0:
+            check(len(self.value) == nodes, "nodes and votes differ")
+            return
+        check(len(answer) == nodes, "nodes and answers differ")
+        leaf = self.feature < 0
+        inside = (answer >= 0) & (answer < len(self.value))
+        check(bool((inside == leaf).all()), "a leaf lacks an answer, or another node has one")
 
     def _check_categories(self) -> None:
         ptr, members = self.category_ptr, self.category_left
@@ -125,13 +143,18 @@ class TreeVoters:
 
     def votes(self, X: _Floats) -> _Floats:
         """Return the (n, T, K) votes."""
-        votes = self.value[self.leaves(X)]
+        votes = self.value[self.rows(X)]
         return silenced(votes, X, self) if self.abstains else votes
 
     def leaves(self, X: _Floats) -> NDArray[np.intp]:
         """Return the (n, T) node at which each row of X ends in each tree."""
         read = X if len(self.columns) == X.shape[1] else X[:, self.columns]
         return binary_leaves(self._packed, self.category_left, read, self.root, bool(self.single))
+
+    def rows(self, X: _Floats) -> NDArray[np.intp]:
+        """Return the (n, T) row of `value` that each tree says to each row of X."""
+        leaves = self.leaves(X)
+        return self.answer[leaves] if len(self.answer) else leaves
 
     @cached_property
     def _packed(self) -> Any:
@@ -169,6 +192,11 @@ class TreeVoters:
         ptr, codes = self.category_ptr, np.empty(0, np.intp)
         if len(ptr):
             ptr, codes = spans_of(ptr, nodes)
+        said, answer = nodes, self.answer
+        if len(answer):
+            said, row = np.unique(answer[nodes[old < 0]], return_inverse=True)
+            answer = np.full(len(nodes), -1, np.intp)
+            answer[old < 0] = row
         return replace(
             self,
             columns=self.columns[kept],
@@ -178,21 +206,26 @@ class TreeVoters:
             missing_left=self.missing_left[nodes],
             first=self.first[nodes] + shift,
             second=self.second[nodes] + shift,
-            value=self.value[nodes],
+            value=self.value[said],
             category_ptr=ptr,
             category_left=self.category_left[codes],
+            answer=answer,
         )
 
     def tree(self, voter: int) -> Tree:
         """Return one tree as a `Tree` on the columns of the table; its values are the votes.
 
-        Training weights are not known: `counts` has no column and `n_rows` is -1. Rows that lack
-        a value stop at the node where they do if the voters abstain.
+        Training weights are not known: `counts` has no column and `n_rows` is -1. Where only leaves
+        have answers, that of another node is the mean of its leaves', each the same. Rows that
+        lack a value stop at the node where they do if the voters abstain.
         """
         alone = self.take(np.array([voter], dtype=np.intp))
+        value = alone.value
+        if len(alone.answer):
+            value = _means(alone.value[alone.answer], alone.feature < 0, alone.first, alone.second)
         return binary_tree(
             np.where(alone.feature >= 0, np.append(alone.columns, -1)[alone.feature], -1),
-            alone.threshold, alone.missing_left, alone.first, alone.second, alone.value,
+            alone.threshold, alone.missing_left, alone.first, alone.second, value,
             alone.category_ptr, alone.category_left,
             single=bool(self.single), stays=bool(self.abstains),
         )  # fmt: skip
@@ -223,8 +256,20 @@ class TreeVoters:
         ends, root = self._ends(), int(self.root[voter])
         size = int(ends[voter + 1]) - root
         if size == 1:
-            return [("always", self.value[root])]
+            return [("always", self._said(root))]
         if size > 3:
             return []
-        first, second = self.value[self.first[root]], self.value[self.second[root]]
+        first, second = self._said(self.first[root]), self._said(self.second[root])
         return [("if so", first), ("otherwise", second)]
+
+    def _said(self, leaf: Any) -> _Floats:
+        return self.value[self.answer[leaf] if len(self.answer) else leaf]
+
+
+def _means(value: _Floats, leaf: Any, first: Any, second: Any) -> _Floats:
+    """Return (nodes, K): the values of leaves, and of other nodes the mean over their leaves."""
+    total, number = np.where(leaf[:, None], value, 0.0), leaf.astype(np.intp)
+    for node in np.flatnonzero(~leaf)[::-1].tolist():  # children follow
+        ways = [first[node], second[node]]
+        total[node], number[node] = total[ways].sum(axis=0), number[ways].sum()
+    return total / np.maximum(number, 1)[:, None]

@@ -102,7 +102,7 @@ def test_a_column_of_more_values_than_a_summary_keeps(random_seed, monkeypatch):
     exact = make(2).fit(X, y)
     assert abs(found.score(X, y) - exact.score(X, y)) < 0.01
 
-    def binned(values, n_codes, max_bin, n_jobs=None):
+    def binned(values, n_codes, max_bin, n_jobs=None, weight=None):
         bins = seen[0]
         codes = bins.codes(values)
         return newton_hist.BinnedTable(
@@ -170,6 +170,8 @@ def test_gradients_that_round_to_nothing(random_seed):
     [
         ({"tree_method": "exact"}, "tree_method='exact': on rows that are read in blocks"),
         ({"subsample": 0.5}, "subsample=0.5"),
+        ({"max_leaves": 5}, "max_leaves=5"),
+        ({"grow_policy": "lossguide"}, "grow_policy='lossguide'"),
         ({"validation_fraction": 0.1}, "validation_fraction=0.1"),
         ({"n_estimators": 0}, "n_estimators"),
     ],
@@ -180,8 +182,33 @@ def test_what_blocks_cannot_do_is_said(params, words, random_seed):
         fit_blocks(make(2).set_params(**params), ArrayRows(X, y))
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+def test_own_objective_is_told_class_indices(classes, random_seed):
+    X, y, w = table(random_seed, classes=classes)
+    words = np.array(["egg", "ham", "jam"])[y]
+
+    def brier(y, margin):
+        coded = np.eye(classes)[y]  # an index, so whole numbers are needed
+        return margin - (coded if classes > 2 else coded[:, 1]), np.ones(margin.shape)
+
+    expected = make(classes, objective=brier).fit(X, words, w)
+    found = fit_blocks(make(classes, objective=brier), ArrayRows(X, words, w, block_rows=77))
+    same_votes(found, expected)
+
+
+def test_no_limit_on_depth(random_seed):
+    X, y, _ = table(random_seed)
+    free = {"max_depth": None, "min_child_weight": 0.0}
+    found = fit_blocks(make(2, **free), ArrayRows(X, y, block_rows=77))
+    same_votes(found, make(2, **free).fit(X, y))
+    limited = make(2).fit(X, y)
+    assert len(found.vote_.voters.parts[1].feature) > len(limited.vote_.voters.parts[1].feature)
+
+
 def test_rows_that_cannot_be_learnt(random_seed):
     X, y, _ = table(random_seed, n=20)
+    with pytest.raises(PsephosError, match=r"y holds 0\.5, a fraction.*regressor"):
+        fit_blocks(make(2), ArrayRows(X, np.where(y == 1, 0.5, 2.0)))
     with pytest.raises(PsephosError, match="no row"):
         fit_blocks(make(2), ArrayRows(X[:0], y[:0]))
     with pytest.raises(PsephosError, match="1 class"):

@@ -153,6 +153,9 @@ def test_directions_by_name():
     assert (np.diff(model.predict(case)) >= -1e-12).all()
     with pytest.raises(PsephosError, match="not a column"):
         numbers(monotone_constraints={"z": 1}).fit(frame, number)
+    for odd in ([[1], [0, 1]], [[1]], "up"):
+        with pytest.raises(PsephosError, match="give -1, 0 or 1 for each of the 6 columns"):
+            numbers(monotone_constraints=odd).fit(frame, number)
     frame["f"] = pd.Categorical(["x", "y"] * 150)
     with pytest.raises(PsephosError, match="no order"):
         numbers(monotone_constraints={"f": 1}).fit(frame, number)
@@ -231,6 +234,108 @@ def test_same_seed_same_bytes_for_any_number_of_threads(method):
     assert_array_equal(answers[0], answers[2])
     assert (small(method, **{**params, "random_state": 1}).fit(X, y).decision_function(X)
             != answers[0]).any()  # fmt: skip
+
+
+# ---------------------------------------------------------------------- orders of growth
+BINNED = ["hist", "approx"]
+
+
+def sizes(model):
+    """Return the number of leaves of each tree."""
+    trees = model.vote_.voters.parts[1]
+    return np.add.reduceat((trees.feature < 0).astype(int), trees.root)
+
+
+@pytest.mark.parametrize("method", BINNED)
+@pytest.mark.parametrize("policy", ["depthwise", "lossguide"])
+def test_leaves_are_limited(method, policy):
+    X, number = table(missing=0.1)
+    params = {"max_leaves": 5, "grow_policy": policy, "max_depth": None}
+    model = numbers(method, **params).fit(X, number)
+    assert_array_equal(sizes(model), 5)
+    same = numbers(method, n_jobs=2, **params).fit(X, number)
+    assert_array_equal(same.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("method", BINNED)
+def test_the_order_matters_only_where_leaves_are_limited(method):
+    X, number = table(missing=0.1)
+    plain = numbers(method).fit(X, number).predict(X)
+    for params in ({"grow_policy": "lossguide"}, {"max_leaves": 8}, {"max_leaves": 300}):
+        assert_array_equal(numbers(method, **params).fit(X, number).predict(X), plain)
+    few = numbers(method, max_leaves=5).fit(X, number)
+    best = numbers(method, max_leaves=5, grow_policy="lossguide").fit(X, number)
+    assert best.score(X, number) > few.score(X, number)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_depth_need_not_be_limited(method):
+    X, number = table(60)
+    free = {"max_depth": None, "min_child_weight": 0.0, "reg_lambda": 0.0, "n_estimators": 1}
+    model = numbers(method, learning_rate=1.0, **free).fit(X, number)
+    assert_array_equal(sizes(model), 60)
+    assert_allclose(model.predict(X), number, atol=1e-5)
+
+
+def test_categories_and_draws_of_trees_that_grow_best_first():
+    rng = np.random.default_rng(0)
+    site = rng.choice(["a", "b", "c", "d", "e"], 400)
+    y = np.isin(site, ["b", "d"]).astype(int)
+    frame = pd.DataFrame({"noise": rng.standard_normal(400), "site": pd.Categorical(site)})
+    best = {"grow_policy": "lossguide", "max_leaves": 4}
+    model = small("hist", **best).fit(frame, y)
+    assert model.score(frame, y) == 1.0
+    drawn = {"colsample_bylevel": 0.5, "colsample_bynode": 0.5, "subsample": 0.7}
+    two = [small("hist", **best, **drawn).fit(frame, y).decision_function(frame) for _ in range(2)]
+    assert_array_equal(*two)
+
+
+@pytest.mark.parametrize(
+    ("params", "word"),
+    [
+        ({"max_leaves": 4}, "max_leaves=4 with tree_method='exact'"),
+        ({"grow_policy": "lossguide"}, "grow_policy='lossguide' with tree_method='exact'"),
+        (
+            {"tree_method": "approx", "proposal": "local", "max_leaves": 4},
+            "max_leaves=4 with proposal='local'",
+        ),
+    ],
+)
+def test_exact_trees_grow_in_whole_levels(params, word):
+    X, number = table(40)
+    with pytest.raises(PsephosError, match=word):
+        numbers().set_params(**params).fit(X, number)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_leaf_may_have_exactly_the_least_rows(method):
+    X = np.arange(9.0)[:, None]  # a sum of nine rounded ones is not nine
+    y = (X[:, 0] >= 6.0).astype(float)
+    model = numbers(method, min_child_weight=3.0, n_estimators=1, max_depth=1).fit(X, y)
+    assert_array_equal(np.unique(model.predict(X), return_counts=True)[1], [6, 3])
+
+
+def test_a_weight_of_two_is_the_row_twice_in_bins_too():
+    X, number = table(800)
+    weight = np.random.default_rng(0).integers(1, 4, 800)
+    few = numbers("hist", max_bin=8)
+    weighted = few.fit(X, number, sample_weight=weight).predict(X)
+    again = np.repeat(np.arange(800), weight)
+    copied = numbers("hist", max_bin=8).fit(X[again], number[again]).predict(X)
+    assert_allclose(weighted, copied, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("proposal", ["global", "local"])
+def test_directions_hold_between_neighbours_in_float32(proposal):
+    one = np.nextafter(np.float32(1), np.float32(2))
+    for low in (np.float32(1), one):  # a middle that rounds up, and one that rounds down
+        high = np.nextafter(low, np.float32(2))
+        X = np.repeat([low, high, np.nan], [20, 20, 10]).astype(np.float32)[:, None]
+        y = np.repeat([0.0, 1.0, 1.0], [20, 20, 10])
+        for method in ("exact", "approx", "hist"):
+            model = numbers(method, proposal=proposal, monotone_constraints=[1], n_estimators=1)
+            answers = model.fit(X, y).predict(X)[[0, 20, 40]]
+            assert answers[0] < answers[1] == answers[2]
 
 
 def test_local_proposals_are_of_each_node():

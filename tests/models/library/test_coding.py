@@ -33,12 +33,24 @@ def evaluation(learner, X, y, n_codes):
 
 
 def test_the_design_of_a_table():
-    design = Design.of(CODES)
+    design = Design.of(CODES, table()[0])
     assert_array_equal(design.ptr, [0, 1, 4, 5, 6])
     assert_array_equal(design.source, [0, 1, 1, 1, 2, 3])
     assert_array_equal(design.level, [np.nan, 0, 1, 2, np.nan, 1])
     assert_array_equal(design.columns(np.array([1, 3])), [1, 2, 3, 5])
     assert len(design.columns(np.array([], dtype=np.intp))) == 0
+
+
+def test_categories_that_do_not_occur_have_no_column():
+    X, _ = table()
+    X[:, 1], X[:, 3] = X[:, 1] + 2, np.where(X[:, 3] == 1, 4, np.nan)
+    for j, wanted in ((1, [2, 3, 4]), (3, [4])):
+        design = Design.of(np.array([0, 9, 0, 9]), X)
+        assert_array_equal(design.level[design.ptr[j] : design.ptr[j + 1]], wanted)
+    two = Design.of(np.array([0, 9, 0, 0]), np.where(X == 3, 4, X))
+    assert_array_equal(two.level[two.ptr[1] : two.ptr[2]], [4])
+    none = Design.of(np.array([0, 9, 0, 0]), np.full((3, 4), np.nan))
+    assert_array_equal(none.level[none.ptr[1] : none.ptr[2]], [0])
 
 
 @pytest.mark.parametrize("learner", [LinearDiscriminantLearner(), GenericLearner(GaussianNB())])

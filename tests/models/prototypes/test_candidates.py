@@ -304,3 +304,47 @@ def test_where_all_judge_one_row_a_class_is_no_table():
         draw_judged_by_all(
             np.array([0, 1]), np.zeros(2, bool), np.ones(2), np.random.default_rng(0)
         )
+
+
+# ------------------------------------------------------------------- copies where the rest judges
+def test_copies_are_drawn_as_the_rows_they_stand_for():
+    """Shares and weights are those of a table with each row given so often."""
+    strata = np.repeat([0, 1], 6)
+    copies = np.array([1, 1, 2, 4, 10, 30, 1, 1, 1, 3, 3, 9], dtype=float)
+    plain, seen = np.zeros(12, dtype=bool), np.zeros((200, 2))
+    for seed in range(200):
+        given = strata, plain, copies, np.random.default_rng(seed)
+        draw = draw_candidates(*given, n_candidates=30, copies=copies)
+        assert_allclose(draw.omega.sum(), 1.0)
+        by_class = np.bincount(strata[draw.references], draw.omega)
+        assert_allclose(by_class, [48 / 66, 18 / 66])
+        both = np.intersect1d(draw.candidates, draw.references)
+        assert (copies[both] > 1).all()
+        assert set(draw.candidates) | set(draw.references) == set(range(12))
+        seen[seed] = (draw.candidates == 5).any(), (draw.candidates == 0).any()
+    assert seen[:, 0].all()  # 30 copies of 48, of which 21 are drawn
+    assert 0.3 < seen[:, 1].mean() < 0.6
+
+
+def test_a_class_of_one_row_given_twice_has_a_candidate_and_a_judge():
+    strata, plain = np.array([0, 0, 0, 1]), np.zeros(4, dtype=bool)
+    copies = np.array([1.0, 1.0, 1.0, 2.0])
+    draw = draw_candidates(strata, plain, copies, np.random.default_rng(0), copies=copies)
+    assert 3 in draw.candidates
+    assert_allclose(draw.omega[draw.references == 3], 2 / 5)
+
+
+def test_rows_that_only_judge_stand_before_the_others():
+    rng = np.random.default_rng(0)
+    strata, plain, weight = np.repeat([0, 1], 10), np.zeros(20, dtype=bool), rng.random(20) + 0.5
+    for draw_of in (draw_candidates, draw_judged_by_all):
+        alone = draw_of(strata, plain, weight, np.random.default_rng(1), n_candidates=8)
+        more = alone.judged_too(np.array([2.0, 1.0]), weight.sum())
+        assert_array_equal(more.candidates, alone.candidates + 2)
+        assert_array_equal(more.references[:2], [0, 1])
+        assert_allclose(more.omega.sum(), alone.omega.sum())
+        assert_allclose(more.omega[0], 2 / (3 + weight.sum()))
+        if alone.twin is not None:
+            assert_array_equal(more.twin, [-1, -1, *alone.twin])
+            assert_array_equal(more.candidates[more.twin[more.twin >= 0]],
+                               more.references[more.twin >= 0])  # fmt: skip

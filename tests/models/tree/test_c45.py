@@ -102,6 +102,29 @@ def test_release_8_lacks_options(name):
         C45Classifier(release="c45", **{name: True}).fit(X, y)
 
 
+def test_value_groups_are_an_option_of_release_8():
+    X, y = frame()
+    with pytest.raises(PsephosError, match="group_values is an option of release='c45'"):
+        C45Classifier(group_values=True).fit(X, y)
+    model = C45Classifier(release="c45", group_values=True).fit(X, y)
+    assert model.score(X, y) == 1.0
+    assert "kind = a" in model.export_text()
+
+
+def test_a_row_of_weight_zero_declares_no_category():
+    X, y = frame()
+    words = X.astype({"kind": object})
+    words.loc[60], weight = ["z", 0.0, 0.0], np.r_[np.ones(60), 0.0]
+    for release in ("j48", "c45"):
+        model = C45Classifier(release=release, categorical_features=["kind"])
+        plain = model.fit(words[:60], y).export_text()
+        assert model.fit(words, np.r_[y, ["no"]], weight).export_text() == plain
+        declared = words.astype({"kind": "category"})
+        text = model.fit(declared, np.r_[y, ["no"]], weight).export_text()
+        assert text.splitlines()[-1].startswith("kind = z: ")
+        assert text.splitlines()[-1].endswith(" (0.0)")
+
+
 def test_nothing_known_is_one_leaf():
     X, y = np.full((8, 2), np.nan), np.arange(8) % 2
     model = C45Classifier().fit(X, y)

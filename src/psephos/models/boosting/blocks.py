@@ -13,14 +13,14 @@ from psephos._input import Schema, Table
 from psephos._params import check_params
 from psephos.base import VoteClassifier
 from psephos.models.boosting.losses import Objective, check_sizes, classification, regression
-from psephos.models.boosting.newton_fit import directions, penalty, vote_of
+from psephos.models.boosting.newton_fit import vote_of
+from psephos.models.boosting.newton_limits import directions, growth
 from psephos.trees.blocks import RowSource, prefetched
 from psephos.trees.blocks_bins import BlockBins
 from psephos.trees.blocks_dask import DaskHolder
 from psephos.trees.blocks_grow import Holder, boost
 from psephos.trees.blocks_hold import DiskHolder
 from psephos.trees.blocks_labels import Labels
-from psephos.trees.newton import Growth
 from psephos.vote import Readout, RegressionTarget, Target
 
 __all__ = ["fit_blocks", "fit_partitions"]
@@ -33,7 +33,7 @@ class _Learnt(NamedTuple):
     """What labels say: a target, the loss, where margins start, labels as numbers."""
 
     target: Any
-    objective: Objective
+    objective: Any
     base: _Singles
     codes: Callable[[NDArray[Any]], _Singles]
 
@@ -70,9 +70,9 @@ def fit_blocks(
     model : the estimator, fitted
         For any blocks the same, bit for bit, as ``fit`` on one table with the same bins (where
         `base_score` is given, or is the same to the last digit of float32 when found by sums in
-        another order). Bins are the same where summaries are exact: for columns of at most 2,048
-        distinct values, or in all of at most 16,384 rows; else they differ from ``fit``'s by ranks
-        of at most 1 / (4 max_bin).
+        another order; a custom objective must say the same of a row in any block). Bins are the
+        same where summaries are exact: for columns of at most 2,048 distinct values, or in all of
+        at most 16,384 rows; else they differ from ``fit``'s by ranks of at most 1 / (4 max_bin).
 
     Raises
     ------
@@ -151,6 +151,8 @@ def _check(model: Any) -> None:
         "colsample_bytree": 1.0,
         "colsample_bylevel": 1.0,
         "colsample_bynode": 1.0,
+        "max_leaves": None,
+        "grow_policy": "depthwise",
         "validation_fraction": None,
         "class_weight": None,
     }.items():
@@ -168,9 +170,23 @@ def _learnt(model: Any, labels: Labels) -> _Learnt:
         base = objective.start(mean, np.ones(1), model.base_score)
         return _Learnt(RegressionTarget(), objective, base, _Numbers())
     classes, weight = labels.classes()
-    objective = classification(model.objective, len(classes))
-    base = objective.start(np.arange(len(classes)), weight, model.base_score)
+    given = classification(model.objective, len(classes))
+    base = given.start(np.arange(len(classes)), weight, model.base_score)
+    objective: Any = _OfClasses(given) if callable(model.objective) else given
     return _Learnt(Target(classes), objective, base, _Codes(classes))
+
+
+class _OfClasses(NamedTuple):
+    """A user's objective, told class indices as in `fit`: holders keep labels as float32."""
+
+    given: Objective
+
+    @property
+    def n_outputs(self) -> int:
+        return self.given.n_outputs
+
+    def gradients(self, margin: _Singles, y: NDArray[Any], out: _Singles) -> None:
+        self.given.gradients(margin, y.astype(np.intp), out)
 
 
 class _Numbers:
@@ -202,7 +218,7 @@ def _fit(
     schema = Schema(n_features, None if names is None else tuple(names))
     nothing = Table(np.empty((0, n_features)), schema, np.empty(0))
     signs = directions(model.monotone_constraints, nothing)
-    growth = Growth(penalty(model), model.max_depth, signs)
+    limits = growth(model, signs, n_rows)
     if bins is None:
         bins = BlockBins.of(holder.summaries(1.0 / (4 * model.max_bin)), model.max_bin)
     if len(bins.n_bins) != n_features:
@@ -210,7 +226,7 @@ def _fit(
             f"bins are of {len(bins.n_bins)} columns, the rows have {n_features}: give their own."
         )
     rounds = boost(
-        holder, learnt.objective, n_rows, bins, learnt.base, growth,
+        holder, learnt.objective, n_rows, bins, learnt.base, limits,
         n_estimators=model.n_estimators, learning_rate=model.learning_rate, gamma=model.gamma,
     )  # fmt: skip
     boosted: Any = SimpleNamespace(

@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._input import Context, Table
-from psephos._params import Anything, ClassWeight, Constraint, Interval, Jobs, OneOf, Options, Seed
+from psephos._params import ClassWeight, Constraint
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.models.boosting.losses import ObjectiveParameter, classification, regression
 from psephos.models.boosting.newton_fit import fit_newton
+from psephos.models.boosting.newton_limits import SHARED
 from psephos.models.boosting.newton_margin import single_margin
 from psephos.models.training import Training
 from psephos.vote import Readout, Vote
@@ -18,31 +19,6 @@ from psephos.vote import Readout, Vote
 __all__ = ["NewtonBoostingClassifier", "NewtonBoostingRegressor"]
 
 _Floats = NDArray[np.float64]
-_SHARE = Interval(0, 1, open_low=True)
-
-_SHARED: Mapping[str, Constraint] = {
-    "tree_method": Options(("exact", "approx", "hist")),
-    "n_estimators": Interval(1, whole=True),
-    "learning_rate": Interval(0, open_low=True),
-    "max_depth": Interval(1, whole=True),
-    "reg_lambda": Interval(0),
-    "reg_alpha": Interval(0),
-    "gamma": Interval(0),
-    "min_child_weight": Interval(0),
-    "max_delta_step": Interval(0),
-    "subsample": _SHARE,
-    "colsample_bytree": _SHARE,
-    "colsample_bylevel": _SHARE,
-    "colsample_bynode": _SHARE,
-    "base_score": OneOf((Interval(-np.inf),), none=True),
-    "max_bin": Interval(2, 256, whole=True),
-    "proposal": Options(("global", "local")),
-    "monotone_constraints": Anything(),
-    "validation_fraction": OneOf((Interval(0, 1, open_low=True, open_high=True),), none=True),
-    "n_iter_no_change": Interval(1, whole=True),
-    "n_jobs": Jobs(),
-    "random_state": Seed(),
-}
 _EXTRAS = ("n_estimators_", "validation_losses_", "stopped_")
 
 
@@ -80,13 +56,21 @@ class NewtonBoostingClassifier(VoteClassifier):
         Rounds.
     learning_rate : float, default=0.3
         Shrinks every tree.
-    max_depth : int, default=6
+    max_depth : int or None, default=6
+        None: no limit.
+    max_leaves : int or None, default=None
+        Most leaves of a tree; None: as many as the depth allows. Not for 'exact'.
+    grow_policy : {'depthwise', 'lossguide'}, default='depthwise'
+        Which leaf is split next, while there may be more of them: 'depthwise' one of the least
+        depth, 'lossguide' the one that gains most. The same trees where `max_leaves` does not
+        bind. Not for 'exact', nor for local proposals.
     reg_lambda : float, default=1.0
         Cost of squared weights.
     reg_alpha : float, default=0.0
         Cost of absolute weights.
     gamma : float, default=0.0
-        Splits of two leaves that gain less are undone when the tree is complete.
+        Splits of two leaves that gain less are undone when the tree is complete. With
+        `max_leaves` or 'lossguide' they are not made: a leaf that gains less is not split.
     min_child_weight : float, default=1.0
         Least sum of hessians on either side.
     max_delta_step : float, default=0.0
@@ -143,10 +127,11 @@ class NewtonBoostingClassifier(VoteClassifier):
     -----
     `decision_function` adds the float32 leaves in float64, so that contributions sum to it;
     `margin_in_float32` adds them as XGBoost does. Sample weights multiply gradients in float64
-    (there: in float32), so that weight 2 is the row twice, but for the bins of 'hist': these are
-    quantiles of rows where a column has more than `max_bin` values. Missing values are learned to
-    go to the better side of each split. A zero of a sparse table is a value. Between neighbours in
-    float32, a cut found from the left rounds as XGBoost's does, and may leave a side empty.
+    (there: in float32), so that weight 2 is the row twice; where a column has more than `max_bin`
+    values, the bins of 'hist' hold equal shares of the weights, as XGBoost's do. Missing values are
+    learned to go to the better side of each split. A zero of a sparse table is a value. Between
+    neighbours in float32, an exact cut found from the left rounds as XGBoost's does, and may leave
+    a side empty; with `monotone_constraints`, which that would break, it does not.
 
     References
     ----------
@@ -164,7 +149,7 @@ class NewtonBoostingClassifier(VoteClassifier):
 
     anatomy: ClassVar[Anatomy] = _anatomy()
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        **_SHARED,
+        **SHARED,
         "objective": ObjectiveParameter(None),
         "class_weight": ClassWeight(),
     }
@@ -176,7 +161,9 @@ class NewtonBoostingClassifier(VoteClassifier):
         *,
         n_estimators: int = 100,
         learning_rate: float = 0.3,
-        max_depth: int = 6,
+        max_depth: int | None = 6,
+        max_leaves: int | None = None,
+        grow_policy: str = "depthwise",
         reg_lambda: float = 1.0,
         reg_alpha: float = 0.0,
         gamma: float = 0.0,
@@ -202,6 +189,8 @@ class NewtonBoostingClassifier(VoteClassifier):
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.max_depth = max_depth
+        self.max_leaves = max_leaves
+        self.grow_policy = grow_policy
         self.reg_lambda = reg_lambda
         self.reg_alpha = reg_alpha
         self.gamma = gamma
@@ -254,7 +243,9 @@ class NewtonBoostingRegressor(VoteRegressor):
     n_estimators : int, default=100
         Rounds.
     learning_rate : float, default=0.3
-    max_depth : int, default=6
+    max_depth : int or None, default=6
+    max_leaves : int or None, default=None
+    grow_policy : {'depthwise', 'lossguide'}, default='depthwise'
     reg_lambda : float, default=1.0
     reg_alpha : float, default=0.0
     gamma : float, default=0.0
@@ -312,7 +303,7 @@ class NewtonBoostingRegressor(VoteRegressor):
 
     anatomy: ClassVar[Anatomy] = _anatomy()
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        **_SHARED,
+        **SHARED,
         "objective": ObjectiveParameter("squared_error"),
     }
     extras: ClassVar[tuple[str, ...]] = _EXTRAS
@@ -323,7 +314,9 @@ class NewtonBoostingRegressor(VoteRegressor):
         *,
         n_estimators: int = 100,
         learning_rate: float = 0.3,
-        max_depth: int = 6,
+        max_depth: int | None = 6,
+        max_leaves: int | None = None,
+        grow_policy: str = "depthwise",
         reg_lambda: float = 1.0,
         reg_alpha: float = 0.0,
         gamma: float = 0.0,
@@ -348,6 +341,8 @@ class NewtonBoostingRegressor(VoteRegressor):
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.max_depth = max_depth
+        self.max_leaves = max_leaves
+        self.grow_policy = grow_policy
         self.reg_lambda = reg_lambda
         self.reg_alpha = reg_alpha
         self.gamma = gamma

@@ -7,13 +7,14 @@ from numpy.typing import NDArray
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
 
 from psephos._errors import PsephosError
-from psephos._input import Context, Table
-from psephos.kernels.newton_gain import Penalty
+from psephos._input import Context
+from psephos.kernels._jit import run_blocks
 from psephos.models.boosting.common import hold_out
 from psephos.models.boosting.losses import Objective
+from psephos.models.boosting.newton_limits import directions, growth
 from psephos.models.boosting.newton_tables import single_values, tree_voters
 from psephos.models.training import Training
-from psephos.trees.newton import Draws, Growth, NewtonTree, drawn
+from psephos.trees.newton import Draws, NewtonTree, drawn
 from psephos.trees.newton_grow import grower
 from psephos.vote import Constant, ConstantVoters, Readout, Vote, join
 
@@ -73,16 +74,12 @@ class _Boosting:
         self.model, self.data, self.context, self.objective = model, data, context, objective
         self.values = single_values(data.table)
         n = self.values.shape[1]
-        self.growth = Growth(
-            penalty=penalty(model),
-            max_depth=model.max_depth,
-            directions=directions(model.monotone_constraints, data.table),
-        )
-        self.grow = grower(model, self.values, data.table.n_codes)
+        self.growth = growth(model, directions(model.monotone_constraints, data.table), n)
         self.base = objective.start(data.y, data.weight, model.base_score)
         self.margin = np.repeat(self.base[None], n, axis=0)
         weight = data.weight
         self.weight = None if (weight == 1.0).all() else weight
+        self.grow = grower(model, self.values, data.table.n_codes, self.weight)
         self.rounds: list[Round] = []
         self.losses: list[float] = []
 
@@ -112,14 +109,16 @@ class _Boosting:
         t = len(self.rounds)
         self.objective.gradients(self.margin, self.data.y, gh)
         rows = self._rows(t)
-        trees: list[NewtonTree] = []
-        for c in range(len(gh)):
+        trees: list[Any] = [None] * len(gh)
+
+        def work(c: int) -> None:
             pair: Any = gh[c]
             if self.weight is not None:  # exact for whole weights: weight 2 is the row twice
                 pair = pair * self.weight[:, None]
-            tree, answers = self.grow(pair, self.growth, self._draws(rows, t, c))
+            trees[c], answers = self.grow(pair, self.growth, self._draws(rows, t, c))
             self.margin[:, c] += answers
-            trees.append(tree)
+
+        run_blocks(work, len(gh), self.model.n_jobs)
         self.rounds.append(Round(trees))
         return trees
 
@@ -140,51 +139,6 @@ class _Boosting:
         rng = self.context.generator(_COLUMNS, t, c)
         tree = drawn(rng, np.arange(p), shares[0])
         return Draws(rows, tree, shares[1], shares[2], rng, p)
-
-
-def penalty(model: Any) -> Penalty:
-    """Return the costs as float32 holds them."""
-    numbers = (model.reg_lambda, model.reg_alpha, model.max_delta_step, model.min_child_weight)
-    local = (model.tree_method, model.proposal) == ("approx", "local")
-    return Penalty(
-        *(float(np.float32(v)) for v in numbers),
-        constrained=model.monotone_constraints is not None,
-        share=1.0 / model.max_bin if local else 0.0,
-    )
-
-
-def directions(given: Any, table: Table) -> NDArray[np.int64]:
-    """Return a direction per column.
-
-    Raises
-    ------
-    PsephosError
-        If there are not as many as columns, one is not -1, 0 or 1, or a category has one.
-    """
-    p = table.values.shape[1]
-    if given is None:
-        return np.zeros(p, np.int64)
-    words = table.schema.words().columns
-    if isinstance(given, dict):
-        unknown = [name for name in given if name not in words]
-        if unknown:
-            raise PsephosError(
-                f"monotone_constraints names {unknown[0]!r}, which is not a column of the table."
-            )
-        given = [given.get(name, 0) for name in words]
-    signs = np.asarray(given)
-    if signs.shape != (p,) or not np.isin(signs, (-1, 0, 1)).all():
-        raise PsephosError(
-            f"monotone_constraints is {str(given)[:60]}: give -1, 0 or 1 for each of the {p} "
-            "columns, or a dict from names to them."
-        )
-    for j in np.flatnonzero(signs):
-        if int(j) in table.n_codes:
-            raise PsephosError(
-                f"monotone_constraints gives column {words[j]!r} a direction, but its values are "
-                "categories, which have no order: give 0."
-            )
-    return signs.astype(np.int64)
 
 
 def vote_of(boosted: _Boosting, data: Training, readout: Readout) -> Vote:

@@ -21,6 +21,7 @@ from psephos.vote import Constant, Readout, TreeVoters, Vote
 __all__ = ["CLASSES", "NUMBERS", "Grown", "fit_forest", "tree_voters"]
 
 _Floats = NDArray[np.float64]
+_NODES = 1 << 16  # of a block
 
 _SHARE = Interval(0, 1, open_low=True)
 _PART = Interval(0, 1, open_low=True, open_high=True)
@@ -143,32 +144,32 @@ def tree_voters(forest: Forest, target: Any, n_features: int) -> TreeVoters:
 
     That is sum_k p_k code_k of the target's coding; of two classes one number, 2 p - 1.
     """
-    nodes, k = forest.nodes(), target.n_classes
-    value = np.empty((len(nodes.column), target.n_outputs))
-    for t, start in enumerate(nodes.root.tolist()):
-        said = forest.answers(t)
-        part = value[start : start + len(said)]
-        if k:
-            np.multiply(said[:, 1:] if k == 2 else said, k, out=part)
-            part -= 1.0
-            part /= k - 1
-        else:
-            part[:] = said
-    columns = np.unique(nodes.column[nodes.column >= 0])
-    feature = np.where(nodes.column >= 0, np.searchsorted(columns, nodes.column), -1)
+    nodes, k, said = forest.nodes(), target.n_classes, forest.answers()
+    if k:
+        said = ((said[:, 1:] if k == 2 else said) * k - 1.0) / (k - 1)
+    read = np.zeros(n_features + 1, np.bool_)
+    read[nodes.column] = True  # leaves are at the end
+    columns = np.flatnonzero(read[:-1])
+    place = np.full(n_features + 1, -1, np.intp)
+    place[columns] = np.arange(len(columns))
+    feature = nodes.column
+    for start in range(0, len(feature), _NODES):  # in place: no second row of all nodes
+        span = slice(start, start + _NODES)
+        feature[span] = place[feature[span]]
     return TreeVoters(
         n_features,
-        columns.astype(np.intp),
+        columns,
         nodes.root,
-        feature.astype(np.intp),
+        feature,
         nodes.threshold,
         nodes.missing_left,
         nodes.first,
         nodes.second,
-        value,
+        said,
         single=False,
         category_ptr=nodes.category_ptr,
         category_left=nodes.category_left,
+        answer=nodes.answer,
     )
 
 

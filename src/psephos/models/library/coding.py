@@ -34,23 +34,33 @@ class Design:
     ptr: NDArray[np.intp]
 
     @classmethod
-    def of(cls, n_codes: NDArray[np.intp]) -> "Design":
-        """Return the design of columns with so many categories (0: numbers).
+    def of(cls, n_codes: NDArray[np.intp], X: _Floats) -> "Design":
+        """Return the design of columns with so many categories (0: numbers) in a table (n, p).
 
-        Two categories are one 0/1 column, that of the second; one category is a constant.
+        Two categories that occur are one 0/1 column, that of the second; one is a constant. A
+        category that is declared but does not occur has no column.
         """
-        width = np.where(n_codes == 0, 1, np.where(n_codes > 2, n_codes, 1))
+        held = {int(j): _shown(X[:, j]) for j in np.flatnonzero(n_codes)}
+        width = np.ones(len(n_codes), dtype=np.intp)
+        width[list(held)] = [len(codes) for codes in held.values()]
         ptr = np.concatenate([[0], np.cumsum(width)]).astype(np.intp)
-        source = np.repeat(np.arange(len(n_codes)), width).astype(np.intp)
-        level = (np.arange(len(source)) - ptr[source]).astype(np.float64)
-        level[n_codes[source] == 0] = np.nan
-        level[n_codes[source] == 2] = 1.0
-        return cls(source, level, ptr)
+        level = np.full(int(ptr[-1]), np.nan)
+        for j, codes in held.items():
+            level[ptr[j] : ptr[j + 1]] = codes
+        return cls(np.repeat(np.arange(len(n_codes)), width).astype(np.intp), level, ptr)
 
     def columns(self, subset: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the design columns of a subset of the table's columns."""
         spans = [np.arange(int(self.ptr[j]), int(self.ptr[j + 1])) for j in subset.tolist()]
         return np.concatenate([np.empty(0, dtype=np.intp), *spans]).astype(np.intp)
+
+
+def _shown(codes: _Floats) -> _Floats:
+    """Return the codes of a column that get a design column; NaN is missing."""
+    held = np.unique(codes[~np.isnan(codes)])
+    if len(held) == 0:
+        return np.zeros(1)
+    return held[1:] if len(held) == 2 else held
 
 
 @dataclass(frozen=True)
@@ -83,7 +93,7 @@ class CodedLearner:
         """Return the learner on a problem; without categories it is the inner learner's own."""
         if problem.n_codes is None or not problem.n_codes.any():
             return self.inner.bind(problem)
-        design = Design.of(problem.n_codes)
+        design = Design.of(problem.n_codes, problem.X)
         X = design_matrix(problem.X, design.source, design.level)
         return _Bound(self.inner.bind(replace(problem, X=X, n_codes=None)), design)
 

@@ -1,6 +1,6 @@
 """Batches of prototypes, one after another: draw candidates, descend, keep what is heard."""
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,78 +13,69 @@ from psephos.models.prototypes.candidates import (
     hard_rows,
     misread_rows,
 )
+from psephos.models.prototypes.heard import Speech, masses_heard
+from psephos.models.prototypes.kinds import NO_PATH, Batch, Path, Settings
 from psephos.models.prototypes.merging import merge_prototypes
 from psephos.models.prototypes.objective import BatchObjective, own_and_total
 from psephos.models.prototypes.optimiser import WEIGHT_SCALE, Minimum, choose_start
 from psephos.models.prototypes.problems import Masses, Problem
-from psephos.models.prototypes.reentry import descend_with_reentry
+from psephos.models.prototypes.reentry import descend_with_reentry, let_in
 from psephos.models.prototypes.scaling import ScaledRows
 from psephos.models.prototypes.windows import Windows
 from psephos.vote import PrototypeBatch
 
-__all__ = ["Batch", "Settings", "fit_batches"]
+__all__ = ["fit_batches"]
 
 _Floats = NDArray[np.float64]
-_U_START = 2.0  # a batch's density is at first half as wide as that of all targets
-_U_LEAST = 1e-3  # and at most a thousand times as wide
+_U_START, _U_LEAST = 2.0, 1e-3  # densities begin half as wide as that of all targets; the widest
 
 
-class Settings(NamedTuple):
-    """Parameters of a fit; see `ProsetClassifier`."""
+def fit_batches(
+    problem: Problem,
+    settings: Settings,
+    context: Context,
+    *,
+    before: Sequence[Batch] = (),
+    n_judges: int = 0,
+    path: Path = NO_PATH,
+) -> list[Batch]:
+    """Return the batches, each fitted with the earlier ones as they are.
 
-    n_batches: int
-    penalties: dict[str, Any]
-    beta: float
-    n_candidates: int
-    max_fraction: float
-    grouping: str
-    references: str
-    tol: float
-    max_iter: int
-    max_reentries: int
-    min_gain: float
-    n_jobs: int | None
-
-
-class Batch(NamedTuple):
-    """One batch, and how it was found."""
-
-    found: PrototypeBatch
-    minimum: Minimum
-    theta: _Floats  # v, w and u of what is kept
-    kept: NDArray[np.intp]  # rows of the prototypes
-
-
-def fit_batches(problem: Problem, settings: Settings, context: Context) -> list[Batch]:
-    """Return the batches, each fitted with the earlier ones as they are."""
+    Those `before` are there already. The first `n_judges` rows are no candidates.
+    """
     masses = problem.prior
-    batches: list[Batch] = []
-    for b in range(settings.n_batches):
-        draw = _draw(problem, masses, settings, context.generator(b))
-        objective = _objective(problem, draw, masses, settings)
-        batch = _fit_batch(problem, draw, masses, objective, settings)
+    batches = list(before)
+    for b, batch in enumerate(batches):
+        if len(batch.found.weight) and b + 1 < settings.n_batches:
+            masses = _with_batch(problem, masses, batch, settings)
+    for b in range(len(batches), settings.n_batches):
+        if b > len(before) and len(batches[-1].found.weight):
+            masses = _with_batch(problem, masses, batches[-1], settings)
+        draw = _draw(problem, masses, settings, context.generator(b), n_judges)
+        last = path.last[b].speech if b < len(path.last) else None
+        batch = _fit_batch(problem, draw, masses, settings, last, path.cold)
         batches.append(batch)
         if not len(batch.found.weight) and draw.of_all:  # so would be all that follow
             return batches + [batch] * (settings.n_batches - b - 1)
-        if len(batch.found.weight) and b + 1 < settings.n_batches:
-            masses = _with_batch(problem, masses, batch, draw, objective, settings)
     return batches
 
 
 def _draw(
-    problem: Problem, masses: Masses, settings: Settings, generator: np.random.Generator
-) -> Draw:
+    problem: Problem, masses: Masses, settings: Settings, generator: np.random.Generator,
+    n_judges: int,
+) -> Draw:  # fmt: skip
     """Return the candidates of a batch, and who judges them."""
-    given = (problem.strata, _hard(problem, masses, settings), problem.weight, generator)
+    of = slice(n_judges, None)
+    given = problem.strata[of], _hard(problem, masses, settings)[of], problem.weight[of], generator
+    copies = problem.copies[of]
+    more = {"n_candidates": settings.n_candidates, "names": problem.names, "copies": copies}
     if settings.references == "all":
-        return draw_judged_by_all(
-            *given, n_candidates=settings.n_candidates, names=problem.names,
-            copies=problem.copies,
-        )  # fmt: skip
-    return draw_candidates(
-        *given, n_candidates=settings.n_candidates, max_fraction=settings.max_fraction,
-        names=problem.names,
-    )  # fmt: skip
+        draw = draw_judged_by_all(*given, **more)
+    else:
+        draw = draw_candidates(*given, max_fraction=settings.max_fraction, **more)
+    if n_judges == 0:
+        return draw
+    return draw.judged_too(problem.weight[:n_judges], float(problem.weight[of].sum()))
 
 
 def _hard(problem: Problem, masses: Masses, settings: Settings) -> NDArray[np.bool_]:
@@ -95,18 +86,14 @@ def _hard(problem: Problem, masses: Masses, settings: Settings) -> NDArray[np.bo
     return hard_rows(problem.strata, goodness, problem.weight, beta=settings.beta)
 
 
-def _with_batch(
-    problem: Problem, masses: Masses, batch: Batch, draw: Draw, objective: BatchObjective,
-    settings: Settings,
-) -> Masses:  # fmt: skip
+def _with_batch(problem: Problem, masses: Masses, batch: Batch, settings: Settings) -> Masses:
     """Return the masses of all rows with one more batch; no row hears itself that judged it."""
-    found, scaled, alone = batch.found, problem.scaled, draw.twin is not None
+    found, scaled, alone = batch.found, problem.scaled, settings.references == "all"
     own, total, by_class = masses
-    if alone:
-        own, total = objective.masses(batch.minimum.x)
-    elif problem.regression:
-        every = Draw(batch.kept, np.arange(len(problem.y)), problem.weight / problem.weight.sum())
-        own, total = _objective(problem, every, masses, settings).masses(batch.theta)
+    if alone or problem.regression:
+        own, total = masses_heard(
+            problem, batch.speech, masses, alone=alone, n_jobs=settings.n_jobs
+        )
     if not problem.regression and (not alone or settings.grouping == "correct"):
         by_class = by_class + own_and_total(
             scaled.Z, found.prototypes, found.inverse_bandwidth, found.weight, found.answer,
@@ -122,35 +109,65 @@ def _with_batch(
 
 
 def _fit_batch(
-    problem: Problem, draw: Draw, masses: Masses, objective: BatchObjective, settings: Settings
-) -> Batch:
-    """Return the batch that the descent ends at."""
+    problem: Problem, draw: Draw, masses: Masses, settings: Settings, last: Speech | None,
+    cold: bool,
+) -> Batch:  # fmt: skip
+    """Return the batch that the lowest descent ends at."""
+    objective = _objective(problem, draw, masses, settings)
     q, m = objective.n_columns, objective.n_candidates
-    further = (_U_START,) if problem.regression else ()
-    windows = _windows(problem, draw, masses, objective, settings)
-    start = choose_start(objective, q, m, further, windows or objective.by_weights)
-    del windows  # it may hold tables of all pairs
-    scale = np.concatenate([np.ones(q), np.full(m, WEIGHT_SCALE), np.ones(len(further))])
-    lower = np.concatenate([np.zeros(q + m), np.full(len(further), _U_LEAST)])
-    minimum = descend_with_reentry(
-        objective, start, settings.max_reentries, scale=scale, lower=lower,
-        factr=settings.tol / np.finfo(float).eps, max_iterations=settings.max_iter,
-    )  # fmt: skip
-    nothing = np.concatenate([np.zeros(q + m), np.full(len(further), _U_LEAST)])
+    ends: list[Minimum] = []
+    if last is not None and last.v.any() and len(last.weight):
+        ends.append(_descended(objective, let_in(objective, _moved(last, draw, q)), settings))
+    if cold or not ends:
+        further = (_U_START,) if problem.regression else ()
+        windows = _windows(problem, draw, masses, objective, settings)
+        start = choose_start(objective, q, m, further, windows or objective.by_weights)
+        del windows  # it may hold tables of all pairs
+        ends.append(_descended(objective, start, settings))
+    minimum = min(ends, key=lambda one: one.f)
+    nothing = np.concatenate([np.zeros(q + m), np.full(int(problem.regression), _U_LEAST)])
     empty = objective(nothing)[0]
     if (empty - minimum.f) * problem.weight.sum() < settings.min_gain:
         minimum = minimum._replace(x=nothing, f=empty)
     v, w, u = objective.split(minimum.x)
     heard = np.flatnonzero(w > 0) if (v > 0).any() or problem.regression else np.empty(0, np.intp)
-    rows = draw.candidates[heard]
-    kept, weight = _merged(problem, rows, v, w[heard], u)
-    rows = rows[kept]
+    speech = _speech(problem, draw.candidates[heard], v, w[heard], u)
+    kept, weight = _merged(problem, speech)
+    rows = speech.places[kept]
     found = PrototypeBatch(
         v, problem.scaled.Z[rows], weight, problem.answer[rows], problem.rows[rows],
         problem.unit / u if problem.regression else 0.0,
     )  # fmt: skip
-    theta = np.concatenate([v, weight, [u] if problem.regression else []])
-    return Batch(found, minimum, theta, rows)
+    return Batch(found, minimum._replace(x=np.empty(0)), speech)
+
+
+def _descended(objective: BatchObjective, start: _Floats, settings: Settings) -> Minimum:
+    """Return where the descent from a start ends."""
+    q, m, further = objective.n_columns, objective.n_candidates, int(objective.regression)
+    scale = np.concatenate([np.ones(q), np.full(m, WEIGHT_SCALE), np.ones(further)])
+    lower = np.concatenate([np.zeros(q + m), np.full(further, _U_LEAST)])
+    return descend_with_reentry(
+        objective, start, settings.max_reentries, scale=scale, lower=lower,
+        factr=settings.tol / np.finfo(float).eps, max_iterations=settings.max_iter,
+    )  # fmt: skip
+
+
+def _moved(last: Speech, draw: Draw, n_columns: int) -> _Floats:
+    """Return a batch fitted to the same rows as parameters of these candidates."""
+    v, w = np.zeros(n_columns), np.zeros(len(draw.candidates))
+    v[last.columns] = last.v
+    at = np.minimum(np.searchsorted(draw.candidates, last.places), len(w) - 1)
+    there = draw.candidates[at] == last.places
+    w[at[there]] = last.weight[there]
+    return np.concatenate([v, w, [last.u] if last.u else []])
+
+
+def _speech(problem: Problem, rows: NDArray[np.intp], v: _Floats, w: _Floats, u: float) -> Speech:
+    """Return what these rows say as prototypes."""
+    read = np.flatnonzero(v > 0)
+    columns = read if len(read) else np.zeros(1, dtype=np.intp)
+    Z = problem.scaled.Z.only(rows).reading(columns)[:]
+    return Speech(columns, v[columns], Z, problem.y[rows], w, u, problem.rows[rows], rows)
 
 
 def _windows(
@@ -175,17 +192,15 @@ def _tables(problem: Problem, draw: Draw) -> tuple[ScaledRows, ScaledRows]:
     return references, candidates
 
 
-def _merged(
-    problem: Problem, rows: NDArray[np.intp], v: _Floats, w: _Floats, u: float
-) -> tuple[NDArray[np.intp], _Floats]:
+def _merged(problem: Problem, speech: Speech) -> tuple[NDArray[np.intp], _Floats]:
     """Merge prototypes that no kernel of the batch tells apart."""
-    read = v > 0
-    places = problem.scaled.Z[rows][:, read] * v[read]
-    label = problem.strata[rows]
+    read = speech.v > 0
+    places = speech.Z[:, read] * speech.v[read]
+    label = problem.strata[speech.places]
     if problem.regression:
-        places = np.column_stack([places, problem.y[rows] * u])
-        label = np.zeros(len(rows), dtype=np.intp)
-    return merge_prototypes(places, label, w)
+        places = np.column_stack([places, speech.y * speech.u])
+        label = np.zeros(len(speech.y), dtype=np.intp)
+    return merge_prototypes(places, label, speech.weight)
 
 
 def _objective(problem: Problem, draw: Draw, masses: Masses, settings: Settings) -> BatchObjective:

@@ -32,6 +32,9 @@ _Floats = NDArray[np.float64]
 _Rows = NDArray[np.intp]
 
 
+_MOST_COPIES = 1000  # of a row, when copies are drawn
+
+
 class Draw(NamedTuple):
     """The rows of one batch."""
 
@@ -45,6 +48,24 @@ class Draw(NamedTuple):
     def of_all(self) -> bool:
         """Return whether chance has no part in it: each row is a candidate and a reference."""
         return len(self.candidates) == len(self.references) and self.twin is not None
+
+    def judged_too(self, weight: _Floats, drawn_from: float) -> "Draw":
+        """Return the draw with further rows before the others, which are references only.
+
+        Parameters
+        ----------
+        weight : ndarray of shape (n,)
+            Their weights.
+        drawn_from : float
+            Total weight of the rows drawn from.
+        """
+        n, total = len(weight), weight.sum() + drawn_from
+        omega = np.concatenate([weight / total, self.omega * (drawn_from / total)])
+        more = Draw(self.candidates + n, np.append(np.arange(n), self.references + n), omega)
+        if self.twin is None or self.echo is None:
+            return more
+        twin, echo = np.full(n, -1, dtype=np.intp), np.zeros(n)
+        return more._replace(twin=np.append(twin, self.twin), echo=np.append(echo, self.echo))
 
 
 def hard_rows(
@@ -173,6 +194,7 @@ def draw_candidates(
     n_candidates: int = 1000,
     max_fraction: float = 0.5,
     names: tuple[str, ...] = (),
+    copies: _Floats | None = None,
 ) -> Draw:
     """Draw the candidates of a batch; all other rows are references.
 
@@ -181,6 +203,10 @@ def draw_candidates(
     speaks for the candidates of its group too:
     ``omega_n = weight_n / W * (group's weight) / (group's weight - its candidates' weight)``, W the
     total weight, so that the likelihood keeps the proportions of all training rows.
+
+    A row that stands for c equal ones (``copies``) is drawn from as if they were apart: if k of
+    them are drawn it is a candidate, and the others a reference of (c - k) / c of its weight, which
+    hears it in full.
 
     Few rows are no fault of a table. A stratum below `smallest_divided` rows is one group; where
     rounding leaves a stratum of two rows or more without a candidate, its largest group gives
@@ -204,6 +230,8 @@ def draw_candidates(
         Largest share of a group that becomes candidates, in (0, 1).
     names : tuple of str, default=()
         The strata in words, for the message.
+    copies : ndarray of shape (n,), default=None
+        How many equal rows each stands for, at most 1,000 are told apart; None: one.
 
     Returns
     -------
@@ -216,19 +244,34 @@ def draw_candidates(
         to judge it.
     """
     groups = _groups(strata, hard, weight, max_fraction)
-    shares = _shares(groups, n_candidates, max_fraction, least=2)
+    times = np.ones(len(strata)) if copies is None else np.clip(copies, 1.0, _MOST_COPIES)
+    counts = times.astype(np.intp)
+    sizes = [int(counts[rows].sum()) for rows in groups.values()]
+    shares = _shares(groups, sizes, n_candidates, max_fraction, least=2)
     if not shares.any():
         raise PsephosError(_too_few(strata, weight, names))
     total = weight.sum()
-    omega = weight / total
-    chosen = np.zeros(len(strata), dtype=bool)
+    omega, left = weight / total, weight.copy()  # left to judge
+    chosen: list[_Rows] = []
     for rows, share in zip(groups.values(), shares, strict=True):
+        drawn, k = _drawn(rows, counts[rows], int(share), generator)
+        left[drawn] *= 1.0 - k / counts[drawn]
+        heard = rows[left[rows] > 0]
+        omega[rows] = left[rows] / total * (weight[rows].sum() / left[heard].sum())
+        chosen.append(drawn)
+    references = np.flatnonzero(left > 0)
+    return Draw(np.sort(np.concatenate(chosen)), references, omega[references])
+
+
+def _drawn(
+    rows: _Rows, counts: _Rows, share: int, generator: np.random.Generator
+) -> tuple[_Rows, _Rows]:
+    """Return who is drawn, and how often, when `share` are drawn of all that rows stand for."""
+    if counts.max() == 1:
         drawn = generator.choice(rows, share, replace=False)
-        chosen[drawn] = True
-        others = rows[~chosen[rows]]
-        omega[others] *= weight[rows].sum() / weight[others].sum()
-    references = np.flatnonzero(~chosen & (weight > 0))
-    return Draw(np.flatnonzero(chosen), references, omega[references])
+        return drawn, np.ones(share, dtype=np.intp)
+    times = generator.multivariate_hypergeometric(counts, share)
+    return rows[times > 0], times[times > 0]
 
 
 def draw_judged_by_all(
@@ -256,7 +299,8 @@ def draw_judged_by_all(
         raise PsephosError(_too_few(strata, weight, names))
     if len(rows) > n_candidates:
         groups = _groups(strata, hard, weight, None)
-        shares = _shares(groups, n_candidates, 1.0, least=1)
+        sizes = [len(group) for group in groups.values()]
+        shares = _shares(groups, sizes, n_candidates, 1.0, least=1)
         drawn = [
             generator.choice(group, share, replace=False)
             for group, share in zip(groups.values(), shares, strict=True)
@@ -280,10 +324,11 @@ def _groups(
 
 
 def _shares(
-    groups: dict[int, _Rows], n_candidates: int, max_fraction: float, *, least: int
-) -> _Rows:
+    groups: dict[int, _Rows], counts: list[int], n_candidates: int, max_fraction: float, *,
+    least: int,
+) -> _Rows:  # fmt: skip
     """Return `group_shares`, with one for each stratum that has a group of `least` rows."""
-    sizes = np.array([len(rows) for rows in groups.values()], dtype=np.intp)
+    sizes = np.array(counts, dtype=np.intp)
     shares = group_shares(sizes, n_candidates, max_fraction)
     _give_each_stratum_one(np.array(list(groups)) // 2, sizes, shares, least)
     return shares

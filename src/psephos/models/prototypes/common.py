@@ -1,9 +1,8 @@
-"""What the classifier and the regressor share: parameters, penalties, batches, truncation."""
+"""What the classifier and the regressor share: parameters, penalties, batches, how they grow."""
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,18 +10,33 @@ from sklearn.base import clone
 
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
-from psephos._params import Constraint, Interval, Jobs, OneOf, Options, Seed
-from psephos.models.prototypes.batches import Batch, Settings, fit_batches
-from psephos.models.training import Training, distinct_rows, ordered_rows
-from psephos.vote import Vote
+from psephos._params import (
+    Constraint,
+    Flag,
+    Interval,
+    Jobs,
+    OneOf,
+    Options,
+    Seed,
+)
+from psephos.base import Labels
+from psephos.models.prototypes.adding import Adding
+from psephos.models.prototypes.batches import fit_batches
+from psephos.models.prototypes.growing import Growth, Rows, merged_rows
+from psephos.models.prototypes.kinds import NO_PATH, Batch, Path, Settings
+from psephos.models.prototypes.paths import Paths
+from psephos.models.prototypes.problems import Problem
+from psephos.models.prototypes.scaling import Scaled, read_scaled, scaled_by
+from psephos.models.training import Training
+from psephos.vote import Vote, prototype_vote
 
-__all__ = ["EXTRAS", "SHARED", "Batched", "Merged", "automatic", "fit_all", "merged_rows", "told"]
+__all__ = ["EXTRAS", "SHARED", "Batched", "automatic"]
 
 EXTRAS = ("n_prototypes_", "objective_", "n_iter_", "stopped_")
 SHARED: Mapping[str, Constraint] = {
     "n_batches": Interval(0, whole=True),
     "lambda_v": OneOf((Interval(0), Options(("auto",)))),
-    "lambda_w": Interval(0),
+    "lambda_w": OneOf((Interval(0), Options(("auto",)))),
     "alpha_v": Interval(0, 1),
     "alpha_w": Interval(0, 1),
     "beta": Interval(0, 0.5, open_low=True),
@@ -33,21 +47,90 @@ SHARED: Mapping[str, Constraint] = {
     "max_iter": Interval(1, whole=True),
     "max_reentries": Interval(0, whole=True),
     "min_gain": Interval(0),
+    "warm_start": Flag(),
     "n_jobs": Jobs(),
     "random_state": Seed(),
 }
-_ORDERED_BY = 64  # first columns, all that `ordered_rows` looks at
 _LEAST = 2.0  # lambda_v times the number of rows, where columns are few
+_Floats = NDArray[np.float64]
 _OF_ROWS = {"lambda_w": 3e-4, "lambda_u": 3.0}  # times the number of rows
 
 
-class Batched:
+class Batched(Adding, Paths):
     """What both models can do with their batches."""
 
     vote_: Vote
     schema_: Any
     n_prototypes_: NDArray[np.intp]
+    n_batches: int
+    warm_start: bool
     _fitted: Any
+    _set_fitted: Any
+    _grown: Growth
+
+    # ------------------------------------------------------------------ what they differ in
+    def _totals(self, y: NDArray[Any], weight: _Floats, n_classes: int) -> _Floats:
+        """Return what a prior is made of."""
+        raise NotImplementedError
+
+    def _renewed(self, earlier: _Floats, later: _Floats, *, added: bool) -> _Floats:
+        """Return the same after later rows, which were added to the earlier or stand for them."""
+        raise NotImplementedError
+
+    def _problem(self, target: Any, scaled: Scaled, rows: Rows, totals: _Floats) -> Problem | None:
+        """Return what batches are fitted to; None if every row says the same."""
+        raise NotImplementedError
+
+    def _prior(self, totals: _Floats) -> _Floats:
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------ fitting
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context
+    ) -> tuple[Vote, dict[str, Any]]:
+        growth = self._to_go_on_with(table, labels.target) if self.warm_start else None
+        return self._fit_on(table, labels, weight, context, growth, NO_PATH)
+
+    def _fit_on(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context,
+        growth: Growth | None, path: Path,
+    ) -> tuple[Vote, dict[str, Any]]:  # fmt: skip
+        """Fit the batches, from what a warm start or a path gives."""
+        whole = getattr(self, "class_weight", None) is None
+        rows = merged_rows(Training(table, *labels, weight), whole=whole)
+        totals = self._totals(rows.y, rows.weight, getattr(labels.target, "n_classes", 0))
+        if growth is None:
+            scaled = read_scaled(table, rows.rows, rows.weight)
+            growth = Growth(scaled.scaling, totals, [], 0)
+        else:
+            scaled = scaled_by(growth.scaling, table, rows.rows)
+            growth = growth._replace(
+                totals=self._renewed(growth.totals, totals, added=False), rows=None
+            )
+        given = int(table.rows.max()) + 1 if table.rows.dtype.kind == "i" else len(table.rows)
+        growth = growth._replace(n_given=max(growth.n_given, given))
+        return self._with_batches(
+            labels.target, scaled, rows, growth, self.n_batches, context, path=path
+        )
+
+    def _with_batches(
+        self, target: Any, scaled: Scaled, rows: Rows, growth: Growth, n_batches: int,
+        context: Context, n_judges: int = 0, path: Path = NO_PATH,
+    ) -> tuple[Vote, dict[str, Any]]:  # fmt: skip
+        """Return the vote of so many batches and what is told of them."""
+        problem = self._problem(target, scaled, rows, growth.totals)
+        found: list[Batch] = []
+        if problem is not None:
+            settings = _settings(self, problem, n_batches)
+            if scaled.Z.shape[1]:  # where no column varies there is nothing to be near in
+                found = fit_batches(
+                    problem, settings, context, before=growth.batches, n_judges=n_judges,
+                    path=path,
+                )  # fmt: skip
+        prior = self._prior(growth.totals)
+        vote = prototype_vote([b.found for b in found], scaled.scaling, prior, target)
+        self._grown = growth._replace(batches=found)
+        return vote, _told(found, n_batches)
 
     def truncate(self, n_batches: int) -> Self:
         """Return a fitted model of the first batches alone.
@@ -78,42 +161,9 @@ class Batched:
         extras = {name: getattr(self, name)[:n_batches] for name in EXTRAS}
         vote = self.vote_.truncate(1 + int(extras["n_prototypes_"].sum()))
         fewer._set_fitted(vote, self.schema_, extras)
+        if hasattr(self, "_grown"):
+            fewer._grown = self._grown._replace(batches=self._grown.batches[:n_batches])
         return fewer
-
-
-class Merged(NamedTuple):
-    """Distinct rows in an order of their own, as positions in the table given."""
-
-    table: Table
-    rows: NDArray[np.intp]  # (n,)
-    y: NDArray[Any]
-    weight: NDArray[np.float64]
-    copies: NDArray[np.float64]  # how many rows each stands for
-
-    @property
-    def names(self) -> NDArray[Any]:
-        """Return the rows' identifiers."""
-        return self.table.rows[self.rows]
-
-
-def merged_rows(data: Training, *, whole: bool = True) -> Merged:
-    """Return distinct rows in an order of their own; the table is not copied for it.
-
-    How many rows each stands for is said by weights if all are whole (and `whole`), else by copies.
-    """
-    found = _ordered(data)
-    copies = found.weight
-    if not (whole and (data.weight == np.floor(data.weight)).all()):
-        copies = _ordered(data._replace(weight=np.ones(len(data.weight)))).weight
-    return Merged(data.table, found.table.rows, found.y, found.weight, copies)
-
-
-def _ordered(data: Training) -> Training:
-    """Return the rows so ordered, identified by their positions, without most of their columns."""
-    numbered = replace(data.table, rows=np.arange(len(data.y)))
-    found = distinct_rows(data._replace(table=numbered))
-    few = replace(found.table, values=found.table.values[:, :_ORDERED_BY])
-    return ordered_rows(found._replace(table=few))
 
 
 def automatic(name: str, weight: float, n_columns: int) -> float:
@@ -122,24 +172,21 @@ def automatic(name: str, weight: float, n_columns: int) -> float:
     return of_all / weight
 
 
-def fit_all(model: Any, problem: Any, context: Context) -> list[Batch]:
-    """Fit a model's batches; where no column varies there is nothing to be near in."""
-    if not problem.scaled.Z.shape[1]:
-        return []
+def _settings(model: Any, problem: Problem, n_batches: int) -> Settings:
+    """Return the parameters of a fit."""
     names = ("lambda_v", "lambda_w", "lambda_u", "alpha_v", "alpha_w")
     penalties = {name: getattr(model, name) for name in names if hasattr(model, name)}
     for name in [name for name, value in penalties.items() if value == "auto"]:
-        size = float(problem.weight.sum()), problem.scaled.Z.shape[1]
+        size = float(problem.weight.sum()), max(problem.scaled.Z.shape[1], 1)
         penalties[name] = automatic(name, *size)
-    settings = Settings(
-        model.n_batches, penalties, model.beta, model.n_candidates, model.max_fraction,
+    return Settings(
+        n_batches, penalties, model.beta, model.n_candidates, model.max_fraction,
         getattr(model, "grouping", "likelihood"), model.references, model.tol, model.max_iter,
         model.max_reentries, model.min_gain, model.n_jobs,
     )  # fmt: skip
-    return fit_batches(problem, settings, context)
 
 
-def told(found: list[Batch], n_batches: int) -> dict[str, Any]:
+def _told(found: list[Batch], n_batches: int) -> dict[str, Any]:
     """Return the fitted attributes that tell of the batches."""
     if not found:  # nothing varies
         none = np.zeros(n_batches, dtype=np.intp)

@@ -48,10 +48,9 @@ class Problem(NamedTuple):
 
 def class_problem(
     scaled: Scaled, codes: NDArray[np.intp], weight: _Floats, rows: NDArray[Any],
-    names: tuple[str, ...], copies: _Floats,
+    names: tuple[str, ...], copies: _Floats, share: _Floats,
 ) -> Problem:  # fmt: skip
-    """Return the problem of classes: the prior is their frequency."""
-    share = np.bincount(codes, weight, minlength=len(names)) / weight.sum()
+    """Return the problem of classes; the prior is their frequency, `share`."""
     every = np.broadcast_to(share, (len(codes), len(share)))
     prior = Masses(share[codes], np.ones(len(codes)), every)
     return Problem(scaled, codes.astype(float), codes, codes, prior, weight, rows, names, 0.0,

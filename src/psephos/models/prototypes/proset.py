@@ -1,22 +1,21 @@
 """Proset as estimators: prototypes that vote for their own class, or for their own number."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._input import Context, Table
+from psephos._labels import read_numbers, read_sample_weight
 from psephos._params import ClassWeight, Constraint, Interval, OneOf, Options
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
-from psephos.models.prototypes.batches import Batch
-from psephos.models.prototypes.common import EXTRAS, SHARED, Batched, fit_all, merged_rows, told
+from psephos.models.prototypes.common import EXTRAS, SHARED, Batched
+from psephos.models.prototypes.growing import Rows, later_labels, later_weight
 from psephos.models.prototypes.mixture import NormalMixture, mixture_of
-from psephos.models.prototypes.problems import class_problem, number_problem
-from psephos.models.prototypes.scaling import read_scaled
-from psephos.models.training import Training
-from psephos.vote import Vote, prototype_vote
+from psephos.models.prototypes.problems import Problem, class_problem, number_problem
+from psephos.models.prototypes.scaling import Scaled
+from psephos.vote import RegressionTarget, Target
 
 __all__ = ["ProsetClassifier", "ProsetRegressor"]
 
@@ -49,11 +48,14 @@ class ProsetClassifier(Batched, VoteClassifier):
         that vary: against a likelihood that is a sum over rows, not a mean, the penalty is the
         same at any number of them, and what the best of q columns of noise gains by chance grows
         with log q.
-    lambda_w : float, default=1e-8
-        Strength of the penalty of the prototypes, 1e-9 to 1e-4.
-    alpha_v, alpha_w : float, default=0.05
+    lambda_w : float or 'auto', default='auto'
+        Strength of the penalty of the prototypes, 1e-9 to 1e-4. 'auto' is 3e-4 divided by the
+        number of rows (their total weight).
+    alpha_v, alpha_w : float, default=0.05, 1.0
         Share of L1 in either. (Tables older than release 0.6 of the authors' program give the
-        share of L2: their .95 is .05 here.)
+        share of L2: their .95 is .05 here.) Squares of weights, which are of any size, shrink the
+        few large ones and keep many small ones: without them half as many prototypes do as well
+        or better.
     beta : float, default=0.1
         Rows whose own class is less likely than this quantile of its class count as hard; half
         of a class's candidates are drawn from them, where there are enough. At most .5.
@@ -83,6 +85,10 @@ class ProsetClassifier(Batched, VoteClassifier):
     min_gain : float, default=1.0
         A batch is kept if it lowers the objective, times the number of rows (their total weight),
         by at least this many nats. Without it later batches may add tens of columns for nothing.
+    warm_start : bool, default=False
+        Whether `fit` keeps the batches there are and adds those that `n_batches` asks for beyond
+        them, with the scaling of the first fit. With the same rows and seed it is the fit of so
+        many at once.
     class_weight : dict or 'balanced', default=None
         Multiplies the sample weights.
     categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
@@ -176,9 +182,9 @@ class ProsetClassifier(Batched, VoteClassifier):
         n_batches: int = 1,
         *,
         lambda_v: float | str = "auto",
-        lambda_w: float = 1e-8,
+        lambda_w: float | str = "auto",
         alpha_v: float = 0.05,
-        alpha_w: float = 0.05,
+        alpha_w: float = 1.0,
         beta: float = 0.1,
         n_candidates: int = 1000,
         references: str = "all",
@@ -188,6 +194,7 @@ class ProsetClassifier(Batched, VoteClassifier):
         max_iter: int = 15_000,
         max_reentries: int = 0,
         min_gain: float = 1.0,
+        warm_start: bool = False,
         class_weight: Any = None,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
@@ -207,24 +214,56 @@ class ProsetClassifier(Batched, VoteClassifier):
         self.max_iter = max_iter
         self.max_reentries = max_reentries
         self.min_gain = min_gain
+        self.warm_start = warm_start
         self.class_weight = class_weight
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
-        whole = self.class_weight is None
-        data, target = Training(table, *labels, weight), labels.target
-        rows = merged_rows(data, whole=whole)
-        scaled = read_scaled(table, rows.rows, rows.weight)
+    def _totals(self, y: NDArray[Any], weight: _Floats, n_classes: int) -> _Floats:
+        return np.bincount(y, weight, minlength=n_classes).astype(np.float64)
+
+    def _renewed(self, earlier: _Floats, later: _Floats, *, added: bool) -> _Floats:
+        return earlier + later if added else later
+
+    def _prior(self, totals: _Floats) -> _Floats:
+        return totals / totals.sum()
+
+    def _problem(self, target: Any, scaled: Scaled, rows: Rows, totals: _Floats) -> Problem:
         names = tuple(str(name) for name in target.classes.tolist())
-        problem = class_problem(scaled, rows.y, rows.weight, rows.names, names, rows.copies)
-        found = fit_all(self, problem, context)
-        prior = problem.prior.by_class[0].copy()  # the same for every row
-        vote = prototype_vote([b.found for b in found], scaled.scaling, prior, target)
-        return vote, told(found, self.n_batches)
+        given = scaled, rows.y, rows.weight, rows.names, names, rows.copies
+        return class_problem(*given, self._prior(totals))
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Add one batch whose candidates are new rows.
+
+        Columns, categories, classes and scaling are those of the first call, or of `fit`; the
+        prior is the frequencies of all classes so far. The rows of all calls are kept (those of
+        `fit` are not) and judge the new batch; pickles hold them, model files do not.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse table of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        classes : array of shape (n_classes,), default=None
+            All labels there will be. None: those of the first call.
+        sample_weight : array of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self : ProsetClassifier
+
+        Raises
+        ------
+        PsephosError
+            If a parameter, a column, a label or a weight cannot be used, no class has two rows, or
+            the model was read from a file.
+        """
+        table = self._further_table(X, y)
+        known = self.classes_ if hasattr(self, "vote_") else None
+        found, codes = later_labels(self, table.values, y, classes, known)
+        weight = later_weight(sample_weight, self.class_weight, found, codes)
+        return self._add_batch(Labels(Target(found), codes), weight, table)
 
 
 class ProsetRegressor(Batched, VoteRegressor):
@@ -261,6 +300,7 @@ class ProsetRegressor(Batched, VoteRegressor):
     max_iter : int, default=15000
     max_reentries : int, default=0
     min_gain : float, default=1.0
+    warm_start : bool, default=False
     categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
     n_jobs : int, default=None
         Threads; the result does not depend on it.
@@ -309,7 +349,6 @@ class ProsetRegressor(Batched, VoteRegressor):
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
         **SHARED,
-        "lambda_w": OneOf((Interval(0), Options(("auto",)))),
         "lambda_u": OneOf((Interval(0), Options(("auto",)))),
     }
     extras: ClassVar[tuple[str, ...]] = EXTRAS
@@ -331,6 +370,7 @@ class ProsetRegressor(Batched, VoteRegressor):
         max_iter: int = 15_000,
         max_reentries: int = 0,
         min_gain: float = 1.0,
+        warm_start: bool = False,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -349,28 +389,59 @@ class ProsetRegressor(Batched, VoteRegressor):
         self.max_iter = max_iter
         self.max_reentries = max_reentries
         self.min_gain = min_gain
+        self.warm_start = warm_start
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: _Floats, context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
-        rows, target = merged_rows(Training(table, *labels, weight)), labels.target
-        scaled = read_scaled(table, rows.rows, rows.weight)
-        mean = float(np.average(rows.y, weights=rows.weight))
-        deviation = float(np.sqrt(np.average((rows.y - mean) ** 2, weights=rows.weight)))
+    def _totals(self, y: NDArray[Any], weight: _Floats, n_classes: int) -> _Floats:
+        mean = float(np.average(y, weights=weight))
+        deviation = float(np.sqrt(np.average((y - mean) ** 2, weights=weight)))
         if not np.isfinite(deviation):
             raise PsephosError("y is too large to be squared: divide it by a power of ten.")
-        found: list[Batch] = []
-        if deviation > 1e-12 * abs(mean):  # else every row says the same
-            problem = number_problem(
-                scaled, rows.y, rows.weight, rows.names, (mean, deviation), rows.copies
-            )
-            found = fit_all(self, problem, context)
-        prior = np.array([mean, max(deviation, 1e-12 * abs(mean), np.finfo(float).tiny)])
-        vote = prototype_vote([b.found for b in found], scaled.scaling, prior, target)
-        return vote, told(found, self.n_batches)
+        return np.array([mean, deviation])
+
+    def _renewed(self, earlier: _Floats, later: _Floats, *, added: bool) -> _Floats:
+        return earlier  # the unit in which densities have widths
+
+    def _prior(self, totals: _Floats) -> _Floats:
+        mean, deviation = totals
+        return np.array([mean, max(deviation, 1e-12 * abs(mean), np.finfo(float).tiny)])
+
+    def _problem(self, target: Any, scaled: Scaled, rows: Rows, totals: _Floats) -> Problem | None:
+        mean, deviation = totals.tolist()
+        if deviation <= 1e-12 * abs(mean):
+            return None
+        given = scaled, rows.y, rows.weight, rows.names
+        return number_problem(*given, (mean, deviation), rows.copies)
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Add one batch whose candidates are new rows.
+
+        Columns, categories, scaling and the prior are those of the first call, or of `fit`. The
+        rows of all calls are kept (those of `fit` are not) and judge the new batch; pickles hold
+        them, model files do not.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse table of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self : ProsetRegressor
+
+        Raises
+        ------
+        PsephosError
+            If a parameter, a column, a number or a weight cannot be used, or the model was read
+            from a file.
+        """
+        table = self._further_table(X, y)
+        numbers = read_numbers(table.values, y)
+        weight = read_sample_weight(sample_weight, len(numbers))
+        return self._add_batch(Labels(RegressionTarget(), numbers), weight, table)
 
     def distribution(self, X: Any) -> NormalMixture:
         """Return the predicted distribution of each row: density, CDF, quantiles, CRPS.

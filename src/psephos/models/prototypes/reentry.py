@@ -13,10 +13,26 @@ from psephos.models.prototypes.objective import BatchObjective
 from psephos.models.prototypes.optimiser import Minimum
 from psephos.models.prototypes.screening import descend_thinned
 
-__all__ = ["descend_with_reentry"]
+__all__ = ["descend_with_reentry", "let_in"]
 
 _Floats = NDArray[np.float64]
 _TRIED = (0.1, 0.3, 1.0)  # inverse bandwidths at which a column enters
+_SHARES = (0.03, 0.1, 0.3, 1.0)  # of the greatest, at which many enter
+
+
+def let_in(objective: BatchObjective, x: _Floats) -> _Floats:
+    """Return the point with all columns that f would fall by at .03, .1, .3 or 1 of the greatest.
+
+    Whichever is lowest; if none is lower than the point, that. It is where a descent goes on that
+    found columns useless under a stronger penalty.
+    """
+    enter = np.flatnonzero(objective.reentry(x) < 0.0)
+    if len(enter) == 0:
+        return x
+    trials = [x] + [x.copy() for _ in _SHARES]
+    for trial, share in zip(trials[1:], _SHARES, strict=True):
+        trial[enter] = share * x[: objective.n_columns].max()
+    return trials[int(np.argmin([objective(trial)[0] for trial in trials]))]
 
 
 def descend_with_reentry(

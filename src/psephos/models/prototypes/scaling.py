@@ -9,10 +9,11 @@ from psephos._errors import PsephosError
 from psephos._input import Table
 from psephos.vote import KernelScaling
 
-__all__ = ["Scaled", "ScaledRows", "read_scaled"]
+__all__ = ["Scaled", "ScaledRows", "read_scaled", "scaled_by"]
 
 _Floats = NDArray[np.float64]
 _HELD = 1 << 13  # values looked at at once
+_FEW = 8  # times as many columns from which on those read are picked one by one
 _LONG = 1 << 17  # rows from which on it is one column
 
 
@@ -33,12 +34,24 @@ class ScaledRows:
         """Return some of the rows, not made yet."""
         return ScaledRows(self._values, self._rows[some], self._scaling)
 
+    def reading(self, columns: NDArray[np.intp]) -> "ScaledRows":
+        """Return the same rows with some of the q columns, not made yet."""
+        whole = self._scaling
+        some = KernelScaling(
+            whole.n_features, whole.columns[columns], whole.centre[columns],
+            whole.inverse[columns], whole.n_levels[columns], whole.agree[columns],
+        )  # fmt: skip
+        return ScaledRows(self._values, self._rows, some)
+
     def __getitem__(self, some: slice | NDArray[np.intp]) -> _Floats:
         """Return some of the rows, contiguous float64."""
-        scaling = self._scaling
-        part = self._values[self._rows[some]]
-        if self.shape[1] < part.shape[1]:
-            part = np.take(part, scaling.columns, axis=1)
+        scaling, rows = self._scaling, self._rows[some]
+        if self.shape[1] < self._values.shape[1] // _FEW:
+            part = self._values[rows[:, None], scaling.columns]
+        else:
+            part = self._values[rows]
+            if self.shape[1] < part.shape[1]:
+                part = np.take(part, scaling.columns, axis=1)
         Z = np.array(part, dtype=np.float64, order="C", copy=None)
         Z -= scaling.centre
         Z *= scaling.inverse
@@ -68,7 +81,7 @@ def read_scaled(table: Table, rows: NDArray[np.intp], weight: _Floats) -> Scaled
     PsephosError
         If a value is infinite, or too large for its square to be a number.
     """
-    values = table.values if isinstance(table.values, np.ndarray) else table.dense()
+    values = _array(table)
     total, mean, variance = _moments(values, rows, weight)
     n_levels = np.zeros(values.shape[1], dtype=np.intp)
     for column, n in table.n_codes.items():
@@ -93,6 +106,15 @@ def read_scaled(table: Table, rows: NDArray[np.intp], weight: _Floats) -> Scaled
         shares[columns],
     )  # fmt: skip
     return Scaled(ScaledRows(values, rows, scaling), scaling)
+
+
+def scaled_by(scaling: KernelScaling, table: Table, rows: NDArray[np.intp]) -> Scaled:
+    """Return some rows, scaled as others were."""
+    return Scaled(ScaledRows(_array(table), rows, scaling), scaling)
+
+
+def _array(table: Table) -> NDArray[Any]:
+    return table.values if isinstance(table.values, np.ndarray) else table.dense()
 
 
 def _moments(

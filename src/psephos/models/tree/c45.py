@@ -59,6 +59,11 @@ class C45Classifier(VoteClassifier):
         Probabilities (n_c + 1) / (N + K) at the leaves ('j48' only).
     release : {'j48', 'c45'}, default='j48'
         Weka's J48 (3.9), or release 8 of Quinlan's program: see Notes.
+    criterion : {'gain_ratio', 'gain'}, default='gain_ratio'
+        What a split is chosen by (release 8's option -g).
+    group_values : bool, default=False
+        Put the categories of a split into groups, one branch for each ('c45' only, its option
+        -s): see Notes.
     categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
         Columns whose values are categories, as in HistGradientBoostingClassifier.
     class_weight : dict, 'balanced' or None, default=None
@@ -90,11 +95,24 @@ class C45Classifier(VoteClassifier):
     may be raised is pruned on the node's rows before it is compared. Its estimates take long in
     deep trees, for each level looks at its largest branch anew.
 
+    Value groups: categories that all rows of the node agree on are united with the others of that
+    class; then the two groups whose union gives the best ratio are united, again and again, until
+    there are two, or no union is better than none. A union keeps at least half the gain, and two
+    groups of weight M. With criterion='gain' only categories of one class are united, for no other
+    union gains. A category that the node has no row of
+    is read as missing. The time grows with the cube of the number of categories. Of release 8's
+    options the soft thresholds (-p) and windowing (-t, -w, -i) are missing.
+
+    A column whose type declares its categories (a pandas Categorical, a polars Enum, an Arrow
+    dictionary) has a branch for each, with rows or without, as J48 has; of other columns the
+    categories are those of the rows. J48 also counts classes that are declared without rows;
+    here, as in scikit-learn, the classes are those that occur.
+
     References
     ----------
-    Quinlan (1993), "C4.5: Programs for Machine Learning". Quinlan (1996), "Improved use of
-    continuous attributes in C4.5", J. Artif. Intell. Res. 4. Hall et al. (2009), "The WEKA data
-    mining software", SIGKDD Explorations 11(1).
+    Quinlan (1993), "C4.5: Programs for Machine Learning"; chapter 7 has the value groups. Quinlan
+    (1996), "Improved use of continuous attributes in C4.5", J. Artif. Intell. Res. 4. Hall et al.
+    (2009), "The WEKA data mining software", SIGKDD Explorations 11(1).
 
     Examples
     --------
@@ -130,6 +148,8 @@ class C45Classifier(VoteClassifier):
         "actual_split_value": Flag(),
         "laplace": Flag(),
         "release": Options(("j48", "c45")),
+        "criterion": Options(("gain_ratio", "gain")),
+        "group_values": Flag(),
         "class_weight": ClassWeight(),
     }
 
@@ -146,6 +166,8 @@ class C45Classifier(VoteClassifier):
         actual_split_value: bool = True,
         laplace: bool = False,
         release: str = "j48",
+        criterion: str = "gain_ratio",
+        group_values: bool = False,
         categorical_features: Any = "from_dtype",
         class_weight: Any = None,
     ) -> None:
@@ -159,6 +181,8 @@ class C45Classifier(VoteClassifier):
         self.actual_split_value = actual_split_value
         self.laplace = laplace
         self.release = release
+        self.criterion = criterion
+        self.group_values = group_values
         self.categorical_features = categorical_features
         self.class_weight = class_weight
 
@@ -167,8 +191,9 @@ class C45Classifier(VoteClassifier):
     ) -> tuple[Vote, dict[str, Any]]:
         target = labels.target
         tree = grow_c45(
-            table.dense(), labels.y, weight, target.n_classes, table.n_codes, self._options()
-        )
+            table.dense(), labels.y, weight, target.n_classes, table.n_codes, self._options(),
+            table.found,
+        )  # fmt: skip
         p = table.values.shape[1]
         voters = BranchVoters.of([tree], p, target.code)
         return Vote(voters, Constant(p, np.ones(1)), Readout("normalised", "share"), target), {}
@@ -177,6 +202,8 @@ class C45Classifier(VoteClassifier):
         if self.release == "c45" and (self.binary_splits or self.laplace):
             name = "binary_splits" if self.binary_splits else "laplace"
             raise PsephosError(f"{name} is an option of release='j48', not of 'c45'.")
+        if self.release == "j48" and self.group_values:
+            raise PsephosError("group_values is an option of release='c45', not of 'j48'.")
         return C45Options(
             float(self.min_samples_leaf),
             float(self.confidence),
@@ -188,6 +215,8 @@ class C45Classifier(VoteClassifier):
             bool(self.actual_split_value),
             bool(self.laplace),
             self.release,
+            self.criterion == "gain",
+            bool(self.group_values),
         )
 
     @property

@@ -120,7 +120,7 @@ class C45RulesClassifier(VoteClassifier):
         options = C45Options(
             float(self.min_samples_leaf), float(self.confidence), pruning=False, release="c45"
         )
-        tree = grow_c45(X, labels.y, weight, target.n_classes, table.n_codes, options)
+        tree = grow_c45(X, labels.y, weight, target.n_classes, table.n_codes, options, table.found)
         found = find_rules(
             tree, X, labels.y, weight, table.n_codes, options.limit(), context.generator(0)
         )

@@ -47,6 +47,9 @@ class CARTClassifier(CartReadings, VoteClassifier):
         Rows on either side of a split; None is a third of `min_samples_split`, rounded.
     max_depth : int, default=30
         Rules on the longest way to a leaf, at most 62.
+    max_leaf_nodes : int, default=None
+        Grow best first: of all leaves the one whose split is worth most is divided, until there
+        are so many; then `cp` cuts back, at 0 nothing. None: as many leaves as `cp` allows.
     max_competitors : int, default=4
         Next best splits that are kept with each split (`splits_`).
     max_surrogates : int, default=5
@@ -160,6 +163,7 @@ class CARTClassifier(CartReadings, VoteClassifier):
         min_samples_leaf: int | None = None,
         max_depth: int = 30,
         *,
+        max_leaf_nodes: int | None = None,
         max_competitors: int = 4,
         max_surrogates: int = 5,
         surrogate_style: str = "total",
@@ -181,6 +185,7 @@ class CARTClassifier(CartReadings, VoteClassifier):
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
         self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
         self.max_competitors = max_competitors
         self.max_surrogates = max_surrogates
         self.surrogate_style = surrogate_style
@@ -231,6 +236,9 @@ class CARTRegressor(CartReadings, VoteRegressor):
         Rows on either side of a split; None is a third of `min_samples_split`, rounded.
     max_depth : int, default=30
         Rules on the longest way to a leaf, at most 62.
+    max_leaf_nodes : int, default=None
+        Grow best first: of all leaves the one whose split is worth most is divided, until there
+        are so many; then `cp` cuts back, at 0 nothing. None: as many leaves as `cp` allows.
     max_competitors : int, default=4
         Next best splits that are kept with each split.
     max_surrogates : int, default=5
@@ -304,6 +312,7 @@ class CARTRegressor(CartReadings, VoteRegressor):
         min_samples_leaf: int | None = None,
         max_depth: int = 30,
         *,
+        max_leaf_nodes: int | None = None,
         max_competitors: int = 4,
         max_surrogates: int = 5,
         surrogate_style: str = "total",
@@ -321,6 +330,7 @@ class CARTRegressor(CartReadings, VoteRegressor):
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
         self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
         self.max_competitors = max_competitors
         self.max_surrogates = max_surrogates
         self.surrogate_style = surrogate_style

@@ -12,6 +12,7 @@ from psephos._input import Context, Table
 from psephos._params import Anything, Constraint, Flag, Interval, Jobs, OneOf, Options, Seed
 from psephos.kernels.cart_layout import ROW
 from psephos.models.tree.cart_readings import cut
+from psephos.models.tree.cart_units import in_units, out_of_units, refuse_huge
 from psephos.trees.cart import CartSettings, Problem, grow_tree, prepare, presort, root_risk
 from psephos.trees.cart_growth import growth_of, tree_of
 from psephos.trees.cart_table import cross_validate, one_se_row, prunings
@@ -22,7 +23,6 @@ __all__ = ["CART_PARAMS", "fit_cart"]
 
 _Floats = NDArray[np.float64]
 _FOLLOW = {"none": 0, "only": 1, "majority": 2}
-_LARGEST = 1e140  # whose squares can be summed
 _COUNT = 2.0**31  # above, a weight is hardly a number of rows
 
 CART_PARAMS: Mapping[str, Constraint] = {
@@ -30,6 +30,7 @@ CART_PARAMS: Mapping[str, Constraint] = {
     "min_samples_split": Interval(2, whole=True),
     "min_samples_leaf": OneOf((Interval(1, whole=True),), none=True),
     "max_depth": Interval(1, 62, whole=True),
+    "max_leaf_nodes": OneOf((Interval(2, whole=True),), none=True),
     "max_competitors": Interval(0, whole=True),
     "max_surrogates": Interval(0, whole=True),
     "surrogate_style": Options(("total", "known")),
@@ -69,7 +70,8 @@ def fit_cart(
         folds = None if folds is None else folds[known]
         presorted = presort(table.values, table.n_codes)
     settings = _settings(model, compat, p)
-    _refuse_huge(problem)
+    refuse_huge(problem)
+    problem, units = in_units(problem)
     data = prepare(problem, presorted, compat)
     rows = np.arange(len(problem.weight), dtype=np.int32)
     risk = root_risk(data, rows)
@@ -80,6 +82,8 @@ def fit_cart(
         found = cross_validate(data, settings, found, part, folds, model.n_jobs, risk)
     growth = growth_of(grown, data, found)
     tree = tree_of(growth, grown, data, settings.use_surrogates, settings.compat)
+    if any(units):
+        tree, growth = out_of_units(tree, growth, *units)
     if model.one_standard_error:
         if folds is None:
             raise PsephosError("one_standard_error needs cross-validation: n_folds of at least 2.")
@@ -111,6 +115,7 @@ def _settings(model: Any, compat: bool, p: int) -> CartSettings:
         min_samples_split=min(split, int(_COUNT)),
         min_samples_leaf=min(max(1, round(split / 3)) if leaf is None else int(leaf), int(_COUNT)),
         max_depth=int(model.max_depth),
+        max_leaf_nodes=None if model.max_leaf_nodes is None else int(model.max_leaf_nodes),
         max_competitors=min(int(model.max_competitors), p - 1),
         max_surrogates=min(int(model.max_surrogates), p - 1),
         of_known=model.surrogate_style == "known",
@@ -125,13 +130,6 @@ def _copies(weight: _Floats, compat: bool) -> NDArray[np.int64]:
     if not compat and bool(((weight == np.floor(weight)) & (weight < _COUNT)).all()):
         return weight.astype(np.int64)
     return np.ones(len(weight), np.int64)
-
-
-def _refuse_huge(problem: Problem) -> None:
-    """Raise a sentence if squares of the numbers to be learned overflow."""
-    most = float(np.abs(problem.y).max(initial=0.0))
-    if problem.n_classes == 0 and most > _LARGEST:
-        raise PsephosError(f"y holds {most:.3g}: its square is too large; divide y.")
 
 
 def _costs(costs: Any, p: int) -> _Floats | None:

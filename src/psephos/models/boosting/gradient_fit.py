@@ -1,0 +1,163 @@
+"""The loop of gradient boosting: from a table to a vote of a constant and trees."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
+
+from psephos._errors import PsephosError
+from psephos._input import Context
+from psephos.models.boosting.common import hold_out
+from psephos.models.boosting.gradient_leaves import GradientLoss, Leaves
+from psephos.models.boosting.newton_fit import Round, vote_of
+from psephos.models.boosting.newton_tables import single_values
+from psephos.models.training import Training
+from psephos.trees.gradient import Limits, SquaresGrower
+from psephos.trees.newton import Draws
+from psephos.vote import Readout, Vote
+
+__all__ = ["fit_gradient"]
+
+_Floats = NDArray[np.float64]
+_ROWS, _COLUMNS, _SPLIT = 1, 2, 3  # task ids of seeds
+
+
+def fit_gradient(
+    model: Any, data: Training, context: Context, loss: GradientLoss, readout: Readout
+) -> tuple[Vote, dict[str, Any]]:
+    """Boost trees with the parameters of a recipe."""
+    held = None
+    train = data
+    if model.n_iter_no_change is not None:
+        rows, rest = _divide(data, context, model.validation_fraction)
+        train, held = data.take(rows), data.take(rest)
+    boosted = _Boosting(model, train, context, loss)
+    reason = boosted.run(held)
+    vote = vote_of(boosted, train, readout)  # type: ignore[arg-type]
+    return vote, {
+        "n_estimators_": len(boosted.rounds),
+        "train_score_": np.array(boosted.scores),
+        "validation_losses_": np.array(boosted.losses),
+        "stopped_": reason,
+    }
+
+
+def _divide(data: Training, context: Context, share: float) -> Any:
+    """Return the rows to learn from and those held out."""
+    if data.target.n_classes:
+        return hold_out(data.y, context, share)
+    kind: Any = ShuffleSplit if context.groups is None else GroupShuffleSplit
+    splitter = kind(1, test_size=share, random_state=context.integer(_SPLIT))
+    try:
+        train, held = next(splitter.split(data.y, data.y, context.groups))
+    except ValueError as error:
+        raise PsephosError(
+            f"validation_fraction={share} of {len(data.y)} rows cannot be held out ({error}): "
+            "hold out another share, or set n_iter_no_change=None."
+        ) from None
+    return np.sort(train), np.sort(held)
+
+
+class _Boosting:
+    """The loop, and what it has found."""
+
+    def __init__(self, model: Any, data: Training, context: Context, loss: GradientLoss) -> None:
+        self.model, self.data, self.context, self.objective = model, data, context, loss
+        self.values = single_values(data.table)
+        p, n = self.values.shape
+        weight = data.weight
+        limits = limits_of(model, float(weight.sum()))
+        self.grower = SquaresGrower(
+            self.values, data.table.n_codes, weight, limits, model.tree_method, model.max_bin,
+            model.n_jobs,
+        )  # fmt: skip
+        self.base = loss.start(data.y, weight)
+        self.margin = np.repeat(self.base[None], n, axis=0)
+        self.share = column_share(model.max_features, p)
+        self.rounds: list[Round] = []
+        self.scores: list[float] = []
+        self.losses: list[float] = []
+
+    def run(self, held: Training | None) -> str:
+        """Grow all rounds, or until the held-out loss has long not been lower by `tol`."""
+        model = self.model
+        rest = single_values(held.table) if held is not None else None
+        margin = np.repeat(self.base[None], len(held.y), axis=0) if held is not None else None
+        latest = np.full(model.n_iter_no_change or 1, np.inf)
+        for t in range(model.n_estimators):
+            trees = self._round(t)
+            if held is None or rest is None or margin is None:
+                continue
+            for c, tree in enumerate(trees):
+                margin[:, c] += tree.answer[tree.leaves(rest)]
+            self.losses.append(self.objective.loss(margin, held.y, held.weight))
+            if not (self.losses[-1] + model.tol < latest).any():
+                return "validation"
+            latest[t % len(latest)] = self.losses[-1]
+        return "all rounds"
+
+    def _round(self, t: int) -> list[Any]:
+        """Grow one tree for each output, all from the same margins."""
+        y, weight = self.data.y, self.data.weight
+        rows = self._rows(t)
+        residual = self.objective.residuals(self.margin, y, weight)
+        inside = slice(None) if rows.all() else np.flatnonzero(rows)
+        trees: list[Any] = []
+        for c in range(residual.shape[1]):
+            r = np.ascontiguousarray(residual[:, c])
+            tree, position, own = self.grower.grow(r, self._draws(rows, t, c))
+            leaf = own[position]
+            leaves = Leaves(leaf[inside], tree.n_nodes, weight[inside])
+            said = self.objective.answers(r[inside], self.margin[inside, c], y[inside], leaves)
+            answer: Any = self.model.learning_rate * said
+            tree.answer = answer
+            self.margin[:, c] += answer[leaf]
+            trees.append(tree)
+        self.rounds.append(Round(trees))
+        self.scores.append(self.objective.loss(self.margin[inside], y[inside], weight[inside]))
+        return trees
+
+    def _rows(self, t: int) -> NDArray[np.bool_]:
+        n, share = len(self.margin), self.model.subsample
+        if share >= 1.0:
+            return np.ones(n, np.bool_)
+        rows = np.zeros(n, np.bool_)
+        size = max(1, int(share * n))
+        rows[self.context.generator(_ROWS, t).choice(n, size, replace=False)] = True
+        return rows
+
+    def _draws(self, rows: NDArray[np.bool_], t: int, c: int) -> Draws:
+        p = len(self.values)
+        if self.share >= 1.0:
+            return Draws(rows, np.arange(p))
+        rng = self.context.generator(_COLUMNS, t, c)
+        return Draws(rows, np.arange(p), by_node=self.share, rng=rng, n_features=p)
+
+
+def limits_of(model: Any, total: float) -> Limits:
+    """Return the limits of growth that a model's parameters set, with rows of that much weight.
+
+    The least whole numbers, 1 for a leaf and 2 for a split, are no limit, whatever the weights.
+    """
+    leaf, split = model.min_samples_leaf, model.min_samples_split
+    return Limits(
+        model.max_depth,
+        (0.0 if leaf == 1 else float(leaf)) if leaf >= 1 else float(leaf) * total,
+        float(model.min_weight_fraction_leaf),
+        (0.0 if split == 2 else float(split)) if split >= 2 else float(split) * total,
+        float(model.min_impurity_decrease),
+        model.max_leaf_nodes,
+    )
+
+
+def column_share(wanted: Any, p: int) -> float:
+    """Return the share of the p columns that a node draws."""
+    if wanted in ("sqrt", "log2"):
+        number = int(np.sqrt(p) if wanted == "sqrt" else np.log2(p))
+    elif wanted is None:
+        number = p
+    else:
+        number = wanted if isinstance(wanted, int | np.integer) else int(wanted * p)
+    number = min(max(number, 1), p)
+    return 1.0 if number == p else (number + 0.5) / p  # rounds down to the number

@@ -1,0 +1,118 @@
+"""What the parameters of second-order boosting may be, and what they mean for its trees."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos._input import Table
+from psephos._params import Anything, Constraint, Interval, Jobs, OneOf, Options, Seed
+from psephos.kernels.newton_gain import Penalty
+from psephos.trees.newton import Growth
+
+__all__ = ["SHARED", "directions", "growth", "penalty"]
+
+_SHARE = Interval(0, 1, open_low=True)
+
+SHARED: Mapping[str, Constraint] = {
+    "tree_method": Options(("exact", "approx", "hist")),
+    "n_estimators": Interval(1, whole=True),
+    "learning_rate": Interval(0, open_low=True),
+    "max_depth": OneOf((Interval(1, whole=True),), none=True),
+    "max_leaves": OneOf((Interval(2, whole=True),), none=True),
+    "grow_policy": Options(("depthwise", "lossguide")),
+    "reg_lambda": Interval(0),
+    "reg_alpha": Interval(0),
+    "gamma": Interval(0),
+    "min_child_weight": Interval(0),
+    "max_delta_step": Interval(0),
+    "subsample": _SHARE,
+    "colsample_bytree": _SHARE,
+    "colsample_bylevel": _SHARE,
+    "colsample_bynode": _SHARE,
+    "base_score": OneOf((Interval(-np.inf),), none=True),
+    "max_bin": Interval(2, 256, whole=True),
+    "proposal": Options(("global", "local")),
+    "monotone_constraints": Anything(),
+    "validation_fraction": OneOf((Interval(0, 1, open_low=True, open_high=True),), none=True),
+    "n_iter_no_change": Interval(1, whole=True),
+    "n_jobs": Jobs(),
+    "random_state": Seed(),
+}
+
+
+def growth(model: Any, signs: NDArray[np.int64], n_rows: int) -> Growth:
+    """Return what limits each tree.
+
+    Raises
+    ------
+    PsephosError
+        If the order of growth is one that exact trees are not grown in.
+    """
+    ordered = model.grow_policy == "lossguide" or model.max_leaves is not None
+    local = (model.tree_method, model.proposal) == ("approx", "local")
+    if ordered and (local or model.tree_method == "exact"):
+        name = "max_leaves" if model.max_leaves is not None else "grow_policy"
+        how = "proposal='local'" if local else "tree_method='exact'"
+        raise PsephosError(
+            f"{name}={getattr(model, name)!r} with {how}: these trees are grown in whole levels; "
+            "take tree_method='hist', or 'approx' with proposal='global'."
+        )
+    return Growth(
+        penalty(model),
+        n_rows if model.max_depth is None else model.max_depth,
+        signs,
+        model.max_leaves,
+        model.grow_policy == "lossguide",
+        model.gamma,
+    )
+
+
+def penalty(model: Any) -> Penalty:
+    """Return the costs as float32 holds them."""
+    numbers = (model.reg_lambda, model.reg_alpha, model.max_delta_step, model.min_child_weight)
+    local = (model.tree_method, model.proposal) == ("approx", "local")
+    return Penalty(
+        *(float(np.float32(v)) for v in numbers),
+        constrained=model.monotone_constraints is not None,
+        share=1.0 / model.max_bin if local else 0.0,
+    )
+
+
+def directions(given: Any, table: Table) -> NDArray[np.int64]:
+    """Return a direction per column.
+
+    Raises
+    ------
+    PsephosError
+        If there are not as many as columns, one is not -1, 0 or 1, or a category has one.
+    """
+    p = table.values.shape[1]
+    if given is None:
+        return np.zeros(p, np.int64)
+    words = table.schema.words().columns
+    if isinstance(given, dict):
+        unknown = [name for name in given if name not in words]
+        if unknown:
+            raise PsephosError(
+                f"monotone_constraints names {unknown[0]!r}, which is not a column of the table."
+            )
+        given = [given.get(name, 0) for name in words]
+    try:
+        signs = np.asarray(given)
+    except ValueError:  # lists of different lengths
+        signs = np.empty(0)
+    if signs.shape != (p,) or not np.isin(signs, (-1, 0, 1)).all():
+        raise PsephosError(
+            f"monotone_constraints is {str(given)[:60]}: give -1, 0 or 1 for each of the {p} "
+            "columns, or a dict from names to them."
+        )
+    for j in np.flatnonzero(signs):
+        if int(j) in table.n_codes:
+            raise PsephosError(
+                f"monotone_constraints gives column {words[j]!r} a direction, but its values are "
+                "categories, which have no order: give 0."
+            )
+    return signs.astype(np.int64)

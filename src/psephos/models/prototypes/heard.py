@@ -1,0 +1,79 @@
+"""What the rows hear of a batch that is there already: the masses the next one starts from."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.models.prototypes.objective import BatchObjective
+from psephos.models.prototypes.problems import Masses, Problem
+
+__all__ = ["Speech", "masses_heard"]
+
+_Floats = NDArray[np.float64]
+_Rows = NDArray[np.intp]
+
+
+class Speech(NamedTuple):
+    """A batch as it was fitted, before prototypes at one place are made one.
+
+    So a row knows its own voice: in what is merged it could not tell it from its neighbours'.
+    """
+
+    columns: _Rows  # (r,) of the q scaled columns, those it listens to (one, if to none)
+    v: _Floats  # (r,) inverse bandwidths
+    Z: _Floats  # (J, r) scaled rows
+    y: _Floats  # (J,) codes of classes, or standardised targets
+    weight: _Floats  # (J,)
+    u: float  # inverse bandwidth of the target, 0 for classes
+    rows: NDArray[np.generic]  # (J,) identifiers
+    places: _Rows  # (J,) among the rows of the fit
+
+
+def masses_heard(
+    problem: Problem, speech: Speech, masses: Masses, *, alone: bool, n_jobs: int | None
+) -> tuple[_Floats, _Floats]:
+    """Return own and total mass of each row with the batch, from those without it.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of the rows, which need not be those that the batch was fitted to.
+    speech : Speech
+    masses : Masses
+    alone : bool
+        Whether no row hears itself: one that stands for c rows hears (c - 1) / c of its own weight.
+    n_jobs : int or None
+    """
+    scaled, columns = problem.scaled, speech.columns
+    twin = None
+    if alone:
+        twin = np.full(len(problem.y), -1, dtype=np.intp)
+        own = _places(problem, speech)
+        twin[own[own >= 0]] = np.flatnonzero(own >= 0)
+    objective = BatchObjective(
+        scaled.Z.reading(columns), speech.Z, problem.y, speech.y, masses.own, masses.total,
+        problem.weight / problem.weight.sum(), scaled.is_category[columns],
+        scaled.scaling.agree[columns], regression=problem.regression, n_jobs=n_jobs, twin=twin,
+        echo=1.0 - 1.0 / np.maximum(problem.copies, 1.0) if alone else None,
+    )  # fmt: skip
+    of_target = [speech.u] if problem.regression else []
+    return objective.masses(np.concatenate([speech.v, speech.weight, of_target]))
+
+
+def _places(problem: Problem, speech: Speech) -> _Rows:
+    """Return where each prototype stands among the rows, -1 if it is not there.
+
+    It is where it was in its own fit, else where its identifier is, if its values are there too.
+    """
+    n = len(problem.y)
+    places = np.where(speech.places < n, speech.places, -1)
+    lost = (places < 0) | (problem.rows[places] != speech.rows)
+    if lost.any():
+        order = np.argsort(problem.rows, kind="stable")
+        at = np.searchsorted(problem.rows, speech.rows[lost], sorter=order)
+        places[lost] = order[np.minimum(at, n - 1)]
+    Z = problem.scaled.Z.only(places).reading(speech.columns)[:]
+    same = (Z == speech.Z) | (np.isnan(Z) & np.isnan(speech.Z))
+    known = same.all(axis=1) & (problem.y[places] == speech.y)
+    return np.where(known & (problem.rows[places] == speech.rows), places, -1)

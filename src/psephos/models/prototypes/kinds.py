@@ -1,0 +1,45 @@
+"""What a fit of batches is told, and what it leaves."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from psephos.models.prototypes.heard import Speech
+from psephos.models.prototypes.optimiser import Minimum
+from psephos.vote import PrototypeBatch
+
+__all__ = ["NO_PATH", "Batch", "Path", "Settings"]
+
+
+class Settings(NamedTuple):
+    """Parameters of a fit; see `ProsetClassifier`."""
+
+    n_batches: int
+    penalties: dict[str, Any]
+    beta: float
+    n_candidates: int
+    max_fraction: float
+    grouping: str
+    references: str
+    tol: float
+    max_iter: int
+    max_reentries: int
+    min_gain: float
+    n_jobs: int | None
+
+
+class Batch(NamedTuple):
+    """One batch, and how it was found."""
+
+    found: PrototypeBatch
+    minimum: Minimum  # without its place
+    speech: Speech
+
+
+class Path(NamedTuple):
+    """The batches of another penalty, where descents start."""
+
+    last: Sequence[Batch]
+    cold: bool  # whether they start where they would without it, too
+
+
+NO_PATH = Path((), True)

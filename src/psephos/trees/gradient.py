@@ -1,0 +1,223 @@
+"""Regression trees by squared error, as steps of gradient boosting: growth and its limits.
+
+The growers are those of second-order trees: with gradient -r, hessian 1 and no penalty, the gain
+of a split is the fall of the sum of squares of r, sum_L^2/n_L + sum_R^2/n_R - sum^2/n.
+"""
+
+import heapq
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.kernels.newton_gain import Penalty
+from psephos.trees.newton import Draws, Growth, NewtonTree
+from psephos.trees.newton_exact import grow_exact, sort_table
+from psephos.trees.newton_hist import bin_table, grow_binned
+
+__all__ = ["Grown", "Limits", "SquaresGrower"]
+
+_Floats = NDArray[np.float64]
+_Whole = NDArray[np.intp]
+_Search = Callable[[NDArray[Any], Growth, Draws], tuple[NewtonTree, _Whole]]
+_SIZE = 15.0  # binary digits of the largest residual as the growers see it
+_TINY = np.finfo(np.float64).tiny
+_MOST = 1000.0  # binary digits that float64 can be multiplied by
+_HIST_DEPTH = 32  # a histogram is kept for each level
+_NEAR = 1e-9  # means nearer to each other: it is looked whether all residuals are equal
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What limits a tree; all weights are sums of row weights.
+
+    Parameters
+    ----------
+    max_depth : int or None
+    min_leaf : float
+        Least weight on either side of a split; 0: any row will do.
+    min_leaf_share : float
+        Least share of the tree's weight on either side.
+    min_split : float
+        Least weight of a node that is split; 0: any.
+    min_decrease : float
+        Least fall of the sum of squares, as a share of the tree's weight.
+    max_leaves : int or None
+    """
+
+    max_depth: int | None = 3
+    min_leaf: float = 0.0
+    min_leaf_share: float = 0.0
+    min_split: float = 0.0
+    min_decrease: float = 0.0
+    max_leaves: int | None = None
+
+
+class Grown(NamedTuple):
+    """A tree, the leaf of every row, and for each node the leaf that it is now part of."""
+
+    tree: NewtonTree
+    position: _Whole
+    own: _Whole
+
+
+class SquaresGrower:
+    """Grows trees on one table.
+
+    Parameters
+    ----------
+    values : ndarray of shape (p, n), float32
+    n_codes : dict of int to int
+        Codes of the categorical columns.
+    weight : ndarray of shape (n,)
+    limits : Limits
+    method : {'exact', 'hist'}
+    max_bin : int
+        Bins of a column, the one for missing values among them; not used by 'exact'.
+    n_jobs : int or None
+    """
+
+    def __init__(
+        self,
+        values: NDArray[np.float32],
+        n_codes: Mapping[int, int],
+        weight: _Floats,
+        limits: Limits,
+        method: str = "exact",
+        max_bin: int = 256,
+        n_jobs: int | None = None,
+    ) -> None:
+        p, n = values.shape
+        self.limits = limits
+        self.directions = np.zeros(p, np.int64)
+        # Sums are float32 in places: weights are brought near 1, by a factor that rounds nothing.
+        self.unit = 2.0 ** np.floor(np.log2(weight.mean()))
+        self.weight = weight / self.unit
+        deepest = n if method == "exact" else min(n, _HIST_DEPTH)
+        if limits.max_leaves is not None:
+            deepest = min(deepest, limits.max_leaves - 1)
+        self.max_depth = min(limits.max_depth or n, max(deepest, 1))
+        self.search = _search(method, values, n_codes, max_bin, n_jobs)
+
+    def grow(self, residual: _Floats, draws: Draws) -> Grown:
+        """Grow one tree on the residuals (n,) of the drawn rows."""
+        held = self.limits
+        mass = self.weight[draws.rows]
+        total = mass.sum()
+        # Half a row leaves nothing out, and spares the growers cuts with nothing on one side.
+        least = max(held.min_leaf / self.unit, held.min_leaf_share * total, mass.min() / 2.0)
+        growth = Growth(Penalty(0.0, 0.0, 0.0, least), self.max_depth, self.directions)
+        largest = (np.abs(residual) * np.sqrt(self.weight))[draws.rows].max()
+        # Growers refuse gains below an absolute 1e-6: residuals are brought to one size.
+        scale = 2.0 ** min(_SIZE - np.floor(np.log2(max(largest, _TINY))), _MOST)
+        gh = np.stack([-scale * self.weight * residual, self.weight], axis=1)
+        tree, position = self.search(gh, growth, draws)
+        inside = np.flatnonzero(draws.rows)
+        nodes = _Nodes(tree, position[inside], self.weight[inside], residual[inside])
+        gain = np.where(nodes.pure(), -np.inf, nodes.gain)
+        gain[nodes.mass < held.min_split / self.unit] = -np.inf
+        if held.min_decrease:
+            gain[gain < held.min_decrease * total * (1.0 - 1e-12)] = -np.inf
+        return Grown(tree, position, _cut_back(tree, gain, held.max_leaves))
+
+
+class _Nodes:
+    """Weight, mean residual and gain of every node, in float64; -inf is the gain of a leaf."""
+
+    def __init__(
+        self, tree: NewtonTree, position: _Whole, weight: _Floats, residual: _Floats
+    ) -> None:
+        self.position, self.residual, n = position, residual, tree.n_nodes
+        self.mass: Any = np.bincount(position, weight, minlength=n)
+        sums: Any = np.bincount(position, weight * residual, minlength=n)
+        self.inner: list[_Whole] = []  # nodes that are split, by level
+        level = np.zeros(1, np.intp)
+        while len(level):
+            level = level[tree.feature[level] >= 0]
+            self.inner.append(level)
+            level = np.concatenate([tree.first[level], tree.first[level] + 1])
+        self.first = tree.first
+        for whole in (self.mass, sums):
+            self.gather(whole, np.add)
+        self.mean = np.divide(sums, self.mass, out=np.zeros(n), where=self.mass > 0)
+        inner = np.concatenate(self.inner)
+        left, right = self.first[inner], self.first[inner] + 1
+        self.apart = self.mean[left] - self.mean[right]
+        self.gain = np.full(n, -np.inf)
+        self.gain[inner] = self.mass[left] * self.mass[right] / self.mass[inner] * self.apart**2
+
+    def gather(self, leaves: _Floats, join: np.ufunc) -> None:
+        """Fill in, level by level from below, the values of nodes that are split."""
+        for level in self.inner[::-1]:
+            leaves[level] = join(leaves[self.first[level]], leaves[self.first[level] + 1])
+
+    def pure(self) -> NDArray[np.bool_]:
+        """Return which nodes are split though all their residuals are equal.
+
+        To the growers, rounding may look like a gain there.
+        """
+        out = np.zeros(len(self.mass), np.bool_)
+        inner = np.concatenate(self.inner)
+        near = np.abs(self.apart) <= _NEAR * np.abs(self.mean[inner])
+        if near.any():
+            low, high = np.full(len(out), np.inf), np.full(len(out), -np.inf)
+            np.minimum.at(low, self.position, self.residual)
+            np.maximum.at(high, self.position, self.residual)
+            self.gather(low, np.minimum)
+            self.gather(high, np.maximum)
+            out[inner] = low[inner] >= high[inner]
+        return out
+
+
+def _cut_back(tree: NewtonTree, gain: _Floats, max_leaves: int | None) -> _Whole:
+    """Undo splits of gain -inf, and beyond the most leaves, in place; the largest gain goes first.
+
+    Returns
+    -------
+    own : ndarray of shape (nodes,)
+        The leaf that each old leaf is now part of.
+    """
+    own = np.arange(tree.n_nodes)
+    inner = np.flatnonzero(tree.feature >= 0)
+    if max_leaves is None and (gain[inner] > -np.inf).all():
+        return own
+    split = _best_first(gain, tree.first, max_leaves or tree.n_nodes)
+    for node in inner:
+        if not split[node]:
+            own[tree.first[node] : tree.first[node] + 2] = own[node]
+            tree.feature[node] = -1
+            tree.sets.pop(int(node), None)
+    return own
+
+
+def _best_first(gain: _Floats, first: _Whole, max_leaves: int) -> NDArray[np.bool_]:
+    """Return which nodes are split if the largest gain on hand always goes first."""
+    split = np.zeros(len(gain), np.bool_)
+    queue = [(-gain[0], 0)]
+    for _ in range(max_leaves - 1):
+        if not queue:
+            break
+        worth, node = heapq.heappop(queue)
+        if worth == np.inf:
+            break
+        split[node] = True
+        for child in (int(first[node]), int(first[node]) + 1):
+            heapq.heappush(queue, (-gain[child], child))
+    return split
+
+
+def _search(
+    method: str,
+    values: NDArray[np.float32],
+    n_codes: Mapping[int, int],
+    max_bin: int,
+    n_jobs: int | None,
+) -> _Search:
+    """Return what grows a tree, and finds the leaf of each row."""
+    if method == "exact":
+        table = sort_table(values, n_codes, n_jobs)
+        return lambda gh, growth, draws: grow_exact(table, gh, growth, draws, n_jobs)
+    binned = bin_table(values, n_codes, max_bin, n_jobs)
+    return lambda gh, growth, draws: grow_binned(binned, gh, growth, draws)
