@@ -321,7 +321,7 @@ def grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g, nod
         # ------------------------------------------------------------ the rule
         column, code, cut = X[chosen], CUT, np.nan
         children = 2
-        if g is not None and n_codes[chosen] > 0:
+        if g is not None and n_codes is not None and n_codes[chosen] > 0:
             children, code = where[chosen], GROUPED - n_groups
             met = _count_codes(rows, m, column, y, w, c)
             group_codes(met, total, rule, table, c, g)

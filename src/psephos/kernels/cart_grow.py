@@ -78,16 +78,18 @@ def tables(data, rules, n, p):
         np.zeros((64, 9), np.int64), np.zeros((64, 4)), np.zeros((64, max(data.n_classes, 1))),
         np.zeros((64, 5), np.int64), np.zeros((64, 3)), np.zeros((64, 2), np.int64),
     )  # fmt: skip
-    whole = (np.zeros((deep, width), np.int64) for width in (6, p, p))
-    return begun, Way(next(whole), np.zeros((deep, 2)), *whole)
+    at, known = np.zeros((deep, 6), np.int64), np.zeros((2, deep, p), np.int64)
+    return begun, Way(at, np.zeros((deep, 2)), known[0], known[1])
 
 
 def grown_of(held, n_nodes, n_rules, n_levels):
     """Return the tree of tables that hold so many nodes, rules and levels."""
-    level = held[5][:n_levels]
-    nodes = (table[:n_nodes].copy() for table in held[:3])
-    rules = (table[:n_rules].copy() for table in held[3:5])
-    return Grown(n_nodes, *nodes, *rules, level[:, 0].copy(), level[:, 1].copy())
+    whole, real, counts, rule_whole, rule_real, level = held
+    return Grown(
+        n_nodes, whole[:n_nodes].copy(), real[:n_nodes].copy(), counts[:n_nodes].copy(),
+        rule_whole[:n_rules].copy(), rule_real[:n_rules].copy(), level[:n_levels, 0].copy(),
+        level[:n_levels, 1].copy(),
+    )  # fmt: skip
 
 
 def room(data, rules, n, n_levels):

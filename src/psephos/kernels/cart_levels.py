@@ -81,8 +81,31 @@ def _ratio(part, whole):
 
 
 @jit(no_cpython_wrapper=True)
+def _order_of(values, n):
+    """Return the order of the first n values, equals as they come; compiles faster than argsort."""
+    order, other = np.empty(n, np.int64), np.empty(n, np.int64)
+    for i in range(n):
+        order[i] = i
+    width = 1
+    while width < n:
+        for start in range(0, n, 2 * width):
+            i, middle = start, min(start + width, n)
+            j, end = middle, min(start + 2 * width, n)
+            for t in range(start, end):
+                if i < middle and (j >= end or values[order[i]] <= values[order[j]]):
+                    other[t] = order[i]
+                    i += 1
+                else:
+                    other[t] = order[j]
+                    j += 1
+        order, other = other, order
+        width *= 2
+    return order
+
+
+@jit(no_cpython_wrapper=True)
 def _nested_numbers(min_leaf, rows, n_levels, whole, work):
-    order = np.argsort(work.level_sort[:n_levels], kind="mergesort")
+    order = _order_of(work.level_sort, n_levels)
     best, cut = 0.0, -1
     weight_l = sum_l = 0.0
     below = np.int64(0)
@@ -103,7 +126,7 @@ def _nested_numbers(min_leaf, rows, n_levels, whole, work):
 
 @jit(no_cpython_wrapper=True)
 def _nested_classes(crit, data, min_leaf, rows, n_levels, work):
-    order = np.argsort(work.level_sort[:n_levels], kind="mergesort")
+    order = _order_of(work.level_sort, n_levels)
     left, right, total = work.left, work.right, work.total
     for k in range(total.shape[0]):
         left[k] = 0.0
