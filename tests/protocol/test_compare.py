@@ -386,6 +386,7 @@ def test_own_trees_are_built_for_the_table():
     assert newton({}, wide, 0).tree_method == "exact"
     assert newton({}, gaps, 0).tree_method == "hist"
     assert cart({}, wide, 0).max_surrogates == 0
+    assert cart({}, Shape(12, 2, (3,)), 0).max_surrogates == 5  # for categories unseen
     tree = cart({"criterion": "entropy"}, gaps, 7)
     assert tree.max_surrogates == 5
     assert tree.one_standard_error

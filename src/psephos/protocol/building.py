@@ -124,7 +124,8 @@ def cart(params: Params, shape: Shape, seed: int) -> Any:
 
     found: Any = CARTClassifier
     settings: Params = {"cp": 1e-4, "one_standard_error": True} | params
-    if not shape.missing:  # a surrogate would only be read where a value is missing
+    # A surrogate would only be read where a value is missing, or a category new.
+    if not (shape.missing or shape.categorical):
         settings = {"max_surrogates": 0} | settings
     return found(categorical_features=_categorical(shape), random_state=seed, **settings)
 

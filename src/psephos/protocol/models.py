@@ -142,7 +142,7 @@ _ALL = (
         ),
         first={"quick": {"class_weight": "balanced"}},
         notes="grown to cp = 0.0001 and pruned by the 1-SE rule in 10 folds of the training part; "
-        "surrogates, whose columns count as read, only where the table lacks values",
+        "surrogates, whose columns count as read, only where values are missing or categories",
         grouped=True,
         default=False,
     ),

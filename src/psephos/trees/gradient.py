@@ -99,7 +99,7 @@ class SquaresGrower:
         if limits.max_leaves is not None:
             deepest = min(deepest, limits.max_leaves - 1)
         self.max_depth = min(limits.max_depth or n, max(deepest, 1))
-        self.search = _search(method, values, n_codes, max_bin, n_jobs)
+        self.search = _search(method, values, n_codes, max_bin, n_jobs, weight)
 
     def grow(self, residual: _Floats, draws: Draws) -> Grown:
         """Grow one tree on the residuals (n,) of the drawn rows."""
@@ -214,10 +214,11 @@ def _search(
     n_codes: Mapping[int, int],
     max_bin: int,
     n_jobs: int | None,
+    weight: _Floats,
 ) -> _Search:
     """Return what grows a tree, and finds the leaf of each row."""
     if method == "exact":
         table = sort_table(values, n_codes, n_jobs)
         return lambda gh, growth, draws: grow_exact(table, gh, growth, draws, n_jobs)
-    binned = bin_table(values, n_codes, max_bin, n_jobs)
+    binned = bin_table(values, n_codes, max_bin, n_jobs, weight)
     return lambda gh, growth, draws: grow_binned(binned, gh, growth, draws)

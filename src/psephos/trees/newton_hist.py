@@ -17,6 +17,7 @@ __all__ = ["BinnedTable", "bin_table", "edges", "grow_binned", "side_by_side"]
 
 _Whole = NDArray[np.intp]
 _Singles = NDArray[np.float32]
+_LEVELS = 64  # that draw columns of their own; deeper ones have the last's
 _HELD = 2**23  # numbers of histograms that wait with their leaves: 64 MiB
 
 
@@ -147,6 +148,7 @@ def _columns(draws: Draws, depth: int, p: int) -> tuple[Any, Any]:
     if draws.by_level >= 1.0:  # the same list at every level
         levels = draws.tree[None].astype(np.intp), np.array([len(draws.tree)])
     else:
+        depth = min(depth, _LEVELS)
         columns, sizes = np.zeros((depth, p), np.intp), np.zeros(depth, np.intp)
         for d in range(depth):
             own = draws.level(d)

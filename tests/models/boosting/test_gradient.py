@@ -280,3 +280,24 @@ def test_errors_name_what_is_wrong():
         GradientBoostingRegressor().fit(X, y * 1e151)
     with pytest.raises(PsephosError, match="beyond float32's range in row 3"):
         GradientBoostingRegressor().fit(np.where(np.arange(60)[:, None] == 3, 1e39, X), y)
+
+
+def test_a_class_without_weight_has_no_probability(random_seed):
+    rng = np.random.default_rng(random_seed)
+    X = rng.standard_normal((90, 3))
+    y = np.arange(90) % 3
+    model = GradientBoostingClassifier(n_estimators=5)
+    P = model.fit(X, y, sample_weight=(y > 0) + 0.0).predict_proba(X)
+    assert np.isfinite(P).all()
+    assert P[:, 0].max() < 1e-6
+
+
+def test_bins_count_weights(random_seed):
+    rng = np.random.default_rng(random_seed)
+    X = rng.standard_normal((400, 2))
+    y = (X[:, 0] + 0.3 * rng.standard_normal(400) > 0).astype(int)
+    w = rng.integers(1, 5, 400)
+    model = GradientBoostingClassifier(n_estimators=5, tree_method="hist", max_bin=16)
+    weighted = model.fit(X, y, sample_weight=w).predict_proba(X)
+    repeated = model.fit(np.repeat(X, w, axis=0), np.repeat(y, w)).predict_proba(X)
+    assert_allclose(weighted, repeated, rtol=0, atol=1e-9)

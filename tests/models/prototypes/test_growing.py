@@ -302,3 +302,25 @@ def test_the_first_of_a_path_is_a_fit():
 def test_a_path_of_wrong_penalties_is_refused(given, match):
     with pytest.raises(PsephosError, match=match):
         ProsetClassifier(**FAST).path(*XOR, *given)
+
+
+def test_later_labels_are_of_one_kind(random_seed):
+    rng = np.random.default_rng(random_seed)
+    X = rng.standard_normal((40, 2))
+    y = np.array([1, 2, 10])[np.arange(40) % 3]
+    with pytest.raises(PsephosError, match="label '1' is not one of the classes"):
+        ProsetClassifier().partial_fit(X, y.astype(str), classes=[1, 2, 10])
+    model = ProsetClassifier().partial_fit(X, y, classes=[1, 2, 10])
+    with pytest.raises(PsephosError, match="label 'a' is not"):
+        model.partial_fit(X[:3], ["a", "a", "a"])
+    with pytest.raises(PsephosError, match="class_weight names 3"):
+        ProsetClassifier(class_weight={3: 2.0}).partial_fit(X, y, classes=[1, 2, 10])
+
+
+def test_the_first_rows_of_partial_fit_have_to_vary(random_seed):
+    rng = np.random.default_rng(random_seed)
+    X = rng.standard_normal((30, 2))
+    with pytest.raises(PsephosError, match="no column varies in the first call"):
+        ProsetClassifier().partial_fit(np.ones((4, 2)), [0, 1, 0, 1])
+    with pytest.raises(PsephosError, match="target does not vary in the first call"):
+        ProsetRegressor().partial_fit(X, np.ones(30))

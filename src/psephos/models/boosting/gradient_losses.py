@@ -67,7 +67,8 @@ class MultiLogLoss:
 
     def start(self, y: NDArray[Any], weight: _Floats) -> _Floats:
         """Return the logarithms of the classes' shares, less their mean."""
-        logs = np.log(np.bincount(y, weight, minlength=self.n_outputs))
+        shares = np.bincount(y, weight, minlength=self.n_outputs) / weight.sum()
+        logs = np.log(np.maximum(shares, np.finfo(np.float64).eps))  # a class may have no weight
         return logs - logs.mean()
 
     def residuals(self, margin: _Floats, y: NDArray[Any], weight: _Floats) -> _Floats:

@@ -63,7 +63,7 @@ class NewtonBoostingClassifier(VoteClassifier):
     grow_policy : {'depthwise', 'lossguide'}, default='depthwise'
         Which leaf is split next, while there may be more of them: 'depthwise' one of the least
         depth, 'lossguide' the one that gains most. The same trees where `max_leaves` does not
-        bind. Not for 'exact', nor for local proposals.
+        bind and `gamma` is 0. Not for 'exact', nor for local proposals.
     reg_lambda : float, default=1.0
         Cost of squared weights.
     reg_alpha : float, default=0.0
@@ -79,6 +79,7 @@ class NewtonBoostingClassifier(VoteClassifier):
         Each row is seen by a round with this probability.
     colsample_bytree, colsample_bylevel, colsample_bynode : float, default=1.0
         Share of the columns drawn for each tree, of those for each level, of those for each node.
+        With 'hist' levels beyond the 64th have the columns of that.
     base_score : float, default=None
         A probability (two classes), or the margin that all classes start from. None: the log-odds
         of the classes' shares.

@@ -63,6 +63,13 @@ class Adding:
         totals = self._totals(rows.y, rows.weight, getattr(labels.target, "n_classes", 0))
         if first:
             scaling = read_scaled(rows.table, rows.rows, rows.weight).scaling
+            still = getattr(labels.target, "classes", None) is None and totals[1] == 0.0
+            if still or not scaled_by(scaling, rows.table, rows.rows).Z.shape[1]:
+                what = "the target does not vary" if still else "no column varies"
+                raise PsephosError(
+                    f"{what} in the first call of partial_fit, which learns the scales: give it "
+                    "more rows."
+                )
             growth = growth._replace(scaling=scaling, totals=totals)
         else:
             growth = growth._replace(totals=self._renewed(growth.totals, totals, added=True))

@@ -99,15 +99,15 @@ def later_labels(
         )
     y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)
-    both = np.concatenate([given, y])
-    found, codes = read_target(estimator, both, both)
-    if len(found) > len(given):
-        strange = [label for label in found.tolist() if label not in given.tolist()]
+    read_target(estimator, given, given)  # what may be said of any labels
+    code = {label: k for k, label in enumerate(given.tolist())}
+    codes = np.array([code.get(label, -1) for label in y.tolist()], dtype=np.intp)
+    if (codes < 0).any():
         raise PsephosError(
-            f"label {strange[0]!r} is not one of the classes {given.tolist()}: the first call of "
-            "partial_fit has to name all classes."
+            f"label {y[codes < 0].tolist()[0]!r} is not one of the classes {given.tolist()}: the "
+            "first call of partial_fit has to name all classes."
         )
-    return given, codes[len(given) :]
+    return given, codes
 
 
 def later_weight(
@@ -118,7 +118,7 @@ def later_weight(
     Raises
     ------
     PsephosError
-        If the class weights are 'balanced', or no row has any weight.
+        If the class weights are 'balanced', or name what is no class.
     """
     weight = read_sample_weight(sample_weight, len(codes))
     if isinstance(class_weight, str):
@@ -127,6 +127,12 @@ def later_weight(
             "dictionary, or sample_weight."
         )
     if class_weight is not None:
+        strange = [label for label in class_weight if label not in classes.tolist()]
+        if strange:
+            raise PsephosError(
+                f"class_weight names {strange[0]!r}, which is none of the classes "
+                f"{classes.tolist()}: correct it."
+            )
         by_class = [float(class_weight.get(label, 1.0)) for label in classes.tolist()]
         weight = weight * np.array(by_class)[codes]
     return weight

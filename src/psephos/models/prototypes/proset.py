@@ -88,7 +88,8 @@ class ProsetClassifier(Batched, VoteClassifier):
     warm_start : bool, default=False
         Whether `fit` keeps the batches there are and adds those that `n_batches` asks for beyond
         them, with the scaling of the first fit. With the same rows and seed it is the fit of so
-        many at once.
+        many at once. A row is known by its place or its identifier, a named index: rows in another
+        order without one hear the prototypes they became themselves.
     class_weight : dict or 'balanced', default=None
         Multiplies the sample weights.
     categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
