@@ -80,8 +80,9 @@ def _lowest(word):  # numba compares signatures: no annotations here
 
 @jit(_nrt=False)
 def heavy(crit, w_l, weight):
-    """Return whether both sides have the least weight of the criterion."""
-    return w_l >= crit.least and weight - w_l >= crit.least
+    """Return whether both sides have the least weight of the criterion, and any at all."""
+    rest = weight - w_l  # 0 where light rows are lost in rounding
+    return w_l > 0.0 and rest > 0.0 and w_l >= crit.least and rest >= crit.least
 
 
 @jit(_nrt=False)

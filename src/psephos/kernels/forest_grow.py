@@ -95,13 +95,13 @@ class Grown(NamedTuple):
     `link` (nodes, 4) int32: the column, the first child, the last bin on the left (numeric) and
     the place in `sets` (categorical, else -1); at a leaf -1 and what it answers: a class k < C of
     its own, or C + i with ``sums[i]`` the weight a class; of numbers i, with ``sums[i]`` the weight
-    and the sum of w y. `threshold` (nodes,), NaN at a leaf; `gain` (nodes,) float32, the decrease
+    and the sum of w y. `threshold` (nodes,), NaN at a leaf; `gain` (nodes,), the decrease
     of the impurity; `missing_left` (nodes,). `sets` (cuts of categories, 256) uint8: 1 on the left.
     """
 
     link: NDArray[np.int32]
     threshold: NDArray[np.float64]
-    gain: NDArray[np.float32]
+    gain: NDArray[np.float64]
     missing_left: NDArray[np.bool_]
     sums: NDArray[np.float64]
     sets: NDArray[np.uint8]
@@ -112,7 +112,7 @@ def blank(nodes: int, leaves: int, n_sums: int, sets: int) -> Grown:
     return Grown(
         np.empty((nodes, 4), np.int32),
         np.empty(nodes),
-        np.empty(nodes, np.float32),
+        np.empty(nodes),
         np.empty(nodes, np.bool_),
         np.empty((leaves, n_sums)),
         np.empty((sets, 256), np.uint8),

@@ -25,13 +25,14 @@ def quantise(weights, labels, signed, totals):
     """Whole-number weights, below zero in the first class, into ``signed`` int32 (n,).
 
     ``totals`` receives the sum of ``signed``, the sum of weights and the sum of the absolute
-    rounding errors, in units of the rounded weights; returns False where the weights are zero.
+    rounding errors, in units of the rounded weights; returns False where the weights are zero or
+    next to it.
     """
     n = weights.shape[0]
     total = 0.0
     for i in range(n):
         total += weights[i]
-    if not total > 0.0 or total == np.inf:
+    if not total > 2.0**-900 or total == np.inf:  # no factor would do
         return False
     # The greatest power of two that keeps the sum, rounding included, below 2^30.
     factor = 1.0

@@ -31,8 +31,9 @@ _Floats = NDArray[np.float64]
 class Rows:
     """Distinct rows.
 
-    Rows of equal codes and answer are one row of added weight, and the rows are in the order of a
-    hash of these: so a row of weight 2 is the row given twice, whatever is drawn by number.
+    Rows of equal codes and answer are one row of added weight, unless rows are to be counted, and
+    the rows are in the order of a hash of these: so a row of weight 2 is the row given twice,
+    whatever is drawn by number.
 
     Parameters
     ----------
@@ -62,8 +63,13 @@ class Rows:
         weight: _Floats,
         max_bins: int,
         n_jobs: int | None,
+        *,
+        counted: bool = False,
     ) -> Self:
-        """Return the distinct rows of a table: see `Bins.of`; `weight` is positive."""
+        """Return the distinct rows of a table: see `Bins.of`; `weight` is positive.
+
+        With `counted` every row is one of its own.
+        """
         bins = Bins.of(values, n_codes, weight, max_bins, n_jobs)
         n = len(y)
         numbers = np.ascontiguousarray(y, dtype=np.float64) + 0.0  # -0 is 0
@@ -74,9 +80,10 @@ class Rows:
             row_marks(bins.codes[:, span], marks[span])
 
         run_blocks(mark, -(-n // _BLOCK), n_jobs)
-        order = np.argsort(marks, kind="stable").astype(np.int64)
+        by = np.lexsort((weight, marks)) if counted else np.argsort(marks, kind="stable")
+        order = by.astype(np.int64)
         ranked = marks[order]
-        if (ranked[1:] != ranked[:-1]).all():  # no row is there twice
+        if counted or (ranked[1:] != ranked[:-1]).all():  # no row is there twice
             group = np.empty(n, np.int64)
             group[order] = np.arange(n)
             return cls(bins, order, y[order], weight[order], group)
@@ -103,8 +110,8 @@ class Rows:
             draws = max(1, round(size * (1.0 if max_samples is None else float(max_samples))))
         if draws >= _MOST_DRAWS:
             raise PsephosError(
-                f"a bootstrap would draw {draws:,} rows: whole weights are counts of rows; divide "
-                "them all by one number, or give a smaller max_samples."
+                f"a bootstrap would draw {draws:.3g} rows: whole weights are counts of rows; "
+                "divide them all by one number, or give a smaller max_samples."
             )
         return draws
 

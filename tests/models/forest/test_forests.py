@@ -313,3 +313,44 @@ def test_no_leaf_of_a_poisson_forest_answers_nothing():
     for bootstrap in (True, False):
         model = RandomForestRegressor(20, bootstrap=bootstrap, criterion="poisson", random_state=0)
         assert (model.fit(X, y).vote_.votes(X) > 0).all()
+
+
+@pytest.mark.parametrize("power", [-80, 100])
+def test_importances_do_not_depend_on_the_unit(random_seed, power):
+    rng = np.random.default_rng(random_seed)
+    X = rng.standard_normal((80, 3))
+    y = X[:, 0] + 0.2 * rng.standard_normal(80)
+    model = RandomForestRegressor(1, bootstrap=False, random_state=0)
+    expected = model.fit(X, y).impurity_importance_
+    assert_allclose(model.fit(X, np.ldexp(y, power)).impurity_importance_, expected)
+
+
+def test_no_side_of_a_cut_is_without_weight(random_seed):
+    rng = np.random.default_rng(random_seed)
+    X = rng.standard_normal((300, 4))
+    y = X[:, 0] + 0.1 * rng.standard_normal(300)
+    w = np.exp(-0.3 * np.arange(300))
+    model = RandomForestRegressor(10, bootstrap=False, max_depth=2, random_state=0)
+    assert np.isfinite(model.fit(X, y, sample_weight=w).impurity_importance_).all()
+    assert model.score(X, y, sample_weight=w) > 0.7
+
+
+def test_equal_rows_are_counted_one_by_one(random_seed):
+    rng = np.random.default_rng(random_seed)
+    X = rng.integers(0, 2, (600, 2)).astype(float)
+    y = np.where(rng.random(600) < 0.1, 1 - X[:, 0], X[:, 0]).astype(int)
+    model = RandomForestClassifier(10, min_samples_leaf=20, random_state=0)
+    assert model.fit(X, y).score(X, y) > 0.85
+    again = rng.permutation(600)
+    same = RandomForestClassifier(10, min_samples_leaf=20, random_state=0).fit(X[again], y[again])
+    assert_allclose(same.predict_proba(X), model.predict_proba(X))
+
+
+def test_numbers_without_squares(random_seed):
+    rng = np.random.default_rng(random_seed)
+    X, y = rng.standard_normal((60, 2)), np.arange(60) % 3
+    with pytest.raises(PsephosError, match="its square is too large"):
+        RandomForestRegressor(3).fit(X, 1e155 * X[:, 0])
+    model = RandomForestClassifier(3, bootstrap=False, random_state=0)
+    heavy = model.fit(X, y, sample_weight=np.full(60, 1e160)).predict_proba(X)
+    assert_allclose(heavy, model.fit(X, y).predict_proba(X))

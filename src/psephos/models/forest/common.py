@@ -41,6 +41,8 @@ _SHARED: Mapping[str, Constraint] = {
     "n_jobs": Jobs(),
     "random_state": Seed(),
 }  # fmt: skip
+_LARGEST = 1e140  # whose squares can be summed
+_PLAIN = (1e-60, 1e60)  # weights whose squares are numbers
 CLASSES: Mapping[str, Constraint] = {
     "criterion": Options(("gini", "entropy", "log_loss")),
     "class_weight": ClassWeight(),
@@ -103,7 +105,12 @@ def fit_forest(
     n_classes = labels.target.n_classes
     if model.criterion == "poisson" and (labels.y < 0).any():
         raise PsephosError("criterion='poisson' needs numbers of at least 0: y has one below.")
-    rows = Rows.of(table.values, table.n_codes, labels.y, weight, model.max_bins, model.n_jobs)
+    weight = _in_range(weight, labels.y, n_classes, model.bootstrap)
+    counted = model.min_samples_split > 2 or model.min_samples_leaf > 1
+    counted |= model.min_samples_split < 1 or model.min_samples_leaf < 1
+    rows = Rows.of(
+        table.values, table.n_codes, labels.y, weight, model.max_bins, model.n_jobs, counted=counted
+    )
     seeds = np.array(
         [context.generator(t).integers(2**64, dtype=np.uint64) for t in range(model.n_estimators)]
     )
@@ -119,6 +126,16 @@ def fit_forest(
     memory = ForestMemory(forest.impurity_importance(), seeds, rows.mass, size)
     extras = {"memory_": memory, **_out_of_bag(model, forest, memory, rows, labels, weight)}
     return Vote(voters, uniform, readout, labels.target), extras
+
+
+def _in_range(weight: _Floats, y: Any, n_classes: int, bootstrap: bool) -> _Floats:
+    """Return weights whose squares are numbers, and refuse an answer whose square is none."""
+    if not n_classes and not np.abs(y).max() < _LARGEST:
+        raise PsephosError(f"y holds {np.abs(y).max():.3g}: its square is too large; divide y.")
+    low, high = _PLAIN
+    if bootstrap or (weight.max() > low and weight.sum() < high):
+        return weight
+    return np.ldexp(weight, -int(np.frexp(weight.max())[1]))
 
 
 def _rule(model: Any, n: int, p: int) -> Rule:
