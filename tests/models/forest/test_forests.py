@@ -319,8 +319,8 @@ def test_no_leaf_of_a_poisson_forest_answers_nothing():
 def test_importances_do_not_depend_on_the_unit(random_seed, power):
     rng = np.random.default_rng(random_seed)
     X = rng.standard_normal((80, 3))
-    y = X[:, 0] + 0.2 * rng.standard_normal(80)
-    model = RandomForestRegressor(1, bootstrap=False, random_state=0)
+    y = X[:, 0] + X[:, 1] + 0.2 * rng.standard_normal(80)
+    model = RandomForestRegressor(1, bootstrap=False, max_depth=2, random_state=0)  # without ties
     expected = model.fit(X, y).impurity_importance_
     assert_allclose(model.fit(X, np.ldexp(y, power)).impurity_importance_, expected)
 
