@@ -4,13 +4,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
 
-from psephos._errors import PsephosError
 from psephos._input import Context
-from psephos.models.boosting.common import hold_out
 from psephos.models.boosting.gradient_leaves import GradientLoss, Leaves
-from psephos.models.boosting.newton_fit import Round, vote_of
+from psephos.models.boosting.newton_fit import Round, hold_out_rows, vote_of
 from psephos.models.boosting.newton_tables import single_values
 from psephos.models.training import Training
 from psephos.trees.gradient import Limits, SquaresGrower
@@ -20,7 +17,7 @@ from psephos.vote import Readout, Vote
 __all__ = ["fit_gradient"]
 
 _Floats = NDArray[np.float64]
-_ROWS, _COLUMNS, _SPLIT = 1, 2, 3  # task ids of seeds
+_ROWS, _COLUMNS = 1, 2  # task ids of seeds
 
 
 def fit_gradient(
@@ -30,7 +27,7 @@ def fit_gradient(
     held = None
     train = data
     if model.n_iter_no_change is not None:
-        rows, rest = _divide(data, context, model.validation_fraction)
+        rows, rest = hold_out_rows(data, context, model.validation_fraction)
         train, held = data.take(rows), data.take(rest)
     boosted = _Boosting(model, train, context, loss)
     reason = boosted.run(held)
@@ -41,22 +38,6 @@ def fit_gradient(
         "validation_losses_": np.array(boosted.losses),
         "stopped_": reason,
     }
-
-
-def _divide(data: Training, context: Context, share: float) -> Any:
-    """Return the rows to learn from and those held out."""
-    if data.target.n_classes:
-        return hold_out(data.y, context, share)
-    kind: Any = ShuffleSplit if context.groups is None else GroupShuffleSplit
-    splitter = kind(1, test_size=share, random_state=context.integer(_SPLIT))
-    try:
-        train, held = next(splitter.split(data.y, data.y, context.groups))
-    except ValueError as error:
-        raise PsephosError(
-            f"validation_fraction={share} of {len(data.y)} rows cannot be held out ({error}): "
-            "hold out another share, or set n_iter_no_change=None."
-        ) from None
-    return np.sort(train), np.sort(held)
 
 
 class _Boosting:

@@ -18,7 +18,7 @@ from psephos.trees.newton import Draws, NewtonTree, drawn
 from psephos.trees.newton_grow import grower
 from psephos.vote import Constant, ConstantVoters, Readout, Vote, join
 
-__all__ = ["Round", "fit_newton"]
+__all__ = ["Round", "fit_newton", "hold_out_rows"]
 
 _Floats = NDArray[np.float64]
 _Singles = NDArray[np.float32]
@@ -30,7 +30,7 @@ def fit_newton(
 ) -> tuple[Vote, dict[str, Any]]:
     """Boost trees with the parameters of a recipe."""
     if model.validation_fraction is not None:
-        train, rest = _hold_out(data, context, model.validation_fraction)
+        train, rest = hold_out_rows(data, context, model.validation_fraction)
         boosted = _Boosting(model, data.take(train), context, objective)
         reason = boosted.run(data.take(rest))
     else:
@@ -44,7 +44,8 @@ def fit_newton(
     }
 
 
-def _hold_out(data: Training, context: Context, share: float) -> Any:
+def hold_out_rows(data: Training, context: Context, share: float) -> Any:
+    """Return the rows to learn from and those held out."""
     if data.target.n_classes:
         return hold_out(data.y, context, share)
     kind: Any = ShuffleSplit if context.groups is None else GroupShuffleSplit
