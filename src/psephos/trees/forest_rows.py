@@ -31,9 +31,8 @@ _Floats = NDArray[np.float64]
 class Rows:
     """Distinct rows.
 
-    Rows of equal codes and answer are one row of added weight, unless rows are to be counted, and
-    the rows are in the order of a hash of these: so a row of weight 2 is the row given twice,
-    whatever is drawn by number.
+    Rows of equal codes and answer are one row of added weight, and the rows are in the order of a
+    hash of these: so a row of weight 2 is the row given twice, whatever is drawn by number.
 
     Parameters
     ----------
@@ -63,13 +62,8 @@ class Rows:
         weight: _Floats,
         max_bins: int,
         n_jobs: int | None,
-        *,
-        counted: bool = False,
     ) -> Self:
-        """Return the distinct rows of a table: see `Bins.of`; `weight` is positive.
-
-        With `counted` every row is one of its own.
-        """
+        """Return the distinct rows of a table: see `Bins.of`; `weight` is positive."""
         bins = Bins.of(values, n_codes, weight, max_bins, n_jobs)
         n = len(y)
         numbers = np.ascontiguousarray(y, dtype=np.float64) + 0.0  # -0 is 0
@@ -80,10 +74,9 @@ class Rows:
             row_marks(bins.codes[:, span], marks[span])
 
         run_blocks(mark, -(-n // _BLOCK), n_jobs)
-        by = np.lexsort((weight, marks)) if counted else np.argsort(marks, kind="stable")
-        order = by.astype(np.int64)
+        order = np.argsort(marks, kind="stable").astype(np.int64)
         ranked = marks[order]
-        if counted or (ranked[1:] != ranked[:-1]).all():  # no row is there twice
+        if (ranked[1:] != ranked[:-1]).all():  # no row is there twice
             group = np.empty(n, np.int64)
             group[order] = np.arange(n)
             return cls(bins, order, y[order], weight[order], group)

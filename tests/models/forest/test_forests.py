@@ -335,17 +335,6 @@ def test_no_side_of_a_cut_is_without_weight(random_seed):
     assert model.score(X, y, sample_weight=w) > 0.7
 
 
-def test_equal_rows_are_counted_one_by_one(random_seed):
-    rng = np.random.default_rng(random_seed)
-    X = rng.integers(0, 2, (600, 2)).astype(float)
-    y = np.where(rng.random(600) < 0.1, 1 - X[:, 0], X[:, 0]).astype(int)
-    model = RandomForestClassifier(10, min_samples_leaf=20, random_state=0)
-    assert model.fit(X, y).score(X, y) > 0.85
-    again = rng.permutation(600)
-    same = RandomForestClassifier(10, min_samples_leaf=20, random_state=0).fit(X[again], y[again])
-    assert_allclose(same.predict_proba(X), model.predict_proba(X))
-
-
 def test_numbers_without_squares(random_seed):
     rng = np.random.default_rng(random_seed)
     X, y = rng.standard_normal((60, 2)), np.arange(60) % 3

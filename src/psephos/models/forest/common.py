@@ -106,11 +106,7 @@ def fit_forest(
     if model.criterion == "poisson" and (labels.y < 0).any():
         raise PsephosError("criterion='poisson' needs numbers of at least 0: y has one below.")
     weight = _in_range(weight, labels.y, n_classes, model.bootstrap)
-    counted = model.min_samples_split > 2 or model.min_samples_leaf > 1
-    counted |= model.min_samples_split < 1 or model.min_samples_leaf < 1
-    rows = Rows.of(
-        table.values, table.n_codes, labels.y, weight, model.max_bins, model.n_jobs, counted=counted
-    )
+    rows = Rows.of(table.values, table.n_codes, labels.y, weight, model.max_bins, model.n_jobs)
     seeds = np.array(
         [context.generator(t).integers(2**64, dtype=np.uint64) for t in range(model.n_estimators)]
     )
