@@ -13,6 +13,7 @@ from psephos._params import ClassWeight, Constraint, Flag, Interval, Jobs, OneOf
 from psephos.base import Labels
 from psephos.kernels.forest_grow import Rule
 from psephos.models.forest.memory import ForestMemory
+from psephos.models.units import power_of_weights, refuse_huge
 from psephos.trees.bins import MAX_BINS
 from psephos.trees.forest import Forest, grow_forest
 from psephos.trees.forest_rows import Rows
@@ -41,8 +42,6 @@ _SHARED: Mapping[str, Constraint] = {
     "n_jobs": Jobs(),
     "random_state": Seed(),
 }  # fmt: skip
-_LARGEST = 1e140  # whose squares can be summed
-_PLAIN = (1e-60, 1e60)  # weights whose squares are numbers
 CLASSES: Mapping[str, Constraint] = {
     "criterion": Options(("gini", "entropy", "log_loss")),
     "class_weight": ClassWeight(),
@@ -105,7 +104,10 @@ def fit_forest(
     n_classes = labels.target.n_classes
     if model.criterion == "poisson" and (labels.y < 0).any():
         raise PsephosError("criterion='poisson' needs numbers of at least 0: y has one below.")
-    weight = _in_range(weight, labels.y, n_classes, model.bootstrap)
+    if not n_classes:
+        refuse_huge(labels.y)
+    if not model.bootstrap:  # whole weights are counts there
+        weight = np.ldexp(weight, -power_of_weights(weight))
     rows = Rows.of(table.values, table.n_codes, labels.y, weight, model.max_bins, model.n_jobs)
     seeds = np.array(
         [context.generator(t).integers(2**64, dtype=np.uint64) for t in range(model.n_estimators)]
@@ -122,16 +124,6 @@ def fit_forest(
     memory = ForestMemory(forest.impurity_importance(), seeds, rows.mass, size)
     extras = {"memory_": memory, **_out_of_bag(model, forest, memory, rows, labels, weight)}
     return Vote(voters, uniform, readout, labels.target), extras
-
-
-def _in_range(weight: _Floats, y: Any, n_classes: int, bootstrap: bool) -> _Floats:
-    """Return weights whose squares are numbers, and refuse an answer whose square is none."""
-    if not n_classes and not np.abs(y).max() < _LARGEST:
-        raise PsephosError(f"y holds {np.abs(y).max():.3g}: its square is too large; divide y.")
-    low, high = _PLAIN
-    if bootstrap or (weight.max() > low and weight.sum() < high):
-        return weight
-    return np.ldexp(weight, -int(np.frexp(weight.max())[1]))
 
 
 def _rule(model: Any, n: int, p: int) -> Rule:

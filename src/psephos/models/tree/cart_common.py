@@ -12,7 +12,8 @@ from psephos._input import Context, Table
 from psephos._params import Anything, Constraint, Flag, Interval, Jobs, OneOf, Options, Seed
 from psephos.kernels.cart_layout import ROW
 from psephos.models.tree.cart_readings import cut
-from psephos.models.tree.cart_units import in_units, out_of_units, refuse_huge
+from psephos.models.tree.cart_units import in_units, out_of_units
+from psephos.models.units import refuse_huge
 from psephos.trees.cart import CartSettings, Problem, grow_tree, prepare, presort, root_risk
 from psephos.trees.cart_growth import growth_of, tree_of
 from psephos.trees.cart_table import cross_validate, one_se_row, prunings
@@ -70,7 +71,8 @@ def fit_cart(
         folds = None if folds is None else folds[known]
         presorted = presort(table.values, table.n_codes)
     settings = _settings(model, compat, p)
-    refuse_huge(problem)
+    if problem.n_classes == 0:
+        refuse_huge(problem.y)
     problem, units = in_units(problem)
     data = prepare(problem, presorted, compat)
     rows = np.arange(len(problem.weight), dtype=np.int32)

@@ -4,22 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from psephos._errors import PsephosError
+from psephos.models.units import power_of, power_of_weights
 from psephos.trees.cart import Problem
 from psephos.trees.cart_growth import CartGrowth
 from psephos.trees.tree import Tree
 
-__all__ = ["in_units", "out_of_units", "refuse_huge"]
-
-_LARGEST = 1e140  # whose squares can be summed
-_PLAIN = (1e-60, 1e60)  # numbers whose fourth powers, and sums of those, are numbers
-
-
-def refuse_huge(problem: Problem) -> None:
-    """Raise a sentence if squares of the numbers to be learned overflow."""
-    most = float(np.abs(problem.y).max(initial=0.0))
-    if problem.n_classes == 0 and most > _LARGEST:
-        raise PsephosError(f"y holds {most:.3g}: its square is too large; divide y.")
+__all__ = ["in_units", "out_of_units"]
 
 
 def in_units(problem: Problem) -> tuple[Problem, tuple[int, int]]:
@@ -27,13 +17,10 @@ def in_units(problem: Problem) -> tuple[Problem, tuple[int, int]]:
 
     Only where their products would overflow, or be lost: else the powers are 0.
     """
-    low, high = _PLAIN
-    most, total = float(problem.weight.max()), float(problem.weight.sum())
-    by_weight = 0 if most > low and total < high else int(np.frexp(most)[1])
-    by_number = 0
+    by_weight, by_number = power_of_weights(problem.weight), 0
     if problem.n_classes == 0:
         largest = float(np.abs(problem.y).max())
-        by_number = 0 if largest == 0.0 or low < largest < high else int(np.frexp(largest)[1])
+        by_number = 0 if largest == 0.0 else power_of(largest, largest)
         problem = problem._replace(y=np.ldexp(problem.y, -by_number))
     return problem._replace(weight=np.ldexp(problem.weight, -by_weight)), (by_weight, by_number)
 

@@ -1,0 +1,30 @@
+"""Weights and numbers whose squares are beyond float64."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+
+__all__ = ["power_of", "power_of_weights", "refuse_huge"]
+
+_LARGEST = 1e140  # whose squares can be summed
+_PLAIN = (1e-60, 1e60)  # numbers whose fourth powers, and sums of those, are numbers
+
+
+def refuse_huge(y: NDArray[Any]) -> None:
+    """Raise a sentence if squares of the numbers to be learned overflow."""
+    most = float(np.abs(y).max(initial=0.0))
+    if most >= _LARGEST:
+        raise PsephosError(f"y holds {most:.3g}: its square is too large; divide y.")
+
+
+def power_of(most: float, total: float) -> int:
+    """Return the power of two to divide by, so that products are numbers and not lost; 0: none."""
+    return 0 if most > _PLAIN[0] and total < _PLAIN[1] else int(np.frexp(most)[1])
+
+
+def power_of_weights(weight: NDArray[np.float64]) -> int:
+    """Return the same for weights."""
+    return power_of(float(weight.max()), float(weight.sum()))
