@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from psephos.kernels.tiny_free import free_room
 from psephos.kernels.tiny_hinge import (
     NEVER,
     hinge,
@@ -172,7 +173,7 @@ def test_smo(random_seed, C):
     K[:, :n] = np.exp(-0.7 * ((Z[:, None] - Z[None]) ** 2).sum(axis=2))
     lo, hi, beta, f, up, low = np.zeros((6, wide))
     lo[:n], hi[:n], f[:n] = np.minimum(0, y * cap), np.maximum(0, y * cap), y
-    level = smo(K, lo, hi, wide, 1e-10, beta, f, up, low)
+    level = smo(K, lo, hi, wide, 1e-10, beta, f, up, low, free_room(wide))
     expected, b = twin_dual(K[:, :n], y, cap)
     assert_allclose(beta[:n].sum(), 0, atol=1e-12 * C)
     assert (beta >= lo).all()
