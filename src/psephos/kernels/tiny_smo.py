@@ -1,12 +1,12 @@
 """Support vector machines with a Gaussian kernel, thousands of tiny ones in one call.
 
 The dual problem is solved by sequential minimal optimisation on the pair of rows that violates
-optimality most (Fan, Chen & Lin, "Working set selection using second order information for training
-support vector machines", JMLR 6, 2005, WSS 1), with Newton steps on the free rows between: pairs
-find which rows are free, one sweep each, and Newton steps spare the slow end of the descent, for
-which WSS 2's second sweep is made. In the variables ``beta_i = y_i alpha_i`` signs disappear: maximise ``y' beta - beta' K beta / 2`` with
-``sum beta = 0`` and beta_i between ``min(0, y_i C_i)`` and ``max(0, y_i C_i)``; its gradient is
-``f = y - K beta``.
+optimality most (Fan, Chen & Lin, "Working set selection using second order information for
+training support vector machines", JMLR 6, 2005, WSS 1), with Newton steps on the free rows
+between: pairs find which rows are free, one sweep each, and Newton steps spare the slow end of the
+descent, for which WSS 2's second sweep is made. In the variables ``beta_i = y_i alpha_i`` signs
+disappear: maximise ``y' beta - beta' K beta / 2`` with ``sum beta = 0`` and beta_i between
+``min(0, y_i C_i)`` and ``max(0, y_i C_i)``; its gradient is ``f = y - K beta``.
 """
 
 from typing import NamedTuple
