@@ -260,8 +260,10 @@ def _declared(X: Any, j: int) -> tuple[Any, ...] | None:
         return None
     try:
         words = column.cat.get_categories().to_list()
-    except AttributeError:  # an Arrow dictionary in a pandas frame
-        return None
+    except AttributeError:  # an Arrow dictionary in a pandas frame, perhaps in parts
+        whole: Any = column.to_arrow()
+        whole = whole.combine_chunks() if hasattr(whole, "combine_chunks") else whole
+        words = whole.dictionary.to_pylist()
     return tuple(_plain(_objects(words)))
 
 
