@@ -66,7 +66,7 @@ def save(model: VoteEstimator, path: str | os.PathLike[str]) -> None:
 
 def _manifest(model: VoteEstimator, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     schema = model.schema_
-    levels = tuple((j, levels) for j, levels in schema.levels.items())
+    levels = tuple((j, _words_or_numbers(schema, j)) for j in schema.levels)
     extras = {n: encode(getattr(model, n), arrays, f"extras.{n}") for n in model.extras}
     return {
         "format": _FORMAT,
@@ -81,6 +81,18 @@ def _manifest(model: VoteEstimator, arrays: dict[str, NDArray[Any]]) -> dict[str
         "vote": encode(model.vote_, arrays, "vote"),
         "extras": extras,
     }
+
+
+def _words_or_numbers(schema: Schema, j: int) -> tuple[Any, ...]:
+    """Return the categories of column j, refusing dates, intervals and the like."""
+    name = schema.words().columns[j]
+    for value in schema.levels[j]:
+        if not isinstance(value, str | bool | int | float):
+            raise ModelFileError(
+                f"the model cannot be saved: the categories of column {name!r} are of "
+                f"type {type(value).__name__}. Give them as words or numbers and fit again."
+            )
+    return schema.levels[j]
 
 
 def _param(value: Any) -> Any:
