@@ -55,3 +55,29 @@ def falls(codes, y, w, n_bins, is_category, criterion, n_classes, least=1, least
             sides = [impurity(y[s], w[s], criterion, n_classes) for s in (left, right)]
             out.append(parent - sum(sides))
     return out
+
+
+def obeys(tree, codes, n_bins, y, w, criterion, n_classes, min_split, least, random=False):
+    """Whether a tree of numeric columns, all looked at, is cut where its limits let it be.
+
+    Each row of `codes` (p, n), `y` and `w` is one row to the limits. Cuts at random may miss those
+    that are let.
+    """
+
+    def below(node, rows):
+        f = tree.link[node, 0]
+        own = y[rows], w[rows]
+        if f < 0:
+            closed = len(rows) < min_split or len(np.unique(own[0])) < 2
+            found = [
+                falls(codes[j, rows], *own, n_bins[j], False, criterion, n_classes, least)
+                for j in range(len(codes))
+            ]
+            return closed or random or not any(found)
+        code = codes[f, rows]
+        left = np.where(code == n_bins[f], tree.missing_left[node], code <= tree.link[node, 2])
+        enough = len(rows) >= min_split and min(left.sum(), (~left).sum()) >= least
+        ways = ((tree.link[node, 1], rows[left]), (tree.link[node, 1] + 1, rows[~left]))
+        return enough and all(below(*way) for way in ways)
+
+    return below(0, np.arange(len(y)))

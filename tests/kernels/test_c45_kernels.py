@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
 
+from psephos.kernels import c45_grow, c45_prune
 from psephos.kernels.c45_groups import Groups, group_codes
-from psephos.kernels.c45_grow import ALL_CODES, CUT, Nodes, grow, room_for
+from psephos.kernels.c45_grow import ALL_CODES, CUT, Nodes, grow
 from psephos.kernels.c45_prune import Limit, added_errors, collapse, pessimistic, prune, reached
-from psephos.kernels.c45_prune_old import prune_old
 from psephos.kernels.c45_worth import (
     TIE,
     Counts,
@@ -30,7 +30,7 @@ def called(kernel):
 
 
 best_cut, code_worth, one_code_worth = called(best_cut), called(code_worth), called(one_code_worth)
-group_codes, x_log2_x = called(group_codes), called(x_log2_x)
+group_codes, x_log2_x, pessimistic = called(group_codes), called(x_log2_x), called(pessimistic)
 J48 = Limit(0.25, float(norm.ppf(0.75)), False)
 OLD = Limit(0.25, 0.6925, True)
 NONE = np.empty(0)
@@ -229,9 +229,7 @@ def tree_of(X, y, n_codes, r, w=None):
     at = np.cumsum(numeric) - 1
     listed = np.ones(len(X), np.bool_)
     c = counts(max(n_codes.max(), 1), r.n_classes)
-    room = room_for(len(y), len(X), len(known), r.n_classes, r.old)
-    nodes, used, _ = grow(X, y, w, n_codes, at, order, known, listed, r, NONE, c, None, *room)
-    return X, w, Nodes(*(array[:used] for array in nodes))
+    return X, w, grow(X, y, w, n_codes, at, order, known, listed, r, NONE, c, None)
 
 
 def spread_rows():
@@ -267,14 +265,60 @@ def test_collapse_and_prune():
     X, y = spread_rows()
     noise = y.copy()
     noise[0] = 1
-    for limit, by in ((J48, prune), (OLD, prune_old)):
+    for limit in (J48, OLD):
         r = rule(least=1.0, old=limit.old)
         table, w, nodes = tree_of(X, noise, np.array([3, 0]), r)
         size = len(nodes.child)
         collapse(nodes, limit.old)
-        by(table, noise, w, nodes, limit, True)
+        prune(table, noise, w, nodes, limit, True)
         old, child = reached(nodes)
         assert len(old) < size
         leaves = nodes.n_children[old] == 0
         assert_allclose(nodes.counts[old[leaves]].sum(), 12)
         assert (child[~leaves] > np.flatnonzero(~leaves)).all()
+
+
+@pytest.mark.parametrize("old", [False, True])
+@pytest.mark.parametrize("raising", [False, True])
+def test_room_may_be_short_at_any_node(old, raising, monkeypatch):
+    """Growth and pruning go on where they stopped: a room that is always too short changes nothing.
+
+    Columns with gaps make rows part of every branch, so that all lists grow longer than the table.
+    """
+    rng = np.random.default_rng(5)
+    n_codes = np.array([0, 3, 0])
+    X = np.column_stack([rng.integers(0, 9, 60), rng.integers(0, 3, 60), rng.random(60)])
+    X[rng.random(X.shape) < 0.4] = np.nan
+    y, r = rng.integers(0, 3, 60), rule(3, 1.0, old=old)
+
+    def whole():
+        table, w, nodes = tree_of(X, y, n_codes, r)
+        grown = [array.copy() for array in nodes]
+        prune(table, y, w, nodes, OLD if old else J48, raising)
+        return grown, nodes
+
+    grown, pruned = whole()
+    asked = []
+
+    def as_long_as_asked(a, size, rest=0):
+        asked.append(size)
+        out = np.full((max(size, len(a)), *a.shape[1:]), rest, a.dtype)
+        out[: len(a)] = a
+        return out
+
+    begin = c45_grow._begin
+
+    def begin_short(*given):
+        nodes, room = begin(*given)
+        few = {name: getattr(room, name)[:1] for name in ("waiting", "start", "up")}
+        few["arena"], few["heavy"] = room.arena[:, :61].copy(), room.heavy[:61]
+        return Nodes(*(array[:1] for array in nodes)), room._replace(**few)
+
+    monkeypatch.setattr(c45_grow, "longer", as_long_as_asked)
+    monkeypatch.setattr(c45_prune, "longer", as_long_as_asked)
+    monkeypatch.setattr(c45_grow, "_begin", begin_short)
+    monkeypatch.setattr(c45_prune, "_VISITS_FIRST", 1)
+    again, same = whole()
+    for one, other in zip((*grown, *pruned), (*again, *same), strict=True):
+        assert_array_equal(one, other)
+    assert len(asked) > 3

@@ -33,6 +33,8 @@ def called(kernel):
 
 scan_classes, scan_numbers = called(scan_classes), called(scan_numbers)
 agree_numbers, sent = called(agree_numbers), called(sent)
+cut_between, put = called(cut_between), called(put)
+divide, divide_rows = called(divide), called(divide_rows)
 CRITERIA = {"gini": Gini, "shares": GiniShares, "entropy": Information, "twoing": Twoing}
 
 
@@ -124,7 +126,7 @@ class _Work:
         return Scratch(
             self.total, *(empty(k) for _ in range(5)), empty(1, np.int8), empty(1, np.int64),
             empty(1, np.int32), empty(1, np.int32), empty(2, np.int64), empty(1), empty((1, k)),
-            empty(1), empty(1, np.int8), empty(1, np.int8),
+            empty(1), empty(1, np.int8), empty(1, np.int8), empty((2, 1), np.int64),
         )  # fmt: skip
 
 
@@ -179,7 +181,7 @@ def test_entries_stay_sorted_when_they_are_divided(rows):
     n = len(x)
     entries = sorted_column(x)[0]
     known = np.array([len(entries)])
-    for alive in ((True, True), (True, False), (False, True)):
+    for right in (True, False):
         keys = np.zeros((1, n), np.int64)
         keys[0, : len(entries)] = entries
         order, buffer = np.arange(n, dtype=np.int32), np.zeros(n, np.int32)
@@ -187,8 +189,8 @@ def test_entries_stay_sorted_when_they_are_divided(rows):
         assert_array_equal(order[:n_left], np.flatnonzero(go < 0))
         assert_array_equal(order[n_left : n_left + n_right], np.flatnonzero(go > 0))
         out = np.zeros((2, 1), np.int64)
-        divide(keys, known, 0, go, n_left, *alive, out[0], out[1], np.zeros(n, np.int64))
-        for lives, side, at, m in zip(alive, (-1, 1), (0, n_left), out[:, 0], strict=True):
+        divide(keys, known, 0, go, n_left, right, out[0], out[1], np.zeros(n, np.int64))
+        for lives, side, at, m in zip((True, right), (-1, 1), (0, n_left), out[:, 0], strict=True):
             if lives:
                 assert_array_equal(keys[0, at : at + m], entries[go[entries & ROW] == side])
 

@@ -49,7 +49,9 @@ def grown(X, y, w, crit, n_classes, rule, random=False, categories=(), seed=7):
     """The bins and the tree."""
     bins = Bins.of(X, dict.fromkeys(categories, 5))
     is_category = np.isin(np.arange(X.shape[1]), categories)
-    table = Table(bins.codes, bins.n_bins, bins.ptr, bins.low, bins.high, is_category)
+    table = Table(
+        bins.codes, bins.n_bins, bins.ptr, bins.low, bins.high, is_category, bins.sixteenth()
+    )
     kind = kind_of(len(y), n_classes, bool((w == np.round(w)).all()), random, bool(categories))
     rows = np.flatnonzero(w > 0).astype(np.uint32)
     answers = y[rows].astype(np.float64 if kind.numbers else np.uint32)

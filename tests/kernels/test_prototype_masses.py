@@ -3,7 +3,14 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.kernels import prototype_masses
-from psephos.kernels.prototype_masses import Crowds, Reading, filled_up, kernel_sums, said
+from psephos.kernels.prototype_masses import (
+    Crowds,
+    Reading,
+    _vectors,
+    filled_up,
+    kernel_sums,
+    said,
+)
 
 
 def example(seed, n=130, m=45, q=6, missing=0.0, categories=0, spike=1.0):
@@ -75,6 +82,38 @@ def test_a_row_hears_the_same_in_any_company(random_seed, shape):
         alone = [kernel_sums(z[None], C, v, table, *kinds)[0] for z in Z]
         assert_array_equal(found, alone)
         assert_array_equal(kernel_sums(Z[::-1], C, v, table, *kinds)[::-1], found)
+
+
+@pytest.mark.parametrize("n_sums", [1, 2, 5, 11, 20])
+def test_a_sum_is_the_same_to_the_bit_whoever_shares_its_vectors(random_seed, n_sums):
+    rng = np.random.default_rng(random_seed)
+    Z, C, v, w, *kinds = example(random_seed, n=41, m=90, q=12)
+    Z[3, 5] = np.nan  # looked at apart
+    table = np.eye(n_sums)[rng.integers(0, n_sums, len(C))] * w[:, None]
+    for dtype in (np.float64, np.float32):
+        found = kernel_sums(Z, C, v, table, *kinds, dtype)
+        for k in range(n_sums):
+            alone = kernel_sums(Z, C, v, table[:, [k]], *kinds, dtype)
+            assert_array_equal(found[:, k], alone[:, 0])
+
+
+@pytest.mark.parametrize("length", [2, 4, 8, 16])
+def test_what_fills_no_vector_shares_one(random_seed, length):
+    rng = np.random.default_rng(random_seed)
+    for n_sums in (1, 3, 12):
+        said = rng.integers(0, n_sums, 70)
+        weight = np.eye(n_sums)[said] * rng.uniform(0.1, 1.0, (70, 1))
+        weight[5] = 0.0
+        order, sums = _vectors(weight, length)
+        assert sorted(order[order >= 0]) == [j for j in range(70) if j != 5]
+        assert len(order) == len(sums)
+        assert len(order) % 2 == 0
+        for some, parts in zip(order, sums, strict=True):
+            assert set(said[some[some >= 0]]) <= set(parts)
+        full = sum((said[weight.any(axis=1)] == k).sum() // length for k in range(n_sums))
+        left = [(said[weight.any(axis=1)] == k).sum() % length for k in range(n_sums)]
+        # Two that leave room for each other share, so at most one vector is at most half full.
+        assert len(order) - full <= 2 * sum(left) // length + 2
 
 
 def test_rows_that_are_infinitely_far_hear_nothing():

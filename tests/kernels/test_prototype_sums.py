@@ -188,7 +188,7 @@ def test_vector_functions_do_as_their_plain_twins(random_seed, dtype):
     calls.append((vectors.hear, plain.plain_hear, given))
     given = (tile, half, up, w, half, apart, size)
     calls.append((vectors.add_heard, plain.plain_heard, given))
-    calls.append((vectors.sum_lanes, plain.plain_sum_lanes, (apart, up, numbers(up))))
+    calls.append((vectors.sum_lanes, plain.plain_sum_lanes, (apart, up, numbers(up + width))))
     for terms in (np.array([0.7, 0.3], dtype), np.array([-1.0, 0.3], dtype)):
         given = (tile, 0, up, x, 1, step, panel, width, terms, 0)
         calls.append((vectors.add_special, plain.plain_add_special, given))

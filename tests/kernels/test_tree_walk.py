@@ -144,9 +144,13 @@ def test_rows_go_down_binary_trees_abreast(n, single, codes, random_seed, monkey
         X[:, ::2] = rng.integers(-2, 8, (n, 3))
     X[rng.random(X.shape) < 0.2] = np.nan
     nodes = pack_nodes(feature, threshold, missing, first, second, ptr if codes else ptr[:0])
+    monkeypatch.setattr(tree_walk_binary, "_gone", [tree_walk_binary._WAYS + 1])  # the kernel
     got = binary_leaves(nodes, sets, X, root, single)
     expected = [[leaf_by_hand(node, row, trees, single) for node in root] for row in X]
     assert_array_equal(got, np.reshape(expected, (n, len(root))))
+    few = tree_walk_binary._few_leaves(nodes, sets, X, root, single)
+    assert_array_equal(few, got)
+    assert few.dtype == got.dtype
 
 
 def test_blocks_of_wide_tables_are_small(monkeypatch):
@@ -156,6 +160,7 @@ def test_blocks_of_wide_tables_are_small(monkeypatch):
     (root, feature, first, second), threshold, missing, ptr, sets = trees
     X = rng.random((30, 40))
     nodes = pack_nodes(feature, threshold, missing, first, second, ptr[:0])
+    monkeypatch.setattr(tree_walk_binary, "_gone", [tree_walk_binary._WAYS + 1])  # the kernel
     whole = binary_leaves(nodes, sets, X, root, False)
     monkeypatch.setattr(tree_walk_binary, "_NUMBERS", 1)
     assert_array_equal(binary_leaves(nodes, sets, X, root, False), whole)

@@ -22,6 +22,10 @@ def table(seed, missing, n=800, p=6):
 
 CONFIGURATIONS = [
     {},
+    {"gamma": 0.5},
+    {"gamma": 2.0},
+    {"gamma": 5.0, "max_depth": None},
+    {"gamma": 1.0, "reg_alpha": 0.5, "reg_lambda": 0.0},
     {"grow_policy": "lossguide"},
     {"grow_policy": "lossguide", "max_leaves": 12},
     {"grow_policy": "lossguide", "max_leaves": 40, "max_depth": None},

@@ -1,5 +1,8 @@
 """A forest's trees: routed, counted and told as they were grown."""
 
+import importlib.util
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -7,6 +10,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from psephos.kernels.forest_grow import Rule
 from psephos.trees.forest import grow_forest
 from psephos.trees.forest_rows import Draws, Rows
+
+_spec = importlib.util.spec_from_file_location(
+    "forest_twin", Path(__file__).parent.parent / "kernels" / "forest_twin.py"
+)
+twin = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(twin)
 
 # NumPy says so where kernels run uncompiled
 pytestmark = pytest.mark.filterwarnings("ignore:overflow")
@@ -107,3 +116,41 @@ def test_every_criterion_grows_to_the_end(name, n_classes):
 def test_no_category_means_no_set():
     *_, found = forest(2, categories=())
     assert len(found.nodes().category_ptr) == len(found.nodes().category_left) == 0
+
+
+@pytest.mark.parametrize("random", [False, True], ids=["best", "random"])
+@pytest.mark.parametrize("weights", ["drawn", "whole", "real"])
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+def test_limits_count_a_row_as_often_as_it_is_there(n_classes, weights, random):
+    rng = np.random.default_rng(n_classes)
+    X = rng.integers(0, 3, (120, 3)).astype(float)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = np.nan_to_num(X[:, 0]) + rng.integers(0, 2, 120)
+    y = y if n_classes == 0 else (y % n_classes).astype(int)
+    w = rng.integers(1, 4, 120).astype(float) if weights != "real" else rng.uniform(0.5, 2.0, 120)
+    rows = Rows.of(X, {}, y, w, 255, None, counted=weights == "real")
+    draws = Draws(rows.mass, 150) if weights == "drawn" else None
+    criterion, rule = "gini" if n_classes else "squared_error", Rule(99, 14, 5, 3)
+    found = grow_forest(rows, n_classes, criterion, rule, SEEDS, draws, None, 0.0, random)
+    for t, seed in enumerate(SEEDS):
+        number = {"drawn": lambda s=seed: draws.counts(s), "whole": lambda: rows.mass}
+        copies = number.get(weights, lambda: np.ones(len(rows.mass)))().astype(int)
+        every = np.repeat(np.arange(len(copies)), copies)
+        assert len(every) > 100
+        mass = rows.mass[every] if weights == "real" else np.ones(len(every))
+        table = rows.bins.codes[:, rows.first[every]], rows.bins.n_bins, rows.y[every], mass
+        assert twin.obeys(found.trees[t], *table, criterion, n_classes, 14, 5, random)
+        assert len(found.trees[t].link) > 5
+        assert not twin.obeys(found.trees[t], *table, criterion, n_classes, 99, 5, random)
+
+
+def test_rows_stay_apart_where_weights_do_not_count_them():
+    X, y, w = np.ones((4, 1)), np.zeros(4, int), np.array([1.0, 2.0, 3.0, 2.0])
+    assert Rows.of(X, {}, y, w, 255, None, counted=True).mass.tolist() == [8.0]
+    assert Rows.of(X, {}, y, w / 4.0, 255, None).mass.tolist() == [2.0]
+    apart = Rows.of(X, {}, y, w / 4.0, 255, None, counted=True)
+    assert apart.mass.tolist() == [0.25, 0.5, 0.5, 0.75]  # not in the order of the table
+    assert apart.group.tolist() in ([0, 1, 3, 2], [0, 2, 3, 1])
+    assert (apart.number, apart.counts) == (4.0, False)
+    many = Rows.of(X, {}, y, w * 2.0**31, 255, None)
+    assert (many.number, many.counts) == (2.0**34, False)

@@ -88,6 +88,33 @@ def test_trees_are_the_twins(limits, seed):
     assert_array_equal(own[tree.leaves(values)], own[position])
 
 
+@pytest.mark.parametrize("kind", ["numbers", "few values", "categories"])
+@pytest.mark.parametrize(("method", "far"), [("exact", 1e6), ("hist", 1e4)])
+def test_a_nodes_mean_does_not_matter(kind, method, far):
+    values, r, w = problem(n=200)
+    if kind != "numbers":
+        values = np.digitize(values, [-1, -0.3, 0.3, 1]).astype(np.float32)
+    n_codes = {0: 5, 2: 5} if kind == "categories" else {}
+    draws = every(200, 3)
+    apart = np.where(values[1] > 1, far, -far)
+    grower = SquaresGrower(values, n_codes, w, Limits(4, min_leaf=5.0), method)
+    tree, position, own = grower.grow(r + apart, draws)
+    assert tree.feature[0] == 1
+    below = SquaresGrower(values, n_codes, w, Limits(3, min_leaf=5.0), method)
+    wanted = []  # of each side alone, without what is apart
+    for side in (apart > 0, apart < 0):
+        part = below.grow(np.where(side, r, 0.0), Draws(side, np.arange(3)))
+        wanted += leaf_sets(np.where(side, part.own[part.position], -1))
+    wanted = [rows for rows in wanted if len(rows) < 200 and not same_side(rows, apart)]
+    assert sorted(set(leaf_sets(own[position]))) == sorted(set(wanted))
+    assert len(wanted) > 6
+
+
+def same_side(rows, apart):
+    """Return whether rows are the whole of one side."""
+    return len(rows) == (apart == apart[rows[0]]).sum()
+
+
 def test_rows_that_are_not_drawn_change_nothing():
     values, r, w = problem()
     drawn = np.arange(60) % 3 > 0

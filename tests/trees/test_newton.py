@@ -150,14 +150,23 @@ def test_limited_trees_split_the_chosen_leaves(best_first, held, most, monkeypat
     assert_allclose(np.sort(tree.loss[tree.feature >= 0]), np.sort(whole.loss[inner]))
 
 
-def test_a_weak_split_is_not_made_where_the_order_matters():
+@pytest.mark.parametrize("method", ["hist", "approx"])
+def test_a_weak_split_is_not_made_on_bins(method):
     values, gh = table(12, n=90)
-    free, _ = grow("hist", values, gh, replace(growth(5), best_first=True))
+    free, _ = grow(method, values, gh, growth(5))
     gamma = float(np.median(free.loss[free.feature >= 0]))
-    tree, _ = grow("hist", values, gh, replace(growth(5), best_first=True, gamma=gamma))
+    limits = growth(5, gamma=gamma)
+    tree, position = grow(method, values, gh, limits)
+    rows, whole = rows_of(tree, values), rows_of(free, values)
     assert 1 < tree.n_nodes < free.n_nodes
+    for node in range(tree.n_nodes):
+        if tree.feature[node] < 0:
+            same = [k for k, mine in whole.items() if np.array_equal(mine, rows[node])]
+            assert tree.loss[node] == 0
+            assert all(free.loss[k] < F(gamma) for k in same)
     assert (tree.loss[tree.feature >= 0] >= F(gamma)).all()
-    assert (tree.loss[tree.feature < 0] == 0).all()
+    best, where = grow(method, values, gh, replace(limits, best_first=True))
+    assert_array_equal(best.weight[where], tree.weight[position])
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -299,6 +299,19 @@ def test_stages_contributions_and_sparse_tables(n_classes):
 
 
 @pytest.mark.parametrize("n_classes", KINDS)
+def test_rows_are_read_where_they_lie_or_from_a_copy_alike(n_classes):
+    found, X = vote(n_classes), cases()
+    X[:, COLUMNS] = X[:, COLUMNS].astype(np.float32)
+    score, mass = found.score_and_mass(X)
+    X[:, 1] = nan  # nobody reads it
+    wide = np.repeat(X, 2, axis=1)[:, ::2]
+    for other in (np.asfortranarray(X), wide, X.astype(np.float32), sp.csr_array(X)):
+        assert_array_equal(found.score(other), score)
+        assert_array_equal(found.mass(other), mass)
+    assert_array_equal(found.select(found.columns).score(X[:, found.columns]), score)
+
+
+@pytest.mark.parametrize("n_classes", KINDS)
 def test_the_file_changes_nothing(n_classes):
     found, X, arrays = vote(n_classes), cases(), {}
     again = decode(encode(found, arrays, "vote"), arrays)

@@ -16,7 +16,7 @@ def between(low, high):
     return middle if low <= middle and middle < high else low
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _pack(ranked, mass, known, total, max_bins, low, high):
     """Close a bin where its weight is nearest to an equal share of what is left; return the number.
 
@@ -27,6 +27,15 @@ def _pack(ranked, mass, known, total, max_bins, low, high):
     bins, held, rest, k = 0, 0.0, total, 0
     share = rest / max_bins
     while k < known:
+        if held == 0.0:
+            low[bins] = ranked[k]
+            if not weighted:  # values that end within the share close no bin: go past them
+                at = k + np.int64(share) - 1
+                at = at if at < known else known - 1
+                while at > k and ranked[at - 1] == ranked[at]:
+                    at -= 1
+                if at > k:
+                    held, k, high[bins] = np.float64(at - k), at, ranked[at - 1]
         value = ranked[k]
         here, end = 0.0, k
         while end < known and ranked[end] == value:
@@ -38,8 +47,7 @@ def _pack(ranked, mass, known, total, max_bins, low, high):
             held = 0.0
             bins += 1
             share = rest / (max_bins - bins)
-        if held == 0.0:
-            low[bins] = value
+            continue
         high[bins] = value
         held += here
         k = end
@@ -61,7 +69,7 @@ def code_values(values, padded, n_bins, out):
         out[i] = n_bins if np.isnan(value) else at
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _code_column(values, scale, shift, cuts, padded, guide, n_bins, out):
     """Write the bins of a column: where a search begins is looked up, and so it is short.
 
@@ -77,7 +85,7 @@ def _code_column(values, scale, shift, cuts, padded, guide, n_bins, out):
         here = guide[g]
         guide[g] = at
         at += here
-        width = max(width, here)
+        width = here if here > width else width
     first = 1
     while first <= width:
         first *= 2
@@ -94,7 +102,7 @@ def _code_column(values, scale, shift, cuts, padded, guide, n_bins, out):
         out[i] = n_bins if np.isnan(value) else at
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _place(value, scale, shift):
     place = value * scale - shift
     place = place if place > 0.0 else 0.0  # also where it is no number
@@ -136,7 +144,8 @@ def bin_columns(values, ranked, mass, max_bins, padded, guide, codes, n_bins, lo
                     total += mass[j, k]
             distinct = _pack(row, mass[j], known, total, max_bins, low[j], high[j])
         n_bins[j] = distinct
-        padded[:] = np.inf
+        for b in range(len(padded)):
+            padded[b] = np.inf
         for b in range(distinct - 1):
             padded[b] = between(high[j, b], low[j, b + 1])
         scale = shift = 0.0  # all in one place
@@ -145,5 +154,5 @@ def bin_columns(values, ranked, mass, max_bins, padded, guide, codes, n_bins, lo
             if 1e-300 < half < 1e300:
                 scale = _PLACES / 2.0 / half
                 shift = low[j, 0] * scale
-        cuts = max(distinct - 1, 0)
+        cuts = distinct - 1 if distinct > 0 else 0
         _code_column(values[j], scale, shift, cuts, padded, guide, distinct, codes[j])

@@ -7,7 +7,7 @@ value is missing are put into every child, their weight divided. A child that wi
 is given no list. The heaviest child is put lowest, so that the arena stays short.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +16,13 @@ from psephos.kernels._jit import jit
 from psephos.kernels.c45_groups import group_codes
 from psephos.kernels.c45_worth import TIE, at_least, best_cut, code_worth, one_code_worth
 
-__all__ = ["ALL_CODES", "CUT", "GROUPED", "Nodes", "Room", "grow", "room_for", "total_of"]
+__all__ = ["ALL_CODES", "CUT", "GROUPED", "Nodes", "Room", "grow", "longer", "total_of"]
 
 # `code` of a node that compares numbers, or has one branch for each code; and GROUPED less the
 # place in `groups` where the branches of its codes begin.
 CUT, ALL_CODES, GROUPED = -1, -2, -3
 _EPSILON = 1e-3
+_NODES, _GROUPS, _WAITING, _ARENA = 1, 2, 3, 4  # what is too short
 
 
 class Nodes(NamedTuple):
@@ -42,56 +43,14 @@ class Nodes(NamedTuple):
     groups: NDArray[np.int64] = np.empty(0, np.int64)
 
 
-# Loops, not slices, for what is copied: numba compiles a slice's assignment fifty times as long.
-@jit(no_cpython_wrapper=True)
-def _longer(a, size, rest):
-    out = np.empty(size, a.dtype)
-    for i in range(len(a)):
-        out[i] = a[i]
-    for i in range(len(a), size):
-        out[i] = rest
-    return out
-
-
-@jit(no_cpython_wrapper=True)
-def _wider(a, size):
-    out = np.empty((a.shape[0], size), a.dtype)
-    for f in range(a.shape[0]):
-        for i in range(a.shape[1]):
-            out[f, i] = a[f, i]
-    return out
-
-
-@jit(no_cpython_wrapper=True)
-def _higher(a, size):
-    out = np.empty((size, a.shape[1]), a.dtype)
-    for i in range(size):
-        for j in range(a.shape[1]):
-            out[i, j] = a[i, j] if i < a.shape[0] else 0.0
-    return out
-
-
-@jit(no_cpython_wrapper=True)
-def _more_room(nodes, size):
-    """Return the nodes with room for `size`, which those added do not use yet."""
-    none, zero = np.int64(0), np.float64(0.0)  # numba compiles a callee once for each constant
-    return Nodes(
-        _longer(nodes.child, size, none), _longer(nodes.n_children, size, none),
-        _longer(nodes.column, size, none - 1), _longer(nodes.threshold, size, zero + np.nan),
-        _longer(nodes.code, size, none + CUT), _longer(nodes.share, size, zero + 1.0),
-        _longer(nodes.gain, size, zero), _longer(nodes.n_rows, size, none),
-        _higher(nodes.counts, size), nodes.groups,
-    )  # fmt: skip
-
-
 class Room(NamedTuple):
-    """Room to work in, made outside: numba takes long over what makes an array.
+    """Room to work in, made outside and made longer there.
 
     The lists are in `arena`: row 0 all rows, row 1 + f those of numeric column f; the first entry
     of a list is its length. `heavy` holds the weights of the rows of list 0. By row: weights in
     this node, the branch, one to copy with. By column: gain, ratio, validity, where, whether the
     column was tested above. Then the groups, the nodes that wait with the start of their lists,
-    and the parents (release 8 only).
+    the parents (release 8 only), and two by branch.
     """
 
     arena: NDArray[np.int32]
@@ -108,23 +67,55 @@ class Room(NamedTuple):
     waiting: NDArray[np.int64]
     start: NDArray[np.int64]
     up: NDArray[np.int64]
+    slot: NDArray[np.int64]
+    place: NDArray[np.int64]
 
 
-def room_for(n, p, q, k, old):
-    """Return (nodes, room) to begin with: n rows, p columns of which q are numeric, k classes."""
-    size = 256
+def longer(a: NDArray[Any], size: int, rest: float = 0) -> NDArray[Any]:
+    """Return an array with room for `size` or twice what it had; the new part is `rest`."""
+    size = max(size, 2 * len(a))
+    out = np.full((size, *a.shape[1:]), rest, a.dtype)
+    out[: len(a)] = a
+    return out
+
+
+def _begin(y, weight, order, known, p, rule, widest):
+    """Return (nodes, room) that hold the root and its lists."""
+    n, q, size = len(y), len(known), 256
     nodes = Nodes(
         np.zeros(size, np.int64), np.zeros(size, np.int64), np.full(size, -1, np.int64),
         np.full(size, np.nan), np.full(size, CUT, np.int64), np.ones(size), np.zeros(size),
-        np.zeros(size, np.int64), np.zeros((size, k)),
+        np.zeros(size, np.int64), np.zeros((size, rule.n_classes)),
     )  # fmt: skip
-    return nodes, Room(
+    room = Room(
         np.empty((q + 1, 2 * n + 8), np.int32), np.empty(2 * n + 8), np.zeros(n),
         np.empty(n, np.int32), np.empty(n, np.int32), np.zeros(p), np.zeros(p),
         np.zeros(p, np.bool_), np.zeros(p, np.int64), np.zeros(p, np.bool_),
         np.empty(64, np.int64), np.zeros(64, np.int64), np.zeros(64, np.int64),
-        np.zeros(size if old else 0, np.int64),
+        np.zeros(size, np.int64), np.empty(widest, np.int64),
+        np.empty(widest, np.int64),
     )  # fmt: skip
+    nodes.counts[0] = np.bincount(y, weight, rule.n_classes)
+    nodes.n_rows[0] = n
+    room.arena[0, 0], room.arena[1:, 0] = n, known
+    room.arena[0, 1 : n + 1], room.arena[1:, 1 : n + 1] = np.arange(n), order
+    room.heavy[1 : n + 1] = weight
+    return nodes, room
+
+
+def _more(nodes, room, short, need):
+    """Return (nodes, room) with more of what was short."""
+    if short == _NODES:
+        rests = (0, 0, -1, np.nan, CUT, 1.0, 0.0, 0, 0.0)
+        more: Any = [longer(a, need, rest) for a, rest in zip(nodes[:-1], rests, strict=True)]
+        nodes = Nodes(*more)
+    if short == _ARENA:
+        size = max(2 * room.arena.shape[1], need)
+        arena = np.empty((len(room.arena), size), np.int32)
+        arena[:, : room.arena.shape[1]] = room.arena
+        return nodes, room._replace(arena=arena, heavy=longer(room.heavy, size))
+    names = {_NODES: ("up",), _GROUPS: ("groups",), _WAITING: ("waiting", "start")}[short]
+    return nodes, room._replace(**{name: longer(getattr(room, name), need) for name in names})
 
 
 @jit(_nrt=False, no_cpython_wrapper=True)
@@ -136,14 +127,17 @@ def total_of(counts):
     return total
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
-def _open(counts, rule):
+def _may_split(counts, rule):
     """Return whether a node of these class weights may be split."""
     total = top = 0.0
     for a in range(len(counts)):
         total += counts[a]
-        top = max(top, counts[a])
-    return at_least(total, 2.0 * rule.least, rule.tolerance) and total - top > rule.tolerance
+        top = counts[a] if counts[a] > top else top
+    lacks = 2.0 * rule.least - total
+    return (lacks <= 0.0 or lacks < rule.tolerance) and total - top > rule.tolerance
+
+
+_open = jit(_nrt=False, no_cpython_wrapper=True)(_may_split)
 
 
 @jit(_nrt=False, no_cpython_wrapper=True)
@@ -214,11 +208,8 @@ def _choose(gain, ratio, valid, listed, rule):
     return chosen
 
 
-@jit
-def grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g, nodes, room):
-    """Grow the tree and return its nodes and how many they are (there is room for more).
-
-    The nodes are followed by how many groups are in use.
+def grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g):
+    """Return the nodes of the grown tree.
 
     Parameters
     ----------
@@ -237,32 +228,32 @@ def grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g, nod
         See `kernels.c45_worth`.
     c, g : Counts, Groups or None
         Scratch for the largest number of codes; None unless ``rule.grouped``.
-    nodes, room : Nodes, Room
-        As `room_for` makes them.
     """
-    p, n = X.shape
-    q, k = len(known), rule.n_classes
+    widest = 2 if n_codes is None else max(2, int(n_codes.max()))
+    nodes, room = _begin(y, weight, order, known, len(X), rule, widest)
+    state = np.array([_may_split(nodes.counts[0], rule), 1, 0, 0])
+    parts = (X, y, weight, n_codes, at, order, known, listed, rule, table, c, g)
+    while short := _grow(*parts, nodes, room, state):
+        nodes, room = _more(nodes, room, short, int(state[3]))
+    _, used, n_groups, _ = state
+    whole: Any = [a[:used].copy() for a in nodes[:-1]]
+    return Nodes(*whole, groups=room.groups[:n_groups].copy())
+
+
+@jit(_nrt=False)
+def _grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g, nodes, room, state):
+    """Grow on until the tree is whole (0), or return what is too short for the next node.
+
+    ``state[:3]`` is how many nodes wait, nodes and groups are in use; ``state[3]`` how long it is
+    to be. A node for which something is short is as if it had not been looked at.
+    """
+    p, k = len(X), rule.n_classes
     arena, heavy, w, branch, scratch, gain, ratio, valid, where, tested, groups = room[:11]
-    waiting, start, up = room[11:]
-    n_groups = 0
-    # Not a plain number: numba compiles a callee once for each constant that it is given.
-    used = np.int64(1)
-    arena[0, 0] = n
-    for i in range(n):
-        arena[0, 1 + i] = i
-        heavy[1 + i] = weight[i]
-        nodes.counts[0, y[i]] += weight[i]
-    nodes.n_rows[0] = n
-    for f in range(q):
-        arena[1 + f, 0] = known[f]
-        for i in range(known[f]):
-            arena[1 + f, 1 + i] = order[f, i]
-    n_waiting = 0
-    if _open(nodes.counts[0], rule):
-        waiting[0], start[0], n_waiting = 0, 0, 1
+    waiting, start, up, slot, place = room[11:]
+    n_waiting, used, n_groups = state[0], state[1], state[2]
+    short = np.int64(0)
     while n_waiting > 0:
-        n_waiting -= 1
-        node, s = waiting[n_waiting], start[n_waiting]
+        node, s = waiting[n_waiting - 1], start[n_waiting - 1]
         m = np.int64(arena[0, s])
         rows = arena[0, s + 1 : s + 1 + m]
         total = n_all = 0.0
@@ -317,21 +308,13 @@ def grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g, nod
                 valid[j] = where[j] >= 0
         chosen = _choose(gain, ratio, valid, listed, rule)
         if chosen < 0:
+            n_waiting -= 1
             continue
         # ------------------------------------------------------------ the rule
-        column, code, cut = X[chosen], CUT, np.nan
-        children = 2
+        column, code, cut = X[chosen], np.int64(CUT), np.nan
+        children, n_grouped = np.int64(2), np.int64(0)
         if g is not None and n_codes is not None and n_codes[chosen] > 0:
-            children, code = where[chosen], GROUPED - n_groups
-            met = _count_codes(rows, m, column, y, w, c)
-            group_codes(met, total, rule, table, c, g)
-            _forget_codes(met, c)
-            if n_groups + n_codes[chosen] > len(groups):
-                size = max(2 * len(groups), n_groups + n_codes[chosen])
-                groups = _longer(groups, size, used)
-            for i in range(n_codes[chosen]):
-                groups[n_groups + i] = g.of[i]
-            n_groups += n_codes[chosen]
+            children, code, n_grouped = where[chosen], GROUPED - n_groups, n_codes[chosen]
         elif n_codes is not None and n_codes[chosen] > 0:
             code = where[chosen]
             children = n_codes[chosen] if code == ALL_CODES else 2
@@ -344,13 +327,23 @@ def grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g, nod
                 cut = below
             if rule.actual:
                 cut = _value_below(order[f, : known[f]], column, cut)
-        first = used
         if used + children > len(nodes.child):
-            size = max(2 * len(nodes.child), used + children)
-            nodes = _more_room(nodes, size)
-            if rule.old:
-                up = _longer(up, size, used)
-        used += children
+            short, state[3] = _NODES, used + children
+            break
+        if n_groups + n_grouped > len(groups):
+            short, state[3] = _GROUPS, n_groups + n_grouped
+            break
+        begun = n_waiting - 1
+        if begun + children > len(waiting):
+            short, state[3] = _WAITING, begun + children
+            break
+        if g is not None and n_grouped > 0:
+            met = _count_codes(rows, m, column, y, w, c)
+            group_codes(met, total, rule, table, c, g)
+            _forget_codes(met, c)
+            for i in range(n_grouped):
+                groups[n_groups + i] = g.of[i]
+        first = used
         nodes.child[node], nodes.n_children[node] = first, children
         nodes.column[node], nodes.threshold[node], nodes.code[node] = chosen, cut, code
         nodes.gain[node] = gain[chosen]
@@ -391,52 +384,52 @@ def grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g, nod
             if rule.old:
                 up[child] = node
         # ------------------------------------------------------------ the lists of the children
-        old_top = s + 1 + m
-        heaviest, most, need = -1, -1.0, 0
-        begun = n_waiting
+        n_waiting, heaviest, most, need = begun, begun, -1.0, np.int64(0)
         for b in range(children):
             child = first + b
             if nodes.n_rows[child] > 1 and _open(nodes.counts[child], rule):
-                if n_waiting == len(waiting):
-                    size = 2 * n_waiting
-                    waiting, start = _longer(waiting, size, used), _longer(start, size, used)
                 waiting[n_waiting] = child
                 own = total_of(nodes.counts[child])
                 if own > most:
                     heaviest, most = n_waiting, own
                 n_waiting += 1
                 need += 1 + nodes.n_rows[child]
+        if s + need > arena.shape[1]:
+            short, state[3] = _ARENA, s + need
+            n_waiting, waiting[begun] = begun + 1, node
+            for child in range(first, first + children):
+                nodes.n_rows[child] = 0
+                _clear(nodes.counts[child])
+            break
+        used += children
+        n_groups += n_grouped
         if n_waiting == begun:
             continue
         waiting[begun], waiting[heaviest] = waiting[heaviest], waiting[begun]
-        if max(s + need, old_top) > arena.shape[1]:
-            size = max(2 * arena.shape[1], s + need)
-            arena, heavy = _wider(arena, size), _longer(heavy, size, total)
         top = s
         for t in range(begun, n_waiting):
             start[t] = top
             top += 1 + nodes.n_rows[waiting[t]]
-        _hand_on(arena, heavy, s, m, w, branch, scratch, nodes, first, waiting, start, begun,
-                 n_waiting)  # fmt: skip
-    return Nodes(
-        nodes.child, nodes.n_children, nodes.column, nodes.threshold, nodes.code, nodes.share,
-        nodes.gain, nodes.n_rows, nodes.counts, groups,
-    ), used, n_groups  # fmt: skip
+        _hand_on(arena, heavy, s, w, branch, scratch, nodes, first, waiting, start, begun,
+                 n_waiting, slot, place)  # fmt: skip
+    state[0], state[1], state[2] = n_waiting, used, n_groups
+    return short
 
 
-@jit(no_cpython_wrapper=True)
-def _hand_on(arena, heavy, s, m, w, branch, scratch, nodes, first, waiting, start, begun, end):
+@jit(_nrt=False, no_cpython_wrapper=True)
+def _hand_on(
+    arena, heavy, s, w, branch, scratch, nodes, first, waiting, start, begun, end, slot, place
+):
     """Replace the lists at place s by those of the children that wait."""
     n_children = end - begun
-    widest = 0
+    widest = np.int64(0)
     for t in range(begun, end):
-        widest = max(widest, waiting[t] - first + 1)
-    slot = np.empty(widest, np.int64)  # of each branch, among those that wait
-    for b in range(widest):
+        if waiting[t] - first >= widest:
+            widest = waiting[t] - first + 1
+    for b in range(widest):  # the place of each branch among those that wait
         slot[b] = -1
     for t in range(begun, end):
         slot[waiting[t] - first] = t - begun
-    place = np.empty(n_children, np.int64)
     for f in range(arena.shape[0]):
         line = arena[f]
         number = np.int64(line[s])

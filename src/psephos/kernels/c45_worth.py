@@ -5,6 +5,7 @@ all the node's weight W, of which T is known: ``gain = (T H - sum_b T_b H_b) / W
 bits. Comparisons are made with a tolerance, as J48 makes them (release 8 next to none).
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -91,7 +92,7 @@ def x_log2_x(x, table):
         return table[whole]
     if x < TIE:
         return 0.0
-    return x * np.log2(x)
+    return x * math.log2(x)
 
 
 @jit(_nrt=False, no_cpython_wrapper=True)
@@ -139,7 +140,7 @@ def best_cut(line, known, n_known, column, y, w, weight, rule, table, c):
         right += c.part[1, a]
     whole = x_log2_x(in_all, table) - right
     least = 0.1 * in_all / k
-    least = rule.least if at_least(rule.least, least, tie) else min(least, 25.0)
+    least = rule.least if at_least(rule.least, least, tie) else least if least < 25.0 else 25.0
     none = (0.0, 0.0, -1)
     if rule.old:
         if in_all < 2.0 * rule.least:
@@ -183,7 +184,7 @@ def best_cut(line, known, n_known, column, y, w, weight, rule, table, c):
     if tries == 0:
         return none
     if rule.mdl:
-        best -= np.log2(tries) / weight
+        best -= math.log2(tries) / weight
     if best_at < 0 or at_least(0.0, best, tie):
         return none
     lost = x_log2_x(weight, table) - x_log2_x(upto, table) - x_log2_x(in_all - upto, table)

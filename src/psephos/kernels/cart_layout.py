@@ -109,6 +109,7 @@ class Scratch(NamedTuple):
     level_sort: NDArray[np.float64]
     side: NDArray[np.int8]
     best_side: NDArray[np.int8]
+    level_order: NDArray[np.int64]
 
 
 def sorted_column(values):
@@ -125,7 +126,7 @@ def sorted_column(values):
     return (rank << SHIFT) | rows, ranked[new] + 0.0
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def cut_between(low, high):
     """Return the number half way, above `low` even where rounding would not have it."""
     middle = (low + high) / 2.0
@@ -144,7 +145,7 @@ def keep_rows(keys, known, kept, out, out_known):
         out_known[j] = m
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def put(slots, held, worth):
     """Return (slot for a rule of this worth or -1, number held); equals keep their order."""
     room = slots.order.shape[0]

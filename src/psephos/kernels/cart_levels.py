@@ -8,6 +8,8 @@ the first principal component of the levels' class shares (Coppersmith, Hong and
 "Partitioning nominal attributes in decision trees", section 4), which need not be the best.
 """
 
+import math
+
 import numpy as np
 
 from psephos.kernels._jit import jit
@@ -46,7 +48,7 @@ def gather_levels(crit, target, data, keys, j, s, m, work):
     return n_levels
 
 
-@jit(no_cpython_wrapper=True)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def best_levels(crit, target, data, rules, rows, n_levels, work):
     """Return the worth of the best rule; the side of every level is in ``work.best_side``.
 
@@ -80,32 +82,38 @@ def _ratio(part, whole):
     return part / whole if whole > 0.0 else 0.0
 
 
-@jit(no_cpython_wrapper=True)
-def _order_of(values, n):
-    """Return the order of the first n values, equals as they come; compiles faster than argsort."""
-    order, other = np.empty(n, np.int64), np.empty(n, np.int64)
+@jit(_nrt=False, no_cpython_wrapper=True)
+def _order_of(values, n, room):
+    """Return the row of `room` with the order of the first n values, equals as they come.
+
+    It compiles faster than argsort.
+    """
+    now = 0
     for i in range(n):
-        order[i] = i
+        room[now, i] = i
     width = 1
     while width < n:
         for start in range(0, n, 2 * width):
-            i, middle = start, min(start + width, n)
-            j, end = middle, min(start + 2 * width, n)
+            middle = start + width if start + width < n else n
+            end = middle + width if middle + width < n else n
+            i, j = start, middle
             for t in range(start, end):
-                if i < middle and (j >= end or values[order[i]] <= values[order[j]]):
-                    other[t] = order[i]
+                first = i < middle
+                if first and j < end:
+                    first = values[room[now, i]] <= values[room[now, j]]
+                room[1 - now, t] = room[now, i if first else j]
+                if first:
                     i += 1
                 else:
-                    other[t] = order[j]
                     j += 1
-        order, other = other, order
+        now = 1 - now
         width *= 2
-    return order
+    return now
 
 
-@jit(no_cpython_wrapper=True)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _nested_numbers(min_leaf, rows, n_levels, whole, work):
-    order = _order_of(work.level_sort, n_levels)
+    order = work.level_order[_order_of(work.level_sort, n_levels, work.level_order)]
     best, cut = 0.0, -1
     weight_l = sum_l = 0.0
     below = np.int64(0)
@@ -124,9 +132,9 @@ def _nested_numbers(min_leaf, rows, n_levels, whole, work):
     return best
 
 
-@jit(no_cpython_wrapper=True)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _nested_classes(crit, data, min_leaf, rows, n_levels, work):
-    order = _order_of(work.level_sort, n_levels)
+    order = work.level_order[_order_of(work.level_sort, n_levels, work.level_order)]
     left, right, total = work.left, work.right, work.total
     for k in range(total.shape[0]):
         left[k] = 0.0
@@ -184,25 +192,30 @@ def _every_subset(crit, data, min_leaf, rows, n_levels, work):
     return best - base
 
 
-@jit(no_cpython_wrapper=True)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _principal_order(n_levels, work):
     """Write to `level_sort` each level's place on the axis along which class shares vary most."""
     k_all = work.total.shape[0]
-    whole = work.total.sum()
-    mean = work.total / whole
-    axis = np.zeros(k_all)
-    widest = 0.0
+    mean, axis, turned = work.altered, work.altered_left, work.altered_right
+    whole = widest = 0.0
+    for k in range(k_all):
+        whole += work.total[k]
+    for k in range(k_all):
+        mean[k] = work.total[k] / whole
+        axis[k] = 0.0
     for k in range(k_all):  # start on the class whose shares vary most
         spread = 0.0
         for a in range(n_levels):
             w = work.level_weight[a]
-            spread += w * (_ratio(work.level_sums[a, k], w) - mean[k]) ** 2
+            off = _ratio(work.level_sums[a, k], w) - mean[k]
+            spread += w * (off * off)
         if spread > widest:
             widest = spread
             for c in range(k_all):
                 axis[c] = 1.0 if c == k else 0.0
     for _ in range(_POWER):
-        turned = np.zeros(k_all)
+        for k in range(k_all):
+            turned[k] = 0.0
         for a in range(n_levels):
             w = work.level_weight[a]
             along = 0.0
@@ -210,10 +223,14 @@ def _principal_order(n_levels, work):
                 along += axis[k] * (_ratio(work.level_sums[a, k], w) - mean[k])
             for k in range(k_all):
                 turned[k] += w * along * (_ratio(work.level_sums[a, k], w) - mean[k])
-        length = np.sqrt((turned * turned).sum())
+        length = 0.0
+        for k in range(k_all):
+            length += turned[k] * turned[k]
+        length = math.sqrt(length)
         if length <= 0.0:
             break
-        axis = turned / length
+        for k in range(k_all):
+            axis[k] = turned[k] / length
     for a in range(n_levels):
         along = 0.0
         for k in range(k_all):

@@ -14,27 +14,29 @@ _FAINT = 1e-10  # of the largest worth so far: a rule of less is not listed; rpa
 _ROUND = 1e-13  # of the node's weight: a gain below is rounding
 
 
-@jit(_nrt=False)
-def describe(data, rows, s, n, counts):
+@jit(_nrt=False, no_cpython_wrapper=True)
+def describe(target, data, rows, s, n, counts):
     """Return (rows, class, weight, risk, mean) of a node; write its weight per class.
 
     The class is the first of least expected loss, the risk that loss: sum over j of
-    ``counts[j] rho[j] loss[j, class]``; for numbers the sum of squares around the mean.
+    ``counts[j] rho[j] loss[j, class]``; for numbers the sum of squares around the mean. `target`
+    is None for classes: numba leaves out what stands under its ``is not None``.
     """
     number = np.int64(0)
     weight = 0.0
-    if data.n_classes == 0:
+    if target is not None:
         sums = 0.0
         for i in range(s, s + n):
             row = rows[i]
             number += data.copies[row]
             weight += data.weight[row]
-            sums += data.weight[row] * data.target[row]
+            sums += data.weight[row] * target[row]
         mean = sums / weight
         risk = 0.0
         for i in range(s, s + n):
             row = rows[i]
-            risk += data.weight[row] * (data.target[row] - mean) ** 2
+            off = target[row] - mean
+            risk += data.weight[row] * (off * off)
         counts[0] = weight
         return number, np.int64(0), weight, risk, mean
     for k in range(counts.shape[0]):
@@ -59,7 +61,7 @@ def describe(data, rows, s, n, counts):
     return number, answer, weight, risk, 0.0
 
 
-@jit(no_cpython_wrapper=True)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def find_rules(crit, target, data, n_codes, rules, keys, s, n, known, risk, largest, slots, work):
     """Fill `slots` with the best rule of each column, best first; return (number, largest worth).
 
@@ -108,7 +110,8 @@ def find_rules(crit, target, data, n_codes, rules, keys, s, n, known, risk, larg
         worth /= data.costs[j]
         if worth <= _FAINT * largest:
             continue
-        largest = max(largest, worth)
+        if worth > largest:
+            largest = worth
         slot, held = put(slots, held, worth)
         if slot >= 0:
             _write(data, n_codes, slots, slot, j, rows, low, high, where, n_levels, work)
@@ -196,9 +199,9 @@ def find_surrogates(data, n_codes, rules, keys, s, n, known, rows, chosen, slots
         left_j, right_j, rows_j = left, right, number
         if m < n or lost > 0:
             left_j, right_j, rows_j = sent(data, keys, j, s, m, go)
-        total, most = left + right, max(left, right)
-        if rules.of_known:
-            total, most = left_j + right_j, max(left_j, right_j)
+        left_of, right_of = (left_j, right_j) if rules.of_known else (left, right)
+        total = left_of + right_of
+        most = right_of if right_of > left_of else left_of
         if rows_j < 2 or most >= total:
             continue
         n_levels = np.int64(0)
@@ -240,7 +243,7 @@ def send(data, n_codes, rules, keys, s, n, known, rows, spare, held, left, right
     return heavier
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def divide_rows(rows, s, n, go, buffer):
     """Put the rows that go left first, then those that go right; return how many go each way."""
     n_left, n_right = 0, 0
@@ -255,29 +258,18 @@ def divide_rows(rows, s, n, go, buffer):
     return n_left, n_right
 
 
-@jit(_nrt=False)
-def divide(keys, known, s, go, n_left, left_lives, right_lives, known_left, known_right, buffer):
+@jit(_nrt=False, no_cpython_wrapper=True)
+def divide(keys, known, s, go, n_left, right_lives, known_left, known_right, buffer):
     """Divide the sorted entries of every column, in place, among the children that will split."""
     for j in range(keys.shape[0]):
         m_left, m_right = 0, 0
-        if left_lives and right_lives:
-            for i in range(s, s + known[j]):
-                key = keys[j, i]
-                g = go[key & ROW]
-                buffer[m_right] = key
-                keys[j, s + m_left] = key
-                m_left += g < 0
-                m_right += g > 0
-        elif left_lives:
-            for i in range(s, s + known[j]):
-                key = keys[j, i]
-                keys[j, s + m_left] = key
-                m_left += go[key & ROW] < 0
-        else:
-            for i in range(s, s + known[j]):
-                key = keys[j, i]
-                buffer[m_right] = key
-                m_right += go[key & ROW] > 0
+        for i in range(s, s + known[j]):
+            key = keys[j, i]
+            g = go[key & ROW]
+            buffer[m_right] = key
+            keys[j, s + m_left] = key
+            m_left += g < 0
+            m_right += g > 0
         if right_lives:
             for i in range(m_right):
                 keys[j, s + n_left + i] = buffer[i]

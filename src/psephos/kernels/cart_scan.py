@@ -113,7 +113,8 @@ def scan_classes(crit, data, min_leaf, keys, j, s, m, rows, work):
         worth = side(crit, terms_l, weight_l) + side(crit, terms_r, weight_r)
         if worth < bar - _NEAR * whole:
             continue
-        bar = max(bar, worth)
+        if worth > bar:
+            bar = worth
         exact = worth_of(crit, data, work)
         if exact > best:
             best, low, high, where = exact, key >> SHIFT, after, lower_left(work)

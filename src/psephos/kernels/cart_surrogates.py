@@ -36,7 +36,7 @@ def agree_numbers(data, keys, j, s, m, go, left, right, rows):
     `left`, `right` and `rows` are what `sent` says. A cut leaves at least two rows on both sides
     and agrees more than sending every row to the heavier side would; else the side is 0.
     """
-    best = max(left, right)
+    best = right if right > left else left
     low, high, where = np.int64(-1), np.int64(-1), np.int64(0)
     lead = 0.0  # weight below the cut: sent left less sent right
     below = np.int64(0)
@@ -111,5 +111,6 @@ def agree_levels(data, compat, keys, j, s, m, go, heavier, work):
             agreeing += rows_r
             others += rows_l
             to_right += rows_l + rows_r
-    serves = min(agreeing, others) > 1 if compat else min(to_left, to_right) > 1
+    one, other = (agreeing, others) if compat else (to_left, to_right)
+    serves = one > 1 and other > 1
     return agreement, n_levels, serves

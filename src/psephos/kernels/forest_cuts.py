@@ -14,12 +14,14 @@ so. `sums` are the node's weight and its sum of w y, or its weight a class, and 
 makes of the latter (0 for numbers).
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic, overload
+from numba import config, types
+from numba.core import cgutils
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from psephos.kernels._jit import jit
@@ -29,10 +31,15 @@ __all__ = [
     "BinSums",
     "Classes",
     "add_rows",
+    "ask",
+    "ask_rows",
     "cut_many",
     "heavy",
     "list_codes",
 ]
+
+_config: Any = config  # its fields come from the environment
+_AHEAD = 64  # rows: of more, the processor sees by itself where the next ones are
 
 
 class BinSums(NamedTuple):
@@ -57,11 +64,6 @@ class Classes(NamedTuple):
     half: NDArray[np.float64]
 
 
-def lowest(word):
-    """Return the place of the lowest bit that is set, 0 to 63; `word` is uint64, and not 0."""
-    return (int(word) & -int(word)).bit_length() - 1
-
-
 def _count_zeros(typing, word):
     def generate(_context, builder, _signature, arguments):
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
@@ -69,23 +71,45 @@ def _count_zeros(typing, word):
     return types.int64(types.uint64), generate
 
 
-_zeros: Any = intrinsic(_count_zeros)
-_INLINE: Any = {"forceinline": True, "_nrt": False}
+def _ask_ahead(typing, array, at):
+    def generate(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        place = builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(8).as_pointer())
+        whole = ir.IntType(32)
+        shape = ir.FunctionType(ir.VoidType(), [place.type, whole, whole, whole])
+        known = cgutils.get_or_insert_function(builder.module, shape, "llvm.prefetch.p0i8")
+        builder.call(known, [place, whole(0), whole(3), whole(1)])  # to be read, often, as data
+        return context.get_dummy_value()
+
+    return types.none(array, types.uintp), generate
 
 
-@overload(lowest, jit_options=_INLINE)
-def _lowest(word):  # numba compares signatures: no annotations here
-    return lambda word: _zeros(word)
+_plain = bool(_config.DISABLE_JIT)
+#: (word): the place of the lowest bit that is set, 0 to 63, of an uint64 that is not 0.
+lowest: Callable[..., Any] = (
+    (lambda word: (int(word) & -int(word)).bit_length() - 1) if _plain else intrinsic(_count_zeros)
+)
+#: (array, at): asks for an element ahead of its use, which will not wait for memory then. The
+#: place, an unsigned integer, is counted in the flat array and need not be inside.
+ask: Callable[..., None] = (lambda array, at: None) if _plain else intrinsic(_ask_ahead)
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
+def ask_rows(column, row, start, end):
+    """Ask for the codes of a node's first rows."""
+    stop = start + _AHEAD if end - start > _AHEAD else end
+    for k in range(start, stop):
+        ask(column, np.uintp(row[np.uintp(k)]))
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
 def heavy(crit, w_l, weight):
     """Return whether both sides have the least weight of the criterion, and any at all."""
     rest = weight - w_l  # 0 where light rows are lost in rounding
     return w_l > 0.0 and rest > 0.0 and w_l >= crit.least and rest >= crit.least
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def list_codes(bins):
     """List the codes that were seen in ``bins.held``, forget them, and return their number."""
     words, held, present = bins.words, bins.held, 0
@@ -99,7 +123,7 @@ def list_codes(bins):
     return present
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def add_rows(column, row, y, w, start, end, counting, bins, numbers, classes):
     """Add the node's rows to the cells of their codes, and mark the codes as seen."""
     cells, count, seen = bins.cells, bins.rows, bins.seen
@@ -120,7 +144,7 @@ def add_rows(column, row, y, w, start, end, counting, bins, numbers, classes):
             cells[code, 1] += add * y[k]
 
 
-@jit(_nrt=False, fastmath={"reassoc"})
+@jit(_nrt=False, fastmath={"reassoc"}, no_cpython_wrapper=True)
 def _move_bin(crit, cell, sums, left):
     """Add a bin to the left side; return what the terms of both sides and the weight gain."""
     up = down = weight = 0.0
@@ -134,7 +158,7 @@ def _move_bin(crit, cell, sums, left):
     return up, down, weight
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def cut_many(crit, least, n_bins, bins, m, sums, weight, terms, numbers, classes):
     """Return the best cut of the cells of `add_rows`, and make them zero."""
     cells, count, held = bins.cells, bins.rows, bins.held
@@ -145,7 +169,8 @@ def cut_many(crit, least, n_bins, bins, m, sums, weight, terms, numbers, classes
         w_l = s_l = terms_l = 0.0
         terms_r, n_l = terms, 0
         if classes is not None:
-            classes.left[:] = 0.0
+            for c in range(len(classes.left)):
+                classes.left[c] = 0.0
         for step in range(present - 1):
             b = held[step]
             if missing_first == 1:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from psephos.kernels._jit import jit
 from psephos.kernels.bins import between
 from psephos.kernels.criteria import most, rise, side
-from psephos.kernels.forest_cuts import BinSums, Classes, add_rows, cut_many
+from psephos.kernels.forest_cuts import BinSums, Classes, add_rows, ask, ask_rows, cut_many
 from psephos.kernels.forest_pairs import (
     FEW_PAIRS,
     LIGHT,
@@ -20,7 +20,7 @@ from psephos.kernels.forest_pairs import (
     cut_many_pairs,
     pack_few,
 )
-from psephos.kernels.forest_random import random_cut, settle, uniform
+from psephos.kernels.forest_random import aim, ends_of, random_cut, settle, uniform
 from psephos.kernels.forest_sets import (
     add_categories,
     clear_categories,
@@ -32,6 +32,7 @@ from psephos.kernels.tiny_tree import draw
 __all__ = ["Grown", "Kind", "Rule", "Table", "Work", "blank", "grow", "kind_of", "room"]
 
 _DEPTH = 64  # open nodes at once: the larger child waits, so each is at most half the one below
+_NEAR = 1 << 20  # codes that memory brings before they are needed
 _ONES = 0xFFFFFFFF  # the bits of a pair's second class
 
 
@@ -39,7 +40,8 @@ class Table(NamedTuple):
     """A binned table; see `psephos.trees.bins.Bins`.
 
     `codes` (p, n) uint8; `n_bins` (p,) int64; `ptr` (p + 1,) int64, where each column's bins stand
-    in `low` and `high`; `is_category` (p,) bool.
+    in `low` and `high`; `is_category` (p,) bool. `sixteenth` (p, 16), for cuts at random: where the
+    bins 0, 16, ... of each column begin, then infinities; else (0, 16).
     """
 
     codes: NDArray[np.uint8]
@@ -48,22 +50,29 @@ class Table(NamedTuple):
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     is_category: NDArray[np.bool_]
+    sixteenth: NDArray[np.float64]
 
 
 class Rule(NamedTuple):
-    """How a tree grows; rows are counted, not weighed, each once."""
+    """How a tree grows.
+
+    A node is cut that has at least `min_split` rows and the weight `min_weight`, into sides of at
+    least `least` rows each; every row counts once here. With pairs (see `Kind`), whose weights
+    count rows, `least` is 1, and the criterion has the least weight of a side.
+    """
 
     max_depth: int
     min_split: int
     least: int
     max_features: int
+    min_weight: float = 0.0
 
 
 class Kind(NamedTuple):
     """What is compiled: all but one of the first three are None, and so may be the others.
 
     `pairs`: two classes and whole weights (see `forest_pairs`). `numbers`: of two classes, 0 and
-    1. `classes`: three or more. `best`, or `chance` (m,) uint8: the best cuts, or those of extra
+    1. `classes`: three or more. `best`, or `chance` (2, m) uint8: the best cuts, or those of extra
     trees. `mask` (256,) uint8: some columns are categorical; not with pairs.
     """
 
@@ -128,7 +137,7 @@ def kind_of(m: int, n_classes: int, whole: bool, random: bool, categorical: bool
         True if n_classes <= 2 and not two else None,
         Classes(np.zeros(n_classes), np.zeros(n_classes)) if n_classes > 2 else None,
         None if random else True,
-        np.empty(m, np.uint8) if random else None,
+        np.empty((2, m), np.uint8) if random else None,
         np.empty(256, np.uint8) if categorical else None,
     )
 
@@ -153,7 +162,7 @@ def room(m: int, n_classes: int, y: NDArray[np.generic], kind: Kind, p: int) -> 
     )
 
 
-@jit(_nrt=False, fastmath={"reassoc"})
+@jit(_nrt=False, fastmath={"reassoc"}, no_cpython_wrapper=True)
 def _total(y, w, start, end, out, pairs, numbers, classes):
     """Write the totals of a node to out (C,); return its weight and whether all rows are equal."""
     weight = 0.0
@@ -189,7 +198,7 @@ def _total(y, w, start, end, out, pairs, numbers, classes):
     return weight, pure
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _part(column, n_bins, low, missing_left, mask, row, y, w, start, end, work):
     """Bring the rows of the left side to the front, each side in its order.
 
@@ -235,7 +244,7 @@ def _part(column, n_bins, low, missing_left, mask, row, y, w, start, end, work):
     return middle, missing, following
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _place(low, high, at, following):
     """Return (bin, threshold): midway between a bin and the next that a node holds.
 
@@ -279,6 +288,7 @@ def grow(
     link, sums, bins, shuffled, stack = tree.link, work.sums, work.bins, work.shuffled, work.stack
     p, least, n_sums = len(shuffled), rule.least, len(work.sums)
     chosen, n_sets, told, nodes, top = work.mask, 0, 0, 1, 1
+    far = table.codes.size > _NEAR
     for j in range(p):  # a tree must not depend on those before it
         shuffled[j] = j
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, len(row), 0
@@ -289,7 +299,8 @@ def grow(
         weight, pure = _total(y, w, start, end, sums, pairs, numbers, classes)
         f, at, threshold, to_left, worth_most = -1, -1, np.nan, False, -np.inf
         parent = 0.0
-        if not (pure or depth >= rule.max_depth or m < rule.min_split or m < 2 * least):
+        few = m < rule.min_split or m < 2 * least or weight < rule.min_weight
+        if not (pure or few or depth >= rule.max_depth):
             # ---------------------------------------------------------------- the best column
             terms, small, extent = 0.0, False, weight
             if classes is not None:
@@ -306,6 +317,7 @@ def grow(
                     if small:
                         pack_few(y, start, m, pairs.pack)
             looked = varied = 0
+            known, first, last, kinds = -1, np.uint8(0), np.uint8(0), 0
             while looked < p and worth_most < highest:
                 if looked >= rule.max_features and varied > 0:
                     break
@@ -339,22 +351,50 @@ def grow(
                 if not done:
                     if chance is not None:
                         state, u = uniform(state)
-                        base = table.ptr[g]
-                        worth, here, wanted, left, several = random_cut(
-                            crit, least, n_bins, column, table.low[base:], table.high[base:], row,
-                            y, w, start, end, sums, weight, u, chance, pairs, numbers, classes,
-                        )  # fmt: skip
+                        low, code = table.low[table.ptr[g] :], chance[looked & 1]
+                        if known != g:
+                            first, last, kinds = ends_of(column, n_bins, row, start, m, code)
+                        this = first, last, kinds
+                        block = 0
+                        if first < last:
+                            wanted, block = aim(
+                                low, table.high[table.ptr[g] :], table.sixteenth[g], first, last, u
+                            )
+                        # While memory brings what was asked for, the next column is looked at.
+                        if far and looked < rule.max_features:
+                            then, ahead = draw(state, p - looked)
+                            known = shuffled[looked + ahead]
+                            first, last, kinds = ends_of(
+                                table.codes[known], table.n_bins[known], row, start, m,
+                                chance[1 - (looked & 1)],
+                            )  # fmt: skip
+                            ask(table.low, np.uintp(table.ptr[known] + first))
+                            ask(table.high, np.uintp(table.ptr[known] + last))
+                            then, u = uniform(then)
+                            then, ahead = draw(then, p - looked - 1)
+                            h = shuffled[looked + 1 + ahead if looked + 1 < p else looked]
+                            ask_rows(table.codes[h], row, start, end)
+                            ask(table.sixteenth, np.uintp(16 * h))
+                            ask(table.sixteenth, np.uintp(16 * h + 8))
+                        several = 1 if this[2] > 0 else 0
+                        if several > 0:
+                            worth, here, wanted, left = random_cut(
+                                crit, least, n_bins, *this, low, wanted, block, code, y, w, start,
+                                m, sums, weight, pairs, numbers, classes,
+                            )  # fmt: skip
                     if best is not None:
+                        if far and looked < rule.max_features:
+                            _, ahead = draw(state, p - looked)
+                            ask_rows(table.codes[shuffled[looked + ahead]], row, start, end)
                         if pairs is not None:
                             if small:
                                 worth, here, left, several = cut_few_pairs(
-                                    crit, least, n_bins, column, row, start, m, weight, sums[1],
-                                    pairs,
+                                    crit, n_bins, column, row, start, m, weight, sums[1], pairs
                                 )  # fmt: skip
                             else:
                                 worth, here, left, several = cut_many_pairs(
-                                    crit, least, n_bins, column, row, y, start, end, weight,
-                                    sums[1], bins,
+                                    crit, n_bins, column, row, y, start, end, weight, sums[1],
+                                    bins,
                                 )  # fmt: skip
                         if w is not None:
                             add_rows(

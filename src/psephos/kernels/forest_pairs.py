@@ -1,7 +1,8 @@
 """Cuts for two classes where weights are whole numbers: a row's weight and answer are one integer.
 
 A pair is ``weight << 32 | weight of the second class``: one sum adds up both. Weights of a tree
-are below 2^31 together. What the functions take and return is said in `forest_cuts`.
+are below 2^31 together, and count rows: no side has a least number of rows but its least weight.
+What the functions take and return is said in `forest_cuts`.
 """
 
 from typing import NamedTuple
@@ -28,7 +29,7 @@ class Pairs(NamedTuple):
     left: NDArray[np.int32]
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def pack_few(y, start, m, pack):
     """Write a node's pairs in 32 bits, and zeros up to a multiple of eight."""
     for k in range(m):
@@ -37,15 +38,16 @@ def pack_few(y, start, m, pack):
         pack[k] = 0
 
 
-@jit(_nrt=False)
-def cut_few_pairs(crit, least, n_bins, column, row, start, m, weight, ones, few):
+@jit(_nrt=False, no_cpython_wrapper=True)
+def cut_few_pairs(crit, n_bins, column, row, start, m, weight, ones, few):
     """Return the best cut of the rows of `pack_few`: each row's left side is summed on its own."""
     pack, code, left = few.pack, few.code, few.left
     first, last = np.int32(256), np.int32(-1)
     for k in range(m):
         code[k] = column[row[np.uintp(start + k)]]
     for k in range(m):
-        first, last = min(first, code[k]), max(last, code[k])
+        first = code[k] if code[k] < first else first
+        last = code[k] if code[k] > last else last
     best, low, missing_left = -np.inf, -1, False
     if first == last:
         return best, low, missing_left, 0
@@ -81,45 +83,31 @@ def cut_few_pairs(crit, least, n_bins, column, row, start, m, weight, ones, few)
                 continue
             worth = side(crit, s_l, w_l) + side(crit, ones - s_l, weight - w_l)
             if worth > best and heavy(crit, w_l, weight):
-                n_l = least
-                if least > 1:
-                    n_l = 0
-                    for q in range(m):
-                        n_l += code[q] <= code[k] or (missing_first == 1 and code[q] == n_bins)
-                if n_l >= least and m - n_l >= least:
-                    best, low, missing_left = worth, code[k], missing_first == 1
+                best, low, missing_left = worth, code[k], missing_first == 1
     return best, low, missing_left, 1
 
 
-@jit(_nrt=False)
-def cut_many_pairs(crit, least, n_bins, column, row, y, start, end, weight, ones, bins):
+@jit(_nrt=False, no_cpython_wrapper=True)
+def cut_many_pairs(crit, n_bins, column, row, y, start, end, weight, ones, bins):
     """Return the best cut of any number of rows, by the sums of their bins."""
-    cells, count, seen, held = bins.cells, bins.rows, bins.seen, bins.held
-    m = end - start
-    for k in range(m):
+    cells, seen, held = bins.cells, bins.seen, bins.held
+    for k in range(end - start):
         here = np.uintp(start + k)  # an index without a sign takes no test for one
         code = column[row[here]]
         seen[code] = 1
         cells[code] += y[here]
-    if least > 1:
-        for k in range(start, end):
-            count[column[row[k]]] += 1
     best, low, missing_left = -np.inf, -1, False
     present = list_codes(bins)
     lacks = present > 1 and held[present - 1] == n_bins
     for missing_first in range(2 if lacks else 1):
         total = cells[n_bins] if missing_first == 1 else np.int64(0)
-        n_l = count[n_bins] if missing_first == 1 else np.int64(0)
         for step in range(present - 1 - missing_first):
             b = held[step]
             total += cells[b]
-            n_l += count[b]
             w_l, s_l = np.float64(total >> 32), np.float64(total & _ONES)
             worth = side(crit, s_l, w_l) + side(crit, ones - s_l, weight - w_l)
-            enough = least <= 1 or (n_l >= least and m - n_l >= least)
-            if worth > best and enough and heavy(crit, w_l, weight):
+            if worth > best and heavy(crit, w_l, weight):
                 best, low, missing_left = worth, b, missing_first == 1
     for i in range(present):
         cells[held[i]] = 0
-        count[held[i]] = 0
     return best, low, missing_left, 1 if present > 1 else 0

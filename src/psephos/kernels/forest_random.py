@@ -4,11 +4,11 @@ import numpy as np
 
 from psephos.kernels._jit import jit
 from psephos.kernels.criteria import side
-from psephos.kernels.forest_cuts import heavy
+from psephos.kernels.forest_cuts import ask, heavy
 from psephos.kernels.forest_sets import worth_left
 from psephos.kernels.tiny_tree import GAMMA, mix
 
-__all__ = ["random_cut", "settle", "uniform"]
+__all__ = ["aim", "ends_of", "random_cut", "settle", "uniform"]
 
 _S11 = np.uint64(11)
 _ONES = 0xFFFFFFFF  # the bits of a pair's second class
@@ -21,12 +21,12 @@ def uniform(state):
     return state, np.float64(mix(state) >> _S11) * 2.0**-53
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
 def _classes_left(code, at, y, w, start, m, classes):
     """Write the weight a class of the codes up to `at`; return their sum."""
     left, half = classes.left, classes.half
-    left[:] = 0.0
-    half[:] = 0.0
+    for c in range(len(left)):
+        left[c] = half[c] = 0.0
     for k in range(0, m - 1, 2):  # two sums in turn: adding to one twice in a row waits
         one, two = np.uintp(start + k), np.uintp(start + k + 1)
         left[y[one]] += w[one] if code[k] <= at else 0.0
@@ -40,28 +40,49 @@ def _classes_left(code, at, y, w, start, m, classes):
     return total
 
 
-@jit(_nrt=False)
-def _bin_of(low, first, last, code, m, wanted):
-    """Return the bin of a place from the first bin at a node on: see `random_cut`.
+@jit(_nrt=False, no_cpython_wrapper=True)
+def ends_of(column, n_bins, row, start, m, code):
+    """Write the codes of a node's m rows; return (first, last, kinds).
 
-    It is the last that begins at or below the place, among those at the node or among all, but
-    not the last at the node.
+    The first two are the least and the greatest known code; `kinds` is 0 if all rows have one
+    code, 1 if several known ones, and 2 if values are missing, too.
     """
-    at = np.int64(first)
-    if m <= 64:  # many loads at once, where a search has to wait for each of them
-        for k in range(m):
-            known = code[k] if code[k] < last else first
-            at = max(at, np.int64(known) if low[known] <= wanted else np.int64(0))
-        return at
-    width = np.int64(last) - at
-    while width > 1:  # without a branch: which half is next cannot be guessed
-        half = width >> 1
-        at += half if low[np.uintp(at + half)] <= wanted else 0
-        width -= half
-    return at
+    first, last = np.uint8(255), np.uint8(0)
+    for k in range(m):
+        c = column[row[np.uintp(start + k)]]
+        code[k] = c
+        first = c if c < first else first
+        last = c if c > last else last
+    if first == last:
+        return first, last, 0
+    if last < n_bins:
+        return first, last, 1
+    last = np.uint8(0)
+    for k in range(m):
+        known = code[k] if code[k] != n_bins else np.uint8(0)
+        last = known if known > last else last
+    return first, last, 2
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, no_cpython_wrapper=True)
+def aim(low, high, sixteenth, first, last, u):
+    """Return (place, bin): the place u in [0, 1) of the way between two bins of a column.
+
+    The bin is the last of ``0, 16, ...`` that begins at or below the place, as `sixteenth` (16,),
+    where these begin, tells; those from it on are asked for.
+    """
+    wanted = low[first] + u * (high[last] - low[first])
+    if not wanted < np.inf:  # the difference of the ends is infinite
+        wanted = (1.0 - u) * low[first] + u * high[last]
+    block = 0
+    for i in range(1, 16):
+        block += sixteenth[i] <= wanted
+    ask(low, np.uintp(16 * block))
+    ask(low, np.uintp(16 * block + 8))
+    return wanted, 16 * block
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
 def settle(low, high, at, following, wanted):
     """Return (bin, threshold) of a cut of `random_cut` at the place that it returned.
 
@@ -74,37 +95,29 @@ def settle(low, high, at, following, wanted):
     return at, wanted if high[at] <= wanted and wanted < low[at + 1] else high[at]
 
 
-@jit(_nrt=False, fastmath={"reassoc"})
+@jit(_nrt=False, fastmath={"reassoc"}, no_cpython_wrapper=True)
 def random_cut(
-    crit, least, n_bins, column, low, high, row, y, w, start, end, sums, weight, u, code,
+    crit, least, n_bins, first, last, kinds, low, wanted, base, code, y, w, start, m, sums, weight,
     pairs, numbers, classes,
 ):  # fmt: skip
-    """Return (worth, bin, place, missing left, varied) of the cut u in [0, 1) of the way.
+    """Return (worth, bin, place, missing left) of the cut at a place of `aim`.
 
-    The way is from the least known value at the node to the greatest. The bin is the last on the
-    left, as far as the rows of the node can tell: `settle` tells it from the place. Missing values
-    go to the better side; where all known values are equal, they are cut from the missing ones.
-    `code` (m,) uint8 is scratch. Answers are pairs (see `forest_pairs`) where `pairs` is given.
+    `first`, `last`, `kinds` and `code` are of `ends_of`, `wanted` and `base` of `aim`, where first
+    < last; `low` is where the column's bins begin. The bin is the last on the left: `settle` tells
+    it from those that the node holds. Missing values go to the better side; where all known values
+    are equal, they are cut from the missing ones. Answers are pairs (see `forest_pairs`) where
+    `pairs` is given.
     """
-    m = end - start
-    first, last = np.uint8(255), np.uint8(0)
-    for k in range(m):
-        c = column[row[np.uintp(start + k)]]
-        code[k] = c
-        first, last = min(first, c), max(last, c)
-    missing = last == n_bins
-    if first == last:
-        return -np.inf, -1, 0.0, False, 0
-    if missing:  # the greatest of the known ones
-        last = np.uint8(0)
-        for k in range(m):
-            last = max(last, code[k] if code[k] != n_bins else np.uint8(0))
-    at, wanted = n_bins - 1, np.inf
+    at, missing = n_bins - 1, kinds == 2
     if first < last:
-        wanted = low[first] + u * (high[last] - low[first])
-        if not wanted < np.inf:  # the difference of the ends is infinite
-            wanted = (1.0 - u) * low[first] + u * high[last]
-        at = _bin_of(low, first, last, code, m, wanted)
+        at = base
+        for i in range(1, 16):
+            b = base + i if base + i < n_bins else n_bins - 1
+            at += low[np.uintp(b)] <= wanted
+        at = np.int64(first) if at < first else at
+        at = np.int64(last) - 1 if at >= last else at
+    else:
+        wanted = np.inf
     best, missing_left = -np.inf, False
     for missing_first in range(2 if missing and first < last else 1):
         w_l = s_l = 0.0
@@ -124,10 +137,11 @@ def random_cut(
                 add = w[np.uintp(start + k)] if code[k] <= at else 0.0
                 w_l += add
                 s_l += add * y[np.uintp(start + k)]
-        if least > 1:
-            n_l = 0
-            for k in range(m):
-                n_l += code[k] <= at
+        if pairs is None:  # noqa: SIM102 (joined, the tests would leave nothing out)
+            if least > 1:
+                n_l = 0
+                for k in range(m):
+                    n_l += code[k] <= at
         if n_l >= least and m - n_l >= least and heavy(crit, w_l, weight):
             worth = -np.inf
             if pairs is not None:
@@ -138,4 +152,4 @@ def random_cut(
                 worth = worth_left(crit, sums, weight, w_l, s_l, numbers, classes)
             if worth > best:
                 best, missing_left = worth, missing_first == 1
-    return best, at, wanted, missing_left, 1
+    return best, at, wanted, missing_left

@@ -69,7 +69,7 @@ def grow_best(
 
     Parameters
     ----------
-    limits : (max_depth, max_leaves, best_first, least gain)
+    limits : (max_depth, max_leaves, best_first)
         In the order of gains, else in that in which nodes are made: level by level.
     hists : (h, blocks * WIDTH, BINS) room for histograms, h at least 3
     waiting : (heap, depth, place, whole, free), room of the capacity of `nodes`; the last (h,)
@@ -77,7 +77,7 @@ def grow_best(
         packed sum; places that are free.
     others : see `grow_hist`
     """
-    max_depth, max_leaves, best_first, least = limits
+    max_depth, max_leaves, best_first = limits
     heap, depth, place, whole, free = waiting
     ints, reals = nodes
     enough = 2.0 * pen.least * (1.0 - 1e-9)
@@ -107,11 +107,10 @@ def grow_best(
                     pen, bins, levels, draw, child, depth[child], hists[place[child]], scale,
                     sums, categories, own, nodes,
                 )  # fmt: skip
-                if ints[child, FEATURE] >= 0 and reals[child, LOSS] >= least:
+                if ints[child, FEATURE] >= 0:
                     _push(best_first, reals, heap, size, child)
                     size += 1
                     continue
-                make_leaf(nodes, child)
                 free[vacant] = place[child]
                 vacant += 1
                 place[child] = -1

@@ -8,7 +8,7 @@ K - 1 cuts are looked at, each with the missing on either side.
 import numpy as np
 
 from psephos.kernels._jit import jit
-from psephos.kernels.newton_gain import loss_of
+from psephos.kernels.newton_gain import centre_of, loss_of
 
 __all__ = ["split_categories"]
 
@@ -54,6 +54,7 @@ def split_categories(
             known_h += h
         order = present[np.argsort(ratio, kind="mergesort")]
         absent_g, absent_h = totals[s, 0] - known_g, totals[s, 1] - known_h
+        centre, base = centre_of(pen, totals[s, 0], totals[s, 1], root[s])
         best = -1
         acc_g = acc_h = 0.0
         for i in range(len(order)):
@@ -66,7 +67,8 @@ def split_categories(
                     continue
                 if i == len(order) - 1 and side == 1:
                     continue
-                got = loss_of(pen, left_g, left_h, right_g, right_h, root[s], low[s], high[s], 0)
+                left_g, right_g = left_g - centre * left_h, right_g - centre * right_h
+                got = loss_of(pen, left_g, left_h, right_g, right_h, base, low[s], high[s], 0)
                 better = got > loss[s] or (got == loss[s] and chosen[s] > column)
                 if better and got < np.inf:
                     best = i

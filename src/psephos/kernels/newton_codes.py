@@ -8,6 +8,7 @@ import numpy as np
 
 from psephos.kernels._jit import jit
 from psephos.kernels.newton_exact import better_cut, hits
+from psephos.kernels.newton_gain import centre_of
 
 __all__ = ["code_columns", "scan_codes"]
 
@@ -42,6 +43,8 @@ def _exact_codes(
     pen, levels, size, codes, rows, forwards, gh, sums, G, H, bounds, column, best
 ):  # fmt: skip
     """Do as `exact_split` does, over values; `sums` (>= size + 1, 2) is room."""
+    centre, root = centre_of(pen, G, H, bounds[0])
+    bounds = (root, bounds[1], bounds[2], bounds[3], centre)
     for c in range(size + 1):
         sums[c, 0] = sums[c, 1] = 0.0
     for i in range(len(rows)):
@@ -107,7 +110,8 @@ def scan_codes(
                 total += hist[s, c]
                 running[c] = total
             if hits(
-                pen, running[:count], absent, whole[s] - total, whole[s], size[s], root[s],
+                pen, running[:count], absent, whole[s] - total, whole[s], size[s], False,
+                root[s],
                 loss[s], scale[0], scale[1],
             ):  # fmt: skip
                 inside = rows[start[s] : start[s] + size[s]]

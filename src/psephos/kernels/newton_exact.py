@@ -11,7 +11,7 @@ reference (`exact_split`): a few columns a node.
 import numpy as np
 
 from psephos.kernels._jit import jit
-from psephos.kernels.newton_gain import least_of, loss_of
+from psephos.kernels.newton_gain import centre_of, least_of, loss_of
 
 __all__ = [
     "LANES",
@@ -28,6 +28,7 @@ __all__ = [
 ]
 
 LANES = 4  # columns walked through side by side: the processor waits for none of them
+_BLOCK = 1024  # rows whose sums are allowed the same rounding
 _F = np.float32
 _U = np.uintp
 
@@ -123,11 +124,12 @@ def better_cut(pen, acc_g, acc_h, G, H, bounds, backwards, value, last, over, co
     lower one, before which there is no row; where it would break a direction, or with shares, for
     which there is no reference, the higher one is taken.
     """
-    root, low, high, direction = bounds
+    root, low, high, direction, centre = bounds
     loss, where, left_missing, chosen = best
     rest_g, rest_h = G - acc_g, H - acc_h
     if rest_h < pen.least:
         return loss, where, left_missing, chosen
+    acc_g, rest_g = acc_g - centre * acc_h, rest_g - centre * rest_h
     if backwards:
         got = loss_of(pen, rest_g, rest_h, acc_g, acc_h, root, low, high, direction)
     else:
@@ -140,6 +142,8 @@ def better_cut(pen, acc_g, acc_h, G, H, bounds, backwards, value, last, over, co
             where = last - gap if backwards else last + gap
         else:
             where = (value + last) * _F(0.5)
+            if pen.centred and np.isinf(where):  # elsewhere the reference's overflow is ours
+                where = value * _F(0.5) + last * _F(0.5)
             if where == value:
                 where = last
             if where == last and not backwards and (pen.constrained or pen.share > 0.0):
@@ -162,6 +166,8 @@ def exact_split(pen, x, rows, forwards, gh, G, H, bounds, column, best):
     column the first found.
     """
     known = len(rows)
+    centre, root = centre_of(pen, G, H, bounds[0])
+    bounds = (root, bounds[1], bounds[2], bounds[3], centre)
     for backwards in range(0 if forwards else 1, 2):
         acc_g = acc_h = 0.0
         last = _F(0.0)
@@ -188,65 +194,83 @@ def exact_split(pen, x, rows, forwards, gh, G, H, bounds, column, best):
     return best
 
 
-@jit(_nrt=False, no_cpython_wrapper=True, fastmath={"contract"})
-def _may_gain(sums, shift, whole, lam, edge, slack, bar):
-    """Return whether any cut after the rows of `sums` may gain more than `bar`; `edge` > 0."""
+@jit(_nrt=False, inline="always")
+def _may_gain(sums, shift, whole, near, far, bar):
+    """Return whether any cut after the rows of `sums` may gain more than `bar`.
+
+    `near` and `far` say of the side of the sums and of the other what is added to its hessians, the
+    least sum after that (above 0), and what is added to its gradients.
+    """
     found = np.int32(0)
     for k in range(len(sums)):
         a = sums[k] + shift
         b = whole - a
-        u = _F(np.int32(a)) + lam
-        v = _F(np.int32(b)) + lam
-        x = abs(_F(np.int32(a >> 32))) + slack
-        y = abs(_F(np.int32(b >> 32))) + slack
-        found += np.int32((x * x * v + y * y * u > bar * (u * v)) & (u >= edge) & (v >= edge))
+        u = _F(np.int32(a)) + near[0]
+        v = _F(np.int32(b)) + far[0]
+        x = abs(_F(np.int32(a >> 32))) + near[2]
+        y = abs(_F(np.int32(b >> 32))) + far[2]
+        found += np.int32((x * x * v + y * y * u > bar * (u * v)) & (u >= near[1]) & (v >= far[1]))
     return found > 0
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
-def _may_gain_guarded(sums, shift, whole, lam, edge, slack, bar):
+@jit(_nrt=False, inline="always")
+def _may_gain_guarded(sums, shift, whole, near, far, bar):
     """Do so where sums of hessians may be too small to tell, or gradients are shrunk."""
     found = np.int32(0)
     for k in range(len(sums)):
         a = sums[k] + shift
         b = whole - a
-        u = _F(np.int32(a)) + lam
-        v = _F(np.int32(b)) + lam
-        x = abs(_F(np.int32(a >> 32))) + slack
-        y = abs(_F(np.int32(b >> 32))) + slack
+        u = _F(np.int32(a)) + near[0]
+        v = _F(np.int32(b)) + far[0]
+        x = abs(_F(np.int32(a >> 32))) + near[2]
+        y = abs(_F(np.int32(b >> 32))) + far[2]
         x = x if x > _F(0.0) else _F(0.0)
         y = y if y > _F(0.0) else _F(0.0)
-        least = u if u < v else v
-        far = x * x * v + y * y * u > bar * (u * v)
-        found += np.int32((far | (least <= _F(0.0))) & (least >= edge))
+        wide = x * x * v + y * y * u > bar * (u * v)
+        untold = (u <= _F(0.0)) | (v <= _F(0.0))
+        found += np.int32((wide | untold) & (u >= near[1]) & (v >= far[1]))
     return found > 0
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
-def hits(pen, sums, partial, missing, whole, size, root, best, scale_g, scale_h):
-    """Return whether any cut after the rows of `sums` may gain more than `best`.
-
-    The bound allows for the rounding of `size` rows, for float32, for cuts that have too little
-    on a side, and for the missing of a column (if `partial`) on either side.
-    """
-    error = 0.5 * size + 1.0
-    bar = _F(least_of(root, best) * (scale_g * scale_g / scale_h))
+@jit(_nrt=False, inline="always")
+def _allowance(pen, rows, shrunk, scale_h):
+    """Return what one side of a cut is allowed for the rounding of so many rows."""
+    error = 0.5 * rows + 1.0
     lam = pen.lam * scale_h - error
     edge = pen.least * scale_h - error + lam
+    return _F(lam), _F(edge - 1e-6 * abs(edge)), _F(error - shrunk)
+
+
+@jit(_nrt=False, no_cpython_wrapper=True, fastmath={"contract"})
+def hits(pen, sums, partial, missing, whole, size, by_row, root, best, scale_g, scale_h):
+    """Return whether any cut after the entries of `sums` may gain more than `best`.
+
+    The bound allows for the rounding of `size` rows, for float32, for cuts that have too little
+    on a side, and for the missing of a column (if `partial`) on either side. If an entry is a row
+    (`by_row`), a side is allowed the rounding of its own rows: in a node of many rows that of all
+    would be more than the sum of a side's least hessian, and nothing could be told.
+    """
+    known = len(sums)
+    bar = _F(least_of(root, best) * (scale_g * scale_g / scale_h))
     # A weight that is bounded may gain by what alpha would have taken: see `gain_of`.
     free = pen.step == 0.0 and not pen.constrained
     shrunk = pen.alpha * scale_g * (1.0 - 1e-6) if free else 0.0
-    slack = _F(error - shrunk)
-    edge -= 1e-6 * abs(edge)
-    plain = edge > 0.0 and shrunk == 0.0
-    for side in range(2 if partial else 1):
-        shift = missing if side else np.int64(0)
-        if plain:
-            found = _may_gain(sums, shift, whole, _F(lam), _F(edge), slack, bar)
-        else:
-            found = _may_gain_guarded(sums, shift, whole, _F(lam), _F(edge), slack, bar)
-        if found:
-            return True
+    step = _BLOCK if by_row else max(known, 1)
+    for first in range(0, known, step):
+        last = min(first + step, known)
+        # The rows without a value may be on either side.
+        near = _allowance(pen, size - known + last if by_row else size, shrunk, scale_h)
+        far = _allowance(pen, size - first if by_row else size, shrunk, scale_h)
+        plain = near[1] > 0.0 and far[1] > 0.0 and shrunk == 0.0
+        part = sums[first:last]
+        for side in range(2 if partial else 1):
+            shift = missing if side else np.int64(0)
+            if plain:
+                found = _may_gain(part, shift, whole, near, far, bar)
+            else:
+                found = _may_gain_guarded(part, shift, whole, near, far, bar)
+            if found:
+                return True
     return False
 
 
@@ -350,7 +374,7 @@ def scan_columns(
                 mine = sums[k, near:end]
                 if hits(
                     pen, mine, end - near < size[s], whole[s] - mine[-1], whole[s], size[s],
-                    root[s], loss[s], scale_g, scale_h,
+                    True, root[s], loss[s], scale_g, scale_h,
                 ):  # fmt: skip
                     if not fresh:  # rows are dealt only for columns that may win
                         deal_rows(order[j, : known[j]], slot, start, spot, dealt)

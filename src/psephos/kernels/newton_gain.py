@@ -17,7 +17,16 @@ import numpy as np
 
 from psephos.kernels._jit import jit
 
-__all__ = ["Penalty", "gain_of", "least_of", "loss_of", "weigh", "weigh_gains", "weight_of"]
+__all__ = [
+    "Penalty",
+    "centre_of",
+    "gain_of",
+    "least_of",
+    "loss_of",
+    "weigh",
+    "weigh_gains",
+    "weight_of",
+]
 
 _F = np.float32
 
@@ -26,7 +35,9 @@ class Penalty(NamedTuple):
     """What leaves cost, as float32 holds the numbers.
 
     `constrained` says whether any column has a direction: leaves then have bounds. `share` is the
-    least share of a node's hessians between two cuts that are looked at.
+    least share of a node's hessians between two cuts that are looked at. `gamma` is the least
+    gain of a split, for growers that do not prune. `centred`, for leaves that cost nothing and have
+    no bounds, is for gains that do not depend on a node's mean: see `centre_of`.
     """
 
     lam: float = 1.0
@@ -35,6 +46,8 @@ class Penalty(NamedTuple):
     least: float = 1.0
     constrained: bool = False
     share: float = 0.0
+    gamma: float = 0.0
+    centred: bool = False
 
 
 @jit(_nrt=False, inline="always")
@@ -85,14 +98,6 @@ def _gain_of_best(pen, G, H):
 
 
 @jit(_nrt=False)
-def gain_of(pen, G, H, low, high):
-    """Return the float32 gain of a leaf."""
-    if pen.step == 0.0 and not pen.constrained:
-        return _gain_of_best(pen, G, H)
-    return _gain_of_weight(pen, G, H, weight_of(pen, G, H, low, high))
-
-
-@jit(_nrt=False)
 def loss_of(pen, left_G, left_H, right_G, right_H, root, low, high, direction):
     """Return what a split gains over no split; -inf where it breaks its column's direction."""
     if pen.step == 0.0 and not pen.constrained:
@@ -105,6 +110,25 @@ def loss_of(pen, left_G, left_H, right_G, right_H, root, low, high, direction):
         return _F(-np.inf)
     left = _gain_of_weight(pen, left_G, left_H, left_w)
     return (left + _gain_of_weight(pen, right_G, right_H, right_w)) - root
+
+
+@jit(_nrt=False, inline="always")
+def gain_of(pen, G, H, low, high):
+    """Return the float32 gain of a leaf: of a split, over nothing, that has it on one side."""
+    return loss_of(pen, G, H, 0.0, 0.0, _F(0.0), low, high, np.int64(0))
+
+
+@jit(_nrt=False, inline="always")
+def centre_of(pen, G, H, root):
+    """Return (what to take from a gradient for each unit of hessian, the node's gain after that).
+
+    Where leaves are free, the gain of a split is the same for gradients g - c h. With c = G / H
+    the node itself gains nothing, and float32 has all its digits for the split; otherwise it
+    holds the difference of numbers that may be much larger.
+    """
+    if pen.centred and H > 0.0:
+        return G / H, _F(0.0)
+    return 0.0, root
 
 
 @jit(_nrt=False, inline="always")

@@ -13,7 +13,7 @@ import numpy as np
 
 from psephos.kernels._jit import jit
 from psephos.kernels.newton_exact import hits
-from psephos.kernels.newton_gain import gain_of, loss_of, weight_of
+from psephos.kernels.newton_gain import centre_of, gain_of, loss_of, weight_of
 
 __all__ = [
     "BEGIN",
@@ -58,31 +58,21 @@ def lay_out(codes, out):
 
 
 @jit(_nrt=False, no_cpython_wrapper=True)
-def _add_eight(codes, rows, packed, h0, h1, h2, h3, h4, h5, h6, h7):
+def _add_eight(codes, rows, packed, hist, first):
     for i in range(len(rows)):
         r = _U(rows[i])
         v = packed[r]
-        c = codes[r]
-        h0[_U(c[0])] += v
-        h1[_U(c[1])] += v
-        h2[_U(c[2])] += v
-        h3[_U(c[3])] += v
-        h4[_U(c[4])] += v
-        h5[_U(c[5])] += v
-        h6[_U(c[6])] += v
-        h7[_U(c[7])] += v
+        for k in range(WIDTH):  # the compiler unrolls it
+            hist[_U(first + k), _U(codes[r, k])] += v
 
 
 @jit(_nrt=False, no_cpython_wrapper=True)
-def _add_four(codes, rows, packed, h0, h1, h2, h3):
+def _add_four(codes, rows, packed, hist, first):
     for i in range(len(rows)):
         r = _U(rows[i])
         v = packed[r]
-        c = codes[r]
-        h0[_U(c[0])] += v
-        h1[_U(c[1])] += v
-        h2[_U(c[2])] += v
-        h3[_U(c[3])] += v
+        for k in range(WIDTH // 2):
+            hist[_U(first + k), _U(codes[r, k])] += v
 
 
 @jit(_nrt=False, inline="always")
@@ -93,13 +83,10 @@ def fill(codes, p, rows, packed, hist):
             hist[j, b] = 0
     for block in range(codes.shape[0]):
         j = block * WIDTH
-        if p - j > 4:
-            _add_eight(
-                codes[block], rows, packed, hist[j], hist[j + 1], hist[j + 2], hist[j + 3],
-                hist[j + 4], hist[j + 5], hist[j + 6], hist[j + 7],
-            )  # fmt: skip
+        if p - j > WIDTH // 2:
+            _add_eight(codes[block], rows, packed, hist, j)
         else:
-            _add_four(codes[block], rows, packed, hist[j], hist[j + 1], hist[j + 2], hist[j + 3])
+            _add_four(codes[block], rows, packed, hist, j)
 
 
 @jit(_nrt=False, inline="always")
@@ -121,7 +108,7 @@ def _parts(packed, scale_g, scale_h):
 @jit(_nrt=False, no_cpython_wrapper=True)
 def _numeric_split(pen, sums, missing, whole, scale, bounds, column, best):
     """Improve `best` (loss, column, bin, missing left) by a column's running sums over bins."""
-    root, low, high, direction = bounds
+    root, low, high, direction, centre = bounds
     loss, chosen, where, left_missing = best
     for side in range(2 if missing != 0 else 1):
         # Nothing missing: where such a value goes is the heavier side's to say, afterwards.
@@ -134,6 +121,7 @@ def _numeric_split(pen, sums, missing, whole, scale, bounds, column, best):
                 continue
             if b > 0 and sums[b] == sums[b - 1]:
                 continue
+            left_g, right_g = left_g - centre * left_h, right_g - centre * right_h
             got = loss_of(pen, left_g, left_h, right_g, right_h, root, low, high, direction)
             if got > loss and got < np.inf:
                 heavier = left_h >= right_h
@@ -145,7 +133,7 @@ def _numeric_split(pen, sums, missing, whole, scale, bounds, column, best):
 @jit(_nrt=False, no_cpython_wrapper=True)
 def _category_split(pen, hist, size, missing, whole, scale, bounds, column, best, categories):
     """Do so by a column of categories; write the first child's bins to `lut` (BINS,)."""
-    root, low, high, _ = bounds
+    root, low, high, _, centre = bounds
     order, ratio, lut = categories
     loss, chosen, where, left_missing = best
     present = 0
@@ -169,6 +157,7 @@ def _category_split(pen, hist, size, missing, whole, scale, bounds, column, best
             right_g, right_h = _parts(whole - left, scale[0], scale[1])
             if left_h < pen.least or right_h < pen.least:
                 continue
+            left_g, right_g = left_g - centre * left_h, right_g - centre * right_h
             got = loss_of(pen, left_g, left_h, right_g, right_h, root, low, high, np.int64(0))
             if got > loss and got < np.inf:
                 heavier = left_h >= right_h
@@ -182,20 +171,21 @@ def _category_split(pen, hist, size, missing, whole, scale, bounds, column, best
     return loss, chosen, where, left_missing
 
 
-@jit(_nrt=False)
+@jit(_nrt=False, inline="always")
 def best_split(pen, hist, columns, n_bins, direction, whole, scale, bounds, sums, categories):
     """Return (loss, column, bin, missing left) of a node's best split; the column is -1 if none.
 
     `sums` (BINS,) is room. `categories`: None, or room (order (BINS,), ratio (BINS,)) and the
     bins of the first child (BINS,), a result if the best column is of categories.
     """
-    root = bounds[0]
+    G, H = _parts(whole, scale[0], scale[1])
+    centre, base = centre_of(pen, G, H, bounds[0])
     best = (_F(0.0), np.int64(-1), np.int64(0), np.bool_(False))
     for c in range(len(columns)):
         j = columns[c]
         size = abs(n_bins[j])
         mine = hist[j]
-        here = bounds[0], bounds[1], bounds[2], direction[j]
+        here = base, bounds[1], bounds[2], direction[j], centre
         if categories is not None and n_bins[j] < 0:
             best = _category_split(
                 pen, mine, size, mine[size], whole, scale, here, j, best, categories
@@ -208,7 +198,7 @@ def best_split(pen, hist, columns, n_bins, direction, whole, scale, bounds, sums
         missing = whole - total
         known = sums[:size]
         if hits(
-            pen, known, missing != 0, missing, whole, 0, root, best[0], scale[0], scale[1]
+            pen, known, missing != 0, missing, whole, 0, False, bounds[0], best[0], scale[0], scale[1]
         ):  # fmt: skip
             best = _numeric_split(pen, known, missing, whole, scale, here, j, best)
     return best
@@ -263,12 +253,11 @@ def make_leaf(nodes, node):
 def make_root(nodes, size):
     """Give all rows to node 0."""
     ints, reals = nodes
-    make_leaf(nodes, 0)
-    ints[0, BEGIN], ints[0, END] = 0, size
+    ints[0, FEATURE], ints[0, BEGIN], ints[0, END] = -1, 0, size
     reals[0, LOW], reals[0, HIGH] = -np.inf, np.inf
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(_nrt=False, inline="always")  # one caller in a kernel, as of `best_split`
 def search_node(
     pen, bins, levels, draw, node, depth, hist, scale, sums, categories, own, nodes
 ):  # fmt: skip
@@ -299,7 +288,7 @@ def search_node(
         best = best_split(
             pen, hist, columns, n_bins, direction, whole, scale, bounds, sums, room
         )  # fmt: skip
-    if best[0] > _LEAST_LOSS:
+    if best[0] > _LEAST_LOSS and best[0] >= _F(pen.gamma):
         reals[node, LOSS], ints[node, FEATURE], ints[node, CUT], ints[node, MISSING_LEFT] = best
     return whole
 
@@ -315,40 +304,43 @@ def divide_node(
     """
     codes, n_bins, direction = bins[1], bins[2], bins[3]
     ints, reals = nodes
-    j = ints[node, FEATURE]
+    j, cut, begin, end = ints[node, FEATURE], ints[node, CUT], ints[node, BEGIN], ints[node, END]
     size = abs(n_bins[j])
     for b in range(BINS):
-        lut[b] = 1 if b <= ints[node, CUT] else 0
+        lut[b] = b <= cut
     if categories is not None and n_bins[j] < 0:
         for b in range(BINS):
             lut[b] = categories[2][node, b]
-    lut[size] = 1 if ints[node, MISSING_LEFT] else 0
-    mine = rows[ints[node, BEGIN] : ints[node, END]]
-    middle = ints[node, BEGIN] + _divide(codes[j], lut, mine, spare)
-    if middle == ints[node, BEGIN] or middle == ints[node, END]:
+    lut[size] = ints[node, MISSING_LEFT]
+    middle = begin + _divide(codes[j], lut, rows[begin:end], spare)
+    if not begin < middle < end:
         make_leaf(nodes, node)
         return 0.0, 0.0
-    ints[node, FIRST] = count
-    one, two = count, count + 1
-    for child in (one, two):
-        make_leaf(nodes, child)
-        reals[child, LOW], reals[child, HIGH] = reals[node, LOW], reals[node, HIGH]
-    ints[one, BEGIN], ints[one, END] = ints[node, BEGIN], middle
-    ints[two, BEGIN], ints[two, END] = middle, ints[node, END]
     left = np.int64(0)
     for b in range(size + 1):
-        if lut[b]:
-            left += hist[j, b]
+        left += hist[j, b] * lut[b]
     left_g, left_h = _parts(left, scale[0], scale[1])
     right_g, right_h = _parts(whole - left, scale[0], scale[1])
+    low, high = reals[node, LOW], reals[node, HIGH]
+    low_1 = low_2 = low
+    high_1 = high_2 = high
     if pen.constrained and direction[j] != 0:
-        left_w = weight_of(pen, left_g, left_h, reals[node, LOW], reals[node, HIGH])
-        right_w = weight_of(pen, right_g, right_h, reals[node, LOW], reals[node, HIGH])
-        between = (left_w + right_w) * _F(0.5)
+        left_w = weight_of(pen, left_g, left_h, low, high)
+        between = (left_w + weight_of(pen, right_g, right_h, low, high)) * _F(0.5)
         if direction[j] > 0:
-            reals[one, HIGH] = reals[two, LOW] = between
+            high_1 = low_2 = between
         else:
-            reals[one, LOW] = reals[two, HIGH] = between
+            low_1 = high_2 = between
+    one, two = count, count + 1
+    ints[node, FIRST] = one
+    ints[one, FEATURE] = ints[two, FEATURE] = -1
+    ints[one, BEGIN], ints[one, END], ints[two, BEGIN], ints[two, END] = begin, middle, middle, end
+    reals[one, LOW], reals[one, HIGH], reals[two, LOW], reals[two, HIGH] = (
+        low_1,
+        high_1,
+        low_2,
+        high_2,
+    )
     return left_h, right_h
 
 
@@ -377,6 +369,7 @@ def grow_hist(
     stack : (h + 1, 3) room: node, depth, histogram
     nodes : (ints (capacity, 6), reals (capacity, 3)), results
         In the order of the numbers above: few arrays, as each that is handed on is compiled.
+        Zeros are expected.
     """
     ints = nodes[0]
     make_root(nodes, len(rows))

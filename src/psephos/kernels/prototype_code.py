@@ -10,7 +10,17 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-__all__ = ["COLUMNS", "FEW", "MANY", "ROWS", "Code", "lanes", "make_intrinsic", "negligible"]
+__all__ = [
+    "COLUMNS",
+    "FEW",
+    "MANY",
+    "ROWS",
+    "TURNS",
+    "Code",
+    "lanes",
+    "make_intrinsic",
+    "negligible",
+]
 
 _features = llvmlite.binding.get_host_cpu_features()
 _WIDE = bool(_features.get("avx512f"))
@@ -19,6 +29,8 @@ BYTES = 64 if _WIDE else 32 if _features.get("avx") else 16  # of a vector
 ROWS = 12 if _WIDE or "neon" in _features else 6
 #: Columns whose sums are held in registers at once, as products and as squares.
 MANY, FEW = (ROWS, 6) if ROWS == 12 else (ROWS, 2)
+#: References whose exponentials take turns; a divisor of ROWS.
+TURNS = 3 if ROWS == 12 else 2
 #: Columns are filled up to a multiple of this; what is left of blocks of MANY goes by as many.
 COLUMNS = 2
 _WORD = ir.IntType(64)
@@ -103,23 +115,24 @@ class Code:
         none = ir.Constant(ir.VectorType(ir.IntType(32), self.length), [0] * self.length)
         return self.b.shuffle_vector(first, ir.Constant(self.vector, ir.Undefined), none)
 
-    def sum_of(self, vector: Any) -> Any:
-        """Add up the lanes of a vector, half to half."""
-        length = self.length
-        while length > 1:
-            length //= 2
+    def sums_of(self, vectors: Sequence[Any]) -> Any:
+        """Add up the lanes of each of as many vectors as one has lanes, half to half."""
+        part, some = self.length, list(vectors)
+        while part > 1:
+            part //= 2
+            lanes = range(2 * self.length)
             halves = [
-                self.b.shuffle_vector(
-                    vector,
-                    ir.Constant(vector.type, ir.Undefined),
-                    ir.Constant(
-                        ir.VectorType(ir.IntType(32), length), list(range(first, first + length))
-                    ),
+                ir.Constant(
+                    ir.VectorType(ir.IntType(32), self.length),
+                    [i for i in lanes if i // part % 2 == half],
                 )
-                for first in (0, length)
+                for half in (0, 1)
             ]
-            vector = self.b.fadd(*halves)
-        return self.b.extract_element(vector, ir.Constant(ir.IntType(32), 0))
+            pairs = zip(some[::2], some[1::2], strict=True)
+            some = [
+                self.b.fadd(*(self.b.shuffle_vector(*pair, h) for h in halves)) for pair in pairs
+            ]
+        return some[0]
 
     def number(self, value: float) -> Any:
         """Put a constant in every lane."""
@@ -167,32 +180,35 @@ class Code:
         b = self.b
         e = b.select(b.fcmp_ordered(">", e, self.number(0.0)), e, self.number(0.0))
         beyond = b.fcmp_ordered(">", e, self.number(negligible(self.dtype)))
-        return b.select(beyond, self.number(0.0), self.power(e, 6 if self.single else 11))
+        return b.select(beyond, self.number(0.0), self.powers([e], 6 if self.single else 11)[0])
 
-    def exp2_minus_short(self, e: Any) -> Any:
+    def exp2_minus_short(self, exponents: Sequence[Any]) -> list[Any]:
         """``2^-e`` with fewer operations; where e exceeds `negligible`, as if it were that."""
         most = self.number(negligible(self.dtype))
-        e = self.b.select(self.b.fcmp_ordered("<", e, most), e, most)
-        return self.power(e, 6 if self.single else 10)
+        less = [self.b.select(self.b.fcmp_ordered("<", e, most), e, most) for e in exponents]
+        return self.powers(less, 6 if self.single else 10)
 
-    def power(self, e: Any, degree: int) -> Any:
-        """``2^-e`` for e from just below 0 to `negligible`.
+    def powers(self, exponents: Sequence[Any], degree: int) -> list[Any]:
+        """``2^-e`` for e from just below 0 to `negligible`, of some vectors at once.
 
         ``-e = k + r``, k whole and ``|r| <= 1/2``; ``2^r`` by a polynomial (relative error below
         1e-9 for degree 6, 2e-16 for 10 and 1e-17 for 11, before rounding), k added to the
-        exponent's bits.
+        exponent's bits. Each step waits for the last: vectors take turns, so that none is waited
+        for.
         """
         b = self.b
-        magic = 1.5 * 2.0 ** (23 if self.single else 52)  # what is added to it is rounded
-        shifted = b.fsub(self.number(magic), e)
-        r = b.fsub(b.fsub(self.number(magic), shifted), e)
-        coefficients = _power_of_two(degree)
-        p = self.number(coefficients[-1])
+        magic = self.number(1.5 * 2.0 ** (23 if self.single else 52))  # what is added is rounded
+        shifted = [b.fsub(magic, e) for e in exponents]
+        whole = [b.fsub(magic, s) for s in shifted]
+        rests = [b.fsub(w, e) for w, e in zip(whole, exponents, strict=True)]
+        coefficients = [self.number(c) for c in _power_of_two(degree)]
+        powers = [coefficients[-1]] * len(rests)
         for c in reversed(coefficients[:-1]):
-            p = self.add(self.mul(p, r), self.number(c))
+            powers = [self.add(self.mul(p, r), c) for p, r in zip(powers, rests, strict=True)]
         shift = ir.Constant(self.whole, [23 if self.single else 52] * self.length)
-        k = b.shl(b.bitcast(shifted, self.whole), shift)
-        return b.bitcast(b.add(b.bitcast(p, self.whole), k), self.vector)
+        by = [b.shl(b.bitcast(s, self.whole), shift) for s in shifted]
+        bits = [b.add(b.bitcast(p, self.whole), k) for p, k in zip(powers, by, strict=True)]
+        return [b.bitcast(p, self.vector) for p in bits]
 
 
 def make_intrinsic(write: Callable[..., None]) -> Any:

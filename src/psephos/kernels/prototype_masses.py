@@ -2,9 +2,9 @@
 
 Row i hears ``sums_il = sum_j G_v(x_i, c_j) weight_jl``, the kernel G of ``prototype_sums``. A fit
 asks for one sum, its logarithm and its derivatives at ever new v and weights; here v and weights
-stay, so prototypes are laid out once: ordered by the sums they speak in and filled up to whole
-vectors, each of which names its sums. A class's prototypes speak in one sum, so a kernel is made
-once and added once.
+stay, so prototypes are laid out once: ordered by the sums they speak in, in whole vectors, each of
+which names its sums. A class's prototypes speak in one sum, so a kernel is made once and added
+once; the few of a class that fill no vector share one with those of others.
 
 Where columns are many and rows short, squares are expanded, ``|x|^2 + |c|^2 - 2 x c``: half the
 work, and an error of about ``1e-16 sqrt(q) (|x|^2 + |c|^2)`` in the exponent, x and c multiplied by
@@ -38,7 +38,7 @@ __all__ = ["Crowds", "Reading", "filled_up", "kernel_sums", "said"]
 
 _Floats = NDArray[np.float64]
 LEAST = 1e-30  # feature weights below are 0: their squares would leave the range of numbers
-_TILE = 4 * ROWS  # rows at a time
+_TILE = 2 * ROWS  # rows at a time
 _CHUNK = 2**12  # rows of a thread's task
 _EXPANDED = 8  # columns from which on squares are expanded
 _LONGEST = 64.0  # |x|^2 + |c|^2 in base 2 up to which they are
@@ -84,27 +84,58 @@ def _vectors(weight: _Floats, length: int) -> tuple[NDArray[np.intp], list[NDArr
     """Order prototypes by the sums they speak in; return (lanes of vectors, sums of each vector).
 
     A lane is a prototype's place, -1 where a vector is filled up. Those that speak nowhere are
-    left out.
+    left out. What is left of those of one sum when whole vectors are taken shares vectors with
+    what is left of other sums.
     """
     speaks = weight != 0.0
     n_sums = speaks.sum(axis=1)
-    key = np.where(n_sums > 1, weight.shape[1], speaks.argmax(axis=1))
-    key[n_sums == 0] = -1
-    order, sums = [np.empty(0, np.intp)], []
-    for kind in np.flatnonzero(np.bincount(key + 1)[1:]).tolist():
-        own = np.flatnonzero(key == kind)
-        own = np.concatenate([own, np.full(-len(own) % length, -1)])
-        order.append(own)
-        if kind < weight.shape[1]:
-            sums += [np.array([kind])] * (len(own) // length)
-        else:
-            together = speaks[own] & (own >= 0)[:, None]
-            by_vector = together.reshape(-1, length, weight.shape[1]).any(axis=1)
-            sums += [np.flatnonzero(s) for s in by_vector]
+    alone = n_sums == 1
+    said = np.where(alone, speaks.argmax(axis=1), -1)
+    own = [np.flatnonzero(said == k) for k in range(weight.shape[1])]
+    turns, shared = _shared([len(some) % length for some in own], length)
+    order, sums = [], []
+    for k, some in enumerate(own):
+        whole = some[: len(some) - len(some) % length].reshape(-1, length)
+        order.append(whole[:, np.arange(length) ^ turns[k]])
+        sums += [np.array([k])] * len(whole)
+    some = np.flatnonzero(n_sums > 1)
+    some = np.concatenate([some, np.full(-len(some) % length, -1)]).reshape(-1, length)
+    order.append(some)
+    sums += [np.flatnonzero(s) for s in (speaks[some] & (some >= 0)[:, :, None]).any(axis=1)]
+    for kinds in shared:
+        lanes = np.full(length, -1)
+        for k in kinds:
+            rest = own[k][len(own[k]) - len(own[k]) % length :]
+            lanes[np.arange(len(rest)) ^ turns[k]] = rest
+        order.append(lanes[None])
+        sums.append(np.array(kinds))
     if len(sums) % 2:
-        order.append(np.full(length, -1))
+        order.append(np.full((1, length), -1))
         sums.append(np.zeros(1, np.intp))
-    return np.concatenate(order).reshape(-1, length), sums
+    return np.concatenate(order), sums
+
+
+def _shared(left: list[int], length: int) -> tuple[list[int], list[list[int]]]:
+    """Return how each sum's lanes are turned, and which sums share each further vector.
+
+    ``left`` lanes of each sum fill no vector. Lanes are added half to half (`sum_lanes`), so a sum
+    stays the same to the bit when it takes lane ``i ^ turn`` for lane i throughout, whatever the
+    turn: with whom it shares a vector is not seen in it.
+    """
+    turns, vectors, taken = [0] * len(left), [], []
+    for k in sorted(range(len(left)), key=lambda k: -left[k]):
+        if left[k] == 0:
+            continue
+        lanes = [sum(1 << (i ^ turn) for i in range(left[k])) for turn in range(length)]
+        fits = ((v, turn) for v, held in enumerate([*taken, 0])
+                for turn in range(length) if not held & lanes[turn])  # fmt: skip
+        v, turns[k] = next(fits)
+        if v == len(vectors):
+            vectors.append([])
+            taken.append(0)
+        vectors[v].append(k)
+        taken[v] |= lanes[turns[k]]
+    return turns, vectors
 
 
 def _lay_out(
@@ -195,11 +226,11 @@ def _hear(
         n_off = 0
         for r in range(here):
             row, norm = who[r], x[(r // ROWS * depth + plain) * ROWS + r % ROWS]
-            for part in range(prior.shape[0]):
-                out[row, part] = prior[part]
             if norm != norm or (expanded and norm > longest):
                 late[n_late + n_off], who[r] = row, -1
                 n_off += 1
+                for part in range(prior.shape[0]):
+                    out[row, part] = prior[part]
         n_late += n_off
         if n_off == here:
             continue
@@ -226,7 +257,8 @@ def _hear(
         for r in range(here):
             if who[r] >= 0:
                 for part in range(parts):
-                    out[who[r], part] += sums[part * size + r]
+                    before = prior[part] if prior.shape[0] else out[who[r], part]
+                    out[who[r], part] = before + sums[part * size + r]
     return n_late
 
 
@@ -240,7 +272,8 @@ def _room(rows: int, columns: int, parts: int, dtype: Any) -> tuple[NDArray[Any]
     if getattr(_kept, "key", None) == key:
         return _kept.room
     width, line = lanes(dtype), 64 // dtype.itemsize
-    sizes = (size * (columns + 2), size * width, parts * size * width // 2, parts * size)
+    n_sums = -(-parts * size // (width // 2)) * (width // 2)  # lanes of as many are added at once
+    sizes = (size * (columns + 2), size * width, n_sums * width // 2, n_sums)
     starts = [0]
     for s in sizes:
         starts.append(starts[-1] + -(-s // line) * line)

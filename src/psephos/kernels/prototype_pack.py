@@ -57,7 +57,7 @@ def aligned(size: int, dtype: Any) -> NDArray[Any]:
     """Zeros from a cache line's start on."""
     item = np.dtype(dtype).itemsize
     flat = np.zeros(size + 64 // item, dtype)
-    skip = (-flat.ctypes.data % 64) // item
+    skip = (-flat.__array_interface__["data"][0] % 64) // item  # .ctypes takes as long as all else
     return flat[skip : skip + size]
 
 
@@ -173,16 +173,18 @@ def _terms(
 def pack_columns(pairs: Pairs, v: _Float, active: NDArray[np.bool_], unit: bool) -> Pack:
     """Lay out the active columns, multiplied by v and ``sqrt(log2(e) / 2)``; by 1 if ``unit``."""
     dtype = pairs.rows.dtype
-    plain = np.flatnonzero(active & ~pairs.is_special)
-    special = np.flatnonzero(active & pairs.is_special)
-    fill = -len(plain) % COLUMNS
-    column = np.concatenate([plain, np.full(fill, -1), special]).astype(np.int64)
+    read = active.nonzero()[0]
+    asked = pairs.is_special[read]
+    plain, special = (read[~asked], read[asked]) if asked.any() else (read, read[:0])
+    n_plain = len(plain) + -len(plain) % COLUMNS
+    column = np.full(n_plain + len(special), -1, np.int64)
+    column[: len(plain)], column[n_plain:] = plain, special
     scale = np.ones(len(column)) if unit else v[column] * math.sqrt(HALF_LOG2E)
-    scale[(column >= 0) & pairs.is_category[column]] = 1.0
-    width = lanes(dtype)
-    n_plain = len(plain) + fill
-    panels = aligned((len(column) + 2) * pairs.columns.shape[1], dtype)
+    if len(special):
+        scale[n_plain:][pairs.is_category[special]] = 1.0
     scale = scale.astype(dtype)
+    width = lanes(dtype)
+    panels = aligned((len(column) + 2) * pairs.columns.shape[1], dtype)
     longest = _fill_panels(pairs.columns, column, scale, n_plain, width, panels)
     return Pack(column, scale, n_plain, panels, longest, *_terms(pairs, v, special, unit))
 

@@ -178,4 +178,5 @@ def plain_say(sums, n, parts, kinds, columns, out):
 def plain_sum_lanes(by_lane, n, out):
     """Do as ``sum_lanes``."""
     half = lanes(by_lane.dtype) // 2
+    n += -n % half
     out[:n] = by_lane[: n * half].reshape(n, half).sum(axis=1)

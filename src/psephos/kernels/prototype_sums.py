@@ -356,11 +356,14 @@ def batch_sums(
 
     small = n_rows * whole * (len(near.column) + 10) < _SMALL
     run_blocks(task, n_tasks, 1 if small else n_jobs)
-    share, spread = by_u.sum(axis=0)
-    by_own_u = -(share - spread / HALF_LOG2E) / u if u > 0.0 else 0.0
+    by_own_u = 0.0
+    if u > 0.0:
+        share, spread = by_u.sum(axis=0)
+        by_own_u = -(share - spread / HALF_LOG2E) / u
     return Sums(
-        float(values.sum()), _by_feature_weight(by_v.sum(axis=0), far, v, entering is None),
-        by_w.sum(axis=0)[: pairs.m], by_own_u, masses[:, 0], masses[:, 1],
+        float(np.add.reduce(values)),
+        _by_feature_weight(np.add.reduce(by_v), far, v, entering is None),
+        np.add.reduce(by_w)[: pairs.m], by_own_u, masses[:, 0], masses[:, 1],
     )  # fmt: skip
 
 

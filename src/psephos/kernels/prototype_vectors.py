@@ -12,7 +12,15 @@ from typing import Any
 import numba
 from llvmlite import ir
 
-from psephos.kernels.prototype_code import COLUMNS, FEW, MANY, ROWS, Code, make_intrinsic
+from psephos.kernels.prototype_code import (
+    COLUMNS,
+    FEW,
+    MANY,
+    ROWS,
+    TURNS,
+    Code,
+    make_intrinsic,
+)
 from psephos.kernels.prototype_plain import (
     plain_add,
     plain_add_special,
@@ -281,16 +289,20 @@ def _slope_targets(c: Code, tile, at, n, t, t_at, label, label_at, w, w_at, by_t
 def _hear(c: Code, tile, at, n, w, w_at, w_too, out, out_at, out_too):
     weights = c.load_one(w, w_at), c.load_one(w, w_too)
 
-    def body(r, _):
-        here, there = c.place(tile, at, c.times(r, 2 * c.length)), c.times(r, c.length)
-        kernels = [c.exp2_minus_short(e) for e in c.load(here)]
-        c.store(kernels, here)
-        for kernel, weight, begin in zip(kernels, weights, (out_at, out_too), strict=True):
-            place = c.place(out, begin, there)
-            c.store_one(c.add(c.load_one(place), c.mul(kernel, weight)), place)
+    def body(i, _):
+        first = c.times(i, TURNS)
+        here, there = c.place(tile, at, c.times(first, 2 * c.length)), c.times(first, c.length)
+        exponents = [e for r in range(TURNS) for e in c.load(here, r * 2 * c.length)]
+        kernels = c.exp2_minus_short(exponents)
+        for r in range(TURNS):
+            pair = kernels[2 * r : 2 * r + 2]
+            c.store(pair, here, r * 2 * c.length)
+            for kernel, weight, begin in zip(pair, weights, (out_at, out_too), strict=True):
+                place = c.place(out, begin, there, r * c.length)
+                c.store_one(c.add(c.load_one(place), c.mul(kernel, weight)), place)
         return []
 
-    c.loop(n, [], body)
+    c.loop(c.b.sdiv(n, ir.Constant(ir.IntType(64), TURNS)), [], body)
 
 
 def _add_heard(c: Code, tile, at, n, w, w_at, out, out_at):
@@ -306,19 +318,25 @@ def _add_heard(c: Code, tile, at, n, w, w_at, out, out_at):
 
 
 def _sum_lanes(c: Code, by_lane, n, out):
-    def body(r, _):
-        c.b.store(c.sum_of(c.load_one(by_lane, c.times(r, c.length))), c.place(out, r))
+    def body(i, _):
+        first = c.times(i, c.length)
+        here = c.place(by_lane, c.times(first, c.length))
+        c.store_one(
+            c.sums_of([c.load_one(here, k * c.length) for k in range(c.length)]), out, first
+        )
         return []
 
-    c.loop(n, [], body)
+    last = ir.Constant(ir.IntType(64), c.length - 1)
+    c.loop(c.b.sdiv(c.b.add(n, last), ir.Constant(ir.IntType(64), c.length)), [], body)
 
 
 def _put_rows(c: Code, rows, rows_at, where, table, p, scaling, q, x, at, plain, factor):
-    double = ir.DoubleType()
-    side = ir.VectorType(double, ROWS)
-    none = ir.Constant(ir.VectorType(ir.IntType(32), ROWS), [0] * ROWS)
+    # Rows go by in vectors of 8 and 4, or 4 and 2: of 12 or 6 LLVM would carry single numbers.
+    double, most = ir.DoubleType(), ROWS * 2 // 3
+    sides = [(0, ir.VectorType(double, most)), (most, ir.VectorType(double, ROWS - most))]
 
-    def alike(value):
+    def alike(side, value):
+        none = ir.Constant(ir.VectorType(ir.IntType(32), side.count), [0] * side.count)
         first = c.b.insert_element(
             ir.Constant(side, ir.Undefined), value, ir.Constant(ir.IntType(32), 0)
         )
@@ -326,29 +344,33 @@ def _put_rows(c: Code, rows, rows_at, where, table, p, scaling, q, x, at, plain,
 
     def put(value, *offsets):
         if c.single:
-            value = c.b.fptrunc(value, ir.VectorType(c.kind, ROWS))
+            value = c.b.fptrunc(value, ir.VectorType(c.kind, value.type.count))
         pointer = c.b.bitcast(c.place(x, at, *offsets), value.type.as_pointer())
         c.b.store(value, pointer, align=c.dtype.itemsize)
 
     own = [c.place(table, c.b.mul(c.b.load(c.place(rows, rows_at, r)), p)) for r in range(ROWS)]
-    factors = alike(factor)
 
     def body(k, sums):
-        column, z = c.b.load(c.place(where, k)), ir.Constant(side, ir.Undefined)
-        for r in range(ROWS):
-            one = c.b.load(c.place(own[r], column))
-            z = c.b.insert_element(z, one, ir.Constant(ir.IntType(32), r))
-        centre, inverse, mean, scale = (
-            alike(c.b.load(c.place(scaling, c.times(q, n), k))) for n in range(4)
-        )
-        z = c.b.fmul(c.b.fsub(z, centre), inverse)
-        z = c.b.fmul(c.b.fsub(z, mean), scale)
-        put(c.b.fmul(z, factors), c.times(k, ROWS))
-        return [c.b.fadd(sums[0], c.b.fmul(z, z))]
+        column = c.b.load(c.place(where, k))
+        numbers = [c.b.load(c.place(scaling, c.times(q, n), k)) for n in range(4)]
+        news = []
+        for (begin, side), old in zip(sides, sums, strict=True):
+            z = ir.Constant(side, ir.Undefined)
+            for r in range(side.count):
+                one = c.b.load(c.place(own[begin + r], column))
+                z = c.b.insert_element(z, one, ir.Constant(ir.IntType(32), r))
+            centre, inverse, mean, scale = (alike(side, number) for number in numbers)
+            z = c.b.fmul(c.b.fsub(z, centre), inverse)
+            z = c.b.fmul(c.b.fsub(z, mean), scale)
+            put(c.b.fmul(z, alike(side, factor)), c.times(k, ROWS), begin)
+            news.append(c.b.fadd(old, c.b.fmul(z, z)))
+        return news
 
-    norm = c.loop(plain, [ir.Constant(side, [0.0] * ROWS)], body)[0]
-    put(norm, c.times(plain, ROWS))
-    put(ir.Constant(side, [1.0] * ROWS), c.times(plain, ROWS), ROWS)
+    zeros = [ir.Constant(side, [0.0] * side.count) for _, side in sides]
+    norms = c.loop(plain, zeros, body)
+    for (begin, side), norm in zip(sides, norms, strict=True):
+        put(norm, c.times(plain, ROWS), begin)
+        put(ir.Constant(side, [1.0] * side.count), c.times(plain, ROWS), ROWS + begin)
 
 
 def _say(c: Code, sums, n, parts, kinds, columns, out):
@@ -399,7 +421,8 @@ add_heard: Any = _pick(_add_heard, plain_heard)
 #: (sums, n, parts, kinds, columns, out): put ``sums (n, parts) @ kinds (parts, columns)`` into
 #: out, each entry summed in one order; the columns fill whole vectors.
 say: Any = _pick(_say, plain_say)
-#: (by_lane, n, out): the sum of each of n vectors.
+#: (by_lane, n, out): the sum of each of n vectors, its lanes added half to half. Both have room
+#: for as many vectors more as fill the last vector of sums.
 sum_lanes: Any = _pick(_sum_lanes, plain_sum_lanes)
 #: (tile, at, n, x, x_at, stride, panel, panel_at, terms, terms_at): one column that needs a
 #: question. ``terms`` holds what it adds where codes differ (negative: a column of numbers, which

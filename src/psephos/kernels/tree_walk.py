@@ -47,7 +47,7 @@ class Nodes(NamedTuple):
 @jit(_nrt=False)
 def rule_branch(rules, r, x, strict, single):
     """Return the branch that rule r names for the value x; -1 if it is missing or unknown."""
-    if np.isnan(x):
+    if x != x:
         return -1
     first = rules.code_ptr[r]
     n_codes = rules.code_ptr[r + 1] - first

@@ -4,6 +4,9 @@ A step down a tree is a chain of loads, each waiting for the one before; eight r
 together keep the processor busy, and the nodes of a tree stay near while a block of rows passes.
 A leaf is its own child, so that rows which have arrived can go on with the rest.
 
+A process that does not find the kernel compiled lets NumPy do its first few rows: compiling takes
+most of a second, and they go to the same leaves.
+
 Missing values take no test. Every column of a block is written twice, with NaN and with minus
 infinity in its place: a node whose missing values go to the first child reads the second copy.
 """
@@ -13,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import jit
+from psephos.kernels._jit import is_compiled, jit
 
 __all__ = ["binary_leaves", "pack_nodes"]
 
@@ -21,6 +24,8 @@ _NODE = np.dtype(
     [("threshold", "f8"), ("read", "i4"), ("other", "i4"), ("first", "i4"), ("codes", "i4")]
 )
 _ROWS, _NUMBERS = 256, 1 << 18  # of a block
+_WAYS, _CALL = 1 << 18, 1 << 10  # down trees before the kernel is compiled; what a call counts for
+_gone = [0]
 
 
 def pack_nodes(
@@ -71,7 +76,7 @@ def _copy(X, start, size, single, block):
             if single:
                 x = np.float64(np.float32(x))
             block[r, 2 * j] = x
-            block[r, 2 * j + 1] = -np.inf if np.isnan(x) else x
+            block[r, 2 * j + 1] = x if x == x else -np.inf
 
 
 @jit(_nrt=False)
@@ -139,11 +144,41 @@ def binary_leaves(
         Values are rounded to float32 first, as by trees that were grown on float32.
     """
     n, q = X.shape
+    if _gone[0] <= _WAYS and not is_compiled(_leaves):
+        _gone[0] += max(n * len(root), _CALL)
+        if _gone[0] <= _WAYS:
+            return _few_leaves(nodes, in_set, np.asarray(X, np.float64), root, single)
     rows = min(_ROWS, max(8, _NUMBERS // max(2 * q, 1)), max(n, 1))
     out = np.empty((n, len(root)), np.intp)
     read = (_frozen(nodes), _frozen(in_set), _frozen(X, np.float64), _frozen(root))
     _leaves(*read, single, np.empty((rows, 2 * max(q, 1))), out)
     return out
+
+
+def _few_leaves(
+    nodes: Any, in_set: NDArray[np.bool_], X: Any, root: NDArray[np.intp], single: bool
+) -> NDArray[np.intp]:
+    """Do what `binary_leaves` says: all rows a step down all trees at a time."""
+    n, q = X.shape
+    at = np.repeat(root[None, :], n, axis=0)
+    if q == 0:
+        return at
+    values = X.astype(np.float32).astype(np.float64) if single else X
+    row = np.arange(n)[:, None]
+    while True:
+        node = nodes[at]
+        x = values[row, node["read"] >> 1]
+        x = np.where(np.isnan(x) & (node["read"] & 1 == 1), -np.inf, x)
+        first = x <= node["threshold"]
+        coded = node["codes"] >= 0
+        if coded.any():
+            first[coded] = (node["read"][coded] & 1) == 1
+            held = coded & (x >= 0.0) & (x < node["threshold"])
+            first[held] = in_set[node["codes"][held] + x[held].astype(np.int64)]
+        below = np.where(first, node["first"], node["other"]).astype(np.intp)
+        if np.array_equal(below, at):
+            return at
+        at = below
 
 
 def _frozen(array: Any, dtype: Any = None) -> Any:

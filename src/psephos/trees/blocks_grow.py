@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from psephos.kernels import newton_hist as kernel
 from psephos.kernels.newton_gain import gain_of, weight_of
 from psephos.trees.blocks_bins import BlockBins
-from psephos.trees.newton import Growth, NewtonTree, prune, whole_scales
+from psephos.trees.newton import Growth, NewtonTree, shrink, whole_scales
 from psephos.trees.quantiles import QuantileSummary
 
 __all__ = ["Holder", "Level", "Objective", "Scales", "boost"]
@@ -147,7 +147,7 @@ class _Growing:
             pen, hist, columns, self.bins.n_bins, self.growth.directions, whole,
             self.scales, (root, node.low, node.high), self.room, None,
         )  # fmt: skip
-        if column < 0 or not loss > _LEAST_LOSS:
+        if column < 0 or not (loss > _LEAST_LOSS and loss >= np.float32(pen.gamma)):
             return -1
         node.column, node.cut, node.missing_left = int(column), int(cut), bool(missing_left)
         node.loss, node.first = loss, len(self.nodes)
@@ -255,7 +255,6 @@ def boost(
     *,
     n_estimators: int,
     learning_rate: float,
-    gamma: float,
 ) -> list[list[NewtonTree]]:
     """Return boosted trees: a list for each round, of a tree for each output.
 
@@ -274,8 +273,6 @@ def boost(
         Rounds.
     learning_rate : float
         Shrinks answers.
-    gamma : float
-        Splits into two leaves that gain less are undone when a tree is complete.
     """
     holder.encode(bins, base)
     rounds: list[list[NewtonTree]] = []
@@ -284,9 +281,8 @@ def boost(
         trees: list[NewtonTree] = []
         for output in range(objective.n_outputs):
             tree, place = _grow(holder, output, n_rows, growth, bins)
-            own = prune(tree, gamma)
-            tree.answer = tree.weight * np.float32(learning_rate)
-            holder.answer(output, tree.answer[own[place]])
+            shrink(tree, learning_rate)
+            holder.answer(output, tree.answer[place])
             trees.append(tree)
         rounds.append(trees)
     return rounds

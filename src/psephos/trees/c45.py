@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.kernels.c45_groups import groups_for
-from psephos.kernels.c45_grow import ALL_CODES, CUT, GROUPED, Nodes, grow, room_for
+from psephos.kernels.c45_grow import ALL_CODES, CUT, GROUPED, Nodes, grow
 from psephos.kernels.c45_prune import Limit, collapse, prune, reached
-from psephos.kernels.c45_prune_old import prune_old
 from psephos.kernels.c45_worth import TIE, Rule, counts_for
 from psephos.trees.tree import SPREAD, Surrogates, Tree
 
@@ -122,8 +121,7 @@ def grow_c45(
     if options.collapse:
         collapse(nodes, options.release == "c45")
     if options.pruning:
-        by = prune_old if options.release == "c45" else prune
-        by(X, y, weight, nodes, options.limit(), options.subtree_raising)
+        prune(X, y, weight, nodes, options.limit(), options.subtree_raising)
     old, child = reached(nodes)
     return _as_tree(_taken(nodes, old)._replace(child=child), n_codes, kept, options)
 
@@ -167,14 +165,11 @@ def _grown(
         options.grouped,
     )  # fmt: skip
     most = max(int(codes.max(initial=0)), 1)
-    grown, used, n_groups = grow(
+    return grow(
         X, y, weight, codes if codes.any() else None, at, order, known, listed, rule, table,
         counts_for(most, n_classes),
         groups_for(most, n_classes) if options.grouped and codes.any() else None,
-        *room_for(X.shape[1], len(X), len(known), n_classes, old),
     )  # fmt: skip
-    nodes = Nodes(*grown)
-    return _taken(nodes._replace(groups=nodes.groups[:n_groups].copy()), slice(used))
 
 
 def _taken(nodes: Nodes, which: Any) -> Nodes:

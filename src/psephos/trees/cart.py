@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.cart_grow import Grown, grow, grown_of, room, settle, tables
+from psephos.kernels.cart_grow import Grown, grow, root_of
 from psephos.kernels.cart_layout import Cart, Rules, keep_rows, sorted_column
-from psephos.kernels.cart_node import describe
 from psephos.kernels.cart_worth import GiniShares, Information, Twoing
 from psephos.kernels.criteria import Gini
 from psephos.trees.cart_best_first import best_first
@@ -154,7 +153,7 @@ def prepare(problem: Problem, presorted: Presorted, compat: bool = False) -> Car
 def root_risk(data: CartData, rows: NDArray[np.int32]) -> float:
     """Return the risk of answering alike for all these rows."""
     counts = np.zeros(max(data.cart.n_classes, 1))
-    return float(describe(data.cart, rows, 0, len(rows), counts)[3])
+    return float(root_of(data.cart, rows, counts)[3])
 
 
 def grow_tree(
@@ -210,11 +209,7 @@ def grow_tree(
         presorted.n_codes if most > 0 else None,
     )
     limit = settings.max_leaf_nodes
-    held: Any = grow(*parts, rules, alpha if limit is None else -np.inf, keys, known, rows.copy(),
-                     *room(cart, rules, len(rows), most),
-                     *tables(cart, rules, len(rows), len(known)))  # fmt: skip
-    grown = grown_of(*held)
+    grown = grow(*parts, rules, alpha if limit is None else -np.inf, keys, known, rows.copy(), most)
     if limit is not None:
         grown = best_first(grown, limit, alpha, regression=cart.n_classes == 0)
-    settle(grown.whole, grown.real)
     return grown

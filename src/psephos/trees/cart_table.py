@@ -155,7 +155,9 @@ def _left_out(
     ends = np.zeros((len(out), len(table.cp)), np.int64)
     stuck = np.zeros(len(out), np.int64)
     part = values(out, columns)
-    run_down(grown, part, place, settings.use_surrogates, _limits(table.cp) * scale, ends, stuck)
+    codes = data.sorted.n_codes if data.sorted.n_codes.any() else None
+    limits = _limits(table.cp) * scale
+    run_down(grown, codes, part, place, settings.use_surrogates, limits, ends, stuck)
     if cart.n_classes == 0:
         return (cart.target[out, None] - grown.real[ends, MEAN]) ** 2, stuck
     answers = grown.whole[ends, CLASS]

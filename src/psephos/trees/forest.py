@@ -17,7 +17,6 @@ from psephos.trees.forest_rows import Draws, Rows
 __all__ = ["Forest", "Nodes", "grow_forest"]
 
 _ROWS = 1 << 13  # rows of a block
-_MOST = 2**31  # the weight of pairs is below
 
 _Floats = NDArray[np.float64]
 
@@ -189,6 +188,7 @@ def grow_forest(
         0 for numbers.
     criterion : {'gini', 'entropy', 'squared_error', 'poisson'}
     rule : Rule
+        Its rows are those of the table, or the copies drawn: what weights count, if they do.
     seeds : ndarray of shape (T,), uint64
         Of the draws of rows; those of columns and cuts follow from it.
     draws : Draws or None
@@ -205,9 +205,10 @@ def grow_forest(
         center = float((rows.mass * rows.y).sum() / rows.mass.sum())
     is_category = np.zeros(len(bins.n_bins), np.bool_)
     is_category[list(bins.categories)] = True
-    table = Table(bins.codes, bins.n_bins, bins.ptr, bins.low, bins.high, is_category)
+    starts = bins.sixteenth() if random else np.empty((0, 16))
+    table = Table(bins.codes, bins.n_bins, bins.ptr, bins.low, bins.high, is_category, starts)
     weight = float(rows.mass.sum() if draws is None else draws.size)
-    whole = weight < _MOST and (draws is not None or bool((rows.mass == rows.mass.round()).all()))
+    whole = draws is not None or rows.counts
 
     def kind() -> Kind:
         return kind_of(m, n_classes, whole, random, bool(bins.categories))
@@ -216,7 +217,12 @@ def grow_forest(
     answers = rows.y.astype(np.uint32 if named else np.float64)
     if n_classes == 0:
         answers = answers - center
-    crit = _criterion(criterion, n_classes, least_share * weight)
+    least = least_share * weight
+    if draws is not None or rows.counts:  # a row is as many as it weighs
+        least = max(least, float(rule.least))
+        lightest = float(max(rule.min_split, 2 * rule.least))
+        rule = rule._replace(min_split=2, least=1, min_weight=lightest)
+    crit = _criterion(criterion, n_classes, least)
     if isinstance(crit, Poisson):  # half the least sum that is not 0: below it, sums are rounding
         each = rows.mass * rows.y if draws is None else rows.y
         crit = crit._replace(nothing=float(each[each > 0].min(initial=np.inf)) / 2.0)

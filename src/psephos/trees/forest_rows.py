@@ -21,7 +21,7 @@ from psephos.trees.bins import Bins
 __all__ = ["Draws", "Rows", "number_of"]
 
 _BLOCK = 1 << 16  # rows
-_MOST_DRAWS = 2**31
+_MOST = 2**31  # rows counted by weights, or drawn, are below
 _MANY = 16  # draws a row above which they are not drawn one by one
 
 _Floats = NDArray[np.float64]
@@ -32,7 +32,8 @@ class Rows:
     """Distinct rows.
 
     Rows of equal codes and answer are one row of added weight, and the rows are in the order of a
-    hash of these: so a row of weight 2 is the row given twice, whatever is drawn by number.
+    hash of these: so a row of weight 2 is the row given twice, whatever is drawn by number. Rows
+    that are to be counted, and whose weights are no counts, stay apart.
 
     Parameters
     ----------
@@ -45,6 +46,10 @@ class Rows:
         Their weights.
     group : ndarray of shape (n,), int64
         Which of them each row of the table is.
+    number : float
+        How many rows these are: the sum of weights that are whole numbers; else those of the table.
+    counts : bool
+        The weights given are whole numbers, below 2^31 together: each is so many rows.
     """
 
     bins: Bins
@@ -52,6 +57,8 @@ class Rows:
     y: NDArray[Any]
     mass: _Floats
     group: NDArray[np.int64]
+    number: float
+    counts: bool
 
     @classmethod
     def of(
@@ -62,8 +69,13 @@ class Rows:
         weight: _Floats,
         max_bins: int,
         n_jobs: int | None,
+        *,
+        counted: bool = False,
     ) -> Self:
-        """Return the distinct rows of a table: see `Bins.of`; `weight` is positive."""
+        """Return the distinct rows of a table: see `Bins.of`; `weight` is positive.
+
+        With `counted`, rows are added up only where weights count them.
+        """
         bins = Bins.of(values, n_codes, weight, max_bins, n_jobs)
         n = len(y)
         numbers = np.ascontiguousarray(y, dtype=np.float64) + 0.0  # -0 is 0
@@ -74,16 +86,20 @@ class Rows:
             row_marks(bins.codes[:, span], marks[span])
 
         run_blocks(mark, -(-n // _BLOCK), n_jobs)
-        order = np.argsort(marks, kind="stable").astype(np.int64)
+        number = number_of(weight, n)
+        counts = _is_whole(weight) and number < _MOST
+        apart = counted and not counts
+        by = np.lexsort((weight, marks)) if apart else np.argsort(marks, kind="stable")
+        order = by.astype(np.int64)
         ranked = marks[order]
-        if (ranked[1:] != ranked[:-1]).all():  # no row is there twice
+        if apart or (ranked[1:] != ranked[:-1]).all():  # no row is there twice
             group = np.empty(n, np.int64)
             group[order] = np.arange(n)
-            return cls(bins, order, y[order], weight[order], group)
+            return cls(bins, order, y[order], weight[order], group, number, counts)
         first, group, mass = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
         m = merge_rows(bins.codes, numbers, weight, order, marks, first, mass, group)
         kept = first[:m].copy()
-        return cls(bins, kept, y[kept], mass[:m].copy(), group)
+        return cls(bins, kept, y[kept], mass[:m].copy(), group, number, counts)
 
     def n_draws(self, max_samples: float | None) -> int:
         """Return how many rows a bootstrap draws.
@@ -99,9 +115,8 @@ class Rows:
         if isinstance(max_samples, int | np.integer):
             draws = int(max_samples)
         else:
-            size = number_of(self.mass, len(self.group))
-            draws = max(1, round(size * (1.0 if max_samples is None else float(max_samples))))
-        if draws >= _MOST_DRAWS:
+            draws = max(1, round(self.number * (1.0 if max_samples is None else max_samples)))
+        if draws >= _MOST:
             raise PsephosError(
                 f"a bootstrap would draw {draws:.3g} rows: whole weights are counts of rows; "
                 "divide them all by one number, or give a smaller max_samples."
@@ -111,7 +126,11 @@ class Rows:
 
 def number_of(weight: _Floats, n: int) -> float:
     """Return how many rows these are: the sum of whole weights, which are counts; else n."""
-    return float(weight.sum()) if (weight == np.round(weight)).all() else float(n)
+    return float(weight.sum()) if _is_whole(weight) else float(n)
+
+
+def _is_whole(weight: _Floats) -> bool:
+    return bool((weight == np.round(weight)).all())
 
 
 class Draws:

@@ -108,7 +108,8 @@ class SquaresGrower:
         total = mass.sum()
         # Half a row leaves nothing out, and spares the growers cuts with nothing on one side.
         least = max(held.min_leaf / self.unit, held.min_leaf_share * total, mass.min() / 2.0)
-        growth = Growth(Penalty(0.0, 0.0, 0.0, least), self.max_depth, self.directions)
+        free = Penalty(0.0, 0.0, 0.0, least, centred=True)
+        growth = Growth(free, self.max_depth, self.directions)
         largest = (np.abs(residual) * np.sqrt(self.weight))[draws.rows].max()
         # Growers refuse gains below an absolute 1e-6: residuals are brought to one size.
         scale = 2.0 ** min(_SIZE - np.floor(np.log2(max(largest, _TINY))), _MOST)

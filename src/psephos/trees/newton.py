@@ -7,10 +7,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._errors import PsephosError
 from psephos.kernels.newton_exact import descend, sizes_of
 from psephos.kernels.newton_gain import Penalty, weigh
 
-__all__ = ["Draws", "Found", "Growth", "NewtonTree", "drawn", "prune", "whole_scales"]
+__all__ = ["Draws", "Found", "Growth", "NewtonTree", "drawn", "prune", "shrink", "whole_scales"]
 
 _Whole = NDArray[np.intp]
 _Singles = NDArray[np.float32]
@@ -31,8 +32,6 @@ class Growth:
         None: as many as the depth allows.
     best_first : bool, default=False
         The leaf that gains most is split first; else those of one level before those of the next.
-    gamma : float, default=0.0
-        Where the order matters, the least gain of a split; else `prune` is for that.
     """
 
     penalty: Penalty
@@ -40,7 +39,6 @@ class Growth:
     directions: NDArray[np.int64]
     max_leaves: int | None = None
     best_first: bool = False
-    gamma: float = 0.0
 
     @property
     def by_level(self) -> bool:
@@ -272,6 +270,23 @@ def prune(tree: NewtonTree, gamma: float) -> _Whole:
         own[tree.first[node] : tree.first[node] + 2] = own[node]
         tree.sets.pop(node, None)
     return own
+
+
+def shrink(tree: NewtonTree, learning_rate: float) -> None:
+    """Set what the nodes say as leaves.
+
+    Raises
+    ------
+    PsephosError
+        If that is beyond float32.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        tree.answer = tree.weight * np.float32(learning_rate)
+    if not np.isfinite(tree.answer).all():
+        raise PsephosError(
+            f"learning_rate={learning_rate}: what a leaf says is beyond float32. Give a smaller "
+            "one; above 2 boosting seldom converges."
+        )
 
 
 def whole_scales(

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.trees.newton import Draws, Growth, NewtonTree, prune
+from psephos.trees.newton import Draws, Growth, NewtonTree, prune, shrink
 from psephos.trees.newton_approx import proposer
 from psephos.trees.newton_exact import grow_exact, sort_table
 from psephos.trees.newton_hist import bin_table, grow_binned
@@ -14,7 +14,8 @@ from psephos.trees.newton_hist import bin_table, grow_binned
 __all__ = ["grower"]
 
 _Singles = NDArray[np.float32]
-Search = Callable[[NDArray[Any], Growth, Draws], tuple[NewtonTree, NDArray[np.intp]]]
+_Whole = NDArray[np.intp]
+Search = Callable[[NDArray[Any], Growth, Draws], tuple[NewtonTree, _Whole]]
 Grower = Callable[[NDArray[Any], Growth, Draws], tuple[NewtonTree, _Singles]]
 
 
@@ -40,9 +41,8 @@ def grower(
 
     def grow(gh: NDArray[Any], growth: Growth, draws: Draws) -> tuple[NewtonTree, _Singles]:
         tree, position = search(gh, growth, draws)
-        own = prune(tree, model.gamma)
-        tree.answer = tree.weight * np.float32(model.learning_rate)
-        return tree, tree.answer[own[position]]
+        shrink(tree, model.learning_rate)
+        return tree, tree.answer[position]
 
     return grow
 
@@ -53,11 +53,17 @@ def _search(
     n_codes: Mapping[int, int],
     weight: NDArray[np.float64] | None,
 ) -> Search:
-    """Return what grows a tree that is not pruned, and the leaf of each row."""
+    """Return what grows a tree, and finds the leaf of each row."""
     jobs = model.n_jobs
     if model.tree_method == "exact" or (model.tree_method, model.proposal) == ("approx", "local"):
         table = sort_table(values, n_codes, jobs)
-        return lambda gh, growth, draws: grow_exact(table, gh, growth, draws, jobs)
+
+        def grow(gh: NDArray[Any], growth: Growth, draws: Draws) -> tuple[NewtonTree, _Whole]:
+            tree, position = grow_exact(table, gh, growth, draws, jobs)
+            own = prune(tree, model.gamma)
+            return tree, own[position]
+
+        return grow
     if model.tree_method == "approx":
         bins = proposer(values, n_codes, model.max_bin, jobs)
         return lambda gh, growth, draws: grow_binned(bins(gh, draws), gh, growth, draws)

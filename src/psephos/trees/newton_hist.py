@@ -83,7 +83,8 @@ def edges(low: NDArray[Any], high: NDArray[Any], n_bins: NDArray[np.int64]) -> _
     cuts[:, :-1] = np.where(middle <= high[:, :-1], low[:, 1:], middle)
     for j in np.flatnonzero(n_bins > 0):
         last = np.float32(high[j, n_bins[j] - 1])
-        cuts[j, n_bins[j] - 1] = last + (abs(last) + np.float32(1e-6))
+        with np.errstate(over="ignore"):  # infinity is above all values, too
+            cuts[j, n_bins[j] - 1] = last + (abs(last) + np.float32(1e-6))
     return cuts
 
 
@@ -110,7 +111,7 @@ def grow_binned(
     scale = whole_scales(gh, draws.rows, growth.penalty)
     packed = np.empty(n, np.int64)
     pack(gh, np.zeros(n, np.uint16), 1, *scale, packed)
-    nodes = np.empty((capacity, 6), np.int64), np.empty((capacity, 3), np.float32)
+    nodes = np.zeros((capacity, 6), np.int64), np.zeros((capacity, 3), np.float32)
     luts = np.zeros((capacity if table.categories else 0, BINS), np.uint8)
     room = (np.empty(BINS, np.int64), np.empty(BINS)) if table.categories else None
     width = table.blocks.shape[0] * WIDTH
@@ -126,7 +127,7 @@ def grow_binned(
     else:
         held = min(leaves + 1, max(3, _HELD // (width * BINS)))
         hists, waiting = np.empty((held, width, BINS), np.int64), _waiting(capacity, held)
-        limits = depth, leaves, growth.best_first, np.float32(growth.gamma)
+        limits = depth, leaves, growth.best_first
         count = grow_best(*start, *drawn, limits, *work, hists, *scratch, own, waiting, nodes)
     sums, weight = np.empty((count, 2)), np.empty(count, np.float32)
     position = np.empty(n, np.intp)

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.special
 from numpy.typing import NDArray
 
+from psephos.kernels.vote_shares import shares_of
 from psephos.vote.codec import register
 from psephos.vote.part import check
 from psephos.vote.target import RegressionTarget, Target
@@ -66,8 +67,7 @@ class Readout:
             if k == 2:
                 up = np.minimum(np.maximum((1.0 + score[:, 0]) / 2.0, 0.0), 1.0)  # sums round
                 return _both(up)
-            shares = np.maximum(((k - 1) * score + 1.0) / k, 0.0)
-            return shares / shares.sum(axis=1, keepdims=True)
+            return shares_of(score)
         if k == 2:
             return _both(_special.expit(self.slope * score[:, 0]))
         return _special.softmax(self.slope * score, axis=1)

@@ -97,14 +97,19 @@ class Vote:
     def _selected(self) -> "Vote":
         return self.select(self.columns)
 
-    def _blocks(self, X: Any) -> Iterator[tuple[slice, _Floats]]:
-        """Yield rows in blocks, only the columns that are read, dense float64."""
+    def _reads_in_place(self, X: Any) -> bool:
+        """Whether rows are looked at where they lie: prototypes pick their columns themselves."""
+        lies = type(X) is np.ndarray and X.dtype == np.float64 and X.flags.c_contiguous
+        return lies and prototypes_of(self.voters, self.weighting) is not None
+
+    def _blocks(self, X: Any, in_place: bool) -> Iterator[tuple[slice, _Floats]]:
+        """Yield rows in blocks, dense float64, only the columns that are read unless in place."""
         rows = X.shape[0]
         direct = prototypes_of(self.voters, self.weighting) is not None
         held = 1 if direct else self.n_voters  # weights a row
         size = max(1, min(8192, _BLOCK // max(1, held * self.target.n_outputs)))
         read: Any = X[:, self.columns].tocsr() if sparse.issparse(X) else X
-        columns = slice(None) if sparse.issparse(X) else self.columns
+        columns = slice(None) if in_place or sparse.issparse(X) else self.columns
         for start in range(0, rows, size):
             part = slice(start, min(start + size, rows))
             yield part, _dense(read[part][:, columns])
@@ -125,9 +130,10 @@ class Vote:
         """Return F, shape (n, K), and the raw mass, shape (n,), in one pass."""
         score = np.empty((X.shape[0], self.target.n_outputs))
         mass = np.empty(X.shape[0])
-        compact = self._compact
-        for part, read in self._blocks(X):
-            total, size, log_scale = heard(compact.voters, compact.weighting, read)
+        in_place = self._reads_in_place(X)
+        reader = self if in_place else self._compact
+        for part, read in self._blocks(X, in_place):
+            total, size, log_scale = heard(reader.voters, reader.weighting, read)
             mass[part] = size
             if log_scale is not None:
                 with np.errstate(over="ignore"):

@@ -215,6 +215,27 @@ def test_units_do_not_matter(loss):
         assert_allclose(model.predict(X) / unit, plain.predict(X), rtol=1e-12)
 
 
+@pytest.mark.parametrize("far", [1e4, 1e7])
+def test_cuts_are_found_far_from_zero(far):
+    X, y = table(400)
+    y += far * (X[:, 4] > 0) - far * (X[:, 5] > 0.5)
+    params = {"n_estimators": 1, "learning_rate": 1.0, "max_depth": 5, "min_samples_leaf": 10}
+    ours = GradientBoostingRegressor(**params).fit(X, y)
+    theirs = TheirRegressor(**params, random_state=0).fit(X, y)
+    assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-13, atol=1e-13 * far)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_middles_beyond_float32_are_found(method, sign):
+    X, y = table(100)
+    X = sign * np.where(X[:, :2] > 0, 3.2e38, 2.2e38)
+    X[:9, 0] = np.nan
+    y = (X[:, 0] > sign * 2.7e38) + 0.0
+    model = GradientBoostingRegressor(tree_method=method, n_estimators=1, learning_rate=1.0)
+    assert_allclose(model.fit(X, y).predict(X), y, atol=1e-12)
+
+
 def test_equal_residuals_are_not_divided():
     rng = np.random.default_rng(0)
     X, w = rng.standard_normal((500, 4)), rng.random(500)
@@ -278,6 +299,8 @@ def test_errors_name_what_is_wrong():
         GradientBoostingClassifier(loss="exponential").fit(X, classes(y, 3))
     with pytest.raises(PsephosError, match="y has a number of 1e\\+150 or more"):
         GradientBoostingRegressor().fit(X, y * 1e151)
+    with pytest.raises(PsephosError, match=r"learning_rate=1e\+300: after round 1 the loss"):
+        GradientBoostingRegressor(learning_rate=1e300).fit(X, y)
     with pytest.raises(PsephosError, match="beyond float32's range in row 3"):
         GradientBoostingRegressor().fit(np.where(np.arange(60)[:, None] == 3, 1e39, X), y)
 

@@ -206,6 +206,13 @@ def test_wide_and_tiny_tables(method):
     assert_allclose(flat.predict_proba(np.ones((1, 2))), 0.5)
 
 
+@pytest.mark.parametrize("rate", [1e39, 3e38])
+def test_answers_beyond_float32_are_refused(rate):
+    X, number = table(60)
+    with pytest.raises(PsephosError, match=r"learning_rate=.*what a leaf says is beyond float32"):
+        numbers("hist", learning_rate=rate).fit(X, number)
+
+
 def test_numbers_beyond_float32_are_refused_by_name():
     X, number = table()
     X[4, 2] = 1e300

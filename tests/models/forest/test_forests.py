@@ -343,3 +343,34 @@ def test_numbers_without_squares(random_seed):
     model = RandomForestClassifier(3, bootstrap=False, random_state=0)
     heavy = model.fit(X, y, sample_weight=np.full(60, 1e160)).predict_proba(X)
     assert_allclose(heavy, model.fit(X, y).predict_proba(X))
+
+
+@pytest.mark.parametrize("bootstrap", [True, False])
+@pytest.mark.parametrize("cls", GROWN)
+def test_limits_count_equal_rows_one_by_one(cls, bootstrap, random_seed):
+    rng = np.random.default_rng(random_seed)
+    X = rng.integers(0, 2, (600, 2)).astype(float)
+    y = np.where(rng.random(600) < 0.1, 1 - X[:, 0], X[:, 0]).astype(int)
+    limits = {"min_samples_leaf": 20, "min_samples_split": 0.1, "max_features": None}
+    model = fitted(cls, X, y, bootstrap=bootstrap, **limits)
+    assert (np.round(model.predict(X)) == y).mean() > 0.85
+    weight = rng.integers(1, 4, 600)
+    every = rng.permutation(np.repeat(np.arange(600), weight))
+    one = cls(5, bootstrap=bootstrap, random_state=0, **limits).fit(X, y, sample_weight=weight)
+    two = cls(5, bootstrap=bootstrap, random_state=0, **limits).fit(X[every], y[every])
+    assert_array_equal(one.vote_.voters.threshold, two.vote_.voters.threshold)
+    assert_allclose(answers(one, X), answers(two, X))
+    real, again = rng.uniform(0.5, 2.0, 600), rng.permutation(600)
+    one.fit(X, y, sample_weight=real)
+    two.fit(X[again], y[again], sample_weight=real[again])
+    assert len(one.vote_.voters.feature) > 5
+    assert_allclose(answers(one, X), answers(two, X))
+
+
+@pytest.mark.parametrize("cls", GROWN)
+def test_no_leaf_is_smaller_than_its_limit(cls):
+    X, y = for_kind(cls)
+    X = np.round(X, 1)
+    model = fitted(cls, X, y, bootstrap=False, min_samples_leaf=12, n_estimators=3)
+    for t in range(3):
+        assert np.unique(model.vote_.voters.leaves(X)[:, t], return_counts=True)[1].min() >= 12

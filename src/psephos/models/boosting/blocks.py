@@ -227,7 +227,7 @@ def _fit(
         )
     rounds = boost(
         holder, learnt.objective, n_rows, bins, learnt.base, limits,
-        n_estimators=model.n_estimators, learning_rate=model.learning_rate, gamma=model.gamma,
+        n_estimators=model.n_estimators, learning_rate=model.learning_rate,
     )  # fmt: skip
     boosted: Any = SimpleNamespace(
         values=range(n_features),

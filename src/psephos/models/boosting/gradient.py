@@ -137,9 +137,9 @@ class GradientBoostingClassifier(VoteClassifier):
     -----
     Predictions are scikit-learn's but where gains tie to seven digits (they are float32 here): the
     lowest column wins here, a drawn one there, and where few rows are left, cuts of different
-    columns often divide them alike. For the same reason cuts are lost in nodes whose mean residual
-    is thousands of times their spread, as a single tree at `learning_rate` near 1 may have; in
-    later rounds the residuals of such nodes are small. Weights make a second difference:
+    columns often divide them alike. Gains are of residuals less their node's mean. To 'hist' a
+    residual is a whole number of 2^-30 of the sum of all sizes: in nodes whose spread is near that
+    unit, cuts are lost. Weights make a second difference:
     `min_samples_leaf` and `min_samples_split` count rows there, whatever they weigh. Missing values
     go to the better side of each split. A zero of a sparse table is a value.
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._errors import PsephosError
 from psephos._input import Context
 from psephos.models.boosting.gradient_leaves import GradientLoss, Leaves
 from psephos.models.boosting.newton_fit import Round, hold_out_rows, vote_of
@@ -67,7 +68,13 @@ class _Boosting:
         margin = np.repeat(self.base[None], len(held.y), axis=0) if held is not None else None
         latest = np.full(model.n_iter_no_change or 1, np.inf)
         for t in range(model.n_estimators):
-            trees = self._round(t)
+            with np.errstate(over="ignore", invalid="ignore"):
+                trees = self._round(t)
+            if not np.isfinite(self.scores[-1]):
+                raise PsephosError(
+                    f"learning_rate={model.learning_rate}: after round {t + 1} the loss is beyond "
+                    "float64. Give a smaller one; above 2 boosting seldom converges."
+                )
             if held is None or rest is None or margin is None:
                 continue
             for c, tree in enumerate(trees):

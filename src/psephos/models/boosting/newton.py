@@ -63,14 +63,15 @@ class NewtonBoostingClassifier(VoteClassifier):
     grow_policy : {'depthwise', 'lossguide'}, default='depthwise'
         Which leaf is split next, while there may be more of them: 'depthwise' one of the least
         depth, 'lossguide' the one that gains most. The same trees where `max_leaves` does not
-        bind and `gamma` is 0. Not for 'exact', nor for local proposals.
+        bind. Not for 'exact', nor for local proposals.
     reg_lambda : float, default=1.0
         Cost of squared weights.
     reg_alpha : float, default=0.0
         Cost of absolute weights.
     gamma : float, default=0.0
-        Splits of two leaves that gain less are undone when the tree is complete. With
-        `max_leaves` or 'lossguide' they are not made: a leaf that gains less is not split.
+        Least gain of a split. 'hist' and 'approx' make no other; 'exact' and local proposals
+        undo, when the tree is complete, splits into two leaves that gain less: a weak split
+        above a strong one then stays. XGBoost does the same.
     min_child_weight : float, default=1.0
         Least sum of hessians on either side.
     max_delta_step : float, default=0.0

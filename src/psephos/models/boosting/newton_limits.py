@@ -66,7 +66,6 @@ def growth(model: Any, signs: NDArray[np.int64], n_rows: int) -> Growth:
         signs,
         model.max_leaves,
         model.grow_policy == "lossguide",
-        model.gamma,
     )
 
 
@@ -78,6 +77,7 @@ def penalty(model: Any) -> Penalty:
         *(float(np.float32(v)) for v in numbers),
         constrained=model.monotone_constraints is not None,
         share=1.0 / model.max_bin if local else 0.0,
+        gamma=float(np.float32(model.gamma)),
     )
 
 

@@ -108,14 +108,17 @@ def fit_forest(
         refuse_huge(labels.y)
     if not model.bootstrap:  # whole weights are counts there
         weight = np.ldexp(weight, -power_of_weights(weight))
-    rows = Rows.of(table.values, table.n_codes, labels.y, weight, model.max_bins, model.n_jobs)
+    given = (table.values, table.n_codes, labels.y, weight, model.max_bins, model.n_jobs)
+    limited = model.min_samples_split != 2 or model.min_samples_leaf != 1
+    rows = Rows.of(*given, counted=limited and not model.bootstrap)
     seeds = np.array(
         [context.generator(t).integers(2**64, dtype=np.uint64) for t in range(model.n_estimators)]
     )
     size = rows.n_draws(model.max_samples) if model.bootstrap else 0
     memory = ForestMemory(np.empty(0), seeds, rows.mass, size)
     criterion = "entropy" if model.criterion == "log_loss" else model.criterion
-    rule = _rule(model, len(rows.mass), table.values.shape[1])
+    number = size or (rows.number if rows.counts else len(labels.y))
+    rule = _rule(model, number, table.values.shape[1])
     grown = (rows, n_classes, criterion, rule, seeds, memory.draws, model.n_jobs)
     forest = grow_forest(*grown, float(model.min_weight_fraction_leaf), random)
     voters = tree_voters(forest, labels.target, table.values.shape[1])
@@ -126,8 +129,8 @@ def fit_forest(
     return Vote(voters, uniform, readout, labels.target), extras
 
 
-def _rule(model: Any, n: int, p: int) -> Rule:
-    """Return the rule of growth that a model's parameters ask for."""
+def _rule(model: Any, n: float, p: int) -> Rule:
+    """Return the rule of growth that a model's parameters ask for; a tree has n rows."""
     split, leaf = model.min_samples_split, model.min_samples_leaf
     wanted = model.max_features
     if wanted in ("sqrt", "log2"):

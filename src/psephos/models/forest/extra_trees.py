@@ -40,10 +40,9 @@ class ExtraTreesClassifier(Grown, VoteClassifier):
     max_depth : int, default=None
         Most cuts above a leaf; None is no limit.
     min_samples_split : int or float, default=2
-        Least rows of a node that is cut; below 1 a share of the distinct rows.
+        Least rows of a node that is cut; below 1 a share of a tree's rows.
     min_samples_leaf : int or float, default=1
-        Least rows on either side of a cut; below 1 a share of the distinct rows. Equal rows count
-        as one.
+        Least rows on either side of a cut; below 1 a share of a tree's rows.
     min_weight_fraction_leaf : float, default=0.0
         Least share of a tree's weight on either side of a cut.
     max_features : int, float, {'sqrt', 'log2'} or None, default='sqrt'

@@ -44,10 +44,10 @@ class RandomForestClassifier(Grown, VoteClassifier):
     max_depth : int, default=None
         Most cuts above a leaf; None is no limit.
     min_samples_split : int or float, default=2
-        Least rows of a node that is cut; below 1 a share of the distinct rows.
+        Least rows of a node that is cut; below 1 a share of a tree's rows.
     min_samples_leaf : int or float, default=1
-        Least rows on either side of a cut; below 1 a share of the distinct rows. Equal rows count
-        as one, however often they were drawn: see Notes.
+        Least rows on either side of a cut; below 1 a share of a tree's rows. What is drawn
+        twice is two rows: see Notes.
     min_weight_fraction_leaf : float, default=0.0
         Least share of a tree's weight on either side of a cut.
     max_features : int, float, {'sqrt', 'log2'} or None, default='sqrt'
@@ -105,8 +105,8 @@ class RandomForestClassifier(Grown, VoteClassifier):
     *Weights* say how often a row is drawn; if all are whole numbers they are counts, and a tree
     draws as many rows as their sum, else as many as there are rows. Rows of equal bins and label
     are one row of added weight, drawn by their content and not by their place: weight 2 is the row
-    given twice. `min_samples_split` and `min_samples_leaf` count such rows, too: where columns take
-    few values they stop a tree soon, and `min_weight_fraction_leaf` is the limit to use.
+    given twice. `min_samples_split` and `min_samples_leaf` count the draws of a bootstrap, copies
+    included; without one they count whole weights, and of other weights every row once.
 
     *Three importances.* `impurity_importance_` is read off the training rows: it prefers columns
     of many values, which have more cuts to choose from, and is positive for columns of noise.

@@ -191,9 +191,8 @@ class BatchObjective:
 
 
 def _penalty(x: _Float, strength: float, share: float) -> tuple[float, _Float]:
-    value = strength * (
-        0.5 * (1.0 - share) * float(np.einsum("i,i", x, x)) + share * float(x.sum())
-    )
+    squares = 0.0 if share == 1.0 else float(np.einsum("i,i", x, x))
+    value = strength * (0.5 * (1.0 - share) * squares + share * float(x.sum()))
     return value, strength * ((1.0 - share) * x + share)
 
 

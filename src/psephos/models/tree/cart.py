@@ -116,8 +116,8 @@ class CARTClassifier(CartReadings, VoteClassifier):
     Values below a threshold, not at it, are on one side. A row that lacks every column is left
     out of the training. Categories: for two classes, the nested subsets in order of their shares;
     for more all subsets of up to 12 categories of a node, and beyond that the nested subsets in
-    order of their first principal component, which may miss the best. Cuts of equal worth: the
-    lowest.
+    order of their first principal component, which may miss the best. So may the nested subsets of
+    two classes if min_samples_leaf forbids some of them. Cuts of equal worth: the lowest.
 
     If every sample weight is a whole number, a row of weight w counts as w rows wherever rows are
     counted, so weight 2 is the row twice; otherwise, as in rpart, each row counts once.
@@ -258,7 +258,8 @@ class CARTRegressor(CartReadings, VoteRegressor):
     rpart_compat : bool, default=False
         Agree with rpart 4.1.19 where it is wrong too: see `CARTClassifier`.
     categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
-        Columns whose values are categories; they are put in order of their means.
+        Columns whose values are categories; they are put in order of their means, of which one cut
+        is the best of all sets if min_samples_leaf forbids none.
     n_jobs : int, default=None
         Threads of the cross-validation; the result does not depend on it.
     random_state : int, RandomState or None, default=None
