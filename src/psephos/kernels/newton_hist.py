@@ -198,7 +198,8 @@ def best_split(pen, hist, columns, n_bins, direction, whole, scale, bounds, sums
         missing = whole - total
         known = sums[:size]
         if hits(
-            pen, known, missing != 0, missing, whole, 0, False, bounds[0], best[0], scale[0], scale[1]
+            pen, known, missing != 0, missing, whole, 0, False, bounds[0], best[0],
+            scale[0], scale[1],
         ):  # fmt: skip
             best = _numeric_split(pen, known, missing, whole, scale, here, j, best)
     return best
