@@ -143,6 +143,15 @@ def test_what_does_not_declare_is_sorted():
     assert model().fit(pool, y).schema_.levels == {0: ("blue", "green", "grey", "red")}
 
 
+def test_dictionaries_too_large_to_be_joined():
+    words = [[f"{part}{i}" for i in range(100)] for part in "ab"]
+    codes = pa.array(range(100), pa.int8())  # names 127 at most
+    parts = [pa.DictionaryArray.from_arrays(codes, some) for some in words]
+    column = pd.arrays.ArrowExtensionArray(pa.chunked_array(parts))
+    fitted = model().fit(pd.DataFrame({"word": column}), np.arange(200) % 3 > 1)
+    assert fitted.schema_.levels == {0: (*words[0], *words[1])}
+
+
 @pytest.mark.parametrize(
     "make",
     [

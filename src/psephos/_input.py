@@ -262,8 +262,8 @@ def _declared(X: Any, j: int) -> tuple[Any, ...] | None:
         words = column.cat.get_categories().to_list()
     except AttributeError:  # an Arrow dictionary in a pandas frame, perhaps in parts
         whole: Any = column.to_arrow()
-        whole = whole.combine_chunks() if hasattr(whole, "combine_chunks") else whole
-        words = whole.dictionary.to_pylist()
+        parts = getattr(whole, "chunks", [whole])
+        words = [word for part in parts for word in part.dictionary.to_pylist()]
     return tuple(_plain(_objects(words)))
 
 

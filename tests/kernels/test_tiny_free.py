@@ -85,3 +85,21 @@ def test_machines_of_more_free_rows_than_a_factorisation_holds():
     level = smo(K, lo, hi, n, 1e-6, beta, f, up, low, free_room(n))
     assert_allclose(beta, y, atol=1e-6)
     assert abs(level) < 1e-6
+
+
+@pytest.mark.parametrize("noise", [0.1, 0.3])
+def test_many_free_rows_and_a_large_C_are_solved_too(noise):
+    """Most rows are free on the way, so that Newton steps are dear or impossible."""
+    rng = np.random.default_rng(0)
+    n, cap = 1000, 1000.0
+    Z = rng.normal(size=(n, 2))
+    y = np.where((Z[:, 0] * Z[:, 1] > 0) ^ (rng.random(n) < noise), 1.0, -1.0)
+    K = np.exp(-0.5 * ((Z[:, None] - Z[None]) ** 2).sum(axis=2))
+    lo, hi = np.minimum(0, cap * y), np.maximum(0, cap * y)
+    beta, up, low = np.zeros((3, n))
+    f = y.copy()
+    smo(K, lo, hi, n, 1e-3, beta, f, up, low, free_room(n))
+    gradient = y - K @ beta
+    violation = gradient[beta < hi].max() - gradient[beta > lo].min()
+    assert violation < 2e-3
+    assert_allclose(beta.sum(), 0.0, atol=1e-9 * cap)

@@ -309,6 +309,11 @@ def test_rows_are_read_where_they_lie_or_from_a_copy_alike(n_classes):
         assert_array_equal(found.score(other), score)
         assert_array_equal(found.mass(other), mass)
     assert_array_equal(found.select(found.columns).score(X[:, found.columns]), score)
+    frozen = X.copy()
+    frozen.flags.writeable = False
+    assert_array_equal(found.score(frozen), score)
+    with pytest.raises(IndexError):  # nothing is read beyond a row
+        found.score(np.ascontiguousarray(X[:, :1]))
 
 
 @pytest.mark.parametrize("n_classes", KINDS)

@@ -4,9 +4,10 @@ The dual problem is solved by sequential minimal optimisation on the pair of row
 optimality most (Fan, Chen & Lin, "Working set selection using second order information for
 training support vector machines", JMLR 6, 2005, WSS 1), with Newton steps on the free rows
 between: pairs find which rows are free, one sweep each, and Newton steps spare the slow end of the
-descent, for which WSS 2's second sweep is made. In the variables ``beta_i = y_i alpha_i`` signs
-disappear: maximise ``y' beta - beta' K beta / 2`` with ``sum beta = 0`` and beta_i between
-``min(0, y_i C_i)`` and ``max(0, y_i C_i)``; its gradient is ``f = y - K beta``.
+descent, for which WSS 2's second sweep is made. Where hundreds of rows are free and a step is
+dear, WSS 2 it is. In the variables ``beta_i = y_i alpha_i`` signs disappear: maximise ``y' beta -
+beta' K beta / 2`` with ``sum beta = 0`` and beta_i between ``min(0, y_i C_i)`` and ``max(0, y_i
+C_i)``; its gradient is ``f = y - K beta``.
 """
 
 from typing import NamedTuple
@@ -26,6 +27,7 @@ _LIMIT = 100_000  # pairs moved; a thousand suffices for a few hundred rows
 _FAR = 1e300  # added to the gradient of a row that cannot move that way
 _SIGN = 2**63 - 1
 _PAIRS = 4  # pairs moved at least between Newton steps
+_DEAR = 64.0  # sweeps that a Newton step may cost; above, pairs are chosen by their gain
 _STEPS = 3  # Newton steps at most in a row, each but the last ended by a bound
 
 
@@ -82,6 +84,7 @@ def smo(K, lo, hi, wide, tol, beta, f, up, low, free):
     highest = lowest = 0.0
     swept = cost = 0.0
     pairs = 0
+    by_gain = False
     for count in range(_LIMIT):
         # The place of a row travels in the lowest bits of its gradient: the greatest integer
         # names both, and extremes of integers vectorise.
@@ -106,6 +109,10 @@ def smo(K, lo, hi, wide, tol, beta, f, up, low, free):
         pairs += 1
         if swept >= cost and pairs >= _PAIRS:
             cost = newton_cost(lo, hi, beta, wide)
+            by_gain = cost == 0.0 or cost > _DEAR * wide
+            if cost == 0.0:  # none is possible: ask again later
+                swept = 0.0
+                cost = _DEAR * wide
             if 0.0 < cost <= swept:
                 again = True
                 tries = 0
@@ -118,6 +125,14 @@ def smo(K, lo, hi, wide, tol, beta, f, up, low, free):
                 swept = step = 0.0
                 pairs = 0
                 continue
+        if by_gain:
+            most = np.int64(0)
+            for t in range(wide):
+                b = max(highest - (f[t] - low[t]), 0.0)
+                bits = to_bits(b * b / max(2.0 - 2.0 * K[i, t], 1e-12))
+                most = max(most, (bits & ~places) | t)
+            j = most & places
+            lowest = f[j]
         step = (highest - lowest) / max(2.0 - 2.0 * K[i, j], 1e-12)
         room_i = hi[i] - beta[i]
         room_j = beta[j] - lo[j]

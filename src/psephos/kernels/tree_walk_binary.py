@@ -163,7 +163,8 @@ def _few_leaves(
     at = np.repeat(root[None, :], n, axis=0)
     if q == 0:
         return at
-    values = X.astype(np.float32).astype(np.float64) if single else X
+    with np.errstate(over="ignore"):  # as the kernel, which does not warn
+        values = X.astype(np.float32).astype(np.float64) if single else X
     row = np.arange(n)[:, None]
     while True:
         node = nodes[at]

@@ -99,8 +99,10 @@ class Vote:
 
     def _reads_in_place(self, X: Any) -> bool:
         """Whether rows are looked at where they lie: prototypes pick their columns themselves."""
-        lies = type(X) is np.ndarray and X.dtype == np.float64 and X.flags.c_contiguous
-        return lies and prototypes_of(self.voters, self.weighting) is not None
+        lies = type(X) is np.ndarray and X.dtype == np.float64 and X.flags.carray
+        if not lies or X.shape[1:] != (self.n_features,):
+            return False
+        return prototypes_of(self.voters, self.weighting) is not None
 
     def _blocks(self, X: Any, in_place: bool) -> Iterator[tuple[slice, _Floats]]:
         """Yield rows in blocks, dense float64, only the columns that are read unless in place."""

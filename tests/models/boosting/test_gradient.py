@@ -225,6 +225,29 @@ def test_cuts_are_found_far_from_zero(far):
     assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-13, atol=1e-13 * far)
 
 
+@pytest.mark.parametrize(("method", "far"), [("exact", 1e9), ("hist", 1e8)])
+def test_one_row_far_away_hides_no_cut(method, far):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 2))
+    y = X[:, 0] + 0.3 * rng.standard_normal(300)
+    y[7] = far
+    model = GradientBoostingRegressor(
+        tree_method=method, n_estimators=1, learning_rate=1.0, max_depth=4
+    )
+    rest = np.arange(300) != 7
+    error = (y - model.fit(X, y).predict(X))[rest]
+    assert error.var() < 0.15  # of y: about 1.1
+
+
+def test_large_weights_and_numbers_together():
+    X, y = table(100)
+    params = {"n_estimators": 3}
+    plain = GradientBoostingRegressor(**params).fit(X, y)
+    large = GradientBoostingRegressor(**params).fit(X, y * 2.0**400, np.full(100, 2.0**330))
+    assert_allclose(large.predict(X) / 2.0**400, plain.predict(X), rtol=1e-12)
+    assert_allclose(large.train_score_ / 2.0**800, plain.train_score_, rtol=1e-12)
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_middles_beyond_float32_are_found(method, sign):

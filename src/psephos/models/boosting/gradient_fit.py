@@ -11,6 +11,7 @@ from psephos.models.boosting.gradient_leaves import GradientLoss, Leaves
 from psephos.models.boosting.newton_fit import Round, hold_out_rows, vote_of
 from psephos.models.boosting.newton_tables import single_values
 from psephos.models.training import Training
+from psephos.models.units import power_of_weights
 from psephos.trees.gradient import Limits, SquaresGrower
 from psephos.trees.newton import Draws
 from psephos.vote import Readout, Vote
@@ -79,7 +80,7 @@ class _Boosting:
                 continue
             for c, tree in enumerate(trees):
                 margin[:, c] += tree.answer[tree.leaves(rest)]
-            self.losses.append(self.objective.loss(margin, held.y, held.weight))
+            self.losses.append(self._loss(margin, held.y, held.weight))
             if not (self.losses[-1] + model.tol < latest).any():
                 return "validation"
             latest[t % len(latest)] = self.losses[-1]
@@ -103,8 +104,12 @@ class _Boosting:
             self.margin[:, c] += answer[leaf]
             trees.append(tree)
         self.rounds.append(Round(trees))
-        self.scores.append(self.objective.loss(self.margin[inside], y[inside], weight[inside]))
+        self.scores.append(self._loss(self.margin[inside], y[inside], weight[inside]))
         return trees
+
+    def _loss(self, margin: _Floats, y: NDArray[Any], weight: _Floats) -> float:
+        """Return the mean loss; weights far from 1 are brought near it first."""
+        return self.objective.loss(margin, y, np.ldexp(weight, -power_of_weights(weight)))
 
     def _rows(self, t: int) -> NDArray[np.bool_]:
         n, share = len(self.margin), self.model.subsample

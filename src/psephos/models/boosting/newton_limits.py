@@ -15,6 +15,7 @@ from psephos.trees.newton import Growth
 __all__ = ["SHARED", "directions", "growth", "penalty"]
 
 _SHARE = Interval(0, 1, open_low=True)
+_MOST = float(np.finfo(np.float32).max)
 
 SHARED: Mapping[str, Constraint] = {
     "tree_method": Options(("exact", "approx", "hist")),
@@ -74,10 +75,10 @@ def penalty(model: Any) -> Penalty:
     numbers = (model.reg_lambda, model.reg_alpha, model.max_delta_step, model.min_child_weight)
     local = (model.tree_method, model.proposal) == ("approx", "local")
     return Penalty(
-        *(float(np.float32(v)) for v in numbers),
+        *(float(np.float32(min(v, _MOST))) for v in numbers),
         constrained=model.monotone_constraints is not None,
         share=1.0 / model.max_bin if local else 0.0,
-        gamma=float(np.float32(model.gamma)),
+        gamma=float(np.float32(min(model.gamma, _MOST))),
     )
 
 

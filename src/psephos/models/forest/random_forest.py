@@ -99,14 +99,15 @@ class RandomForestClassifier(Grown, VoteClassifier):
     A column of at most that many distinct values loses nothing: a cut is then the midpoint between
     the neighbouring values at the node. Missing values go to the side where they do better; a node
     that saw none sends them where most rows went. Categories are divided into two sets: of two
-    classes the best, in the order of their shares; of more, one category against the rest. Those
-    that a node did not see go with the missing values.
+    classes the best (where `min_samples_leaf` forbids none), in the order of their shares; of more,
+    one category against the rest. Those that a node did not see go with the missing values.
 
     *Weights* say how often a row is drawn; if all are whole numbers they are counts, and a tree
     draws as many rows as their sum, else as many as there are rows. Rows of equal bins and label
     are one row of added weight, drawn by their content and not by their place: weight 2 is the row
     given twice. `min_samples_split` and `min_samples_leaf` count the draws of a bootstrap, copies
-    included; without one they count whole weights, and of other weights every row once.
+    included; without one they count whole weights (below 2^31 together), and of other weights
+    every row once: rows then stay apart.
 
     *Three importances.* `impurity_importance_` is read off the training rows: it prefers columns
     of many values, which have more cuts to choose from, and is positive for columns of noise.
