@@ -224,7 +224,8 @@ class NewtonBoostingClassifier(VoteClassifier):
     def margin_in_float32(self, X: Any) -> NDArray[np.float32]:
         """Return the score with leaves added to the base score in float32, tree by tree.
 
-        With ``tree_method='exact'`` these are XGBoost's margins, bit for bit.
+        With ``tree_method='exact'`` these are the margins of XGBoost (3.2), bit for bit; above
+        3.2 it takes `reg_alpha` into the gain of bounded weights.
 
         Returns
         -------
@@ -376,7 +377,8 @@ class NewtonBoostingRegressor(VoteRegressor):
     def margin_in_float32(self, X: Any) -> NDArray[np.float32]:
         """Return the answer with leaves added to the base score in float32, tree by tree.
 
-        With ``tree_method='exact'`` these are XGBoost's predictions, bit for bit.
+        With ``tree_method='exact'`` these are the predictions of XGBoost (3.2), bit for bit;
+        above 3.2 it takes `reg_alpha` into the gain of bounded weights.
 
         Returns
         -------
