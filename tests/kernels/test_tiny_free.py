@@ -1,5 +1,7 @@
 """Newton steps on the free rows of a machine's dual."""
 
+import os
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -87,6 +89,9 @@ def test_machines_of_more_free_rows_than_a_factorisation_holds():
     assert abs(level) < 1e-6
 
 
+@pytest.mark.skipif(
+    bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="a thousand rows need compiled kernels"
+)
 @pytest.mark.parametrize("noise", [0.1, 0.3])
 def test_many_free_rows_and_a_large_C_are_solved_too(noise):
     """Most rows are free on the way, so that Newton steps are dear or impossible."""

@@ -148,8 +148,8 @@ def test_rows_go_down_binary_trees_abreast(n, single, codes, random_seed, monkey
     X[rng.random(X.shape) < 0.2] = np.nan
     nodes = pack_nodes(feature, threshold, missing, first, second, ptr if codes else ptr[:0])
     monkeypatch.setattr(tree_walk_binary, "_gone", [tree_walk_binary._WAYS + 1])  # the kernel
-    got = binary_leaves(nodes, sets, X, root, single)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore"):  # of kernels that run uncompiled, and by hand
+        got = binary_leaves(nodes, sets, X, root, single)
         expected = [[leaf_by_hand(node, row, trees, single) for node in root] for row in X]
     assert_array_equal(got, np.reshape(expected, (n, len(root))))
     with warnings.catch_warnings(action="error"):
