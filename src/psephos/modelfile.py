@@ -85,9 +85,9 @@ def _manifest(model: VoteEstimator, arrays: dict[str, NDArray[Any]]) -> dict[str
 
 def _words_or_numbers(schema: Schema, j: int) -> tuple[Any, ...]:
     """Return the categories of column j, refusing dates, intervals and the like."""
-    name = schema.words().columns[j]
     for value in schema.levels[j]:
         if not isinstance(value, str | bool | int | float):
+            name = schema.words().columns[j]
             raise ModelFileError(
                 f"the model cannot be saved: the categories of column {name!r} are of "
                 f"type {type(value).__name__}. Give them as words or numbers and fit again."
