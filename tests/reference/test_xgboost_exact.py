@@ -58,8 +58,8 @@ def compare(X, y, new, kind, rounds=ROUNDS, **params):
 
 
 def bits(margin):
-    """Return float32 as integers; -0, which XGBoost above 3.2 may say, is 0."""
-    return (margin + np.float32(0.0)).view(np.int32)
+    """Return float32 as integers; beside XGBoost above 3.2, which may say -0 for 0, -0 is 0."""
+    return (margin + np.float32(0.0) if VERSION > (3, 2) else margin).view(np.int32)
 
 
 CONFIGURATIONS = [
