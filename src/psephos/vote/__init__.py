@@ -10,6 +10,7 @@ from psephos.vote.gaussian import NaiveBayesVoters, QuadraticVoters
 from psephos.vote.joined import JoinedVoters, join
 from psephos.vote.kernel import KernelVoters
 from psephos.vote.linear import LinearVoters
+from psephos.vote.nested import NestedVoters
 from psephos.vote.part import Voters, Weighting
 from psephos.vote.prototype_kernels import KernelWeights
 from psephos.vote.prototype_voters import PrototypeVoters
@@ -49,6 +50,7 @@ __all__ = [
     "NaiveBayesVoters",
     "Names",
     "Nearest",
+    "NestedVoters",
     "PrototypeBatch",
     "PrototypeVoters",
     "QuadraticVoters",

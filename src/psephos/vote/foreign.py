@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from psephos.vote.gaussian import NaiveBayesVoters
 from psephos.vote.linear import LinearVoters
+from psephos.vote.nested import nested
 from psephos.vote.part import Columns, Voters, positions, sparse, usage_table
 from psephos.vote.trees import TreeVoters
 
@@ -43,7 +44,7 @@ class ForeignVoters:
         name = type(self.estimators[0]).__name__
         return (
             f"its voters are {name}, which psephos cannot write as plain data (it can write its "
-            "own stumps and scikit-learn's trees, linear models and Gaussian naive Bayes)"
+            "own models and scikit-learn's trees, linear models and Gaussian naive Bayes)"
         )
 
     def votes(self, X: _Floats) -> _Floats:
@@ -136,7 +137,7 @@ class SubsetVoters:
         name = type(self.estimators[0]).__name__
         return (
             f"its voters are {name}, which psephos cannot write as plain data; name a learner of "
-            "the library instead, such as learner='logistic'"
+            "the library instead, such as learner='logistic' or a model of psephos"
         )
 
     def votes(self, X: _Floats) -> _Floats:
@@ -224,6 +225,10 @@ def from_estimators(estimators: Sequence[Any], n_features: int, code: _Floats) -
             np.log(np.stack([e.class_prior_ for e in estimators])),
             code,
         )
+    whole = [np.arange(n_features)] * len(estimators)
+    votes = nested(estimators, whole, n_features, "answer", code, abstains=False)
+    if votes is not None:
+        return votes
     used = np.stack([_columns_read(e, n_features) for e in estimators])
     columns = np.flatnonzero(used.any(axis=0))
     return ForeignVoters(

@@ -35,7 +35,8 @@ class AdaBoostClassifier(VoteClassifier):
     Parameters
     ----------
     estimator : classifier, default=None
-        The voter; it must take sample weights. None is the library's own stump.
+        The voter; it must take sample weights. None is the library's own stump. Models of this
+        library, scikit-learn's trees, linear models and Gaussian naive Bayes can be saved.
     n_estimators : int, default=50
         Most voters, T.
     learning_rate : float, default=1.0

@@ -37,7 +37,8 @@ class SamBAClassifier(VoteClassifier):
     Parameters
     ----------
     estimator : classifier, default=None
-        The voter; it must take sample weights. None is the library's own stump.
+        The voter; it must take sample weights. None is the library's own stump. Models of this
+        library, scikit-learn's trees, linear models and Gaussian naive Bayes can be saved.
     n_estimators : int, default=20
         Most voters, T.
     a : float, default=0.1

@@ -15,8 +15,9 @@ from sklearn.utils.validation import has_fit_parameter
 
 from psephos._errors import PsephosError
 from psephos.models.library.problem import Problem, Says
-from psephos.vote import Voters
+from psephos.vote import ConstantVoters, Voters, join
 from psephos.vote.foreign import SubsetVoters
+from psephos.vote.nested import nested
 
 __all__ = ["GenericLearner"]
 
@@ -143,14 +144,17 @@ class BoundGeneric:
         return np.where(answers[:, None] == np.arange(width), 1.0, -1.0)
 
     def fit(self, subsets: Sequence[NDArray[np.intp]], says: Says, code: _Floats) -> Voters:
-        """Return one voter per subset, trained on all rows; they live in memory only."""
+        """Return one voter per subset, trained on all rows.
+
+        Models of this library are votes within the vote; others live in memory only.
+        """
         models = [self._whole(np.asarray(columns)) for columns in subsets]
         if says == "probability" and not all(hasattr(m, "predict_proba") for m in models):
             raise PsephosError(
                 f"learner {type(self.estimator).__name__} gives no probabilities: choose another, "
                 "or vote='majority'."
             )
-        return SubsetVoters.of(models, subsets, self.problem.X.shape[1], says, code)
+        return _heard(models, subsets, self.problem.X.shape[1], says, code)
 
     def _whole(self, columns: NDArray[np.intp]) -> Any:
         table = np.ascontiguousarray(self.problem.X[:, columns])
@@ -163,3 +167,23 @@ class BoundGeneric:
     def remarks(self, subsets: NDArray[np.intp]) -> dict[str, NDArray[Any]]:
         """Return nothing: the estimator is not looked into."""
         return {}
+
+
+def _heard(
+    models: Sequence[Any], subsets: Sequence[NDArray[np.intp]], p: int, says: Says, code: _Floats
+) -> Voters:
+    """Return fitted models as voters: plain data where all that read a column are the library's."""
+    whole = SubsetVoters.of(models, subsets, p, says, code)
+    readers = [t for t, columns in enumerate(subsets) if len(columns)]
+    votes = nested(
+        [models[t] for t in readers], [subsets[t] for t in readers], p, says, code, abstains=True
+    )
+    if votes is None or not readers:
+        return whole
+    if len(readers) == len(models):
+        return votes
+    prior = np.setdiff1d(np.arange(len(models)), readers)
+    said = whole.take(prior).votes(np.zeros((1, p)))[0]
+    return join(
+        [(np.array(readers), votes), (prior, ConstantVoters(p, said, "the training prior"))]
+    )

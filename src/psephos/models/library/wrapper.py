@@ -47,7 +47,8 @@ class SparseWrapperClassifier(VoteClassifier):
         The learning mechanism: 'logistic', 'lasso' (the paper's L1 path), 'lda', 'qda',
         'naive_bayes', 'ridge', 'linear_svm', 'rbf_svm', 'stump', 'tree', 'forest', a learner of
         `psephos.models.library.learners` with its own parameters, or any scikit-learn
-        classifier (cloned and cross-validated; hundreds of times slower).
+        classifier (cloned and cross-validated; hundreds of times slower; only this library's own
+        models can then be saved).
     p_max : int, 'epv', 'curve' or 'embedded', default='epv'
         Most columns of a model. 'epv': rows of the smallest class / 5, at most 6. 'curve': the
         search ends where the error curve stops falling. 'embedded': as many as an L1-penalised

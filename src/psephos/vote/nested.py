@@ -1,0 +1,206 @@
+"""A vote of votes: fitted models of the library, each heard as one voter."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.vote.codec import register
+from psephos.vote.part import Columns, check, check_columns, positions, usage_table
+from psephos.vote.target import RegressionTarget, Target
+from psephos.vote.vote import Vote
+
+__all__ = ["NestedVoters", "nested"]
+
+_Floats = NDArray[np.float64]
+_SAYS = ("answer", "probability", "value")
+_Levels = tuple[tuple[int, _Floats], ...]
+
+
+@register
+@dataclass(frozen=True)
+class NestedVoters:
+    """Voters that are votes: each says what its own weighted vote comes to.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the table.
+    columns : ndarray of shape (q,)
+        Sorted columns that are read.
+    places : tuple of ndarray of shape (d_t,)
+        The positions in `columns` of the columns each vote is on, in its order.
+    inner : tuple of Vote
+        T votes, each on columns that it reads all; their classes are rows of `value`.
+    levels : tuple of tuple of (int, ndarray)
+        For each vote, its columns of categories and their values: a category's code is its place
+        among the values, another value is missing.
+    says : {'answer', 'probability', 'value'}
+        The code of the class a vote decides for; the mean of the codes under its probabilities;
+        the number it predicts.
+    value : ndarray of shape (n_classes, K)
+        The codes; for numbers (1, 1) and not read.
+    abstains : bool
+        Whether a vote says nothing (0) where a value it reads is missing.
+    """
+
+    tag: ClassVar[str] = "nested voters"
+    n_features: int
+    columns: Columns
+    places: tuple[Columns, ...]
+    inner: tuple[Vote, ...]
+    levels: tuple[_Levels, ...]
+    says: str
+    value: _Floats
+    abstains: bool
+
+    def __post_init__(self) -> None:
+        check_columns(self.columns, self.n_features)
+        check(self.says in _SAYS, f"votes cannot say {self.says!r}")
+        check(self.value.ndim == 2 and self.value.dtype == np.float64, "codes are not a table")
+        same = len(self.inner) == len(self.places) == len(self.levels)
+        check(same, "votes, their columns and their categories differ in number")
+        for vote, places, levels in zip(self.inner, self.places, self.levels, strict=True):
+            check(places.dtype == np.intp, "positions are not integers")
+            check(places.shape == (vote.n_features,), "a vote has another table")
+            inside = (places >= 0) & (places < len(self.columns))
+            check(bool(inside.all()), "a vote reads a column outside the list")
+            for j, values in levels:
+                known = 0 <= j < len(places) and values.ndim == 1 and len(values) > 0
+                check(known and values.dtype == np.float64, "categories are not a row of numbers")
+            self._check_target(vote.target)
+
+    def _check_target(self, target: Target | RegressionTarget) -> None:
+        number = isinstance(target, RegressionTarget)
+        check(number == (self.says == "value"), "votes answer with numbers, or with classes")
+        if isinstance(target, Target):
+            check(target.classes.dtype.kind in "iu", "classes of a vote are not codes")
+            known = target.classes.min() >= 0 and target.classes.max() < len(self.value)
+            check(bool(known), "a class has no code")
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        return len(self.inner)
+
+    def votes(self, X: _Floats) -> _Floats:
+        """Return the (n, T, K) votes."""
+        read = X[:, self.columns]
+        out = np.zeros((len(X), self.n_voters, self.value.shape[1]))
+        for t, (vote, places) in enumerate(zip(self.inner, self.places, strict=True)):
+            table = np.ascontiguousarray(read[:, places])
+            heard: Any = ~np.isnan(table).any(axis=1) if self.abstains else slice(None)
+            table = _coded(table[heard], self.levels[t])
+            if len(table):
+                out[heard, t] = self._said(vote, table)
+        return out
+
+    def _said(self, vote: Vote, table: _Floats) -> _Floats:
+        score = vote.score(table)
+        target = vote.target
+        if isinstance(target, RegressionTarget):
+            return score
+        codes = self.value[target.classes.astype(np.intp)]
+        if self.says == "answer":
+            return codes[target.answers(score)]
+        return vote.readout.probabilities(score, target) @ codes
+
+    def usage(self) -> Any:
+        """Return the (T, p) table: a vote reads what any of its own voters or weights reads."""
+        voter = np.repeat(np.arange(self.n_voters), [len(places) for places in self.places])
+        read = np.concatenate([np.empty(0, np.intp), *self.places])
+        return usage_table(voter, self.columns[read], (self.n_voters, self.n_features))
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same voters on the table reduced to `columns`."""
+        where = positions(self.columns, columns)
+        return replace(self, n_features=len(columns), columns=where)
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return these voters only; columns no longer read are dropped."""
+        places = [self.places[int(t)] for t in voters]
+        kept = np.unique(np.concatenate([np.empty(0, np.intp), *places]))
+        return replace(
+            self,
+            columns=self.columns[kept],
+            places=tuple(np.searchsorted(kept, own).astype(np.intp) for own in places),
+            inner=tuple(self.inner[int(t)] for t in voters),
+            levels=tuple(self.levels[int(t)] for t in voters),
+        )
+
+    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
+        """Return the words of a vote's only voter, or how many they are and what they read."""
+        vote = self.inner[voter]
+        table: list[int] = self.columns[self.places[voter]].tolist()
+        words = [names[j] for j in table]
+        known = {
+            j: [_word(float(value), levels.get(table[j], [])) for value in values]
+            for j, values in self.levels[voter]
+        }
+        if vote.n_voters == 1:
+            return vote.voters.rule(0, words, known)
+        return f"a vote of {vote.n_voters} on {', '.join(words) or 'no column'}"
+
+    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+        """Return no short answer."""
+        return []
+
+
+def _word(value: float, outer: list[str]) -> str:
+    """Return the word of a category: that of a code of the table, or the number itself."""
+    code = value.is_integer() and 0 <= value < len(outer)
+    return outer[int(value)] if code else f"{value:g}"
+
+
+def _coded(table: _Floats, levels: _Levels) -> _Floats:
+    """Return a table of one's own in which categories are codes."""
+    for j, values in levels:
+        order = np.argsort(values)
+        at = np.minimum(np.searchsorted(values[order], table[:, j]), len(values) - 1)
+        table[:, j] = np.where(values[order][at] == table[:, j], order[at], np.nan)
+    return table
+
+
+def nested(
+    estimators: Sequence[Any],
+    subsets: Sequence[Columns],
+    n_features: int,
+    says: str,
+    code: _Floats,
+    *,
+    abstains: bool,
+) -> NestedVoters | None:
+    """Return fitted models of the library as voters, or None if one of them is something else.
+
+    Parameters
+    ----------
+    estimators : sequence of fitted estimators
+        Of the classes 0 ... n_classes - 1, or of numbers.
+    subsets : sequence of ndarray of shape (d_t,)
+        The columns of the table that each was fitted on, in order.
+    n_features : int
+    says : {'answer', 'probability', 'value'}
+    code : ndarray of shape (n_classes, K)
+    abstains : bool
+    """
+    votes: list[Any] = [getattr(model, "vote_", None) for model in estimators]
+    if not all(isinstance(vote, Vote) for vote in votes):
+        return None
+    read = [subset[vote.columns] for subset, vote in zip(subsets, votes, strict=True)]
+    columns = np.unique(np.concatenate([np.empty(0, np.intp), *read]))
+    return NestedVoters(
+        n_features,
+        columns,
+        tuple(np.searchsorted(columns, own).astype(np.intp) for own in read),
+        tuple(vote.select(vote.columns) for vote in votes),
+        tuple(_levels(model.schema_.select(model.vote_.columns)) for model in estimators),
+        says,
+        np.zeros((1, 1)) if says == "value" else code,
+        abstains,
+    )
+
+
+def _levels(schema: Any) -> _Levels:
+    return tuple((j, np.asarray(v, dtype=np.float64)) for j, v in schema.levels.items())
