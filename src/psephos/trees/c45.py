@@ -1,8 +1,8 @@
 """C4.5's tree: growing, collapsing and pruning, from a table to a `Tree`."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 import scipy.special
@@ -15,7 +15,7 @@ from psephos.kernels.c45_prune import Limit, collapse, prune, reached
 from psephos.kernels.c45_worth import TIE, Rule, counts_for
 from psephos.trees.tree import SPREAD, Surrogates, Tree
 
-__all__ = ["C45Options", "grow_c45", "sort_orders"]
+__all__ = ["C45Options", "Training", "as_tree", "grow_c45", "grown", "sort_orders"]
 
 _Floats = NDArray[np.float64]
 _special: Any = scipy.special  # its types say less than they promise
@@ -75,6 +75,62 @@ def sort_orders(values: _Floats) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     return order, known.astype(np.int64)
 
 
+@dataclass(frozen=True)
+class Training:
+    """A training table as the kernels read it.
+
+    Parameters
+    ----------
+    X : ndarray of shape (p, n)
+        Column by column; a column of categories holds places in its `kept`.
+    y, weight : ndarray of shape (n,)
+    n_classes : int
+    n_codes : mapping of int to int
+        Codes of each column of categories.
+    kept : mapping of int to ndarray
+        Those of them that count as such.
+    total : float
+        Weight of the whole table.
+    """
+
+    X: _Floats
+    y: NDArray[np.int64]
+    weight: _Floats
+    n_classes: int
+    n_codes: Mapping[int, int]
+    kept: Mapping[int, NDArray[np.intp]]
+    total: float
+
+    @classmethod
+    def of(
+        cls,
+        values: _Floats,
+        y: NDArray[np.intp],
+        weight: _Floats,
+        n_classes: int,
+        n_codes: Mapping[int, int],
+        options: C45Options,
+        found: Collection[int],
+    ) -> Self:
+        """Return the table that `grow_c45` is given."""
+        X = np.ascontiguousarray(values.T, dtype=np.float64)
+        y, weight = np.asarray(y, np.int64), np.asarray(weight, np.float64)
+        kept = {j: np.arange(size, dtype=np.intp) for j, size in n_codes.items()}
+        for j in found:
+            held = np.unique(X[j][~np.isnan(X[j])]).astype(np.intp)
+            if len(held) < n_codes[j]:
+                X = X.copy() if np.shares_memory(X, values) else X
+                X[j] = np.where(np.isnan(X[j]), np.nan, np.searchsorted(held, X[j]))
+                kept[j] = held
+        _refuse_many(kept, options)
+        return cls(X, y, weight, n_classes, n_codes, kept, float(weight.sum()))
+
+    def of_rows(self, rows: NDArray[np.intp]) -> Self:
+        """Return some rows of the table; `total` stays that of the whole."""
+        X = np.ascontiguousarray(self.X[:, rows])
+        return replace(self, X=X, y=self.y[rows], weight=self.weight[rows])
+
+
 def grow_c45(
     values: _Floats,
     y: NDArray[np.intp],
@@ -107,23 +163,11 @@ def grow_c45(
     PsephosError
         If a column has too many categories to be grouped.
     """
-    X = np.ascontiguousarray(values.T, dtype=np.float64)
-    y, weight = np.asarray(y, np.int64), np.asarray(weight, np.float64)
-    kept = {j: np.arange(size, dtype=np.intp) for j, size in n_codes.items()}
-    for j in found:
-        held = np.unique(X[j][~np.isnan(X[j])]).astype(np.intp)
-        if len(held) < n_codes[j]:
-            X = X.copy() if np.shares_memory(X, values) else X
-            X[j] = np.where(np.isnan(X[j]), np.nan, np.searchsorted(held, X[j]))
-            kept[j] = held
-    _refuse_many(kept, options)
-    nodes = _grown(X, y, weight, n_classes, {j: len(held) for j, held in kept.items()}, options)
-    if options.collapse:
-        collapse(nodes, options.release == "c45")
+    data = Training.of(values, y, weight, n_classes, n_codes, options, found)
+    nodes = grown(data, options)
     if options.pruning:
-        prune(X, y, weight, nodes, options.limit(), options.subtree_raising)
-    old, child = reached(nodes)
-    return _as_tree(_taken(nodes, old)._replace(child=child), n_codes, kept, options)
+        prune(data.X, data.y, data.weight, nodes, options.limit(), options.subtree_raising)
+    return as_tree(nodes, data, options)
 
 
 def _refuse_many(kept: Mapping[int, NDArray[np.intp]], options: C45Options) -> None:
@@ -136,56 +180,46 @@ def _refuse_many(kept: Mapping[int, NDArray[np.intp]], options: C45Options) -> N
             )
 
 
-def _grown(
-    X: _Floats,
-    y: NDArray[np.int64],
-    weight: _Floats,
-    n_classes: int,
-    n_codes: Mapping[int, int],
-    options: C45Options,
-) -> Nodes:
-    """Return the nodes of the tree before it is collapsed and pruned."""
+def grown(data: Training, options: C45Options) -> Nodes:
+    """Return the nodes of the tree, collapsed if that is asked for, before it is pruned."""
+    X, n_classes = data.X, data.n_classes
     codes = np.zeros(len(X), np.int64)
-    for j, number in n_codes.items():
-        codes[j] = max(number, 1)
+    for j, held in data.kept.items():
+        codes[j] = max(len(held), 1)
     numeric = codes == 0
-    order, known = sort_orders(X[numeric] if len(n_codes) else X)
+    order, known = sort_orders(X[numeric] if len(data.kept) else X)
     at = np.cumsum(numeric) - 1
-    n_rows = float(weight.sum())
-    few = ~numeric & (codes < 0.3 * n_rows - TIE)
+    few = ~numeric & (codes < 0.3 * data.total - TIE)
     listed = numeric | few
     if not listed.any():
         listed[:] = True
-    whole = np.arange(min(int(n_rows) + 1, _TABLED), dtype=np.float64)
+    whole = np.arange(min(int(data.total) + 1, _TABLED), dtype=np.float64)
     table = whole * np.log2(np.maximum(whole, 1.0))
     old = options.release == "c45"
     rule = Rule(
         n_classes, float(options.least), _ROUNDING if old else TIE, options.mdl_correction,
-        options.binary_splits, options.actual_split_value, old, n_rows, options.by_gain,
+        options.binary_splits, options.actual_split_value, old, data.total, options.by_gain,
         options.grouped,
     )  # fmt: skip
     most = max(int(codes.max(initial=0)), 1)
-    return grow(
-        X, y, weight, codes if codes.any() else None, at, order, known, listed, rule, table,
-        counts_for(most, n_classes),
+    nodes = grow(
+        X, data.y, data.weight, codes if codes.any() else None, at, order, known, listed, rule,
+        table, counts_for(most, n_classes),
         groups_for(most, n_classes) if options.grouped and codes.any() else None,
     )  # fmt: skip
+    if options.collapse:
+        collapse(nodes, old)
+    return nodes
 
 
-def _taken(nodes: Nodes, which: Any) -> Nodes:
-    arrays: list[Any] = [array[which] for array in nodes[:-1]]
-    return Nodes(*arrays, groups=nodes.groups)
-
-
-def _as_tree(
-    nodes: Nodes,
-    n_codes: Mapping[int, int],
-    kept: Mapping[int, NDArray[np.intp]],
-    options: C45Options,
-) -> Tree:
+def as_tree(nodes: Nodes, data: Training, options: C45Options) -> Tree:
+    """Return the nodes that are still reached as a `Tree`."""
+    old, child = reached(nodes)
+    arrays: list[Any] = [array[old] for array in nodes[:-1]]
+    nodes = Nodes(*arrays, groups=nodes.groups)._replace(child=child)
     inner = nodes.n_children > 0
     numeric = nodes.code == CUT
-    sets = [_branches(nodes, int(i), n_codes, kept) for i in np.flatnonzero(inner & ~numeric)]
+    sets = [_branches(nodes, int(i), data) for i in np.flatnonzero(inner & ~numeric)]
     size = np.zeros(len(inner), np.intp)
     size[inner & ~numeric] = [len(s) for s in sets]
     return Tree(
@@ -206,18 +240,16 @@ def _as_tree(
     )
 
 
-def _branches(
-    nodes: Nodes, node: int, n_codes: Mapping[int, int], kept: Mapping[int, NDArray[np.intp]]
-) -> NDArray[np.intp]:
+def _branches(nodes: Nodes, node: int, data: Training) -> NDArray[np.intp]:
     """Return the branch of every code of a node's column, -1 for a code that has none."""
     column, code = int(nodes.column[node]), int(nodes.code[node])
-    held = kept[column]
+    held = data.kept[column]
     branch = np.arange(len(held), dtype=np.intp)
     if code <= GROUPED:
         branch = nodes.groups[GROUPED - code :][: len(held)].astype(np.intp)
     elif code != ALL_CODES:
         branch = (branch != code).astype(np.intp)
-    out = np.full(n_codes[column], -1, np.intp)
+    out = np.full(data.n_codes[column], -1, np.intp)
     out[held] = branch
     return out
 

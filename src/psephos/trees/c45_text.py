@@ -20,7 +20,8 @@ def c45_text(
     """Return a tree line by line, as J48 prints it.
 
     A leaf is its class and, in brackets, the training weight that reached it and, after a stroke,
-    how much of it is of other classes. A leaf that none reached has its parent's class.
+    how much of it is of other classes. A leaf that none reached has its parent's class. Behind a
+    soft threshold stand, in square brackets, the values between which it is soft.
 
     Parameters
     ----------
@@ -94,7 +95,9 @@ def _rule_words(
     column = int(tree.column[node])
     codes = tree.code_branch[tree.code_ptr[node] : tree.code_ptr[node + 1]]
     if len(codes) == 0:
-        cut = f"{tree.threshold[node]:.6f}".rstrip("0").rstrip(".")
+        softly = tree.softly(node)
+        soft = f" [{', '.join(map(_short, softly))}]" if softly else ""
+        cut = _short(float(tree.threshold[node])) + soft
         return f"{names[column]} {'<=' if branch == 0 else '>'} {cut}"
     own, others = np.flatnonzero(codes == branch), np.flatnonzero(codes == 0)
     if len(own) == 1:
@@ -102,6 +105,11 @@ def _rule_words(
     if branch == 1 and len(own) + 1 == len(codes) and len(others) == 1:
         return f"{names[column]} != {levels[column][int(others[0])]}"
     return f"{names[column]} in {{{', '.join(levels[column][int(code)] for code in own)}}}"
+
+
+def _short(number: float) -> str:
+    """Return a number with up to six decimals."""
+    return f"{number:.6f}".rstrip("0").rstrip(".")
 
 
 def _two(number: float) -> str:

@@ -9,7 +9,16 @@ from numpy.typing import NDArray
 
 from psephos.kernels.tree_walk import Nodes, Rules, end_nodes, mixed_values
 
-__all__ = ["SPREAD", "STAY", "Surrogates", "Tree", "binary_tree", "join_trees", "spans_of"]
+__all__ = [
+    "SPREAD",
+    "STAY",
+    "Surrogates",
+    "Tree",
+    "binary_tree",
+    "frozen",
+    "join_trees",
+    "spans_of",
+]
 
 SPREAD, STAY = -1, -2  # what `missing` may say besides a branch
 
@@ -101,6 +110,10 @@ class Tree:
     """
 
     tag: ClassVar[str] = "tree nodes"
+    by_node: ClassVar[tuple[str, ...]] = (
+        "n_children", "column", "threshold", "flip", "missing", "share", "value", "counts",
+        "n_rows", "gain",
+    )  # fmt: skip
     child: _Whole
     n_children: _Whole
     column: _Whole
@@ -151,12 +164,12 @@ class Tree:
     def nodes(self) -> Nodes:
         """Return the arrays of the compiled walk."""
         return Nodes(
-            child=_frozen(self.child),
-            n_children=_frozen(self.n_children),
-            missing=_frozen(self.missing),
-            share=_frozen(self.share),
+            child=frozen(self.child),
+            n_children=frozen(self.n_children),
+            missing=frozen(self.missing),
+            share=frozen(self.share),
             rules=_rules_of(self),
-            surrogate_ptr=_frozen(self.surrogates.ptr),
+            surrogate_ptr=frozen(self.surrogates.ptr),
             surrogates=_rules_of(self.surrogates),
             strict=bool(self.strict),
             single=bool(self.single),
@@ -177,7 +190,7 @@ class Tree:
         """
         start = np.asarray(root, np.intp)
         out = np.empty((len(X), len(start)), np.intp)
-        end_nodes(self.nodes(), _frozen(X, np.float64), _frozen(start), out)
+        self._ends(frozen(X, np.float64), frozen(start), out)
         return out
 
     def answers(self, X: Any, root: Any = (0,), value: _Floats | None = None) -> _Floats:
@@ -196,11 +209,21 @@ class Tree:
         ndarray of shape (n, T, K)
         """
         start = np.asarray(root, np.intp)
-        said = _frozen(self.value if value is None else value, np.float64)
+        said = frozen(self.value if value is None else value, np.float64)
         out = np.empty((len(X), len(start), said.shape[1]))
         room = np.empty(self.n_nodes, np.intp), np.empty(self.n_nodes)
-        mixed_values(self.nodes(), _frozen(X, np.float64), _frozen(start), said, *room, out)
+        self._values(frozen(X, np.float64), frozen(start), said, room, out)
         return out
+
+    def _ends(self, X: Any, root: Any, out: Any) -> None:
+        end_nodes(self.nodes(), X, root, out)
+
+    def _values(self, X: Any, root: Any, said: Any, room: Any, out: Any) -> None:
+        mixed_values(self.nodes(), X, root, said, *room, out)
+
+    def softly(self, node: int) -> tuple[float, float] | None:
+        """Return the values between which a row is part of both branches of a node: none here."""
+        return None
 
     # ------------------------------------------------------------------ other trees
     def collapse(self, nodes: Any) -> Self:
@@ -254,7 +277,8 @@ def join_trees(trees: Sequence[Tree]) -> tuple[_Whole, Tree]:
     Parameters
     ----------
     trees : sequence of Tree
-        At least one; all compare alike (`strict`, `single`) and say as many numbers.
+        At least one; all of one kind, which compare alike (`strict`, `single`) and say as many
+        numbers.
     """
     sizes = np.array([tree.n_nodes for tree in trees], np.intp)
     root = np.cumsum(sizes) - sizes
@@ -267,7 +291,7 @@ def join_trees(trees: Sequence[Tree]) -> tuple[_Whole, Tree]:
         code_ptr=_joined_ptr([s.code_ptr for s in spare]),
         code_branch=np.concatenate([s.code_branch for s in spare]),
     )
-    plain = "n_children column threshold flip code_branch missing share value counts n_rows gain"
+    names = (*trees[0].by_node, "code_branch")
     leaf = np.concatenate([tree.n_children == 0 for tree in trees])
     child = np.concatenate([tree.child for tree in trees]) + np.repeat(root, sizes)
     joined = replace(
@@ -275,7 +299,7 @@ def join_trees(trees: Sequence[Tree]) -> tuple[_Whole, Tree]:
         child=np.where(leaf, 0, child),
         code_ptr=_joined_ptr([tree.code_ptr for tree in trees]),
         surrogates=surrogates,
-        **{name: np.concatenate([getattr(t, name) for t in trees]) for name in plain.split()},
+        **{name: np.concatenate([getattr(t, name) for t in trees]) for name in names},
     )
     return root, joined
 
@@ -328,7 +352,7 @@ def binary_tree(
 def _rules_of(part: Tree | Surrogates) -> Rules:
     """Return the rules of nodes or of surrogates as the compiled walk reads them."""
     names = (part.column, part.threshold, part.flip, part.code_ptr, part.code_branch)
-    column, threshold, flip, code_ptr, code_branch = map(_frozen, names)
+    column, threshold, flip, code_ptr, code_branch = map(frozen, names)
     return Rules(column, threshold, flip, code_ptr, code_branch)
 
 
@@ -356,7 +380,7 @@ def spans_of(ptr: _Whole, kept: _Whole, without: _Flags | None = None) -> tuple[
     return new, np.arange(new[-1]) + np.repeat(ptr[kept] - new[:-1], sizes)
 
 
-def _frozen(array: Any, dtype: Any = None) -> Any:
+def frozen(array: Any, dtype: Any = None) -> Any:
     """Return a read-only view in C order: one compiled version serves every memory layout."""
     view = np.ascontiguousarray(array, dtype=dtype).view()
     view.flags.writeable = False

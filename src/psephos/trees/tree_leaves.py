@@ -1,7 +1,7 @@
 """A tree opened into its leaves: the conditions on the way to each, and their words."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,17 +35,23 @@ class Condition:
     missing : float
         Share of a row that goes this way too if its value is missing and no surrogate knows: 1,
         0, or a part where such rows are spread.
+    softly : tuple of two floats, default=None
+        Values between which a row goes this way in part only (a soft threshold).
     """
 
     column: int
     op: str
     value: float | tuple[int, ...]
     missing: float
+    softly: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
 class Leaf:
-    """A leaf, and the conditions that lead to it: at most two a column, in order of appearance."""
+    """A leaf, and the conditions that lead to it: at most two a column, in order of appearance.
+
+    Those of soft thresholds are all there.
+    """
 
     node: int
     conditions: tuple[Condition, ...]
@@ -67,8 +73,10 @@ def split_conditions(tree: Tree, node: int) -> list[Condition]:
         ]
     threshold, ops = float(tree.threshold[node]), ("<", ">=") if tree.strict else ("<=", ">")
     ways = reversed(ops) if tree.flip[node] else ops
+    softly = tree.softly(node)
     return [
-        Condition(column, op, threshold, share) for op, share in zip(ways, missing, strict=True)
+        Condition(column, op, threshold, share, softly)
+        for op, share in zip(ways, missing, strict=True)
     ]
 
 
@@ -86,7 +94,8 @@ def leaves_of(tree: Tree) -> list[Leaf]:
 
     Conditions on one column are merged: of thresholds the nearest stays, of sets the common part.
     A row of known values ends in the one leaf whose conditions it meets. (A row that stops at a
-    node because a value is missing meets those of no leaf.)
+    node because a value is missing meets those of no leaf.) Conditions of soft thresholds are not
+    merged: the part of a row that comes to a leaf is a product over all of them.
     """
     found: list[Leaf] = []
     todo: list[tuple[int, tuple[Condition, ...]]] = [(0, ())] if tree.n_nodes else []
@@ -108,10 +117,11 @@ def _merged(way: tuple[Condition, ...], new: Condition) -> tuple[Condition, ...]
     """Return the conditions of a way and one more."""
     same = [c for c in way if c.column == new.column]
     missing = new.missing * (same[0].missing if same else 1.0)
-    kept = [_both(c, new) if c.op == new.op else c for c in same]
-    if not any(c.op == new.op for c in same):
+    hard = [c.softly is new.softly is None and c.op == new.op for c in same]
+    kept = [_both(c, new) if met else c for c, met in zip(same, hard, strict=True)]
+    if not any(hard):
         kept.append(new)
-    kept = [Condition(c.column, c.op, c.value, missing) for c in kept]
+    kept = [replace(c, missing=missing) for c in kept]
     kept.sort(key=lambda c: c.op in _UPPER)  # from below to above
     out: list[Condition] = []
     for c in way:
@@ -173,14 +183,15 @@ def way_words(
     low: Condition | None = None  # the one before, if it is a threshold from below
     for c in conditions:
         name = names[c.column]
-        if low is not None and low.column == c.column and c.op in _UPPER:
+        hard = c.op in _UPPER and c.softly is None
+        if low is not None and low.column == c.column and hard:
             if np.isposinf(c.value):
                 continue
             name = f"{low.value:.{digits}g} {'<' if low.op == '>' else '<='} {name}"
             said.pop()
         words, gap = _asked(name, c, levels, digits)
         said.append(f"({words}{gap})" if gap and len(conditions) > 1 else words + gap)
-        low = c if c.op in _LOWER else None
+        low = c if c.op in _LOWER and c.softly is None else None
     return " and ".join(said) or "always"
 
 
@@ -199,6 +210,9 @@ def _asked(
         return f"{name} is present", gap
     if np.isposinf(c.value) and share:  # nothing else is beyond
         return f"{name} is missing", gap.removeprefix(" or missing")
+    if c.softly is not None:
+        soft = " to ".join(f"{bound:.{digits}g}" for bound in c.softly)
+        return f"{name} {c.op} {c.value:.{digits}g} (softly from {soft})", gap
     return f"{name} {c.op} {c.value:.{digits}g}", gap
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.kernels.tree_walk_binary import binary_leaves, pack_nodes
+from psephos.trees.c45_soft import SoftTree
 from psephos.trees.tree import STAY, Surrogates, Tree, join_trees
 from psephos.trees.tree_leaves import tree_words
 from psephos.vote.codec import register
@@ -21,6 +22,7 @@ _Floats = NDArray[np.float64]
 
 register(Surrogates)
 register(Tree)
+register(SoftTree)
 
 
 @register
@@ -42,6 +44,7 @@ class BranchVoters:
         The first node of each tree.
     nodes : Tree
         The nodes of all trees, one tree after the other; their columns are positions in `columns`.
+        A `psephos.trees.c45_soft.SoftTree`, if their thresholds are soft.
     code : ndarray of shape (C, K) or None, default=None
         The vote is sum over c of value_c code_c, with value (C,) what the tree says: class shares
         and the table of codes. None: it is value itself.
@@ -56,10 +59,12 @@ class BranchVoters:
 
     def __post_init__(self) -> None:
         check_columns(self.columns, self.n_features)
-        check(type(self.nodes) is Tree, "the nodes are not those of trees")
+        check(type(self.nodes) in (Tree, SoftTree), "the nodes are not those of trees")
         _check_kinds(self.nodes)
         _check_rules(self.nodes, len(self.columns))
         _check_shape(self.root, self.nodes)
+        if isinstance(self.nodes, SoftTree):
+            _check_soft(self.nodes)
         code = self.code
         if code is not None:
             check(code.ndim == 2 and code.dtype == np.float64, "codes are not a table")
@@ -72,13 +77,13 @@ class BranchVoters:
         Parameters
         ----------
         trees : sequence of Tree
-            At least one, all with the same `strict` and `single`; their columns are those of the
-            table.
+            At least one, all of one class with the same `strict` and `single`; their columns are
+            those of the table.
         n_features : int
         code : ndarray of shape (C, K), default=None
             As above: `Target.code` for trees whose values are class shares.
         """
-        alike = {(tree.strict, tree.single) for tree in trees}
+        alike = {(type(tree), tree.strict, tree.single) for tree in trees}
         check(len(alike) == 1, "trees compare in different ways")
         root, nodes = join_trees(trees)
         columns = nodes.columns
@@ -134,7 +139,13 @@ class BranchVoters:
         """
         nodes = self.nodes
         inner = nodes.n_children > 0
-        if len(nodes.code_branch) or not inner.any() or (nodes.n_children[inner] != 2).any():
+        soft = isinstance(nodes, SoftTree)
+        if (
+            soft
+            or len(nodes.code_branch)
+            or not inner.any()
+            or (nodes.n_children[inner] != 2).any()
+        ):
             return None
         bound, flip = nodes.threshold, nodes.flip.astype(np.intp)
         if nodes.strict:  # below t is at most the number before it; nothing is below -inf
@@ -199,10 +210,10 @@ def _check_kinds(nodes: Tree) -> None:
     """Check that every array is one, of the right type and length."""
     n, spare = nodes.n_nodes, nodes.surrogates
     check(type(spare) is Surrogates, "the surrogates are not rules")
-    r = len(spare.column)
+    r, bounds = len(spare.column), ("lower", "upper") if isinstance(nodes, SoftTree) else ()
     for part, names, kind, length, n_axes in (
         (nodes, ("child", "n_children", "column", "missing", "n_rows"), np.intp, n, 1),
-        (nodes, ("threshold", "share", "gain"), np.float64, n, 1),
+        (nodes, ("threshold", "share", "gain", *bounds), np.float64, n, 1),
         (nodes, ("value", "counts"), np.float64, n, 2),
         (nodes, ("flip",), np.bool_, n, 1),
         (nodes, ("code_ptr",), np.intp, n + 1, 1),
@@ -255,6 +266,17 @@ def _check_rules(nodes: Tree, n_columns: int) -> None:
     told = (missing >= STAY) & (missing < branches[inner])
     check(bool(told.all()), "a missing value is sent nowhere")
     check(bool((np.isfinite(nodes.share) & (nodes.share >= 0)).all()), "a share is not one")
+
+
+def _check_soft(nodes: SoftTree) -> None:
+    """Check that every threshold lies between its bounds, all of them numbers."""
+    cuts = (nodes.n_children > 0) & (np.diff(nodes.code_ptr) == 0)
+    inside = (nodes.lower <= nodes.threshold) & (nodes.threshold <= nodes.upper)
+    numbers = inside & np.isfinite(nodes.lower) & np.isfinite(nodes.upper)
+    none = np.isnan(nodes.lower) & np.isnan(nodes.upper)
+    check(bool(np.where(cuts, numbers, none).all()), "a threshold is not between its bounds")
+    plain = not (nodes.strict or nodes.single or nodes.flip.any())
+    check(plain, "a soft threshold compares as others do")
 
 
 def _check_shape(root: NDArray[np.intp], nodes: Tree) -> None:

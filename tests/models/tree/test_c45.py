@@ -1,5 +1,7 @@
 """C45Classifier: what the recipe adds to the tree."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -109,6 +111,49 @@ def test_value_groups_are_an_option_of_release_8():
     model = C45Classifier(release="c45", group_values=True).fit(X, y)
     assert model.score(X, y) == 1.0
     assert "kind = a" in model.export_text()
+
+
+@pytest.mark.parametrize("release", ["j48", "c45"])
+def test_windows(release, tmp_path):
+    X, y = small_table(3, missing=0.1)
+    few = {"n_windows": 3, "window_size": 20, "window_increment": 5, "release": release}
+    model = C45Classifier(random_state=1, **few).fit(X, y)
+    assert_allclose(model.tree_.counts[0], C45Classifier().fit(X, y).tree_.counts[0])
+    again = C45Classifier(random_state=np.random.RandomState(1), **few).fit(X, y)
+    texts = [C45Classifier(random_state=s, **few).fit(X, y).export_text() for s in range(6)]
+    assert texts[1] == model.export_text()
+    assert len({again.export_text(), *texts}) > 1
+    save(model, tmp_path / "tree.psephos")
+    assert_array_equal(load(tmp_path / "tree.psephos").predict_proba(X), model.predict_proba(X))
+    whole = C45Classifier(release=release, n_windows=1, window_size=10**9, random_state=0)
+    assert_array_equal(
+        whole.fit(X, y).predict_proba(X), C45Classifier(release=release).fit(X, y).predict_proba(X)
+    )
+
+
+@pytest.mark.parametrize("release", ["j48", "c45"])
+def test_soft_thresholds(release, tmp_path):
+    X, y = load_iris(return_X_y=True)
+    hard = C45Classifier(release=release).fit(X, y)
+    model = C45Classifier(release=release, soft_thresholds=True).fit(X, y)
+    assert model.export_text().splitlines()[0].startswith("column 3 <= 0.6")
+    assert re.sub(r" \[[^]]*\]", "", model.export_text()) == hard.export_text()
+    assert "column 3 > 1.7 [" in model.export_text()
+    assert any("softly from" in rule for rule in model.rules_["rule"])
+    between = X[:1].copy()
+    between[0, 3] = 1.7
+    cut = int(np.flatnonzero(model.tree_.threshold == 1.7)[0])
+    assert model.tree_.softly(cut) is not None
+    assert model.predict_proba(between)[0].max() < hard.predict_proba(between)[0].max()
+    save(model, tmp_path / "tree.psephos")
+    again = load(tmp_path / "tree.psephos")
+    assert again.export_text() == model.export_text()
+    assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert_array_equal(
+        model.reduce().predict_proba(X[:, model.vote_.columns]), model.predict_proba(X)
+    )
+    both = C45Classifier(n_windows=2, random_state=0, soft_thresholds=True).fit(X, y)
+    assert both.score(X, y) > 0.9
 
 
 def test_a_row_of_weight_zero_declares_no_category():

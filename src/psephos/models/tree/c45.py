@@ -8,10 +8,12 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
-from psephos._params import ClassWeight, Constraint, Flag, Interval, Options
+from psephos._params import ClassWeight, Constraint, Flag, Interval, OneOf, Options, Seed
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.trees.c45 import C45Options, grow_c45
+from psephos.trees.c45_soft import soften
 from psephos.trees.c45_text import c45_text, leaf_table
+from psephos.trees.c45_windows import grow_windowed
 from psephos.trees.tree import Tree
 from psephos.vote import BranchVoters, Constant, Readout, Vote
 from psephos.vote.ballots import frame_of
@@ -64,10 +66,22 @@ class C45Classifier(VoteClassifier):
     group_values : bool, default=False
         Put the categories of a split into groups, one branch for each ('c45' only, its option
         -s): see Notes.
+    soft_thresholds : bool, default=False
+        Near a threshold a row is part of both branches (release 8's option -p): see Notes.
+    n_windows : int, default=0
+        Trials of windowing (release 8's option -t), of which the best tree is kept: see Notes.
+        0: the tree is grown on all rows.
+    window_size : int, default=None
+        Rows of the first window of a trial (-w); None: the greater of n / 5 and 2 sqrt(n).
+    window_increment : int, default=None
+        Rows that join the window in a cycle (-i), or half of those the tree gets wrong, if that
+        is more; None: a fifth of the first window, at least 1.
     categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
         Columns whose values are categories, as in HistGradientBoostingClassifier.
     class_weight : dict, 'balanced' or None, default=None
         Multiplies the sample weights.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws the windows.
 
     Attributes
     ----------
@@ -99,9 +113,26 @@ class C45Classifier(VoteClassifier):
     class; then the two groups whose union gives the best ratio are united, again and again, until
     there are two, or no union is better than none. A union keeps at least half the gain, and two
     groups of weight M. With criterion='gain' only categories of one class are united, for no other
-    union gains. A category that the node has no row of
-    is read as missing. The time grows with the cube of the number of categories. Of release 8's
-    options the soft thresholds (-p) and windowing (-t, -w, -i) are missing.
+    union gains. A category that the node has no row of is read as missing. The time grows with the
+    cube of the number of categories.
+
+    Soft thresholds: between a lower and an upper value a row goes to both branches, to the first
+    with a share that falls from 1 at the lower value to 1/2 at the threshold and to 0 at the upper,
+    linearly. Both are values of the training rows at the node (of known value), to which the
+    threshold is moved one after the other, until the errors of the tree below it, E among rows of
+    weight n, rise by more than sqrt((E + 1/2) (n - E + 1/2) / (n + 1)): the lower is the last value
+    at which they do not, the upper the first at which they do, or else the greatest. They are found
+    after pruning, all against the tree with hard thresholds, which is the tree whose rows the
+    leaves count; only answers are soft. Where a threshold may not be moved down, the share leaps
+    from 1 to 1/2 above it.
+
+    Windowing: a trial grows a tree on a window of the rows, drawn so that the classes are as evenly
+    many as they can be. Of the rows outside that the tree gets wrong at least half join the window,
+    drawn at random, and a tree is grown anew, until it gets none of them wrong, or is wrong on as
+    much weight of the whole table as one before it. The best tree of the trial is then pruned on
+    the whole table, whose rows are those that its leaves count (its thresholds, too, are values of
+    the whole table); of the trials, the tree of the least pessimistic errors is kept. A window
+    counts rows, whatever their weight.
 
     A column whose type declares its categories (a pandas Categorical, a polars Enum, an Arrow
     dictionary) has a branch for each, with rows or without, as J48 has; of other columns the
@@ -110,9 +141,10 @@ class C45Classifier(VoteClassifier):
 
     References
     ----------
-    Quinlan (1993), "C4.5: Programs for Machine Learning"; chapter 7 has the value groups. Quinlan
-    (1996), "Improved use of continuous attributes in C4.5", J. Artif. Intell. Res. 4. Hall et al.
-    (2009), "The WEKA data mining software", SIGKDD Explorations 11(1).
+    Quinlan (1993), "C4.5: Programs for Machine Learning"; chapter 6 has windowing, chapter 7 the
+    value groups, chapter 8 soft thresholds. Quinlan (1996), "Improved use of continuous attributes
+    in C4.5", J. Artif. Intell. Res. 4. Hall et al. (2009), "The WEKA data mining software", SIGKDD
+    Explorations 11(1).
 
     Examples
     --------
@@ -150,7 +182,12 @@ class C45Classifier(VoteClassifier):
         "release": Options(("j48", "c45")),
         "criterion": Options(("gain_ratio", "gain")),
         "group_values": Flag(),
+        "soft_thresholds": Flag(),
+        "n_windows": Interval(0, whole=True),
+        "window_size": OneOf((Interval(1, whole=True),), none=True),
+        "window_increment": OneOf((Interval(1, whole=True),), none=True),
         "class_weight": ClassWeight(),
+        "random_state": Seed(),
     }
 
     def __init__(
@@ -168,8 +205,13 @@ class C45Classifier(VoteClassifier):
         release: str = "j48",
         criterion: str = "gain_ratio",
         group_values: bool = False,
+        soft_thresholds: bool = False,
+        n_windows: int = 0,
+        window_size: int | None = None,
+        window_increment: int | None = None,
         categorical_features: Any = "from_dtype",
         class_weight: Any = None,
+        random_state: Any = None,
     ) -> None:
         self.min_samples_leaf = min_samples_leaf
         self.confidence = confidence
@@ -183,17 +225,29 @@ class C45Classifier(VoteClassifier):
         self.release = release
         self.criterion = criterion
         self.group_values = group_values
+        self.soft_thresholds = soft_thresholds
+        self.n_windows = n_windows
+        self.window_size = window_size
+        self.window_increment = window_increment
         self.categorical_features = categorical_features
         self.class_weight = class_weight
+        self.random_state = random_state
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context
     ) -> tuple[Vote, dict[str, Any]]:
         target = labels.target
-        tree = grow_c45(
-            table.dense(), labels.y, weight, target.n_classes, table.n_codes, self._options(),
-            table.found,
+        given = (
+            table.dense(), labels.y, weight, target.n_classes, table.n_codes, self._options()
         )  # fmt: skip
+        if self.n_windows > 0:
+            trials = (context.generator(t) for t in range(self.n_windows))
+            sizes = self.window_size, self.window_increment
+            tree = grow_windowed(*given, trials, *sizes, table.found)
+        else:
+            tree = grow_c45(*given, table.found)
+        if self.soft_thresholds:
+            tree = soften(tree, given[0], labels.y, weight)
         p = table.values.shape[1]
         voters = BranchVoters.of([tree], p, target.code)
         return Vote(voters, Constant(p, np.ones(1)), Readout("normalised", "share"), target), {}
@@ -245,7 +299,8 @@ class C45Classifier(VoteClassifier):
         """Return the tree line by line, as J48 prints it.
 
         A leaf is its class, the training weight that reached it, and how much of it is of other
-        classes: ``class (48.0/1.0)``.
+        classes: ``class (48.0/1.0)``. Behind a soft threshold stand its lower and upper value:
+        ``size <= 2.5 [2.3, 2.65]``.
         """
         tree, words = self.tree_, self.schema_.words()
         return c45_text(tree, words.columns, words.levels, [str(c) for c in self.classes_.tolist()])
