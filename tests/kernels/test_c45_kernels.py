@@ -37,7 +37,7 @@ NONE = np.empty(0)
 
 
 def rule(k=2, least=2.0, mdl=False, old=False, n=100.0):
-    return Rule(k, least, 0.0 if old else TIE, mdl, False, True, old, n)
+    return Rule(k, least, 0.0 if old else TIE, mdl, False, old, n)
 
 
 def counts(codes, k):
@@ -251,13 +251,11 @@ def test_missing_rows_are_divided():
     assert_array_equal(nodes.n_rows, [12, 6, 8, 0])
 
 
-def test_threshold_is_a_value_of_the_table():
+def test_a_threshold_is_the_middle_of_two_values():
     X = np.array([0.0, 0, 1, 1, 8, 8, 9, 9, 4])[:, None]
     y, r = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1]), rule(least=1.0)
     _, _, nodes = tree_of(X, y, np.zeros(1, np.int64), r)
     assert nodes.code[0] == CUT
-    assert nodes.threshold[0] == 1.0
-    _, _, nodes = tree_of(X, y, np.zeros(1, np.int64), r._replace(actual=False))
     assert nodes.threshold[0] == 2.5
 
 

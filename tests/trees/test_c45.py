@@ -286,3 +286,11 @@ def test_text():
     assert c45_text(binary, *words).splitlines()[1].startswith("kind != a")
     alone = grow_c45(X[:3], y[:3], np.ones(3), 2, {0: 4}, C45Options())
     assert c45_text(alone, *words) == "no (3.0)"
+
+
+def test_a_threshold_is_a_value_of_the_table():
+    X = np.array([0.0, 0, 1, 1, 8, 8, 9, 9, 4])[:, None]
+    y, w = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1]), np.ones(9)
+    for actual, expected in ((True, 1.0), (False, 2.5)):
+        options = C45Options(least=1.0, actual_split_value=actual)
+        assert grow_c45(X, y, w, 2, {}, options).threshold[0] == expected

@@ -174,19 +174,6 @@ def _forget_codes(met, c):
 
 
 @jit(_nrt=False, no_cpython_wrapper=True)
-def _value_below(order, column, middle):
-    """Return the largest value of a sorted column up to `middle`, which is not below all."""
-    low, high = 0, len(order) - 1
-    while low < high:
-        mid = (low + high + 1) // 2
-        if column[order[mid]] <= middle:
-            low = mid
-        else:
-            high = mid - 1
-    return column[order[low]]
-
-
-@jit(_nrt=False, no_cpython_wrapper=True)
 def _choose(gain, ratio, valid, listed, rule):
     """Return the column to split on, -1 without one.
 
@@ -325,8 +312,6 @@ def _grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g, no
             cut = (below + above_it) / 2.0
             if not below <= cut < above_it:  # the sum may overflow
                 cut = below
-            if rule.actual:
-                cut = _value_below(order[f, : known[f]], column, cut)
         if used + children > len(nodes.child):
             short, state[3] = _NODES, used + children
             break

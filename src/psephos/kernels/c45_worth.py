@@ -42,9 +42,8 @@ class Rule(NamedTuple):
         M, the weight that two branches need.
     tolerance : float
         1e-6 for J48, next to none for release 8.
-    mdl, binary, actual, old : bool
-        The correction for many cuts; one code against the rest; thresholds that are values of the
-        training table; release 8.
+    mdl, binary, old : bool
+        The correction for many cuts; one code against the rest; release 8.
     n_rows : float
         Rows of the training table.
     by_gain, grouped : bool
@@ -56,7 +55,6 @@ class Rule(NamedTuple):
     tolerance: float
     mdl: bool
     binary: bool
-    actual: bool
     old: bool
     n_rows: float
     by_gain: bool = False

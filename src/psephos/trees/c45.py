@@ -198,8 +198,7 @@ def grown(data: Training, options: C45Options) -> Nodes:
     old = options.release == "c45"
     rule = Rule(
         n_classes, float(options.least), _ROUNDING if old else TIE, options.mdl_correction,
-        options.binary_splits, options.actual_split_value, old, data.total, options.by_gain,
-        options.grouped,
+        options.binary_splits, old, data.total, options.by_gain, options.grouped,
     )  # fmt: skip
     most = max(int(codes.max(initial=0)), 1)
     nodes = grow(
@@ -226,7 +225,7 @@ def as_tree(nodes: Nodes, data: Training, options: C45Options) -> Tree:
         child=np.where(inner, nodes.child, 0).astype(np.intp),
         n_children=nodes.n_children.astype(np.intp),
         column=np.where(inner, nodes.column, -1).astype(np.intp),
-        threshold=np.where(inner & numeric, nodes.threshold, np.nan),
+        threshold=_thresholds(nodes, inner & numeric, data, options),
         flip=np.zeros(len(inner), np.bool_),
         code_ptr=np.concatenate([[0], np.cumsum(size)]).astype(np.intp),
         code_branch=np.concatenate([np.empty(0, np.intp), *sets]).astype(np.intp),
@@ -238,6 +237,19 @@ def as_tree(nodes: Nodes, data: Training, options: C45Options) -> Tree:
         gain=np.where(inner, nodes.gain, 0.0),
         surrogates=Surrogates.none(len(inner)),
     )
+
+
+def _thresholds(
+    nodes: Nodes, cuts: NDArray[np.bool_], data: Training, options: C45Options
+) -> _Floats:
+    """Return the thresholds: middles, or the largest values of the table up to them."""
+    threshold = np.where(cuts, nodes.threshold, np.nan)
+    if options.actual_split_value:
+        for j in np.unique(nodes.column[cuts]):
+            own = cuts & (nodes.column == j)
+            held = np.sort(data.X[j])  # missing values last
+            threshold[own] = held[np.searchsorted(held, threshold[own], side="right") - 1]
+    return threshold
 
 
 def _branches(nodes: Nodes, node: int, data: Training) -> NDArray[np.intp]:

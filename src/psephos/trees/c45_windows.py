@@ -1,13 +1,12 @@
 """C4.5's windows: trees grown on some of the rows, to which those they get wrong are added."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.c45_grow import CUT, Nodes
+from psephos.kernels.c45_grow import Nodes
 from psephos.kernels.c45_prune import Limit, added_errors, prune, reached, recount
 from psephos.kernels.c45_worth import TIE
 from psephos.trees.c45 import C45Options, Training, as_tree, grown
@@ -115,19 +114,9 @@ def _trial(
 
 
 def _of_window(data: Training, inside: _Flags, options: C45Options) -> Nodes:
-    """Return the nodes of the tree of some rows, its thresholds values of the whole table."""
-    if inside.all():
-        return grown(data, options)
-    between = replace(options, actual_split_value=False)
-    nodes = grown(data.of_rows(np.flatnonzero(inside)), between)
-    if options.actual_split_value:
-        cuts = np.flatnonzero((nodes.n_children > 0) & (nodes.code == CUT))
-        for j in np.unique(nodes.column[cuts]):
-            own = cuts[nodes.column[cuts] == j]
-            held = np.sort(data.X[j])  # missing values last
-            below = np.searchsorted(held, nodes.threshold[own], side="right") - 1
-            nodes.threshold[own] = held[below]
-    return nodes
+    """Return the nodes of the tree of some rows."""
+    part = data if inside.all() else data.of_rows(np.flatnonzero(inside))
+    return grown(part, options)
 
 
 def _estimate(nodes: Nodes, limit: Limit) -> float:
