@@ -96,7 +96,10 @@ def _words_or_numbers(schema: Schema, j: int) -> tuple[Any, ...]:
 
 
 def _param(value: Any) -> Any:
-    """Return a constructor parameter as data; an estimator or random state as its words only."""
+    """Return a constructor parameter as data; foreign estimators, random states as words only."""
+    if type(value) in estimator_classes().values():  # a model of the library as voter or learner
+        own = {n: _param(v) for n, v in value.get_params(deep=False).items()}
+        return {"model": type(value).__name__, "params": own}
     if isinstance(value, Mapping):  # class weights; JSON's own keys would all be words
         pairs = tuple((key, value[key]) for key in value)
         content = _param(pairs)
@@ -148,7 +151,8 @@ def load(path: str | os.PathLike[str]) -> VoteEstimator:
     Returns
     -------
     model : the fitted estimator
-        A parameter that was an estimator or a random state is not kept: it reads None.
+        A parameter that was a random state, or an estimator of another library, is not kept: it
+        reads None.
 
     Raises
     ------
@@ -230,9 +234,7 @@ def _model(manifest: dict[str, Any], files: dict[str, NDArray[Any]]) -> VoteEsti
     cls = estimator_classes().get(manifest["class"])
     if cls is None:
         raise ModelFileError(f"it holds a {manifest['class']!r}, which this version does not know.")
-    known = cls().get_params(deep=False)
-    params = {n: _read_param(v) for n, v in manifest["params"].items() if n in known}
-    model: Any = cls(**params)
+    model: Any = _unfitted(cls, manifest["params"])
     names = manifest["names"]
     levels = {int(j): tuple(values) for j, values in decode(manifest["levels"], arrays)}
     schema = Schema(
@@ -259,7 +261,14 @@ def _model(manifest: dict[str, Any], files: dict[str, NDArray[Any]]) -> VoteEsti
     return model
 
 
+def _unfitted(cls: Any, params: Mapping[str, Any]) -> Any:
+    known = cls().get_params(deep=False)
+    return cls(**{n: _read_param(v) for n, v in params.items() if n in known})
+
+
 def _read_param(value: Any) -> Any:
+    if isinstance(value, dict) and "model" in value:
+        return _unfitted(estimator_classes()[str(value["model"])], value["params"])
     if isinstance(value, dict) and "words" in value:
         return None
     if isinstance(value, dict) and "pairs" in value:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.svm import SVC
 
 import psephos
@@ -20,6 +21,7 @@ from psephos import (
     SparseWrapperRegressor,
 )
 from psephos._errors import PsephosError
+from psephos.protocol import ProsetSearchCV
 from psephos.vote import ForeignVoters, NestedVoters, Target, from_estimators
 from psephos.vote.codec import decode, encode
 from psephos.vote.nested import nested
@@ -145,10 +147,11 @@ def test_surrogates_of_a_boosted_tree_count_as_read():
     assert model.n_features_used_ > len({int(tree.column[0]) for tree in trees})
 
 
+@pytest.mark.parametrize("missing", [0.0, 0.1])
 @pytest.mark.parametrize("absent", [None, "vote"])
 @pytest.mark.parametrize("vote", ["majority", "mean"])
-def test_a_search_over_models_of_the_library_is_saved(vote, absent, tmp_path):
-    X, y = table()
+def test_a_search_over_models_of_the_library_is_saved(vote, absent, missing, tmp_path):
+    X, y = table(missing=missing)
     model = SparseWrapperClassifier(
         C45Classifier(), p_max=2, m=4, n_folds=3, n_repeats=1, vote=vote, absent=absent,
         random_state=0,
@@ -163,11 +166,14 @@ def test_a_search_over_models_of_the_library_is_saved(vote, absent, tmp_path):
     assert model.predict_proba(nothing).max() == pytest.approx(share)
 
 
-def test_a_search_over_regressors_of_the_library_is_saved(tmp_path):
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_a_search_over_regressors_of_the_library_is_saved(missing, tmp_path):
     X, y = table()
+    numbers = X[:, 1] + y
+    X[np.random.default_rng(0).random(X.shape) < missing] = np.nan
     model = SparseWrapperRegressor(
         CARTRegressor(), p_max=2, m=4, n_folds=3, n_repeats=1, random_state=0
-    ).fit(X, X[:, 1] + y)
+    ).fit(X, numbers)
     psephos.save(model, tmp_path / "model.psephos")
     assert_array_equal(psephos.load(tmp_path / "model.psephos").predict(X), model.predict(X))
 
@@ -180,6 +186,83 @@ def test_a_model_among_others_stays_what_it_is():
     voters = from_estimators(mixed[::-1], 6, code)
     assert isinstance(voters, ForeignVoters)
     assert_array_equal(voters.votes(X)[:, 1], code[mixed[0].predict(X)])
+
+
+class Strict(C45Classifier):
+    """One that answers as its vote does not."""
+
+    def predict(self, X):
+        return self.classes_[(self.predict_proba(X)[:, 1] > 0.95).astype(int)]
+
+
+class Turned(ClassifierMixin, BaseEstimator):
+    """One that shows the vote of a model of another table."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.inner_ = C45Classifier().fit(-X, y, sample_weight)
+        self.classes_, self.vote_ = self.inner_.classes_, self.inner_.vote_
+        self.schema_ = self.inner_.schema_
+        return self
+
+    def predict(self, X):
+        return self.inner_.predict(-X)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [Strict(), Turned(), ProsetSearchCV(ProsetClassifier(), n_pairs=2, cv=2)],
+    ids=lambda m: type(m).__name__,
+)
+def test_what_only_looks_like_a_model_of_the_library_is_asked_itself(model):
+    X, y = table()
+    fitted = model.fit(X, y)
+    code = Target(np.arange(2)).code
+    voters = from_estimators([fitted], 6, code)
+    assert isinstance(voters, ForeignVoters)
+    assert_array_equal(voters.votes(X)[:, 0], code[fitted.predict(X)])
+
+
+def test_a_boosted_stump_says_what_it_asks_and_answers():
+    X, y = table()
+    model = AdaBoostClassifier(CARTClassifier(max_depth=1, n_folds=0), n_estimators=2).fit(X, y)
+    (when, yes), (other, no) = model.vote_.voters.sides(0)
+    assert (when, other) == ("if so", "otherwise")
+    assert {float(yes[0]), float(no[0])} == {-1.0, 1.0}
+    assert "otherwise" in model.describe()[1]
+    one = AdaBoostClassifier(C45Classifier(min_samples_leaf=200), n_estimators=1)
+    one.fit(X, np.where(np.arange(len(y)) < 70, 0, 1))
+    assert one.vote_.voters.sides(0)[0][0] == "always"
+
+
+def test_what_abstains_does_not_speak_of_missing_values():
+    X, y = table(missing=0.1)
+    small = {"p_max": 1, "m": 4, "n_folds": 3, "n_repeats": 1, "random_state": 0}
+    for learner in (C45Classifier(), CARTClassifier(n_folds=0), RandomForestClassifier(1)):
+        told = SparseWrapperClassifier(learner, **small).fit(X, y).describe()
+        assert any("<=" in line or "<" in line for line in told)
+        assert not any("missing" in line for line in told)
+
+
+def test_a_model_of_the_reserve_that_reads_nothing_is_not_heard():
+    X, _ = table(n=60)
+    model = SparseWrapperClassifier(
+        C45Classifier(min_samples_leaf=15), p_max=1, m=6, alpha=1.0, n_folds=3, n_repeats=1,
+        absent="vote", random_state=0,
+    ).fit(X, (X[:, 1] > 0.2).astype(int))  # fmt: skip
+    reads = model.vote_.usage().toarray().any(axis=1)
+    assert not reads[:-1].all()  # some tree is a leaf
+    answer = model.usable(np.full((1, 6), np.nan))
+    assert (int(answer["n_models"][0]), answer["source"][0]) == (0, "prior")
+
+
+def test_a_loaded_model_still_has_its_voter_s_settings(tmp_path):
+    X, y = table()
+    voter = CARTClassifier(max_depth=1, n_folds=0, priors=[0.3, 0.7])
+    psephos.save(AdaBoostClassifier(voter, n_estimators=2).fit(X, y), tmp_path / "model.psephos")
+    again = psephos.load(tmp_path / "model.psephos")
+    assert again.estimator.get_params() == voter.get_params()
+    refitted = clone(again).fit(X, y)
+    assert_array_equal(refitted.decision_function(X), again.decision_function(X))
 
 
 def test_inconsistent_nested_votes_are_refused():

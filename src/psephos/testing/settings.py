@@ -45,6 +45,7 @@ def small_settings() -> dict[str, Any]:
         "adaboost-error": AdaBoostClassifier(criterion="error", **few),
         "adaboost-trees": AdaBoostClassifier(tree, **few),
         "adaboost-held-out": AdaBoostClassifier(validation_fraction=0.3, **few),
+        "adaboost-c45": AdaBoostClassifier(C45Classifier(), **few),
         "samba": SamBAClassifier(**few),
         "samba-gini": SamBAClassifier(criterion="gini", **few),
         "samba-paper": SamBAClassifier(distance_scale=None, column_scale=None, **few),
@@ -56,6 +57,7 @@ def small_settings() -> dict[str, Any]:
         "samba-anchors": SamBAClassifier(n_anchors=20, **few),
         "samba-held-out": SamBAClassifier(validation_fraction=0.3, **few),
         "samba-trees": SamBAClassifier(tree, **few),
+        "samba-cart": SamBAClassifier(CARTClassifier(max_depth=1, n_folds=0), **few),
         "samba-lines": SamBAClassifier(line, **few),
         "samba-bayes": SamBAClassifier(GaussianNB(), **few),
         **_gradient(),
@@ -158,6 +160,7 @@ def _libraries() -> dict[str, Any]:
     small: dict[str, Any] = {
         "p_max": 2, "m": 30, "alpha": 0.3, "delta": 0.2, "n_folds": 3, "random_state": 0,
     }  # fmt: skip
+    few: dict[str, Any] = {**small, "m": 4, "n_repeats": 1}
     names = ("lasso", "lda", "qda", "naive_bayes", "linear_svm", "rbf_svm", "tree", "forest")
     return {
         "swag": SparseWrapperClassifier(**small),
@@ -166,7 +169,9 @@ def _libraries() -> dict[str, Any]:
         "swag-best": SparseWrapperClassifier(vote="best", absent="vote", n_reserve=9, **small),
         "swag-pairs": SparseWrapperClassifier("lda", first_step="pairs", **small),
         **{f"swag-{name}": SparseWrapperClassifier(name, **small) for name in names},
+        "swag-c45": SparseWrapperClassifier(C45Classifier(), **few),
         "swag-numbers": SparseWrapperRegressor(**small),
         "swag-numbers-tree": SparseWrapperRegressor("tree", vote="performance", **small),
         "swag-numbers-forest": SparseWrapperRegressor("forest", vote="best", **small),
+        "swag-numbers-cart": SparseWrapperRegressor(CARTRegressor(n_folds=0), **few),
     }

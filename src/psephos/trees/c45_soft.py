@@ -124,7 +124,7 @@ def soft_bounds(
     moved = np.append(0.0, np.cumsum(first)) + np.append(np.cumsum(second[::-1])[::-1], 0.0)
     at, above = np.searchsorted(held, threshold), np.searchsorted(held, threshold, side="right")
     own, n = float(moved[above]), float(weight.sum())
-    room = np.sqrt((own + 0.5) * max(n - own + 0.5, 0.0) / (n + 1.0)) + _TIE
+    room = np.sqrt(own + 0.5) * np.sqrt(max(n - own + 0.5, 0.0) / (n + 1.0)) + _TIE
     too_far = moved[1:] > own + room  # with the threshold at each value
     below, beyond = np.flatnonzero(too_far[:at]), np.flatnonzero(too_far[above:])
     low = below[-1] + 1 if len(below) else 0

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from psephos.kernels.c45_grow import Nodes
 from psephos.kernels.c45_prune import Limit, added_errors, prune, reached, recount
-from psephos.kernels.c45_worth import TIE
 from psephos.trees.c45 import C45Options, Training, as_tree, grown
 from psephos.trees.c45_soft import narrowed, wrong_answers
 from psephos.trees.tree import Tree
@@ -17,6 +16,7 @@ __all__ = ["first_window", "grow_windowed"]
 
 _Floats = NDArray[np.float64]
 _Flags = NDArray[np.bool_]
+_ROUNDING = 1e-9  # of the whole weight: errors that differ by less are equal
 
 
 def grow_windowed(
@@ -62,7 +62,7 @@ def grow_windowed(
         if options.pruning:
             prune(data.X, data.y, data.weight, nodes, limit, options.subtree_raising)
         errors = _estimate(nodes, limit)
-        if best is None or errors < least - TIE:
+        if best is None or errors < least - _ROUNDING * data.total:
             best, least = nodes, errors
     assert best is not None
     return as_tree(best, data, options)
@@ -95,11 +95,11 @@ def _trial(
     inside = np.zeros(len(data.y), np.bool_)
     inside[first_window(data.y, size, generator)] = True
     nodes, least, whole = _of_window(data, inside, options), np.inf, inside.all()
-    best = nodes
+    best, slack = nodes, _ROUNDING * data.total
     while True:
         wrong = wrong_answers(*narrowed(as_tree(nodes, data, options), values), data.y)[:, 0]
         errors = float(data.weight[wrong].sum())
-        if errors > least - TIE:
+        if errors >= least - slack:
             break
         best, least, whole = nodes, errors, inside.all()
         outside = np.flatnonzero(wrong & ~inside)
@@ -128,5 +128,5 @@ def _estimate(nodes: Nodes, limit: Limit) -> float:
     return sum(
         e + added_errors(n, e, limit)
         for n, e in zip(total.tolist(), errors.tolist(), strict=True)
-        if n >= TIE
+        if n > 0.0
     )

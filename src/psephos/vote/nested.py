@@ -7,10 +7,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos.trees.tree import STAY
+from psephos.vote.branching import BranchVoters
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, check_columns, positions, usage_table
 from psephos.vote.target import RegressionTarget, Target
+from psephos.vote.trees import TreeVoters
 from psephos.vote.vote import Vote
+from psephos.vote.weights import Constant
 
 __all__ = ["NestedVoters", "nested"]
 
@@ -94,11 +98,11 @@ class NestedVoters:
             heard: Any = ~np.isnan(table).any(axis=1) if self.abstains else slice(None)
             table = _coded(table[heard], self.levels[t])
             if len(table):
-                out[heard, t] = self._said(vote, table)
+                out[heard, t] = self._said(vote, vote.score(table))
         return out
 
-    def _said(self, vote: Vote, table: _Floats) -> _Floats:
-        score = vote.score(table)
+    def _said(self, vote: Vote, score: _Floats) -> _Floats:
+        """Return the (n, K) votes that the (n, k) scores of an inner vote come to."""
         target = vote.target
         if isinstance(target, RegressionTarget):
             return score
@@ -144,8 +148,15 @@ class NestedVoters:
         return f"a vote of {vote.n_voters} on {', '.join(words) or 'no column'}"
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return no short answer."""
-        return []
+        """Return the answers of a vote's only voter, if its weight is constant."""
+        vote = self.inner[voter]
+        if vote.n_voters > 1 or not isinstance(vote.weighting, Constant):
+            return []
+        alpha = vote.weighting.alpha
+        return [
+            (when, self._said(vote, vote.readout.finish(alpha * value[None], np.abs(alpha)))[0])
+            for when, value in vote.voters.sides(0)
+        ]
 
 
 def _word(value: float, outer: list[str]) -> str:
@@ -174,6 +185,8 @@ def nested(
 ) -> NestedVoters | None:
     """Return fitted models of the library as voters, or None if one of them is something else.
 
+    A class derived from one of the library's is something else: it may answer as it likes.
+
     Parameters
     ----------
     estimators : sequence of fitted estimators
@@ -186,7 +199,7 @@ def nested(
     abstains : bool
     """
     votes: list[Any] = [getattr(model, "vote_", None) for model in estimators]
-    if not all(isinstance(vote, Vote) for vote in votes):
+    if not all(map(_is_own, estimators)):
         return None
     read = [subset[vote.columns] for subset, vote in zip(subsets, votes, strict=True)]
     columns = np.unique(np.concatenate([np.empty(0, np.intp), *read]))
@@ -194,12 +207,29 @@ def nested(
         n_features,
         columns,
         tuple(np.searchsorted(columns, own).astype(np.intp) for own in read),
-        tuple(vote.select(vote.columns) for vote in votes),
+        tuple(_compact(vote, abstains) for vote in votes),
         tuple(_levels(model.schema_.select(model.vote_.columns)) for model in estimators),
         says,
         np.zeros((1, 1)) if says == "value" else code,
         abstains,
     )
+
+
+def _is_own(model: Any) -> bool:
+    fitted = isinstance(getattr(model, "vote_", None), Vote) and hasattr(model, "schema_")
+    return fitted and type(model).__module__.startswith("psephos.")
+
+
+def _compact(vote: Vote, abstains: bool) -> Vote:
+    """Return a vote on what it reads; its words are of complete rows if it hears no others."""
+    small = vote.select(vote.columns)
+    voters: Any = small.voters
+    if abstains and isinstance(voters, TreeVoters):
+        voters = replace(voters, abstains=True)
+    if abstains and isinstance(voters, BranchVoters):
+        stay = np.full_like(voters.nodes.missing, STAY)
+        voters = replace(voters, nodes=replace(voters.nodes, missing=stay))
+    return replace(small, voters=voters)
 
 
 def _levels(schema: Any) -> _Levels:

@@ -107,7 +107,13 @@ class AdaBoostClassifier(VoteClassifier):
     """
 
     anatomy: ClassVar[Anatomy] = Anatomy(
-        voters=("stump voters", "tree voters", "linear voters", "naive Bayes voters"),
+        voters=(
+            "stump voters",
+            "tree voters",
+            "linear voters",
+            "naive Bayes voters",
+            "nested voters",
+        ),
         weighting="constant",
         readout="normalised",
         found_by="boosting loop, exponential loss",

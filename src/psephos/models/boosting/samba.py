@@ -146,7 +146,13 @@ class SamBAClassifier(VoteClassifier):
     """
 
     anatomy: ClassVar[Anatomy] = Anatomy(
-        voters=("stump voters", "tree voters", "linear voters", "naive Bayes voters"),
+        voters=(
+            "stump voters",
+            "tree voters",
+            "linear voters",
+            "naive Bayes voters",
+            "nested voters",
+        ),
         weighting="local",
         readout="normalised",
         found_by="boosting loop, relevance of each sample",

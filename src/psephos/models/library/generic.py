@@ -174,16 +174,17 @@ def _heard(
 ) -> Voters:
     """Return fitted models as voters: plain data where all that read a column are the library's."""
     whole = SubsetVoters.of(models, subsets, p, says, code)
-    readers = [t for t, columns in enumerate(subsets) if len(columns)]
-    votes = nested(
-        [models[t] for t in readers], [subsets[t] for t in readers], p, says, code, abstains=True
-    )
-    if votes is None or not readers:
-        return whole
-    if len(readers) == len(models):
-        return votes
+    readers = np.array([t for t, columns in enumerate(subsets) if len(columns)], dtype=np.intp)
     prior = np.setdiff1d(np.arange(len(models)), readers)
-    said = whole.take(prior).votes(np.zeros((1, p)))[0]
-    return join(
-        [(np.array(readers), votes), (prior, ConstantVoters(p, said, "the training prior"))]
-    )
+    parts: list[tuple[NDArray[np.intp], Voters]] = []
+    if len(readers):
+        own = [models[t] for t in readers.tolist()]
+        read = [subsets[t] for t in readers.tolist()]
+        votes = nested(own, read, p, says, code, abstains=True)
+        if votes is None:
+            return whole
+        parts.append((readers, votes))
+    if len(prior):
+        said = whole.take(prior).votes(np.zeros((1, p)))[0]
+        parts.append((prior, ConstantVoters(p, said, "the training prior")))
+    return join(parts)

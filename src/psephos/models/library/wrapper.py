@@ -27,6 +27,7 @@ _VOTERS = (
     "tree voters",
     "forest voters",
     "coded voters",
+    "nested voters",
     "joined voters",
 )
 
@@ -272,7 +273,14 @@ n_reserve, categorical_features, folder, verbose, n_jobs, random_state
     """
 
     anatomy: ClassVar[Anatomy] = Anatomy(
-        voters=("linear voters", "tree voters", "forest voters", "coded voters", "joined voters"),
+        voters=(
+            "linear voters",
+            "tree voters",
+            "forest voters",
+            "coded voters",
+            "nested voters",
+            "joined voters",
+        ),
         weighting="available",
         readout="normalised",
         found_by="wrapper search",

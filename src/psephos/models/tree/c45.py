@@ -72,7 +72,8 @@ class C45Classifier(VoteClassifier):
         Trials of windowing (release 8's option -t), of which the best tree is kept: see Notes.
         0: the tree is grown on all rows.
     window_size : int, default=None
-        Rows of the first window of a trial (-w); None: the greater of n / 5 and 2 sqrt(n).
+        Rows of the first window of a trial (-w); None: the greater of n / 5 and 2 sqrt(n). Read
+        only where there are trials, as is the next.
     window_increment : int, default=None
         Rows that join the window in a cycle (-i), or half of those the tree gets wrong, if that
         is more; None: a fifth of the first window, at least 1.
