@@ -301,7 +301,7 @@ def accepted(path):
 
 
 KINDS = ["samba", "adaboost", "adaboost-trees", "samba-lines", "samba-bayes", "swag-best"]
-KINDS += ["swag-qda", "swag-rbf_svm", "swag-forest", "swag-numbers", "samba-cart"]
+KINDS += ["swag-qda", "swag-rbf_svm", "swag-forest", "swag-numbers"]
 
 
 @pytest.mark.filterwarnings("ignore")
