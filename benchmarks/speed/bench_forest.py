@@ -134,8 +134,8 @@ def draw(found, file):
     for ax, (axis, rows) in zip(axes, found.items(), strict=True):
         value, *times = np.array(rows).T
         for name, marks, spent in zip(names, ("o-", "o--", "s-", "s--"), times, strict=True):
-            ax.loglog(value, spent, marks, label=name)
-        ax.set_xlabel(axis)
+            ax.plot(value, spent, marks, label=name)
+        ax.set(xlabel=axis, xscale="linear" if axis == "depth" else "log", yscale="log")
     axes[0].set_ylabel("CPU s, ten trees")
     axes[0].legend()
     figure.savefig(file, bbox_inches="tight")
