@@ -16,8 +16,8 @@ import time
 import _timing  # noqa: F401  (one thread, before NumPy is loaded)
 import numpy as np
 from _tiny_gaussian import rows as gaussian
-from _tiny_logistic import rows as logistic
 from _tiny_logistic import differing_errors, screening
+from _tiny_logistic import rows as logistic
 from _tiny_svm import rows as support
 from _tiny_trees import rows as trees
 
