@@ -603,3 +603,11 @@ def test_attributes_of_a_file_cannot_replace_methods(tmp_path):
     manifest, files = unpack(path)
     manifest["extras"]["predict"] = 3
     assert callable(load(pack(manifest, files, path)).predict)
+
+
+def test_a_voter_this_version_does_not_know_is_named(tmp_path):
+    path = file_of(fitted("adaboost-c45")[0], tmp_path)
+    manifest, files = unpack(path)
+    manifest["params"]["estimator"]["model"] = "Oracle"
+    with pytest.raises(ModelFileError, match="holds a 'Oracle', which this version does not know"):
+        load(pack(manifest, files, path))

@@ -97,7 +97,7 @@ def _words_or_numbers(schema: Schema, j: int) -> tuple[Any, ...]:
 
 def _param(value: Any) -> Any:
     """Return a constructor parameter as data; foreign estimators, random states as words only."""
-    if type(value) in estimator_classes().values():  # a model of the library as voter or learner
+    if isinstance(value, VoteEstimator) and type(value) in estimator_classes().values():
         own = {n: _param(v) for n, v in value.get_params(deep=False).items()}
         return {"model": type(value).__name__, "params": own}
     if isinstance(value, Mapping):  # class weights; JSON's own keys would all be words
@@ -231,10 +231,7 @@ def _check_characters(words: NDArray[Any]) -> None:
 
 def _model(manifest: dict[str, Any], files: dict[str, NDArray[Any]]) -> VoteEstimator:
     arrays = {name.removeprefix("arrays/").removesuffix(".npy"): a for name, a in files.items()}
-    cls = estimator_classes().get(manifest["class"])
-    if cls is None:
-        raise ModelFileError(f"it holds a {manifest['class']!r}, which this version does not know.")
-    model: Any = _unfitted(cls, manifest["params"])
+    model: Any = _unfitted(manifest["class"], manifest["params"])
     names = manifest["names"]
     levels = {int(j): tuple(values) for j, values in decode(manifest["levels"], arrays)}
     schema = Schema(
@@ -261,14 +258,18 @@ def _model(manifest: dict[str, Any], files: dict[str, NDArray[Any]]) -> VoteEsti
     return model
 
 
-def _unfitted(cls: Any, params: Mapping[str, Any]) -> Any:
+def _unfitted(name: Any, params: Mapping[str, Any]) -> Any:
+    """Return an estimator of the library with these parameters."""
+    cls: Any = estimator_classes().get(name)
+    if cls is None:
+        raise ModelFileError(f"it holds a {name!r}, which this version does not know.")
     known = cls().get_params(deep=False)
     return cls(**{n: _read_param(v) for n, v in params.items() if n in known})
 
 
 def _read_param(value: Any) -> Any:
     if isinstance(value, dict) and "model" in value:
-        return _unfitted(estimator_classes()[str(value["model"])], value["params"])
+        return _unfitted(value["model"], value["params"])
     if isinstance(value, dict) and "words" in value:
         return None
     if isinstance(value, dict) and "pairs" in value:
