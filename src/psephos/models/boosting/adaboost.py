@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from psephos._input import Context, Table
 from psephos._params import Constraint, Interval
 from psephos.base import Anatomy, Labels, VoteClassifier
-from psephos.models.boosting.common import SHARED, Parts, fit_boosted
+from psephos.models.boosting.common import SHARED, VOTERS, Parts, fit_boosted
 from psephos.models.boosting.skeleton import Round
 from psephos.models.training import Training
 from psephos.vote import Constant, Readout, Vote, Voters
@@ -107,13 +107,7 @@ class AdaBoostClassifier(VoteClassifier):
     """
 
     anatomy: ClassVar[Anatomy] = Anatomy(
-        voters=(
-            "stump voters",
-            "tree voters",
-            "linear voters",
-            "naive Bayes voters",
-            "nested voters",
-        ),
+        voters=VOTERS,
         weighting="constant",
         readout="normalised",
         found_by="boosting loop, exponential loss",

@@ -16,10 +16,13 @@ from psephos.models.boosting.skeleton import Round, boost
 from psephos.models.training import Training
 from psephos.vote import Constant, ConstantVoters, Readout, Vote, Voters
 
-__all__ = ["SHARED", "Parts", "fit_boosted"]
+__all__ = ["SHARED", "VOTERS", "Parts", "fit_boosted"]
 
 _Floats = NDArray[np.float64]
 _SPLIT = 0  # task id of the validation share's seed; the learners' tasks follow
+
+#: What the stump or a given `estimator` becomes.
+VOTERS = ("stump voters", "tree voters", "linear voters", "naive Bayes voters", "nested voters")
 
 SHARED: Mapping[str, Constraint] = {
     "estimator": Voter(),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from psephos._input import Context, Table
 from psephos._params import ClassWeight, Constraint, Flag, Interval, OneOf, Options
 from psephos.base import Anatomy, Labels, VoteClassifier
-from psephos.models.boosting.common import SHARED, Parts, fit_boosted
+from psephos.models.boosting.common import SHARED, VOTERS, Parts, fit_boosted
 from psephos.models.boosting.expertise import Geometry, anchors_of, relevance
 from psephos.models.boosting.skeleton import Round
 from psephos.models.boosting.squares import Squares
@@ -146,13 +146,7 @@ class SamBAClassifier(VoteClassifier):
     """
 
     anatomy: ClassVar[Anatomy] = Anatomy(
-        voters=(
-            "stump voters",
-            "tree voters",
-            "linear voters",
-            "naive Bayes voters",
-            "nested voters",
-        ),
+        voters=VOTERS,
         weighting="local",
         readout="normalised",
         found_by="boosting loop, relevance of each sample",
