@@ -20,6 +20,7 @@ __all__ = [
     "lay_out",
     "pack_columns",
     "parts",
+    "some_prototypes",
     "stage",
 ]
 
@@ -102,9 +103,9 @@ def stage(
     return Pairs(rows, own, columns, theirs, len(candidates), special, is_category, agree)
 
 
-def parts(table: Any) -> Iterator[tuple[slice, _Float]]:
+def parts(table: Any, most: int = _HELD) -> Iterator[tuple[slice, _Float]]:
     """Yield rows of a table a few at a time, with their places."""
-    size = max(_LEAST, _HELD // max(1, table.shape[1]))
+    size = max(_LEAST, most // max(1, table.shape[1]))
     for first in range(0, len(table), size):
         some = slice(first, min(first + size, len(table)))
         yield some, table[some]
@@ -117,6 +118,14 @@ def lay_out(q: int, label: NDArray[Any], dtype: Any) -> tuple[NDArray[Any], NDAr
     columns, theirs = np.zeros((q, whole), dtype), np.full(whole, -1, dtype)
     theirs[:m] = label
     return columns, theirs
+
+
+def some_prototypes(pairs: Pairs, some: NDArray[np.intp]) -> Pairs:
+    """Return the pairs with some of the prototypes."""
+    label = pairs.column_label[some]
+    columns, theirs = lay_out(len(pairs.columns), label, pairs.rows.dtype)
+    np.take(pairs.columns, some, axis=1, out=columns[:, : len(label)], mode="clip")
+    return pairs._replace(columns=columns, column_label=theirs, m=len(some))
 
 
 @jit(_nrt=False)

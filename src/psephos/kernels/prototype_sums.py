@@ -68,7 +68,7 @@ _LONGEST = {4: 512.0, 8: 4096.0}  # |x|^2 + |c|^2 in base 2, by bytes of a numbe
 _SMALL = 1_000_000  # multiplications that are not worth a second thread
 _SHAPES = 8  # of scratch that are remembered
 SILENT = 1e4  # an exponent at which a kernel is 0
-_NO_TWINS = np.empty(0, np.int64)
+NO_TWINS = np.empty(0, np.int64)
 
 
 class Sums(NamedTuple):
@@ -286,7 +286,7 @@ def batch_sums(
     n_jobs: int | None = None,
     gradient: bool = True,
     entering: NDArray[np.bool_] | None = None,
-    twin: NDArray[np.int64] = _NO_TWINS,
+    twin: NDArray[np.int64] = NO_TWINS,
     apart: _Float | None = None,
     rooms: list[Room] | None = None,
 ) -> Sums:

@@ -3,8 +3,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos._errors import PsephosError
+from psephos.kernels.prototype_wide import WidePairs
 from psephos.models.prototypes.dense import objective_dense
 from psephos.models.prototypes.objective import BatchObjective, own_and_total
+from psephos.models.prototypes.scaling import ScaledRows
+from psephos.vote import KernelScaling
 
 PENALTIES = {"lambda_v": 1e-2, "lambda_w": 1e-3, "lambda_u": 1e-3, "alpha_v": 0.3, "alpha_w": 0.1}
 
@@ -258,3 +261,63 @@ def test_theta_is_checked():
         f(np.where(np.arange(len(theta)) == 3, -1.0, theta))
     with pytest.raises(PsephosError, match="an inverse bandwidth is positive"):
         f(np.where(np.arange(len(theta)) == len(theta) - 1, 0.0, theta))
+
+
+def scaled_rows(Z, rows, n_levels=None):
+    q = Z.shape[1]
+    levels = np.zeros(q, np.intp) if n_levels is None else n_levels
+    scaling = KernelScaling(
+        q, np.arange(q), np.linspace(-1, 1, q), np.linspace(1, 2, q), levels, np.full(q, 0.4)
+    )
+    return ScaledRows(Z, rows, scaling)
+
+
+@pytest.mark.parametrize("regression", [False, True])
+@pytest.mark.parametrize("of_all", [False, True])
+def test_many_columns_are_not_laid_out_and_say_the_same(random_seed, regression, of_all):
+    """Tables of few rows and very many columns; the other objective is given arrays."""
+    (Z, *_), _ = parts(random_seed, q=6000, R=64)
+    n_candidates = 64 if of_all else 40
+    rows = scaled_rows(Z, np.arange(64))
+    candidates = rows if of_all else rows.only(np.arange(40))
+    given, theta = parts(random_seed, regression, q=6000, R=64, M=n_candidates)
+    more = (*given[2:8], given[8])
+    settings = {"regression": regression, "dtype": "float64", "twin": np.arange(64), **PENALTIES}
+    settings["twin"][n_candidates:] = -1
+    few = BatchObjective(rows, candidates, *more, **settings)
+    laid_out = BatchObjective(rows[:], candidates[:], *more, **settings)
+    assert isinstance(few._pairs, WidePairs)
+    assert not isinstance(laid_out._pairs, WidePairs)
+    some = np.array([1, 5, 30])
+    for heard in (6000, 3000, 40, 0):
+        theta[:6000] *= 0.02
+        theta[heard:6000] = 0.0
+        value, gradient = laid_out(theta)
+        most = 1e-12 * np.abs(gradient).max()
+        found = few(theta)
+        assert_allclose(found[0], value, rtol=1e-12)
+        assert_allclose(found[1], gradient, atol=most, rtol=1e-9)
+        assert_allclose(few.by_weights(theta)[1], laid_out.by_weights(theta)[1], rtol=1e-9)
+        assert_allclose(few.masses(theta), laid_out.masses(theta), rtol=1e-12)
+        expected = laid_out.reentry(theta)
+        assert_allclose(few.reentry(theta), expected, atol=1e-12 * np.abs(expected).max())
+        part = np.concatenate([theta[:6000], theta[6000 + some], theta[6000 + n_candidates :]])
+        of_some = laid_out.among(some)(part)
+        assert_allclose(few.among(some)(part)[0], of_some[0], rtol=1e-12)
+        assert_allclose(few.among(some)(part)[1], of_some[1], atol=most, rtol=1e-9)
+
+
+def test_gaps_and_categories_are_laid_out(random_seed):
+    given, theta = parts(random_seed, q=6000, R=64, M=64)
+    theta[:6000] *= 0.02
+    gap = given[0].copy()
+    gap[3, 70] = np.nan
+    levels = np.where(np.arange(6000) == 2, 3, 0)
+    for rows in (
+        scaled_rows(gap, np.arange(64)),
+        scaled_rows(np.round(np.abs(given[0])), np.arange(64), levels),
+    ):
+        category = rows._scaling.n_levels > 0
+        f = BatchObjective(rows, rows, *given[2:7], category, given[8], **PENALTIES)
+        assert not isinstance(f._pairs, WidePairs)
+        assert np.isfinite(f(theta)[0])

@@ -85,7 +85,7 @@ def test_rows_are_merged_and_ordered_without_a_copy_of_the_table(random_seed):
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="takes minutes in plain Python")
-def test_a_fit_to_many_columns_holds_less_than_three_times_the_table():
+def test_a_fit_to_many_columns_holds_less_than_the_table():
     X, y = make_classification(150, 3000, n_informative=10, n_redundant=0, random_state=0)
     model = ProsetClassifier(max_iter=20, random_state=0)
     model.fit(X, y)  # compiles
@@ -93,4 +93,4 @@ def test_a_fit_to_many_columns_holds_less_than_three_times_the_table():
     model.fit(X, y)
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert most < 3 * 8 * 150 * 3000
+    assert most < 5 * 150 * 3000  # of 8 bytes a number

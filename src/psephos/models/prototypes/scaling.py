@@ -43,10 +43,24 @@ class ScaledRows:
         )  # fmt: skip
         return ScaledRows(self._values, self._rows, some)
 
+    @property
+    def is_plain(self) -> bool:
+        """Return whether nothing is missing and nothing a category."""
+        if (self._scaling.n_levels > 0).any():
+            return False
+        n = len(self)
+        some = (self._rows[first : first + _FEW] for first in range(0, n, _FEW))
+        return not any(np.isnan(self._values[rows]).any() for rows in some)
+
     def __getitem__(self, some: slice | NDArray[np.intp]) -> _Floats:
         """Return some of the rows, contiguous float64."""
         scaling, rows = self._scaling, self._rows[some]
-        if self.shape[1] < self._values.shape[1] // _FEW:
+        n_columns = self.shape[1]
+        few = n_columns < self._values.shape[1] // _FEW
+        ends = scaling.columns[[0, -1]].tolist() if few and n_columns else (0, -2)
+        if ends[1] - ends[0] == n_columns - 1:  # side by side
+            part = np.take(self._values[:, ends[0] : ends[1] + 1], rows, axis=0)
+        elif few:
             part = self._values[rows[:, None], scaling.columns]
         else:
             part = self._values[rows]

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.kernels.prototype_pack import parts
+from psephos.kernels.prototype_wide import suits_wide, wide_distances
 from psephos.kernels.prototype_windows import squared_distances, weighted_windows
 
 __all__ = ["Windows"]
@@ -58,6 +59,11 @@ class Windows:
         self._penalties, self._n_columns = penalties, references.shape[1]
         self._length = math.nan
         self._table = self._match = self._distances = np.empty((0, 0), np.float32)
+        if hasattr(references, "reading") and suits_wide(len(references), *candidates.shape):
+            every = np.arange(references.shape[1])
+            self._distances = wide_distances(references, candidates, every, np.float32)
+            self._rows = self._table, self._table
+            return
         theirs = _singles(candidates)
         mine = theirs if references is candidates else _singles(references)
         self._rows = mine, theirs

@@ -1,0 +1,287 @@
+"""Sums over pairs where columns are many times as many as prototypes: no copy of the table.
+
+Then a table of pairs is small and the table of rows is not. References and prototypes are made a
+block of columns at a time, once for the exponents of all pairs and once, the pairs being known,
+for the derivatives by the columns; the formulas are those of ``prototype_sums``. Once few columns
+are heard those alone are laid out, and ``prototype_sums`` takes over.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.kernels._jit import jit, run_blocks
+from psephos.kernels._power import wide
+from psephos.kernels.prototype_masses import LEAST
+from psephos.kernels.prototype_pack import Pairs, parts, some_prototypes, stage
+from psephos.kernels.prototype_sums import NO_TWINS, SILENT, TINY, Sums, batch_sums
+
+__all__ = ["WidePairs", "suits_wide", "wide_distances", "wide_sums"]
+
+_Float = NDArray[np.float64]
+_COLUMNS = 256  # of a block: rows of some hundred prototypes stay in the second-level cache
+_LEAST_SIZE = 2**18  # numbers of a table that it is worth doing without
+_TIMES = 4  # as many columns as prototypes, and more
+_FEW = 16  # of so many columns one is heard: they are laid out
+_ROWS = 64  # references of a task
+_HELD = 2**14  # numbers made at once
+_LN2 = math.log(2.0)
+
+
+def suits_wide(n_references: int, n_prototypes: int, n_columns: int) -> bool:
+    """Return whether the pairs are far fewer than the numbers of the table, and those are many."""
+    large = n_references * n_columns >= _LEAST_SIZE
+    return large and n_columns >= _TIMES * n_prototypes
+
+
+@jit(fastmath={"contract", "reassoc"}, _nrt=False)
+def _add_distances(X, C, first, out):
+    """Add ``|x_n - c_j|^2`` of rows (R, q) and (M, q) to ``out`` (R, M).
+
+    Of row n with the prototypes from n + first on; four at a time, as x is read once for them.
+    """
+    wide()
+    q, m = X.shape[1], C.shape[0]
+    for n in range(X.shape[0]):
+        x, goal = X[n], out[n]
+        j = max(0, n + first)
+        while j + 4 <= m:
+            c0, c1, c2, c3 = C[j], C[j + 1], C[j + 2], C[j + 3]
+            t0, t1, t2, t3 = goal[j], goal[j + 1], goal[j + 2], goal[j + 3]
+            for d in range(q):
+                a0, a1, a2, a3 = x[d] - c0[d], x[d] - c1[d], x[d] - c2[d], x[d] - c3[d]
+                t0 += a0 * a0
+                t1 += a1 * a1
+                t2 += a2 * a2
+                t3 += a3 * a3
+            goal[j], goal[j + 1], goal[j + 2], goal[j + 3] = t0, t1, t2, t3
+            j += 4
+        while j < m:
+            c, t0 = C[j], goal[j]
+            for d in range(q):
+                apart = x[d] - c[d]
+                t0 += apart * apart
+            goal[j] = t0
+            j += 1
+
+
+@jit(fastmath={"contract", "reassoc"}, _nrt=False)
+def _add_column_sums(factor, X, C, first, row, out):
+    """Add ``sum over n, j of factor_nj (x_nd - c_jd)^2`` to ``out`` (q,); `row` (q,) is room.
+
+    Over the same pairs, four prototypes at a time: sums of a row are read and written less often.
+    """
+    wide()
+    q, m = X.shape[1], C.shape[0]
+    for n in range(X.shape[0]):
+        x, by = X[n], factor[n]
+        row[:] = 0
+        j = max(0, n + first)
+        while j + 4 <= m:
+            f0, f1, f2, f3 = by[j], by[j + 1], by[j + 2], by[j + 3]
+            c0, c1, c2, c3 = C[j], C[j + 1], C[j + 2], C[j + 3]
+            for d in range(q):
+                a0, a1, a2, a3 = x[d] - c0[d], x[d] - c1[d], x[d] - c2[d], x[d] - c3[d]
+                row[d] += f0 * a0 * a0 + f1 * a1 * a1 + f2 * a2 * a2 + f3 * a3 * a3
+            j += 4
+        while j < m:
+            f0, c = by[j], C[j]
+            for d in range(q):
+                apart = x[d] - c[d]
+                row[d] += f0 * apart * apart
+            j += 1
+        for d in range(q):
+            out[d] += row[d]
+
+
+class WidePairs(NamedTuple):
+    """References and prototypes, not laid out: tables that give some columns when asked for them.
+
+    ``table.reading(columns)`` is the table of some columns, ``table[slice]`` some of its rows.
+    Nothing is missing and nothing a category.
+    """
+
+    references: Any  # (R, q)
+    prototypes: Any  # (M, q), the references themselves where they are the same rows
+    label: NDArray[Any]  # (R,) class codes or targets
+    column_label: NDArray[Any]  # (M,)
+    dtype: Any
+    kept: dict[str, Any]  # what was laid out last
+    whole: Any = None  # those with all prototypes, if these are some of them
+    some: Any = None  # which
+
+    def among(self, some: NDArray[np.intp]) -> "WidePairs":
+        """Return the pairs with some of the prototypes."""
+        given = self.prototypes.only(some), self.label, self.column_label[some]
+        return WidePairs(self.references, *given, self.dtype, {}, self, some)
+
+    def laid_out(self, wanted: NDArray[np.bool_]) -> tuple[NDArray[np.intp], Pairs]:
+        """Return columns that hold all wanted ones, and the pairs laid out for these alone."""
+        columns = self.kept.get("columns")
+        if columns is not None and np.count_nonzero(wanted[columns]) == np.count_nonzero(wanted):
+            return columns, self.kept["pairs"]
+        self.kept.clear()
+        if self.whole is not None:
+            columns, pairs = self.whole.laid_out(wanted)
+            pairs = some_prototypes(pairs, self.some)
+        else:
+            columns = np.flatnonzero(wanted)
+            mine = self.references.reading(columns)
+            same = self.prototypes is self.references
+            pairs = stage(
+                mine, mine if same else self.prototypes.reading(columns), self.label,
+                self.column_label, np.zeros(len(columns), np.bool_), np.zeros(len(columns)),
+                self.dtype,
+            )  # fmt: skip
+        self.kept.update(columns=columns, pairs=pairs)
+        return columns, pairs
+
+
+def _blocks(references: Any, prototypes: Any, columns: Any, dtype: Any) -> Iterator[Any]:
+    """Yield (columns, references, prototypes) of a block of columns after another."""
+    for first in range(0, len(columns), _COLUMNS):
+        some = columns[first : first + _COLUMNS]
+        mine = _singles(references.reading(some), dtype)
+        same = prototypes is references
+        yield some, mine, mine if same else _singles(prototypes.reading(some), dtype)
+
+
+def _singles(table: Any, dtype: Any) -> NDArray[Any]:
+    """Return a table of few columns in the precision of the sums."""
+    out = np.empty(table.shape, dtype)
+    for some, part in parts(table, _HELD):
+        out[some] = part
+    return out
+
+
+def wide_sums(
+    pairs: WidePairs,
+    v: _Float,
+    w: _Float,
+    u: float,
+    base_own: _Float,
+    base_total: _Float,
+    omega: _Float,
+    n_jobs: int | None = None,
+    gradient: bool = True,
+    entering: NDArray[np.bool_] | None = None,
+    twin: NDArray[np.int64] = NO_TWINS,
+    apart: _Float | None = None,
+    rooms: Any = None,
+) -> Sums:
+    """Log-likelihood of a batch with its derivatives, and its masses: see ``batch_sums``."""
+    heard = v > LEAST
+    wanted = heard if entering is None else heard | entering
+    given = w, u, base_own, base_total, omega, n_jobs, gradient
+    if np.count_nonzero(wanted) * _FEW <= len(v):
+        columns, few = pairs.laid_out(wanted)
+        asked = None if entering is None else entering[columns]
+        sums = batch_sums(few, v[columns], *given, asked, twin, apart, rooms)
+        by_v = np.zeros(len(v))
+        by_v[columns] = sums.v
+        return sums._replace(v=by_v)
+    read = np.flatnonzero(heard)
+    rows = pairs.references, pairs.prototypes
+    factor = wide_distances(*rows, read, pairs.dtype, v[read] * math.sqrt(0.5), n_jobs)
+    _put_kernels(factor, twin, apart)
+    found = _weigh(pairs, factor, *given[:5])
+    by_v = np.zeros(len(v))
+    if gradient:
+        of = heard if entering is None else entering
+        by_v[of] = _by_columns(pairs, factor, of, n_jobs)
+        by_v *= -v if entering is None else -0.5
+    return found._replace(v=by_v)
+
+
+def _tasks(n: int) -> list[slice]:
+    return [slice(first, min(first + _ROWS, n)) for first in range(0, n, _ROWS)]
+
+
+def _first(rows: slice, same: bool) -> int:
+    """Return what a row of a task adds to its own place to find its first prototype.
+
+    Where references are the prototypes, each pair is looked at once.
+    """
+    return rows.start + 1 if same else -rows.stop
+
+
+def wide_distances(
+    references: Any, prototypes: Any, columns: NDArray[np.intp], dtype: Any,
+    by: _Float | None = None, n_jobs: int | None = None,
+) -> NDArray[Any]:  # fmt: skip
+    """Return ``sum over columns of (by_d (x_nd - c_jd))^2``, (R, M)."""
+    table = np.zeros((len(references), len(prototypes)), dtype)
+    tasks, done, same = _tasks(len(table)), 0, prototypes is references
+    for some, mine, theirs in _blocks(references, prototypes, columns, dtype):
+        if by is not None:
+            scale = by[done : done + len(some)].astype(dtype)
+            done += len(some)
+            mine *= scale
+            if theirs is not mine:
+                theirs *= scale
+
+        def add(k: int, mine: Any = mine, theirs: Any = theirs) -> None:
+            _add_distances(mine[tasks[k]], theirs, _first(tasks[k], same), table[tasks[k]])
+
+        run_blocks(add, len(tasks), n_jobs)
+    if same:
+        table += table.T
+    return table
+
+
+def _put_kernels(table: NDArray[Any], twin: NDArray[np.int64], apart: _Float | None) -> None:
+    """Put G_nj in the place of minus its logarithm."""
+    rows = np.flatnonzero(twin >= 0)
+    table[rows, twin[rows]] += SILENT if apart is None else apart[rows] * _LN2
+    np.negative(table, out=table)
+    np.exp(table, out=table)
+
+
+def _weigh(
+    pairs: WidePairs, kernel: NDArray[Any], w: _Float, u: float, base_own: _Float,
+    base_total: _Float, omega: _Float,
+) -> Sums:  # fmt: skip
+    """Return value, masses and derivatives by w and u; put ``w_j B_nj`` in the place of G."""
+    n, m = kernel.shape
+    value, by_u, by_w, masses = 0.0, 0.0, np.zeros(m), np.empty((n, 2))
+    for some in _tasks(n):
+        G = kernel[some].astype(np.float64)
+        off = pairs.label[some, None] - pairs.column_label
+        density = u / math.sqrt(2.0 * math.pi) * np.exp(-0.5 * (u * off) ** 2) if u else off == 0.0
+        G_w = G * w
+        q, s = (G_w * density).sum(axis=1), G_w.sum(axis=1)
+        masses[some, 0], masses[some, 1] = q, s
+        mass, whole = base_own[some] + q, base_total[some] + s
+        value -= float((omega[some] * np.log(mass / whole + TINY)).sum())
+        by_own = omega[some] / (mass + TINY * whole)
+        B = (by_own * mass / whole)[:, None] - by_own[:, None] * density
+        by_w += (G * B).sum(axis=0)
+        if u:
+            by_u -= float((by_own[:, None] * G_w * density * (1.0 / u - u * off**2)).sum())
+        kernel[some] = G_w * B
+    return Sums(value, by_w, by_w, by_u, masses[:, 0], masses[:, 1])
+
+
+def _by_columns(
+    pairs: WidePairs, factor: NDArray[Any], wanted: NDArray[np.bool_], n_jobs: int | None
+) -> _Float:
+    """Return ``sum over n, j of factor_nj (x_nd - c_jd)^2`` for the wanted columns."""
+    found = []
+    tasks, rows = _tasks(len(factor)), (pairs.references, pairs.prototypes)
+    same = rows[0] is rows[1]
+    if same:
+        factor = factor + factor.T
+    for columns, mine, theirs in _blocks(*rows, np.flatnonzero(wanted), pairs.dtype):
+        part = np.zeros((len(tasks), len(columns)))
+
+        def add(k: int, mine: Any = mine, theirs: Any = theirs, part: Any = part) -> None:
+            room = np.empty(mine.shape[1], mine.dtype)
+            first = _first(tasks[k], same)
+            _add_column_sums(factor[tasks[k]], mine[tasks[k]], theirs, first, room, part[k])
+
+        run_blocks(add, len(tasks), n_jobs)
+        found.append(part.sum(axis=0))
+    return np.concatenate([*found, np.empty(0)])
