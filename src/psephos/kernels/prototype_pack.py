@@ -20,7 +20,6 @@ __all__ = [
     "lay_out",
     "pack_columns",
     "parts",
-    "some_prototypes",
     "stage",
 ]
 
@@ -40,6 +39,18 @@ class Pairs(NamedTuple):
     is_special: NDArray[np.bool_]  # (q,) categories and columns with a missing value
     is_category: NDArray[np.bool_]  # (q,)
     agree: _Float  # (q,)
+
+    @property
+    def is_plain(self) -> bool:
+        """Return whether nothing is missing and nothing a category."""
+        return not self.is_special.any()
+
+    def among(self, some: NDArray[np.intp]) -> "Pairs":
+        """Return the pairs with some of the prototypes."""
+        label = self.column_label[some]
+        columns, theirs = lay_out(len(self.columns), label, self.rows.dtype)
+        np.take(self.columns, some, axis=1, out=columns[:, : len(label)], mode="clip")
+        return self._replace(columns=columns, column_label=theirs, m=len(some))
 
 
 class Pack(NamedTuple):
@@ -118,14 +129,6 @@ def lay_out(q: int, label: NDArray[Any], dtype: Any) -> tuple[NDArray[Any], NDAr
     columns, theirs = np.zeros((q, whole), dtype), np.full(whole, -1, dtype)
     theirs[:m] = label
     return columns, theirs
-
-
-def some_prototypes(pairs: Pairs, some: NDArray[np.intp]) -> Pairs:
-    """Return the pairs with some of the prototypes."""
-    label = pairs.column_label[some]
-    columns, theirs = lay_out(len(pairs.columns), label, pairs.rows.dtype)
-    np.take(pairs.columns, some, axis=1, out=columns[:, : len(label)], mode="clip")
-    return pairs._replace(columns=columns, column_label=theirs, m=len(some))
 
 
 @jit(_nrt=False)

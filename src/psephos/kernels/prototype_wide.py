@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from psephos.kernels._jit import jit, run_blocks
 from psephos.kernels._power import wide
 from psephos.kernels.prototype_masses import LEAST
-from psephos.kernels.prototype_pack import Pairs, parts, some_prototypes, stage
+from psephos.kernels.prototype_pack import Pairs, parts, stage
 from psephos.kernels.prototype_sums import NO_TWINS, SILENT, TINY, Sums, batch_sums
 
-__all__ = ["WidePairs", "suits_wide", "wide_distances", "wide_sums"]
+__all__ = ["WidePairs", "pairs_of", "suits_wide", "sums_of", "wide_distances", "wide_sums"]
 
 _Float = NDArray[np.float64]
 _COLUMNS = 256  # of a block: rows of some hundred prototypes stay in the second-level cache
@@ -41,60 +41,96 @@ def suits_wide(n_references: int, n_prototypes: int, n_columns: int) -> bool:
 def _add_distances(X, C, first, out):
     """Add ``|x_n - c_j|^2`` of rows (R, q) and (M, q) to ``out`` (R, M).
 
-    Of row n with the prototypes from n + first on; four at a time, as x is read once for them.
+    Of row n with the prototypes from n + first on. Two rows and four prototypes at a time: what is
+    read once serves more than one pair.
     """
     wide()
     q, m = X.shape[1], C.shape[0]
-    for n in range(X.shape[0]):
-        x, goal = X[n], out[n]
+    n = 0
+    while n < X.shape[0]:
+        two = n + 1 < X.shape[0]
         j = max(0, n + first)
-        while j + 4 <= m:
-            c0, c1, c2, c3 = C[j], C[j + 1], C[j + 2], C[j + 3]
-            t0, t1, t2, t3 = goal[j], goal[j + 1], goal[j + 2], goal[j + 3]
-            for d in range(q):
-                a0, a1, a2, a3 = x[d] - c0[d], x[d] - c1[d], x[d] - c2[d], x[d] - c3[d]
-                t0 += a0 * a0
-                t1 += a1 * a1
-                t2 += a2 * a2
-                t3 += a3 * a3
-            goal[j], goal[j + 1], goal[j + 2], goal[j + 3] = t0, t1, t2, t3
-            j += 4
+        alone = n + first >= 0  # the second row begins one later
+        x, y = X[n], X[n + two]
         while j < m:
-            c, t0 = C[j], goal[j]
+            if two and not alone and j + 4 <= m:
+                c0, c1, c2, c3 = C[j], C[j + 1], C[j + 2], C[j + 3]
+                s0, s1, s2, s3 = out[n, j], out[n, j + 1], out[n, j + 2], out[n, j + 3]
+                t0, t1, t2, t3 = (
+                    out[n + 1, j], out[n + 1, j + 1], out[n + 1, j + 2], out[n + 1, j + 3]
+                )  # fmt: skip
+                for d in range(q):
+                    a0, a1, a2, a3 = x[d] - c0[d], x[d] - c1[d], x[d] - c2[d], x[d] - c3[d]
+                    b0, b1, b2, b3 = y[d] - c0[d], y[d] - c1[d], y[d] - c2[d], y[d] - c3[d]
+                    s0 += a0 * a0
+                    s1 += a1 * a1
+                    s2 += a2 * a2
+                    s3 += a3 * a3
+                    t0 += b0 * b0
+                    t1 += b1 * b1
+                    t2 += b2 * b2
+                    t3 += b3 * b3
+                out[n, j], out[n, j + 1], out[n, j + 2], out[n, j + 3] = s0, s1, s2, s3
+                out[n + 1, j], out[n + 1, j + 1] = t0, t1
+                out[n + 1, j + 2], out[n + 1, j + 3] = t2, t3
+                j += 4
+                continue
+            c0, s0, t0 = C[j], out[n, j], out[n + two, j]
             for d in range(q):
-                apart = x[d] - c[d]
-                t0 += apart * apart
-            goal[j] = t0
+                a0, b0 = x[d] - c0[d], y[d] - c0[d]
+                s0 += a0 * a0
+                t0 += b0 * b0
+            out[n, j] = s0
+            if two and not alone:
+                out[n + 1, j] = t0
+            alone = False
             j += 1
+        n += 2
 
 
 @jit(fastmath={"contract", "reassoc"}, _nrt=False)
 def _add_column_sums(factor, X, C, first, row, out):
     """Add ``sum over n, j of factor_nj (x_nd - c_jd)^2`` to ``out`` (q,); `row` (q,) is room.
 
-    Over the same pairs, four prototypes at a time: sums of a row are read and written less often.
+    Over the same pairs in the same way.
     """
     wide()
     q, m = X.shape[1], C.shape[0]
-    for n in range(X.shape[0]):
-        x, by = X[n], factor[n]
-        row[:] = 0
+    n = 0
+    while n < X.shape[0]:
+        two = n + 1 < X.shape[0]
         j = max(0, n + first)
-        while j + 4 <= m:
-            f0, f1, f2, f3 = by[j], by[j + 1], by[j + 2], by[j + 3]
-            c0, c1, c2, c3 = C[j], C[j + 1], C[j + 2], C[j + 3]
-            for d in range(q):
-                a0, a1, a2, a3 = x[d] - c0[d], x[d] - c1[d], x[d] - c2[d], x[d] - c3[d]
-                row[d] += f0 * a0 * a0 + f1 * a1 * a1 + f2 * a2 * a2 + f3 * a3 * a3
-            j += 4
+        alone = n + first >= 0
+        x, y, by, of = X[n], X[n + two], factor[n], factor[n + two]
+        row[:] = 0
         while j < m:
-            f0, c = by[j], C[j]
+            if two and not alone and j + 4 <= m:
+                f0, f1, f2, f3 = by[j], by[j + 1], by[j + 2], by[j + 3]
+                g0, g1, g2, g3 = of[j], of[j + 1], of[j + 2], of[j + 3]
+                c0, c1, c2, c3 = C[j], C[j + 1], C[j + 2], C[j + 3]
+                for d in range(q):
+                    a0, a1, a2, a3 = x[d] - c0[d], x[d] - c1[d], x[d] - c2[d], x[d] - c3[d]
+                    b0, b1, b2, b3 = y[d] - c0[d], y[d] - c1[d], y[d] - c2[d], y[d] - c3[d]
+                    row[d] += (
+                        f0 * a0 * a0 + f1 * a1 * a1 + f2 * a2 * a2 + f3 * a3 * a3
+                        + g0 * b0 * b0 + g1 * b1 * b1 + g2 * b2 * b2 + g3 * b3 * b3
+                    )  # fmt: skip
+                j += 4
+                continue
+            f0, c0 = by[j], C[j]
             for d in range(q):
-                apart = x[d] - c[d]
-                row[d] += f0 * apart * apart
+                a0 = x[d] - c0[d]
+                row[d] += f0 * a0 * a0
+            if two and not alone:
+                g0 = of[j]
+                for d in range(q):
+                    b0 = y[d] - c0[d]
+                    row[d] += g0 * b0 * b0
+            alone = False
             j += 1
         for d in range(q):
             out[d] += row[d]
+        n += 2
 
 
 class WidePairs(NamedTuple):
@@ -112,6 +148,7 @@ class WidePairs(NamedTuple):
     kept: dict[str, Any]  # what was laid out last
     whole: Any = None  # those with all prototypes, if these are some of them
     some: Any = None  # which
+    is_plain = True
 
     def among(self, some: NDArray[np.intp]) -> "WidePairs":
         """Return the pairs with some of the prototypes."""
@@ -126,7 +163,7 @@ class WidePairs(NamedTuple):
         self.kept.clear()
         if self.whole is not None:
             columns, pairs = self.whole.laid_out(wanted)
-            pairs = some_prototypes(pairs, self.some)
+            pairs = pairs.among(self.some)
         else:
             columns = np.flatnonzero(wanted)
             mine = self.references.reading(columns)
@@ -138,6 +175,27 @@ class WidePairs(NamedTuple):
             )  # fmt: skip
         self.kept.update(columns=columns, pairs=pairs)
         return columns, pairs
+
+
+def pairs_of(
+    references: Any, prototypes: Any, label: NDArray[Any], column_label: NDArray[Any],
+    is_category: NDArray[np.bool_], agree: _Float, dtype: Any,
+) -> Pairs | WidePairs:  # fmt: skip
+    """Lay pairs out, as ``stage`` does, unless columns are many and tables made when asked for.
+
+    Such tables say by ``is_plain`` that nothing is missing in them and nothing a category.
+    """
+    if suits_wide(len(references), *prototypes.shape) and all(
+        getattr(table, "is_plain", False) for table in (references, prototypes)
+    ):
+        return WidePairs(references, prototypes, label, column_label, dtype, {})
+    return stage(references, prototypes, label, column_label, is_category, agree, dtype)
+
+
+def sums_of(pairs: Pairs | WidePairs, *given: Any, **options: Any) -> Sums:
+    """Return what ``batch_sums`` does, of either kind of pairs."""
+    sums: Any = wide_sums if isinstance(pairs, WidePairs) else batch_sums
+    return sums(pairs, *given, **options)
 
 
 def _blocks(references: Any, prototypes: Any, columns: Any, dtype: Any) -> Iterator[Any]:

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from psephos._errors import PsephosError
-from psephos.kernels.prototype_pack import Pairs, some_prototypes
-from psephos.kernels.prototype_sums import SILENT, Room, Sums, batch_sums, kernel_sums, stage
-from psephos.kernels.prototype_wide import WidePairs, suits_wide, wide_sums
+from psephos.kernels.prototype_sums import SILENT, Room, Sums, kernel_sums
+from psephos.kernels.prototype_wide import pairs_of, sums_of
 from psephos.models.prototypes.scaling import ScaledRows
 
 __all__ = ["BatchObjective", "own_and_total"]
@@ -94,11 +93,7 @@ class BatchObjective:
         _check_parts(dict(zip(_PARTS, arrays, strict=True)), category, dtype)
         _check_penalties(penalties)
         Z_r, Z_c, y_r, y_c, self._base_own, self._base_total, self._omega, rates = arrays
-        self._pairs: Pairs | WidePairs
-        if _is_wide(Z_r, Z_c):
-            self._pairs = WidePairs(Z_r, Z_c, y_r, y_c, np.dtype(dtype), {})
-        else:
-            self._pairs = stage(Z_r, Z_c, y_r, y_c, category, rates, np.dtype(dtype))
+        self._pairs = pairs_of(Z_r, Z_c, y_r, y_c, category, rates, np.dtype(dtype))
         self._twin = np.asarray(_NO_TWINS if twin is None else twin, dtype=np.int64)
         if len(self._twin) not in (0, len(Z_r)) or self._twin.max(initial=-1) >= len(Z_c):
             raise PsephosError(
@@ -112,8 +107,7 @@ class BatchObjective:
         self._penalties = penalties
         self._rooms: list[Room] = []
         self.n_columns, self.n_candidates = Z_r.shape[1], len(Z_c)
-        # No category, no missing value.
-        self.is_plain = isinstance(self._pairs, WidePairs) or not self._pairs.is_special.any()
+        self.is_plain = self._pairs.is_plain
         self.size = self.n_columns + self.n_candidates + regression
 
     def split(self, theta: ArrayLike) -> tuple[_Float, _Float, float]:
@@ -158,11 +152,7 @@ class BatchObjective:
     def among(self, candidates: NDArray[np.intp]) -> "BatchObjective":
         """Return the objective over some of the candidates."""
         some = copy.copy(self)
-        pairs = self._pairs
-        if isinstance(pairs, WidePairs):
-            some._pairs = pairs.among(candidates)
-        else:
-            some._pairs = some_prototypes(pairs, candidates)
+        some._pairs = self._pairs.among(candidates)
         if len(self._twin):
             place = np.full(self.n_candidates + 1, -1)  # its last place is that of no twin
             place[candidates] = np.arange(len(candidates))
@@ -190,21 +180,10 @@ class BatchObjective:
         return self._base_own + sums.own, self._base_total + sums.total
 
     def _sums(self, v: _Float, w: _Float, u: float, **options: Any) -> Sums:
-        sums: Any = wide_sums if isinstance(self._pairs, WidePairs) else batch_sums
-        return sums(
+        return sums_of(
             self._pairs, v, w, u, self._base_own, self._base_total, self._omega, self.n_jobs,
             twin=self._twin, apart=self._apart, rooms=self._rooms, **options,
         )  # fmt: skip
-
-
-def _is_wide(references: Any, candidates: Any) -> bool:
-    """Return whether the table is not laid out, but made as asked for."""
-    tables = references, candidates
-    if not all(isinstance(Z, ScaledRows) for Z in tables):
-        return False
-    if not suits_wide(len(references), *candidates.shape):
-        return False
-    return references.is_plain and (candidates is references or candidates.is_plain)
 
 
 def _penalty(x: _Float, strength: float, share: float) -> tuple[float, _Float]:

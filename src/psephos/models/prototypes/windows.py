@@ -74,7 +74,8 @@ class Windows:
     @staticmethod
     def suit(n_references: int, n_candidates: int, n_columns: int) -> bool:
         """Return whether the table is small enough to be kept."""
-        return n_references * n_candidates <= _PAIRS[n_columns >= _MANY_COLUMNS]
+        shape = n_references, n_candidates, n_columns
+        return suits_wide(*shape) or shape[0] * shape[1] <= _PAIRS[n_columns >= _MANY_COLUMNS]
 
     def values(self, thetas: list[_Floats]) -> list[float]:
         """Values at some points ``[v, w, further]``, v alike in all columns: no table is kept."""
