@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.kernels import prototype_wide
 from psephos.kernels.prototype_sums import SILENT, batch_sums, stage
-from psephos.kernels.prototype_wide import WidePairs, wide_distances, wide_sums
+from psephos.kernels.prototype_wide import WidePairs, suits_wide, wide_distances, wide_sums
 
 _spec = importlib.util.spec_from_file_location(
     "prototype_twin", Path(__file__).parent / "prototype_twin.py"
@@ -135,3 +135,28 @@ def test_distances(random_seed):
     every = np.arange(300)
     expected = ((Z[:, None] - C) ** 2).sum(axis=2)
     assert_allclose(wide_distances(Rows(Z), Rows(C), every, np.float64), expected, rtol=1e-12)
+
+
+def test_rows_far_off_keep_their_digits(random_seed, laid_out):
+    """In single precision the difference of numbers near 1e6 has one digit."""
+    (Z, C, *other), (v, *weights) = example(random_seed, R=40, M=20, q=40)
+    rows = (Z, C, *other)
+    expected = twin(rows, (v, *weights))
+    far = (Z + 1e6, C + 1e6, *other)
+    close(wide_sums(wide_pairs(far, np.float32), v, *weights), expected, 1e-5)
+
+
+@pytest.mark.parametrize(
+    ("shape", "suits"),
+    [
+        ((140, 140, 5000), True),
+        ((140, 140, 1800), False),  # few numbers
+        ((1500, 1000, 4000), True),
+        ((1500, 1000, 3999), False),  # the pairs are no small table
+        ((800, 100, 2000), True),
+        ((801, 100, 2000), False),  # rows are made for few prototypes
+        ((1000, 200, 1023), False),  # a block would be a large part
+    ],
+)
+def test_where_no_copy_is_made(shape, suits):
+    assert suits_wide(*shape) is suits

@@ -25,6 +25,8 @@ _Float = NDArray[np.float64]
 _COLUMNS = 256  # of a block: rows of some hundred prototypes stay in the second-level cache
 _LEAST_SIZE = 2**18  # numbers of a table that it is worth doing without
 _TIMES = 4  # as many columns as prototypes, and more
+_MANY = 1024  # columns: below, a block would be the whole table
+_ROWS_EACH = 8  # rows a prototype, at most: making rows must not take longer than comparing them
 _FEW = 16  # of so many columns one is heard: they are laid out
 _ROWS = 64  # references of a task
 _HELD = 2**14  # numbers made at once
@@ -33,16 +35,16 @@ _LN2 = math.log(2.0)
 
 def suits_wide(n_references: int, n_prototypes: int, n_columns: int) -> bool:
     """Return whether the pairs are far fewer than the numbers of the table, and those are many."""
-    large = n_references * n_columns >= _LEAST_SIZE
-    return large and n_columns >= _TIMES * n_prototypes
+    large = n_references * n_columns >= _LEAST_SIZE and n_references <= _ROWS_EACH * n_prototypes
+    return large and n_columns >= max(_TIMES * n_prototypes, _MANY)
 
 
 @jit(fastmath={"contract", "reassoc"}, _nrt=False)
 def _add_distances(X, C, first, out):
     """Add ``|x_n - c_j|^2`` of rows (R, q) and (M, q) to ``out`` (R, M).
 
-    Of row n with the prototypes from n + first on. Two rows and four prototypes at a time: what is
-    read once serves more than one pair.
+    Of rows n and n + 1, n even, with the prototypes from n + first on. Two rows and four prototypes
+    at a time: what is read once serves more than one pair.
     """
     wide()
     q, m = X.shape[1], C.shape[0]
@@ -50,10 +52,9 @@ def _add_distances(X, C, first, out):
     while n < X.shape[0]:
         two = n + 1 < X.shape[0]
         j = max(0, n + first)
-        alone = n + first >= 0  # the second row begins one later
         x, y = X[n], X[n + two]
         while j < m:
-            if two and not alone and j + 4 <= m:
+            if two and j + 4 <= m:
                 c0, c1, c2, c3 = C[j], C[j + 1], C[j + 2], C[j + 3]
                 s0, s1, s2, s3 = out[n, j], out[n, j + 1], out[n, j + 2], out[n, j + 3]
                 t0, t1, t2, t3 = (
@@ -81,9 +82,8 @@ def _add_distances(X, C, first, out):
                 s0 += a0 * a0
                 t0 += b0 * b0
             out[n, j] = s0
-            if two and not alone:
+            if two:
                 out[n + 1, j] = t0
-            alone = False
             j += 1
         n += 2
 
@@ -100,11 +100,10 @@ def _add_column_sums(factor, X, C, first, row, out):
     while n < X.shape[0]:
         two = n + 1 < X.shape[0]
         j = max(0, n + first)
-        alone = n + first >= 0
         x, y, by, of = X[n], X[n + two], factor[n], factor[n + two]
         row[:] = 0
         while j < m:
-            if two and not alone and j + 4 <= m:
+            if two and j + 4 <= m:
                 f0, f1, f2, f3 = by[j], by[j + 1], by[j + 2], by[j + 3]
                 g0, g1, g2, g3 = of[j], of[j + 1], of[j + 2], of[j + 3]
                 c0, c1, c2, c3 = C[j], C[j + 1], C[j + 2], C[j + 3]
@@ -121,12 +120,11 @@ def _add_column_sums(factor, X, C, first, row, out):
             for d in range(q):
                 a0 = x[d] - c0[d]
                 row[d] += f0 * a0 * a0
-            if two and not alone:
+            if two:
                 g0 = of[j]
                 for d in range(q):
                     b0 = y[d] - c0[d]
                     row[d] += g0 * b0 * b0
-            alone = False
             j += 1
         for d in range(q):
             out[d] += row[d]
@@ -202,16 +200,18 @@ def _blocks(references: Any, prototypes: Any, columns: Any, dtype: Any) -> Itera
     """Yield (columns, references, prototypes) of a block of columns after another."""
     for first in range(0, len(columns), _COLUMNS):
         some = columns[first : first + _COLUMNS]
-        mine = _singles(references.reading(some), dtype)
+        theirs = prototypes.reading(some)
+        centre = theirs[:1]  # changes no difference, and keeps digits where rows lie far off
+        mine = _singles(references.reading(some), centre, dtype)
         same = prototypes is references
-        yield some, mine, mine if same else _singles(prototypes.reading(some), dtype)
+        yield some, mine, mine if same else _singles(theirs, centre, dtype)
 
 
-def _singles(table: Any, dtype: Any) -> NDArray[Any]:
-    """Return a table of few columns in the precision of the sums."""
+def _singles(table: Any, centre: _Float, dtype: Any) -> NDArray[Any]:
+    """Return a table of few columns less a row, in the precision of the sums."""
     out = np.empty(table.shape, dtype)
     for some, part in parts(table, _HELD):
-        out[some] = part
+        np.subtract(part, centre, out=out[some], casting="same_kind")
     return out
 
 
@@ -330,7 +330,7 @@ def _by_columns(
     found = []
     tasks, rows = _tasks(len(factor)), (pairs.references, pairs.prototypes)
     same = rows[0] is rows[1]
-    if same:
+    if same and wanted.any():
         factor = factor + factor.T
     for columns, mine, theirs in _blocks(*rows, np.flatnonzero(wanted), pairs.dtype):
         part = np.zeros((len(tasks), len(columns)))

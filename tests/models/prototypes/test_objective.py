@@ -321,3 +321,15 @@ def test_gaps_and_categories_are_laid_out(random_seed):
         f = BatchObjective(rows, rows, *given[2:7], category, given[8], **PENALTIES)
         assert not isinstance(f._pairs, WidePairs)
         assert np.isfinite(f(theta)[0])
+
+
+def test_a_gap_in_a_candidate_alone_counts(random_seed):
+    (Z, C, *more), theta = parts(random_seed, q=6000, R=64, M=16)
+    C[4, 90] = np.nan
+    references, candidates = scaled_rows(Z, np.arange(64)), scaled_rows(C, np.arange(16))
+    assert references.is_plain
+    f = BatchObjective(references, candidates, *more, **PENALTIES)
+    assert not isinstance(f._pairs, WidePairs)
+    assert not f.is_plain
+    theta[:6000] *= 0.02
+    assert np.isfinite(f(theta)[0])

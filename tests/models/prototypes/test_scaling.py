@@ -11,8 +11,9 @@ from psephos import ProsetClassifier
 from psephos._input import Schema, Table
 from psephos.kernels.prototype_sums import stage
 from psephos.models.prototypes.growing import merged_rows
-from psephos.models.prototypes.scaling import read_scaled
+from psephos.models.prototypes.scaling import ScaledRows, read_scaled
 from psephos.models.training import Training
+from psephos.vote import KernelScaling
 
 
 def table_of(X):
@@ -94,3 +95,37 @@ def test_a_fit_to_many_columns_holds_less_than_the_table():
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < 5 * 150 * 3000  # of 8 bytes a number
+
+
+@pytest.mark.parametrize("rows", [[3], [3, 4, 5], [3, 5, 4, 6], [5, 4, 3], [0, 1], [8, 8]])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_rows_and_columns_are_those_asked_for_and_the_table_stays(rows, order):
+    Z = np.asarray(np.arange(9.0 * 160).reshape(9, 160), order=order)
+    before = Z.copy()
+    whole = KernelScaling(
+        160, np.arange(160), np.ones(160), np.full(160, 2.0), np.zeros(160, int), np.zeros(160)
+    )
+    table = ScaledRows(Z, np.array(rows), whole)
+    for columns in ([7], [7, 8, 9], [7, 9], [0], [159], range(150, 160), range(160), []):
+        found = table.reading(np.array(columns, dtype=int))[:]
+        assert_array_equal(found, (before[rows][:, list(columns)] - 1.0) * 2.0)
+        assert found.flags.c_contiguous
+        assert found.dtype == np.float64
+        assert_array_equal(Z, before)
+        one = table.reading(np.array(columns, dtype=int))[:1]
+        one += 1.0
+        assert_array_equal(Z, before)
+
+
+def test_a_gap_counts_where_it_is_read():
+    Z = np.zeros((300, 40))
+    Z[250, 3] = np.nan
+    rows, nothing = np.arange(300), np.zeros(39)
+    read = np.delete(np.arange(40), 3)
+    scaling = KernelScaling(40, read, nothing, nothing, np.zeros(39, int), nothing)
+    assert ScaledRows(Z, rows, scaling).is_plain
+    Z[299, 39] = np.nan
+    assert not ScaledRows(Z, rows, scaling).is_plain
+    assert ScaledRows(Z, rows[:299], scaling).is_plain
+    levels = scaling._replace(n_levels=np.eye(1, 39, 5, dtype=int)[0])
+    assert not ScaledRows(Z, rows[:299], levels).is_plain

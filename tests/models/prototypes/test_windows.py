@@ -54,3 +54,11 @@ def test_values_are_those_of_the_tables_kept():
     points = [np.concatenate([np.full(5, v), np.ones(40)]) for v in (0.2, 1.0, 3.0)]
     quick = Windows(Z, Z, *given)
     assert quick.values(points) == [quick(x)[0] for x in points]  # a start hangs on the least
+
+
+def test_tables_are_kept_where_they_are_small_or_the_rows_long():
+    assert Windows.suit(512, 512, 10)
+    assert not Windows.suit(513, 512, 10)
+    assert Windows.suit(1024, 1024, 64)
+    assert not Windows.suit(1500, 1000, 2000)
+    assert Windows.suit(1500, 1000, 8000)

@@ -95,10 +95,11 @@ def _with_batch(problem: Problem, masses: Masses, batch: Batch, settings: Settin
             problem, batch.speech, masses, alone=alone, n_jobs=settings.n_jobs
         )
     if not problem.regression and (not alone or settings.grouping == "correct"):
+        read = np.flatnonzero(found.inverse_bandwidth)  # all rows are scaled at once there
         by_class = by_class + own_and_total(
-            scaled.Z, found.prototypes, found.inverse_bandwidth, found.weight, found.answer,
-            by_class.shape[1], is_category=scaled.is_category, agree=scaled.scaling.agree,
-            n_jobs=settings.n_jobs,
+            scaled.Z.reading(read), found.prototypes[:, read], found.inverse_bandwidth[read],
+            found.weight, found.answer, by_class.shape[1], is_category=scaled.is_category[read],
+            agree=scaled.scaling.agree[read], n_jobs=settings.n_jobs,
         )  # fmt: skip
         rows = np.arange(len(by_class)), problem.strata
         if alone:
@@ -177,18 +178,17 @@ def _windows(
     rows, own, y = draw.references, draw.candidates, problem.y
     if not objective.is_plain or not Windows.suit(len(rows), len(own), objective.n_columns):
         return None
+    u = _U_START if problem.regression else 0.0
     return Windows(
         *_tables(problem, draw), y[rows], y[own], masses.own[rows], masses.total[rows], draw.omega,
-        draw.twin, draw.echo, settings.penalties, _U_START if problem.regression else 0.0,
+        draw.twin, draw.echo, settings.penalties, u, settings.n_jobs,
     )  # fmt: skip
 
 
 def _tables(problem: Problem, draw: Draw) -> tuple[ScaledRows, ScaledRows]:
     """Return the scaled rows of references and of candidates."""
-    Z = problem.scaled.Z
-    references, candidates = (
-        Z if len(rows) == len(Z) else Z.only(rows) for rows in (draw.references, draw.candidates)
-    )
+    Z, each = problem.scaled.Z, (draw.references, draw.candidates)
+    references, candidates = (Z if len(rows) == len(Z) else Z.only(rows) for rows in each)
     return references, candidates
 
 

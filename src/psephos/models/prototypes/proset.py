@@ -146,9 +146,11 @@ class ProsetClassifier(Batched, VoteClassifier):
     1,000 columns, held-out log-loss was .9 to 1.0, where the class frequencies have .69. Where that
     matters `ProsetSearchCV` may choose no batch at all.
 
-    **Memory.** A fit holds rows and candidates in single precision, (n + M) q numbers, and no table
-    of pairs. Where columns are over four times the candidates, and nothing is missing or a
-    category, it holds a table of pairs and no copy of the rows.
+    **Memory.** A fit holds rows and candidates in single precision, (n + M) q numbers; twice while
+    it looks for its start, with three tables of pairs, if these are at most a million. Where
+    nothing is missing or a category, and columns are a thousand at least, over four times the
+    candidates, with eight rows a candidate at most, it holds three tables of pairs and of the rows
+    no copy but its prototypes, in double precision.
 
     **Leave-one-out** is this project's. Mean held-out log-loss was lower than with halves on 15 of
     15 tables of 62 to 1,797 rows (`benchmarks/README.md`), by a fifth where columns outnumber rows.

@@ -13,7 +13,7 @@ __all__ = ["Scaled", "ScaledRows", "read_scaled", "scaled_by"]
 
 _Floats = NDArray[np.float64]
 _HELD = 1 << 13  # values looked at at once
-_FEW = 8  # times as many columns from which on those read are picked one by one
+_FEW = 2  # times as many columns from which on those read are picked one by one
 _LONG = 1 << 17  # rows from which on it is one column
 
 
@@ -48,9 +48,9 @@ class ScaledRows:
         """Return whether nothing is missing and nothing a category."""
         if (self._scaling.n_levels > 0).any():
             return False
-        n = len(self)
-        some = (self._rows[first : first + _FEW] for first in range(0, n, _FEW))
-        return not any(np.isnan(self._values[rows]).any() for rows in some)
+        columns, size = self._scaling.columns, max(1, _HELD // max(1, self._values.shape[1]))
+        some = (self._rows[first : first + size] for first in range(0, len(self), size))
+        return not any(np.isnan(self._values[rows].take(columns, axis=1)).any() for rows in some)
 
     def __getitem__(self, some: slice | NDArray[np.intp]) -> _Floats:
         """Return some of the rows, contiguous float64."""

@@ -45,13 +45,15 @@ class Windows:
         As in ``BatchObjective``.
     u : float, default=0.0
         Inverse bandwidth of the target; 0 for classes.
+    n_jobs : int, default=None
+        Threads, for distances alone.
     """
 
     def __init__(
         self, references: Any, candidates: Any, y_references: _Floats,
         y_candidates: _Floats, base_own: _Floats, base_total: _Floats, omega: _Floats,
         twin: NDArray[np.intp] | None, echo: _Floats | None, penalties: dict[str, float],
-        u: float = 0.0,
+        u: float = 0.0, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         self._base, self._omega, self._twin = (base_own, base_total), omega, twin
         self._echo = np.zeros(len(omega)) if echo is None else echo
@@ -61,7 +63,8 @@ class Windows:
         self._table = self._match = self._distances = np.empty((0, 0), np.float32)
         if hasattr(references, "reading") and suits_wide(len(references), *candidates.shape):
             every = np.arange(references.shape[1])
-            self._distances = wide_distances(references, candidates, every, np.float32)
+            given = references, candidates, every, np.float32
+            self._distances = wide_distances(*given, n_jobs=n_jobs)
             self._rows = self._table, self._table
             return
         theirs = _singles(candidates)
