@@ -1,7 +1,7 @@
 """A batch of prototypes, and its sums by the formula."""
 
 import numpy as np
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 
 def example(seed, R=130, M=45, q=6, missing=0.0, categories=0, targets=False, spike=1.0):
@@ -67,3 +67,17 @@ def close(sums, expected, tolerance):
         theirs = np.asarray(expected[name])
         most = np.abs(theirs).max() + 1e-300
         assert_allclose(getattr(sums, name), theirs, atol=tolerance * most, rtol=0, err_msg=name)
+
+
+def exact(sums_of, pairs, weights, expected):
+    """Sums in double precision, with and without derivatives, and those of entering columns."""
+    sums = sums_of(pairs, *weights)
+    close(sums, expected, 1e-12)
+    masses = sums_of(pairs, *weights, gradient=False)
+    assert_array_equal(masses.own, sums.own)
+    assert masses.value == sums.value
+    entering = weights[0] == 0.0
+    found = sums_of(pairs, *weights, entering=entering).v
+    most = np.abs(expected["entering"]).max()
+    assert_allclose(found[entering], expected["entering"][entering], atol=1e-12 * most)
+    assert_array_equal(found[~entering], 0.0)

@@ -183,8 +183,9 @@ def pairs_of(
 
     Such tables say by ``is_plain`` that nothing is missing in them and nothing a category.
     """
+    tables = (references,) if prototypes is references else (references, prototypes)
     if suits_wide(len(references), *prototypes.shape) and all(
-        getattr(table, "is_plain", False) for table in (references, prototypes)
+        getattr(table, "is_plain", False) for table in tables
     ):
         return WidePairs(references, prototypes, label, column_label, dtype, {})
     return stage(references, prototypes, label, column_label, is_category, agree, dtype)
@@ -243,7 +244,7 @@ def wide_sums(
         return sums._replace(v=by_v)
     read = np.flatnonzero(heard)
     rows = pairs.references, pairs.prototypes
-    factor = wide_distances(*rows, read, pairs.dtype, v[read] * math.sqrt(0.5), n_jobs)
+    factor = wide_distances(*rows, read, pairs.dtype, v * math.sqrt(0.5), n_jobs)
     _put_kernels(factor, twin, apart)
     found = _weigh(pairs, factor, *given[:5])
     by_v = np.zeros(len(v))
@@ -272,11 +273,10 @@ def wide_distances(
 ) -> NDArray[Any]:  # fmt: skip
     """Return ``sum over columns of (by_d (x_nd - c_jd))^2``, (R, M)."""
     table = np.zeros((len(references), len(prototypes)), dtype)
-    tasks, done, same = _tasks(len(table)), 0, prototypes is references
+    tasks, same = _tasks(len(table)), prototypes is references
     for some, mine, theirs in _blocks(references, prototypes, columns, dtype):
         if by is not None:
-            scale = by[done : done + len(some)].astype(dtype)
-            done += len(some)
+            scale = by[some].astype(dtype)
             mine *= scale
             if theirs is not mine:
                 theirs *= scale
