@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.kernels import prototype_plain, prototype_sums, prototype_vectors
 from psephos.kernels.prototype_code import FEW, MANY, ROWS, lanes
-from psephos.kernels.prototype_sums import batch_sums, stage
+from psephos.kernels.prototype_sums import Desk, batch_sums, stage
 
 _spec = importlib.util.spec_from_file_location(
     "prototype_twin", Path(__file__).parent / "prototype_twin.py"
@@ -64,10 +64,11 @@ def test_threads_change_no_byte(random_seed, monkeypatch, dtype, targets):
     monkeypatch.setattr(prototype_sums, "_SMALL", 0)
     rows, weights = example(random_seed, R=700, M=90, q=20, missing=0.01, targets=targets)
     pairs = stage(*rows, dtype)
-    for other in (2, 3):
-        one, more = batch_sums(pairs, *weights), batch_sums(pairs, *weights, n_jobs=other)
-        for a, b in zip(one, more, strict=True):
-            assert_array_equal(a, b)
+    for work in (prototype_sums._WORK, 10_000):  # of few tasks, and of as many as there may be
+        monkeypatch.setattr(prototype_sums, "_WORK", work)
+        for other in (2, 3):
+            one, more = batch_sums(pairs, *weights), batch_sums(pairs, *weights, n_jobs=other)
+            same(one, more)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -156,13 +157,44 @@ def called(function, given):
 
 
 def test_scratch_of_other_calls_changes_nothing(random_seed):
-    rooms = []
+    desk = Desk()
     for shape in ({}, {"q": 40}, {"M": 100, "targets": True}, {"missing": 0.1}, {}):
         rows, weights = example(random_seed, **shape)
         pairs = stage(*rows)
-        for room in rooms:
+        for room in desk.rooms:
             room._block[:] = np.nan
-        found = batch_sums(pairs, *weights, rooms=rooms)
-        for a, b in zip(found, batch_sums(pairs, *weights), strict=True):
+        same(batch_sums(pairs, *weights, desk=desk), batch_sums(pairs, *weights))
+    assert len(desk.rooms) == 1
+
+
+def same(found, expected):
+    for a, b in zip(found, expected, strict=True):
+        assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_what_other_prototypes_left_changes_nothing(random_seed, missing):
+    """Parts of the prototypes fill as many panels, with the same columns in the same order."""
+    rows, (v, w, *weights) = example(random_seed, M=90, q=9, missing=missing)
+    pairs, desk = stage(*rows), Desk()
+    for last in (70, 65, 90, 3, 70):
+        some = np.arange(last)[:: 1 + (last == 90)]
+        part, few = pairs.among(some), w[some]
+        same(batch_sums(part, v, few, *weights, desk=desk), batch_sums(part, v, few, *weights))
+        v[last % len(v)] = 0.0  # one column less
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_prototypes_that_are_references_are_not_kept_twice(random_seed, missing):
+    (Z, _, label, _, *kinds), (v, w, *weights) = example(
+        random_seed, R=80, M=30, q=9, missing=missing
+    )
+    place = np.random.default_rng(random_seed).permutation(80)[:30]
+    given = Z, Z[place], label, label[place], *kinds
+    twice, once = stage(*given), stage(*given, place=place)
+    assert once.prototypes is once.rows
+    for some in (np.arange(30), np.arange(0, 30, 4)):
+        one, other = once.among(some), twice.among(some)
+        for a, b in zip(one.tables, other.tables, strict=True):
             assert_array_equal(a, b)
-    assert len(rooms) == 1
+        same(batch_sums(one, v, w[some], *weights), batch_sums(other, v, w[some], *weights))

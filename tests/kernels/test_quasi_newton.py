@@ -4,10 +4,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from psephos.kernels.quasi_newton import two_loops
 
 
-def direction(steps, changes, z, gradient, least=1e-12):
+def direction(steps, changes, z, gradient, least=1e-12, first=0):
     d = np.empty_like(z)
     room = np.empty_like(z), np.empty((2, len(steps)))
-    used = two_loops(steps, changes, len(steps), z, gradient, least, *room, d)
+    used = two_loops(steps, changes, first, len(steps), z, gradient, least, *room, d)
     return d, used
 
 
@@ -39,6 +39,9 @@ def test_it_is_bfgs_on_the_free_parameters(random_seed):
         H = inverse(steps[kept][:, free], changes[kept][:, free])
         assert_allclose(found[free], -H @ gradient[free], rtol=1e-8, atol=1e-10)
         assert used
+        turned = np.roll(steps, 2, axis=0), np.roll(changes, 2, axis=0)
+        again, _ = direction(*turned, z, gradient, first=2 % n)
+        assert_array_equal(again, found)
 
 
 def test_without_a_use_for_the_memory_it_is_the_gradient():

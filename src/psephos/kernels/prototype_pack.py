@@ -13,11 +13,12 @@ from psephos.kernels.prototype_code import COLUMNS, ROWS, lanes
 
 __all__ = [
     "HALF_LOG2E",
+    "Order",
     "Pack",
     "Pairs",
     "aligned",
     "fill_rows",
-    "lay_out",
+    "order_of",
     "pack_columns",
     "parts",
     "stage",
@@ -33,9 +34,9 @@ class Pairs(NamedTuple):
 
     rows: NDArray[Any]  # (R, q), columns of numbers less their mean
     label: NDArray[Any]  # (R + some,) class codes or targets
-    columns: NDArray[Any]  # (q, M'), M' whole panels
-    column_label: NDArray[Any]  # (M',)
-    m: int
+    prototypes: NDArray[Any]  # rows too, the references themselves where they are the same
+    place: NDArray[np.intp]  # (M,) which of these is each
+    place_label: NDArray[Any]  # (M',) of each, M' whole panels
     is_special: NDArray[np.bool_]  # (q,) categories and columns with a missing value
     is_category: NDArray[np.bool_]  # (q,)
     agree: _Float  # (q,)
@@ -45,12 +46,28 @@ class Pairs(NamedTuple):
         """Return whether nothing is missing and nothing a category."""
         return not self.is_special.any()
 
+    @property
+    def tables(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return references and prototypes, row by row; one table where they are the same."""
+        every = len(self.place) == len(self.rows) and bool(np.all(np.diff(self.place) == 1))
+        if self.prototypes is self.rows and every:
+            return self.rows, self.rows
+        return self.rows, self.prototypes[self.place]
+
     def among(self, some: NDArray[np.intp]) -> "Pairs":
         """Return the pairs with some of the prototypes."""
-        label = self.column_label[some]
-        columns, theirs = lay_out(len(self.columns), label, self.rows.dtype)
-        np.take(self.columns, some, axis=1, out=columns[:, : len(label)], mode="clip")
-        return self._replace(columns=columns, column_label=theirs, m=len(some))
+        label = _whole_panels(self.place_label[some], self.rows.dtype)
+        return self._replace(place=self.place[some], place_label=label)
+
+
+class Order(NamedTuple):
+    """Which active columns lie where: plain ones first."""
+
+    column: NDArray[np.int64]  # which each is, -1 where filled up
+    plain: int  # of these, filled up to a multiple of COLUMNS
+    special: NDArray[np.int64]  # those behind the plain ones
+    there: NDArray[np.bool_]  # whether it is a column
+    read: NDArray[np.int64]  # those that are
 
 
 class Pack(NamedTuple):
@@ -81,12 +98,14 @@ def stage(
     is_category: NDArray[np.bool_],
     agree: _Float,
     dtype: Any = np.float32,
+    place: NDArray[np.intp] | None = None,
 ) -> Pairs:
     """Lay out references (R, q) and prototypes (M, q), NaN where missing, once for many sums.
 
     Tables are arrays, or give rows when asked for a slice of them. Labels are class codes, whole
-    numbers, or targets. Numbers are taken less their mean over the
-    prototypes, which changes no difference and keeps squares short.
+    numbers, or targets. Numbers are taken less their mean over the prototypes, which changes no
+    difference and keeps squares short. Where all prototypes are references too, ``place`` (M,)
+    may say which, and they are not kept twice.
     """
     dtype = np.dtype(dtype)
     q = references.shape[1]
@@ -103,15 +122,18 @@ def stage(
     own = np.zeros(len(references) + ROWS, dtype)
     own[: len(references)] = label
     rows = np.empty(references.shape, dtype)
-    columns, theirs = lay_out(q, candidate_label, dtype)
+    if candidates is references:
+        place = np.arange(len(rows))
+    prototypes = rows if place is not None else np.empty(candidates.shape, dtype)
     for some, part in parts(references):
         special |= np.isnan(part).any(axis=0)
         np.subtract(part, centre, out=rows[some], casting="same_kind")
-        if candidates is references:
-            columns[:, some] = rows[some].T
-    for some, part in parts(candidates) if candidates is not references else ():
-        np.subtract(part.T, centre[:, None], out=columns[:, some], casting="same_kind")
-    return Pairs(rows, own, columns, theirs, len(candidates), special, is_category, agree)
+    if place is None:
+        place = np.arange(len(candidates))
+        for some, part in parts(candidates):
+            np.subtract(part, centre, out=prototypes[some], casting="same_kind")
+    theirs = _whole_panels(candidate_label, dtype)
+    return Pairs(rows, own, prototypes, place, theirs, special, is_category, agree)
 
 
 def parts(table: Any, most: int = _HELD) -> Iterator[tuple[slice, _Float]]:
@@ -122,41 +144,36 @@ def parts(table: Any, most: int = _HELD) -> Iterator[tuple[slice, _Float]]:
         yield some, table[some]
 
 
-def lay_out(q: int, label: NDArray[Any], dtype: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Room for prototypes by column, (q, M') filled up to whole panels, and their labels."""
-    m = len(label)
-    whole = max(1, -(-m // lanes(dtype))) * lanes(dtype)
-    columns, theirs = np.zeros((q, whole), dtype), np.full(whole, -1, dtype)
-    theirs[:m] = label
-    return columns, theirs
+def _whole_panels(label: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """Return labels filled up to whole panels by -1."""
+    whole = max(1, -(-len(label) // lanes(dtype))) * lanes(dtype)
+    filled = np.full(whole, -1, dtype)
+    filled[: len(label)] = label
+    return filled
 
 
 @jit(_nrt=False)
-def _fill_panels(columns, column, scale, plain, width, panels):
-    """Lay active columns (q, M') out by panel; return the greatest squared length."""
+def _fill_panels(prototypes, place, n_panels, column, scale, plain, width, panels):
+    """Lay active columns of some prototypes out by panel; return the greatest squared length."""
     wide()
     depth = column.shape[0] + 2
     longest = 0.0
-    for p in range(columns.shape[1] // width):
+    for p in range(n_panels):
         base = p * depth * width
+        for lane in range(width):
+            j = p * width + lane
+            source = prototypes[place[min(j, place.shape[0] - 1)]]
+            for k in range(column.shape[0]):
+                at = base + (k if k < plain else k + 2) * width + lane
+                if column[k] >= 0:  # what fills up was 0 before
+                    panels[at] = source[column[k]] * scale[k] if j < place.shape[0] else 0
         norm = panels[base + (plain + 1) * width : base + (plain + 2) * width]
         norm[:] = 0
         panels[base + plain * width : base + (plain + 1) * width] = 1
-        for k in range(column.shape[0]):
-            at = base + (k if k < plain else k + 2) * width
-            if column[k] < 0:
-                continue
-            by = scale[k]
-            source = columns[column[k], p * width : (p + 1) * width]
-            goal = panels[at : at + width]
-            if k < plain:
-                for lane in range(width):
-                    value = source[lane] * by
-                    goal[lane] = value
-                    norm[lane] += value * value
-            else:
-                for lane in range(width):
-                    goal[lane] = source[lane] * by
+        for k in range(plain):
+            of = panels[base + k * width : base + (k + 1) * width]
+            for lane in range(width):
+                norm[lane] += of[lane] * of[lane]
         for lane in range(width):
             longest = max(longest, norm[lane])
     return longest
@@ -182,23 +199,37 @@ def _terms(
     return near.ravel().astype(pairs.rows.dtype), steep.ravel().astype(pairs.rows.dtype)
 
 
-def pack_columns(pairs: Pairs, v: _Float, active: NDArray[np.bool_], unit: bool) -> Pack:
-    """Lay out the active columns, multiplied by v and ``sqrt(log2(e) / 2)``; by 1 if ``unit``."""
-    dtype = pairs.rows.dtype
+def order_of(pairs: Pairs, active: NDArray[np.bool_]) -> Order:
+    """Return where the active columns will lie."""
     read = active.nonzero()[0]
     asked = pairs.is_special[read]
     plain, special = (read[~asked], read[asked]) if asked.any() else (read, read[:0])
     n_plain = len(plain) + -len(plain) % COLUMNS
     column = np.full(n_plain + len(special), -1, np.int64)
     column[: len(plain)], column[n_plain:] = plain, special
+    there = column >= 0
+    return Order(column, n_plain, special, there, column[there])
+
+
+def pack_columns(
+    pairs: Pairs, v: _Float, order: Order, unit: bool, panels: NDArray[Any] | None = None
+) -> Pack:
+    """Lay out the active columns, multiplied by v and ``sqrt(log2(e) / 2)``; by 1 if ``unit``.
+
+    Given are ``panels`` that were laid out in the same order before, or None.
+    """
+    column, plain, special = order.column, order.plain, order.special
+    dtype = pairs.rows.dtype
+    if panels is None:
+        panels = aligned((len(column) + 2) * len(pairs.place_label), dtype)
     scale = np.ones(len(column)) if unit else v[column] * math.sqrt(HALF_LOG2E)
     if len(special):
-        scale[n_plain:][pairs.is_category[special]] = 1.0
+        scale[plain:][pairs.is_category[special]] = 1.0
     scale = scale.astype(dtype)
     width = lanes(dtype)
-    panels = aligned((len(column) + 2) * pairs.columns.shape[1], dtype)
-    longest = _fill_panels(pairs.columns, column, scale, n_plain, width, panels)
-    return Pack(column, scale, n_plain, panels, longest, *_terms(pairs, v, special, unit))
+    laid = pairs.prototypes, pairs.place, len(pairs.place_label) // width
+    longest = _fill_panels(*laid, column, scale, plain, width, panels)
+    return Pack(column, scale, plain, panels, longest, *_terms(pairs, v, special, unit))
 
 
 @jit(fastmath={"contract", "reassoc"}, _nrt=False)

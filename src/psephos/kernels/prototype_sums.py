@@ -21,7 +21,7 @@ multiplied by v, of the exponent and of a column's derivative, so a tile with ro
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,13 +32,14 @@ from psephos.kernels.prototype_code import COLUMNS, FEW, MANY, ROWS, lanes
 from psephos.kernels.prototype_masses import LEAST, kernel_sums
 from psephos.kernels.prototype_pack import (
     HALF_LOG2E,
-    Pack,
+    Order,
     Pairs,
-    aligned,
     fill_rows,
+    order_of,
     pack_columns,
     stage,
 )
+from psephos.kernels.prototype_room import STEP, Desk, Room
 from psephos.kernels.prototype_vectors import (
     add_products,
     add_special,
@@ -54,19 +55,18 @@ from psephos.kernels.prototype_vectors import (
     slope_targets,
 )
 
-__all__ = ["SILENT", "Pairs", "Room", "Sums", "batch_sums", "kernel_sums", "stage"]
+__all__ = ["SILENT", "Desk", "Pairs", "Sums", "batch_sums", "kernel_sums", "stage"]
 
 _Float = NDArray[np.float64]
 TINY = 1e-10  # in the logarithm
 _CACHE = 2**19  # bytes of a tile of pairs, and of what else it needs
-_TILE = 96
+_TILE, _SMALL_TILE = 96, 24  # references; the latter of tables of few pairs, to hold less
+_FEW_PAIRS, _WORK = 2**18, 4_000_000  # of such a table; multiplications of a task there
 _DEPTH = 256
 _TASKS = 16
-_STEP = 16  # numbers from one reference to the next in a block of MANY columns
 _EXPANDED = 12  # columns from which on squares are expanded
 _LONGEST = {4: 512.0, 8: 4096.0}  # |x|^2 + |c|^2 in base 2, by bytes of a number
 _SMALL = 1_000_000  # multiplications that are not worth a second thread
-_SHAPES = 8  # of scratch that are remembered
 SILENT = 1e4  # an exponent at which a kernel is 0
 NO_TWINS = np.empty(0, np.int64)
 
@@ -184,20 +184,20 @@ def _task(
             many = many if k + many <= plain else COLUMNS
             for r in range(up):  # side by side: rows apart are pages apart
                 for d in range(many):
-                    block[r * _STEP + d] = x[r * stride + k + d]
+                    block[r * STEP + d] = x[r * stride + k + d]
             for p in range(n_panels):
                 at, pairs, c_at = p * width, p * size * width, (p * depth + k) * width
                 if products and many == MANY:
-                    column_products(tile, pairs, up, block, 0, _STEP, far.panels, c_at, w, at,
+                    column_products(tile, pairs, up, block, 0, STEP, far.panels, c_at, w, at,
                                     by_lane, k * width)  # fmt: skip
                 elif products:
-                    column_products_last(tile, pairs, up, block, 0, _STEP, far.panels, c_at, w, at,
+                    column_products_last(tile, pairs, up, block, 0, STEP, far.panels, c_at, w, at,
                                          by_lane, k * width)  # fmt: skip
                 elif many == FEW:
-                    column_squares(tile, pairs, up, block, 0, _STEP, far.panels, c_at, w, at,
+                    column_squares(tile, pairs, up, block, 0, STEP, far.panels, c_at, w, at,
                                    by_lane, k * width)  # fmt: skip
                 else:
-                    column_squares_last(tile, pairs, up, block, 0, _STEP, far.panels, c_at, w, at,
+                    column_squares_last(tile, pairs, up, block, 0, STEP, far.panels, c_at, w, at,
                                         by_lane, k * width)  # fmt: skip
             k += many
         for k in range(plain + 2, depth):
@@ -228,53 +228,6 @@ def _task(
     return value
 
 
-class Room:
-    """Scratch of a task, kept for the next: to make it anew took a fifth of a fit.
-
-    One block of memory serves all shapes, so that shapes that come and go cost nothing more.
-    """
-
-    def __init__(self) -> None:
-        self._block: NDArray[Any] = np.empty(0, np.float32)
-        self._known: dict[Any, tuple[Any, ...]] = {}
-
-    def parts(self, *shape: Any) -> tuple[Any, ...]:
-        """Return the parts for (size, width, m, near, far, dtype); the last is 0."""
-        known = self._known.get(shape)
-        if known is not None:
-            known[-1].fill(0.0)
-            return known
-        starts, sizes = _layout(*shape)
-        size, _, m, _, _, dtype = shape
-        if len(self._block) < starts[-1] or self._block.dtype != dtype:
-            self._known = {}
-            self._block = aligned(starts[-1], dtype)
-        elif len(self._known) >= _SHAPES:
-            self._known.clear()
-        given = [self._block[start : start + n] for start, n in zip(starts, sizes, strict=False)]
-        self._known[shape] = (*given, np.zeros(size), np.zeros(m))
-        return self._known[shape]
-
-
-def _layout(
-    size: int, width: int, m: int, near: int, far: int, dtype: Any
-) -> tuple[list[int], tuple[int, ...]]:
-    """Return where the parts of a task's scratch begin, and their sizes.
-
-    A row of columns takes an odd number of cache lines. The user overwrites every part.
-    """
-    item = dtype.itemsize
-
-    def stride(columns: int) -> int:
-        return (-(-(columns + 2) * item // 64) | 1) * 64 // item
-
-    other = size * stride(far) if far >= 0 else 0
-    sizes = (size * m, size * stride(near), other, size * width, size * width, size, size,
-             3 * width, size * _STEP, (near if far < 0 else far) * width)  # fmt: skip
-    line = 64 // item
-    return np.cumsum([0, *(-(-s // line) * line for s in sizes)]).tolist(), sizes
-
-
 def batch_sums(
     pairs: Pairs,
     v: _Float,
@@ -288,7 +241,7 @@ def batch_sums(
     entering: NDArray[np.bool_] | None = None,
     twin: NDArray[np.int64] = NO_TWINS,
     apart: _Float | None = None,
-    rooms: list[Room] | None = None,
+    desk: Desk | None = None,
 ) -> Sums:
     """Log-likelihood of a batch with its derivatives, and its masses.
 
@@ -311,8 +264,8 @@ def batch_sums(
         Where a reference is itself a candidate, which; -1 elsewhere.
     apart : (R,) float64, default=None
         What is added there to the exponent, in base 2: `SILENT`, the default, and it is not heard.
-    rooms : list of Room, default=None
-        Scratch of earlier calls, and afterwards of this one.
+    desk : Desk, default=None
+        What earlier calls left, and afterwards this one; one call at a time may have it.
 
     Returns
     -------
@@ -320,24 +273,32 @@ def batch_sums(
     """
     dtype = pairs.rows.dtype
     apart = np.full(len(twin), SILENT) if apart is None else apart
-    width, n_rows, whole = lanes(dtype), len(pairs.rows), pairs.columns.shape[1]
-    near = pack_columns(pairs, v, v > LEAST, False)
-    far = near if entering is None else pack_columns(pairs, v, entering, True)
-    weight = np.zeros(whole, dtype)
-    weight[: pairs.m] = w
+    width, n_rows, whole = lanes(dtype), len(pairs.rows), len(pairs.place_label)
+    desk = Desk() if desk is None else desk
+    order, panels = desk.order(pairs, v > LEAST)
+    near = far = pack_columns(pairs, v, order, False, panels)
+    if entering is not None:
+        order = order_of(pairs, entering)
+        far = pack_columns(pairs, v, order, True)
+    m, weight = len(pairs.place), np.zeros(whole, dtype)
+    weight[:m] = w
     of = None
     if u > 0.0:
         of = np.array([u * math.sqrt(HALF_LOG2E), u / math.sqrt(2.0 * math.pi)], dtype)
-    size = min(_TILE, max(1, _CACHE // (whole * dtype.itemsize) // ROWS) * ROWS)
+    few = n_rows * len(pairs.prototypes) <= _FEW_PAIRS
+    size = min(
+        _SMALL_TILE if few else _TILE, max(1, _CACHE // (whole * dtype.itemsize) // ROWS) * ROWS
+    )
     size = min(size, -(-n_rows // ROWS) * ROWS)
     n_tiles = -(-n_rows // size)
-    span = -(-n_tiles // _TASKS) * size
+    work = n_rows * whole * (len(near.column) + 10)
+    span = -(-n_tiles // (min(_TASKS, 1 + work // _WORK) if few else _TASKS)) * size
     n_tasks = -(-n_rows // span)
     q = len(far.column)
     by_v, by_w = np.zeros((n_tasks, q)), np.zeros((n_tasks, whole))
     by_u, values, masses = np.zeros((n_tasks, 2)), np.zeros(n_tasks), np.empty((n_rows, 2))
 
-    free: list[Room] = [] if rooms is None else rooms
+    free = desk.rooms
     shape = (size, width, whole, len(near.column), -1 if far is near else q, dtype)
 
     def task(k: int) -> None:
@@ -347,30 +308,28 @@ def batch_sums(
             room = Room()
         ends = (k * span, min(n_rows, (k + 1) * span))
         values[k] = _task(
-            pairs.rows, pairs.label, pairs.column_label, near, far, far is near, weight, of,
+            pairs.rows, pairs.label, pairs.place_label, near, far, far is near, weight, of,
             base_own, base_total, omega, twin, apart, ends, size, _LONGEST[dtype.itemsize],
             _EXPANDED, gradient, masses, by_v[k], by_w[k], by_u[k],
             room.parts(*shape),
         )  # fmt: skip
         free.append(room)
 
-    small = n_rows * whole * (len(near.column) + 10) < _SMALL
-    run_blocks(task, n_tasks, 1 if small else n_jobs)
+    run_blocks(task, n_tasks, 1 if work < _SMALL else n_jobs)
     by_own_u = 0.0
     if u > 0.0:
         share, spread = by_u.sum(axis=0)
         by_own_u = -(share - spread / HALF_LOG2E) / u
     return Sums(
         float(np.add.reduce(values)),
-        _by_feature_weight(np.add.reduce(by_v), far, v, entering is None),
-        np.add.reduce(by_w)[: pairs.m], by_own_u, masses[:, 0], masses[:, 1],
+        _by_feature_weight(np.add.reduce(by_v), order, v, entering is None),
+        np.add.reduce(by_w)[: m], by_own_u, masses[:, 0], masses[:, 1],
     )  # fmt: skip
 
 
-def _by_feature_weight(sums: _Float, pack: Pack, v: _Float, by_v: bool) -> _Float:
+def _by_feature_weight(sums: _Float, order: Order, v: _Float, by_v: bool) -> _Float:
     """Make derivatives by v, or by v^2 at 0, of sums whose columns were multiplied by v."""
-    out, there = np.zeros(len(v)), pack.column >= 0
-    columns = pack.column[there]
-    by = -1.0 / (v[columns] * HALF_LOG2E) if by_v else -0.5
-    out[columns] = by * sums[there]
+    out = np.zeros(len(v))
+    by = -1.0 / (v[order.read] * HALF_LOG2E) if by_v else -0.5
+    out[order.read] = by * sums[order.there]
     return out

@@ -17,6 +17,7 @@ from psephos.kernels._jit import jit, run_blocks
 from psephos.kernels._power import wide
 from psephos.kernels.prototype_masses import LEAST
 from psephos.kernels.prototype_pack import Pairs, parts, stage
+from psephos.kernels.prototype_room import Desk
 from psephos.kernels.prototype_sums import NO_TWINS, SILENT, TINY, Sums, batch_sums
 
 __all__ = ["WidePairs", "pairs_of", "suits_wide", "sums_of", "wide_distances", "wide_sums"]
@@ -148,6 +149,11 @@ class WidePairs(NamedTuple):
     some: Any = None  # which
     is_plain = True
 
+    @property
+    def tables(self) -> tuple[Any, Any]:
+        """Return references and prototypes."""
+        return self.references, self.prototypes
+
     def among(self, some: NDArray[np.intp]) -> "WidePairs":
         """Return the pairs with some of the prototypes."""
         given = self.prototypes.only(some), self.label, self.column_label[some]
@@ -178,6 +184,7 @@ class WidePairs(NamedTuple):
 def pairs_of(
     references: Any, prototypes: Any, label: NDArray[Any], column_label: NDArray[Any],
     is_category: NDArray[np.bool_], agree: _Float, dtype: Any,
+    place: NDArray[np.intp] | None = None,
 ) -> Pairs | WidePairs:  # fmt: skip
     """Lay pairs out, as ``stage`` does, unless columns are many and tables made when asked for.
 
@@ -188,7 +195,7 @@ def pairs_of(
         getattr(table, "is_plain", False) for table in tables
     ):
         return WidePairs(references, prototypes, label, column_label, dtype, {})
-    return stage(references, prototypes, label, column_label, is_category, agree, dtype)
+    return stage(references, prototypes, label, column_label, is_category, agree, dtype, place)
 
 
 def sums_of(pairs: Pairs | WidePairs, *given: Any, **options: Any) -> Sums:
@@ -229,7 +236,7 @@ def wide_sums(
     entering: NDArray[np.bool_] | None = None,
     twin: NDArray[np.int64] = NO_TWINS,
     apart: _Float | None = None,
-    rooms: Any = None,
+    desk: Desk | None = None,
 ) -> Sums:
     """Log-likelihood of a batch with its derivatives, and its masses: see ``batch_sums``."""
     heard = v > LEAST
@@ -238,7 +245,7 @@ def wide_sums(
     if np.count_nonzero(wanted) * _FEW <= len(v):
         columns, few = pairs.laid_out(wanted)
         asked = None if entering is None else entering[columns]
-        sums = batch_sums(few, v[columns], *given, asked, twin, apart, rooms)
+        sums = batch_sums(few, v[columns], *given, asked, twin, apart, desk)
         by_v = np.zeros(len(v))
         by_v[columns] = sums.v
         return sums._replace(v=by_v)

@@ -7,18 +7,19 @@ __all__ = ["two_loops"]
 
 
 @jit(fastmath={"contract", "reassoc"}, _nrt=False)
-def two_loops(steps, changes, n, z, gradient, least, free, parts, d):
+def two_loops(steps, changes, first, n, z, gradient, least, free, parts, d):
     """Write the direction at ``z`` into ``d``; whether it uses the memory and goes down.
 
     Parameters held at 0 (the gradient is not below 0 there) stay; the others take the step of
-    L-BFGS restricted to them: ``-H gradient``, H made of the last ``n`` rows of steps and changes
+    L-BFGS restricted to them: ``-H gradient``, H made of the last ``n`` steps and changes
     of the gradient, those left out whose curvature is not above ``least`` times the squared
     change. Where that does not go down, or there is no memory, ``d`` is the negative gradient.
 
     Parameters
     ----------
-    steps, changes : (memory, size), oldest first
-    n : int
+    steps, changes : (memory, size)
+    first, n : int
+        The row of the oldest, and how many follow each other from there on, in a circle.
     z, gradient : (size,)
     least : float
     free : (size,), parts : (2, memory); room to work
@@ -36,7 +37,7 @@ def two_loops(steps, changes, n, z, gradient, least, free, parts, d):
         d[k] = -gradient[k] * free[k]
     size = 0.0
     for turn in range(2 * n):  # from the last to the oldest, then back
-        i = n - 1 - turn if turn < n else turn - n
+        i = (first + (n - 1 - turn if turn < n else turn - n)) % steps.shape[0]
         step, change = steps[i], changes[i]
         if turn < n:
             curved = squared = 0.0

@@ -117,6 +117,21 @@ def test_rows_and_columns_are_those_asked_for_and_the_table_stays(rows, order):
         assert_array_equal(Z, before)
 
 
+def test_rows_are_found_among_others_of_the_table():
+    Z = np.arange(24.0).reshape(8, 3)
+    scaling = KernelScaling(3, np.arange(3), *np.ones((2, 3)), np.zeros(3, int), np.zeros(3))
+    others = ScaledRows(Z, np.array([6, 1, 7, 3]), scaling)
+    for rows, expected in (([7, 1], [2, 1]), ([6], [0]), ([3, 6, 1, 7], [3, 0, 1, 2])):
+        assert_array_equal(others.only(np.array(expected)).among(others), expected)
+        assert_array_equal(ScaledRows(Z, np.array(rows), scaling).among(others), expected)
+    for rows in ([7, 2], [0], [7, 7, 4]):
+        assert ScaledRows(Z, np.array(rows), scaling).among(others) is None
+    few = ScaledRows(Z, np.array([6]), scaling)
+    assert few.among(ScaledRows(Z, np.arange(8), scaling)) is None  # not worth the search
+    for other in (others[:], ScaledRows(Z.copy(), np.arange(4), scaling), others.reading([0])):
+        assert few.among(other) is None
+
+
 def test_a_gap_counts_where_it_is_read():
     Z = np.zeros((300, 40))
     Z[250, 3] = np.nan

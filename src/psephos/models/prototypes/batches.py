@@ -180,7 +180,7 @@ def _windows(
         return None
     u = _U_START if problem.regression else 0.0
     return Windows(
-        *_tables(problem, draw), y[rows], y[own], masses.own[rows], masses.total[rows], draw.omega,
+        *objective.tables, y[rows], y[own], masses.own[rows], masses.total[rows], draw.omega,
         draw.twin, draw.echo, settings.penalties, u, settings.n_jobs,
     )  # fmt: skip
 

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from psephos._errors import PsephosError
-from psephos.kernels.prototype_sums import SILENT, Room, Sums, kernel_sums
+from psephos.kernels.prototype_sums import SILENT, Desk, Sums, kernel_sums
 from psephos.kernels.prototype_wide import pairs_of, sums_of
+from psephos.models.prototypes.checks import check_parts, check_penalties
 from psephos.models.prototypes.scaling import ScaledRows
 
 __all__ = ["BatchObjective", "own_and_total"]
@@ -90,25 +91,31 @@ class BatchObjective:
         category = np.ascontiguousarray(is_category, dtype=np.bool_)
         penalties = {"lambda_v": lambda_v, "lambda_w": lambda_w, "lambda_u": lambda_u,
                      "alpha_v": alpha_v, "alpha_w": alpha_w}  # fmt: skip
-        _check_parts(dict(zip(_PARTS, arrays, strict=True)), category, dtype)
-        _check_penalties(penalties)
+        check_parts(dict(zip(_PARTS, arrays, strict=True)), category, dtype)
+        check_penalties(penalties)
         Z_r, Z_c, y_r, y_c, self._base_own, self._base_total, self._omega, rates = arrays
-        self._pairs = pairs_of(Z_r, Z_c, y_r, y_c, category, rates, np.dtype(dtype))
         self._twin = np.asarray(_NO_TWINS if twin is None else twin, dtype=np.int64)
         if len(self._twin) not in (0, len(Z_r)) or self._twin.max(initial=-1) >= len(Z_c):
             raise PsephosError(
                 f"twin has shape {self._twin.shape}; it should be ({len(Z_r)},), places of "
                 f"candidates below {len(Z_c)}, or -1"
             )
+        place = Z_c.among(Z_r) if isinstance(Z_c, ScaledRows) else None
+        self._pairs = pairs_of(Z_r, Z_c, y_r, y_c, category, rates, np.dtype(dtype), place)
         heard = np.zeros(len(self._twin)) if echo is None else np.asarray(echo, dtype=np.float64)
         with np.errstate(divide="ignore"):
             self._apart = np.minimum(-np.log2(heard), SILENT)
         self.regression, self.n_jobs = regression, n_jobs
         self._penalties = penalties
-        self._rooms: list[Room] = []
+        self._desk = Desk()
         self.n_columns, self.n_candidates = Z_r.shape[1], len(Z_c)
         self.is_plain = self._pairs.is_plain
         self.size = self.n_columns + self.n_candidates + regression
+
+    @property
+    def tables(self) -> tuple[Any, Any]:
+        """Return references and candidates as the sums read them, less a mean where laid out."""
+        return self._pairs.tables
 
     def split(self, theta: ArrayLike) -> tuple[_Float, _Float, float]:
         """Take theta apart: v (q,), w (M,), and u, 0 for classes."""
@@ -182,53 +189,18 @@ class BatchObjective:
     def _sums(self, v: _Float, w: _Float, u: float, **options: Any) -> Sums:
         return sums_of(
             self._pairs, v, w, u, self._base_own, self._base_total, self._omega, self.n_jobs,
-            twin=self._twin, apart=self._apart, rooms=self._rooms, **options,
+            twin=self._twin, apart=self._apart, desk=self._desk, **options,
         )  # fmt: skip
 
 
-def _penalty(x: _Float, strength: float, share: float) -> tuple[float, _Float]:
-    squares = 0.0 if share == 1.0 else float(np.einsum("i,i", x, x))
-    value = strength * (0.5 * (1.0 - share) * squares + share * float(x.sum()))
+def _penalty(x: _Float, strength: float, share: float) -> tuple[float, _Float | float]:
+    """Return the penalty of some weights and its derivatives, one number if they are all alike."""
+    total = float(x.sum())
+    if share == 1.0:
+        return strength * total, strength
+    squares = float(np.einsum("i,i", x, x))
+    value = strength * (0.5 * (1.0 - share) * squares + share * total)
     return value, strength * ((1.0 - share) * x + share)
-
-
-def _check_penalties(penalties: dict[str, float]) -> None:
-    for name, value in penalties.items():
-        most = 1.0 if name.startswith("alpha") else math.inf
-        if not (0.0 <= value <= most and math.isfinite(value)):
-            wanted = "from 0 to 1" if most == 1.0 else "finite and at least 0"
-            raise PsephosError(f"{name} is {value}; give a number that is {wanted}")
-
-
-def _check_parts(parts: dict[str, Any], is_category: NDArray[np.bool_], dtype: str) -> None:
-    if str(dtype) not in ("float32", "float64"):
-        raise PsephosError(f"dtype is {dtype!r}; give 'float32' or 'float64'")
-    for name in ("references", "candidates"):
-        Z = parts[name]
-        if len(Z.shape) != 2 or len(Z) == 0:
-            raise PsephosError(f"{name} has shape {Z.shape}; give a table with at least one row")
-        if not isinstance(Z, ScaledRows) and np.isinf(Z).any():
-            row, column = np.argwhere(np.isinf(Z))[0]
-            raise PsephosError(
-                f"{name} is infinite at row {row}, column {column}; replace it, or make it missing"
-            )
-    rows, q = parts["references"].shape
-    shapes = {"candidates": (len(parts["candidates"]), q), "y_references": (rows,),
-              "y_candidates": (len(parts["candidates"]),), "base_own": (rows,),
-              "base_total": (rows,), "omega": (rows,), "agree": (q,)}  # fmt: skip
-    for name, shape in shapes.items():
-        if parts[name].shape != shape:
-            raise PsephosError(f"{name} has shape {parts[name].shape}; it should be {shape}")
-        if name != "candidates" and not np.isfinite(parts[name]).all():
-            raise PsephosError(f"{name}[{np.argmin(np.isfinite(parts[name]))}] is not finite")
-    if is_category.shape != (q,):
-        raise PsephosError(f"is_category has shape {is_category.shape}; it should be ({q},)")
-    for name, least in (("base_own", 0.0), ("base_total", 0.0), ("omega", -1e-300)):
-        if not (parts[name] > least).all():
-            raise PsephosError(
-                f"{name}[{np.argmin(parts[name])}] is {parts[name].min()}; masses are positive, "
-                "weights at least 0"
-            )
 
 
 def own_and_total(

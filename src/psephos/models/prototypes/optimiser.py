@@ -151,30 +151,31 @@ class _Point(NamedTuple):
 
 
 class _Memory:
-    """The last steps and the changes of the gradient along them, oldest first."""
+    """The last steps and the changes of the gradient along them, in turn."""
 
     def __init__(self, size: int) -> None:
         self._steps = np.zeros((_MEMORY, size))
         self._changes = np.zeros((_MEMORY, size))
         self._free, self._parts = np.empty(size), np.empty((2, _MEMORY))
-        self.n = 0
+        self.n = self._first = 0  # how many, and the place of the oldest
 
     def add(self, step: _Floats, change: _Floats) -> None:
         """Remember a step, in the place of the oldest if there are too many."""
         if _dot(step, change) <= _EPSILON * _dot(change, change):
             return
-        if self.n == _MEMORY:
-            self._steps[:-1] = self._steps[1:]
-            self._changes[:-1] = self._changes[1:]
-            self.n -= 1
-        self._steps[self.n], self._changes[self.n] = step, change
-        self.n += 1
+        k = (self._first + self.n) % _MEMORY
+        self._steps[k], self._changes[k] = step, change
+        if self.n < _MEMORY:
+            self.n += 1
+        else:
+            self._first = (k + 1) % _MEMORY
 
     def direction(self, here: _Point) -> _Floats:
         """Return where to go: 0 for the held, a quasi-Newton step for the others."""
         d = np.empty_like(here.z)
         more = (_LEAST_CURVATURE, self._free, self._parts, d)
-        used = two_loops(self._steps, self._changes, self.n, here.z, here.gradient, *more)
+        known = self._steps, self._changes, self._first, self.n
+        used = two_loops(*known, here.z, here.gradient, *more)
         if not used:
             self.n = 0
         return d

@@ -146,8 +146,9 @@ class ProsetClassifier(Batched, VoteClassifier):
     1,000 columns, held-out log-loss was .9 to 1.0, where the class frequencies have .69. Where that
     matters `ProsetSearchCV` may choose no batch at all.
 
-    **Memory.** A fit holds rows and candidates in single precision, (n + M) q numbers; twice while
-    it looks for its start, with three tables of pairs, if these are at most a million. Where
+    **Memory.** A fit holds rows in single precision, n q numbers, and its candidates in the columns
+    that are heard; up to three tables of pairs while it looks for its start, if these are at most a
+    million, and what the descent remembers, 20 (q + M) in double precision. Where
     nothing is missing or a category, and columns are a thousand at least, over four times the
     candidates, with eight rows a candidate at most, it holds three tables of pairs and of the rows
     no copy but its prototypes, in double precision.

@@ -14,6 +14,7 @@ __all__ = ["Scaled", "ScaledRows", "read_scaled", "scaled_by"]
 _Floats = NDArray[np.float64]
 _HELD = 1 << 13  # values looked at at once
 _FEW = 2  # times as many columns from which on those read are picked one by one
+_FAR = 4  # times as many others from which on it is not worth the search
 _LONG = 1 << 17  # rows from which on it is one column
 
 
@@ -33,6 +34,17 @@ class ScaledRows:
     def only(self, some: NDArray[np.intp]) -> "ScaledRows":
         """Return some of the rows, not made yet."""
         return ScaledRows(self._values, self._rows[some], self._scaling)
+
+    def among(self, others: Any) -> NDArray[np.intp] | None:
+        """Return where each row is among others, (n,); None if not all are there, or it is dear."""
+        if not isinstance(others, ScaledRows) or others._values is not self._values:
+            return None
+        if others._scaling is not self._scaling or len(others) > _FAR * len(self):
+            return None
+        order = np.argsort(others._rows, kind="stable")
+        at = np.searchsorted(others._rows, self._rows, sorter=order)
+        place = order[np.minimum(at, len(order) - 1)]
+        return place if np.array_equal(others._rows[place], self._rows) else None
 
     def reading(self, columns: NDArray[np.intp]) -> "ScaledRows":
         """Return the same rows with some of the q columns, not made yet."""

@@ -24,7 +24,7 @@ _Floats = NDArray[np.float64]
 _Singles = NDArray[np.float32]
 _MANY_COLUMNS = 64
 _PAIRS = 2**18, 2**20  # of a table that is made, where columns are few and many
-_HELD, _BLOCKS = 2**12, 16  # pairs at a time before tables are kept; parts of the references
+_HELD, _BLOCKS = 2**11, 32  # pairs at a time before tables are kept; parts of the references
 _DEAR = 2**23  # multiplications of distances that are not done twice
 _TINY = 1e-10  # in the logarithm, as in the objective
 
@@ -156,7 +156,9 @@ class Windows:
 
 
 def _singles(table: Any) -> _Singles:
-    """Return a table in single precision."""
+    """Return a table in single precision, itself if it is."""
+    if getattr(table, "dtype", None) == np.float32:
+        return table
     out = np.empty(table.shape, np.float32)
     for some, part in parts(table):
         out[some] = part
