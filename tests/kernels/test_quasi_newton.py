@@ -1,7 +1,7 @@
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.kernels.quasi_newton import two_loops
+from psephos.kernels.quasi_newton import steepest, two_loops
 
 
 def direction(steps, changes, z, gradient, least=1e-12, first=0):
@@ -42,6 +42,17 @@ def test_it_is_bfgs_on_the_free_parameters(random_seed):
         turned = np.roll(steps, 2, axis=0), np.roll(changes, 2, axis=0)
         again, _ = direction(*turned, z, gradient, first=2 % n)
         assert_array_equal(again, found)
+
+
+def test_the_steepest_entry_is_that_of_the_projected_gradient(random_seed):
+    rng = np.random.default_rng(random_seed)
+    for size in (0, 1, 40):
+        z, gradient = np.maximum(rng.normal(size=size), 0.0), 3.0 * rng.normal(size=size)
+        expected = np.abs(z - np.maximum(z - gradient, 0.0)).max(initial=0.0)
+        assert steepest(z, gradient) == expected
+    gradient[7] = np.nan
+    assert np.isnan(steepest(z, gradient))
+    assert steepest(np.zeros(3), np.ones(3)) == 0.0
 
 
 def test_without_a_use_for_the_memory_it_is_the_gradient():

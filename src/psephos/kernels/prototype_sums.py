@@ -21,7 +21,7 @@ multiplied by v, of the exponent and of a column's derivative, so a tile with ro
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -321,10 +321,14 @@ def batch_sums(
         share, spread = by_u.sum(axis=0)
         by_own_u = -(share - spread / HALF_LOG2E) / u
     return Sums(
-        float(np.add.reduce(values)),
-        _by_feature_weight(np.add.reduce(by_v), order, v, entering is None),
-        np.add.reduce(by_w)[: m], by_own_u, masses[:, 0], masses[:, 1],
+        float(_total(values)), _by_feature_weight(_total(by_v), order, v, entering is None),
+        _total(by_w)[:m], by_own_u, masses[:, 0], masses[:, 1],
     )  # fmt: skip
+
+
+def _total(parts: _Float) -> Any:
+    """Add up what the tasks found."""
+    return np.add.reduce(parts) if len(parts) > 1 else parts[0]
 
 
 def _by_feature_weight(sums: _Float, order: Order, v: _Float, by_v: bool) -> _Float:

@@ -3,7 +3,23 @@
 from psephos.kernels._jit import jit
 from psephos.kernels._power import wide
 
-__all__ = ["two_loops"]
+__all__ = ["steepest", "two_loops"]
+
+
+@jit(_nrt=False)
+def steepest(z, gradient):
+    """Return the greatest entry of the projected gradient ``z - max(z - gradient, 0)``, its size.
+
+    Not a number if one of the entries is none.
+    """
+    top = 0.0
+    for k in range(z.shape[0]):
+        slope = abs(z[k] - max(z[k] - gradient[k], 0.0))
+        if slope > top or slope != slope:
+            top = slope
+        if top != top:
+            break
+    return top
 
 
 @jit(fastmath={"contract", "reassoc"}, _nrt=False)

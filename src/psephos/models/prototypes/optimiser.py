@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.kernels.quasi_newton import two_loops
+from psephos.kernels.quasi_newton import steepest, two_loops
 
 __all__ = ["WEIGHT_SCALE", "Minimum", "choose_start", "descend"]
 
@@ -119,8 +119,7 @@ def descend(
     memory = _Memory(len(start))
     n_evaluations, n_iterations, reason = 1, 0, _MOST
     while n_iterations < max_iterations:
-        slope = here.z - np.maximum(here.z - here.gradient, 0.0)
-        if np.abs(slope).max(initial=0.0) <= gradient_tolerance:
+        if steepest(here.z, here.gradient) <= gradient_tolerance:
             reason = _FLAT
             break
         d = memory.direction(here)
