@@ -1,17 +1,20 @@
 """Whole fits of proset, ours against the authors' program (0.6.1): the same splits, one run.
 
 python benchmarks/speed/bench_proset.py [--sets iris_2f,wine,...] [--seeds 10] [--first-seed 100]
+    [--settings own|ours|theirs]
 
 Their program asks for an older matplotlib than ours, so it is in no extra: install proset 0.6.1
 without its dependencies, and with statsmodels and xlsxwriter.
 
-Stratified splits 70/30. Each program with its own defaults; theirs gets scaled columns (their
-manual asks for it), ours scales inside. Fit and prediction: CPU seconds of one thread, medians
-over the seeds; the first fit of each program on a set is not counted, nor the first prediction of
-a model (ours lays its prototypes out then: about 1 ms): the median of 15 further ones. Memory: the
-greatest NumPy arrays held during one more fit (tracemalloc). Log-loss: mean over the seeds, and on
-how many ours was lower. `fat` is 200 x 5,000, ten columns informative, another table for each seed.
-Seeds below 100 helped to choose our defaults.
+Stratified splits 70/30. Each program with its own defaults, or both with the penalties that are
+ours, or both with theirs (and then their halves of candidates and references): `--settings`.
+Theirs gets scaled columns (their manual asks for it), ours scales inside. Fit and prediction: CPU
+seconds of one thread, medians over the seeds; the first fit of each program on a set is not
+counted, nor the first prediction of a model (ours lays its prototypes out then: about 1 ms): the
+median of 15 further ones. Memory: the most that Python and NumPy hold during one more fit
+(tracemalloc). Log-loss: mean over the seeds, and on how many ours was lower. `fat` is 200 x
+5,000, ten columns informative, another table for each seed. Seeds below 100 helped to choose our
+defaults.
 """
 
 import argparse
@@ -22,6 +25,7 @@ from _timing import head, line  # first: it asks NumPy for one thread
 
 # isort: split
 import time
+from functools import partial
 
 import numpy as np
 from sklearn.datasets import (
@@ -37,6 +41,7 @@ from sklearn.preprocessing import StandardScaler
 
 from psephos import ProsetClassifier
 from psephos.datasets import make_checkerboard, make_continuous_xor
+from psephos.models.prototypes.common import automatic
 
 _CALLS = 15
 
@@ -62,14 +67,23 @@ SETS = {
 }
 
 
-def ours(X, y, seed):
-    return ProsetClassifier(random_state=seed).fit(X, y)
+#: Defaults of theirs.
+THEIRS = {"lambda_v": 1e-3, "lambda_w": 1e-8, "alpha_v": 0.05, "alpha_w": 0.05}
 
 
-def theirs(X, y, seed):
+def ours(X, y, seed, settings="own"):
+    given = {"references": "rest", **THEIRS} if settings == "theirs" else {}
+    return ProsetClassifier(random_state=seed, **given).fit(X, y)
+
+
+def theirs(X, y, seed, settings="own"):
     from proset import ClassifierModel
 
-    return ClassifierModel(random_state=np.random.RandomState(seed)).fit(X, y)
+    given = {}
+    if settings == "ours":
+        given = {n: automatic(n, len(y), X.shape[1]) for n in ("lambda_v", "lambda_w")}
+        given |= {"alpha_v": 0.05, "alpha_w": 1.0}
+    return ClassifierModel(random_state=np.random.RandomState(seed), **given).fit(X, y)
 
 
 def size_of(model):
@@ -105,7 +119,7 @@ def peak(fit, data, seed):
     return most / 2**20
 
 
-def row(name, seeds):
+def row(name, seeds, settings):
     found = {"ours": [], "theirs": []}
     held = {}
     for k, seed in enumerate(seeds):
@@ -114,6 +128,7 @@ def row(name, seeds):
         scaler = StandardScaler().fit(A)
         data = {"ours": (A, B, s, t), "theirs": (scaler.transform(A), scaler.transform(B), s, t)}
         for who, fit in (("ours", ours), ("theirs", theirs)):
+            fit = partial(fit, settings=settings)
             if k == 0:
                 held[who] = peak(fit, data[who], seed)
             found[who].append(one(fit, data[who], seed))
@@ -135,6 +150,7 @@ def main():
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--first-seed", type=int, default=100)
+    parser.add_argument("--settings", choices=("own", "ours", "theirs"), default="own")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     head(
@@ -142,7 +158,8 @@ def main():
         "log-loss", "theirs", "lower", "columns / prototypes", "theirs",
     )  # fmt: skip
     for name in options.sets.split(","):
-        row(name, range(options.first_seed, options.first_seed + options.seeds))
+        seeds = range(options.first_seed, options.first_seed + options.seeds)
+        row(name, seeds, options.settings)
 
 
 if __name__ == "__main__":

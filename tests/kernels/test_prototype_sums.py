@@ -63,12 +63,13 @@ def test_squares_are_not_expanded_where_it_would_cost_digits(random_seed):
 def test_threads_change_no_byte(random_seed, monkeypatch, dtype, targets):
     monkeypatch.setattr(prototype_sums, "_SMALL", 0)
     rows, weights = example(random_seed, R=700, M=90, q=20, missing=0.01, targets=targets)
-    pairs = stage(*rows, dtype)
+    pairs, expected = stage(*rows, dtype), twin(rows, weights)
     for work in (prototype_sums._WORK, 10_000):  # of few tasks, and of as many as there may be
         monkeypatch.setattr(prototype_sums, "_WORK", work)
         for other in (2, 3):
             one, more = batch_sums(pairs, *weights), batch_sums(pairs, *weights, n_jobs=other)
             same(one, more)
+            close(one, expected, 1e-12 if dtype == np.float64 else 1e-5)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -164,7 +165,7 @@ def test_scratch_of_other_calls_changes_nothing(random_seed):
         for room in desk.rooms:
             room._block[:] = np.nan
         same(batch_sums(pairs, *weights, desk=desk), batch_sums(pairs, *weights))
-    assert len(desk.rooms) == 1
+    assert len(desk.rooms) == len(desk._laid) == 1
 
 
 def same(found, expected):
@@ -179,22 +180,36 @@ def test_what_other_prototypes_left_changes_nothing(random_seed, missing):
     pairs, desk = stage(*rows), Desk()
     for last in (70, 65, 90, 3, 70):
         some = np.arange(last)[:: 1 + (last == 90)]
-        part, few = pairs.among(some), w[some]
-        same(batch_sums(part, v, few, *weights, desk=desk), batch_sums(part, v, few, *weights))
-        v[last % len(v)] = 0.0  # one column less
+        part, few, heard = pairs.among(some), w[some], v.copy()
+        for k in (last % 3, 5 + last % 3):  # as many columns, others
+            heard[k] = 0.0
+            given = part, heard, few, *weights
+            same(batch_sums(*given, desk=desk), batch_sums(*given))
+            heard[k] = v[k]
+
+
+def test_what_a_thread_has_taken_the_others_do_without(random_seed):
+    rows, (v, *_) = example(random_seed)
+    pairs, desk = stage(*rows), Desk()
+    mine, theirs = desk.take(pairs, v > 0), desk.take(pairs, v > 0)
+    assert not np.shares_memory(mine.panels, theirs.panels)
+    desk.leave(mine)
+    desk.leave(theirs)
+    assert desk.take(pairs, v > 0) is theirs
+    desk.leave(theirs)
+    assert desk.take(pairs, v > 1) is not theirs
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.1])
 def test_prototypes_that_are_references_are_not_kept_twice(random_seed, missing):
-    (Z, _, label, _, *kinds), (v, w, *weights) = example(
-        random_seed, R=80, M=30, q=9, missing=missing
-    )
-    place = np.random.default_rng(random_seed).permutation(80)[:30]
-    given = Z, Z[place], label, label[place], *kinds
-    twice, once = stage(*given), stage(*given, place=place)
-    assert once.prototypes is once.rows
-    for some in (np.arange(30), np.arange(0, 30, 4)):
-        one, other = once.among(some), twice.among(some)
-        for a, b in zip(one.tables, other.tables, strict=True):
-            assert_array_equal(a, b)
-        same(batch_sums(one, v, w[some], *weights), batch_sums(other, v, w[some], *weights))
+    (Z, _, label, _, *kinds), (v, _, *weights) = example(random_seed, R=80, q=9, missing=missing)
+    turned = np.random.default_rng(random_seed).permutation(80)
+    for place in (turned[:30], turned, np.arange(80)):
+        given = Z, Z[place], label, label[place], *kinds
+        twice, once = stage(*given), stage(*given, place=place)
+        assert once.prototypes is once.rows
+        for some in (np.arange(30), np.arange(0, 30, 4), np.arange(len(place))):
+            one, other = once.among(some), twice.among(some)
+            same(one.tables, other.tables)
+            w = np.linspace(0.0, 1.0, len(some))
+            same(batch_sums(one, v, w, *weights), batch_sums(other, v, w, *weights))

@@ -49,10 +49,8 @@ class Pairs(NamedTuple):
     @property
     def tables(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return references and prototypes, row by row; one table where they are the same."""
-        every = len(self.place) == len(self.rows) and bool(np.all(np.diff(self.place) == 1))
-        if self.prototypes is self.rows and every:
-            return self.rows, self.rows
-        return self.rows, self.prototypes[self.place]
+        every = np.array_equal(self.place, np.arange(len(self.prototypes)))
+        return self.rows, self.prototypes if every else self.prototypes[self.place]
 
     def among(self, some: NDArray[np.intp]) -> "Pairs":
         """Return the pairs with some of the prototypes."""
@@ -161,12 +159,12 @@ def _fill_panels(prototypes, place, n_panels, column, scale, plain, width, panel
     for p in range(n_panels):
         base = p * depth * width
         for lane in range(width):
-            j = p * width + lane
-            source = prototypes[place[min(j, place.shape[0] - 1)]]
+            j = min(p * width + lane, place.shape[0] - 1)  # copies fill up: their weight is 0
+            source = prototypes[place[j]]
             for k in range(column.shape[0]):
                 at = base + (k if k < plain else k + 2) * width + lane
                 if column[k] >= 0:  # what fills up was 0 before
-                    panels[at] = source[column[k]] * scale[k] if j < place.shape[0] else 0
+                    panels[at] = source[column[k]] * scale[k]
         norm = panels[base + (plain + 1) * width : base + (plain + 2) * width]
         norm[:] = 0
         panels[base + plain * width : base + (plain + 1) * width] = 1
@@ -216,7 +214,7 @@ def pack_columns(
 ) -> Pack:
     """Lay out the active columns, multiplied by v and ``sqrt(log2(e) / 2)``; by 1 if ``unit``.
 
-    Given are ``panels`` that were laid out in the same order before, or None.
+    ``panels`` that were laid out in the same order before, or hold zeros, are overwritten.
     """
     column, plain, special = order.column, order.plain, order.special
     dtype = pairs.rows.dtype

@@ -1,6 +1,6 @@
 """Scratch of ``prototype_sums``, and what one evaluation leaves to the next."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,27 +60,41 @@ def _layout(
     return np.cumsum([0, *(-(-s // line) * line for s in sizes)]).tolist(), sizes
 
 
+class Laid(NamedTuple):
+    """Where active columns lie, and panels that were laid out so, or are empty."""
+
+    asked: tuple[bytes, int]
+    special: NDArray[np.bool_]
+    order: Order
+    panels: NDArray[Any]
+
+
 class Desk:
     """What calls leave to the next: scratch, and the order of the columns with its panels.
 
     From one evaluation to the next the same columns are heard, mostly: to look anew where each
-    lies took a fifth of an evaluation of a few hundred rows.
+    lies took a fifth of an evaluation of a few hundred rows. Threads may share a desk: what one
+    has taken the others do without.
     """
 
     def __init__(self) -> None:
-        self.rooms: list[Room] = []  # those that no thread has
-        self._asked: tuple[bytes, int] | None = None
-        self._special: Any = None
-        self._order: Any = None
-        self._panels: Any = None
+        self.rooms: list[Room] = []
+        self._laid: list[Laid] = []
 
-    def order(self, pairs: Pairs, active: NDArray[np.bool_]) -> tuple[Order, NDArray[Any]]:
-        """Return where the active columns lie, and panels that were laid out so or are empty."""
+    def take(self, pairs: Pairs, active: NDArray[np.bool_]) -> Laid:
+        """Return what the last call left, if it is of these columns, or a new order."""
         asked = active.tobytes(), len(pairs.place_label)
-        if asked != self._asked or pairs.is_special is not self._special:
-            self._order = self._panels = None  # first: both at once would be twice the memory
-            self._order = order_of(pairs, active)
-            size = (len(self._order.column) + 2) * len(pairs.place_label)
-            self._panels = aligned(size, pairs.rows.dtype)
-            self._asked, self._special = asked, pairs.is_special
-        return self._order, self._panels
+        try:
+            last = self._laid.pop()
+        except IndexError:
+            last = None
+        if last is not None and last.asked == asked and last.special is pairs.is_special:
+            return last
+        del last  # first: the panels of both would be twice the memory
+        order = order_of(pairs, active)
+        panels = aligned((len(order.column) + 2) * len(pairs.place_label), pairs.rows.dtype)
+        return Laid(asked, pairs.is_special, order, panels)
+
+    def leave(self, laid: Laid) -> None:
+        """Keep it for the next call."""
+        self._laid[:] = [laid]

@@ -61,7 +61,8 @@ _Float = NDArray[np.float64]
 TINY = 1e-10  # in the logarithm
 _CACHE = 2**19  # bytes of a tile of pairs, and of what else it needs
 _TILE, _SMALL_TILE = 96, 24  # references; the latter of tables of few pairs, to hold less
-_FEW_PAIRS, _WORK = 2**18, 4_000_000  # of such a table; multiplications of a task there
+_FEW_PAIRS, _NARROW = 2**18, 64  # and columns: of more, a small tile took a tenth longer
+_WORK = 4_000_000  # multiplications of a task of such a table
 _DEPTH = 256
 _TASKS = 16
 _EXPANDED = 12  # columns from which on squares are expanded
@@ -265,7 +266,7 @@ def batch_sums(
     apart : (R,) float64, default=None
         What is added there to the exponent, in base 2: `SILENT`, the default, and it is not heard.
     desk : Desk, default=None
-        What earlier calls left, and afterwards this one; one call at a time may have it.
+        What earlier calls left, and afterwards this one.
 
     Returns
     -------
@@ -275,8 +276,9 @@ def batch_sums(
     apart = np.full(len(twin), SILENT) if apart is None else apart
     width, n_rows, whole = lanes(dtype), len(pairs.rows), len(pairs.place_label)
     desk = Desk() if desk is None else desk
-    order, panels = desk.order(pairs, v > LEAST)
-    near = far = pack_columns(pairs, v, order, False, panels)
+    laid = desk.take(pairs, v > LEAST)
+    order = laid.order
+    near = far = pack_columns(pairs, v, order, False, laid.panels)
     if entering is not None:
         order = order_of(pairs, entering)
         far = pack_columns(pairs, v, order, True)
@@ -286,8 +288,9 @@ def batch_sums(
     if u > 0.0:
         of = np.array([u * math.sqrt(HALF_LOG2E), u / math.sqrt(2.0 * math.pi)], dtype)
     few = n_rows * len(pairs.prototypes) <= _FEW_PAIRS
+    small = few and len(near.column) <= _NARROW
     size = min(
-        _SMALL_TILE if few else _TILE, max(1, _CACHE // (whole * dtype.itemsize) // ROWS) * ROWS
+        _SMALL_TILE if small else _TILE, max(1, _CACHE // (whole * dtype.itemsize) // ROWS) * ROWS
     )
     size = min(size, -(-n_rows // ROWS) * ROWS)
     n_tiles = -(-n_rows // size)
@@ -316,6 +319,7 @@ def batch_sums(
         free.append(room)
 
     run_blocks(task, n_tasks, 1 if work < _SMALL else n_jobs)
+    desk.leave(laid)
     by_own_u = 0.0
     if u > 0.0:
         share, spread = by_u.sum(axis=0)

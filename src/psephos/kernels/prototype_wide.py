@@ -172,10 +172,11 @@ class WidePairs(NamedTuple):
             columns = np.flatnonzero(wanted)
             mine = self.references.reading(columns)
             same = self.prototypes is self.references
+            place = None if same else self.prototypes.among(self.references)
             pairs = stage(
                 mine, mine if same else self.prototypes.reading(columns), self.label,
                 self.column_label, np.zeros(len(columns), np.bool_), np.zeros(len(columns)),
-                self.dtype,
+                self.dtype, place,
             )  # fmt: skip
         self.kept.update(columns=columns, pairs=pairs)
         return columns, pairs

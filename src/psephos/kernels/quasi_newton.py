@@ -17,8 +17,6 @@ def steepest(z, gradient):
         slope = abs(z[k] - max(z[k] - gradient[k], 0.0))
         if slope > top or slope != slope:
             top = slope
-        if top != top:
-            break
     return top
 
 

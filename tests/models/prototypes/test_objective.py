@@ -288,6 +288,8 @@ def test_many_columns_are_not_laid_out_and_say_the_same(random_seed, regression,
     laid_out = BatchObjective(rows[:], candidates[:], *more, **settings)
     assert isinstance(few._pairs, WidePairs)
     assert not isinstance(laid_out._pairs, WidePairs)
+    for told, table in zip(few.tables, (rows, candidates), strict=True):
+        assert_array_equal(told[:], table[:])
     some = np.array([1, 5, 30])
     for heard in (6000, 3000, 40, 0):
         theta[:6000] *= 0.02
@@ -305,6 +307,18 @@ def test_many_columns_are_not_laid_out_and_say_the_same(random_seed, regression,
         of_some = laid_out.among(some)(part)
         assert_allclose(few.among(some)(part)[0], of_some[0], rtol=1e-12)
         assert_allclose(few.among(some)(part)[1], of_some[1], atol=most, rtol=1e-9)
+
+
+def test_candidates_among_the_references_are_not_kept_twice(random_seed):
+    given, theta = parts(random_seed)
+    rows = scaled_rows(given[0], np.arange(61))
+    candidates = rows.only(np.random.default_rng(random_seed).permutation(61)[:23])
+    once = BatchObjective(rows, candidates, *given[2:], **PENALTIES)
+    twice = BatchObjective(rows[:], candidates[:], *given[2:], **PENALTIES)
+    assert once._pairs.prototypes is once._pairs.rows
+    assert twice._pairs.prototypes is not twice._pairs.rows
+    for a, b in zip(once(theta), twice(theta), strict=True):
+        assert_array_equal(a, b)
 
 
 def test_gaps_and_categories_are_laid_out(random_seed):

@@ -6,7 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import nnls
 
 from psephos import PsephosError
-from psephos.models.prototypes.optimiser import choose_start, descend
+from psephos.kernels.quasi_newton import two_loops
+from psephos.models.prototypes.optimiser import _Memory, _Point, choose_start, descend
 
 EXACT = {"factr": 0.0, "gradient_tolerance": 1e-9}
 
@@ -24,6 +25,22 @@ def rosenbrock(x):
     return f, np.array(
         [-2 * (1 - x[0]) - 400 * x[0] * (x[1] - x[0] ** 2), 200 * (x[1] - x[0] ** 2)]
     )
+
+
+def test_the_memory_is_that_of_the_last_ten_steps(random_seed):
+    rng, size = np.random.default_rng(random_seed), 8
+    A = rng.normal(size=(size, size))
+    A = A @ A.T + np.eye(size)
+    memory, known = _Memory(size), []
+    for k in range(40):
+        if k == 17:  # begun anew, as after a search in vain
+            memory.n, known = 0, []
+        known = [*known, rng.normal(size=size)][-10:]
+        memory.add(known[-1], A @ known[-1])
+        steps, (z, gradient) = np.array(known), rng.normal(size=(2, size)) + 2.0
+        expected, room = np.empty(size), (np.empty(size), np.empty((2, 10)))
+        two_loops(steps, steps @ A, 0, len(known), z, gradient, 1e-10, *room, expected)
+        assert_allclose(memory.direction(_Point(z, 0.0, gradient)), expected, rtol=1e-9)
 
 
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 8))

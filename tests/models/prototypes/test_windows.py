@@ -33,7 +33,7 @@ def test_it_is_the_objective_where_all_columns_are_alike(
     )  # fmt: skip
     kinds = t[rows], t[candidates]
     u = 2.0 if regression else 0.0
-    quick = Windows(Z[rows], Z[candidates], *kinds, *given, twin, echo, PENALTIES, u)
+    quick = Windows(*full.tables, *kinds, *given, twin, echo, PENALTIES, u)
     points = [
         np.concatenate([np.full(80, v), rng.uniform(0, 3, 20), [2.0] if regression else []])
         for v in (0.1, 0.0, 0.3, 0.3)

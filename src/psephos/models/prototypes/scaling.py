@@ -36,7 +36,10 @@ class ScaledRows:
         return ScaledRows(self._values, self._rows[some], self._scaling)
 
     def among(self, others: Any) -> NDArray[np.intp] | None:
-        """Return where each row is among others, (n,); None if not all are there, or it is dear."""
+        """Return where each row is among others, (n,).
+
+        None if not all are there, or the others so many that it is not worth the search.
+        """
         if not isinstance(others, ScaledRows) or others._values is not self._values:
             return None
         if others._scaling is not self._scaling or len(others) > _FAR * len(self):
