@@ -29,7 +29,7 @@ def squared_distances(X, C, out):
 def weighted_windows(kernel, match, w, base_own, base_total, omega, tiny, gradient, value):
     """Add minus the weighted log-likelihood ``omega log(q / s + tiny)`` to a value; return it.
 
-    Its derivative by w is added to `gradient`.
+    Its derivative by w is added to `gradient`, unless that is empty.
     ``s = base_total + kernel w``, ``q = base_own + (kernel match) w``; the tables are (R, M).
     """
     wide()
@@ -43,6 +43,6 @@ def weighted_windows(kernel, match, w, base_own, base_total, omega, tiny, gradie
         value -= omega[n] * math.log(q / s + tiny)
         by = omega[n] / (q + tiny * s)
         by_total = by * q / s
-        for j in range(w.shape[0]):
+        for j in range(gradient.shape[0]):
             gradient[j] += heard[j] * (by_total - by * own[j])
     return value

@@ -126,8 +126,8 @@ class BatchObjective:
                 f"{self.n_columns} columns, w of {self.n_candidates} candidates"
                 + (", and u" if self.regression else "")
             )
-        least = given.min(initial=0.0)
-        if not (least >= 0.0 and math.isfinite(given.sum())):
+        least = np.minimum.reduce(given, initial=0.0)
+        if not (least >= 0.0 and math.isfinite(np.add.reduce(given))):
             bad = int(np.flatnonzero(~(np.isfinite(given) & (given >= 0.0)))[0])
             raise PsephosError(f"theta[{bad}] is {given[bad]}: weights are finite and at least 0")
         u = float(given[-1]) if self.regression else 0.0
@@ -195,7 +195,7 @@ class BatchObjective:
 
 def _penalty(x: _Float, strength: float, share: float) -> tuple[float, _Float | float]:
     """Return the penalty of some weights and its derivatives, one number if they are all alike."""
-    total = float(x.sum())
+    total = float(np.add.reduce(x))
     if share == 1.0:
         return strength * total, strength
     squares = float(np.einsum("i,i", x, x))

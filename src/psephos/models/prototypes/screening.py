@@ -40,7 +40,7 @@ class Screened:
     def __call__(self, theta: _Floats) -> tuple[float, _Floats]:
         """Value and gradient."""
         some = self._some
-        if some is None or self._left == 0 or theta[self._silent].any():
+        if some is None or self._left == 0 or np.count_nonzero(theta[self._silent]):
             return self._look(theta)
         self._left -= 1
         value, gradient = some(theta[self._kept])

@@ -24,7 +24,7 @@ _Floats = NDArray[np.float64]
 _Singles = NDArray[np.float32]
 _MANY_COLUMNS = 64
 _PAIRS = 2**18, 2**20  # of a table that is made, where columns are few and many
-_HELD, _BLOCKS = 2**11, 32  # pairs at a time before tables are kept; parts of the references
+_HELD, _BLOCKS = 2**11, 12  # pairs at a time before tables are kept; parts of the references
 _DEAR = 2**23  # multiplications of distances that are not done twice
 _TINY = 1e-10  # in the logarithm, as in the objective
 
@@ -93,7 +93,7 @@ class Windows:
         apart, match, itself = self._apart(some), self._same(some), self._itself(some)
         q, m, table = self._n_columns, len(self._y[1]), np.empty_like(apart)
         base_own, base_total = self._base
-        given = base_own[some], base_total[some], self._omega[some], _TINY, np.empty(m)
+        given = base_own[some], base_total[some], self._omega[some], _TINY, np.empty(0)
         for k, theta in enumerate(thetas):
             _put_kernel(apart, float(theta[0]), itself, table)
             found[k] = weighted_windows(table, match, theta[q : q + m], *given, found[k])
@@ -121,11 +121,11 @@ class Windows:
 
     def _penalised(self, theta: _Floats, value: float) -> float:
         q, m, p = self._n_columns, len(self._y[1]), self._penalties
-        for x, n, size, share in (
-            (float(theta[0]), q, p["lambda_v"], p["alpha_v"]),
-            (theta[q : q + m], 1, p["lambda_w"], p["alpha_w"]),
-        ):
-            value += size * n * float(np.sum(0.5 * (1.0 - share) * x * x + share * x))
+        v, w, share = float(theta[0]), theta[q : q + m], p["alpha_v"]
+        value += p["lambda_v"] * q * (0.5 * (1.0 - share) * v * v + share * v)
+        share = p["alpha_w"]
+        of_each = 0.5 * (1.0 - share) * w * w + share * w if share < 1.0 else w
+        value += p["lambda_w"] * float(np.add.reduce(of_each))
         u = theta[-1] if len(theta) > q + m else 0.0
         return value + 0.5 * p.get("lambda_u", 0.0) * u * u
 
