@@ -63,7 +63,6 @@ class Order(NamedTuple):
 
     column: NDArray[np.int64]  # which each is, -1 where filled up
     plain: int  # of these, filled up to a multiple of COLUMNS
-    special: NDArray[np.int64]  # those behind the plain ones
     there: NDArray[np.bool_]  # whether it is a column
     read: NDArray[np.int64]  # those that are
 
@@ -206,7 +205,7 @@ def order_of(pairs: Pairs, active: NDArray[np.bool_]) -> Order:
     column = np.full(n_plain + len(special), -1, np.int64)
     column[: len(plain)], column[n_plain:] = plain, special
     there = column >= 0
-    return Order(column, n_plain, special, there, column[there])
+    return Order(column, n_plain, there, column[there])
 
 
 def pack_columns(
@@ -216,7 +215,8 @@ def pack_columns(
 
     ``panels`` that were laid out in the same order before, or hold zeros, are overwritten.
     """
-    column, plain, special = order.column, order.plain, order.special
+    column, plain = order.column, order.plain
+    special = column[plain:]
     dtype = pairs.rows.dtype
     if panels is None:
         panels = aligned((len(column) + 2) * len(pairs.place_label), dtype)

@@ -81,6 +81,13 @@ class Desk:
         self.rooms: list[Room] = []
         self._laid: list[Laid] = []
 
+    def room(self) -> Room:
+        """Return scratch for a task, to be put back among the rooms."""
+        try:
+            return self.rooms.pop()
+        except IndexError:  # other threads have them
+            return Room()
+
     def take(self, pairs: Pairs, active: NDArray[np.bool_]) -> Laid:
         """Return what the last call left, if it is of these columns, or a new order."""
         asked = active.tobytes(), len(pairs.place_label)

@@ -39,7 +39,7 @@ from psephos.kernels.prototype_pack import (
     pack_columns,
     stage,
 )
-from psephos.kernels.prototype_room import STEP, Desk, Room
+from psephos.kernels.prototype_room import STEP, Desk
 from psephos.kernels.prototype_vectors import (
     add_products,
     add_special,
@@ -287,36 +287,24 @@ def batch_sums(
     of = None
     if u > 0.0:
         of = np.array([u * math.sqrt(HALF_LOG2E), u / math.sqrt(2.0 * math.pi)], dtype)
-    few = n_rows * len(pairs.prototypes) <= _FEW_PAIRS
-    small = few and len(near.column) <= _NARROW
-    size = min(
-        _SMALL_TILE if small else _TILE, max(1, _CACHE // (whole * dtype.itemsize) // ROWS) * ROWS
-    )
-    size = min(size, -(-n_rows // ROWS) * ROWS)
-    n_tiles = -(-n_rows // size)
     work = n_rows * whole * (len(near.column) + 10)
-    span = -(-n_tiles // (min(_TASKS, 1 + work // _WORK) if few else _TASKS)) * size
+    size, span = _division(pairs, len(near.column), work)
     n_tasks = -(-n_rows // span)
     q = len(far.column)
     by_v, by_w = np.zeros((n_tasks, q)), np.zeros((n_tasks, whole))
     by_u, values, masses = np.zeros((n_tasks, 2)), np.zeros(n_tasks), np.empty((n_rows, 2))
 
-    free = desk.rooms
     shape = (size, width, whole, len(near.column), -1 if far is near else q, dtype)
 
     def task(k: int) -> None:
-        try:
-            room = free.pop()
-        except IndexError:  # other threads have them
-            room = Room()
-        ends = (k * span, min(n_rows, (k + 1) * span))
+        room, ends = desk.room(), (k * span, min(n_rows, (k + 1) * span))
         values[k] = _task(
             pairs.rows, pairs.label, pairs.place_label, near, far, far is near, weight, of,
             base_own, base_total, omega, twin, apart, ends, size, _LONGEST[dtype.itemsize],
             _EXPANDED, gradient, masses, by_v[k], by_w[k], by_u[k],
             room.parts(*shape),
         )  # fmt: skip
-        free.append(room)
+        desk.rooms.append(room)
 
     run_blocks(task, n_tasks, 1 if work < _SMALL else n_jobs)
     desk.leave(laid)
@@ -328,6 +316,17 @@ def batch_sums(
         float(_total(values)), _by_feature_weight(_total(by_v), order, v, entering is None),
         _total(by_w)[:m], by_own_u, masses[:, 0], masses[:, 1],
     )  # fmt: skip
+
+
+def _division(pairs: Pairs, n_columns: int, work: int) -> tuple[int, int]:
+    """Return the references of a tile and of a task; neither depends on the threads."""
+    n_rows, whole, item = len(pairs.rows), len(pairs.place_label), pairs.rows.itemsize
+    few = n_rows * len(pairs.prototypes) <= _FEW_PAIRS
+    tile = _SMALL_TILE if few and n_columns <= _NARROW else _TILE
+    size = min(tile, max(1, _CACHE // (whole * item) // ROWS) * ROWS, -(-n_rows // ROWS) * ROWS)
+    most = min(_TASKS, 1 + work // _WORK) if few else _TASKS
+    n_tiles = -(-n_rows // size)
+    return size, -(-n_tiles // most) * size
 
 
 def _total(parts: _Float) -> Any:

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.prototype_pack import parts
 from psephos.kernels.prototype_wide import suits_wide, wide_distances
 from psephos.kernels.prototype_windows import squared_distances, weighted_windows
 
@@ -61,14 +60,13 @@ class Windows:
         self._penalties, self._n_columns = penalties, references.shape[1]
         self._length = math.nan
         self._table = self._match = self._distances = np.empty((0, 0), np.float32)
-        if hasattr(references, "reading") and suits_wide(len(references), *candidates.shape):
+        if hasattr(references, "reading"):  # not laid out
             every = np.arange(references.shape[1])
             given = references, candidates, every, np.float32
             self._distances = wide_distances(*given, n_jobs=n_jobs)
             self._rows = self._table, self._table
             return
-        theirs = _singles(candidates)
-        mine = theirs if references is candidates else _singles(references)
+        mine, theirs = (np.asarray(table, np.float32) for table in (references, candidates))
         self._rows = mine, theirs
         if len(mine) * theirs.size > _DEAR:
             self._distances = self._apart(slice(None))
@@ -153,16 +151,6 @@ class Windows:
         twin = self._twin[some]
         there = np.flatnonzero(twin >= 0)
         return there, twin[there], self._echo[some][there]
-
-
-def _singles(table: Any) -> _Singles:
-    """Return a table in single precision, itself if it is."""
-    if getattr(table, "dtype", None) == np.float32:
-        return table
-    out = np.empty(table.shape, np.float32)
-    for some, part in parts(table):
-        out[some] = part
-    return out
 
 
 def _put_kernel(apart: _Singles, v: float, itself: Any, out: _Singles) -> None:
