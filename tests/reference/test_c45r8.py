@@ -99,7 +99,7 @@ def reports(data_dir):
 
 
 def grown(table, pruning):
-    options = C45Options(release="c45", pruning=pruning)
+    options = C45Options(release="c45", pruning=pruning, gap=1e-5)
     weight = np.ones(len(table.y))
     return grow_c45(table.X, table.y, weight, len(table.classes), table.n_codes, options)
 

@@ -24,6 +24,7 @@ weka = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(weka)
 
 pytestmark = pytest.mark.reference
+GAP = 1e-5  # values that differ by less J48 does not cut apart
 
 ARFF = {
     "weather.nominal": "weather_nominal",
@@ -90,13 +91,19 @@ def frame_of(table):
 def grown(name, table, params, rows=slice(None)):
     """Return the tree of some rows."""
     if name != "glass":
-        return C45Classifier(**params).fit(frame_of(table).iloc[rows], table.y[rows]).tree_
+        return (
+            C45Classifier(min_value_gap=GAP, **params)
+            .fit(frame_of(table).iloc[rows], table.y[rows])
+            .tree_
+        )
     words = {"min_samples_leaf": "least"}
     options = {words.get(key, key): value for key, value in params.items()}
     if "pruning" in options:
         options["pruning"] = False
     X, y = table.X[rows], table.y[rows]
-    return grow_c45(X, y, np.ones(len(y)), len(table.classes), table.n_codes, C45Options(**options))
+    return grow_c45(
+        X, y, np.ones(len(y)), len(table.classes), table.n_codes, C45Options(gap=GAP, **options)
+    )
 
 
 def others(n, fold):
@@ -174,7 +181,7 @@ def big(data_dir, name):
 @pytest.mark.parametrize("name", BIG)
 def test_large_sets(data_dir, name):
     X, y = big(data_dir, name)
-    tree = grow_c45(X, y, np.ones(len(y)), int(y.max()) + 1, {}, C45Options())
+    tree = grow_c45(X, y, np.ones(len(y)), int(y.max()) + 1, {}, C45Options(gap=GAP))
     leaves, nodes, right = BIG[name]
     assert (tree.n_leaves, tree.n_nodes) == (leaves, nodes)
     assert round(float((weka.answers(tree, X) == y).mean()), 5) == pytest.approx(right, abs=6e-6)
@@ -185,7 +192,7 @@ def test_the_estimator_answers_the_same(data_dir, reports, name):
     table = read(data_dir, name)
     frame = frame_of(table)
     n, right = len(table.y), [0, 0]
-    model = C45Classifier()
+    model = C45Classifier(min_value_gap=GAP)
     right[0] = int((model.fit(frame, table.y).predict(frame) == table.y).sum())
     assert model.get_n_leaves() == expected(reports, name, "default")[0]
     for fold in weka.weka_folds(table.y):

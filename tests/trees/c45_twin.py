@@ -42,6 +42,7 @@ class Twin:
     collapse: bool = True
     actual_split_value: bool = True
     by_gain: bool = False
+    gap: float = 0.0
 
     def tree(self):
         rows = [(i, w) for i, w in enumerate(self.weight)]
@@ -105,7 +106,7 @@ class Twin:
         best, at, tries = 0.0, None, 0
         for s in range(len(known) - 1):
             low, high = known[s][0], known[s + 1][0]
-            if not low + 1e-5 < high:
+            if not low + self.gap < high:
                 continue
             bags = [
                 self.counts([(i, w) for _, i, w in part])

@@ -53,6 +53,7 @@ OPTIONS = st.fixed_dictionaries(
     {
         "least": st.sampled_from([1.0, 2.0, 3.5]),
         "confidence": st.sampled_from([0.05, 0.25, 0.5, 0.6]),
+        "gap": st.sampled_from([0.0, 1e-5, 0.3]),
         **{
             name: st.booleans()
             for name in (
@@ -294,3 +295,23 @@ def test_a_threshold_is_a_value_of_the_table():
     for actual, expected in ((True, 1.0), (False, 2.5)):
         options = C45Options(least=1.0, actual_split_value=actual)
         assert grow_c45(X, y, w, 2, {}, options).threshold[0] == expected
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("k", [-900, -30, 30, 900])
+def test_a_tree_does_not_depend_on_the_unit_of_a_column(release, k):
+    rng = np.random.default_rng(3)
+    X, w = rng.standard_normal((80, 3)), np.ones(80)
+    y = (X[:, 0] + 0.5 * rng.standard_normal(80) > 0).astype(np.intp)
+    options = C45Options(release=release)
+    one, other = (grow_c45(np.ldexp(X, e), y, w, 2, {}, options) for e in (0, k))
+    assert one.n_leaves > 1
+    assert_array_equal(one.column, other.column)
+    assert_array_equal(np.ldexp(one.threshold, k), other.threshold)
+
+
+def test_any_two_different_values_are_cut_apart_unless_a_gap_is_asked_for():
+    X = np.repeat([1.0, np.nextafter(1.0, 2.0)], 5)[:, None]
+    y, w = np.repeat([0, 1], 5), np.ones(10)
+    assert grow_c45(X, y, w, 2, {}, C45Options()).n_leaves == 2
+    assert grow_c45(X, y, w, 2, {}, C45Options(gap=1e-5)).n_leaves == 1

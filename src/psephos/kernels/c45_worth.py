@@ -28,7 +28,6 @@ __all__ = [
 ]
 
 TIE = 1e-6  # what J48 takes for equal
-_STEP = 1e-5  # values closer than this are not cut apart
 
 
 class Rule(NamedTuple):
@@ -48,6 +47,8 @@ class Rule(NamedTuple):
         Rows of the training table.
     by_gain, grouped : bool
         Splits are compared by their gain, not by its ratio; one branch for each group of codes.
+    gap : float
+        Values that differ by no more than this are not cut apart.
     """
 
     n_classes: int
@@ -59,6 +60,7 @@ class Rule(NamedTuple):
     n_rows: float
     by_gain: bool = False
     grouped: bool = False
+    gap: float = 0.0
 
 
 class Counts(NamedTuple):
@@ -158,7 +160,7 @@ def best_cut(line, known, n_known, column, y, w, weight, rule, table, c):
             c.moved[moved] = a
             moved += 1
         above = column[line[i + 1]]
-        if value + _STEP < above:
+        if value + rule.gap < above:
             upper = in_all - lower
             if rule.old and not at_least(upper, least, tie):
                 break

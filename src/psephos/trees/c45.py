@@ -40,6 +40,8 @@ class C45Options:
         Splits are compared by their gain, not by the gain ratio.
     grouped : bool
         One branch for each group of categories.
+    gap : float
+        Values that differ by no more than this are not cut apart.
     """
 
     least: float = 2.0
@@ -54,6 +56,7 @@ class C45Options:
     release: str = "j48"
     by_gain: bool = False
     grouped: bool = False
+    gap: float = 0.0
 
     def limit(self) -> Limit:
         """Return what the pessimistic errors depend on."""
@@ -199,6 +202,7 @@ def grown(data: Training, options: C45Options) -> Nodes:
     rule = Rule(
         n_classes, float(options.least), _ROUNDING if old else TIE, options.mdl_correction,
         options.binary_splits, old, data.total, options.by_gain, options.grouped,
+        float(options.gap),
     )  # fmt: skip
     most = max(int(codes.max(initial=0)), 1)
     nodes = grow(

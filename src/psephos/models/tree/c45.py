@@ -57,6 +57,9 @@ class C45Classifier(VoteClassifier):
     actual_split_value : bool, default=True
         Thresholds are values of the training table: the largest that is not above the middle of
         the two values cut apart. False: the middle.
+    min_value_gap : float, default=0.0
+        Values of a column that differ by no more than this are not cut apart. J48 and release 8
+        have 1e-5, whatever the unit of the column; 0 cuts between any two different values.
     laplace : bool, default=False
         Probabilities (n_c + 1) / (N + K) at the leaves ('j48' only).
     release : {'j48', 'c45'}, default='j48'
@@ -103,6 +106,10 @@ class C45Classifier(VoteClassifier):
     -----
     A row of weight w counts as w rows wherever the algorithm counts rows, so weight 2 is the row
     twice. Weights that sum to 1 leave nothing to split: M is a weight.
+
+    Splits, ties and estimates are those of the sources, but for the 1e-5 that keeps them from
+    cutting apart what differs by less, which is `min_value_gap`: with a gap of 0 the tree does not
+    depend on the unit of a column.
 
     Release 8 differs: it has no tolerance where J48 takes for equal what differs by 1e-6; it may
     take a split without gain; it never asks for a category twice on one way; it collapses a node
@@ -179,6 +186,7 @@ class C45Classifier(VoteClassifier):
         "mdl_correction": Flag(),
         "collapse": Flag(),
         "actual_split_value": Flag(),
+        "min_value_gap": Interval(0),
         "laplace": Flag(),
         "release": Options(("j48", "c45")),
         "criterion": Options(("gain_ratio", "gain")),
@@ -202,6 +210,7 @@ class C45Classifier(VoteClassifier):
         mdl_correction: bool = True,
         collapse: bool = True,
         actual_split_value: bool = True,
+        min_value_gap: float = 0.0,
         laplace: bool = False,
         release: str = "j48",
         criterion: str = "gain_ratio",
@@ -222,6 +231,7 @@ class C45Classifier(VoteClassifier):
         self.mdl_correction = mdl_correction
         self.collapse = collapse
         self.actual_split_value = actual_split_value
+        self.min_value_gap = min_value_gap
         self.laplace = laplace
         self.release = release
         self.criterion = criterion
@@ -272,6 +282,7 @@ class C45Classifier(VoteClassifier):
             self.release,
             self.criterion == "gain",
             bool(self.group_values),
+            float(self.min_value_gap),
         )
 
     @property

@@ -66,7 +66,8 @@ class C45RulesClassifier(VoteClassifier):
     -----
     A missing value meets no test. Rules answer with a class: probabilities are 0 and 1, how far
     to trust a rule is in `rule_errors_`. The tree is that of release 8
-    (``C45Classifier(release="c45", pruning=None)``). A row of weight w counts as w rows.
+    (``C45Classifier(release="c45", pruning=None)``), which cuts between any two different values
+    (c4.5rules: that differ by more than 1e-5). A row of weight w counts as w rows.
 
     References
     ----------
