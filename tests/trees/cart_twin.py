@@ -175,7 +175,7 @@ class Twin:
             if j == primary or not len(both):
                 continue
             base = self.totals(both, goes) if self.s.of_known else totals
-            best = self.agreeing(j, rows, both, goes, totals)
+            best = self.agreeing(j, rows, both, goes)
             if best is None or max(base) >= sum(base):
                 continue
             best["worth"] = best["agreement"] / sum(base)
@@ -190,9 +190,9 @@ class Twin:
     def totals(self, rows, goes):
         return [sum(self.w[r] for r in rows if goes[r] == s) for s in (LEFT, RIGHT)]
 
-    def agreeing(self, j, rows, both, goes, totals):
+    def agreeing(self, j, rows, both, goes):
         if j in self.n_codes:
-            return self.agreeing_levels(j, both, goes, totals)
+            return self.agreeing_levels(j, both, goes)
         values = np.unique(self.X[rows, j][~np.isnan(self.X[rows, j])])
         best, most = None, max(self.totals(both, goes))
         for low, high in pairwise(values):
@@ -208,13 +208,13 @@ class Twin:
                     best["levels"] = None
         return best
 
-    def agreeing_levels(self, j, both, goes, totals):
-        x = self.X[both, j]
+    def agreeing_levels(self, j, both, goes):
+        x, of_known = self.X[both, j], self.totals(both, goes)
         first, agreement, sent = [], 0.0, {LEFT: 0, RIGHT: 0}
         for v in np.unique(x):
             at = both[x == v]
             held = self.totals(at, goes)
-            tied = totals if held[0] == held[1] else held
+            tied = of_known if held[0] == held[1] else held
             side = LEFT if tied[0] > tied[1] else RIGHT
             agreement += held[0] if side == LEFT else held[1]
             sent[side] += self.copies[at].sum()

@@ -272,6 +272,45 @@ def test_a_copy_of_the_split_is_a_surrogate(compat):
     assert spare == ([4, 3] if compat else [1, 4, 2, 3])
 
 
+A, B, C, D, GONE = 0.0, 1.0, 2.0, 3.0, np.nan
+# What the left (x = 0) and the right rows (x = 1) have in a column of four levels, in which level A
+# is as often left as right; and the side it goes to, by hand: rpart takes that of most of the rows
+# in which this column is known, and right where these tie.
+TIED = {
+    "known rows tie, most rows left: right": (
+        [A] + [B] * 7 + [C] * 2 + [GONE] * 3, [A] + [C] * 7 + [B] * 2, 1,
+    ),
+    "known rows tie, most rows right: right": (
+        [A] + [B] * 7 + [C] * 2, [A] + [C] * 7 + [B] * 2 + [GONE] * 3, 1,
+    ),
+    "all rows tie: right": ([A] * 2 + [B] * 7 + [C], [A] * 2 + [C] * 7 + [B], 1),
+    "known rows and all left: left": ([A] * 3 + [B] * 8, [A] * 3 + [C] * 6, -1),
+    "known rows left, most rows right: left": (
+        [A] + [B] * 7, [A] + [C] * 5 + [GONE] * 6, -1,
+    ),
+    "known rows right, most rows left: right": (
+        [A] + [B] * 5 + [GONE] * 6, [A] + [C] * 7, 1,
+    ),
+    "two levels tie, known rows left: both left": (
+        [A, D] + [B] * 7, [A, D] + [C] * 6 + [GONE] * 4, -1,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", TIED)
+def test_a_tied_level_goes_with_most_rows_that_know_the_surrogate(case):
+    left, right, side = TIED[case]
+    X = np.column_stack([np.repeat([0.0, 1.0], [len(left), len(right)]), [*left, *right]])
+    y = X[:, 0].astype(int)
+    settings = replace(SMALL, min_samples_split=4, min_samples_leaf=1)
+    growth, _ = check_like_twin(X, y, np.ones(len(y)), {1: 4}, 2, settings)
+    rule = int(np.flatnonzero(growth.role == 2)[0])
+    at = slice(growth.level_ptr[rule], growth.level_ptr[rule + 1])
+    sides = dict(zip(growth.level_code[at].tolist(), growth.level_branch[at].tolist(), strict=True))
+    assert sides[0] == side
+    assert sides.get(3, side) == side
+
+
 @pytest.mark.parametrize(
     "change",
     [

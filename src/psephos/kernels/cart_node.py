@@ -185,7 +185,6 @@ def find_surrogates(data, n_codes, rules, keys, s, n, known, rows, chosen, slots
     primary = slots.whole[chosen, 0]
     _follow(data, n_codes, keys, s, known[primary], slots, chosen, go)
     left, right, number = sent(data, keys, primary, s, known[primary], go)
-    heavier = np.int64(0) if left == right else (-1 if left > right else 1)
     lost = n - known[primary]
     held = np.int64(0)
     for k in range(spare.order.shape[0]):
@@ -207,9 +206,8 @@ def find_surrogates(data, n_codes, rules, keys, s, n, known, rows, chosen, slots
         n_levels = np.int64(0)
         low, high, where = np.int64(-1), np.int64(-1), np.int64(0)
         if n_codes is not None and n_codes[j] > 0:
-            side = heavier if heavier != 0 else 1
             agreement, n_levels, serves = agree_levels(
-                data, rules.compat, keys, j, s, m, go, side, work
+                data, rules.compat, keys, j, s, m, go, left_j, right_j, work
             )
         else:
             agreement, low, high, where = agree_numbers(

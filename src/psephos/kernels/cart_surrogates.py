@@ -64,10 +64,11 @@ def agree_numbers(data, keys, j, s, m, go, left, right, rows):
 
 
 @jit(_nrt=False, no_cpython_wrapper=True)
-def agree_levels(data, compat, keys, j, s, m, go, heavier, work):
+def agree_levels(data, compat, keys, j, s, m, go, left, right, work):
     """Return (weight in agreement, number of levels, whether the rule may serve).
 
-    A level goes where most of its weight is sent, or to the heavier side; sides and codes are
+    `left` and `right` are what `sent` says of this column. A level goes where most of its weight
+    is sent; on a tie where most of these two is, and right if they tie, too. Sides and codes are
     left in `work`. The rule may serve if it sends at least two rows each way; rpart asks for two
     rows that agree and two that do not, and so refuses a perfect copy (`compat`).
     """
@@ -94,20 +95,21 @@ def agree_levels(data, compat, keys, j, s, m, go, heavier, work):
         else:
             work.level_sort[at] += data.weight[row]
             work.level_rows[2 * at + 1] += data.copies[row]
+    heavier = -1 if left > right else 1
     agreement = 0.0
     agreeing, others, to_left, to_right = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     for a in range(n_levels):
-        left, right = work.level_weight[a], work.level_sort[a]
-        side = heavier if left == right else (-1 if left > right else 1)
+        of_left, of_right = work.level_weight[a], work.level_sort[a]
+        side = heavier if of_left == of_right else (-1 if of_left > of_right else 1)
         rows_l, rows_r = work.level_rows[2 * a], work.level_rows[2 * a + 1]
         work.best_side[a] = side
         if side < 0:
-            agreement += left
+            agreement += of_left
             agreeing += rows_l
             others += rows_r
             to_left += rows_l + rows_r
         else:
-            agreement += right
+            agreement += of_right
             agreeing += rows_r
             others += rows_l
             to_right += rows_l + rows_r

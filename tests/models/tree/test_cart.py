@@ -83,6 +83,19 @@ def test_surrogates_answer_where_the_column_is_missing():
     assert set(alone.features_used_) < set(model.features_used_)
 
 
+@pytest.mark.parametrize("compat", [False, True])
+def test_a_tied_level_of_a_surrogate_goes_as_rpart_sends_it(compat):
+    """Most rows are left, but those with a value of s tie, and a tie goes right (rpart 4.1.19)."""
+    x = np.repeat([0.0, 1.0, 0.0], [11, 10, 2])
+    s = [0] + [1] * 7 + [np.nan] * 3 + [0] + [2] * 7 + [1] * 2 + [2] * 2
+    X = np.column_stack([x, s])
+    model = CARTClassifier(
+        min_samples_split=4, min_samples_leaf=1, n_folds=0, categorical_features=[1],
+        rpart_compat=compat,
+    ).fit(X, x.astype(int))  # fmt: skip
+    assert model.predict([[np.nan, 0.0], [np.nan, 1.0], [np.nan, 2.0]]).tolist() == [1, 0, 1]
+
+
 def test_rows_that_no_rule_sends_stay():
     model = CARTClassifier(use_surrogates="none", **PLAIN).fit(X, Y)
     assert_allclose(model.predict_proba(np.full((1, 4), np.nan)), [[1 / 3, 1 / 3, 1 / 3]])
