@@ -23,7 +23,7 @@ from psephos.protocol import compare, paired_difference, read_table, summary, ta
 from psephos.report import build_report
 
 SETS = ["meterA", "lsvt", "colon_alon", "gut_cirrhosis"]
-OTHERS = "samba,l1-logistic,random-forest"
+OTHERS = "samba,sklearn-l1-logistic,sklearn-random-forest"
 GROUPS = {"lsvt": "groups"}
 WITH_PRODUCTS = ("meterA",)
 

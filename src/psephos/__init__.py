@@ -38,28 +38,30 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
 
 __version__ = "0.1.0.dev0"
 
-#: Where each recipe is; a family is imported when one of its recipes is first asked for.
-_RECIPES = {
-    "AdaBoostClassifier": "psephos.models.boosting",
-    "C45Classifier": "psephos.models.tree",
-    "C45RulesClassifier": "psephos.models.tree",
-    "CARTClassifier": "psephos.models.tree",
-    "CARTRegressor": "psephos.models.tree",
-    "ExtraTreesClassifier": "psephos.models.forest",
-    "ExtraTreesRegressor": "psephos.models.forest",
-    "GradientBoostingClassifier": "psephos.models.boosting",
-    "GradientBoostingRegressor": "psephos.models.boosting",
-    "NewtonBoostingClassifier": "psephos.models.boosting",
-    "NewtonBoostingRegressor": "psephos.models.boosting",
-    "ProsetClassifier": "psephos.models.prototypes",
-    "ProsetRegressor": "psephos.models.prototypes",
-    "PureRandomForestClassifier": "psephos.models.forest",
-    "RandomForestClassifier": "psephos.models.forest",
-    "RandomForestRegressor": "psephos.models.forest",
-    "SamBAClassifier": "psephos.models.boosting",
-    "SparseWrapperClassifier": "psephos.models.library",
-    "SparseWrapperRegressor": "psephos.models.library",
+#: The models: the one name of each (on the command line, in results, reports and model folders),
+#: and its class. A family is imported when one of its models is first asked for.
+_MODELS = {
+    "adaboost": "psephos.models.boosting:AdaBoostClassifier",
+    "c45": "psephos.models.tree:C45Classifier",
+    "c45-rules": "psephos.models.tree:C45RulesClassifier",
+    "cart": "psephos.models.tree:CARTClassifier",
+    "cart-regressor": "psephos.models.tree:CARTRegressor",
+    "extra-trees": "psephos.models.forest:ExtraTreesClassifier",
+    "extra-trees-regressor": "psephos.models.forest:ExtraTreesRegressor",
+    "gradient-boosting": "psephos.models.boosting:GradientBoostingClassifier",
+    "gradient-boosting-regressor": "psephos.models.boosting:GradientBoostingRegressor",
+    "newton-boosting": "psephos.models.boosting:NewtonBoostingClassifier",
+    "newton-boosting-regressor": "psephos.models.boosting:NewtonBoostingRegressor",
+    "proset": "psephos.models.prototypes:ProsetClassifier",
+    "proset-regressor": "psephos.models.prototypes:ProsetRegressor",
+    "pure-random-forest": "psephos.models.forest:PureRandomForestClassifier",
+    "random-forest": "psephos.models.forest:RandomForestClassifier",
+    "random-forest-regressor": "psephos.models.forest:RandomForestRegressor",
+    "samba": "psephos.models.boosting:SamBAClassifier",
+    "swag": "psephos.models.library:SparseWrapperClassifier",
+    "swag-regressor": "psephos.models.library:SparseWrapperRegressor",
 }
+_RECIPES = {place.split(":")[1]: place.split(":")[0] for place in _MODELS.values()}
 _PUBLIC = _RECIPES | {
     "Ballots": "psephos.vote",
     "ProsetSearchCV": "psephos.protocol",

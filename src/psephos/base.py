@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from psephos import _RECIPES
+from psephos import _MODELS, _RECIPES
 from psephos._errors import PsephosError
 from psephos._input import Context, Schema, Table, read_schema, read_table
 from psephos._labels import read_numbers, read_sample_weight, read_target, read_weight
@@ -24,7 +24,9 @@ __all__ = [
     "VoteClassifier",
     "VoteEstimator",
     "VoteRegressor",
+    "estimator_class",
     "estimator_classes",
+    "model_names",
 ]
 
 
@@ -57,6 +59,16 @@ class Labels(NamedTuple):
 def estimator_classes() -> Mapping[str, type["VoteEstimator"]]:
     """Return the estimators by name: the closed registry that `load` reads from."""
     return {name: getattr(import_module(module), name) for name, module in _RECIPES.items()}
+
+
+def estimator_class(name: str) -> type["VoteEstimator"] | None:
+    """Return the estimator of that class name, or None; no other family is imported."""
+    return getattr(import_module(_RECIPES[name]), name) if name in _RECIPES else None
+
+
+def model_names() -> dict[str, str]:
+    """Return the class of each model by the name it has on the command line and in results."""
+    return {name: place.split(":")[1] for name, place in _MODELS.items()}
 
 
 class VoteEstimator(BaseEstimator):

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from psephos import __version__
 from psephos._errors import ModelFileError
 from psephos._input import Schema
-from psephos.base import VoteEstimator, estimator_classes
+from psephos.base import VoteEstimator, estimator_class
 from psephos.vote import Vote
 from psephos.vote.codec import decode, encode
 from psephos.vote.part import sparse
@@ -97,7 +97,7 @@ def _words_or_numbers(schema: Schema, j: int) -> tuple[Any, ...]:
 
 def _param(value: Any) -> Any:
     """Return a constructor parameter as data; foreign estimators, random states as words only."""
-    if isinstance(value, VoteEstimator) and type(value) in estimator_classes().values():
+    if isinstance(value, VoteEstimator) and estimator_class(type(value).__name__) is type(value):
         own = {n: _param(v) for n, v in value.get_params(deep=False).items()}
         return {"model": type(value).__name__, "params": own}
     if isinstance(value, Mapping):  # class weights; JSON's own keys would all be words
@@ -260,7 +260,7 @@ def _model(manifest: dict[str, Any], files: dict[str, NDArray[Any]]) -> VoteEsti
 
 def _unfitted(name: Any, params: Mapping[str, Any]) -> Any:
     """Return an estimator of the library with these parameters."""
-    cls: Any = estimator_classes().get(name)
+    cls: Any = estimator_class(name) if isinstance(name, str) else None
     if cls is None:
         raise ModelFileError(f"it holds a {name!r}, which this version does not know.")
     known = cls().get_params(deep=False)

@@ -217,8 +217,13 @@ def test_npz_in_and_csv_in_are_the_same(call, tmp_path):
         (["--set", "a"], "PARAMETER=VALUE"),
         (["--set", "a=-1"], "a"),
         (["--set", "n_estimators=many"], "n_estimators"),
-        (["--model", "forest"], "no model 'forest'"),
-        (["--model", "SparseWrapperRegressor"], "choose one of adaboost, c45, c45rules, cart, "),
+        (
+            ["--model", "forest"],
+            "did you mean 'random-forest' or",
+        ),
+        (["--model", "xgboost"], "psephos compare measures it"),
+        (["--model", "samba", "--set", "categorical_features=1"], "no parameter"),
+        (["--model", "SparseWrapperRegressor"], "use psephos.SparseWrapperRegressor in Python"),
         (["--model", "swag", "--set", "m=some"], "m is 'some'"),
     ],
 )

@@ -1,9 +1,10 @@
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-MODELS = "samba,majority,decision-tree"
+MODELS = "samba,majority,sklearn-decision-tree"
 
 
 def test_compare_leaves_results_models_and_a_report(call, table, columns, tmp_path):
@@ -18,7 +19,7 @@ def test_compare_leaves_results_models_and_a_report(call, table, columns, tmp_pa
     assert (out / "models" / "samba.psephos").is_file()
     page = (out / "report.html").read_text("utf-8")
     assert "Cases of one group (batch, 12 groups)" in page
-    for name in ("results.csv", "report.html", "samba.psephos", "decision-tree"):
+    for name in ("results.csv", "report.html", "samba.psephos", "sklearn-decision-tree"):
         assert name in result.stdout
     # the same again: nothing is fitted twice, nothing changes
     before = {p.name: p.read_bytes() for p in out.iterdir() if p.is_file()}
@@ -68,17 +69,39 @@ def test_the_table_of_the_demonstration():
 
 
 def test_list_names_models_with_their_anatomy_and_the_contenders(call):
-    from psephos.base import estimator_classes
-    from psephos.cli.fit import short_name
+    from psephos.base import estimator_classes, model_names
+    from psephos.protocol import CONTENDERS
+    from psephos.protocol.models import default_models
+
+    lines = call("list").output.splitlines()
+    text, first = " ".join(" ".join(lines).split()), [line.split()[:2] for line in lines]
+    for name, kind in model_names().items():
+        assert kind in text
+        assert estimator_classes()[kind].anatomy.readout in text
+        assert name in [words[0] for words in first if words]
+    marked = {words[0] for words in first if words[1:] == ["+"]}
+    assert marked == {n for n, c in CONTENDERS.items() if c.default} >= set(default_models())
+    assert set(CONTENDERS) <= {words[0] for words in first if words}
+
+
+def test_how_to_install_a_model_is_said_whole(call, monkeypatch):
     from psephos.protocol import CONTENDERS
 
-    text = call("list").output
-    words = " ".join(text.split())
-    for name, kind in estimator_classes().items():
-        assert short_name(name) in words
-        assert kind.anatomy.readout in words
-    for name in CONTENDERS:
-        assert name in text
+    gone = replace(CONTENDERS["xgboost"], needs="no_such_extra")
+    monkeypatch.setitem(CONTENDERS, "xgboost", gone)
+    assert "pip install 'psephos[no_such_extra]'" in call("list").output
+
+
+def test_what_takes_part_is_said_in_the_help(call):
+    from psephos.protocol import CONTENDERS
+
+    text = " ".join(call("compare", "--help").output.split()).split("[default: those")[1]
+    told = text.split("]")[0].replace(",", " ").split()
+    peers = [n for n, c in CONTENDERS.items() if c.default and n.startswith("sklearn-")]
+    others = {n for n, c in CONTENDERS.items() if c.default} - set(peers)
+    assert others == set(told) & set(CONTENDERS)
+    assert len(peers) == 6
+    assert "the six of sklearn" in " ".join(told)
 
 
 @pytest.mark.parametrize(

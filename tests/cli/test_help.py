@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-COMMANDS = ("compare", "report", "fit", "predict", "explain", "list", "demo")
+COMMANDS = ("compare", "report", "fit", "predict", "explain", "list", "demo", "warm-up")
 HEAVY = (
     "numpy",
     "scipy",
@@ -59,3 +59,31 @@ def test_the_installed_command_is_this_one():
 
     (found,) = [e for e in entry_points(group="console_scripts") if e.name == "psephos"]
     assert found.value == "psephos.cli:main"
+
+
+def test_no_mark_of_the_help_library_is_shown(call):
+    for name in ("", *COMMANDS):
+        text = call(*([name] if name else []), "--help").output
+        assert "\\b" not in text
+        assert "..." not in text.split("Commands:")[-1] or name
+
+
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [
+        ("predct", "did you mean predict?"),
+        ("train", "did you mean fit?"),
+        ("warmup", "did you mean warm-up?"),
+        ("xyzzy", "there are compare, report"),
+        (__file__, "is a file and no command"),
+    ],
+)
+def test_a_wrong_command_is_told_which_was_meant(call, word, told):
+    result = call(word)
+    assert result.exit_code == 2
+    assert told in result.stderr
+    assert result.stderr.count("did you mean") <= 1
+
+
+def test_without_a_command_the_help_is_shown(call):
+    assert "Commands:" in call().output

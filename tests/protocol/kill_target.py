@@ -11,7 +11,7 @@ import numpy as np
 from psephos.protocol import DataTable, Protocol, compare
 
 PROTOCOL = Protocol(folds=3, inner_folds=2, draws=3, draws_of={"samba": 2, "adaboost": 2})
-MODELS = ("samba", "adaboost", "majority", "decision-tree", "k-nn")
+MODELS = ("samba", "adaboost", "majority", "sklearn-decision-tree", "sklearn-k-nn")
 
 
 def small_table() -> DataTable:

@@ -55,7 +55,7 @@ def scrambling_tells(model, columns):
         BaggingClassifier(DecisionTreeClassifier(max_depth=2), 3, max_features=4, random_state=0),
         make_pipeline(SelectKBest(k=4), StandardScaler(), SVC()),
         make_pipeline(VarianceThreshold(), SelectKBest(k=5), DecisionTreeClassifier(max_depth=3)),
-        CONTENDERS["l1-logistic"].build({"C": 0.1}, Shape(12, 2), 0),
+        CONTENDERS["sklearn-l1-logistic"].build({"C": 0.1}, Shape(12, 2), 0),
         CONTENDERS["samba"].build({"n_estimators": 4}, Shape(12, 2), 0),
         CONTENDERS["adaboost"].build({"n_estimators": 4}, Shape(12, 2), 0),
         CONTENDERS["adaboost"].build({"n_estimators": 4, "max_depth": 2}, Shape(12, 2), 0),

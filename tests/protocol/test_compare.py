@@ -12,6 +12,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos._errors import MissingExtraError, PsephosError
+from psephos.base import model_names
 from psephos.models import load
 from psephos.protocol import (
     CONTENDERS,
@@ -23,7 +24,7 @@ from psephos.protocol import (
     compare,
 )
 from psephos.protocol.distributions import Choice, Integers, LogUniform, Uniform
-from psephos.protocol.models import Shape, contenders, default_models
+from psephos.protocol.models import Shape, contenders, default_models, final_step
 from psephos.protocol.scores import answers_of, balanced_accuracy
 from psephos.protocol.splits import inner_splits, outer_splits, seed_of
 from psephos.protocol.stability import positions_of
@@ -144,11 +145,11 @@ def test_rows_can_be_made_again_by_hand(done):
     row = next(
         r
         for r in rows_of(folder / "results.csv")
-        if (r["model"], r["fold"]) == ("decision-tree", "1")
+        if (r["model"], r["fold"]) == ("sklearn-decision-tree", "1")
     )
     train, test = outer_splits(TABLE, SMALL, 0)[1]
-    seed = seed_of(0, "model", "decision-tree", 0, 1)
-    model = CONTENDERS["decision-tree"].build(
+    seed = seed_of(0, "model", "sklearn-decision-tree", 0, 1)
+    model = CONTENDERS["sklearn-decision-tree"].build(
         json.loads(row["params"]), Shape(9, 2, (8,), True), seed
     )
     model.fit(TABLE.X[train], TABLE.codes[train])
@@ -164,9 +165,9 @@ def test_the_comparison_object(done):
     assert len(comparison.frame("pandas")) == len(comparison.frame("polars")) == 15
     assert {s.model for s in comparison.summary()} == set(MODELS)
     assert comparison.pareto()[0].model == "majority"
-    assert comparison.difference("samba", "k-nn").n == 3
+    assert comparison.difference("samba", "sklearn-k-nn").n == 3
     with pytest.raises(PsephosError, match="'sambo' did not take part: did you mean 'samba'"):
-        comparison.difference("sambo", "k-nn")
+        comparison.difference("sambo", "sklearn-k-nn")
 
 
 # ------------------------------------------------------------------- same seed, same bytes
@@ -176,9 +177,9 @@ def test_two_jobs_give_the_same_bytes(done, tmp_path):
 
 
 def test_a_fit_depends_on_no_other(done):
-    one = compare(TABLE, models=["k-nn"], protocol=SMALL)
-    assert one.results == [r for r in done[0].results if r["model"] == "k-nn"]
-    other = compare(TABLE, models=["k-nn"], protocol=SMALL, random_state=1)
+    one = compare(TABLE, models=["sklearn-k-nn"], protocol=SMALL)
+    assert one.results == [r for r in done[0].results if r["model"] == "sklearn-k-nn"]
+    other = compare(TABLE, models=["sklearn-k-nn"], protocol=SMALL, random_state=1)
     assert other.results != one.results
 
 
@@ -208,13 +209,13 @@ def test_a_torn_journal_and_lost_files(done, tmp_path):
 
 
 def test_other_settings_in_the_same_folder_lose_nothing(tmp_path, monkeypatch):
-    compare(TABLE, models=["samba", "k-nn"], protocol=SMALL, out=tmp_path)
+    compare(TABLE, models=["samba", "sklearn-k-nn"], protocol=SMALL, out=tmp_path)
     first, n_lines = content(tmp_path), len((tmp_path / "journal.jsonl").read_bytes().splitlines())
-    compare(TABLE, models=["samba", "k-nn"], protocol=SMALL, out=tmp_path, random_state=7)
+    compare(TABLE, models=["samba", "sklearn-k-nn"], protocol=SMALL, out=tmp_path, random_state=7)
     assert content(tmp_path) != first
     assert len((tmp_path / "journal.jsonl").read_bytes().splitlines()) == 2 * n_lines
     monkeypatch.setattr("psephos.protocol.runner.run_task", None)
-    compare(TABLE, models=["samba", "k-nn"], protocol=SMALL, out=tmp_path)
+    compare(TABLE, models=["samba", "sklearn-k-nn"], protocol=SMALL, out=tmp_path)
     assert content(tmp_path) == first
 
 
@@ -236,7 +237,7 @@ def _broken(params, shape, seed):
 
 
 def test_a_failing_model_is_a_row_and_the_run_goes_on(tmp_path):
-    broken = Contender("broken", "Broken", "none", "baseline", _broken, {"quick": {}, "samba": {}})
+    broken = Contender("broken", "none", "baseline", _broken, {"quick": {}, "samba": {}})
     comparison = compare(TABLE, models=[broken, "majority"], protocol=SMALL, out=tmp_path)
     rows = rows_of(tmp_path / "results.csv")
     assert [r["status"] for r in rows] == ["failed"] * 3 + ["ok"] * 3
@@ -251,10 +252,9 @@ def test_a_failing_model_is_a_row_and_the_run_goes_on(tmp_path):
 def test_a_draw_that_fails_has_lost(tmp_path):
     greedy = Contender(
         "greedy",
-        "Greedy",
         "neighbours",
         "baseline",
-        CONTENDERS["k-nn"].build,
+        CONTENDERS["sklearn-k-nn"].build,
         {"quick": {"n_neighbors": Integers(18, 40)}},  # inner training parts hold 20 rows
     )
     own = Protocol(folds=3, inner_folds=2, draws=8)
@@ -307,7 +307,7 @@ def test_more_sentences(tmp_path):
     with sentence("all rows of class 'u' are in one group"):
         groups = np.arange(60) // 6
         compare(X3, np.where(groups == 0, "u", "v"), groups=groups, models=["majority"])
-    gone = Contender("x", "X", "none", "baseline", _broken, {"quick": {}}, needs="no_such_package")
+    gone = Contender("x", "none", "baseline", _broken, {"quick": {}}, needs="no_such_package")
     with pytest.raises(MissingExtraError, match="pip install"):
         contenders([gone])
 
@@ -375,9 +375,29 @@ def test_every_contender_runs_with_what_is_drawn(name, preset, n_classes):
 
 
 def test_what_takes_part_if_nothing_is_named():
-    own = {"cart", "c45", "psephos-forest", "psephos-gradient", "newton-boosting"}
-    assert set(default_models()) == {n for n, c in CONTENDERS.items() if c.available} - own
+    own = {
+        "cart", "c45", "c45-rules", "random-forest", "extra-trees", "pure-random-forest",
+        "gradient-boosting", "newton-boosting",
+    }  # fmt: skip
+    every = [n for n, c in CONTENDERS.items() if c.available]
+    assert set(default_models()) == set(every) - own
     assert [c.name for c in contenders(sorted(own))] == sorted(own)
+    assert [c.name for c in contenders("all")] == every
+
+
+def test_a_model_has_one_name():
+    """What the command fits is what a comparison compares, and peers say whose they are."""
+    names = model_names()
+    ours = {n for n, kind in names.items() if kind.endswith("Classifier")}
+    assert ours == {n for n, c in CONTENDERS.items() if c.origin == "psephos"}
+    assert {n for n in names if n.endswith("-regressor")} == set(names) - ours
+    for name, one in CONTENDERS.items():
+        model = final_step(one.build({}, Shape(12, 2), 0))
+        package = type(model).__module__.split(".")[0]
+        if package == "psephos":
+            assert type(model).__name__ == names[name]
+        else:
+            assert name.split("-")[0] == package or name == "majority"
 
 
 def test_own_trees_are_built_for_the_table():
@@ -408,25 +428,25 @@ def test_the_samba_preset_is_the_papers():
             "max_depth": Integers(1, 3),
             "class_weight": weights,
         },
-        "random-forest": {
+        "sklearn-random-forest": {
             "n_estimators": Integers(1, 300),
             "max_depth": Integers(1, 10),
             "criterion": Choice(("gini", "entropy")),
         },
-        "k-nn": {
+        "sklearn-k-nn": {
             "n_neighbors": Integers(1, 10),
             "weights": Choice(("uniform", "distance")),
             "algorithm": Choice(("auto", "ball_tree", "kd_tree", "brute")),
             "p": Choice((1, 2)),
         },
-        "svm-rbf": {"C": LogUniform(1e-3, 1e3)},
-        "decision-tree": {
+        "sklearn-svm-rbf": {"C": LogUniform(1e-3, 1e3)},
+        "sklearn-decision-tree": {
             "max_depth": Integers(1, 300),
             "criterion": Choice(("gini", "entropy")),
             "splitter": Choice(("best", "random")),
             "class_weight": weights,
         },
-        "gradient-boosting": {
+        "sklearn-gradient-boosting": {
             "n_estimators": Integers(1, 300),
             "max_depth": Integers(1, 10),
             "loss": Choice(("log_loss", "exponential")),
@@ -440,7 +460,9 @@ def test_the_samba_preset_is_the_papers():
         },
     }
     assert {n: CONTENDERS[n].drawn("samba", 2) for n in expected} == expected
-    assert CONTENDERS["gradient-boosting"].drawn("samba", 3)["loss"] == Choice(("log_loss",))
+    assert CONTENDERS["sklearn-gradient-boosting"].drawn("samba", 3)["loss"] == Choice(
+        ("log_loss",)
+    )
     preset = PROTOCOLS["samba"]
     assert (preset.repeats, preset.folds, preset.draws, preset.inner_folds) == (10, 5, 50, 5)
     assert not preset.defaults_first

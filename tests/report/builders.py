@@ -21,7 +21,7 @@ def _many_voters(params, shape, seed):
 
 
 SWAG = replace(CONTENDERS["swag"], build=_many_voters, distributions={"quick": {}})
-MODELS = ("samba", "adaboost", SWAG, "majority", "l1-logistic", "decision-tree")
+MODELS = ("samba", "adaboost", SWAG, "majority", "sklearn-l1-logistic", "sklearn-decision-tree")
 
 
 def hostile_table(n=48, n_classes=2, seed=0):

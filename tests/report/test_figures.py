@@ -13,7 +13,7 @@ def folder(tmp_path, **models):
     """Return a folder of models given as (origin, scores, columns)."""
     rows, about = [], {}
     for key, (origin, scores, columns) in models.items():
-        about[key] = {"label": key.upper(), "family": "x", "origin": origin}
+        about[key] = {"family": "x", "origin": origin}
         for fold, score in enumerate(scores):
             failed = score is None
             row = {

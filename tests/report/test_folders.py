@@ -78,7 +78,9 @@ def test_a_number_that_is_none_is_named(copy):
 def test_failed_fits_are_shown_with_their_reason(copy):
     def fail(rows):
         for row in rows:
-            if row["model"] == "l1-logistic" and (row["fold"] == "0" or row["repeat"] == "1"):
+            if row["model"] == "sklearn-l1-logistic" and (
+                row["fold"] == "0" or row["repeat"] == "1"
+            ):
                 row.update(
                     status="failed", error="it <broke>", balanced_accuracy="", columns_used=""
                 )
@@ -87,26 +89,26 @@ def test_failed_fits_are_shown_with_their_reason(copy):
     report = summarise(copy)
     (failure,) = report["failures"]
     assert failure == {
-        "label": "L1 logistic regression",
+        "label": "sklearn-l1-logistic",
         "words": "1 of 5 fits",
         "error": "it <broke>",
     }
     assert "it &lt;broke&gt;" in build_report(copy).read_text("utf-8")
-    row = next(m for m in report["models"] if m["key"] == "l1-logistic")
+    row = next(m for m in report["models"] if m["key"] == "sklearn-l1-logistic")
     assert row["cells"][-1]["text"] == "4 (1 failed)"
 
 
 def test_a_model_that_only_failed_is_listed_and_not_drawn(copy):
     def fail(rows):
         for row in rows:
-            if row["model"] == "decision-tree":
+            if row["model"] == "sklearn-decision-tree":
                 row.update(status="failed", error="no", balanced_accuracy="", columns_used="")
 
     edit(copy / "results.csv", fail)
     report = summarise(copy)
-    assert "decision-tree" in [m["key"] for m in report["models"]]
-    assert "decision-tree" not in [m["key"] for m in report["chart"]["wide"]["marks"]]
-    assert "decision-tree" in build_report(copy).read_text("utf-8")
+    assert "sklearn-decision-tree" in [m["key"] for m in report["models"]]
+    assert "sklearn-decision-tree" not in [m["key"] for m in report["chart"]["wide"]["marks"]]
+    assert "sklearn-decision-tree" in build_report(copy).read_text("utf-8")
 
 
 def test_without_models_of_psephos_there_is_no_card_but_a_sentence(copy):

@@ -1,5 +1,6 @@
 """The command group, and what its exit codes mean: 0 done, 1 a bug, 2 bad input."""
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -13,8 +14,18 @@ from psephos.cli.fit import fit
 from psephos.cli.models import list_models
 from psephos.cli.predict import predict
 from psephos.cli.report import report
+from psephos.cli.warm import warm_up
+from psephos.cli.words import forgive_encodings
 
 __all__ = ["main"]
+
+
+# what other programs call these jobs
+_OTHER_WORDS = {
+    "train": "fit", "learn": "fit", "classify": "predict", "score": "predict", "test": "predict",
+    "models": "list", "ls": "list", "benchmark": "compare", "run": "compare", "html": "report",
+    "example": "demo", "compile": "warm-up", "warmup": "warm-up",
+}  # fmt: skip
 
 
 class _BadInput(click.ClickException):
@@ -25,6 +36,7 @@ class _Commands(click.Group):
     """A group that says what was wrong with its input in one sentence, without a traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
+        forgive_encodings()
         try:
             return super().invoke(ctx)
         except PsephosError as error:
@@ -36,21 +48,49 @@ class _Commands(click.Group):
                 raise
             raise _BadInput(f"{str(error.filename)!r}: {error.strerror}.") from error
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that was named, or say which one may have been meant."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            raise click.UsageError(self._meant(ctx, args[0]), ctx) from error
+
+    def _meant(self, ctx: click.Context, wanted: str) -> str:
+        from difflib import get_close_matches
+
+        known = self.list_commands(ctx)
+        word = _OTHER_WORDS.get(wanted.lower(), wanted.lower())
+        near = [word] if word in known else get_close_matches(word, known, n=2)
+        if near:
+            return f"there is no command {wanted!r}: did you mean {' or '.join(near)}?"
+        if Path(wanted).is_file():
+            return (
+                f"{wanted!r} is a file and no command: psephos compare {wanted} --target COLUMN "
+                "compares models on a table."
+            )
+        return f"there is no command {wanted!r}: there are {', '.join(known)}."
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order of work."""
         return list(self.commands)
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+# "\b" tells click to leave the lines of a paragraph as they are
+_HELP = """Few voters, named and counted: classifiers for tables with more columns than rows.
+
+\b
+psephos demo                                 the main job on a table that is at hand
+psephos compare cases.csv --target outcome   the main job on yours
+"""
+
+
+@click.group(cls=_Commands, help=_HELP, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="psephos", message="%(prog)s %(version)s")
 def main() -> None:
-    r"""Few voters, named and counted: classifiers for tables with more columns than rows.
-
-    \b
-    psephos demo                                 the main job on a table that is at hand
-    psephos compare cases.csv --target outcome   the main job on yours
-    """
+    """Run the command line."""
 
 
-for command in (compare, report, fit, predict, explain, list_models, demo):
+for command in (compare, report, fit, predict, explain, list_models, demo, warm_up):
     main.add_command(command)

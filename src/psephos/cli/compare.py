@@ -10,10 +10,13 @@ from psephos.cli.options import table_options
 __all__ = ["compare", "conclude"]
 
 
-@click.command()
+@click.command(short_help="Compare models on a table, and write one report.")
 @table_options
 @click.option(
-    "--models", metavar="A,B,...", help="Models to compare; see psephos list.  [default: all]"
+    "--models",
+    metavar="A,B,...",
+    help="Models to compare, of psephos list, or 'all'.  [default: those marked + there: samba, "
+    "adaboost, swag, proset, majority, the six of sklearn, and xgboost if it is installed]",
 )
 @click.option(
     "--protocol", default="quick", show_default=True, help="quick (minutes) or samba (the paper's)."

@@ -7,7 +7,7 @@ import click
 __all__ = ["demo"]
 
 
-@click.command()
+@click.command(short_help="Run compare on a table that is at hand.")
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),

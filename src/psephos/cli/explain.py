@@ -9,7 +9,7 @@ import click
 __all__ = ["explain"]
 
 
-@click.command()
+@click.command(short_help="Write who voted for the answer of each row.")
 @click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("table", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--id", "id_column", metavar="COLUMN", help="Names the cases.  [default: row number]")

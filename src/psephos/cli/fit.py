@@ -10,13 +10,10 @@ import click
 from psephos._errors import PsephosError
 from psephos.cli.options import table_options
 
-__all__ = ["fit", "short_name"]
-
-# in Python the word SWAG belongs to stochastic weight averaging; on the command line it is free
-_SHORT = {"SparseWrapperClassifier": "swag"}
+__all__ = ["fit"]
 
 
-@click.command()
+@click.command(short_help="Fit one model on a table and write it to a file.")
 @table_options
 @click.option("--model", "model_name", default="samba", show_default=True, help="See psephos list.")
 @click.option(
@@ -53,16 +50,6 @@ def fit(
     click.echo(str(out))
 
 
-def short_name(class_name: str) -> str:
-    """Return the word of the command line for a class: SamBAClassifier is samba.
-
-    Regressors have none ('-'): tables are read for classification.
-    """
-    if not class_name.endswith("Classifier"):
-        return "-"
-    return _SHORT.get(class_name, class_name.removesuffix("Classifier").lower())
-
-
 def _estimator(name: str, settings: tuple[str, ...], seed: int) -> Any:
     """Return an estimator with the parameters that were set.
 
@@ -71,25 +58,42 @@ def _estimator(name: str, settings: tuple[str, ...], seed: int) -> Any:
     PsephosError
         If there is no such model or parameter.
     """
-    from psephos.base import estimator_classes
-
-    kinds = {one: kind for one, kind in estimator_classes().items() if short_name(one) != "-"}
-    named = {short_name(one): kind for one, kind in kinds.items()} | dict(kinds)
-    if name not in named:
-        known = ", ".join(sorted(map(short_name, kinds)))
-        raise PsephosError(f"there is no model {name!r}: choose one of {known}.")
-    model: Any = named[name]()
-    known_parameters: dict[str, Any] = model.get_params(deep=False)
+    model: Any = _class_of(name)()
+    known: dict[str, Any] = model.get_params(deep=False)
     given = dict(_setting(one) for one in settings)
+    usable = sorted(known.keys() - {"estimator", "categorical_features"})
     for parameter in given:
-        if parameter not in known_parameters or parameter == "estimator":
-            usable = ", ".join(sorted(known_parameters.keys() - {"estimator"}))
+        if parameter not in usable:
             raise PsephosError(
-                f"{type(model).__name__} has no parameter {parameter!r} to set: it has {usable}."
+                f"{name} has no parameter {parameter!r} to set: it has {', '.join(usable)}."
             )
-    if "random_state" in known_parameters:
+    if "random_state" in known:
         given = {"random_state": seed} | given
     return model.set_params(**given)
+
+
+def _class_of(name: str) -> Any:
+    """Return the classifier that a name, or the name of its class, stands for."""
+    from psephos.base import estimator_class, model_names
+    from psephos.protocol import CONTENDERS
+    from psephos.protocol._near import suggest
+
+    classes = model_names()
+    wanted = classes.get(name, name)
+    if wanted in classes.values() and wanted.endswith("Classifier"):
+        return estimator_class(wanted)
+    ours = [one for one, kind in classes.items() if kind.endswith("Classifier")]
+    if wanted in classes.values():
+        raise PsephosError(
+            f"{name} predicts numbers, and the command fits models of classes: use "
+            f"psephos.{wanted} in Python."
+        )
+    if name in CONTENDERS:
+        raise PsephosError(
+            f"{name} is no model of psephos, and a model file holds only those: psephos compare "
+            f"measures it beside them. psephos fit knows {', '.join(ours)}."
+        )
+    raise PsephosError(f"there is no model {name!r}: {suggest(name, ours)}")
 
 
 def _setting(text: str) -> tuple[str, Any]:
@@ -112,5 +116,11 @@ def fitted(estimator: Any, data: Any) -> Any:
     """
     if "categorical_features" in estimator.get_params(deep=False):
         estimator.set_params(categorical_features=sorted(data.categories) or None)
+    elif data.categories:
+        names = ", ".join(repr(data.names[j]) for j in sorted(data.categories))
+        raise PsephosError(
+            f"{type(estimator).__name__} reads numbers only, and {names} hold categories: leave "
+            "them out with --drop, or choose another model."
+        )
     # groups matter to models that draw folds of their own
     return data.named(estimator.fit(data.X, data.y, groups=data.groups))

@@ -11,7 +11,7 @@ __all__ = ["predict"]
 _LIBRARY = ("n_models", "source", "search_error")
 
 
-@click.command()
+@click.command(short_help="Write the class and probabilities of each row.")
 @click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("table", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--id", "id_column", metavar="COLUMN", help="Names the cases.  [default: row number]")

@@ -7,7 +7,7 @@ import click
 __all__ = ["report"]
 
 
-@click.command()
+@click.command(short_help="Write the report of a comparison again.")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option(
     "--out",

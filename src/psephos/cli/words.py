@@ -1,10 +1,34 @@
 """What commands say: results to standard output, everything else to standard error."""
 
-from typing import Any
+import io
+import sys
+from typing import IO, Any
 
 import click
 
-__all__ = ["say", "show_summary"]
+__all__ = ["forgive_encodings", "print_table", "say", "say_plain", "show_summary"]
+
+_WIDTH = 120  # of a file or a pipe, which have none: nothing is cut
+
+
+def forgive_encodings() -> None:
+    """Let a character that the terminal's encoding lacks be written as its escape.
+
+    A run of an hour must not end at a column's name. Files are UTF-8 whatever the terminal is.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
+
+
+def console(stream: IO[str] | None = None) -> Any:
+    """Return a console that shows words as they are and asks no terminal for what it lacks."""
+    from rich.console import Console
+
+    found = Console(file=stream, highlight=False, markup=False, emoji=False, soft_wrap=False)
+    if not found.is_terminal:
+        found.width = _WIDTH
+    return found
 
 
 def say(sentence: str) -> None:
@@ -12,11 +36,20 @@ def say(sentence: str) -> None:
     click.echo(sentence, err=True)
 
 
+def say_plain(sentence: str) -> None:
+    """Print a sentence to standard output."""
+    click.echo(sentence)
+
+
+def print_table(table: Any) -> None:
+    """Print a table of rich: as wide as it needs to be where there is no terminal."""
+    console().print(table)
+
+
 def show_summary(found: Any) -> None:
     """Print the figures of a comparison as a table, the most accurate model first."""
     import math
 
-    from rich.console import Console
     from rich.table import Table
 
     optimal = {one.model for one in found.pareto()}
@@ -32,30 +65,54 @@ def show_summary(found: Any) -> None:
     for head in heads:
         sheet.add_column(head, justify="right", no_wrap=True)
     sheet.add_column("", no_wrap=True)
+    sign = plus_minus()
     for one in summaries:
-        card = chosen is not None and chosen.model == one.model
+        reads = one.columns_used.n and one.columns_used.mean > 0
+        marks = [
+            "*" if reads and one.model in optimal else "",
+            "in report" if chosen is not None and chosen.model == one.model else "",
+            "" if reads or not one.columns_used.n else "reads no column",
+        ]
         cells = [
             one.model,
-            _spread(one.measures["balanced_accuracy"], 3),
-            _spread(one.measures["roc_auc"], 3),
-            _spread(one.columns_used, 1),
+            _spread(one.measures["balanced_accuracy"], 3, sign),
+            _spread(one.measures["roc_auc"], 3, sign),
+            _spread(one.columns_used, 1, sign),
             f"{one.stability.value:.2f}" if math.isfinite(one.stability.value) else "-",
             f"{one.n_voters.mean:.1f}" if one.n_voters.n else "-",
             *([str(one.n_failed or "")] if failed else []),
-            ("*" if one.model in optimal else " ") + (" card" if card else ""),
+            " ".join(mark for mark in marks if mark),
         ]
         sheet.add_row(*cells)
-    console = Console(highlight=False, markup=False)
-    if not console.is_terminal:
-        console.width = 120  # a file or a pipe has no width: cut nothing
-    console.print(sheet)
-    console.print("* no model is both more accurate and smaller", style="dim")
-    console.print(
-        "stability: 1 if the same columns are used in every fold, 0 if they are no more alike than"
-        " by lot",
-        style="dim",
-    )
+    print_table(sheet)
+    for note in _NOTES:
+        if note[0] != "in report" or chosen is not None:
+            say_plain(": ".join(note))
 
 
-def _spread(spread: Any, digits: int) -> str:
-    return f"{spread.mean:.{digits}f}±{spread.sd:.{digits}f}" if spread.n else "-"
+_NOTES = (
+    ("*", "no other model is as accurate with fewer columns, or more accurate with as few"),
+    (
+        "in report",
+        "the model whose voters and ballots the report shows: of the models of psephos within one "
+        "standard error of the most accurate, the one that reads the fewest columns",
+    ),
+    (
+        "stability",
+        "1 if the same columns are used in every fold, 0 if they are no more alike than by chance",
+    ),
+    ("columns, voters", "means over the folds; the refit on all rows, which is saved, has its own"),
+)
+
+
+def plus_minus() -> str:
+    """Return the sign, or letters for it where the terminal lacks it."""
+    try:
+        "±".encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return "+-"
+    return "±"
+
+
+def _spread(spread: Any, digits: int, sign: str) -> str:
+    return f"{spread.mean:.{digits}f}{sign}{spread.sd:.{digits}f}" if spread.n else "-"

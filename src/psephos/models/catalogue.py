@@ -1,14 +1,16 @@
 """The models of the library as a table, generated from their anatomy."""
 
-from psephos.base import estimator_classes
+from psephos.base import estimator_classes, model_names
 
 __all__ = ["catalogue", "markdown"]
 
 
 def catalogue() -> list[dict[str, str]]:
-    """Return one row per estimator: model, voters, weights, read-out, found by, summary."""
+    """Return one row per estimator: name, class, what it is made of, and a summary."""
+    names = {kind: name for name, kind in model_names().items()}
     return [
         {
+            "name": names[name],
             "model": name,
             "voters": ", ".join(cls.anatomy.voters),
             "weights": cls.anatomy.weighting,
@@ -22,9 +24,9 @@ def catalogue() -> list[dict[str, str]]:
 
 def markdown() -> str:
     """Return the catalogue as the README's table."""
-    keys = ("model", "voters", "weights", "read-out", "found by")
+    keys = ("model", "name", "voters", "weights", "read-out", "found by")
     lines = ["| " + " | ".join(keys) + " |", "|" + "---|" * len(keys)]
     for row in catalogue():
-        cells = [f"`{row[k]}`" if k == "model" else row[k] for k in keys]
+        cells = [f"`{row[k]}`" if k in ("model", "name") else row[k] for k in keys]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)

@@ -37,7 +37,7 @@ cases.npz
 comparison.json
     ``schema, dataset, target, classes, class_counts, n_rows, n_columns, columns, categories {name:
     levels}, groups, n_groups, protocol`` (a sentence), ``protocol_settings, random_state, models
-    {name: label, family, origin, ensemble, order, draws, distributions, notes}, fingerprint``.
+    {name: family, origin, ensemble, order, draws, distributions, notes}, fingerprint``.
 timings.csv
     One row per fit and refit (repeat and fold 'all'): ``model, repeat, fold, search_seconds,
     fit_seconds, predict_seconds, draws_failed, warnings`` (JSON: text and count).

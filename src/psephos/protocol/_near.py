@@ -12,7 +12,10 @@ def suggest(wanted: str, known: Iterable[str]) -> str:
     """Return '; did you mean ...?', or a list of what there is, to end a sentence."""
     names = [str(name) for name in known]
     lowered = {name.lower(): name for name in names}
-    near = [lowered[key] for key in get_close_matches(wanted.lower(), lowered, n=3, cutoff=0.6)]
+    word = wanted.lower()
+    within = [key for key in lowered if word and word in key][:3]
+    close = get_close_matches(word, lowered, n=3, cutoff=0.6)
+    near = [lowered[key] for key in dict.fromkeys([*close, *within])]
     if near:
         return f"did you mean {' or '.join(map(repr, near))}?"
     if not names:

@@ -19,20 +19,23 @@ from psephos.protocol.pipelines import Shape, prepared
 __all__ = [
     "adaboost",
     "c45",
+    "c45_rules",
     "cart",
-    "forest",
+    "extra_trees",
     "gradient_boosting",
-    "l1_logistic",
     "majority",
-    "neighbours",
-    "newton",
+    "newton_boosting",
     "proset",
-    "psephos_forest",
-    "psephos_gradient",
+    "pure_random_forest",
+    "random_forest",
     "samba",
-    "svm",
+    "sklearn_decision_tree",
+    "sklearn_gradient_boosting",
+    "sklearn_k_nn",
+    "sklearn_l1_logistic",
+    "sklearn_random_forest",
+    "sklearn_svm_rbf",
     "swag",
-    "tree",
     "xgboost",
 ]
 
@@ -44,7 +47,7 @@ def majority(params: Params, shape: Shape, seed: int) -> Any:
     return DummyClassifier(strategy="prior", **params)
 
 
-def l1_logistic(params: Params, shape: Shape, seed: int) -> Any:
+def sklearn_l1_logistic(params: Params, shape: Shape, seed: int) -> Any:
     """Return a logistic regression with an L1 penalty; above two classes one against the rest."""
     # coordinate descent beats saga by an order of magnitude on fat tables, but knows two classes
     version = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
@@ -57,28 +60,28 @@ def l1_logistic(params: Params, shape: Shape, seed: int) -> Any:
     return prepared(model, shape, scale=True)
 
 
-def forest(params: Params, shape: Shape, seed: int) -> Any:
+def sklearn_random_forest(params: Params, shape: Shape, seed: int) -> Any:
     """Return a random forest of scikit-learn."""
     return prepared(RandomForestClassifier(random_state=seed, **params), shape)
 
 
-def svm(params: Params, shape: Shape, seed: int) -> Any:
+def sklearn_svm_rbf(params: Params, shape: Shape, seed: int) -> Any:
     """Return a support vector machine with a Gaussian kernel."""
     model = SVC(kernel="rbf", break_ties=shape.n_classes > 2, random_state=seed, **params)
     return prepared(model, shape, scale=True)
 
 
-def neighbours(params: Params, shape: Shape, seed: int) -> Any:
+def sklearn_k_nn(params: Params, shape: Shape, seed: int) -> Any:
     """Return k nearest neighbours."""
     return prepared(KNeighborsClassifier(**params), shape, scale=True)
 
 
-def tree(params: Params, shape: Shape, seed: int) -> Any:
+def sklearn_decision_tree(params: Params, shape: Shape, seed: int) -> Any:
     """Return a decision tree of scikit-learn."""
     return prepared(DecisionTreeClassifier(random_state=seed, **params), shape)
 
 
-def gradient_boosting(params: Params, shape: Shape, seed: int) -> Any:
+def sklearn_gradient_boosting(params: Params, shape: Shape, seed: int) -> Any:
     """Return gradient boosting of scikit-learn."""
     return prepared(GradientBoostingClassifier(random_state=seed, **params), shape)
 
@@ -138,23 +141,48 @@ def c45(params: Params, shape: Shape, seed: int) -> Any:
     return found(categorical_features=_categorical(shape), **params)
 
 
-def psephos_forest(params: Params, shape: Shape, seed: int) -> Any:
+def c45_rules(params: Params, shape: Shape, seed: int) -> Any:
+    """Return the rules of a C4.5 tree."""
+    from psephos.models import C45RulesClassifier
+
+    found: Any = C45RulesClassifier
+    return found(categorical_features=_categorical(shape), random_state=seed, **params)
+
+
+def random_forest(params: Params, shape: Shape, seed: int) -> Any:
     """Return a random forest of psephos."""
-    from psephos.models import RandomForestClassifier as Forest
+    from psephos.models import RandomForestClassifier as Own
 
-    found: Any = Forest
+    found: Any = Own
     return found(categorical_features=_categorical(shape), random_state=seed, **params)
 
 
-def psephos_gradient(params: Params, shape: Shape, seed: int) -> Any:
+def extra_trees(params: Params, shape: Shape, seed: int) -> Any:
+    """Return extremely randomised trees of psephos."""
+    from psephos.models import ExtraTreesClassifier
+
+    found: Any = ExtraTreesClassifier
+    return found(categorical_features=_categorical(shape), random_state=seed, **params)
+
+
+def pure_random_forest(params: Params, shape: Shape, seed: int) -> Any:
+    """Return a pure random forest of psephos, which reads numbers only."""
+    from psephos.models import PureRandomForestClassifier
+
+    found: Any = PureRandomForestClassifier
+    model = found(random_state=seed, **params)
+    return prepared(model, shape) if shape.categorical else model
+
+
+def gradient_boosting(params: Params, shape: Shape, seed: int) -> Any:
     """Return gradient boosting of psephos."""
-    from psephos.models import GradientBoostingClassifier as Boosting
+    from psephos.models import GradientBoostingClassifier as Own
 
-    found: Any = Boosting
+    found: Any = Own
     return found(categorical_features=_categorical(shape), random_state=seed, **params)
 
 
-def newton(params: Params, shape: Shape, seed: int) -> Any:
+def newton_boosting(params: Params, shape: Shape, seed: int) -> Any:
     """Return second-order boosting of psephos."""
     from psephos.models import NewtonBoostingClassifier
 

@@ -20,8 +20,9 @@ class Contender:
     Parameters
     ----------
     name : str
-        The word in `models=` and in results.
-    label, family : str
+        Its one name: in `models=`, results, report and model files. A model of another package
+        begins with the package's name.
+    family : str
         For people.
     origin : {'psephos', 'baseline'}
     build : callable (params, shape, seed) -> estimator
@@ -46,7 +47,6 @@ class Contender:
     """
 
     name: str
-    label: str
     family: str
     origin: str
     build: Callable[[Params, Shape, int], Any]

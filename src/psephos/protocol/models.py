@@ -31,7 +31,6 @@ def _both(quick: Mapping[str, Distribution], samba: Mapping[str, Distribution]) 
 _ALL = (
     Contender(
         "samba",
-        "SamBA",
         "boosting",
         "psephos",
         building.samba,
@@ -57,7 +56,6 @@ _ALL = (
     ),
     Contender(
         "adaboost",
-        "AdaBoost",
         "boosting",
         "psephos",
         building.adaboost,
@@ -74,7 +72,6 @@ _ALL = (
     ),
     Contender(
         "swag",
-        "SWAG",
         "library",
         "psephos",
         building.swag,
@@ -100,7 +97,6 @@ _ALL = (
     ),
     Contender(
         "proset",
-        "Proset",
         "prototypes",
         "psephos",
         building.proset,
@@ -123,7 +119,6 @@ _ALL = (
     ),
     Contender(
         "cart",
-        "CART",
         "tree",
         "psephos",
         building.cart,
@@ -148,7 +143,6 @@ _ALL = (
     ),
     Contender(
         "c45",
-        "C4.5",
         "tree",
         "psephos",
         building.c45,
@@ -169,11 +163,30 @@ _ALL = (
         default=False,
     ),
     Contender(
-        "psephos-forest",
-        "Random forest (psephos)",
+        "c45-rules",
+        "tree",
+        "psephos",
+        building.c45_rules,
+        _both(
+            {
+                "confidence": LogUniform(0.01, 0.5),
+                "min_samples_leaf": Integers(1, 10),
+                "class_weight": Choice(("balanced",)),  # as with SamBA
+            },
+            {
+                "confidence": LogUniform(0.001, 0.5),
+                "min_samples_leaf": Integers(1, 20),
+                "class_weight": _WEIGHTS,
+            },
+        ),
+        first={"quick": {"class_weight": "balanced"}},
+        default=False,
+    ),
+    Contender(
+        "random-forest",
         "forest",
         "psephos",
-        building.psephos_forest,
+        building.random_forest,
         _both(
             {
                 "max_depth": Integers(2, 10),
@@ -192,11 +205,56 @@ _ALL = (
         default=False,
     ),
     Contender(
-        "psephos-gradient",
-        "Gradient boosting (psephos)",
+        "extra-trees",
+        "forest",
+        "psephos",
+        building.extra_trees,
+        _both(
+            {
+                "max_depth": Integers(2, 10),
+                "min_samples_leaf": Integers(1, 5),
+                "class_weight": Choice(("balanced",)),  # as with SamBA
+            },
+            {
+                "n_estimators": Integers(1, 300),
+                "max_depth": Integers(1, 10),
+                "criterion": Choice(("gini", "entropy")),
+                "class_weight": _WEIGHTS,
+            },
+        ),
+        ensemble=True,
+        first={"quick": {"class_weight": "balanced"}},
+        default=False,
+    ),
+    Contender(
+        "pure-random-forest",
+        "forest",
+        "psephos",
+        building.pure_random_forest,
+        _both(
+            {
+                "max_leaf_nodes": Integers(2, 64),
+                "split": Choice(("uniform", "midpoint", "balanced")),
+                "class_weight": Choice(("balanced",)),  # as with SamBA
+            },
+            {
+                "n_estimators": Integers(1, 300),
+                "max_leaf_nodes": Integers(2, 256),
+                "split": Choice(("uniform", "midpoint", "balanced")),
+                "class_weight": _WEIGHTS,
+            },
+        ),
+        ensemble=True,
+        first={"quick": {"class_weight": "balanced"}},
+        notes="its cells are drawn without looking at the classes; where the table has categories "
+        "it reads one column of 0 and 1 per level, and medians where values are missing",
+        default=False,
+    ),
+    Contender(
+        "gradient-boosting",
         "boosting",
         "psephos",
-        building.psephos_gradient,
+        building.gradient_boosting,
         _both(
             {
                 "n_estimators": Integers(10, 40),
@@ -221,10 +279,9 @@ _ALL = (
     ),
     Contender(
         "newton-boosting",
-        "Newton boosting",
         "boosting",
         "psephos",
-        building.newton,
+        building.newton_boosting,
         _both(
             {
                 "n_estimators": Integers(20, 100),
@@ -244,13 +301,12 @@ _ALL = (
         notes="histograms up to 1,000 columns, every cut beyond",
         default=False,
     ),
-    Contender("majority", "Majority class", "none", "baseline", building.majority, _both({}, {})),
+    Contender("majority", "none", "baseline", building.majority, _both({}, {})),
     Contender(
-        "l1-logistic",
-        "L1 logistic regression",
+        "sklearn-l1-logistic",
         "linear",
         "baseline",
-        building.l1_logistic,
+        building.sklearn_l1_logistic,
         _both(
             {"C": LogUniform(1e-2, 1e2), "class_weight": _WEIGHTS},
             {"C": LogUniform(1e-3, 1e3), "class_weight": _WEIGHTS},
@@ -258,11 +314,10 @@ _ALL = (
         notes="the source gives no distribution for its Lasso; C is that of its SVM",
     ),
     Contender(
-        "random-forest",
-        "Random forest",
+        "sklearn-random-forest",
         "forest",
         "baseline",
-        building.forest,
+        building.sklearn_random_forest,
         _both(
             {
                 "max_depth": Integers(2, 10),
@@ -278,11 +333,10 @@ _ALL = (
         ensemble=True,
     ),
     Contender(
-        "svm-rbf",
-        "SVM, Gaussian kernel",
+        "sklearn-svm-rbf",
         "kernel",
         "baseline",
-        building.svm,
+        building.sklearn_svm_rbf,
         _both(
             {"C": LogUniform(1e-2, 1e3), "class_weight": _WEIGHTS},
             {"C": LogUniform(1e-3, 1e3)},
@@ -290,11 +344,10 @@ _ALL = (
         notes="probabilities are the logistic function (softmax) of the decision values",
     ),
     Contender(
-        "k-nn",
-        "k nearest neighbours",
+        "sklearn-k-nn",
         "neighbours",
         "baseline",
-        building.neighbours,
+        building.sklearn_k_nn,
         _both(
             {"n_neighbors": Integers(1, 15), "weights": Choice(("uniform", "distance"))},
             {
@@ -306,11 +359,10 @@ _ALL = (
         ),
     ),
     Contender(
-        "decision-tree",
-        "Decision tree",
+        "sklearn-decision-tree",
         "tree",
         "baseline",
-        building.tree,
+        building.sklearn_decision_tree,
         _both(
             {
                 "max_depth": Integers(1, 10),
@@ -326,11 +378,10 @@ _ALL = (
         ),
     ),
     Contender(
-        "gradient-boosting",
-        "Gradient boosting",
+        "sklearn-gradient-boosting",
         "boosting",
         "baseline",
-        building.gradient_boosting,
+        building.sklearn_gradient_boosting,
         _both(
             {
                 "n_estimators": Integers(10, 40),
@@ -352,7 +403,6 @@ _ALL = (
     ),
     Contender(
         "xgboost",
-        "XGBoost",
         "boosting",
         "baseline",
         building.xgboost,
@@ -390,13 +440,16 @@ def contenders(models: Sequence[str | Contender] | None) -> list[Contender]:
     Raises
     ------
     PsephosError
-        If a name is unknown or stands twice, or none is given.
+        If a name is unknown or stands twice, or none is given; 'all' alone names every one that
+        is installed.
     MissingExtraError
         If the package of a model is not installed.
     """
     named: Sequence[str | Contender] = default_models() if models is None else models
     if isinstance(named, str):
         named = [one.strip() for one in named.split(",")]
+    if list(named) == ["all"]:
+        named = [name for name, one in CONTENDERS.items() if one.available]
     found: list[Contender] = []
     for one in named:
         if not isinstance(one, Contender):

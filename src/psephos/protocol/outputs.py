@@ -157,7 +157,6 @@ def describe(
     n_classes = len(table.classes)
     told = {
         one.name: {
-            "label": one.label,
             "family": one.family,
             "origin": one.origin,
             "ensemble": one.ensemble,

@@ -117,10 +117,10 @@ PROTOCOLS: dict[str, Protocol] = {
         draws_of={
             "samba": 15,
             "swag": 4,
-            "random-forest": 4,
-            "gradient-boosting": 3,
+            "sklearn-random-forest": 4,
+            "sklearn-gradient-boosting": 3,
             "xgboost": 4,
-            "k-nn": 8,
+            "sklearn-k-nn": 8,
         },
     ),
     # SamBA paper, supplement E.3.1: 10 splits 80/20, 50 draws, 5 folds

@@ -60,7 +60,8 @@ def compare(
     y : array-like of shape (n,), optional
         Class labels; a DataTable has its own.
     models : sequence of str or Contender, optional
-        Names from `CONTENDERS`; by default those with `default` whose packages are installed.
+        Names from `CONTENDERS`, or 'all'; by default those with `default` whose packages are
+        installed.
     protocol : {'quick', 'samba'} or Protocol, default="quick"
     groups : array-like of shape (n,), optional
         Rows of one group stay together in every split, outer and inner.
@@ -206,7 +207,7 @@ def _tasks(
 
 def _settings(estimator: Any) -> dict[str, str]:
     """Return all constructor parameters in words, so that a changed default is another key."""
-    kind = type(estimator).__qualname__
+    kind = f"{type(estimator).__module__}.{type(estimator).__qualname__}"
     params: dict[str, Any] = {}
     if hasattr(estimator, "get_params"):
         params = estimator.get_params(deep=True)

@@ -56,7 +56,7 @@ def standings(folder: Folder) -> list[Standing]:
     rows = [
         Standing(
             key=one.model,
-            label=str(about.get(one.model, {}).get("label") or one.model),
+            label=one.model,
             ours=about.get(one.model, {}).get("origin") == "psephos",
             optimal=one.model in optimal,
             summary=one,

@@ -1,0 +1,78 @@
+"""Compiling kernels ahead: every model is fitted on small tables of the kinds that users have."""
+
+import time
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos.base import VoteClassifier, estimator_class, model_names
+
+__all__ = ["warm_up"]
+
+_ROWS, _COLUMNS = 60, 8
+# few rounds: a kernel is compiled at its first
+_FEW = {"n_estimators": 3, "m": 30, "p_max": 2, "n_folds": 3, "random_state": 0}
+
+
+def warm_up(only: str = "") -> Iterator[tuple[str, float]]:
+    """Fit, ask and explain each model on small tables, and yield its name and the seconds it took.
+
+    The tables have two and three classes (a regressor: numbers), with and without missing values,
+    with and without a category. What is compiled is kept on disk, where a folder can be written,
+    and found there by every later process. Settings that are not the defaults may need further
+    kernels.
+
+    Parameters
+    ----------
+    only : str, default=""
+        A name of `psephos list`; '' is every model.
+
+    Raises
+    ------
+    PsephosError
+        If there is no model of that name.
+    """
+    names = model_names()
+    if only and only not in names:
+        raise PsephosError(f"there is no model {only!r}: choose one of {', '.join(names)}.")
+    for name in [only] if only else names:
+        start = time.perf_counter()
+        kind: Any = estimator_class(names[name])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # small tables make models warn; nobody reads them
+            for X, y, categories in _tables(issubclass(kind, VoteClassifier)):
+                _exercise(kind, X, y, categories)
+        yield name, time.perf_counter() - start
+
+
+def _exercise(kind: Any, X: NDArray[Any], y: NDArray[Any], categories: list[int] | None) -> None:
+    known = kind().get_params(deep=False)
+    settings: dict[str, Any] = {n: v for n, v in _FEW.items() if n in known}
+    if categories and "categorical_features" not in known:
+        return
+    if "categorical_features" in known:
+        settings["categorical_features"] = categories
+    model = kind(**settings).fit(X, y)
+    model.predict(X[:3])
+    if hasattr(model, "predict_proba"):
+        model.predict_proba(X[:3])
+    model.explain(X[:3]).columns()
+
+
+def _tables(classes: bool) -> Iterator[tuple[NDArray[Any], NDArray[Any], list[int] | None]]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(_ROWS, _COLUMNS))
+    gaps, codes = X.copy(), X.copy()
+    gaps[::7, 1] = np.nan
+    codes[:, 2] = rng.integers(3, size=_ROWS)
+    for k in (2, 3) if classes else (0,):
+        y: NDArray[Any] = X[:, 0] + 0.5 * rng.normal(size=_ROWS)
+        if k:
+            y = np.array([f"class {c}" for c in np.argsort(np.argsort(y)) * k // _ROWS])
+        yield X, y, None
+        yield gaps, y, None
+        yield codes, y, [2]
