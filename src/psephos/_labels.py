@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from psephos._errors import PsephosError
 from psephos._input import is_missing
 
-__all__ = ["read_numbers", "read_sample_weight", "read_target", "read_weight"]
+__all__ = ["declared_classes", "read_numbers", "read_sample_weight", "read_target", "read_weight"]
 
 
 def read_target(estimator: Any, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -41,6 +41,29 @@ def read_target(estimator: Any, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[n
             f"y has one class only ({only!r}): a classifier needs rows of at least two classes."
         )
     return classes, codes.astype(np.intp)
+
+
+def declared_classes(
+    declared: Any, classes: NDArray[Any], codes: NDArray[np.intp]
+) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return (classes, codes) in the order in which the classes are declared, those of no row too.
+
+    Raises
+    ------
+    PsephosError
+        If a label is not among them, or is a word where they are numbers.
+    """
+    labels = np.asarray(declared).tolist()
+    place = {label: k for k, label in enumerate(labels)}
+    unknown = [label for label in classes.tolist() if label not in place]
+    if unknown:
+        raise PsephosError(
+            f"y has the label {unknown[0]!r}, which is not one of the declared classes "
+            f"{labels}: add it to `classes`, or correct the label."
+        )
+    found = np.array(labels, dtype=object if classes.dtype.kind == "O" else None)
+    order = np.array([place[label] for label in classes.tolist()], dtype=np.intp)
+    return found, order[codes]
 
 
 def read_numbers(X: Any, y: Any) -> NDArray[np.float64]:

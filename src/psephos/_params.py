@@ -13,6 +13,7 @@ from psephos._errors import PsephosError
 __all__ = [
     "Anything",
     "ClassWeight",
+    "Classes",
     "Constraint",
     "Flag",
     "Folder",
@@ -165,6 +166,26 @@ class ClassWeight:
     def words(self) -> str:
         """Return what is allowed."""
         return "None, 'balanced', or a dict from labels to weights of at least 0"
+
+
+@dataclass(frozen=True)
+class Classes:
+    """None, or at least two labels, each once: the classes in the order that is meant."""
+
+    def allows(self, value: Any) -> bool:
+        """Return whether the value declares classes."""
+        if value is None:
+            return True
+        if not isinstance(value, list | tuple | np.ndarray):
+            return False
+        labels = np.asarray(value, dtype=object).tolist()
+        plain = all(isinstance(label, str | Real | np.bool_) for label in labels)
+        words = {isinstance(label, str) for label in labels}
+        return plain and len(words) == 1 and 2 <= len(labels) == len(set(labels))
+
+    def words(self) -> str:
+        """Return what is allowed."""
+        return "None or a list of at least two labels, all words or all numbers, each once"
 
 
 @dataclass(frozen=True)

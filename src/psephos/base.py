@@ -13,7 +13,13 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from psephos import _MODELS, _RECIPES
 from psephos._errors import PsephosError
 from psephos._input import Context, Schema, Table, read_schema, read_table
-from psephos._labels import read_numbers, read_sample_weight, read_target, read_weight
+from psephos._labels import (
+    declared_classes,
+    read_numbers,
+    read_sample_weight,
+    read_target,
+    read_weight,
+)
 from psephos._params import Constraint, check_params
 from psephos.vote import Ballots, RegressionTarget, Target, Vote
 from psephos.vote.ballots import answer_words
@@ -315,11 +321,14 @@ class VoteClassifier(ClassifierMixin, VoteEstimator):
         classes, codes = read_target(self, X, y)
         class_weight = getattr(self, "class_weight", None)
         weight = read_weight(sample_weight, class_weight, classes[codes], codes)
+        declared = getattr(self, "classes", None)
+        if declared is not None:
+            classes, codes = declared_classes(declared, classes, codes)
         return Labels(Target(classes), codes), weight
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """The labels, sorted; shape (n_classes,)."""
+        """The labels, sorted or as declared by `classes`; shape (n_classes,)."""
         self._fitted()
         target: Any = self.vote_.target
         return target.classes
@@ -369,7 +378,9 @@ class VoteClassifier(ClassifierMixin, VoteEstimator):
         if unknown.any():
             label = labels[unknown].tolist()[0]
             raise PsephosError(f"label {label!r} is not one of the model's classes.")
-        return self.vote_.margins(values, np.searchsorted(self.classes_, labels))
+        order = np.argsort(self.classes_)  # declared classes need not be sorted
+        codes = order[np.searchsorted(self.classes_, labels, sorter=order)]
+        return self.vote_.margins(values, codes)
 
 
 class VoteRegressor(RegressorMixin, VoteEstimator):

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
 
-from psephos import C45Classifier, PsephosError, load, save
+from psephos import C45Classifier, C45RulesClassifier, PsephosError, load, save
 from psephos.testing import small_table
 
 
@@ -184,3 +184,53 @@ def test_values_near_the_largest_number_are_cut():
     for actual in (True, False):
         model = C45Classifier(min_samples_leaf=1, mdl_correction=False, actual_split_value=actual)
         assert_array_equal(model.fit(X, y).predict(X), y)
+
+
+def tied_table():
+    """Four rows that no column tells apart, two of either class."""
+    return np.zeros((4, 1)), np.array(["no", "no", "yes", "yes"])
+
+
+@pytest.mark.parametrize("make", [C45Classifier, C45RulesClassifier])
+def test_declared_classes_decide_ties_and_survive_the_file(make, tmp_path):
+    X, y = tied_table()
+    for classes in (["no", "yes", "maybe"], ["maybe", "yes", "no"]):
+        model = make(classes=classes, random_state=0).fit(X, y)
+        assert model.classes_.tolist() == classes
+        assert model.predict_proba(X).shape == (4, 3)
+        if make is C45Classifier:
+            assert set(model.predict(X)) == {next(c for c in classes if c != "maybe")}
+        save(model, tmp_path / "model.psephos")
+        again = load(tmp_path / "model.psephos")
+        assert again.get_params()["classes"] == classes
+        assert_array_equal(again.predict(X), model.predict(X))
+        assert_array_equal(again.margins(X, y), model.margins(X, y))
+
+
+def test_margins_of_declared_classes_are_those_of_sorted_ones():
+    X = np.array([[0.0], [0], [1], [1], [2], [2]])
+    y = np.array(["a", "a", "b", "b", "c", "c"])
+    plain = C45Classifier(min_samples_leaf=1).fit(X, y)
+    turned = C45Classifier(min_samples_leaf=1, classes=["c", "a", "b"]).fit(X, y)
+    assert_array_equal(turned.predict(X), y)
+    assert_allclose(turned.margins(X, y), plain.margins(X, y))
+
+
+def test_an_undeclared_label_is_named():
+    X, y = tied_table()
+    with pytest.raises(PsephosError, match="'yes', which is not one of the declared classes"):
+        C45Classifier(classes=["no", "maybe"]).fit(X, y)
+    for wrong in ("no yes", ["no", "no"], ["no"], ["no", 1], [["no"], ["yes"]]):
+        with pytest.raises(PsephosError, match="parameter 'classes'"):
+            C45Classifier(classes=wrong).fit(X, y)
+
+
+@pytest.mark.parametrize("change", [{"n_windows": 3, "random_state": 0}, {"soft_thresholds": True}])
+def test_a_class_of_no_row_changes_no_answer(change):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 3))
+    y = np.digitize(X[:, 0] + 0.3 * rng.standard_normal(80), [-0.5, 0.5])
+    plain = C45Classifier(**change).fit(X, y)
+    more = C45Classifier(classes=[0, 1, 2, 7], **change).fit(X, y)
+    assert_allclose(more.predict_proba(X)[:, :3], plain.predict_proba(X), atol=1e-12)
+    assert (more.predict_proba(X)[:, 3] < 1e-12).all()

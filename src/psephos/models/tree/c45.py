@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
-from psephos._params import ClassWeight, Constraint, Flag, Interval, OneOf, Options, Seed
+from psephos._params import Classes, ClassWeight, Constraint, Flag, Interval, OneOf, Options, Seed
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.trees.c45 import C45Options, grow_c45
 from psephos.trees.c45_soft import soften
@@ -82,6 +82,9 @@ class C45Classifier(VoteClassifier):
         is more; None: a fifth of the first window, at least 1.
     categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
         Columns whose values are categories, as in HistGradientBoostingClassifier.
+    classes : list of labels or None, default=None
+        The classes and their order, those of no row too, as a file of names declares them. Where
+        classes tie, the first is the answer. None: the labels of y, sorted.
     class_weight : dict, 'balanced' or None, default=None
         Multiplies the sample weights.
     random_state : int, RandomState, Generator or None, default=None
@@ -144,8 +147,9 @@ class C45Classifier(VoteClassifier):
 
     A column whose type declares its categories (a pandas Categorical, a polars Enum, an Arrow
     dictionary) has a branch for each, with rows or without, as J48 has; of other columns the
-    categories are those of the rows. J48 also counts classes that are declared without rows;
-    here, as in scikit-learn, the classes are those that occur.
+    categories are those of the rows. J48 also counts classes that are declared without rows, and
+    its order of classes decides ties: `classes` declares them. By default, as in scikit-learn,
+    the classes are those that occur, sorted.
 
     References
     ----------
@@ -195,6 +199,7 @@ class C45Classifier(VoteClassifier):
         "n_windows": Interval(0, whole=True),
         "window_size": OneOf((Interval(1, whole=True),), none=True),
         "window_increment": OneOf((Interval(1, whole=True),), none=True),
+        "classes": Classes(),
         "class_weight": ClassWeight(),
         "random_state": Seed(),
     }
@@ -220,6 +225,7 @@ class C45Classifier(VoteClassifier):
         window_size: int | None = None,
         window_increment: int | None = None,
         categorical_features: Any = "from_dtype",
+        classes: Any = None,
         class_weight: Any = None,
         random_state: Any = None,
     ) -> None:
@@ -241,6 +247,7 @@ class C45Classifier(VoteClassifier):
         self.window_size = window_size
         self.window_increment = window_increment
         self.categorical_features = categorical_features
+        self.classes = classes
         self.class_weight = class_weight
         self.random_state = random_state
 

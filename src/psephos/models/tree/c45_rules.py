@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._input import Context, Table
-from psephos._params import ClassWeight, Constraint, Interval, Seed
+from psephos._params import Classes, ClassWeight, Constraint, Interval, Seed
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.trees.c45 import C45Options, grow_c45
 from psephos.trees.c45_rules import find_rules
@@ -41,6 +41,9 @@ class C45RulesClassifier(VoteClassifier):
         CF of the pessimistic errors.
     categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
         Columns whose values are categories, as in HistGradientBoostingClassifier.
+    classes : list of labels or None, default=None
+        The classes and their order, those of no row too, as a file of names declares them. Where
+        classes tie, the first is the answer. None: the labels of y, sorted.
     class_weight : dict, 'balanced' or None, default=None
         Multiplies the sample weights.
     random_state : int, RandomState or None, default=None
@@ -93,6 +96,7 @@ class C45RulesClassifier(VoteClassifier):
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "min_samples_leaf": Interval(0, open_low=True),
         "confidence": Interval(0, 1, open_low=True, open_high=True),
+        "classes": Classes(),
         "class_weight": ClassWeight(),
         "random_state": Seed(),
     }
@@ -105,12 +109,14 @@ class C45RulesClassifier(VoteClassifier):
         confidence: float = 0.25,
         *,
         categorical_features: Any = "from_dtype",
+        classes: Any = None,
         class_weight: Any = None,
         random_state: Any = None,
     ) -> None:
         self.min_samples_leaf = min_samples_leaf
         self.confidence = confidence
         self.categorical_features = categorical_features
+        self.classes = classes
         self.class_weight = class_weight
         self.random_state = random_state
 
