@@ -8,7 +8,7 @@ K - 1 cuts are looked at, each with the missing on either side.
 import numpy as np
 
 from psephos.kernels._jit import jit
-from psephos.kernels.newton_gain import centre_of, loss_of
+from psephos.kernels.newton_gain import centre_of, comes_first, loss_of
 
 __all__ = ["split_categories"]
 
@@ -69,7 +69,8 @@ def split_categories(
                     continue
                 left_g, right_g = left_g - centre * left_h, right_g - centre * right_h
                 got = loss_of(pen, left_g, left_h, right_g, right_h, base, low[s], high[s], 0)
-                better = got > loss[s] or (got == loss[s] and chosen[s] > column)
+                drawn = got == loss[s] and comes_first(pen.ties, column, chosen[s])
+                better = got > loss[s] or drawn
                 if better and got < np.inf:
                     best = i
                     loss[s], chosen[s], missing_left[s] = got, column, side == 1

@@ -11,7 +11,7 @@ reference (`exact_split`): a few columns a node.
 import numpy as np
 
 from psephos.kernels._jit import jit
-from psephos.kernels.newton_gain import centre_of, least_of, loss_of
+from psephos.kernels.newton_gain import centre_of, comes_first, least_of, loss_of
 
 __all__ = [
     "LANES",
@@ -134,7 +134,7 @@ def better_cut(pen, acc_g, acc_h, G, H, bounds, backwards, value, last, over, co
         got = loss_of(pen, rest_g, rest_h, acc_g, acc_h, root, low, high, direction)
     else:
         got = loss_of(pen, acc_g, acc_h, rest_g, rest_h, root, low, high, direction)
-    better = got > loss if chosen <= column else not loss > got
+    better = got > loss or (got == loss and comes_first(pen.ties, column, chosen))
     if better and got < np.inf:
         loss, left_missing, chosen = got, backwards == 1, column
         if over:
@@ -162,8 +162,8 @@ def exact_split(pen, x, rows, forwards, gh, G, H, bounds, column, best):
     another multiple of that share of the node's: its own weighted quantiles.
 
     Forwards, the missing go right (only if the column has any, and is not constant: `forwards`);
-    then backwards, the missing go left. Between equal losses the lower column stays, and in a
-    column the first found.
+    then backwards, the missing go left. Between equal losses the lower column stays, or the
+    one that is drawn (``pen.ties``), and in a column the first found.
     """
     known = len(rows)
     centre, root = centre_of(pen, G, H, bounds[0])

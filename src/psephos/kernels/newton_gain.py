@@ -20,6 +20,7 @@ from psephos.kernels._jit import jit
 __all__ = [
     "Penalty",
     "centre_of",
+    "comes_first",
     "gain_of",
     "least_of",
     "loss_of",
@@ -37,7 +38,8 @@ class Penalty(NamedTuple):
     `constrained` says whether any column has a direction: leaves then have bounds. `share` is the
     least share of a node's hessians between two cuts that are looked at. `gamma` is the least
     gain of a split, for growers that do not prune. `centred`, for leaves that cost nothing and have
-    no bounds, is for gains that do not depend on a node's mean: see `centre_of`.
+    no bounds, is for gains that do not depend on a node's mean: see `centre_of`. `ties` is the seed
+    by which columns of equal gain are drawn; 0: the lowest is taken.
     """
 
     lam: float = 1.0
@@ -48,6 +50,7 @@ class Penalty(NamedTuple):
     share: float = 0.0
     gamma: float = 0.0
     centred: bool = False
+    ties: int = 0
 
 
 @jit(_nrt=False, inline="always")
@@ -136,6 +139,26 @@ def least_of(root, best):
     """Return what the gains of two sides must exceed together, less what float32 rounds away."""
     floor = best if best > _F(1e-6) else _F(1e-6)
     return (np.float64(root) + np.float64(floor)) * (1.0 - 1e-5)
+
+
+@jit(_nrt=False, inline="always")
+def _rank(seed, column):
+    z = np.uint64(seed) + np.uint64(column + 1) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@jit(_nrt=False)
+def comes_first(seed, one, other):
+    """Return whether column `one` is taken before `other` where they gain the same.
+
+    By their ranks in an order that the seed draws, whoever is looked at first; the lower if it is
+    0. No column (-1) comes before none.
+    """
+    if seed == 0 or other < 0:
+        return one < other
+    return _rank(seed, one) < _rank(seed, other)
 
 
 @jit(_nrt=False)

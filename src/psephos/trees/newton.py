@@ -59,6 +59,8 @@ class Draws:
         Shares of them drawn anew for each level, and of those for each node.
     rng : Generator or None
         None where both shares are 1.
+    ties : int
+        Seed of the draws among columns of equal gain; 0: the lowest is taken.
     """
 
     rows: NDArray[np.bool_]
@@ -67,6 +69,7 @@ class Draws:
     by_node: float = 1.0
     rng: np.random.Generator | None = None
     n_features: int = 0
+    ties: int = 0
     _levels: dict[int, _Whole] = field(default_factory=dict[int, _Whole])
 
     def level(self, depth: int) -> _Whole:
@@ -74,6 +77,10 @@ class Draws:
         if depth not in self._levels:
             self._levels[depth] = drawn(self.rng, self.tree, self.by_level)
         return self._levels[depth]
+
+    def tie_seed(self, depth: int) -> int:
+        """Return the seed of the draws of one level."""
+        return (self.ties + depth) % 2**62 if self.ties else 0
 
     def columns(self, depth: int, nodes: int) -> tuple[_Whole, NDArray[np.bool_]]:
         """Return (columns of a level, (nodes, p) columns of each node or an empty table)."""

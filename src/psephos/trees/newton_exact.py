@@ -11,7 +11,7 @@ from psephos.kernels._jit import run_blocks
 from psephos.kernels.newton_categories import split_categories
 from psephos.kernels.newton_codes import code_columns, scan_codes
 from psephos.kernels.newton_exact import LANES, deal_rows, level_totals, pack, route, scan_columns
-from psephos.kernels.newton_gain import Penalty, weigh_gains
+from psephos.kernels.newton_gain import Penalty, comes_first, weigh_gains
 from psephos.trees.newton import Draws, Found, Growth, NewtonTree, whole_scales
 
 __all__ = ["SortedTable", "grow_exact", "sort_table"]
@@ -155,7 +155,9 @@ def grow_exact(
         if depth == growth.max_depth:
             break
         level = _Level(slot, sums[:width], whole[:width], size, base)
-        found = _search(table, gh, packed, scale, level, tree, draws.columns(depth, width), n_jobs)
+        pen = growth.penalty._replace(ties=draws.tie_seed(depth))
+        columns = draws.columns(depth, width)
+        found = _search(table, gh, packed, scale, level, tree, pen, columns, n_jobs)
         split = tree.split(base, found)
         if not split:
             break
@@ -182,6 +184,7 @@ def _search(
     scale: tuple[float, float],
     level: _Level,
     tree: NewtonTree,
+    pen: Penalty,
     columns: tuple[_Whole, NDArray[np.bool_]],
     n_jobs: int | None,
 ) -> Found:
@@ -189,7 +192,6 @@ def _search(
     growth, (allowed, by_node) = tree.growth, columns
     n, slots = table.shape[1], len(level.whole)
     low, high = tree.bounds(level.base, slots)
-    pen = growth.penalty
     root = np.empty(slots, np.float32)
     weigh_gains(pen, level.sums, low, high, root)
     whole = (level.sums, level.whole, level.size, root, low, high)
@@ -214,12 +216,14 @@ def _search(
         best = loss[block], split[block], missing_left[block], chosen[block]
         loss[block] = np.nextafter(floor, np.float32(0))
         columns = part[few[part]], part[~few[part]]
-        _scan_block(table, growth, columns, shared, whole, scale, (rows, start), best)
+        _scan_block(
+            table, pen, growth.directions, columns, shared, whole, scale, (rows, start), best
+        )
         np.maximum(floor, loss[block], out=floor)
         loss[block][chosen[block] < 0] = 0.0  # only heard of
 
     run_blocks(scan, blocks, n_jobs)
-    best = loss.argmax(axis=0) if blocks else np.empty(0, np.intp)  # the first of equals
+    best = _best_blocks(loss, chosen, pen.ties) if blocks else np.empty(0, np.intp)
     every = np.arange(slots)
     found = Found(
         loss[best, every], split[best, every], missing_left[best, every], chosen[best, every], {}
@@ -229,9 +233,20 @@ def _search(
     return found
 
 
+def _best_blocks(loss: NDArray[np.float32], chosen: NDArray[np.int64], ties: int) -> _Whole:
+    """Return the block of each node's best split; of equals that of the column that comes first."""
+    best: _Whole = loss.argmax(axis=0)
+    for s in range(loss.shape[1]) if ties and len(loss) > 1 else ():
+        for block in np.flatnonzero((loss[:, s] == loss[best[s], s]) & (chosen[:, s] >= 0)):
+            if comes_first(ties, chosen[block, s], chosen[best[s], s]):
+                best[s] = block
+    return best
+
+
 def _scan_block(
     table: SortedTable,
-    growth: Growth,
+    pen: Penalty,
+    directions: NDArray[np.int64],
     columns: tuple[_Whole, _Whole],
     shared: tuple[NDArray[Any], ...],
     whole: tuple[NDArray[Any], ...],
@@ -244,15 +259,15 @@ def _scan_block(
     if len(few):
         most = table.levels.shape[1]
         scan_codes(
-            growth.penalty, (table.codes, table.levels, table.n_levels, table.known),
-            growth.directions, few, *shared, whole, scale, *dealt,
+            pen, (table.codes, table.levels, table.n_levels, table.known), directions, few,
+            *shared, whole, scale, *dealt,
             np.empty((slots + 1, most + 1), np.int64), np.empty(most, np.int64),
             np.empty((most + 1, 2)), *best,
         )  # fmt: skip
     if len(many):
         scan_columns(
-            growth.penalty, (table.values, table.order, table.known, growth.directions), many,
-            *shared, dealt[1], whole, *scale, np.empty((LANES, slots + 1), np.uint32),
+            pen, (table.values, table.order, table.known, directions), many, *shared, dealt[1],
+            whole, *scale, np.empty((LANES, slots + 1), np.uint32),
             np.empty((LANES, size), np.int64), np.empty(slots + 1, np.uint32),
             np.empty(size, table.order.dtype), *best,
         )  # fmt: skip

@@ -146,7 +146,14 @@ def _waiting(capacity: int, held: int) -> tuple[NDArray[np.int64], ...]:
 
 def _columns(draws: Draws, depth: int, p: int) -> tuple[Any, Any]:
     """Return columns by level; and the share drawn for each node and the seed, or None."""
-    if draws.by_level >= 1.0:  # the same list at every level
+    if draws.ties:  # the first of equal columns is taken
+        depth = min(depth, _LEVELS)
+        own = [
+            np.random.default_rng(draws.tie_seed(d)).permutation(draws.level(d))
+            for d in range(depth)
+        ]
+        levels = np.array(own, np.intp), np.full(depth, len(own[0]))
+    elif draws.by_level >= 1.0:  # the same list at every level
         levels = draws.tree[None].astype(np.intp), np.array([len(draws.tree)])
     else:
         depth = min(depth, _LEVELS)

@@ -89,7 +89,8 @@ class GradientBoostingClassifier(VoteClassifier):
     min_impurity_decrease : float, default=0.0
         Least fall of the sum of squares of r, as a share of the drawn rows' weight.
     random_state : int, RandomState or None, default=None
-        Seeds the draws of rows and columns and the validation share.
+        Seeds the draws of rows and columns, those among columns of equal gain, and the validation
+        share.
     max_features : int, float, {'sqrt', 'log2'} or None, default=None
         Columns drawn at a node: a number, a share, the root or the binary logarithm of their
         number, or all.
@@ -135,13 +136,13 @@ class GradientBoostingClassifier(VoteClassifier):
 
     Notes
     -----
-    Predictions are scikit-learn's but where gains tie to seven digits (they are float32 here): the
-    lowest column wins here, a drawn one there, and where few rows are left, cuts of different
-    columns often divide them alike. Gains are of residuals less their node's mean. To 'hist' a
-    residual is a whole number of 2^-30 of the sum of all sizes: in nodes whose spread is near that
-    unit, cuts are lost. Weights make a second difference:
-    `min_samples_leaf` and `min_samples_split` count rows there, whatever they weigh. Missing values
-    go to the better side of each split. A zero of a sparse table is a value.
+    Of columns whose best cuts gain the same to seven digits (gains are float32 here), one is drawn,
+    as in scikit-learn, anew for each tree and level: where few rows are left, cuts of different
+    columns often divide them alike. Where nothing ties, predictions are scikit-learn's. Gains are
+    of residuals less their node's mean. To 'hist' a residual is a whole number of 2^-30 of the sum
+    of all sizes: in nodes whose spread is near that unit, cuts are lost. Weights make a second
+    difference: `min_samples_leaf` and `min_samples_split` count rows there, whatever they weigh.
+    Missing values go to the better side of each split. A zero of a sparse table is a value.
 
     References
     ----------

@@ -19,7 +19,7 @@ from psephos.vote import Readout, Vote
 __all__ = ["fit_gradient"]
 
 _Floats = NDArray[np.float64]
-_ROWS, _COLUMNS = 1, 2  # task ids of seeds
+_ROWS, _COLUMNS, _TIES = 1, 2, 4  # task ids of seeds
 
 
 def fit_gradient(
@@ -122,10 +122,11 @@ class _Boosting:
 
     def _draws(self, rows: NDArray[np.bool_], t: int, c: int) -> Draws:
         p = len(self.values)
+        ties = 1 + self.context.integer(_TIES, t, c)
         if self.share >= 1.0:
-            return Draws(rows, np.arange(p))
+            return Draws(rows, np.arange(p), ties=ties)
         rng = self.context.generator(_COLUMNS, t, c)
-        return Draws(rows, np.arange(p), by_node=self.share, rng=rng, n_features=p)
+        return Draws(rows, np.arange(p), by_node=self.share, rng=rng, n_features=p, ties=ties)
 
 
 def limits_of(model: Any, total: float) -> Limits:
