@@ -99,10 +99,8 @@ def tell(found):
     print(f"\nAccuracy on {len(found['cases'])} unseen cases: {found['accuracy']:.3f}")
     ballots = found["ballot"]
     print(f"\nCase {ballots['case'][0]}, score {ballots['score']:+.3f}:")
-    for rule, vote, part in zip(
-        ballots["rule"], ballots["vote"], ballots["contribution"], strict=True
-    ):
-        print(f"  {part:+.3f}  {vote:9}  {rule}")
+    for reason, part in zip(ballots["reason"], ballots["contribution"], strict=True):
+        print(f"  {part:+.3f}  {reason}")
     print("Most like the training cases:")
     for row, distance, share, label in ballots["nearest_cases"]:
         print(f"  {row}: {label}, at distance {distance:.2f}, {share:.0%} of the similarity")
@@ -128,7 +126,7 @@ def draw(found):
     left.barh(places, parts, color=[colors[vote] for vote in ballots["vote"]], height=0.6)
     left.axvline(0, color="black", lw=0.8)
     left.axvline(ballots["score"], color="black", ls="--", lw=1, label="their sum, the score")
-    left.set_yticks(places, ballots["rule"], fontsize=9)
+    left.set_yticks(places, ballots["reason"], fontsize=9)
     left.set_xlabel("contribution: benign < 0 < malignant")
     left.set_title(f"Ballots of case {ballots['case'][0]}", fontsize=11)
     left.legend(frameon=False, fontsize=9, loc="lower center", bbox_to_anchor=(0.5, -0.3))

@@ -1,13 +1,15 @@
 """The estimator: one final fit, and what is read off the fitted vote, once for all models."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import Any, ClassVar, NamedTuple, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
-from sklearn.utils import get_tags
+from sklearn.utils import estimator_html_repr, get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from psephos import _MODELS, _RECIPES
@@ -22,7 +24,8 @@ from psephos._labels import (
 )
 from psephos._params import Constraint, check_params
 from psephos.vote import Ballots, RegressionTarget, Target, Vote
-from psephos.vote.ballots import answer_words
+from psephos.vote.ballot_views import sentences_html
+from psephos.vote.describing import describe
 
 __all__ = [
     "Anatomy",
@@ -261,27 +264,34 @@ class VoteEstimator(BaseEstimator):
         return Ballots(self.vote_, self.schema_.words(), table.values, table.rows.tolist())
 
     def describe(self) -> list[str]:
-        """Return the model as sentences: one on the whole, then one a voter.
+        """Return the model as sentences: one on the whole, then a tree's lines or one a voter.
 
-        The percentage is the voter's share of the weight over all (for local weights, over the
-        anchors).
+        Voters of equal content are one sentence. The percentage is the share of the weight over
+        all (for local weights, over the anchors). ``print(model)`` shows the same.
         """
         self._fitted()
-        vote, words = self.vote_, self.schema_.words()
-        columns = [words.columns[j] for j in vote.columns]
-        sentences = [
-            f"{type(self).__name__}: {vote.n_voters} voters ({vote.weighting_words()}) read "
-            f"{len(columns)} of {vote.n_features} columns: {', '.join(columns) or 'none'}."
-        ]
-        for t, share in enumerate(vote.weighting.loudness()):
-            rule = vote.voters.rule(t, words.columns, words.levels)
-            said = [answer_words(vote, value) for _, value in vote.voters.sides(t)]
-            if len(said) == 2:
-                rule = f"if {rule} then {said[0]}, otherwise {said[1]}"
-            elif said:
-                rule = f"{rule}, always {said[0]}"
-            sentences.append(f"Voter {t + 1} ({share:.1%}): {rule}.")
-        return sentences
+        names = replace(self.schema_.words(), classes=[str(c) for c in self._classes()])
+        return describe(self.vote_, names, type(self).__name__)
+
+    def _classes(self) -> list[Any]:
+        target: Any = self.vote_.target
+        return target.classes.tolist() if isinstance(target, Target) else []
+
+    def __str__(self) -> str:
+        return "\n".join(self.describe()) if hasattr(self, "vote_") else repr(self)
+
+    def _html_repr(self) -> str:
+        diagram: str = estimator_html_repr(self)
+        return sentences_html(self.describe()) + diagram if hasattr(self, "vote_") else diagram
+
+    def _repr_html_inner(self) -> str:
+        return self._html_repr()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        shown = {"text/plain": str(self)}
+        if get_config()["display"] == "diagram":
+            shown["text/html"] = self._html_repr()
+        return shown
 
     def reduce(self) -> Self:
         """Return a fitted estimator of the same class over only the columns it reads.

@@ -266,3 +266,19 @@ def test_exit_codes_of_the_process(model, table, tmp_path):
     assert bad.stdout == ""
     assert bad.stderr.startswith("Error: ")
     assert "Traceback" not in bad.stderr
+
+
+def test_describe_prints_the_model_in_a_file(call, model, loaded):
+    result = call("describe", model)
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == loaded.describe()
+
+
+def test_reduce_writes_a_model_of_the_columns_it_reads(call, model, loaded, tmp_path):
+    from psephos.models import load
+
+    small = tmp_path / "small.psephos"
+    result = call("reduce", model, "--out", small)
+    assert result.exit_code == 0
+    assert load(small).n_features_in_ == loaded.n_features_used_
+    assert list(load(small).feature_names_in_) == list(loaded.features_used_)

@@ -9,10 +9,12 @@ from psephos import __version__
 from psephos._errors import PsephosError
 from psephos.cli.compare import compare
 from psephos.cli.demo import demo
+from psephos.cli.describe import describe
 from psephos.cli.explain import explain
 from psephos.cli.fit import fit
 from psephos.cli.models import list_models
 from psephos.cli.predict import predict
+from psephos.cli.reduce import reduce
 from psephos.cli.report import report
 from psephos.cli.warm import warm_up
 from psephos.cli.words import forgive_encodings
@@ -92,5 +94,6 @@ def main() -> None:
     """Run the command line."""
 
 
-for command in (compare, report, fit, predict, explain, list_models, demo, warm_up):
+_ALL = (compare, report, fit, predict, explain, describe, reduce, list_models, demo, warm_up)
+for command in _ALL:
     main.add_command(command)

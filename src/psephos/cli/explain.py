@@ -17,9 +17,11 @@ __all__ = ["explain"]
 def explain(model: Path, table: Path, id_column: str | None, out: Path | None) -> None:
     """Write the ballots of each row of TABLE, as csv: one line per case and voter.
 
-    A line holds the voter in words, its vote, its weight here, its contribution to the score, and
-    the columns it reads; for local weights also the nearest training cases as lists of row,
-    distance, share of the similarity and class. Lists are written as JSON.
+    A line holds why the voter says what it says to this case (the branch taken with the case's own
+    values, the terms of a score, the training case it resembles; rounded for reading), its vote,
+    its weight here, its contribution to the score, the columns it read, and the same reason as
+    data with all digits; for local weights also the nearest training cases as lists of row,
+    distance, share of the similarity and class. Lists and data are written as JSON.
     """
     from psephos.cli.answering import Answering, writer
 

@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -75,9 +76,9 @@ class Opened:
         reduced, X = self._table(cases)
         ballots = reduced.explain(X[np.asarray(rows, dtype=np.intp)])
         table: dict[str, list[Any]] = ballots.columns()
-        t = len(table["rule"]) // max(len(rows), 1)
+        t = ballots.vote.n_voters
         sums = [key for key in table if key.startswith("contribution")]
-        near: list[Any] = table.get("nearest", [()] * len(table["rule"]))
+        near: list[Any] = table.get("nearest", [()] * len(table["vote"]))
         told: list[CaseBallot] = []
         for i, row in enumerate(rows):
             mine = slice(i * t, (i + 1) * t)
@@ -87,15 +88,18 @@ class Opened:
                     row=row,
                     score=[float(v) for v in np.ravel(ballots.score[i])],
                     mass=float(ballots.mass[i]),
-                    votes=[str(v) for v in table["vote"][mine]],
+                    votes=ballots.vote.target.words(ballots.votes[i]),
                     weights=[float(v) for v in table["weight"][mine]],
                     contributions=[[float(v) for v in term] for term in terms],
                     near=[_near(one, len(cases.ids)) for one in near[i * t]] if t else [],
                 )
             )
         return CaseBallots(
-            rules=[str(r) for r in table["rule"][:t]],
-            read=[tuple(str(c) for c in read) for read in table["columns"][:t]],
+            rules=[
+                ballots.vote.voters.rule(k, ballots.names.columns, ballots.names.levels)
+                for k in range(t)
+            ],
+            read=_read_by_voters(ballots),
             outputs=[self.classes[1]] if len(sums) == 1 else self.classes,
             cases=told,
         )
@@ -132,6 +136,13 @@ class Opened:
                 " run the comparison again."
             )
         return reduced, cases.values[:, [where[name] for name in wanted]]
+
+
+def _read_by_voters(ballots: Any) -> list[tuple[str, ...]]:
+    """Return the names of the columns that each voter reads."""
+    usage: Any = ballots.vote.voters.usage()
+    spans = [usage.indices[a:b].tolist() for a, b in pairwise(usage.indptr.tolist())]
+    return [tuple(ballots.names.columns[j] for j in sorted(span)) for span in spans]
 
 
 def open_model(path: Path) -> Opened:

@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, clone
 
 from psephos.base import VoteEstimator
 from psephos.modelfile import load, save
+from psephos.testing.ballots import assert_ballots_are_true
 from psephos.testing.tables import small_table
 
 __all__ = ["CHECKS", "Case", "parametrize_with_contract"]
@@ -205,7 +206,13 @@ def check_ballots_tell_the_vote(case: Case) -> None:
     terms = [np.array(v) for name, v in table.items() if name.startswith("contribution")]
     total = np.stack([t.reshape(5, -1).sum(axis=1) for t in terms], axis=1)
     assert_allclose(total, ballots.score, atol=1e-12)
-    assert len(model.describe()) == 1 + model.vote_.n_voters
+    assert len(model.describe()) > 1
+
+
+def check_ballots_say_what_happened(case: Case) -> None:
+    """Every ballot holds for its case: the branch taken, the terms, the case resembled."""
+    model, X = case.fit(), case.cases()[5:17]
+    assert_ballots_are_true(model.explain(X), X)
 
 
 CHECKS: Mapping[str, Callable[[Case], None]] = {

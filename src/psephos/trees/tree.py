@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -130,6 +131,14 @@ class Tree:
     surrogates: Surrogates
     strict: bool = False
     single: bool = False
+
+    def __str__(self) -> str:
+        from psephos.trees.tree_text import export_text
+
+        return export_text(self)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
     @property
     def n_nodes(self) -> int:

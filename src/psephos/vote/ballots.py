@@ -1,41 +1,81 @@
-"""Who voted for this answer: one row per case and voter, in words and numbers."""
+"""Who voted for this answer: one row per case and voter, as data and in words."""
 
-from dataclasses import dataclass, field
-from typing import Any
+import json
+import math
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import MissingExtraError, PsephosError
+from psephos.vote.names import Names, number, percent
+from psephos.vote.reasons import CaseLike, Reason
 from psephos.vote.vote import Vote
 
-__all__ = ["Ballots", "Names", "answer_words", "frame_of"]
+__all__ = ["Ballots", "Line", "Names", "answer_words", "frame_of"]
 
 _NEAREST = 5
+_Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Names:
-    """The words of a table: its columns, and the levels of its categories.
+def answer_words(vote: Vote, value: _Floats, scale: float = 0.0) -> str:
+    """Return what a (K,) vote says: its class, with its share or what it adds, or its number.
+
+    Such as ``ill``, ``ill 81.0 %``, ``+0.31 for ill``, ``2.5``; ``nothing`` where it is 0.
 
     Parameters
     ----------
-    columns : list of str
-        One per column of the table.
-    levels : dict of int to list of str
-        The categories of each categorical column, by code.
+    vote : Vote
+    value : ndarray of shape (K,)
+    scale : float, default=0.0
+        The size of the votes beside it: what is rounding beside them is 0.
+    """
+    target: Any = vote.target
+    if target.kind == "regression":
+        return number(float(value[0]), scale)
+    if (np.abs(value) <= 1e-12 * scale).all() or not value.any():
+        return "nothing"
+    if vote.readout.score == "sum":
+        k = int(value.argmax()) if len(value) > 1 else int(value[0] > 0)
+        size = float(value[k]) if len(value) > 1 else abs(float(value[0]))
+        return f"{'+' if size > 0 else ''}{number(size, scale)} for {target.classes[k]}"
+    said = target.words(value[None, :])[0]
+    k = int(target.answers(value[None, :])[0])
+    if np.array_equal(value, target.code[k]):
+        return said
+    n = target.n_classes
+    share = (1.0 + (value[0] if k else -value[0])) / 2 if n == 2 else ((n - 1) * value[k] + 1) / n
+    return f"{said} {percent(float(share))}"
+
+
+class Line(NamedTuple):
+    """What voters that said the same for the same reason said to one case.
+
+    Parameters
+    ----------
+    voters : list of int
+        Their numbers, from 1.
+    reason : Reason
+    words : str
+        The reason and the answer: ``g1 = 1.877 > 0.779 → ill``.
+    answer : str
+    weight : float
+        The sum of their shares of the weight.
+    contribution : ndarray of shape (K,)
+        The sum of their contributions to the score.
     """
 
-    columns: list[str]
-    levels: dict[int, list[str]] = field(default_factory=dict[int, list[str]])
+    voters: list[int]
+    reason: Reason
+    words: str
+    answer: str
+    weight: float
+    contribution: _Floats
 
 
-def answer_words(vote: Vote, value: NDArray[np.float64]) -> str:
-    """Return the class a (K,) vote speaks for, or the number it is."""
-    return vote.target.words(value[None, :])[0]
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Ballots:
     """The ballots of some cases, as `explain` returns them.
 
@@ -61,12 +101,15 @@ class Ballots:
     names: Names
     X: Any
     case_ids: list[Any]
-    score: NDArray[np.float64] = field(init=False)
-    mass: NDArray[np.float64] = field(init=False)
-    contributions: NDArray[np.float64] = field(init=False)
+    score: _Floats = field(init=False)
+    mass: _Floats = field(init=False)
+    contributions: _Floats = field(init=False)
 
     def __post_init__(self) -> None:
         score, mass = self.vote.score_and_mass(self.X)
+        classes: list[str] = [str(c) for c in getattr(self.vote.target, "classes", ())]
+        if not self.names.classes:
+            object.__setattr__(self, "names", replace(self.names, classes=classes))
         object.__setattr__(self, "score", score)
         object.__setattr__(self, "mass", mass)
         object.__setattr__(self, "contributions", self.vote.contributions(self.X))
@@ -74,28 +117,133 @@ class Ballots:
     def __len__(self) -> int:
         return len(self.case_ids)
 
+    @cached_property
+    def votes(self) -> _Floats:
+        """Return what each voter says to each case, (n, T, K)."""
+        return self.vote.votes(self.X)
+
+    @cached_property
+    def shares(self) -> _Floats:
+        """Return the weights as the score uses them, (n, T)."""
+        return self.vote.shares(self.X)
+
+    # ------------------------------------------------------------------ why
+    @cached_property
+    def reasons(self) -> list[list[Reason]]:
+        """Return, for each case, why each voter says what it says: data that holds for the case.
+
+        Columns are numbers of the table; `Reason.words` and `Reason.data` take `names`.
+        """
+        told = self.vote.reasons(self.X)
+        near = self.vote.similarities(self.X)
+        if near is None:
+            return told
+        return [
+            [
+                replace(one, similarity=float(near[i, t])) if isinstance(one, CaseLike) else one
+                for t, one in enumerate(row)
+            ]
+            for i, row in enumerate(told)
+        ]
+
+    def words(self, case: int, voter: int) -> str:
+        """Return why a voter (from 0) says what to a case (from 0): ``g1 = 1.877 > 0.779 → ill``.
+
+        Numbers are rounded for reading; `reasons` has them whole.
+        """
+        reason = self.reasons[case][voter]
+        return f"{reason.words(self.names)} → {self._said(case, voter)}"
+
+    def _said(self, case: int, voter: int) -> str:
+        scale = float(np.abs(self.votes[case]).max())
+        return answer_words(self.vote, self.votes[case, voter], scale)
+
+    def lines(self, case: int) -> list[Line]:
+        """Return what was said to a case, those first that moved the answer most.
+
+        Voters that said the same for the same reason are one line.
+        """
+        alike: dict[tuple[str, str], list[int]] = {}
+        for t, reason in enumerate(self.reasons[case]):
+            alike.setdefault((repr(reason), self._said(case, t)), []).append(t)
+        told = [
+            Line(
+                [t + 1 for t in voters],
+                self.reasons[case][voters[0]],
+                self.words(case, voters[0]),
+                answer,
+                float(self.shares[case, voters].sum()),
+                self.contributions[case, voters].sum(axis=0),
+            )
+            for (_, answer), voters in alike.items()
+        ]
+        k = self.leading(case)
+        return sorted(told, key=lambda line: -abs(float(line.contribution[k])))
+
+    def leading(self, case: int) -> int:
+        """Return the output that a case's answer is about: its class's, or the only one."""
+        target: Any = self.vote.target
+        return 0 if self.score.shape[1] == 1 else int(target.answers(self.score[[case]])[0])
+
+    def answer(self, case: int) -> str:
+        """Return the answer to a case in words: its class and probability, or its number."""
+        target: Any = self.vote.target
+        if target.kind == "regression":
+            return number(float(self.score[case, 0]))
+        said = target.words(self.score[[case]])[0]
+        chances = self.vote.readout.probabilities(self.score[[case]], target)[0]
+        return f"{said} ({percent(float(chances[int(target.answers(self.score[[case]])[0])]))})"
+
+    def case_name(self, case: int) -> str:
+        """Return the name of a case; 'row 101' where it is a number."""
+        name = self.case_ids[case]
+        return f"row {name}" if isinstance(name, int) else str(name)
+
+    def open(self, case: int, voter: int) -> "Ballots | None":
+        """Return who voted within a voter that is a vote itself; None if it is not.
+
+        Parameters
+        ----------
+        case : int
+            From 0.
+        voter : int
+            From 0.
+        """
+        found = self.vote.open(voter, self.X[[case]], self.names)
+        if found is None:
+            return None
+        vote, X, names = found
+        return Ballots(vote, names, X, [self.case_ids[case]])
+
+    # ------------------------------------------------------------------ as a table
     def columns(self) -> dict[str, list[Any]]:
         """Return the table as lists, one entry per (case, voter), cases first.
 
-        Keys: ``case``; ``voter`` (number, from 0); ``rule`` (the voter in words); ``vote`` (the
-        class it speaks for, or its number); ``weight`` (its share here); ``contribution`` (or one
-        ``contribution_<class>`` a class if there are more than two); ``columns`` (names read by
-        the voter) and, for local weights, ``nearest``: tuples (training row, distance, share of
-        the similarity, class) of the training cases heard most.
+        Keys: ``case``; ``voter`` (number, from 1); ``reason`` (why it says what it says to this
+        case, in words, numbers rounded for reading); ``vote`` (the class it speaks for, or its
+        number; '' where it says nothing); ``weight`` (its share here); ``contribution`` (or one
+        ``contribution_<class>`` a class if there are more than two); ``columns`` (names, in the
+        order of the sentence); ``details`` (the reason as data, JSON: columns, relations, bounds
+        and values in full) and, for local weights, ``nearest``: tuples (training row, distance,
+        share of the similarity, class) of the training cases heard most.
         """
         n, voters, outputs = self.contributions.shape
+        pairs = [(i, t) for i in range(n) for t in range(voters)]
+        told = [self.reasons[i][t] for i, t in pairs]
         table: dict[str, list[Any]] = {
             "case": [case for case in self.case_ids for _ in range(voters)],
-            "voter": list(range(voters)) * n,
-            "rule": self._rules() * n,
+            "voter": list(range(1, voters + 1)) * n,
+            "reason": [self.words(i, t) for i, t in pairs],
             "vote": self._answers(),
-            "weight": self.vote.shares(self.X).ravel().tolist(),
+            "weight": self.shares.ravel().tolist(),
         }
         for k in range(outputs):
             name = self.vote.target.outputs[k]
             key = f"contribution_{name}" if outputs > 1 else "contribution"
             table[key] = self.contributions[:, :, k].ravel().tolist()
-        table["columns"] = self._columns_read() * n
+        named = self.names.columns
+        table["columns"] = [tuple(named[j] for j, _ in reason.cells()) for reason in told]
+        table["details"] = [_json(reason.data(self.names)) for reason in told]
         nearest = self.nearest()
         if nearest is not None:
             table["nearest"] = [cases for cases in nearest for _ in range(voters)]
@@ -131,22 +279,39 @@ class Ballots:
         """
         return frame_of(self.columns(), backend)
 
-    def _rules(self) -> list[str]:
-        voters = range(self.vote.n_voters)
-        return [self.vote.voters.rule(t, self.names.columns, self.names.levels) for t in voters]
-
     def _answers(self) -> list[str]:
-        votes = self.vote.votes(self.X)
-        return self.vote.target.words(votes.reshape(-1, votes.shape[2]))
+        flat: NDArray[Any] = self.votes.reshape(-1, self.votes.shape[2])
+        words = self.vote.target.words(flat)
+        if self.vote.target.kind == "regression":
+            return words
+        speaks: list[bool] = np.abs(flat).max(axis=1).astype(bool).tolist()
+        return [word if said else "" for word, said in zip(words, speaks, strict=True)]
 
-    def _columns_read(self) -> list[tuple[str, ...]]:
-        usage: Any = self.vote.voters.usage()
-        ends = usage.indptr
-        named = self.names.columns
-        spans: list[list[int]] = [
-            usage.indices[ends[t] : ends[t + 1]].tolist() for t in range(self.vote.n_voters)
-        ]
-        return [tuple(named[j] for j in sorted(span)) for span in spans]
+    # ------------------------------------------------------------------ to be looked at
+    def __str__(self) -> str:
+        from psephos.vote.ballot_views import ballots_text
+
+        return ballots_text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from psephos.vote.ballot_views import ballots_html
+
+        return ballots_html(self)
+
+
+def _json(value: dict[str, Any]) -> str:
+    """Return a reason's data as JSON; what is infinite is a word."""
+
+    def plain(one: Any) -> Any:
+        if isinstance(one, dict):
+            return {key: plain(item) for key, item in cast("dict[str, Any]", one).items()}
+        if isinstance(one, list):
+            return [plain(item) for item in cast("list[Any]", one)]
+        return repr(one) if isinstance(one, float) and not math.isfinite(one) else one
+
+    return json.dumps(plain(value), ensure_ascii=False, allow_nan=False)
 
 
 def _structs(table: dict[str, list[Any]]) -> dict[str, list[Any]]:

@@ -15,6 +15,8 @@ from psephos.trees.tree_leaves import tree_words
 from psephos.vote.codec import register
 from psephos.vote.forests import spoken
 from psephos.vote.part import Columns, check, check_columns, positions, usage_table
+from psephos.vote.reasons import Reason
+from psephos.vote.tree_reasons import tree_reason
 
 __all__ = ["BranchVoters"]
 
@@ -195,6 +197,16 @@ class BranchVoters:
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
         """Return the rule of a tree that asks once, or the size, columns and root of a larger."""
         return tree_words(self.tree(voter), names, levels)
+
+    def reasons(self, X: _Floats) -> list[list[Reason]]:
+        """Return, for each row, its way through each tree."""
+        votes, ends = self.votes(X), self._ends()
+        trees = [self.tree(t) for t in range(self.n_voters)]
+        said = [self.said[ends[t] : ends[t + 1]] for t in range(self.n_voters)]
+        return [
+            [tree_reason(tree, x, said[t], votes[i, t]) for t, tree in enumerate(trees)]
+            for i, x in enumerate(X)
+        ]
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return the answers of a tree that is one leaf or asks one question of two answers."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import ModelFileError
 
-__all__ = ["decode", "encode", "register"]
+__all__ = ["content_of", "decode", "encode", "register"]
 
 _REGISTRY: dict[str, type[Any]] = {}
 _NUMERIC = "biufU"  # kinds of arrays that hold data only
@@ -54,6 +54,17 @@ def encode(value: Any, arrays: Arrays, path: str) -> Any:
     if isinstance(value, np.ndarray):
         return _encode_array(cast("NDArray[Any]", value), arrays, path)
     return _encode_part(value, arrays, path)
+
+
+def content_of(part: Any, other: Any) -> Any:
+    """Return what a part holds, to be compared; `other` where it is no plain data."""
+    arrays: dict[str, NDArray[Any]] = {}
+    try:
+        told = encode(part, arrays, "")
+    except ModelFileError:
+        return other
+    held = tuple((name, a.shape, a.dtype.str, a.tobytes()) for name, a in arrays.items())
+    return repr(told), held
 
 
 def _encode_part(value: Any, arrays: Arrays, path: str) -> Any:

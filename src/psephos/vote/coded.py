@@ -16,6 +16,7 @@ from psephos.vote.part import (
     sparse,
     usage_table,
 )
+from psephos.vote.reasons import Reason
 
 __all__ = ["CodedVoters", "design_matrix"]
 
@@ -113,6 +114,15 @@ class CodedVoters:
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
         """Return the voter in words; a 0/1 column is '<column> is <category>'."""
         return self.inner.rule(voter, self._names(names, levels), {})
+
+    def reasons(self, X: _Floats) -> list[list[Reason]]:
+        """Return, for each row, what each voter says of the table's own columns."""
+        design = design_matrix(X[:, self.columns], self.source, self.level)
+        columns, levels = self.columns[self.source].tolist(), self.level.tolist()
+        return [
+            [reason.decoded(columns, levels, x) for reason in row]
+            for row, x in zip(self.inner.reasons(design), X.tolist(), strict=True)
+        ]
 
     def _names(self, names: list[str], levels: dict[int, list[str]]) -> list[str]:
         words: list[str] = []

@@ -11,6 +11,7 @@ from psephos.vote.gaussian import NaiveBayesVoters
 from psephos.vote.linear import LinearVoters
 from psephos.vote.nested import nested
 from psephos.vote.part import Columns, Voters, positions, sparse, usage_table
+from psephos.vote.reasons import Reason, read_by
 from psephos.vote.trees import TreeVoters
 
 __all__ = ["ForeignVoters", "SubsetVoters", "from_estimators"]
@@ -79,6 +80,12 @@ class ForeignVoters:
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
         """Return the estimator's name and how many columns it reads."""
         return f"{type(self.estimators[voter]).__name__} on {int(self.used[voter].sum())} columns"
+
+    def reasons(self, X: _Floats) -> list[list[Reason]]:
+        """Return, for each row, what each estimator read."""
+        read = [self.columns[np.flatnonzero(self.used[t])] for t in range(self.n_voters)]
+        names = [type(estimator).__name__ for estimator in self.estimators]
+        return read_by(X, read, names, self.votes(X))
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return no short answer."""
@@ -180,6 +187,12 @@ class SubsetVoters:
         """Return the estimator's name and its columns."""
         read: list[str] = [names[j] for j in self.columns[self.places[voter]].tolist()]
         return f"{type(self.estimators[voter]).__name__} on {', '.join(read) or 'no column'}"
+
+    def reasons(self, X: _Floats) -> list[list[Reason]]:
+        """Return, for each row, what each estimator read."""
+        read = [self.columns[self.places[t]] for t in range(self.n_voters)]
+        names = [type(estimator).__name__ for estimator in self.estimators]
+        return read_by(X, read, names, self.votes(X))
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return no short answer."""

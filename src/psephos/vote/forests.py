@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from psephos.kernels.tiny_forest import group_means
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, usage_table
+from psephos.vote.reasons import Inner, Reason, Silent
 from psephos.vote.trees import TreeVoters, silenced
 
 __all__ = ["ForestVoters", "spoken"]
@@ -111,6 +112,23 @@ class ForestVoters:
         usage: Any = self.usage()
         read = [names[j] for j in np.flatnonzero(usage[[voter]].toarray()[0])]
         return f"a forest of {trees} trees on {', '.join(read) or 'no column'}"
+
+    def reasons(self, X: _Floats) -> list[list[Reason]]:
+        """Return, for each row, how many trees a forest has and what they read."""
+        usage: Any = self.usage()
+        read = [np.flatnonzero(usage[[t]].toarray()[0]) for t in range(self.n_voters)]
+        trees = np.diff(self.group).tolist()
+        votes = self.votes(X).tolist()
+        return [
+            [self._reason(x, read[t], trees[t], tuple(votes[i][t])) for t in range(self.n_voters)]
+            for i, x in enumerate(X)
+        ]
+
+    def _reason(self, x: _Floats, read: Columns, trees: int, said: tuple[float, ...]) -> Reason:
+        gaps = read[np.isnan(x[read])]
+        if self.abstains and len(gaps):
+            return Silent(said, tuple(gaps.tolist()), (np.nan,) * len(gaps))
+        return Inner(said, tuple(read.tolist()), tuple(x[read].tolist()), trees, "tree")
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return no short answer."""

@@ -15,6 +15,7 @@ from psephos.vote.part import (
     positions,
     usage_table,
 )
+from psephos.vote.reasons import Reason, Score, Term, scored, silence
 
 __all__ = ["NaiveBayesVoters", "QuadraticVoters"]
 
@@ -87,14 +88,53 @@ class NaiveBayesVoters:
             check_present(read, "naive Bayes voters")
         out = np.empty((len(X), self.n_voters, self.value.shape[1]))
         for t in range(self.n_voters):
-            own = self._own(t)
-            mean, variance = self.mean[t][:, own], self.variance[t][:, own]
             score = np.tile(self.log_prior[t], (len(X), 1))
-            for j, column in enumerate(own):  # one column after the other: one order of sums
-                gap = read[:, column, None] - mean[:, j]
-                score -= 0.5 * (gap * gap / variance[:, j] + np.log(2 * np.pi * variance[:, j]))
+            for column in self._own(t):  # one column after the other: one order of sums
+                score -= self._density(t, column, read[:, column])
             out[:, t] = _said(score, self.value, self.says)
         return out
+
+    def _density(self, voter: int, column: int, values: _Floats) -> _Floats:
+        """Return what a column takes off the scores of the classes, (n, classes)."""
+        variance = self.variance[voter, :, column]
+        gap = values[:, None] - self.mean[voter, :, column]
+        return 0.5 * (gap * gap / variance + np.log(2 * np.pi * variance))
+
+    def reasons(self, X: _Floats) -> list[list[Reason]]:
+        """Return, for each row, what the columns add to the log densities of the classes."""
+        votes, read = self.votes(X), X[:, self.columns]
+        told: list[list[Reason]] = []
+        for t in range(self.n_voters):
+            own = self._own(t)
+            added = np.stack(
+                [
+                    np.zeros((len(X), len(self.value))),
+                    *(-self._density(t, j, read[:, j]) for j in own),
+                ]
+            )
+            told.append(
+                [self._reason(t, own, x, added[1:, i], votes[i, t]) for i, x in enumerate(read)]
+            )
+        return [list(row) for row in zip(*told, strict=True)] if told else [[] for _ in X]
+
+    def _reason(
+        self, voter: int, own: NDArray[np.intp], x: _Floats, added: _Floats, said: _Floats
+    ) -> Reason:
+        silent = silence(x, own, said)
+        if silent is not None and self.abstains:
+            return silent.mapped(self.columns.tolist(), {})
+        spread = np.ptp(added, axis=1) if len(added) else np.empty(0)
+        order = np.argsort(-spread, kind="stable").tolist()
+        terms = tuple(
+            Term(int(self.columns[own[j]]), float(x[own[j]]), tuple(added[j].tolist()))
+            for j in order
+        )
+        constant = self.log_prior[voter]
+        scores = constant.copy()
+        for row in added:
+            scores += row
+        sums = tuple(constant.tolist()), tuple(scores.tolist())
+        return Score(tuple(said.tolist()), "Gaussian naive Bayes", terms, *sums, self.says)
 
     def _own(self, voter: int) -> NDArray[np.intp]:
         if self.reads is None:
@@ -226,14 +266,29 @@ class QuadraticVoters:
         if not self.abstains:
             check_present(read, "quadratic discriminants")
         out = np.empty((len(X), self.n_voters, self.value.shape[1]))
-        blocks = self._blocks()
         for t in range(self.n_voters):
-            own = slice(self.ptr[t], self.ptr[t + 1])
-            matrices = self.whitening[:, blocks[t] : blocks[t + 1]]
-            score = np.tile(self.constant[t], (len(X), 1))
-            _distances(read[:, self.position[own]], self.mean[:, own], matrices, score)
-            out[:, t] = _said(score, self.value, self.says)
+            out[:, t] = _said(self._scores(t, read), self.value, self.says)
         return out
+
+    def _scores(self, voter: int, read: _Floats) -> _Floats:
+        """Return the (n, classes) scores of rows in the columns that are read."""
+        own = slice(self.ptr[voter], self.ptr[voter + 1])
+        score = np.tile(self.constant[voter], (len(read), 1))
+        _distances(read[:, self.position[own]], self.mean[:, own], self._matrices(voter), score)
+        return score
+
+    def reasons(self, X: _Floats) -> list[list[Reason]]:
+        """Return, for each row, the scores of the classes and the values they are made of."""
+        votes, read = self.votes(X), X[:, self.columns]
+        told: list[list[Reason]] = [[] for _ in X]
+        for t in range(self.n_voters):
+            columns = self.columns[self.position[self.ptr[t] : self.ptr[t + 1]]]
+            scores, model = self._scores(t, read), "quadratic discriminant"
+            for i, x in enumerate(X):
+                told[i].append(
+                    scored(model, x, columns, scores[i], votes[i, t], self.says, self.abstains)
+                )
+        return told
 
     def usage(self) -> Any:
         """Return the (T, p) table of columns that enter a score."""

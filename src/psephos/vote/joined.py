@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.vote.codec import register
+from psephos.vote.names import Names
 from psephos.vote.part import Columns, Voters, check, sparse
+from psephos.vote.reasons import Reason
 
 __all__ = ["JoinedVoters", "join"]
 
@@ -95,6 +97,17 @@ class JoinedVoters:
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
         """Return the voter in words."""
         return self.parts[int(self.part[voter])].rule(int(self.place[voter]), names, levels)
+
+    def reasons(self, X: _Floats) -> list[list[Reason]]:
+        """Return, for each row, why each voter says what it says."""
+        told = [part.reasons(X) for part in self.parts]
+        order = list(zip(self.part.tolist(), self.place.tolist(), strict=True))
+        return [[told[k][i][t] for k, t in order] for i in range(len(X))]
+
+    def open(self, voter: int, X: _Floats, names: Names) -> Any:
+        """Return the vote that a voter is, with its rows and words; None if it is none."""
+        ask: Any = getattr(self.parts[int(self.part[voter])], "open", None)
+        return None if ask is None else ask(int(self.place[voter]), X, names)
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return the answers of the voter."""

@@ -15,6 +15,7 @@ from psephos.vote.part import (
     positions,
     usage_table,
 )
+from psephos.vote.reasons import Reason, scored
 
 __all__ = ["KernelVoters"]
 
@@ -229,6 +230,22 @@ class KernelVoters:
             f"likeness (Gaussian, gamma {self.gamma[voter]:.4g}) to {m} of the training rows in "
             f"{len(called)} columns{named}"
         )
+
+    def reasons(self, X: _Floats) -> list[list[Reason]]:
+        """Return, for each row, the scores of each machine and the values they are made of."""
+        votes, told = self.votes(X), [list[Reason]() for _ in X]
+        for t in range(self.n_voters):
+            own = self._own(t)
+            columns = self.columns[self.position[own]]
+            margins = self._margins(t, (X[:, columns] - self.centre[own]) * self.inverse[own])
+            two = len(self.value) == 2
+            scores = margins if two else _pair_scores(margins, len(self.value))
+            model = "support vector machine"
+            for i, x in enumerate(X):
+                told[i].append(
+                    scored(model, x, columns, scores[i], votes[i, t], self.says, self.abstains)
+                )
+        return told
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return no short answer."""

@@ -16,6 +16,7 @@ from psephos.vote.part import (
     positions,
     usage_table,
 )
+from psephos.vote.reasons import Reason, Score, Term, silence
 
 __all__ = ["LinearVoters"]
 
@@ -148,6 +149,37 @@ class LinearVoters:
             return f"{score} > 0"
         steep = self.slope != 1
         return f"log-odds {self.slope:.4g} times ({score})" if steep else f"log-odds {score}"
+
+    def reasons(self, X: _Floats) -> list[list[Reason]]:
+        """Return, for each row, what the columns add to the scores of each model."""
+        votes = self.votes(X)
+        scores = linear_scores(X[:, self.columns], self.coef, self.intercept)  # (T, R, n)
+        return [
+            [self._reason(t, x, scores[t, :, i], votes[i, t]) for t in range(self.n_voters)]
+            for i, x in enumerate(X)
+        ]
+
+    def _reason(self, voter: int, x: _Floats, scores: _Floats, said: _Floats) -> Reason:
+        coef = self.coef[voter]
+        read = np.flatnonzero((coef != 0).any(axis=0))
+        silent = silence(x, self.columns[read], said) if self.abstains else None
+        if silent is not None:
+            return silent
+        added = coef[:, read] * x[self.columns[read]]
+        order = np.argsort(-np.abs(added).max(axis=0, initial=0.0), kind="stable")
+        terms = tuple(
+            Term(
+                int(self.columns[read[j]]),
+                float(x[self.columns[read[j]]]),
+                tuple(added[:, j].tolist()),
+                tuple(coef[:, read[j]].tolist()),
+            )
+            for j in order.tolist()
+        )
+        sums = tuple(self.intercept[voter].tolist()), tuple(scores.tolist())
+        return Score(
+            tuple(said.tolist()), "a linear model", terms, *sums, self.says, float(self.slope)
+        )
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return the two answers, or none."""

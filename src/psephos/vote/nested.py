@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from psephos.trees.tree import STAY
 from psephos.vote.branching import BranchVoters
 from psephos.vote.codec import register
+from psephos.vote.names import Names
 from psephos.vote.part import Columns, check, check_columns, positions, usage_table
+from psephos.vote.reasons import Inner, Reason, Silent
 from psephos.vote.target import RegressionTarget, Target
 from psephos.vote.trees import TreeVoters
 from psephos.vote.vote import Vote
@@ -146,6 +148,59 @@ class NestedVoters:
         if vote.n_voters == 1:
             return vote.voters.rule(0, words, known)
         return f"a vote of {vote.n_voters} on {', '.join(words) or 'no column'}"
+
+    def reasons(self, X: _Floats) -> list[list[Reason]]:
+        """Return, for each row, the reason of a vote's only voter, or how many they are."""
+        votes, read = self.votes(X), X[:, self.columns]
+        told: list[list[Reason]] = [[] for _ in X]
+        for t in range(self.n_voters):
+            columns = self.columns[self.places[t]]
+            table = _coded(np.ascontiguousarray(read[:, self.places[t]]), self.levels[t])
+            for i, reason in enumerate(self._inner_reasons(t, table, X[:, columns], votes[:, t])):
+                told[i].append(reason.mapped(columns.tolist(), dict(self.levels[t])))
+        return told
+
+    def _inner_reasons(
+        self, voter: int, table: _Floats, given: _Floats, votes: _Floats
+    ) -> list[Reason]:
+        """Return the reason of each row, in the columns and codes of the vote."""
+        vote, own = self.inner[voter], np.arange(table.shape[1], dtype=np.intp)
+        said = [tuple(v) for v in votes.tolist()]
+        gaps: list[list[int]] = [own[np.isnan(x)].tolist() if self.abstains else [] for x in given]
+        told: list[Reason] = [
+            Silent(v, tuple(gap), (np.nan,) * len(gap)) for v, gap in zip(said, gaps, strict=True)
+        ]
+        heard = np.flatnonzero([not len(gap) for gap in gaps])
+        if vote.n_voters == 1 and len(heard):
+            inner = vote.voters.reasons(table[heard])
+            alone = [row[0] for row in inner]
+        else:
+            cells: tuple[int, ...] = tuple(own.tolist())
+            alone = [Inner((), cells, tuple(x), vote.n_voters) for x in table[heard].tolist()]
+        for i, reason in zip(heard.tolist(), alone, strict=True):
+            told[i] = reason.says(said[i])
+        return told
+
+    def open(self, voter: int, X: _Floats, names: Names) -> tuple[Vote, _Floats, Names]:
+        """Return a vote within the vote, the table it is asked with, and the words of both."""
+        vote = self.inner[voter]
+        table: list[int] = self.columns[self.places[voter]].tolist()
+        levels = {
+            j: [_word(float(value), names.levels.get(table[j], [])) for value in values]
+            for j, values in self.levels[voter]
+        }
+        words = Names([names.columns[j] for j in table], levels, self._classes(vote, names))
+        return vote, _coded(np.ascontiguousarray(X[:, table]), self.levels[voter]), words
+
+    @staticmethod
+    def _classes(vote: Vote, names: Names) -> list[str]:
+        """Return the words of the classes of a vote, which are codes of those of the outer."""
+        target = vote.target
+        if isinstance(target, RegressionTarget):
+            return []
+        known = names.classes
+        codes: list[int] = target.classes.tolist()
+        return [known[c] if c < len(known) else str(c) for c in codes]
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return the answers of a vote's only voter, if its weight is constant."""

@@ -9,6 +9,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos.vote.reasons import Reason
 
 __all__ = [
     "Columns",
@@ -72,6 +73,10 @@ class Voters(Part, Protocol):
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
         """Return the voter in words."""
+        ...
+
+    def reasons(self, X: NDArray[np.float64]) -> list[list[Reason]]:
+        """Return, for each row of X, shape (n, p), why each of the T voters says what it says."""
         ...
 
     def sides(self, voter: int) -> list[tuple[str, NDArray[np.float64]]]:

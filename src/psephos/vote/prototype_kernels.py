@@ -344,6 +344,10 @@ class KernelWeights:
         share = total if total.any() else self.weight
         return share / share.sum()
 
+    def similarities(self, X: _Floats) -> _Floats:
+        """Return (n, T): the kernel between each row and each prototype; 1 for a prior."""
+        return replace(self, weight=np.ones_like(self.weight)).weights(X)
+
     def words(self) -> str:
         """Return what the weights are."""
         return "heard near their own places"

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check
 from psephos.vote.prototype_kernels import PRIOR, Answers, Batches
+from psephos.vote.reasons import Always, CaseLike, Reason
 
 __all__ = ["PrototypeVoters"]
 
@@ -120,6 +121,25 @@ class PrototypeVoters:
         more = len(sharpest) - _MOST_NAMED
         rest = "" if more < 1 else f" and {more} more column{'s' if more > 1 else ''}"
         return f"{place}: {', '.join(said)}{rest}"
+
+    def reasons(self, X: _Floats) -> list[list[Reason]]:
+        """Return, for each row, the training case beside it, or what the prior is."""
+        sharpness = self.batches.inverse_bandwidth
+        sharpest: list[Columns] = [
+            np.argsort(-v, kind="stable")[: int((v > 0).sum())] for v in sharpness
+        ]
+        said, rows = [tuple(v) for v in self.values.tolist()], self.rows.tolist()
+        table, batch = X[:, self.columns], self.batches.batch.tolist()
+
+        def reason(x: _Floats, t: int) -> Reason:
+            if batch[t] == PRIOR:
+                return Always(said[t], self.name)
+            read: Columns = sharpest[batch[t]]
+            columns = tuple(self.columns[read].tolist())
+            theirs = tuple(self.cases[t, read].tolist())
+            return CaseLike(said[t], rows[t], columns, tuple(x[read].tolist()), theirs)
+
+        return [[reason(x, t) for t in range(self.n_voters)] for x in table]
 
     def _value(
         self, voter: int, position: int, names: list[str], levels: dict[int, list[str]]

@@ -107,6 +107,8 @@ def prototype_vote(
     weight = np.concatenate([[1.0], *(b.weight for b in batches)])
     weights = KernelWeights(found, centre, inverse, *codes, prototypes, weight)
     cases = prototypes / inverse + centre
+    rounding = 1e-12 * (np.abs(centre) + 1.0 / inverse)
+    cases[np.abs(cases) <= rounding] = 0.0  # a zero that came back from its scale
     rows = _identifiers([batch.rows for batch in batches])
     regression = isinstance(target, RegressionTarget)
     name = "the mean of the target" if regression else "the class frequencies"

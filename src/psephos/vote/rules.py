@@ -11,6 +11,7 @@ from psephos.trees.c45_rules import RuleTest
 from psephos.trees.tree_leaves import Condition, condition_words
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, check_columns, positions, usage_table
+from psephos.vote.reasons import Always, Path, Reason, Test
 
 __all__ = ["FirstMatch", "RuleVoters"]
 
@@ -143,9 +144,35 @@ class RuleVoters:
         ]
         return f"if {' and '.join(words)}" if words else "otherwise"
 
+    def reasons(self, X: _Floats) -> list[list[Reason]]:
+        """Return, for each row, the tests of each rule if all hold, else the first that fails."""
+        rules = [self.tests(t) for t in range(self.n_voters)]
+        said = [tuple(v) for v in self.value.tolist()]
+        return [
+            [_reason(rule, x, value) for rule, value in zip(rules, said, strict=True)] for x in X
+        ]
+
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return what the rule says."""
         return [("if so", self.value[voter])]
+
+
+def _reason(rule: Sequence[RuleTest], x: _Floats, said: tuple[float, ...]) -> Reason:
+    """Return why a rule says its class to one row, or nothing."""
+    if not rule:
+        return Always(said, "no test: what the other rules leave")
+    tests: list[Test] = []
+    for asked in sorted(rule, key=lambda test: test.column):
+        value = float(x[asked.column])
+        if np.isnan(value):
+            return Path((0.0,) * len(said), (Test(asked.column, "missing", None, value),))
+        codes = asked.op == "="
+        bound: Any = (int(asked.value),) if codes else asked.value
+        test = Test(asked.column, "in" if codes else asked.op, bound, value)
+        if not test.holds():
+            return Path((0.0,) * len(said), (test.opposite(),))
+        tests.append(test)
+    return Path(said, tuple(tests))
 
 
 def _condition(test: RuleTest) -> Condition:

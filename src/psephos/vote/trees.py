@@ -12,6 +12,8 @@ from psephos.trees.tree import Tree, binary_tree, spans_of
 from psephos.trees.tree_leaves import Condition, condition_words, size_words
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, Part, check, check_columns, positions, usage_table
+from psephos.vote.reasons import Reason, Silent
+from psephos.vote.tree_reasons import tree_reason
 
 __all__ = ["TreeVoters", "silenced"]
 
@@ -241,6 +243,12 @@ class TreeVoters:
         rule = condition_words(self._asks(root), names, levels)
         return rule if leaves == 2 else f"{size}, which first asks if {rule}"
 
+    def reasons(self, X: _Floats) -> list[list[Reason]]:
+        """Return, for each row, its way through each tree."""
+        votes = self.votes(X)
+        told = [_tree_reasons(self, t, X, votes[:, t]) for t in range(self.n_voters)]
+        return [list(row) for row in zip(*told, strict=True)] if told else [[] for _ in X]
+
     def _asks(self, node: int) -> Condition:
         """Return what a node asks of the rows that go to its first child."""
         column = int(self.columns[self.feature[node]])
@@ -264,6 +272,19 @@ class TreeVoters:
 
     def _said(self, leaf: Any) -> _Floats:
         return self.value[self.answer[leaf] if len(self.answer) else leaf]
+
+
+def _tree_reasons(voters: TreeVoters, voter: int, X: _Floats, votes: _Floats) -> list[Reason]:
+    """Return why a tree says its (n, K) votes to the rows of X."""
+    tree = voters.tree(voter)
+    read = tree.columns
+    gaps = np.isnan(X[:, read]) if voters.abstains else np.zeros((len(X), len(read)), np.bool_)
+    return [
+        Silent(tuple(said.tolist()), tuple(read[gap].tolist()), (np.nan,) * int(gap.sum()))
+        if gap.any()
+        else tree_reason(tree, x, tree.value, said)
+        for x, said, gap in zip(X, votes, gaps, strict=True)
+    ]
 
 
 def _means(value: _Floats, leaf: Any, first: Any, second: Any) -> _Floats:

@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.vote.codec import register
+from psephos.vote.codec import content_of, register
 from psephos.vote.fused import heard, prototypes_of, weighted_sum
+from psephos.vote.names import Names
 from psephos.vote.part import Columns, Voters, Weighting, check, sparse
 from psephos.vote.readout import Readout
+from psephos.vote.reasons import Reason
 from psephos.vote.target import RegressionTarget, Target
 from psephos.vote.weights import Local, Nearest
 
@@ -23,7 +25,7 @@ _BLOCK = 1 << 22  # numbers in one (rows, voters, outputs) block: 32 MiB
 
 
 @register
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Vote:
     """A fitted model: voters, their weights, and how the weighted vote becomes an answer.
 
@@ -153,6 +155,41 @@ class Vote:
     def weights(self, X: Any) -> _Floats:
         """Return every raw weight, shape (n, T): for small cases."""
         return self._compact.weighting.weights(self._dense(X))
+
+    def reasons(self, X: Any) -> list[list[Reason]]:
+        """Return, for each row, why each voter says what it says; columns are the table's."""
+        told = self._compact.voters.reasons(self._dense(X))
+        if self._compact is self:
+            return told
+        where: list[int] = self.columns.tolist()
+        return [[reason.mapped(where, {}) for reason in row] for row in told]
+
+    def similarities(self, X: Any) -> _Floats | None:
+        """Return how near each row is to the training case a voter is, (n, T); None if none is."""
+        ask: Any = getattr(self._compact.weighting, "similarities", None)
+        return None if ask is None else ask(self._dense(X))
+
+    def open(self, voter: int, X: Any, names: Names) -> tuple["Vote", _Floats, Names] | None:
+        """Return the vote that a voter is, and the rows and words it is asked with, or None."""
+        ask: Any = getattr(self._compact.voters, "open", None)
+        if ask is None:
+            return None
+        return ask(voter, self._dense(X), names.select(self.columns.tolist()))
+
+    def alike(self) -> list[list[int]]:
+        """Return the voters in groups of equal content, in the order of the first of each."""
+        groups: dict[Any, list[int]] = {}
+        for t in range(self.n_voters):
+            groups.setdefault(content_of(self.voters.take(np.array([t])), t), []).append(t)
+        return list(groups.values())
+
+    def __repr__(self) -> str:
+        kind = getattr(type(self.voters), "tag", type(self.voters).__name__)
+        read = f"{len(self.columns)} of {self.n_features} columns"
+        return (
+            f"Vote({self.n_voters} of {kind}, {self.weighting_words()}, {self.readout.score}, "
+            f"reading {read})"
+        )
 
     def shares(self, X: Any) -> _Floats:
         """Return the weights as the score uses them, (n, T): divided by the mass if normalised."""

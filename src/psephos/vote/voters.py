@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from psephos.kernels.stump_votes import left_sides
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, check_columns, positions, usage_table
+from psephos.vote.reasons import Always, Path, Reason, Test
 
 __all__ = ["ConstantVoters", "StumpVoters"]
 
@@ -69,6 +70,10 @@ class ConstantVoters:
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
         """Return what the voter is."""
         return self.name
+
+    def reasons(self, X: _Floats) -> list[list[Reason]]:
+        """Return, for each row, what the voters are."""
+        return [[Always(tuple(v), self.name) for v in self.values.tolist()] for _ in X]
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return the one answer."""
@@ -198,6 +203,35 @@ class StumpVoters:
         if np.isposinf(threshold):
             return f"{names[column]} is present" if not missing else "always"
         return f"{names[column]} <= {_short(float(threshold))}{missing}"
+
+    def reasons(self, X: _Floats) -> list[list[Reason]]:
+        """Return, for each row, the side of each stump it is on."""
+        holds = self.holds(X).tolist()
+        values = X[:, self.columns[self.feature]].tolist()
+        left, right = ([tuple(v) for v in side.tolist()] for side in (self.left, self.right))
+        return [
+            [
+                Path(left[t] if met else right[t], (self._test(t, value, met),))
+                for t, (met, value) in enumerate(zip(row, cells, strict=True))
+            ]
+            for row, cells in zip(holds, values, strict=True)
+        ]
+
+    def _test(self, voter: int, value: float, met: bool) -> Test:
+        """Return what a value meets, on the side where the rule holds or on the other."""
+        column = int(self.columns[self.feature[voter]])
+        members = self._set(voter)
+        if np.isnan(value):
+            return Test(column, "missing", None, value)
+        if len(members) and not 0 <= value < len(members):  # new to the stump: as if missing
+            return Test(column, "not in", tuple(range(len(members))), value)
+        if len(members):
+            side = np.flatnonzero(members)
+            return Test(column, "in" if met else "not in", tuple(side.tolist()), value)
+        threshold = float(self.threshold[voter])
+        if np.isposinf(threshold):
+            return Test(column, "present", None, value)
+        return Test(column, "<=" if met else ">", threshold, value)
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return the answers where the rule holds and elsewhere."""

@@ -84,7 +84,7 @@ class C45RulesClassifier(VoteClassifier):
     >>> X, y = load_iris(return_X_y=True)
     >>> model = C45RulesClassifier(random_state=0).fit(X, y)
     >>> model.describe()[1]
-    'Voter 1 (33.3%): if column 3 <= 0.6, always 0.'
+    'Voter 1 (33.3 %): if column 3 <= 0.6 then 0.'
     """
 
     anatomy: ClassVar[Anatomy] = Anatomy(

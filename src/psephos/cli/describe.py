@@ -1,0 +1,23 @@
+"""psephos describe: a model file in words."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+__all__ = ["describe"]
+
+
+@click.command()
+@click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def describe(model: Path) -> None:
+    """Print what is in a model file: its voters, their weights, and the columns they read.
+
+    A model that is one tree prints the tree. Voters of equal content are one line, and the
+    percentage is their share of the weight over all. What they say to a case: psephos explain.
+    """
+    from psephos.models import load
+
+    fitted: Any = load(model)
+    for sentence in fitted.describe():
+        click.echo(sentence)

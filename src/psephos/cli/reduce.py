@@ -1,0 +1,28 @@
+"""psephos reduce: a model file over only the columns it reads."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+__all__ = ["reduce"]
+
+
+@click.command()
+@click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    help="The model file to write.",
+)
+def reduce(model: Path, out: Path) -> None:
+    """Write the same model as one over only the columns it reads: the same answers from them."""
+    from psephos.cli.words import say
+    from psephos.models import load, save
+
+    whole: Any = load(model)
+    small = whole.reduce()
+    save(small, out)
+    say(f"{whole.n_features_in_} columns before, {small.n_features_in_} now")
+    click.echo(str(out))

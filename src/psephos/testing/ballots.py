@@ -1,0 +1,123 @@
+"""Whether ballots are true: the data of every reason is evaluated on its case."""
+
+import json
+import re
+from typing import Any
+
+import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
+
+from psephos.vote.ballots import Ballots
+from psephos.vote.reasons import CaseLike, Inner, Path, Reason, Score, Silent, Spread
+
+__all__ = ["assert_ballots_are_true"]
+
+_ROUNDING = re.compile(r"\d(\.\d+)?e-(1[4-9]|2\d)\b|\bnan\b")
+
+
+def assert_ballots_are_true(ballots: Ballots, X: Any) -> None:
+    """Check that every reason holds for its case and gives the vote.
+
+    Tests hold for the case's own values; terms add up to scores, and scores give the answer;
+    parts of a case that is divided have shares that sum to 1; a voter is silent only where a
+    value is missing; a vote within the vote answers as it is said to.
+
+    Parameters
+    ----------
+    ballots : Ballots
+    X : ndarray of shape (n, p)
+        The cases, encoded.
+
+    Raises
+    ------
+    AssertionError
+        With the numbers.
+    """
+    votes, usage = ballots.vote.votes(ballots.X), _usage(ballots)
+    for i, row in enumerate(ballots.reasons):
+        for t, reason in enumerate(row):
+            assert_array_equal(reason.answer, votes[i, t])
+            for column, value in reason.cells():
+                assert usage[t, column], f"voter {t} does not read column {column}"
+                assert _same(value, X[i, column]), (value, X[i, column])
+            _assert_holds(reason, ballots.vote)
+            json.dumps(reason.data(ballots.names), allow_nan=True)
+            words = ballots.words(i, t)
+            assert not _ROUNDING.search(words), words
+            if isinstance(reason, CaseLike):
+                near = ballots.vote.weights(ballots.X)[i, t]
+                kernels: Any = ballots.vote.weighting
+                assert_allclose(reason.similarity * kernels.weight[t], near, rtol=1e-12)
+            if isinstance(reason, Inner):
+                _assert_opens(ballots, i, t)
+    _assert_lines_sum_up(ballots)
+
+
+def _usage(ballots: Ballots) -> Any:
+    return ballots.vote.voters.usage().toarray()
+
+
+def _same(value: float, given: float) -> bool:
+    """Return whether a value is the case's own, perhaps in single precision."""
+    if np.isnan(value) or np.isnan(given):
+        return bool(np.isnan(value) and np.isnan(given))
+    return value == given or value == float(np.float32(given))
+
+
+def _assert_holds(reason: Reason, vote: Any) -> None:
+    if isinstance(reason, Path):
+        assert all(test.holds() for test in reason.tests), reason
+        assert reason.tests, "a path without a test"
+    if isinstance(reason, Spread):
+        assert_allclose(sum(reason.shares), 1.0, atol=1e-12)
+        answers = np.array([path.answer for path in reason.paths])
+        assert_allclose(np.array(reason.shares) @ answers, reason.answer, atol=1e-12)
+        for path in reason.paths:
+            _assert_holds(path, vote)
+    if isinstance(reason, Silent):
+        assert reason.columns, "nothing is missing"
+        assert np.isnan(reason.values).all()
+        assert not np.any(reason.answer)
+    if isinstance(reason, Score):
+        _assert_adds_up(reason, vote)
+
+
+def _assert_adds_up(reason: Score, vote: Any) -> None:
+    scores = np.array(reason.scores)
+    for term in reason.terms:
+        if term.coef:
+            assert_allclose(np.array(term.coef) * term.entered, term.added, rtol=1e-12)
+    if reason.constant:
+        added = sum((np.array(term.added) for term in reason.terms), np.zeros(len(scores)))
+        assert_allclose(added + reason.constant, scores, rtol=1e-9, atol=1e-9)
+    if reason.readout == "value":
+        assert_array_equal(scores, reason.answer)
+        return
+    each = np.append(0.0, scores) if len(scores) == 1 else scores
+    code = vote.target.code[: len(each)]
+    if reason.readout == "answer":
+        assert_array_equal(code[each.argmax()], reason.answer)
+        return
+    share = np.exp(reason.slope * (each - each.max()))
+    assert_allclose(share / share.sum() @ code, reason.answer, atol=1e-9)
+
+
+def _assert_opens(ballots: Ballots, case: int, voter: int) -> None:
+    """Check the ballots of a vote within the vote."""
+    inner = ballots.open(case, voter)
+    if inner is None:  # a forest of small trees
+        return
+    assert_ballots_are_true(inner, np.asarray(inner.X))
+    answer = ballots.reasons[case][voter].answer
+    if inner.vote.target.kind == "regression":
+        assert_array_equal(inner.score[0], answer)
+
+
+def _assert_lines_sum_up(ballots: Ballots) -> None:
+    """Check that merged voters are all there and contribute what they did one by one."""
+    for case in range(len(ballots)):
+        lines = ballots.lines(case)
+        voters = sorted(t for line in lines for t in line.voters)
+        assert voters == list(range(1, ballots.vote.n_voters + 1))
+        total = sum(line.contribution for line in lines)
+        assert_allclose(total, ballots.score[case], atol=1e-10)

@@ -1,0 +1,95 @@
+"""Ballots and models to be looked at: as text in a terminal, as HTML in a notebook."""
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from psephos.vote.ballots import Ballots, Line
+from psephos.vote.names import number, percent, plural
+
+__all__ = ["ballots_html", "ballots_text", "sentences_html"]
+
+_CASES = 5  # shown, of many
+_LINES = 12  # of a case
+_STYLE = "border-collapse:collapse;font-size:13px;text-align:left"
+_CELL = "padding:2px 10px 2px 0;text-align:left;vertical-align:top"
+
+
+def ballots_text(ballots: Ballots) -> str:
+    """Return the first cases: the answer of each, and who moved it most."""
+    told: list[str] = []
+    for case in range(min(len(ballots), _CASES)):
+        told.append(f"{ballots.case_name(case)}: {ballots.answer(case)}")
+        told += [f"  {' '.join(cells)}" for cells in _aligned(_rows(ballots, case))]
+    return "\n".join([*told, *_more(ballots)])
+
+
+def ballots_html(ballots: Ballots) -> str:
+    """Return the same as tables."""
+    parts: list[str] = []
+    for case in range(min(len(ballots), _CASES)):
+        head, *rows = _rows(ballots, case)
+        title = f"{ballots.case_name(case)}: {ballots.answer(case)}"
+        cells = "".join(f'<th style="{_CELL}">{escape(one)}</th>' for one in head)
+        body = "".join(
+            "<tr>" + "".join(f'<td style="{_CELL}">{escape(one)}</td>' for one in row) + "</tr>"
+            for row in rows
+        )
+        parts.append(
+            f'<table style="{_STYLE}"><caption style="text-align:left"><b>{escape(title)}</b>'
+            f"</caption><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
+        )
+    parts += [f"<p>{escape(sentence)}</p>" for sentence in _more(ballots)]
+    return "<div>" + "".join(parts) + "</div>"
+
+
+def sentences_html(sentences: Sequence[str]) -> str:
+    """Return the sentences of a model: the first as a heading, the others as lines."""
+    head, *rest = sentences
+    lines = "\n".join(escape(one) for one in rest)
+    return f'<div><b>{escape(head)}</b><pre style="white-space:pre-wrap">{lines}</pre></div>'
+
+
+def _more(ballots: Ballots) -> list[str]:
+    more = len(ballots) - _CASES
+    return [f"and {plural(more, 'case')} more: frame() has all."] if more > 0 else []
+
+
+def _rows(ballots: Ballots, case: int) -> list[list[str]]:
+    """Return the heading and a row a line: contribution, weight, reason and answer, voters."""
+    lines, k = ballots.lines(case), ballots.leading(case)
+    outputs: list[str] = ballots.vote.target.outputs
+    classes: Any = getattr(ballots.vote.target, "classes", None)
+    about = "" if classes is None else str(classes[1]) if len(outputs) == 1 else outputs[k]
+    rows = [[f"adds to {about}" if about else "adds", "weight", "voter", "because → it says"]]
+    scale = max((abs(float(line.contribution[k])) for line in lines), default=0.0)
+    for line in lines[:_LINES]:
+        added = float(line.contribution[k])
+        size = number(added, scale)
+        signed = f"+{size}" if added > 0 and size != "0" else size
+        rows.append([signed, percent(line.weight), _voters(line), line.words])
+    rest = lines[_LINES:]
+    if rest:
+        added = sum(float(line.contribution[k]) for line in rest)
+        count = sum(len(line.voters) for line in rest)
+        weight = percent(sum(line.weight for line in rest))
+        rows.append([number(added, scale), weight, "", f"{plural(count, 'other voter')}, together"])
+    return rows
+
+
+def _voters(line: Line) -> str:
+    """Return the numbers of voters that said the same: '3', or '1, 4, 5 and 2 more (× 5)'."""
+    if len(line.voters) == 1:
+        return str(line.voters[0])
+    named = ", ".join(map(str, line.voters[:3]))
+    more = len(line.voters) - 3
+    return f"{named}{f' and {more} more' if more > 0 else ''} (× {len(line.voters)})"
+
+
+def _aligned(rows: list[list[str]]) -> list[list[str]]:
+    """Return the rows with all cells but the last padded to one width."""
+    widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]) - 1)]
+    return [
+        [*(cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=True)), row[-1]]
+        for row in rows
+    ]

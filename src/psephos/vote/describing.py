@@ -1,0 +1,90 @@
+"""A fitted vote in sentences."""
+
+from typing import Any
+
+import numpy as np
+
+from psephos.trees.tree_text import Answers, export_text
+from psephos.vote.ballots import answer_words
+from psephos.vote.names import Names, percent, plural
+from psephos.vote.vote import Vote
+
+__all__ = ["describe"]
+
+_COLUMNS = 20  # named in the first sentence
+_LEAVES = 200  # of a tree that is written out
+_VOTERS = 3  # numbers of equal voters that are listed
+
+
+def describe(vote: Vote, names: Names, title: str) -> list[str]:
+    """Return a vote as sentences: one on the whole, then a tree's lines or one a kind of voter.
+
+    Voters of equal content are one sentence. The percentage is their share of the weight over all
+    (for local weights, over the anchors).
+
+    Parameters
+    ----------
+    vote : Vote
+    names : Names
+    title : str
+        The name of the model.
+    """
+    head = f"{title}: {plural(vote.n_voters, 'voter')} ({vote.weighting_words()}) "
+    sentences = [head + columns_words(vote, names)]
+    if vote.n_voters == 1:
+        lines = _tree_lines(vote, names)
+        if lines:
+            return sentences + lines
+    share = vote.weighting.loudness()
+    scale = _scale(vote)
+    for voters in vote.alike():
+        number = ", ".join(str(t + 1) for t in voters[:_VOTERS])
+        more = len(voters) - _VOTERS
+        who = f"Voter {number}" if len(voters) == 1 else f"Voters {number}"
+        who += f" and {more} more" if more > 0 else ""
+        times = f", × {len(voters)}" if len(voters) > 1 else ""
+        part = percent(float(share[voters].sum()))
+        sentences.append(f"{who} ({part}{times}): {_rule(vote, voters[0], names, scale)}.")
+    return sentences
+
+
+def columns_words(vote: Vote, names: Names) -> str:
+    """Return what a vote reads, such as ``read 3 of 30 columns: a, b, c.``."""
+    read: list[int] = vote.columns.tolist()
+    columns = [names.columns[j] for j in read]
+    verb = "reads" if vote.n_voters == 1 else "read"
+    if not columns:
+        return f"{verb} no column of {vote.n_features}: every case gets the same answer."
+    listed = ", ".join(columns[:_COLUMNS])
+    more = len(columns) - _COLUMNS
+    rest = f" and {more} more" if more > 0 else ""
+    return f"{verb} {len(columns)} of {plural(vote.n_features, 'column')}: {listed}{rest}."
+
+
+def _rule(vote: Vote, voter: int, names: Names, scale: float) -> str:
+    rule = vote.voters.rule(voter, names.columns, names.levels)
+    said = [answer_words(vote, value, scale) for _, value in vote.voters.sides(voter)]
+    if len(said) == 2:
+        return f"if {rule} then {said[0]}, otherwise {said[1]}"
+    if not said:
+        return rule
+    return f"{rule} then {said[0]}" if rule.startswith("if ") else f"{rule}, always {said[0]}"
+
+
+def _scale(vote: Vote) -> float:
+    """Return the size of what voters say, as far as it can be said shortly."""
+    said = [np.abs(v).max() for t in range(vote.n_voters) for _, v in vote.voters.sides(t)]
+    return float(max(said, default=0.0))
+
+
+def _tree_lines(vote: Vote, names: Names) -> list[str]:
+    """Return the lines of a vote that is one tree; none if it is something else, or too large."""
+    tree_of: Any = getattr(vote.voters, "tree", None)
+    tree: Any = None if tree_of is None else tree_of(0)
+    if tree is None or not 1 < tree.n_leaves <= _LEAVES:
+        return []
+    scale = float(np.abs(tree.value).max(initial=0.0))
+    said: Any = getattr(vote.voters, "said", tree.value)
+    words = [answer_words(vote, value, scale) for value in said]
+    text = export_text(tree, names.columns, names.levels, answers=Answers(words))
+    return text.split("\n")

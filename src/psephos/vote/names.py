@@ -1,0 +1,100 @@
+"""The words of a table, and numbers written for reading."""
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+__all__ = ["Names", "compared", "number", "percent", "plural"]
+
+_DIGITS = 4
+_ROUNDING = 1e-12  # of the numbers beside it: what is smaller is rounding
+_ROW = 1e15  # whole numbers up to here are written out
+_MORE = (_DIGITS, 6, 9, 12, 17)
+_HOLDS: dict[str, Callable[[float, float], bool]] = {
+    "<=": operator.le, "<": operator.lt, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Names:
+    """The words of a table: its columns, the levels of its categories, the classes.
+
+    Parameters
+    ----------
+    columns : list of str
+        One per column of the table.
+    levels : dict of int to list of str
+        The categories of each categorical column, by code.
+    classes : list of str
+        The classes of the target, in their order; none for numbers.
+    """
+
+    columns: list[str]
+    levels: dict[int, list[str]] = field(default_factory=dict[int, list[str]])
+    classes: list[str] = field(default_factory=list[str])
+
+    def value(self, column: int, value: float, scale: float = 0.0) -> str:
+        """Return a value of a column in words: its category, its number, or 'missing'."""
+        if math.isnan(value):
+            return "missing"
+        if column in self.levels:
+            return self.level(column, int(value))
+        return number(value, scale)
+
+    def level(self, column: int, code: int) -> str:
+        """Return a category in words; a code without a word is a number."""
+        known = self.levels.get(column, [])
+        return known[code] if 0 <= code < len(known) else str(code)
+
+    def select(self, columns: Sequence[int]) -> "Names":
+        """Return the words of the table reduced to `columns`."""
+        kept = {i: self.levels[j] for i, j in enumerate(columns) if j in self.levels}
+        return replace(self, columns=[self.columns[j] for j in columns], levels=kept)
+
+
+def number(value: float, scale: float = 0.0, digits: int = _DIGITS) -> str:
+    """Return a number for reading: four digits, more before the point; 0 where it is rounding.
+
+    Parameters
+    ----------
+    value : float
+    scale : float, default=0.0
+        The size of the numbers it stands beside.
+    digits : int, default=4
+    """
+    if math.isnan(value):
+        return "missing"
+    size = abs(value)
+    if size <= _ROUNDING * scale:
+        return "0"
+    if size < _ROW and value == int(value):
+        return str(int(value))
+    before = len(str(int(size))) if size < _ROW else 0
+    return f"{value:.{max(digits, before)}g}"
+
+
+def compared(value: float, relation: str, bound: float) -> tuple[str, str]:
+    """Return value and bound with so many digits that the relation holds as it is read."""
+    scale = max(abs(value), abs(bound)) if math.isfinite(bound) else 0.0
+    said = number(value, scale), number(bound, scale)
+    for digits in _MORE:
+        said = number(value, scale, digits), number(bound, scale, digits)
+        same = (said[0] == said[1]) == (value == bound)
+        if same and _HOLDS[relation](float(said[0]), float(said[1])):
+            return said
+    return repr(value), repr(bound)
+
+
+def percent(share: float) -> str:
+    """Return a share in percent; never 0 % or 100 % for what is more or less."""
+    if 0.0 < share < 0.001:
+        return "< 0.1 %"
+    if 0.999 < share < 1.0:
+        return "> 99.9 %"
+    return f"{100 * share:.1f} %"
+
+
+def plural(count: int, word: str) -> str:
+    """Return '1 voter', '2 voters'."""
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"

@@ -1,0 +1,29 @@
+"""Why a voter says what it says about one case: data first, words made of it.
+
+A reason is what happened: the branch taken with the case's own values, the terms of a score, the
+training case that is resembled. `answer` is what the voter said, and a reader can check it against
+the data: every test holds, terms add up to scores, scores give the answer.
+"""
+
+from psephos.vote.reasons.base import Always, Reason
+from psephos.vote.reasons.cases import CaseLike
+from psephos.vote.reasons.paths import Path, Spread, Test
+from psephos.vote.reasons.read import FittedEstimator, Inner, Silent, read_by, silence
+from psephos.vote.reasons.scores import Score, Term, scored
+
+__all__ = [
+    "Always",
+    "CaseLike",
+    "FittedEstimator",
+    "Inner",
+    "Path",
+    "Reason",
+    "Score",
+    "Silent",
+    "Spread",
+    "Term",
+    "Test",
+    "read_by",
+    "scored",
+    "silence",
+]

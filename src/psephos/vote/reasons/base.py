@@ -1,0 +1,104 @@
+"""What all reasons share."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.vote.names import Names
+
+__all__ = ["NAMED", "Always", "Codes", "Reason", "outer_code", "plain_value"]
+
+NAMED = 6  # columns that a sentence spells out
+Codes = Mapping[int, NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class Reason:
+    """What a voter said about one case: base of the kinds of reasons.
+
+    Parameters
+    ----------
+    answer : tuple of float
+        The (K,) vote; all 0 where the voter says nothing.
+    """
+
+    answer: tuple[float, ...]
+    kind = "reason"
+
+    def cells(self) -> list[tuple[int, float]]:
+        """Return the columns read and the case's values, in the order of the sentence."""
+        return []
+
+    def clauses(self, names: Names) -> list[str]:
+        """Return the parts of the sentence."""
+        return []
+
+    def words(self, names: Names) -> str:
+        """Return the sentence, without the answer."""
+        return " and ".join(self.clauses(names))
+
+    def data(self, names: Names) -> dict[str, Any]:
+        """Return the reason as plain values (JSON)."""
+        return {"kind": self.kind, "answer": list(self.answer)}
+
+    def mapped(self, columns: Sequence[int], codes: Codes) -> Self:
+        """Return the reason on another numbering of columns and of the codes of categories.
+
+        Parameters
+        ----------
+        columns : sequence of int
+            The new number of each column.
+        codes : mapping of int to ndarray
+            For columns of categories: what each code is now.
+        """
+        return self
+
+    def decoded(self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]) -> Self:
+        """Return the reason on the table that a design of 0/1 columns was made of.
+
+        Parameters
+        ----------
+        columns : sequence of int
+            The column of the table that each design column is made of.
+        levels : sequence of float
+            The category it stands for; NaN: the number itself.
+        x : sequence of float
+            The case in the table.
+        """
+        return self.mapped(columns, {})
+
+    def says(self, answer: tuple[float, ...]) -> Self:
+        """Return the same reason for another answer."""
+        return replace(self, answer=answer)
+
+
+@dataclass(frozen=True)
+class Always(Reason):
+    """A voter that says the same to every case: a prior, a base score, a tree of one leaf."""
+
+    name: str = ""
+    kind = "constant"
+
+    def clauses(self, names: Names) -> list[str]:
+        """Return what the voter is."""
+        return [self.name]
+
+    def data(self, names: Names) -> dict[str, Any]:
+        """Return the reason as plain values."""
+        return {**super().data(names), "name": self.name}
+
+
+def outer_code(known: NDArray[np.float64], code: float) -> float:
+    """Return what a code of a category is in another numbering; NaN where it has none."""
+    return math.nan if math.isnan(code) or int(code) >= len(known) else float(known[int(code)])
+
+
+def plain_value(names: Names, column: int, value: float) -> Any:
+    """Return a value for JSON: None where missing, a category in words, a number whole."""
+    if math.isnan(value):
+        return None
+    return names.level(column, int(value)) if column in names.levels else value

@@ -1,0 +1,208 @@
+"""The branch taken through a tree, a stump or a rule."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
+
+from psephos.vote.names import Names, compared, number, percent
+from psephos.vote.reasons.base import NAMED, Codes, Reason, outer_code, plain_value
+
+__all__ = ["Path", "Spread", "Test"]
+
+_LISTED = 6  # categories of a set that are named
+_OPPOSITE = {"<=": ">", ">": "<=", "<": ">=", ">=": "<", "in": "not in", "not in": "in"}
+
+
+class Test(NamedTuple):
+    """A condition on one column that the case meets.
+
+    Parameters
+    ----------
+    column : int
+    relation : {'<=', '<', '>', '>=', 'in', 'not in', 'within', 'missing', 'present'}
+    bound : float, tuple or None
+        The threshold; the codes of a set; (lower, upper) of 'within', between which a soft
+        threshold divides a case; None of 'missing' and 'present'.
+    value : float
+        The case's, NaN where missing. Trees that compare in single precision have it so rounded.
+    instead_of : int, default=-1
+        The column of missing value that this test, of a surrogate, stands in for.
+    """
+
+    __test__ = False  # nothing for pytest to collect
+    column: int
+    relation: str
+    bound: Any
+    value: float
+    instead_of: int = -1
+
+    def holds(self) -> bool:
+        """Return whether the value meets the condition: true of every test of a reason."""
+        value, bound = self.value, self.bound
+        if self.relation in ("missing", "present"):
+            return math.isnan(value) == (self.relation == "missing")
+        if self.relation in ("in", "not in"):
+            return not math.isnan(value) and (int(value) in bound) == (self.relation == "in")
+        if self.relation == "within":
+            return bound[0] < value <= bound[1]
+        way = {"<=": value <= bound, "<": value < bound, ">": value > bound, ">=": value >= bound}
+        return way[self.relation]
+
+    def words(self, names: Names) -> str:
+        """Return the condition with the case's value: ``g1 = 1.877 > 0.779``."""
+        name, gap = names.columns[self.column], ""
+        if self.instead_of >= 0:
+            gap = f" (instead of {names.columns[self.instead_of]}, missing)"
+        if self.relation == "missing":
+            return f"{name} missing{gap}"
+        if self.relation == "present":
+            return f"{name} = {names.value(self.column, self.value)}, not missing{gap}"
+        if self.relation in ("in", "not in"):
+            said = names.value(self.column, self.value)
+            return f"{name} = {said} {self.relation} {self._set(names)}{gap}"
+        if self.relation == "within":
+            low, high = (number(b, abs(self.value)) for b in self.bound)
+            return f"{name} = {number(self.value)} between {low} and {high}{gap}"
+        if math.isinf(self.bound):
+            return f"{name} = {number(self.value)}{gap}"
+        value, bound = compared(self.value, self.relation, self.bound)
+        return f"{name} = {value} {self.relation} {bound}{gap}"
+
+    def _set(self, names: Names) -> str:
+        listed = [names.level(self.column, code) for code in self.bound[:_LISTED]]
+        more = len(self.bound) - len(listed)
+        return "{" + ", ".join(listed) + (f" and {more} more" if more else "") + "}"
+
+    def data(self, names: Names) -> dict[str, Any]:
+        """Return the condition as plain values, categories in words."""
+        bound, value = self.bound, self.value
+        if self.relation in ("in", "not in"):
+            bound = [names.level(self.column, code) for code in bound]
+        told: dict[str, Any] = {
+            "column": names.columns[self.column],
+            "relation": self.relation,
+            "bound": [*self.bound] if self.relation == "within" else bound,
+            "value": plain_value(names, self.column, value),
+        }
+        if self.instead_of >= 0:
+            told["instead_of"] = names.columns[self.instead_of]
+        return told
+
+    def decoded(
+        self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]
+    ) -> "Test":
+        """Return the test on the table that a design of 0/1 columns was made of."""
+        level, column = levels[self.column], int(columns[self.column])
+        if math.isnan(level) or math.isnan(self.value):
+            return self._replace(column=column)
+        relation = "in" if self.value == 1.0 else "not in"
+        return Test(column, relation, (int(level),), x[column])
+
+    def opposite(self) -> "Test":
+        """Return the condition that holds where this does not."""
+        return self._replace(relation=_OPPOSITE[self.relation])
+
+    def mapped(self, columns: Sequence[int], codes: Codes) -> "Test":
+        """Return the test on another numbering of columns and codes."""
+        said = self._replace(column=int(columns[self.column]))
+        if self.instead_of >= 0:
+            said = said._replace(instead_of=int(columns[self.instead_of]))
+        known = codes.get(self.column)
+        if known is None:
+            return said
+        if self.relation in ("in", "not in"):
+            said = said._replace(bound=tuple(int(known[c]) for c in self.bound if c < len(known)))
+        return said._replace(value=outer_code(known, self.value))
+
+
+@dataclass(frozen=True)
+class Path(Reason):
+    """The branch taken: the tests that the case meets on its way, in order.
+
+    A rule that does not hold has the one test that fails, turned round, and says nothing.
+    """
+
+    tests: tuple[Test, ...] = ()
+    kind = "path"
+
+    def cells(self) -> list[tuple[int, float]]:
+        """Return the columns tested and the case's values, in the order of the sentence."""
+        return list({test.column: test.value for test in self.tests}.items())
+
+    def clauses(self, names: Names) -> list[str]:
+        """Return one clause a column: of several thresholds the nearest."""
+        return [words for _, words in _merged(self.tests, names)]
+
+    def data(self, names: Names) -> dict[str, Any]:
+        """Return the reason as plain values."""
+        return {**super().data(names), "tests": [test.data(names) for test in self.tests]}
+
+    def mapped(self, columns: Sequence[int], codes: Codes) -> Self:
+        """Return the reason on another numbering of columns and codes."""
+        return replace(self, tests=tuple(test.mapped(columns, codes) for test in self.tests))
+
+    def decoded(self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]) -> Self:
+        """Return the reason on the table that a design was made of."""
+        return replace(self, tests=tuple(t.decoded(columns, levels, x) for t in self.tests))
+
+
+@dataclass(frozen=True)
+class Spread(Reason):
+    """A case that is divided among several branches: a missing value, or a soft threshold.
+
+    The answer is the mean of the paths' answers, weighed by their shares.
+    """
+
+    shares: tuple[float, ...] = ()
+    paths: tuple[Path, ...] = ()
+    kind = "paths"
+
+    def cells(self) -> list[tuple[int, float]]:
+        """Return the columns tested and the case's values, in the order of the sentence."""
+        return list(
+            {column: value for path in self.paths for column, value in path.cells()}.items()
+        )
+
+    def clauses(self, names: Names) -> list[str]:
+        """Return the largest parts."""
+        order = sorted(range(len(self.paths)), key=lambda i: -self.shares[i])
+        told = [f"{percent(self.shares[i])}: {self.paths[i].words(names)}" for i in order[:NAMED]]
+        more = len(order) - len(told)
+        return ["; ".join(told) + (f"; and {more} smaller parts" if more else "")]
+
+    def data(self, names: Names) -> dict[str, Any]:
+        """Return the reason as plain values."""
+        parts = zip(self.shares, self.paths, strict=True)
+        told = [{"share": share, **path.data(names)} for share, path in parts]
+        return {**super().data(names), "paths": told}
+
+    def mapped(self, columns: Sequence[int], codes: Codes) -> Self:
+        """Return the reason on another numbering of columns and codes."""
+        return replace(self, paths=tuple(path.mapped(columns, codes) for path in self.paths))
+
+    def decoded(self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]) -> Self:
+        """Return the reason on the table that a design was made of."""
+        return replace(self, paths=tuple(p.decoded(columns, levels, x) for p in self.paths))
+
+
+def _merged(tests: Sequence[Test], names: Names) -> list[tuple[int, str]]:
+    """Return (column, words) of tests, those on one column as one: ``0.5 < dose = 1.2 <= 2``."""
+    found: list[tuple[int, str]] = []
+    for column in dict.fromkeys(test.column for test in tests):
+        own = [test for test in tests if test.column == column]
+        upper = [t for t in own if t.relation in ("<=", "<")]
+        lower = [t for t in own if t.relation in (">", ">=")]
+        rest = [t for t in own if t not in upper and t not in lower]
+        sets = [t for t in rest if t.relation in ("in", "not in")]
+        kept = [min(upper, key=lambda t: t.bound)] if upper else []
+        kept = ([max(lower, key=lambda t: t.bound)] if lower else []) + kept
+        kept += sets[-1:] + [t for t in dict.fromkeys(rest) if t not in sets]
+        said = [test.words(names) for test in kept]
+        prefix = f"{names.columns[column]} = "
+        told = said[0]
+        for more in said[1:]:  # the value is said once
+            tail = more.removeprefix(prefix)
+            told += f" and {tail.partition(' ')[2]}" if tail != more else f" and {more}"
+        found.append((column, told))
+    return found

@@ -1,0 +1,141 @@
+"""Reasons that name what was read and no more."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.vote.names import Names, plural
+from psephos.vote.reasons.base import NAMED, Codes, Reason, outer_code, plain_value
+
+__all__ = ["FittedEstimator", "Inner", "Silent", "read_by", "silence"]
+
+
+@dataclass(frozen=True)
+class _Read(Reason):
+    """A reason that names what was read and no more."""
+
+    columns: tuple[int, ...] = ()
+    values: tuple[float, ...] = ()
+
+    def cells(self) -> list[tuple[int, float]]:
+        """Return the columns read and the case's values."""
+        return list(zip(self.columns, self.values, strict=True))
+
+    def _values(self, names: Names) -> str:
+        read = [f"{names.columns[j]} = {names.value(j, v)}" for j, v in self.cells()[:NAMED]]
+        more = len(self.columns) - len(read)
+        return ", ".join(read) + (f" and {more} more" if more else "")
+
+    def clauses(self, names: Names) -> list[str]:
+        """Return the sentence."""
+        return [self.words(names)]
+
+    def data(self, names: Names) -> dict[str, Any]:
+        """Return the reason as plain values."""
+        read = [
+            {"column": names.columns[j], "value": plain_value(names, j, v)} for j, v in self.cells()
+        ]
+        return {**super().data(names), "columns": read}
+
+    def mapped(self, columns: Sequence[int], codes: Codes) -> Self:
+        """Return the reason on another numbering of columns and codes."""
+        values = [
+            v if codes.get(j) is None else outer_code(codes[j], v)
+            for j, v in zip(self.columns, self.values, strict=True)
+        ]
+        return replace(
+            self, columns=tuple(int(columns[j]) for j in self.columns), values=tuple(values)
+        )
+
+    def decoded(self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]) -> Self:
+        """Return the reason on the table that a design was made of."""
+        read = tuple(dict.fromkeys(int(columns[j]) for j in self.columns))
+        return replace(self, columns=read, values=tuple(x[j] for j in read))
+
+
+@dataclass(frozen=True)
+class Inner(_Read):
+    """The answer of a vote within the vote: `Ballots.open` shows who voted there.
+
+    Parameters
+    ----------
+    n_voters : int
+    of : str
+        What the voters are: 'voter', 'tree'.
+    """
+
+    n_voters: int = 0
+    of: str = "voter"
+    kind = "vote"
+
+    def words(self, names: Names) -> str:
+        """Return how many voted, and what they read."""
+        return f"{plural(self.n_voters, self.of)} on {self._values(names) or 'no column'}"
+
+    def data(self, names: Names) -> dict[str, Any]:
+        """Return the reason as plain values."""
+        return {**super().data(names), "n_voters": self.n_voters, "of": self.of}
+
+
+@dataclass(frozen=True)
+class FittedEstimator(_Read):
+    """The answer of a fitted estimator of another library: its name and what it reads."""
+
+    name: str = ""
+    kind = "estimator"
+
+    def words(self, names: Names) -> str:
+        """Return the estimator's name and what it read."""
+        return f"{self.name} on {self._values(names) or 'no column'}"
+
+    def data(self, names: Names) -> dict[str, Any]:
+        """Return the reason as plain values."""
+        return {**super().data(names), "name": self.name}
+
+
+@dataclass(frozen=True)
+class Silent(_Read):
+    """A voter that says nothing because values it needs are missing: those columns."""
+
+    kind = "silent"
+
+    def words(self, names: Names) -> str:
+        """Return what is missing."""
+        named = [names.columns[j] for j in self.columns[:NAMED]]
+        more = len(self.columns) - len(named)
+        return f"{', '.join(named)}{f' and {more} more' if more else ''} missing"
+
+
+def read_by(
+    X: NDArray[np.float64],
+    read: Sequence[NDArray[np.intp]],
+    names: Sequence[str],
+    votes: NDArray[np.float64],
+) -> list[list[Reason]]:
+    """Return, for each row, the reason of each fitted estimator: its name and what it read.
+
+    One that reads a missing value and says 0 is silent.
+    """
+    told: list[list[Reason]] = []
+    for x, row in zip(X, votes, strict=True):
+        reasons: list[Reason] = []
+        for columns, name, said in zip(read, names, row, strict=True):
+            silent = None if said.any() else silence(x, columns, said)
+            cells = tuple(columns.tolist()), tuple(x[columns].tolist())
+            reasons.append(silent or FittedEstimator(tuple(said.tolist()), *cells, name))
+        told.append(reasons)
+    return told
+
+
+def silence(
+    x: NDArray[np.float64], columns: NDArray[np.intp], answer: NDArray[np.float64]
+) -> Silent | None:
+    """Return the silence of a voter that abstains where it lacks a value; None if none lacks."""
+    gaps = columns[np.isnan(x[columns])]
+    if not len(gaps):
+        return None
+    return Silent(tuple(answer.tolist()), tuple(gaps.tolist()), (math.nan,) * len(gaps))

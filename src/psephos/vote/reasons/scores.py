@@ -1,0 +1,202 @@
+"""Scores of linear, Gaussian and kernel models, and what the columns add to them."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.vote.names import Names, number
+from psephos.vote.reasons.base import NAMED, Codes, Reason, outer_code, plain_value
+from psephos.vote.reasons.read import silence
+
+__all__ = ["Score", "Term", "scored"]
+
+
+class Term(NamedTuple):
+    """What one column adds to the scores of a voter.
+
+    Parameters
+    ----------
+    column : int
+    value : float
+        The case's.
+    added : tuple of float
+        To each of the R scores.
+    coef : tuple of float, default=()
+        The coefficients, of a linear model: added = coef × value.
+    level : int, default=-1
+        The category whose presence, 1 or 0, is the number that enters; -1: the value itself.
+    """
+
+    column: int
+    value: float
+    added: tuple[float, ...]
+    coef: tuple[float, ...] = ()
+    level: int = -1
+
+    @property
+    def entered(self) -> float:
+        """Return the number that enters: the value, or whether it is the level."""
+        return self.value if self.level < 0 else float(self.value == self.level)
+
+
+@dataclass(frozen=True)
+class Score(Reason):
+    """Scores, what the columns add to them, and how they become the answer.
+
+    Parameters
+    ----------
+    model : str
+        What gives the scores, in words.
+    terms : tuple of Term
+        Every column read, the one that moves the answer most first. Their `added` is empty where
+        a model's columns do not add up (a kernel, a covariance).
+    constant : tuple of float
+        What is added to the terms: scores = constant + sum of added; empty as above.
+    scores : tuple of float
+        One decides between two classes by its sign, or is a number; else one a class.
+    readout : {'answer', 'probability', 'value'}
+        The class of the greatest score; the mean of the codes by probability; the score itself.
+    slope : float, default=1.0
+        Log-odds a unit of the score.
+    """
+
+    model: str = ""
+    terms: tuple[Term, ...] = ()
+    constant: tuple[float, ...] = ()
+    scores: tuple[float, ...] = ()
+    readout: str = "answer"
+    slope: float = 1.0
+    kind = "score"
+
+    def cells(self) -> list[tuple[int, float]]:
+        """Return the columns and the case's values, in the order of the sentence."""
+        return list({term.column: term.value for term in self.terms}.items())
+
+    def words(self, names: Names) -> str:
+        """Return the terms and their sum, or the columns and the scores."""
+        if not self.terms:
+            return f"{self.model} that reads no column{self._sums(names)}"
+        if len(self.scores) == 1 and self.constant:
+            return self._line(names)
+        read = [f"{self._named(t, names)} = {self._value(t, names)}" for t in self.terms[:NAMED]]
+        more = len(self.terms) - len(read)
+        rest = f" and {more} more" if more else ""
+        return f"{', '.join(read)}{rest}: {self.model}{self._sums(names)}"
+
+    def clauses(self, names: Names) -> list[str]:
+        """Return the sentence."""
+        return [self.words(names)]
+
+    def _line(self, names: Names) -> str:
+        """Return ``0.5 × 42 (age) - 1.2 × 3 (dose) + 0.3 = 17.7 > 0``."""
+        scale = max([abs(t.added[0]) for t in self.terms] + [abs(self.constant[0])])
+        parts: list[str] = []
+        for term in self.terms[:NAMED]:
+            sign = "- " if term.coef[0] < 0 else "+ " if parts else ""
+            name = self._named(term, names)
+            if term.level >= 0:
+                name = f"{name} = {self._value(term, names)}"
+            parts.append(f"{sign}{number(abs(term.coef[0]))} × {number(term.entered)} ({name})")
+        more = self.terms[NAMED:]
+        if more:
+            rest = math.fsum(term.added[0] for term in more)
+            parts.append(
+                f"{'-' if rest < 0 else '+'} {number(abs(rest), scale)} ({len(more)} more)"
+            )
+        if number(self.constant[0], scale) != "0":
+            sign = "-" if self.constant[0] < 0 else "+"
+            parts.append(f"{sign} {number(abs(self.constant[0]), scale)}")
+        total = self.scores[0]
+        said = number(total, scale)
+        above = "" if self.readout == "value" else " > 0" if total > 0 else " <= 0"
+        unit = "log-odds " if self.readout == "probability" and self.slope == 1 else ""
+        return f"{unit}{' '.join(parts)} = {said}{above}"
+
+    def _sums(self, names: Names) -> str:
+        """Return the scores in words."""
+        scale = max(map(abs, self.scores), default=0.0)
+        if self.readout == "probability" or not self.terms:  # log-odds: their unit is 1
+            scale = max(scale, 1.0)
+        if len(self.scores) == 1:
+            return f" (score {number(self.scores[0], scale)})"
+        order = sorted(range(len(self.scores)), key=lambda k: -self.scores[k])[:3]
+        label = names.classes if len(names.classes) == len(self.scores) else None
+        told = [
+            f"{label[k] if label else f'class {k + 1}'} {number(self.scores[k], scale)}"
+            for k in order
+        ]
+        return f" (score of {', '.join(told)})"
+
+    def _named(self, term: Term, names: Names) -> str:
+        return names.columns[term.column]
+
+    def _value(self, term: Term, names: Names) -> str:
+        said = names.value(term.column, term.value)
+        if term.level < 0:
+            return said
+        wanted = names.level(term.column, term.level)
+        return said if said == wanted else f"{said}, not {wanted}"
+
+    def data(self, names: Names) -> dict[str, Any]:
+        """Return the reason as plain values."""
+        terms = [
+            {
+                "column": names.columns[t.column],
+                "value": plain_value(names, t.column, t.value),
+                "added": list(t.added),
+                **({"coef": list(t.coef)} if t.coef else {}),
+                **({"level": names.level(t.column, t.level)} if t.level >= 0 else {}),
+            }
+            for t in self.terms
+        ]
+        return {
+            **super().data(names),
+            "model": self.model,
+            "terms": terms,
+            "constant": list(self.constant),
+            "scores": list(self.scores),
+            "readout": self.readout,
+            "slope": self.slope,
+        }
+
+    def mapped(self, columns: Sequence[int], codes: Codes) -> Self:
+        """Return the reason on another numbering of columns and codes."""
+        return replace(self, terms=tuple(_mapped_term(t, columns, codes) for t in self.terms))
+
+    def decoded(self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]) -> Self:
+        """Return the reason on the table that a design was made of."""
+        terms: list[Term] = []
+        for term in self.terms:
+            column, level = int(columns[term.column]), levels[term.column]
+            coded = -1 if math.isnan(level) else int(level)
+            terms.append(term._replace(column=column, value=x[column], level=coded))
+        return replace(self, terms=tuple(terms))
+
+
+def scored(
+    model: str,
+    x: NDArray[np.float64],
+    columns: NDArray[np.intp],
+    scores: NDArray[np.float64],
+    answer: NDArray[np.float64],
+    readout: str,
+    abstains: bool,
+) -> Reason:
+    """Return the reason of a model whose columns do not add up, or its silence."""
+    silent = silence(x, columns, answer) if abstains else None
+    terms = tuple(Term(int(j), float(x[j]), ()) for j in columns.tolist())
+    told = tuple(answer.tolist())
+    return silent or Score(told, model, terms, (), tuple(scores.tolist()), readout)
+
+
+def _mapped_term(term: Term, columns: Sequence[int], codes: Codes) -> Term:
+    known = codes.get(term.column)
+    said = term._replace(column=int(columns[term.column]))
+    if known is None:
+        return said
+    level = int(known[term.level]) if 0 <= term.level < len(known) else term.level
+    return said._replace(value=outer_code(known, term.value), level=level)

@@ -1,0 +1,293 @@
+"""What a ballot says is true of the case."""
+
+import json
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.base import is_regressor
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+from psephos import (
+    AdaBoostClassifier,
+    C45Classifier,
+    C45RulesClassifier,
+    CARTClassifier,
+    CARTRegressor,
+    GradientBoostingClassifier,
+    ProsetClassifier,
+    SamBAClassifier,
+    SparseWrapperClassifier,
+)
+from psephos.testing import small_settings
+from psephos.testing.ballots import assert_ballots_are_true
+from psephos.vote import Constant, ConstantVoters, Readout, StumpVoters, Target, Vote, join
+from psephos.vote.ballots import Ballots, Names, answer_words
+from psephos.vote.names import compared, number, percent
+from psephos.vote.reasons import Path, Spread
+
+CATEGORICAL = {
+    name: estimator
+    for name, estimator in small_settings().items()
+    if "categorical_features" in estimator.get_params(deep=False)
+    and getattr(estimator, "estimator", None) is None
+}
+
+
+def table_with_words(n=80, seed=0, missing=0.15):
+    """Return a table of numbers and codes with gaps, two classes, and numbers to predict."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 5))
+    X[:, 1] = rng.integers(0, 4, n)
+    X[:, 3] = rng.integers(0, 3, n)
+    value = X[:, 0] + (X[:, 1] > 1) - (X[:, 3] == 2) + 0.3 * rng.standard_normal(n)
+    X[rng.random(X.shape) < missing] = np.nan
+    return X, value
+
+
+@pytest.mark.parametrize("name", sorted(CATEGORICAL))
+def test_reasons_with_categories_and_gaps_hold(name):
+    estimator = CATEGORICAL[name]
+    X, value = table_with_words()
+    y = value if is_regressor(estimator) else np.where(value > 0, "ill", "well")
+    model = estimator.set_params(categorical_features=[1, 3]).fit(X, y)
+    new, _ = table_with_words(24, seed=1)
+    ballots = model.explain(new)
+    assert_ballots_are_true(ballots, np.asarray(model._table(new).values))
+
+
+# ---------------------------------------------------------------------- sentences
+def stump_ballot(value, **more):
+    """Return the ballot of the stump "if g1 <= 0.779 then well, otherwise ill"."""
+    one = {"missing_left": np.array([False]), **more}
+    voters = StumpVoters(
+        1, np.array([0]), np.array([0]), np.array([0.779]), one["missing_left"],
+        np.array([0, 0]), np.empty(0, np.bool_), np.array([[-1.0]]), np.array([[1.0]]),
+    )  # fmt: skip
+    target = Target(np.array(["well", "ill"]))
+    vote = Vote(voters, Constant(1, np.array([1.0])), Readout("normalised", "share"), target)
+    return Ballots(vote, Names(["g1"]), np.array([[value]]), ["P0"])
+
+
+def test_a_stump_says_the_branch_taken_with_the_value():
+    assert stump_ballot(1.8774).columns()["reason"] == ["g1 = 1.877 > 0.779 → ill"]
+    assert stump_ballot(0.2).columns()["reason"] == ["g1 = 0.2 <= 0.779 → well"]
+    assert stump_ballot(np.nan).columns()["reason"] == ["g1 missing → ill"]
+
+
+def test_details_are_data_in_full():
+    told = json.loads(stump_ballot(1.8774).columns()["details"][0])
+    test = {"column": "g1", "relation": ">", "bound": 0.779, "value": 1.8774}
+    assert told == {"kind": "path", "answer": [1.0], "tests": [test]}
+
+
+def test_rounding_never_turns_a_comparison_round():
+    for value, bound in ((0.77900001, 0.779), (1.0 + 1e-15, 1.0), (3.0, 2.9999999)):
+        said = compared(value, ">", bound)
+        assert float(said[0]) > float(said[1]), said
+    assert compared(0.1, "<=", 0.1) == ("0.1", "0.1")
+
+
+@pytest.mark.parametrize(
+    ("value", "scale", "words"),
+    [
+        (6.93889e-18, 1.0, "0"), (-2.753e-16, 4.6, "0"), (1e-60, 0.0, "1e-60"), (3.0, 0.0, "3"),
+        (12345.678, 0.0, "12346"), (0.00012346, 0.0, "0.0001235"), (np.nan, 0.0, "missing"),
+        (1e300, 0.0, "1e+300"),
+    ],
+)  # fmt: skip
+def test_numbers_are_rounded_for_reading(value, scale, words):
+    assert number(value, scale) == words
+
+
+def test_a_share_is_never_rounded_to_certainty():
+    assert percent(0.9999) == "> 99.9 %"
+    assert percent(1e-5) == "< 0.1 %"
+    assert (percent(1.0), percent(0.0)) == ("100.0 %", "0.0 %")
+
+
+def test_a_path_is_the_way_of_the_case_with_one_clause_a_column():
+    X = np.column_stack([np.arange(40.0), np.tile([0.0, 1.0], 20)])
+    y = np.where((X[:, 0] > 10) & (X[:, 0] <= 30), "in", "out")
+    tree = CARTClassifier(cp=0, min_samples_split=2, n_folds=0).fit(X, y)
+    told = tree.explain(X[[15]]).columns()
+    assert told["reason"] == ["column 0 = 15 >= 10.5 and < 30.5 → in"]
+    assert told["columns"] == [("column 0",)]
+
+
+def test_a_surrogate_says_whose_place_it_takes():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 2))
+    X[:, 1] = X[:, 0] + 0.01 * rng.standard_normal(60)
+    model = CARTClassifier(min_samples_split=4, n_folds=0).fit(X, X[:, 0] > 0)
+    case = np.array([[np.nan, 1.0]])
+    (told,) = model.explain(case).columns()["reason"]
+    assert told.startswith("column 1 = 1 >")
+    assert "(instead of column 0, missing) → True" in told
+
+
+def test_a_missing_value_that_is_spread_says_its_parts():
+    X, y = np.arange(40.0)[:, None], np.arange(40) > 25
+    model = C45Classifier().fit(X, y)
+    ballots = model.explain(np.array([[np.nan]]))
+    (reason,) = ballots.reasons[0]
+    assert isinstance(reason, Spread)
+    assert_allclose(sum(reason.shares), 1.0)
+    assert ballots.words(0, 0).startswith("65.0 %: column 0 missing; 35.0 %: column 0 missing → ")
+
+
+def test_a_rule_that_does_not_hold_says_nothing_and_why():
+    X = np.arange(60.0)[:, None]
+    model = C45RulesClassifier(random_state=0).fit(X, X[:, 0] > 30)
+    told = model.explain(X[[50]]).columns()
+    silent = [r for r, v in zip(told["reason"], told["vote"], strict=True) if v == ""]
+    assert silent
+    assert all(" → nothing" in sentence and "column 0 = 50 " in sentence for sentence in silent)
+
+
+def test_a_linear_voter_says_its_terms_and_the_class():
+    X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]] * 5)
+    model = AdaBoostClassifier(LogisticRegression(), n_estimators=1).fit(X, X[:, 0] > 1)
+    (reason,) = model.explain(X[[3]]).reasons[0]
+    coef = reason.terms[0].coef[0]
+    (said,) = model.explain(X[[3]]).columns()["reason"]
+    assert said.startswith(f"{number(coef)} × 3 (column 0) ")
+    assert " > 0 → True" in said
+
+
+def test_a_naive_bayes_voter_says_the_scores_of_the_classes():
+    X = np.random.default_rng(0).standard_normal((60, 2))
+    model = AdaBoostClassifier(GaussianNB(), n_estimators=1).fit(X, X[:, 0] > 0)
+    (said,) = model.explain(X[:1]).columns()["reason"]
+    assert "Gaussian naive Bayes (score of" in said
+
+
+def test_a_prototype_says_the_case_it_is_like_and_how_near():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 3))
+    model = ProsetClassifier(random_state=0).fit(X, X[:, 0] > 0)
+    told = model.explain(X[:3])
+    words = [told.words(0, t) for t in range(model.vote_.n_voters)]
+    assert any(w.startswith("like row ") and "(similarity " in w and "(there " in w for w in words)
+
+
+def test_a_zero_that_was_scaled_comes_back_as_zero():
+    rng = np.random.default_rng(0)
+    X = rng.normal(7.3, 0.37, (60, 2))
+    X[::3, 0] = 0.0
+    model = ProsetClassifier(random_state=0).fit(X, X[:, 0] > 1)
+    cases = model.vote_.voters.cases
+    assert not ((np.abs(cases) > 0) & (np.abs(cases) < 1e-9)).any()
+
+
+def test_a_vote_within_a_vote_opens():
+    X = np.random.default_rng(0).standard_normal((80, 3))
+    inner = SamBAClassifier(n_estimators=3)
+    model = AdaBoostClassifier(inner, n_estimators=2).fit(X, X[:, 0] + X[:, 1] > 0)
+    ballots = model.explain(X[:2])
+    assert ballots.words(0, 0).startswith("3 voters on column ")
+    opened = ballots.open(0, 0)
+    assert opened.vote.n_voters == 3
+    assert opened.columns()["reason"][0].startswith("column ")
+    assert AdaBoostClassifier(n_estimators=1).fit(X, X[:, 0] > 0).explain(X).open(0, 0) is None
+
+
+def test_a_foreign_estimator_names_what_it_read():
+    X = np.random.default_rng(0).standard_normal((40, 2))
+    swag = SparseWrapperClassifier(
+        KNeighborsClassifier(3), p_max=1, alpha=0.5, n_folds=3, absent="vote", random_state=0
+    ).fit(X, X[:, 0] > 0)
+    words = swag.explain(np.array([[0.5, np.nan]])).columns()["reason"]
+    assert any(w.startswith("KNeighborsClassifier on column 0 = 0.5") for w in words)
+    if any("column 1" in w for w in words):
+        assert any(w == "column 1 missing → nothing" for w in words)
+
+
+# ---------------------------------------------------------------------- what is shown
+def boosted():
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    return AdaBoostClassifier(n_estimators=6).fit(X, X[:, 0] > 0), X
+
+
+def test_equal_voters_are_one_line():
+    stump = stump_ballot(1.0).vote
+    twice = stump.take(np.array([0, 0, 0]))
+    ballots = Ballots(twice, Names(["g1"]), np.array([[1.8774]]), ["P0"])
+    (line,) = ballots.lines(0)
+    assert line.voters == [1, 2, 3]
+    assert_allclose([line.weight, line.contribution[0]], 1.0)
+    assert "1, 2, 3 (× 3)" in str(ballots)
+    assert twice.alike() == [[0, 1, 2]]
+    assert len(ballots.columns()["voter"]) == 3
+
+
+def test_equal_voters_are_described_once():
+    X = np.array([[0.0], [1.0]] * 20)
+    model = AdaBoostClassifier(n_estimators=3).fit(X, X[:, 0] > 0)
+    model.vote_ = model.vote_.take(np.zeros(3, np.intp))
+    head, *voters = model.describe()
+    assert "3 voters" in head
+    assert len(voters) == 1
+    assert voters[0].startswith("Voters 1, 2, 3 (100.0 %, × 3): if column 0 <= ")
+
+
+def test_one_voter_is_not_voters():
+    X = np.array([[0.0, 1.0], [1.0, 0.5]] * 20)
+    model = AdaBoostClassifier(n_estimators=1).fit(X, X[:, 0] > 0)
+    assert ": 1 voter (constant weights) reads 1 of 2 columns: column 0." in model.describe()[0]
+
+
+def test_a_model_without_a_column_is_said_to_be_that():
+    X = np.zeros((40, 3))
+    model = CARTRegressor().fit(X, np.arange(40.0))
+    assert "reads no column of 3: every case gets the same answer." in model.describe()[0]
+
+
+def test_a_tree_prints_its_cuts():
+    model, _ = boosted()
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    tree = CARTClassifier(n_folds=0).fit(X, np.where(X[:, 2] > 0.3, "ill", "well"))
+    said = str(tree)
+    assert "column 2 >= " in said
+    assert ": ill (weight " in said
+    assert str(model).startswith("AdaBoostClassifier: 1 voter ")
+    assert str(CARTClassifier(cp=0.1)) == "CARTClassifier(cp=0.1)"
+
+
+def test_views_for_notebooks_are_escaped():
+    X = np.random.default_rng(0).standard_normal((60, 2))
+    model = AdaBoostClassifier(n_estimators=3).fit(X, np.where(X[:, 0] > 0, "<b>ill", "well"))
+    ballots = model.explain(X[:7])
+    page = ballots._repr_html_()
+    assert page.count("<table") == 5
+    assert "&lt;b&gt;ill" in page
+    assert "<b>ill" not in page.replace("<b>row", "")
+    assert "and 2 cases more" in page
+    assert "&lt;b&gt;ill" in model._repr_mimebundle_()["text/html"]
+    assert model._repr_mimebundle_()["text/plain"] == str(model)
+    assert CARTClassifier().fit(X, X[:, 0] > 0).tree_._repr_html_().startswith("<pre>column 0 &lt;")
+    assert repr(model.vote_).startswith("Vote(1 of stump voters, constant weights")
+
+
+def test_what_is_zero_speaks_for_nobody():
+    target = Target(np.array(["a", "b"]))
+    parts = join([(np.array([0]), ConstantVoters(1, np.zeros((1, 1)), "the base score"))])
+    vote = Vote(parts, Constant(1, np.ones(1)), Readout("sum", "logistic"), target)
+    assert answer_words(vote, np.zeros(1)) == "nothing"
+    assert answer_words(vote, np.array([-2.753e-16]), scale=1.0) == "nothing"
+    assert answer_words(vote, np.array([-0.31])) == "+0.31 for a"
+    ballots = Ballots(vote, Names(["x"]), np.zeros((1, 1)), [0])
+    assert ballots.columns()["vote"] == [""]
+
+
+def test_shares_are_said_for_the_class():
+    X, _ = boosted()[1], None
+    y = np.arange(60) % 3
+    model = GradientBoostingClassifier(n_estimators=2, random_state=0).fit(X, y)
+    words = model.explain(X[:1]).columns()["reason"]
+    assert all(" for 0" in w or " for 1" in w or " for 2" in w or "nothing" in w for w in words)
+    assert all(
+        isinstance(one, Path) or one.kind == "constant" for one in model.explain(X[:1]).reasons[0]
+    )
