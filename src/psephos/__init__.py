@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
-    from psephos._errors import PsephosError
+    from psephos._errors import PsephosError, UnknownLevelWarning
     from psephos.models import (
         AdaBoostClassifier,
         C45Classifier,
@@ -66,6 +66,7 @@ _PUBLIC = _RECIPES | {
     "Ballots": "psephos.vote",
     "ProsetSearchCV": "psephos.protocol",
     "PsephosError": "psephos._errors",
+    "UnknownLevelWarning": "psephos._errors",
     "Vote": "psephos.vote",
     "compare": "psephos.protocol",
     "load": "psephos.modelfile",
@@ -96,6 +97,7 @@ __all__ = [
     "SamBAClassifier",
     "SparseWrapperClassifier",
     "SparseWrapperRegressor",
+    "UnknownLevelWarning",
     "Vote",
     "__version__",
     "compare",

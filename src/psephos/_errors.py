@@ -1,6 +1,12 @@
 """The errors a user can meet: each is a sentence saying what, where, and what to do."""
 
-__all__ = ["MissingExtraError", "ModelFileError", "PsephosError", "PsephosTypeError"]
+__all__ = [
+    "MissingExtraError",
+    "ModelFileError",
+    "PsephosError",
+    "PsephosTypeError",
+    "UnknownLevelWarning",
+]
 
 
 class PsephosError(ValueError):
@@ -23,3 +29,7 @@ class MissingExtraError(PsephosError, ImportError):
             f"{purpose} needs the package {package!r}; install it with: "
             f"pip install 'psephos[{extra}]'"
         )
+
+
+class UnknownLevelWarning(UserWarning):
+    """Some values of a categorical column are none of the model's categories: read as missing."""

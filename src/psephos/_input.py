@@ -11,11 +11,20 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
+from psephos._columns import (
+    as_frame,
+    codes_of,
+    column_of,
+    declared_levels,
+    found_levels,
+    is_missing,
+)
 from psephos._errors import PsephosError
+from psephos._files.cells import Cells
 from psephos.vote.ballots import Names
 from psephos.vote.part import sparse
 
-__all__ = ["Context", "Schema", "Table", "is_missing", "read_schema", "read_table"]
+__all__ = ["Context", "Schema", "Table", "read_schema", "read_table"]
 
 _KEPT = (np.dtype(np.float64), np.dtype(np.float32))  # types of numbers that stay as they are
 CategoricalFeatures = Sequence[Any] | NDArray[Any] | str | None
@@ -36,12 +45,18 @@ class Schema:
     declared : frozenset of int
         Columns whose type says what their categories are: those may be without rows. Of the others
         the categories are what the table of training holds. Not known after a model was loaded.
+    cells : Cells
+        How the cells of the file of training were written, for those who ask with another file.
+    by_name : bool, default=False
+        Whether columns of a frame are found by name, in any order and among others.
     """
 
     n_features: int
     names: tuple[str, ...] | None = None
     levels: Mapping[int, tuple[Any, ...]] = field(default_factory=dict[int, tuple[Any, ...]])
     declared: frozenset[int] = field(default=frozenset(), compare=False)
+    cells: Cells = field(default_factory=Cells, compare=False)
+    by_name: bool = field(default=False, compare=False)
 
     def words(self) -> Names:
         """Return the words for ballots; unnamed columns are called 'column j'."""
@@ -49,11 +64,11 @@ class Schema:
         return Names(list(names), {j: [str(v) for v in vs] for j, vs in self.levels.items()})
 
     def select(self, columns: NDArray[np.intp]) -> "Schema":
-        """Return the schema of the table reduced to `columns`."""
+        """Return the schema of the table reduced to `columns`, found by name if they have names."""
         kept = [int(j) for j in columns]
         names = tuple(self.names[j] for j in kept) if self.names else None
         levels = {i: self.levels[j] for i, j in enumerate(kept) if j in self.levels}
-        return Schema(len(kept), names, levels)
+        return Schema(len(kept), names, levels, cells=self.cells, by_name=names is not None)
 
 
 @dataclass(frozen=True)
@@ -144,8 +159,8 @@ def read_schema(
     n_features = int(estimator.n_features_in_)
     schema = Schema(n_features, None if names is None else tuple(map(str, names)))
     marked = _marked_columns(X, schema, categorical_features)
-    declared = {j: words for j in marked if (words := _declared(X, j)) is not None}
-    levels = {j: declared[j] if j in declared else _levels(_column(X, j)) for j in marked}
+    declared = {j: words for j in marked if (words := declared_levels(X, j)) is not None}
+    levels = {j: declared[j] if j in declared else found_levels(column_of(X, j)) for j in marked}
     return Schema(n_features, schema.names, levels, frozenset(declared))
 
 
@@ -191,12 +206,6 @@ def _marked_columns(X: Any, schema: Schema, categorical: CategoricalFeatures) ->
     return sorted({where[str(name)] for name in given})
 
 
-def _as_frame(X: Any) -> Any:
-    """Return X as a narwhals frame, or None."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    return frame if isinstance(frame, nw.DataFrame) else None
-
-
 class _Interchange:
     """A frame's shape and names, in the protocol that older versions of scikit-learn read."""
 
@@ -217,7 +226,7 @@ class _Interchange:
 
 def _with_names(X: Any) -> Any:
     """Return X, or a stand-in if this scikit-learn cannot see the names of such a frame."""
-    frame = _as_frame(X)
+    frame = as_frame(X)
     if frame is None:
         return X
     scratch = BaseEstimator()
@@ -226,71 +235,11 @@ def _with_names(X: Any) -> Any:
 
 
 def _categorical_dtypes(X: Any) -> list[int]:
-    frame = _as_frame(X)
+    frame = as_frame(X)
     if frame is None:
         return []
     kinds = (nw.Categorical, nw.Enum)
     return [j for j, kind in enumerate(frame.schema.dtypes()) if kind in kinds]
-
-
-def _column(X: Any, j: int) -> NDArray[Any]:
-    """Return column j as objects or numbers, missing as None or NaN."""
-    frame = _as_frame(X)
-    if frame is not None:
-        return _objects(frame[:, j].to_list())
-    if sparse.issparse(X):
-        return sparse.csc_array(X)[:, [j]].toarray().ravel()
-    return np.asarray(X)[:, j]
-
-
-def _objects(values: Sequence[Any]) -> NDArray[Any]:
-    out = np.empty(len(values), dtype=object)
-    out[:] = values
-    return out
-
-
-def _declared(X: Any, j: int) -> tuple[Any, ...] | None:
-    """Return the categories that the type of a frame's column declares, in its order, or None."""
-    frame = _as_frame(X)
-    if frame is None:
-        return None
-    column = frame[:, j]
-    pool = frame.implementation.is_polars() and column.dtype == nw.Categorical
-    if pool or column.dtype not in (nw.Categorical, nw.Enum):
-        return None
-    try:
-        words = column.cat.get_categories().to_list()
-    except AttributeError:  # an Arrow dictionary in a pandas frame, perhaps in parts
-        whole: Any = column.to_arrow()
-        parts = getattr(whole, "chunks", [whole])
-        words = [word for part in parts for word in part.dictionary.to_pylist()]
-    return tuple(_plain(_objects(words)))
-
-
-def _levels(values: NDArray[Any]) -> tuple[Any, ...]:
-    """Return the sorted categories; numbers before words if a column mixes them."""
-    return tuple(sorted(_plain(values), key=lambda v: (isinstance(v, str), v)))
-
-
-def _plain(values: NDArray[Any]) -> dict[Any, None]:
-    """Return the distinct values that are not missing, as they come."""
-    kept = (v.item() if isinstance(v, np.generic) else v for v in values if not is_missing(v))
-    return dict.fromkeys(kept)
-
-
-def is_missing(value: Any) -> bool:
-    """Return whether a value is None, NaN, NaT or pandas' NA."""
-    if value is None:
-        return True
-    try:
-        return bool(value != value)  # NaN and NaT are not equal to themselves
-    except TypeError:  # pandas.NA has no truth value
-        return True
-
-
-def _codes(values: NDArray[Any], levels: tuple[Any, ...]) -> NDArray[np.float64]:
-    code = {level: float(i) for i, level in enumerate(levels)}
-    return np.array([np.nan if is_missing(v) else code.get(v, np.nan) for v in values])
 
 
 def read_table(
@@ -318,16 +267,18 @@ def read_table(
     if not reset and _is_plain(X, schema):
         _refuse_infinite(X, schema)
         return Table(X, schema, np.arange(len(X)))
-    if absent and schema.names is not None and _as_frame(X) is not None:
+    if absent and schema.names is not None and as_frame(X) is not None:
         return _incomplete(X, schema)
+    if not reset and schema.by_name:
+        X = _selected(X, schema)
     if not reset:
         _refuse_repeated_names(X)
-        if _as_frame(X) is None and not sparse.issparse(X) and np.asarray(X).ndim != 2:
+        if as_frame(X) is None and not sparse.issparse(X) and np.asarray(X).ndim != 2:
             _check_numeric(estimator, X)  # says what is wrong with a thing that is not a table
         validate_data(estimator, _with_names(X), skip_check_array=True, reset=False)
     rows = _row_names(X)
-    if schema.levels or _as_frame(X) is not None:
-        X = _encode(X, schema)
+    if schema.levels or as_frame(X) is not None:
+        X = _encode(X, schema, reset=reset)
     try:
         values = _check_numeric(estimator, X)
     except ValueError:
@@ -350,10 +301,30 @@ def _is_plain(X: Any, schema: Schema) -> bool:
     )
 
 
+def _selected(X: Any, schema: Schema) -> Any:
+    """Return the columns of the schema, by name and in its order, if X is a frame."""
+    frame = as_frame(X)
+    if frame is None or schema.names is None:
+        return X
+    given = [str(name) for name in frame.columns]
+    lacking = [name for name in schema.names if name not in given]
+    if lacking:
+        more = f" (and {len(lacking) - 1} more)" if len(lacking) > 1 else ""
+        raise PsephosError(
+            f"the table has no column {lacking[0]!r}{more}, which the model reads: add it, with "
+            "missing values where it was not measured."
+        )
+    for name in schema.names:
+        if given.count(name) > 1:
+            raise PsephosError(f"two columns are named {name!r}: rename or drop one of them.")
+    where = {name: j for j, name in enumerate(given)}
+    return frame[:, [where[name] for name in schema.names]].to_native()
+
+
 def _incomplete(X: Any, schema: Schema) -> Table:
     """Return the table of a frame that may lack columns: NaN where it does."""
     _refuse_repeated_names(X)
-    frame: Any = _as_frame(X)
+    frame: Any = as_frame(X)
     given = {str(name): i for i, name in enumerate(frame.columns)}
     names = schema.names or ()
     known = set(names)
@@ -368,9 +339,9 @@ def _incomplete(X: Any, schema: Schema) -> Table:
     out = np.full((len(frame), schema.n_features), np.nan)
     for j, name in enumerate(names):
         if name in given:
-            column = _column(X, given[name])
+            column = column_of(X, given[name])
             levels = schema.levels.get(j)
-            out[:, j] = _numbers(column, name) if levels is None else _codes(column, levels)
+            out[:, j] = _coded(column, name, levels, reset=False)
     _refuse_infinite(out, schema)
     rows = _row_names(X)
     return Table(out, schema, np.arange(len(out)) if rows is None else rows)
@@ -383,27 +354,38 @@ def _row_names(X: Any) -> NDArray[Any] | None:
     return np.asarray([str(name) for name in index])
 
 
-def _encode(X: Any, schema: Schema) -> Any:
-    frame = _as_frame(X)
+def _encode(X: Any, schema: Schema, *, reset: bool) -> Any:
+    frame = as_frame(X)
     if frame is None and sparse.issparse(X):
-        return _encode_sparse(sparse.csc_array(X), schema)
+        return _encode_sparse(sparse.csc_array(X), schema, reset=reset)
     if frame is not None and not schema.levels and _all_numeric(frame):
         return X
     n_rows = len(frame) if frame is not None else len(X)
     out = np.empty((n_rows, schema.n_features))
     words = schema.words().columns
     for j in range(schema.n_features):
-        column = _column(X, j)
+        column = column_of(X, j)
         levels = schema.levels.get(j)
-        out[:, j] = _numbers(column, words[j]) if levels is None else _codes(column, levels)
+        out[:, j] = _coded(column, words[j], levels, reset=reset)
     return out
 
 
-def _encode_sparse(X: Any, schema: Schema) -> Any:
+def _coded(
+    column: NDArray[Any], name: str, levels: tuple[Any, ...] | None, *, reset: bool
+) -> NDArray[np.float64]:
+    """Return a column as numbers: the codes of its levels, if it has any."""
+    if levels is None:
+        return _numbers(column, name)
+    return codes_of(column, levels, name, reset=reset)
+
+
+def _encode_sparse(X: Any, schema: Schema, *, reset: bool) -> Any:
     """Encode categorical columns of a sparse table; they are kept as stored codes."""
     columns = [X[:, [j]] for j in range(X.shape[1])]
+    words = schema.words().columns
     for j, levels in schema.levels.items():
-        columns[j] = sparse.csc_array(_codes(X[:, [j]].toarray().ravel(), levels)[:, None])
+        codes = codes_of(X[:, [j]].toarray().ravel(), levels, words[j], reset=reset)
+        columns[j] = sparse.csc_array(codes[:, None])
     return sparse.hstack(columns, format="csc")
 
 
@@ -415,6 +397,8 @@ def _numbers(column: NDArray[Any], name: str) -> NDArray[np.float64]:
     values = np.empty(len(column))
     for i, value in enumerate(column):
         try:
+            if isinstance(value, str) and "_" in value:  # Python reads 1_2 as twelve
+                raise ValueError
             values[i] = np.nan if is_missing(value) else float(value)
         except (TypeError, ValueError):
             raise PsephosError(

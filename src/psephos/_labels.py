@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from psephos._columns import is_missing
 from psephos._errors import PsephosError
-from psephos._input import is_missing
 
 __all__ = ["declared_classes", "read_numbers", "read_sample_weight", "read_target", "read_weight"]
 

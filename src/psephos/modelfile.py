@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from psephos import __version__
 from psephos._errors import ModelFileError
+from psephos._files.cells import Cells
 from psephos._input import Schema
 from psephos.base import VoteEstimator, estimator_class
 from psephos.vote import Vote
@@ -80,7 +81,14 @@ def _manifest(model: VoteEstimator, arrays: dict[str, NDArray[Any]]) -> dict[str
         "levels": encode(levels, arrays, "levels"),
         "vote": encode(model.vote_, arrays, "vote"),
         "extras": extras,
+        **_reading(schema),
     }
+
+
+def _reading(schema: Schema) -> dict[str, Any]:
+    """Return how tables are read for the model, where it is not as usual."""
+    told: dict[str, Any] = {"by_name": True} if schema.by_name else {}
+    return told if schema.cells == Cells() else {**told, "cells": schema.cells.data()}
 
 
 def _words_or_numbers(schema: Schema, j: int) -> tuple[Any, ...]:
@@ -235,7 +243,11 @@ def _model(manifest: dict[str, Any], files: dict[str, NDArray[Any]]) -> VoteEsti
     names = manifest["names"]
     levels = {int(j): tuple(values) for j, values in decode(manifest["levels"], arrays)}
     schema = Schema(
-        int(manifest["n_features"]), None if names is None else tuple(map(str, names)), levels
+        int(manifest["n_features"]),
+        None if names is None else tuple(map(str, names)),
+        levels,
+        cells=Cells.of(manifest["cells"]) if "cells" in manifest else Cells(),
+        by_name=bool(manifest.get("by_name", False)),
     )
     if not 0 < schema.n_features < _MAX_COLUMNS or any(
         not 0 <= j < schema.n_features for j in levels

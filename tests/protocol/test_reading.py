@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
 from psephos._errors import PsephosError, PsephosTypeError
-from psephos.protocol import DataTable, read_table, table_from_arrays
+from psephos.protocol import MISSING, DataTable, read_table, table_from_arrays
 
 PLAIN = "a,b,label\n1,2.5,x\n3,NA,y\n5,-1e3,x\n"
 
@@ -57,7 +57,7 @@ def test_cells_may_hold_delimiters_and_line_ends(tmp_path):
     assert_array_equal(table.X, [[1, 1], [2, 0], [3, 0]])
 
 
-@pytest.mark.parametrize("word", ["", "NA", "NaN", "nan", "?", "null", "None"])
+@pytest.mark.parametrize("word", [*MISSING])
 def test_missing_words(tmp_path, word):
     table = read_table(write(tmp_path, f"a,c,y\n1,{word},0\n{word},u,1\n2,v,1\n"), target="y")
     assert_array_equal(np.isnan(table.X), [[False, True], [True, False], [False, False]])
@@ -155,19 +155,19 @@ def test_npz(tmp_path):
         (
             "a,label\n1,x\n2,y\nhigh,x\n",
             {},
-            "column 'a' has text in row 3 (line 4) ('high'), but 2 of its values are numbers",
+            "column 'a' has text in line 4 ('high'), but 2 of its values are numbers",
         ),
         (
             "a,label\nhigh,x\n\n2,y\n",
             {},
-            "column 'a' has text in row 1 (line 2) ('high'), but 1 of its values are numbers",
+            "column 'a' has text in line 2 ('high'), but 1 of its values are numbers",
         ),
-        ("a,label\n1,x\ninf,y\n", {}, "column 'a' is infinite in row 1 (counted from 0)"),
-        ("a,label\n1,x\n2,\n3,y\n", {}, "the target 'label' has no value in 1 row(s) (row 1,"),
+        ("a,label\n1,x\ninf,y\n", {}, "column 'a' is infinite in line 3"),
+        ("a,label\n1,x\n2,\n3,y\n", {}, "the target 'label' has no value in 1 row(s) (line 3)"),
         ("a,label\n1,x\n2,x\n", {}, "the target 'label' has one class only ('x')"),
-        ("a,label\n1,0.5\n2,1.25\n", {}, "the target 'label' holds measurements (row 0: 0.5)"),
+        ("a,label\n1,0.5\n2,1.25\n", {}, "the target 'label' holds measurements (line 2: 0.5)"),
         ("i,a,label\nu,1,x\nu,2,y\n", {"id": "i"}, "the id 'u' stands in 2 rows"),
-        ("i,a,label\nu,1,x\n,2,y\n", {"id": "i"}, "the id column 'i' is empty in row 2 (line 3)"),
+        ("i,a,label\nu,1,x\n,2,y\n", {"id": "i"}, "the id column 'i' is empty in line 3"),
         ("g,a,label\nu,1,x\nu,2,y\n", {"group": "g"}, "all rows are of one group ('u')"),
         ('a,label\n"1,x\n2,y\n', {}, "the quote opened in line 2 is never closed"),
         (
@@ -203,8 +203,9 @@ def test_sentences_of_files(tmp_path):
     ("arrays", "more", "sentence"),
     [
         ({"Y": np.eye(2)}, {}, "has no array 'X'"),
-        ({"X": np.zeros(3), "y": np.zeros(3)}, {}, "must be a table of numbers"),
-        ({"X": np.array([["a"], ["b"]])}, {}, "must be a table of numbers"),
+        ({"X": np.zeros(3), "y": np.zeros(3)}, {}, "must be a table (n, p) of numbers"),
+        ({"X": np.array([["a"], ["b"]])}, {}, "has no array 'y' with one value per row"),
+        ({"X": np.eye(2) * 1j}, {}, "must be a table (n, p) of numbers, or of words"),
         ({"X": np.eye(2), "y": [0, 1], "feature_names": ["a", "a"]}, {}, "'a' stands twice"),
         ({"X": np.eye(2), "y": [0, 1], "feature_names": ["a"]}, {}, "1 names for 2 columns"),
         (
@@ -261,7 +262,7 @@ def test_text_columns_of_frames_are_categorical():
 
 
 def test_sentences_of_arrays():
-    with says("column 'b' has text in row 1 ('high')"):
+    with says("column 'b' has text in row 1 (counted from 0) ('high')"):
         table_from_arrays(pd.DataFrame({"b": [1.0, "high", 2.0]}), [0, 1, 1])
     with says("y has 3 labels for 2 rows"):
         table_from_arrays(np.eye(2), [0, 1, 1])

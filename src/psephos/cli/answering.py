@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.cli.columns import CaseTable, read_cases
+from psephos.cli.columns import Wanted, read_cases
 from psephos.models import load
 
 __all__ = ["Answering", "writer"]
@@ -20,31 +21,59 @@ __all__ = ["Answering", "writer"]
 class Answering:
     """A model file, opened and reduced to its columns, with the cases it is to answer.
 
+    What the reader of the answers must know of how the table was read is told on the standard
+    error stream.
+
     Parameters
     ----------
     model_path, table_path : Path
     id_column : str or None
         The column that names the cases; None counts the rows from 0.
+    missing, decimal, thousands : optional
+        How cells are written; by default as in the table the model was fitted on.
+    separator : str, optional
+        Between cells; by default it is found.
     """
 
-    def __init__(self, model_path: Path, table_path: Path, id_column: str | None) -> None:
+    def __init__(
+        self,
+        model_path: Path,
+        table_path: Path,
+        id_column: str | None,
+        *,
+        missing: Sequence[str] | None = None,
+        decimal: str | None = None,
+        thousands: str | None = None,
+        separator: str | None = None,
+    ) -> None:
         whole: Any = load(model_path)
-        read: list[int] = whole.vote_.columns.tolist()
-        self.model: Any = whole.reduce()
-        schema = self.model.schema_
-        # the columns are matched here, by name: the model itself then takes a plain array
-        vars(self.model).pop("feature_names_in_", None)
-        names = schema.words().columns if read else []
-        levels = {names[j]: values for j, values in schema.levels.items()} if read else {}
         # a library may be asked with what was measured: its other models are silent
         self.absent = getattr(whole, "absent", None) == "vote"
-        cases = read_cases(table_path, names, levels, id_column, absent=self.absent)
+        schema = whole.schema_
+        read: list[int] = whole.vote_.columns.tolist()
+        levels = {j: values for j, values in schema.levels.items() if j in read}
+        cases = read_cases(
+            table_path,
+            Wanted(schema.n_features, read, schema.names, levels, self.absent),
+            id_column,
+            cells=schema.cells.but(missing, decimal, thousands),
+            separator=separator,
+        )
+        for note in cases.notes:
+            click.echo(f"Note: {note}", err=True)
         self.ids = cases.ids
-        self.X = _typed(cases, names, levels) if read else np.full((len(cases.ids), 1), np.nan)
+        self.model: Any = whole.reduce()
+        # the columns were matched here: the model itself then takes a plain array
+        vars(self.model).pop("feature_names_in_", None)
+        self.X = _with_levels(cases.X, [levels.get(j) for j in read])
+        if not read:
+            self.X = np.full((len(cases.ids), 1), np.nan)
 
     @property
     def classes(self) -> list[str]:
-        """Return the class labels as words."""
+        """Return the class labels as words; a regressor has none."""
+        if not hasattr(self.model, "predict_proba"):
+            return []
         return [str(one) for one in self.model.classes_]
 
     def blocks(self, size: int = 512) -> Iterator[tuple[list[str], NDArray[Any]]]:
@@ -53,20 +82,15 @@ class Answering:
             yield self.ids[start : start + size], self.X[start : start + size]
 
 
-def _typed(cases: CaseTable, names: Sequence[str], levels: dict[str, Any]) -> NDArray[Any]:
-    """Return the cases with categories written as the model's levels are: numbers or words."""
-    for j, name in enumerate(names):
-        if name in levels and cases.X.dtype == object:
-            known = {str(level): level for level in levels[name]}
-            known |= {_plain(level): level for level in levels[name]}
-            # an unknown word stays: the model reads what it has not met as missing
-            cases.X[:, j] = [known.get(value, value) for value in cases.X[:, j]]
-    return cases.X
-
-
-def _plain(level: Any) -> str:
-    """Return a whole number without its '.0', as files write it."""
-    return str(int(level)) if isinstance(level, float) and level.is_integer() else str(level)
+def _with_levels(codes: NDArray[np.float64], levels: Sequence[Any]) -> NDArray[Any]:
+    """Return the cases with the model's own levels in place of their codes."""
+    if not any(known is not None for known in levels):
+        return codes
+    table = codes.astype(object)
+    for k, known in enumerate(levels):
+        if known is not None:
+            table[:, k] = [None if code != code else known[int(code)] for code in codes[:, k]]
+    return table
 
 
 @contextmanager

@@ -1,11 +1,7 @@
-"""Reading only the columns a model needs, by name, from a table that may hold anything else."""
+"""Reading only the columns a model needs from a table that may hold anything else."""
 
-import csv
-import gzip
-import io
-import zipfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +9,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.protocol import MISSING
-from psephos.protocol.reading import delimiter_of, open_text
+from psephos._files.cells import Cells
+from psephos._files.columns import refuse_numbers_in_words
+from psephos._files.levels import LevelCodes
+from psephos._files.near import suggest
+from psephos._files.sheet import Choice, Header, Sheet, read_sheet
+from psephos._files.unknown import Unknown
 
-__all__ = ["CaseTable", "read_cases"]
+__all__ = ["CaseTable", "Wanted", "read_cases"]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The columns a model reads, and how its own table named them.
+
+    Parameters
+    ----------
+    n_columns : int
+        Of the table the model was fitted on.
+    columns : sequence of int
+        Those it reads.
+    names : sequence of str or None
+        Of all columns; None if that table had none.
+    levels : mapping of int to sequence
+        The categories of categorical columns.
+    absent : bool, default=False
+        Whether columns may be absent: they are then missing throughout.
+    """
+
+    n_columns: int
+    columns: Sequence[int]
+    names: Sequence[str] | None
+    levels: Mapping[int, Sequence[Any]] = field(default_factory=dict[int, Sequence[Any]])
+    absent: bool = False
+
+    def word(self, j: int) -> str:
+        """Return the name of column j."""
+        return f"column {j}" if self.names is None else self.names[j]
 
 
 @dataclass(frozen=True)
@@ -27,158 +56,178 @@ class CaseTable:
     ----------
     ids : list of str
         The id column, or row numbers from 0.
-    X : ndarray of shape (n, q)
-        float64, or objects where a column is categorical (texts and None).
+    X : ndarray of shape (n, q), float64
+        NaN where missing; in categorical columns the codes of the model's levels.
+    notes : list of str
+        Sentences on how the table was read that its reader must know.
     """
 
     ids: list[str]
-    X: NDArray[Any]
+    X: NDArray[np.float64]
+    notes: list[str]
 
 
 def read_cases(
     path: Path,
-    wanted: Sequence[str],
-    categories: Mapping[str, Sequence[Any]],
+    wanted: Wanted,
     id_column: str | None,
     *,
-    absent: bool = False,
+    cells: Cells | None = None,
+    separator: str | None = None,
 ) -> CaseTable:
-    """Read columns by name; all others are ignored, whatever they hold.
+    """Read the columns of a model; all others are ignored, whatever they hold.
+
+    A model that knows the names of its columns finds them by name (columns of an npz file without
+    feature_names are called 'column 0', 'column 1', ...). A model that was fitted on a table
+    without names reads columns by position: the table must have as many as that one, besides the
+    id.
 
     Parameters
     ----------
     path : Path
-        csv, tsv or txt (perhaps with .gz), or npz with X and feature_names.
-    wanted : sequence of str
-        Columns to read.
-    categories : mapping of str to sequence
-        The levels of those that are categorical.
+        A csv, tsv or txt file (perhaps with .gz), or npz with X and perhaps feature_names.
+    wanted : Wanted
     id_column : str or None
-    absent : bool, default=False
-        Whether columns may be absent: they are then missing throughout.
+    cells, separator : optional
+        As in `read_sheet`.
 
     Raises
     ------
     PsephosError
-        If a column is missing, or a cell of a numeric column is not a number.
+        If a column is missing, a cell of a numeric column is not a number, or a categorical
+        column holds none of the categories the model knows.
     """
-    if path.suffix.lower() == ".npz":
-        return _from_npz(path, wanted, id_column, absent)
-    try:
-        with open_text(path) as stream:
-            return _from_text(stream, path, wanted, categories, id_column, absent)
-    except UnicodeDecodeError as error:
-        raise PsephosError(f"{path.name!r} is not UTF-8 text: save it as UTF-8.") from error
-    except (gzip.BadGzipFile, EOFError, csv.Error) as error:
-        raise PsephosError(f"{path.name!r} is damaged ({error}): write it again.") from error
+    places: list[int] = []
+    notes: list[str] = []
 
+    def choose(header: Header) -> Choice:
+        places[:] = _places(header, wanted, id_column, notes)
+        words = {places[k] for k, j in enumerate(wanted.columns) if j in wanted.levels}
+        name = id_column or header.row_names
+        if name in header.names and not header.arrays:
+            words.add(header.names.index(name))
+        return Choice(sorted({j for j in places if j >= 0}), sorted(words - {-1}))
 
-def _from_text(
-    stream: io.TextIOWrapper,
-    path: Path,
-    wanted: Sequence[str],
-    categories: Mapping[str, Sequence[Any]],
-    id_column: str | None,
-    absent: bool,
-) -> CaseTable:
-    csv.field_size_limit(2**31 - 1)
-    first = stream.readline()
-    delimiter = delimiter_of(path, first)
-    header = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
-    if header and not header[0] and id_column is None:
-        header[0] = id_column = "row names"  # as R and pandas write them
-    places = _places(header, wanted, path, absent)
-    named = _places(header, [id_column], path)[0] if id_column is not None else None
-    ids: list[str] = []
-    rows: list[list[Any]] = []
-    for line, cells in _lines(stream, delimiter):
-        if len(cells) != len(header):
-            raise PsephosError(
-                f"line {line} of {path.name!r} has {len(cells)} cells where the first line names"
-                f" {len(header)} columns: check its delimiters and quotes."
+    sheet = read_sheet(path, choose, cells, separator)
+    X = np.full((len(sheet.X), len(places)), np.nan)
+    for k, (place, j) in enumerate(zip(places, wanted.columns, strict=True)):
+        if place >= 0:
+            levels = wanted.levels.get(j)
+            X[:, k] = (
+                _numbers(sheet, place, wanted.word(j))
+                if levels is None
+                else _codes(sheet, place, wanted.word(j), levels, notes)
             )
-        rows.append(
-            [
-                _cell(cells[j] if j >= 0 else "", name, line, name in categories)
-                for j, name in zip(places, wanted, strict=True)
-            ]
-        )
-        ids.append(str(len(ids)) if named is None else cells[named].strip())
-    if not rows:
-        raise PsephosError(f"{path.name!r} has no rows below the line of column names.")
-    return CaseTable(ids, np.array(rows, dtype=object if categories else np.float64))
+    return CaseTable(_ids(sheet, id_column), X, notes)
 
 
-def _lines(stream: io.TextIOWrapper, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line number, cells) of the rows that are not empty."""
-    reader = csv.reader(stream, delimiter=delimiter)
-    for cells in reader:
-        if any(cell.strip() for cell in cells):
-            yield reader.line_num + 1, cells
-
-
-def _places(
-    header: Sequence[str], wanted: Sequence[str], path: Path, absent: bool = False
-) -> list[int]:
+def _places(header: Header, wanted: Wanted, id_column: str | None, notes: list[str]) -> list[int]:
     """Return where the columns stand; -1 for those that are absent, if they may be."""
-    where = {name: j for j, name in enumerate(header)}
-    lacking = [name for name in wanted if name not in where]
-    if lacking and not absent:
+    _check_id(header, id_column)
+    if wanted.names is None:
+        return _by_position(header, wanted, id_column, notes)
+    where = {name: j for j, name in enumerate(header.names)}
+    names = [wanted.word(j) for j in wanted.columns]
+    lacking = [name for name in names if name not in where]
+    if lacking and not wanted.absent:
         more = f" (and {len(lacking) - 1} more)" if len(lacking) > 1 else ""
+        alone = ""
+        if len(header.names) == 1:
+            alone = "; its first line names one column only: --separator says what divides cells"
         raise PsephosError(
-            f"{path.name!r} has no column {lacking[0]!r}{more}: the model reads it; add it, left"
-            " empty where it was not measured."
+            f"{header.file!r} has no column {lacking[0]!r}{more}: the model reads it; add it, left "
+            f"empty where it was not measured{alone}."
         )
-    for name in wanted:
-        if sum(one == name for one in header) > 1:
+    for name in names:
+        if header.names.count(name) > 1:
             raise PsephosError(
-                f"the column name {name!r} stands twice in {path.name!r}: rename one."
+                f"the column name {name!r} stands twice in {header.file!r}: rename one."
             )
-    return [where.get(name, -1) for name in wanted]
+    return [where.get(name, -1) for name in names]
 
 
-def _cell(cell: str, name: str, line: int, categorical: bool) -> Any:
-    """Return a number (NaN if missing), or for a category its text (None if missing)."""
-    word = cell.strip()
-    if word in MISSING:
-        return None if categorical else np.nan
-    if categorical:
-        return word
-    try:
-        number = np.nan if "_" in word else float(word)  # Python reads 1_2 as twelve
-    except ValueError:
-        number = np.nan
-    if not np.isfinite(number):
-        what = "an infinite value" if np.isinf(number) else "text"
+def _check_id(header: Header, id_column: str | None) -> None:
+    arrays = {name for name, array in header.arrays.items() if array.ndim == 1}
+    known = arrays or set(header.names)
+    if id_column is not None and id_column not in known:
+        what = "array" if arrays else "column"
         raise PsephosError(
-            f"column {name!r} has {what} in line {line} ({word!r}), but the model reads numbers"
-            " there: write NA if it is missing."
+            f"{header.file!r} has no {what} {id_column!r} (--id); {suggest(id_column, known)}"
         )
-    return number
 
 
-def _from_npz(path: Path, wanted: Sequence[str], id_column: str | None, absent: bool) -> CaseTable:
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            wanted_arrays = ["X", "feature_names", *([id_column] if id_column else [])]
-            arrays: dict[str, NDArray[Any]] = {
-                key: archive[key] for key in wanted_arrays if key in archive
-            }
-    except (zipfile.BadZipFile, ValueError, EOFError) as error:
-        raise PsephosError(f"{path.name!r} is damaged ({error}): write it again.") from error
-    if "X" not in arrays or arrays["X"].ndim != 2:
-        raise PsephosError(f"{path.name!r} has no table 'X': give the arrays X and feature_names.")
-    X = arrays["X"]
-    names = arrays.get("feature_names")
-    header = [str(n) for n in names] if names is not None else _numbered(X.shape[1])
-    if id_column is not None and id_column not in arrays:
-        raise PsephosError(f"{path.name!r} has no array {id_column!r} (--id).")
-    ids = arrays[id_column].tolist() if id_column is not None else range(len(X))
-    places = np.array(_places(header, wanted, path, absent), dtype=np.intp)
-    values = np.asarray(X[:, places], dtype=np.float64)
-    values[:, places < 0] = np.nan
-    return CaseTable([str(one) for one in ids], values)
+def _by_position(
+    header: Header, wanted: Wanted, id_column: str | None, notes: list[str]
+) -> list[int]:
+    apart = {id_column, header.row_names}
+    places = [j for j, name in enumerate(header.names) if name not in apart]
+    if len(places) != wanted.n_columns:
+        besides = " besides the id" if len(places) < len(header.names) else ""
+        raise PsephosError(
+            f"{header.file!r} has {len(places)} columns{besides}, but the model was fitted on a "
+            f"table of {wanted.n_columns} columns without names, which it finds by position: give "
+            "a table of those columns in that order, or fit the model on a table with names."
+        )
+    if header.named:
+        notes.append(
+            f"the model was fitted on a table without column names: the {len(places)} columns of "
+            f"{header.file!r} are read in their order."
+        )
+    return [places[j] for j in wanted.columns]
 
 
-def _numbered(p: int) -> list[str]:
-    return [f"column {j}" for j in range(p)]
+def _numbers(sheet: Sheet, place: int, name: str) -> NDArray[np.float64]:
+    values = sheet.X[:, list(sheet.choice.columns).index(place)]
+    if place in sheet.words:  # words where numbers should be, or the column of the ids as well
+        words = sheet.words[place]
+        read = [np.nan if word is None else sheet.cells.number(word) for word in words]
+        odd = [w if number is None else None for w, number in zip(words, read, strict=True)]
+        refuse_numbers_in_words(name, odd, sheet.place)
+        for i, word in enumerate(odd):
+            if word is not None:
+                raise PsephosError(
+                    f"column {name!r} has text in {sheet.place(i)} ({word!r}), but the model reads "
+                    "numbers there: write NA if it is missing (--missing lists other words)."
+                )
+        values = np.array(read, dtype=np.float64)
+    bad = np.flatnonzero(np.isinf(values))
+    if len(bad):
+        raise PsephosError(
+            f"column {name!r} has an infinite value in {sheet.place(int(bad[0]))}, but the model "
+            "reads finite numbers: write NA if it is missing."
+        )
+    return values
+
+
+def _codes(
+    sheet: Sheet, place: int, name: str, levels: Sequence[Any], notes: list[str]
+) -> NDArray[np.float64]:
+    find, cells = LevelCodes(levels), sheet.words[place]
+    codes = np.array([find.code(cell) for cell in cells])
+    # what the model knows is no missing word, whatever it is called
+    present = [
+        cell
+        for cell, code in zip(cells, codes, strict=True)
+        if code == code or not (isinstance(cell, str) and sheet.cells.is_missing(cell))
+    ]
+    strange = Unknown.among(name, present, find, levels)
+    if strange is not None:
+        strange.refuse()
+        notes.append(strange.words())
+    return codes
+
+
+def _ids(sheet: Sheet, id_column: str | None) -> list[str]:
+    header = sheet.header
+    if id_column is not None and header.arrays:
+        ids: list[Any] = header.arrays[id_column].tolist()
+        if len(ids) != len(sheet.X):
+            raise PsephosError(
+                f"the array {id_column!r} of {header.file!r} has {len(ids)} values for "
+                f"{len(sheet.X)} rows (--id)."
+            )
+        return [str(one) for one in ids]
+    name = id_column or header.row_names
+    if name is None:
+        return [str(i) for i in range(len(sheet.X))]
+    return list(sheet.words[header.names.index(name)])

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-__all__ = ["table_options"]
+__all__ = ["form_options", "table_options"]
 
 _OPTIONS = (
     click.argument("table", type=click.Path(exists=True, dir_okay=False, path_type=Path)),
@@ -22,13 +22,37 @@ _OPTIONS = (
         "--categorical",
         multiple=True,
         metavar="COLUMN",
-        help="A column of codes that are categories; repeatable. Columns of text are so anyway.",
+        help="A column of codes, or of bands such as 20-30, that are categories; repeatable. "
+        "Columns of words are so anyway.",
+    ),
+)
+_FORM = (
+    click.option(
+        "--missing",
+        multiple=True,
+        metavar="WORD",
+        help="A word that stands for no value, in place of NA, N/A, n/a, #N/A, NaN, nan, NAN, null,"
+        " NULL, None, ? and a point; repeatable. The empty cell always does.",
+    ),
+    click.option("--decimal", metavar="MARK", help="The decimal mark: . or a comma."),
+    click.option(
+        "--thousands", metavar="MARK", help="Between thousands: a comma, a point, ' or a space."
+    ),
+    click.option(
+        "--separator", metavar="MARK", help="Between cells, such as ; or tab.  [default: found]"
     ),
 )
 
 
 def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the argument TABLE and the options that say what its columns are."""
-    for option in reversed(_OPTIONS):
+    for option in reversed((*_OPTIONS, *_FORM)):
+        command = option(command)
+    return command
+
+
+def form_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how the cells of a table are written."""
+    for option in reversed(_FORM):
         command = option(command)
     return command

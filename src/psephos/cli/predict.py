@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from psephos.cli.options import form_options
+
 __all__ = ["predict"]
 
 _LIBRARY = ("n_models", "source", "search_error")
@@ -16,23 +18,29 @@ _LIBRARY = ("n_models", "source", "search_error")
 @click.argument("table", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--id", "id_column", metavar="COLUMN", help="Names the cases.  [default: row number]")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="[default: screen]")
-def predict(model: Path, table: Path, id_column: str | None, out: Path | None) -> None:
+@form_options
+def predict(model: Path, table: Path, id_column: str | None, out: Path | None, **form: Any) -> None:
     """Write the class and the probabilities that MODEL gives each row of TABLE, as csv.
 
-    Columns are matched by name; only those the model reads are needed. A library that was fitted
+    Of a regressor it is the number alone.
+
+    Columns are matched by name; only those the model reads are needed. A model fitted on a table
+    without column names reads them by position. Cells are read as in the table the model was fitted
+    on, unless an option says otherwise. A library that was fitted
     with absent=vote answers with the models that need only the columns there are: n_models says
     how many, source whether they were chosen to vote, and search_error how good they were in its
     search, which flatters them.
     """
     from psephos.cli.answering import Answering, writer
 
-    answering = Answering(model, table, id_column)
+    answering = Answering(model, table, id_column, **form)
     with writer(out) as sheet:
         heads = ["id", "predicted", *(f"probability_{c}" for c in answering.classes)]
         sheet.writerow([*heads, *(_LIBRARY if answering.absent else ())])
         for ids, X in answering.blocks():
             told = answering.model.predict(X)
-            chances = answering.model.predict_proba(X).tolist()
+            numbers = not answering.classes
+            chances = [[]] * len(ids) if numbers else answering.model.predict_proba(X).tolist()
             heard = _heard(answering.model, X) if answering.absent else [()] * len(ids)
             for name, answer, chance, more in zip(ids, told, chances, heard, strict=True):
                 sheet.writerow([name, answer, *map(repr, chance), *more])

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from psephos._errors import PsephosError
-from psephos.protocol._near import suggest
+from psephos._files.near import suggest
 from psephos.protocol.outputs import RESULT_COLUMNS
 from psephos.protocol.statistics import (
     Difference,

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from psephos._errors import MissingExtraError, PsephosError
+from psephos._files.near import suggest
 from psephos.protocol import building
-from psephos.protocol._near import suggest
 from psephos.protocol.contender import Contender, Params
 from psephos.protocol.distributions import Choice, Distribution, Integers, LogUniform, Uniform
 from psephos.protocol.pipelines import Shape

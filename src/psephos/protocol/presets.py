@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from psephos._errors import PsephosError
+from psephos._files.near import suggest
 from psephos._params import Constraint, Flag, Interval, Options, check_params
-from psephos.protocol._near import suggest
 
 __all__ = ["PROTOCOLS", "Protocol", "protocol_named"]
 

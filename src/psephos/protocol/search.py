@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from psephos._errors import PsephosError
+from psephos._files.unknown import quiet_levels
 from psephos.protocol.columns import columns_used
 from psephos.protocol.contender import Contender, Params
 from psephos.protocol.distributions import draw
@@ -71,7 +72,7 @@ def run_task(task: Task, table: DataTable) -> tuple[dict[str, Any], Any]:
     A failure is an entry, too: its status is 'failed' and it carries the sentence.
     """
     entry: dict[str, Any] = {"key": task.key, "model": task.contender.name, "split": task.split}
-    with warnings.catch_warnings(record=True) as caught, threadpool_limits(1):
+    with warnings.catch_warnings(record=True) as caught, threadpool_limits(1), quiet_levels():
         warnings.simplefilter("always")
         try:
             told, model = _fitted(task, table)

@@ -1,7 +1,8 @@
 """A table as the protocol wants it: numbers, codes for categories, labels, and what rows are."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,9 +11,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from psephos._columns import is_missing
 from psephos._errors import PsephosError, PsephosTypeError
+from psephos._files.arrays import word_array
+from psephos._files.cells import Cells
+from psephos._files.columns import levels_of, refuse_mixed, refuse_numbers_in_words
+from psephos._files.levels import LevelCodes, merged
+from psephos._files.near import quoted
+from psephos._files.sheet import unnamed
 from psephos._input import Schema
-from psephos.protocol._near import quoted
 
 __all__ = ["DataTable", "table_from_arrays"]
 
@@ -41,6 +48,8 @@ class DataTable:
     group_name : str, default=""
     dataset : str, default="table"
         The name of the table in results.
+    cells : Cells
+        How the cells of its file are written; a model fitted on the table remembers it.
 
     Raises
     ------
@@ -58,6 +67,7 @@ class DataTable:
     groups: NDArray[Any] | None = None
     group_name: str = ""
     dataset: str = "table"
+    cells: Cells = field(default_factory=Cells)
 
     def __post_init__(self) -> None:
         n, p = self.X.shape
@@ -104,9 +114,9 @@ class DataTable:
         digest = hashlib.sha256(repr((self.X.shape, self.names)).encode())
         digest.update(repr(sorted(self.categories.items())).encode())
         digest.update(np.ascontiguousarray(self.X).tobytes())
-        digest.update("\x1f".join(map(str, self.y.tolist())).encode())
+        digest.update(repr(self.y.tolist()).encode())
         if self.groups is not None:
-            digest.update("\x1f".join(map(str, self.groups.tolist())).encode())
+            digest.update(repr(self.groups.tolist()).encode())
         return digest.hexdigest()
 
     def named(self, model: Any) -> Any:
@@ -121,7 +131,7 @@ class DataTable:
             j: tuple(self.categories[j][int(code)] for code in codes)
             for j, codes in model.schema_.levels.items()
         }
-        model.schema_ = Schema(self.n_columns, self.names, levels)
+        model.schema_ = Schema(self.n_columns, self.names, levels, cells=self.cells)
         model.feature_names_in_ = np.asarray(self.names, dtype=object)
         library: Any = getattr(model, "library_", None)
         if library is not None:  # it names columns by itself
@@ -173,14 +183,14 @@ def table_from_arrays(
     PsephosError
         If the table cannot be used: see `DataTable`, and text in a numeric column.
     """
-    columns, found = _columns_of(X)
+    columns, found, declared = _columns_of(X)
     given = found if column_names is None else [str(name) for name in column_names]
     if given is None:
-        given = [f"column {j}" for j in range(len(columns))]
+        given = unnamed(len(columns))
     if len(given) != len(columns):
         raise PsephosError(f"{len(given)} names for {len(columns)} columns: give one per column.")
     refuse_duplicates(given)
-    marked = _marked(categorical, given)
+    marked = _marked(categorical, given) | declared
     values = np.empty((len(np.asarray(y)), len(columns)))
     categories: dict[int, tuple[str, ...]] = {}
     for j, column in enumerate(columns):
@@ -192,35 +202,37 @@ def table_from_arrays(
     label = target_name or getattr(y, "name", None) or "target"
     return DataTable(
         X=values,
-        y=tidy_labels(_row_values(y, "y"), str(label)),
+        y=tidy_labels(_row_values(y, "y").tolist(), str(label)),
         names=tuple(given),
         categories=categories,
         target_name=str(label),
-        ids=None if ids is None else np.asarray([str(i) for i in _row_values(ids, "ids")]),
+        ids=None if ids is None else word_array([str(i) for i in _row_values(ids, "ids")]),
         groups=None
         if groups is None
-        else np.asarray([str(g) for g in _row_values(groups, "groups")]),
+        else word_array([str(g) for g in _row_values(groups, "groups")]),
         group_name=str(getattr(groups, "name", None) or "groups") if groups is not None else "",
         dataset=dataset,
     )
 
 
-def _columns_of(X: Any) -> tuple[list[NDArray[Any]], list[str] | None]:
-    """Return the columns of X, and their names if it has any."""
+def _columns_of(X: Any) -> tuple[list[NDArray[Any]], list[str] | None, set[int]]:
+    """Return the columns of X, their names if it has any, and those of a categorical type."""
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
-        return [_series(frame[:, j]) for j in range(frame.shape[1])], [
-            str(c) for c in frame.columns
-        ]
+        kinds = (nw.Categorical, nw.Enum)
+        types: list[Any] = frame.schema.dtypes()
+        declared = {j for j, kind in enumerate(types) if kind in kinds}
+        columns = [_series(frame[:, j]) for j in range(frame.shape[1])]
+        return columns, [str(c) for c in frame.columns], declared
     sparse = bool(sp.issparse(X))  # a plain bool: the type guard would narrow X to no class
     values: NDArray[Any] = X.toarray() if sparse else np.asarray(X)
     if values.ndim != 2:
         raise PsephosTypeError(
             f"X has {values.ndim} dimensions, but a table has two: rows (cases) and columns."
         )
-    if values.dtype.kind in "biuf":
+    if values.dtype.kind == "f":
         values = values.astype(np.float64)
-    return list(values.T), None
+    return list(values.T), None, set()
 
 
 def _series(series: Any) -> NDArray[Any]:
@@ -229,9 +241,9 @@ def _series(series: Any) -> NDArray[Any]:
         if not missing.any():
             return np.asarray(series.to_numpy(), dtype=np.float64)
         return np.array([np.nan if v is None else float(v) for v in series.to_list()])
-    if series.dtype in (nw.Categorical, nw.Enum):
-        series = series.cast(nw.String)
-    return np.asarray(series.to_list(), dtype=object)
+    values = np.empty(len(series), dtype=object)
+    values[:] = series.to_list()
+    return values
 
 
 def _row_values(values: Any, what: str) -> NDArray[Any]:
@@ -255,22 +267,8 @@ def _marked(categorical: Sequence[str | int], names: Sequence[str]) -> set[int]:
 
 
 # ------------------------------------------------------------------- columns and labels
-def is_missing(value: Any) -> bool:
-    """Return whether a value of an object array stands for no value."""
-    if value is None:
-        return True
-    try:
-        return bool(value != value)
-    except TypeError:  # pandas.NA has no truth value
-        return True
-
-
 def encode_column(
-    column: NDArray[Any],
-    name: str,
-    *,
-    categorical: bool = False,
-    places: Sequence[str] | None = None,
+    column: NDArray[Any], name: str, *, categorical: bool = False
 ) -> tuple[_Floats, tuple[str, ...] | None]:
     """Return a column as numbers, and its levels if it is categorical.
 
@@ -281,55 +279,48 @@ def encode_column(
     name : str
     categorical : bool, default=False
         Whether numbers, too, are categories.
-    places : sequence of str, optional
-        Words for each row in errors; by default 'row 0', 'row 1', ...
 
     Raises
     ------
     PsephosError
-        If numbers and texts are mixed in a column not declared categorical.
+        If numbers and texts are mixed in a column not declared categorical, or the texts are
+        numbers written another way (5,1; 5 %; <0.1; 20-30).
     """
     if column.dtype.kind in "biuf" and not categorical:
         return column.astype(np.float64), None
-    values: list[Any] = column.tolist()
-    missing = [is_missing(v) for v in values]
-    number = [not gone and _is_number(v) for v, gone in zip(values, missing, strict=True)]
-    texts = len(values) - sum(missing) - sum(number)
-    if not texts and not categorical:
-        numbers = [np.nan if g else float(v) for v, g in zip(values, missing, strict=True)]
-        return np.array(numbers, dtype=np.float64), None
-    if sum(number) and texts and not categorical:
-        row = next(i for i, ok in enumerate(number) if not ok and not missing[i])
-        place = f"row {row}" if places is None else places[row]
-        raise PsephosError(
-            f"column {name!r} has text in {place} ({str(values[row])!r}), but {sum(number)} of its "
-            f"values are numbers: write NA there if it is missing, or declare the column "
-            f"categorical (--categorical {name!r}), or leave it out (--drop {name!r})."
-        )
-    return _coded([None if g else _word(v) for v, g in zip(values, missing, strict=True)], name)
+    values: list[Any] = [None if is_missing(v) else v for v in column.tolist()]
+    if not categorical:
+        words = [None if v is None or _is_number(v) else str(v) for v in values]
+        n_words = sum(w is not None for w in words)
+        if not n_words:
+            numbers = [np.nan if v is None else float(v) for v in values]
+            return np.array(numbers, dtype=np.float64), None
+        n_numbers = sum(v is not None for v in values) - n_words
+        if n_numbers:
+            refuse_mixed(name, words, n_numbers, _row)
+        refuse_numbers_in_words(name, words, _row)
+    return coded(values, name)
 
 
-def _coded(words: list[str | None], name: str) -> tuple[_Floats, tuple[str, ...]]:
-    levels = tuple(sorted({w for w in words if w is not None}, key=_level_order))
-    present = sum(w is not None for w in words)
-    if present >= 10 and len(levels) == present:  # a name for each row tells nothing of its class
-        raise PsephosError(
-            f"column {name!r} holds a different text in every row, as an identifier does: name it "
-            f"with --id {name!r}, or leave it out with --drop {name!r}."
-        )
-    code = {level: float(i) for i, level in enumerate(levels)}
-    return np.array([np.nan if w is None else code[w] for w in words]), levels
+def coded(values: Sequence[Any], name: str) -> tuple[_Floats, tuple[str, ...]]:
+    """Return the codes of categories, None where missing, and their sorted levels in words.
+
+    Values of one number (1, 1.0, "1") are one level.
+    """
+    own = {
+        value: _word(level) for value, level in merged(v for v in values if v is not None).items()
+    }
+    levels = levels_of(name, [None if v is None else own[v] for v in values])
+    codes = LevelCodes(levels)
+    code = {value: codes.code(level) for value, level in own.items()}
+    return np.array([np.nan if v is None else code[v] for v in values]), levels
 
 
-def _level_order(word: str) -> tuple[bool, float, str]:
-    """Sort numbers by size before texts by letters."""
-    return (False, float(word), word) if _is_number(word) else (True, 0.0, word)
-
-
-def _word(value: Any) -> str:
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
+def _word(level: Any) -> str:
+    """Return a level in words: a whole number without its point."""
+    if isinstance(level, float) and level.is_integer():
+        return str(int(level))
+    return str(level)
 
 
 def _is_number(value: Any) -> bool:
@@ -342,32 +333,76 @@ def _is_number(value: Any) -> bool:
     return True
 
 
-def tidy_labels(values: NDArray[Any], name: str) -> NDArray[Any]:
-    """Return labels as integers if they all are whole numbers, else as texts.
+def _row(i: int) -> str:
+    return f"row {i} (counted from 0)"
+
+
+_WHOLE = re.compile(r"0|-?[1-9]\d*", re.ASCII)  # as a whole number is written, and only so
+_INT64 = range(-(2**63), 2**63)
+
+
+def written_labels(values: Sequence[Any], name: str, place: Callable[[int], str]) -> NDArray[Any]:
+    """Return labels written in a file: integers if every one is written as such, else words.
+
+    01, 1.0, 1e3 and digits of other scripts are words: no two labels become one.
+    """
+    present = [v for v in values if v is not None]
+    if all(_WHOLE.fullmatch(v) and int(v) in _INT64 for v in present):
+        return tidy_labels([None if v is None else int(v) for v in values], name, place)
+    if all(map(_is_number, present)):
+        for i, value in enumerate(values):
+            if value is not None and not float(value).is_integer():
+                raise _measurements(name, place(i), value)
+    return tidy_labels(values, name, place)
+
+
+def tidy_labels(
+    values: Sequence[Any], name: str, place: Callable[[int], str] = _row
+) -> NDArray[Any]:
+    """Return labels as integers if they all are whole numbers, as words if they are words.
 
     Raises
     ------
     PsephosError
-        If a label is missing, or the labels are measurements.
+        If a label is missing, or the labels are measurements, or numbers and words are mixed.
     """
-    items: list[Any] = values.tolist()
-    missing = [i for i, v in enumerate(items) if is_missing(v)]
+    missing = [i for i, v in enumerate(values) if is_missing(v)]
     if missing:
-        rows = ", ".join(str(i) for i in missing[:5]) + (", ..." if len(missing) > 5 else "")
+        rows = ", ".join(place(i) for i in missing[:5]) + (", ..." if len(missing) > 5 else "")
         raise PsephosError(
-            f"the target {name!r} has no value in {len(missing)} row(s) (row {rows}, counted from "
-            "0): fill the labels in, or remove those rows."
+            f"the target {name!r} has no value in {len(missing)} row(s) ({rows}): fill the labels "
+            "in, or remove those rows."
         )
-    if not all(_is_number(v) for v in items) or all(isinstance(v, bool) for v in items):
-        return np.asarray([str(v) for v in items])
-    numbers = np.array([float(v) for v in items])
-    if not np.isfinite(numbers).all() or (numbers != np.round(numbers)).any():
-        row = int(np.flatnonzero(~(numbers == np.round(numbers)))[0])
+    items = [v.decode("utf-8", "replace") if isinstance(v, bytes) else v for v in values]
+    kinds = {_kind(v): i for i, v in enumerate(items)}
+    if len(kinds) > 1:
+        i, j = sorted(kinds.values())[:2]
         raise PsephosError(
-            f"the target {name!r} holds measurements (row {row}: {items[row]}), but classes are "
-            "wanted: cut it into classes first, or name another target."
+            f"the target {name!r} mixes kinds of labels ({items[i]!r} in {place(i)}, {items[j]!r} "
+            f"in {place(j)}): make all of them words, or all of them numbers."
         )
-    return numbers.astype(np.int64)
+    if "number" not in kinds:
+        return word_array([str(v) for v in items])
+    for i, value in enumerate(items):
+        if not float(value).is_integer():
+            raise _measurements(name, place(i), value)
+    whole = [int(v) for v in items]
+    if all(v in _INT64 for v in whole):
+        return np.array(whole, dtype=np.int64)
+    return word_array([str(v) for v in whole])
+
+
+def _kind(label: Any) -> str:
+    if isinstance(label, bool):
+        return "truth value"
+    return "number" if isinstance(label, int | float) else "word"
+
+
+def _measurements(name: str, place: str, value: Any) -> PsephosError:
+    return PsephosError(
+        f"the target {name!r} holds measurements ({place}: {value}), but classes are wanted: cut "
+        "it into classes first, or name another target."
+    )
 
 
 # ------------------------------------------------------------------- checks
@@ -388,8 +423,8 @@ def _refuse_infinite(table: DataTable) -> None:
     if bad.any():
         row, column = np.argwhere(bad)[0]
         raise PsephosError(
-            f"column {table.names[column]!r} is infinite in row {row} (counted from 0): replace it "
-            "by a number, or by NA if it is missing."
+            f"column {table.names[column]!r} is infinite in {_row(row)}: replace it by a number, "
+            "or by NA if it is missing."
         )
 
 

@@ -1,0 +1,98 @@
+"""Columns of a table as values, and their categories: which there are, and the code of each."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import UnknownLevelWarning
+from psephos._files.levels import LevelCodes, merged
+from psephos._files.unknown import Unknown
+from psephos.vote.part import sparse
+
+__all__ = ["as_frame", "codes_of", "column_of", "declared_levels", "found_levels", "is_missing"]
+
+
+def as_frame(X: Any) -> Any:
+    """Return X as a narwhals frame, or None."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def column_of(X: Any, j: int) -> NDArray[Any]:
+    """Return column j as objects or numbers, missing as None or NaN."""
+    frame = as_frame(X)
+    if frame is not None:
+        return _objects(frame[:, j].to_list())
+    if sparse.issparse(X):
+        return sparse.csc_array(X)[:, [j]].toarray().ravel()
+    return np.asarray(X)[:, j]
+
+
+def _objects(values: Sequence[Any]) -> NDArray[Any]:
+    out = np.empty(len(values), dtype=object)
+    out[:] = values
+    return out
+
+
+def declared_levels(X: Any, j: int) -> tuple[Any, ...] | None:
+    """Return the categories that the type of a frame's column declares, in its order, or None."""
+    frame = as_frame(X)
+    if frame is None:
+        return None
+    column = frame[:, j]
+    pool = frame.implementation.is_polars() and column.dtype == nw.Categorical
+    if pool or column.dtype not in (nw.Categorical, nw.Enum):
+        return None
+    try:
+        words = column.cat.get_categories().to_list()
+    except AttributeError:  # an Arrow dictionary in a pandas frame, perhaps in parts
+        whole: Any = column.to_arrow()
+        parts = getattr(whole, "chunks", [whole])
+        words = [word for part in parts for word in part.dictionary.to_pylist()]
+    return tuple(_plain(_objects(words)))
+
+
+def found_levels(values: NDArray[Any]) -> tuple[Any, ...]:
+    """Return the sorted categories; numbers before words if a column mixes them.
+
+    A word that writes a number of the same column is that number.
+    """
+    found = _plain(values)
+    if len({isinstance(v, str) for v in found}) > 1:
+        found = dict.fromkeys(merged(found).values())
+    return tuple(sorted(found, key=lambda v: (isinstance(v, str), v)))
+
+
+def _plain(values: NDArray[Any]) -> dict[Any, None]:
+    """Return the distinct values that are not missing, as they come."""
+    kept = (v.item() if isinstance(v, np.generic) else v for v in values if not is_missing(v))
+    return dict.fromkeys(kept)
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a value is None, NaN, NaT or pandas' NA."""
+    if value is None:
+        return True
+    try:
+        return bool(value != value)  # NaN and NaT are not equal to themselves
+    except TypeError:  # pandas.NA has no truth value
+        return True
+
+
+def codes_of(
+    values: NDArray[Any], levels: tuple[Any, ...], name: str, *, reset: bool
+) -> NDArray[np.float64]:
+    """Return the codes of values; NaN where they are missing or, in a later table, not a level."""
+    find = LevelCodes(levels)
+    codes = np.array([np.nan if is_missing(v) else find.code(v) for v in values])
+    if not reset and np.isnan(codes).any():
+        present = [v for v, code in zip(values, codes, strict=True) if not is_missing(v)]
+        strange = Unknown.among(name, present, find, levels)
+        if strange is not None:
+            strange.refuse()
+            warnings.warn(strange.words(), UnknownLevelWarning, stacklevel=2)
+    return codes

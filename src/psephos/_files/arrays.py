@@ -1,0 +1,82 @@
+"""Files of arrays (.npz): numbers and words, never Python objects."""
+
+import struct
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos._files.near import suggest
+
+__all__ = ["read_arrays", "word_array"]
+
+_DAMAGED = (
+    zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, ValueError, KeyError,
+    NotImplementedError, RuntimeError, OverflowError, SyntaxError,
+)  # fmt: skip
+
+
+def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """Return the arrays of an npz file; the table X among them; bytes are read as UTF-8 words.
+
+    Raises
+    ------
+    PsephosError
+        If the file is damaged, has no table X, or an array holds Python objects.
+    """
+    try:
+        # opened here: np.load does not close a file that is no archive
+        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as archive:
+            arrays = {key: _array(archive, key, path) for key in archive.files}
+    except PsephosError:
+        raise
+    except _DAMAGED as error:
+        raise PsephosError(f"{path.name!r} is damaged ({error}): write it again.") from error
+    if "X" not in arrays:
+        raise PsephosError(f"{path.name!r} has no array 'X'; {suggest('X', arrays)}")
+    X = arrays["X"]
+    if X.ndim != 2 or X.dtype.kind not in "biufU":
+        raise PsephosError(
+            f"the array 'X' of {path.name!r} must be a table (n, p) of numbers, or of words."
+        )
+    for key in ("feature_names", "classes"):
+        if key in arrays and arrays[key].ndim != 1:
+            raise PsephosError(f"{key!r} of {path.name!r} must be a list of names.")
+    return arrays
+
+
+def _array(archive: Any, key: str, path: Path) -> NDArray[Any]:
+    try:
+        array = np.asarray(archive[key])
+    except ValueError as error:
+        if "pickle" not in str(error) and "bject" not in str(error):
+            raise
+        raise PsephosError(
+            f"the array {key!r} of {path.name!r} holds Python objects, which are never read: "
+            "store numbers or texts of fixed length."
+        ) from error
+    if array.dtype.kind == "S":
+        try:
+            words = [word.decode("utf-8") for word in array.ravel().tolist()]
+        except UnicodeDecodeError as error:
+            raise PsephosError(
+                f"the array {key!r} of {path.name!r} holds bytes that are not UTF-8 text."
+            ) from error
+        return np.array(words).reshape(array.shape) if words else array.astype(str)
+    return array
+
+
+def word_array(words: list[str]) -> NDArray[Any]:
+    """Return words as an array that keeps each as it is.
+
+    numpy's own arrays of words drop NUL characters from their ends: such words are kept as objects.
+    """
+    if any(word.endswith("\0") for word in words):
+        out = np.empty(len(words), dtype=object)
+        out[:] = words
+        return out
+    return np.array(words, dtype=str)

@@ -1,0 +1,187 @@
+"""What a cell of a text file says: a number, a word, or nothing."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from psephos._errors import PsephosError
+
+__all__ = ["MISSING", "Cells", "number_form"]
+
+MISSING = (
+    "", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NAN", "null", "NULL", "None", "?", ".",
+)  # fmt: skip
+
+_SPACES = " \u00a0\u202f"  # plain, no-break, narrow no-break
+_MARKS = ",.'’ "
+
+
+@dataclass(frozen=True)
+class Cells:
+    """How the cells of a file are written.
+
+    Parameters
+    ----------
+    missing : tuple of str
+        The words that stand for no value; the empty cell always does. A number among them stands
+        for no value however it is written (-9, -9.0).
+    decimal : {'.', ','}, default='.'
+        The decimal mark.
+    thousands : str, default=''
+        The mark between groups of three digits: one of , . ' or a space (which may be a no-break
+        one); '' if there is none.
+
+    Raises
+    ------
+    PsephosError
+        If a mark is not one of these, or both are the same.
+    """
+
+    missing: tuple[str, ...] = MISSING
+    decimal: str = "."
+    thousands: str = ""
+
+    def __post_init__(self) -> None:
+        if self.decimal not in (".", ","):
+            raise PsephosError(f"the decimal mark is {self.decimal!r}: use '.' or ','.")
+        if self.thousands and self.thousands not in tuple(_MARKS):
+            raise PsephosError(
+                f"the thousands mark is {self.thousands!r}: use one of , . ' or a space."
+            )
+        if self.thousands == self.decimal:
+            raise PsephosError(
+                f"the decimal mark and the thousands mark are both {self.decimal!r}: one of them "
+                "must be another (--decimal, --thousands)."
+            )
+
+    @cached_property
+    def gone(self) -> frozenset[str]:
+        """Return the words that stand for no value, the empty cell among them."""
+        return frozenset(self.missing) | {""}
+
+    @cached_property
+    def gone_numbers(self) -> tuple[float, ...]:
+        """Return the numbers that stand for no value."""
+        read = (self._value(word) for word in self.missing)
+        return tuple(sorted({value for value in read if value is not None}))
+
+    @property
+    def plain(self) -> bool:
+        """Return whether numbers are written as Python writes them."""
+        return self.decimal == "." and not self.thousands
+
+    def is_missing(self, word: str) -> bool:
+        """Return whether a cell (without blanks around it) stands for no value."""
+        if word in self.gone:
+            return True
+        return bool(self.gone_numbers) and self._value(word) in self.gone_numbers
+
+    def number(self, cell: str) -> float | None:
+        """Return the number a cell holds (NaN if missing), or None if it holds text."""
+        word = cell.strip()
+        if word in self.gone:
+            return math.nan
+        value = self._value(word)
+        return math.nan if value is not None and value in self.gone_numbers else value
+
+    def _value(self, word: str) -> float | None:
+        if "_" in word:
+            return None  # Python reads 1_2 as twelve; a table means a text
+        if not self.plain:
+            if self._pattern.fullmatch(word) is None:
+                return None
+            if self.thousands:
+                word = re.sub(f"[{self._thousands}]", "", word)
+            word = word.replace(",", ".")
+        try:
+            value = float(word)
+        except ValueError:
+            return None
+        return None if math.isnan(value) else value  # a way to write nan that is not in the list
+
+    @property
+    def _thousands(self) -> str:
+        return _SPACES if self.thousands == " " else re.escape(self.thousands)
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        whole = r"\d*"
+        if self.thousands:
+            whole = rf"(?:\d{{1,3}}(?:[{self._thousands}]\d{{3}})+|\d*)"
+        mark = re.escape(self.decimal)
+        return re.compile(rf"[+-]?(?:{whole}(?:{mark}\d*)?(?:[eE][+-]?\d+)?|inf|infinity)", re.I)
+
+    # ------------------------------------------------------------------ in a model file
+    def data(self) -> dict[str, Any]:
+        """Return the settings as data."""
+        return {
+            "missing": list(self.missing), "decimal": self.decimal, "thousands": self.thousands,
+        }  # fmt: skip
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> "Cells":
+        """Return the settings that `data` wrote.
+
+        Raises
+        ------
+        PsephosError
+            If they are not such settings.
+        """
+        missing, decimal, thousands = (data.get(k) for k in ("missing", "decimal", "thousands"))
+        words = isinstance(missing, list) and all(isinstance(word, str) for word in missing)
+        if not words or not isinstance(decimal, str) or not isinstance(thousands, str):
+            raise PsephosError("the words for missing values and the marks of numbers are damaged.")
+        return cls(tuple(missing or ()), decimal, thousands)
+
+    def but(
+        self,
+        missing: Sequence[str] | None = None,
+        decimal: str | None = None,
+        thousands: str | None = None,
+    ) -> "Cells":
+        """Return these settings with those that are given put in place of them."""
+        return Cells(
+            tuple(word.strip() for word in missing) if missing else self.missing,
+            self.decimal if decimal is None else decimal,
+            self.thousands if thousands is None else thousands,
+        )
+
+
+# ---------------------------------------------------------------------- numbers written another way
+_N = r"[+\-−]?(?:\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?|[.,]\d+)"
+_FORMS = (
+    ("decimal comma", r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?"),
+    ("thousands ,", r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?"),
+    ("thousands .", r"[+-]?\d{1,3}(?:\.\d{3}){2,}"),
+    ("both", r"[+-]?\d{1,3}(?:\.\d{3})+,\d*"),
+    ("thousands space", rf"[+-]?\d{{1,3}}(?:[{_SPACES}]\d{{3}})+(?:[.,]\d*)?"),
+    ("thousands '", r"[+-]?\d{1,3}(?:'\d{3})+(?:[.,]\d*)?"),
+    ("thousands ’", r"[+-]?\d{1,3}(?:’\d{3})+(?:[.,]\d*)?"),
+    ("sign", r"[−–]\s*\d+(?:[.,]\d+)*|[+\-]\s+\d+(?:[.,]\d+)*"),
+    ("share", rf"{_N}\s*[%‰]"),
+    ("bound", rf"(?:<=?|>=?|[≤≥≦≧~≈]|=)\s*{_N}\s*[%‰]?"),
+    ("unit", rf"{_N}\s+[^\W\d_][\w/^*.·%µμ-]{{0,11}}(?:\s?/\s?[\w.^]{{1,8}})?"),
+    ("tight unit", rf"{_N}[^\W\d_][\w/^*.·µμ-]{{0,11}}"),
+    ("currency", rf"[$€£¥]\s*{_N}|{_N}\s*[$€£¥]"),
+    ("band", rf"{_N}\s*(?:-|–|—|\.\.\.?|…|to)\s*{_N}|{_N}\s*\+"),
+    ("ratio", r"\d+(?:[.,]\d+)?\s*[:/]\s*\d+(?:[.,]\d+)?"),
+    ("mark", rf"\(\s*{_N}\s*\)|{_N}\s*[*†‡#]+"),
+)
+_COMPILED = tuple((name, re.compile(pattern)) for name, pattern in _FORMS)
+
+
+def number_form(word: str) -> str:
+    """Return in which other way a word that is no plain number writes one; '' if it is a word.
+
+    The ways are 'decimal comma', 'thousands m' with the mark m, 'grouped' (1,234: either of the
+    two), 'both', and those no setting reads: 'sign', 'share', 'bound', 'unit', 'tight unit' (5mg),
+    'currency', 'band' (20-30), 'ratio', 'mark'.
+    """
+    if len(word) > 40 or not any(map(str.isdigit, word)):
+        return ""
+    if re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", word):
+        return "grouped"
+    return next((name for name, pattern in _COMPILED if pattern.fullmatch(word)), "")

@@ -1,0 +1,110 @@
+"""Categories match by value: 1, 1.0, "1" and "1.0" are one level; words stay words."""
+
+import math
+import re
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+__all__ = ["LevelCodes", "merged", "value_of"]
+
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
+_WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
+_LED = re.compile(r"[+-]?0\d", re.ASCII)
+
+
+def value_of(value: Any) -> int | float | None:
+    """Return the number that a level is or writes, exactly; None if it is a word or no number."""
+    if isinstance(value, str):
+        word = value.strip()
+        if _WHOLE.fullmatch(word) and len(word) < 400:
+            return int(word)
+        return float(word) if _NUMBER.fullmatch(word) else None
+    try:
+        number = value.item() if hasattr(value, "item") else value
+    except (TypeError, ValueError):
+        return None
+    return number if isinstance(number, int | float) and not _is_nan(number) else None
+
+
+def _is_nan(number: int | float) -> bool:
+    return isinstance(number, float) and math.isnan(number)
+
+
+def _is_led(value: Any) -> bool:
+    """Return whether a word begins with zeros, as identifiers do: 007."""
+    return isinstance(value, str) and _LED.match(value) is not None
+
+
+def merged(levels: Iterable[Any]) -> dict[Any, Any]:
+    """Return the level that each value belongs to: values of one number are one level.
+
+    Of several ways to write a number the level is the number itself, else the shortest way. A word
+    with zeros before its digits (007) is a level of its own.
+    """
+    values = list(dict.fromkeys(levels))
+    names: dict[Any, Any] = {}
+    for value in sorted(values, key=lambda v: (isinstance(v, str), len(str(v)))):
+        number = value_of(value)
+        if number is not None and not _is_led(value):
+            names.setdefault(number, value)
+    own = {}
+    for value in values:
+        number = value_of(value)
+        own[value] = value if number is None or _is_led(value) else names[number]
+    return own
+
+
+class LevelCodes:
+    """The codes of a column's levels, found by value.
+
+    Parameters
+    ----------
+    levels : sequence
+        The categories; the code of one is its place.
+    """
+
+    def __init__(self, levels: Sequence[Any]) -> None:
+        self._known: dict[Hashable, float] = {}
+        self._numbers: dict[int | float, float] = {}
+        for code, level in enumerate(levels):
+            self._known.setdefault(_exact(level), float(code))
+        for led in (False, True):  # 1 is level "1" rather than level "01"
+            for code, level in enumerate(levels):
+                number = value_of(level)
+                if number is not None and _is_led(level) == led:
+                    self._numbers.setdefault(number, float(code))
+        self._shared = _shared(levels)
+        words = {str(level): float(code) for code, level in enumerate(levels)}
+        self._words = words if len(words) == len(levels) else {}
+
+    def code(self, value: Any) -> float:
+        """Return the code of a value that is not missing; NaN if it is not a level."""
+        key = _exact(value)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._by_value(value)
+        return found
+
+    def _by_value(self, value: Any) -> float:
+        number = value_of(value)
+        if number is None:  # True and the word True are one
+            return self._words.get(str(value), math.nan)
+        if _is_led(value) and number in self._shared:
+            return math.nan  # 001 is neither 01 nor 1 where both are levels
+        return self._numbers.get(number, math.nan)
+
+
+def _exact(value: Any) -> Hashable:
+    """Return a key that tells words from numbers and truth values from 0 and 1."""
+    return (isinstance(value, str), isinstance(value, bool), value)
+
+
+def _shared(levels: Sequence[Any]) -> set[int | float]:
+    """Return the numbers that several levels write."""
+    seen: set[int | float] = set()
+    shared: set[int | float] = set()
+    for level in levels:
+        number = value_of(level)
+        if number is not None:
+            (shared if number in seen else seen).add(number)
+    return shared

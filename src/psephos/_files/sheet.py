@@ -1,0 +1,286 @@
+"""One reader of tables in files: which cells are numbers, words or missing, for every command."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos._files.arrays import read_arrays
+from psephos._files.cells import Cells
+from psephos._files.text import checked_separator, opened, rows, separator_of
+
+__all__ = ["Choice", "Header", "Sheet", "read_sheet", "unnamed"]
+
+_Floats = NDArray[np.float64]
+
+
+class Header(NamedTuple):
+    """What a file says before its rows.
+
+    Parameters
+    ----------
+    file : str
+        Its name without the folder.
+    names : list of str
+        Of its columns, 'column 0', 'column 1', ... where the file has none.
+    named : bool
+        Whether the names are the file's own.
+    arrays : mapping of str to ndarray
+        Those of an npz file besides its table.
+    row_names : str or None
+        The name given to a first column that has none, as R and pandas write the names of rows.
+    """
+
+    file: str
+    names: list[str]
+    named: bool = True
+    arrays: Mapping[str, NDArray[Any]] = {}
+    row_names: str | None = None
+
+
+class Choice(NamedTuple):
+    """Which columns are wanted, by place in the header.
+
+    Parameters
+    ----------
+    columns : sequence of int
+        The columns of the table, in the order wanted.
+    words : sequence of int
+        Columns, of the table or not, whose cells are kept as they are written.
+    """
+
+    columns: Sequence[int]
+    words: Sequence[int] = ()
+
+
+@dataclass
+class Sheet:
+    """A table read from a file.
+
+    Parameters
+    ----------
+    header : Header
+    choice : Choice
+    X : ndarray of shape (n, q), float64
+        The columns chosen: NaN where missing, and where a column holds words.
+    words : dict of int to list
+        By place in the header, the cells of columns asked for as words, and of those in which a
+        cell is no number: as they are written but for blanks around them. None stands for cells
+        before the first that is no number.
+    lines : list of int or None
+        The line of the file each row begins in; None for an npz file.
+    cells : Cells
+    """
+
+    header: Header
+    choice: Choice
+    X: _Floats
+    words: dict[int, list[Any]]
+    lines: list[int] | None
+    cells: Cells
+
+    def place(self, i: int) -> str:
+        """Return the words for row i: its line in the file, or its row counted from 0."""
+        return f"row {i}" if self.lines is None else f"line {self.lines[i]}"
+
+
+Chooser = Callable[[Header], Choice]
+
+
+def unnamed(p: int) -> list[str]:
+    """Return the names of columns that have none."""
+    return [f"column {j}" for j in range(p)]
+
+
+def read_sheet(
+    path: Path, choose: Chooser, cells: Cells | None = None, separator: str | None = None
+) -> Sheet:
+    """Read the columns that `choose` takes from the header.
+
+    Parameters
+    ----------
+    path : Path
+        A .csv, .tsv or .txt file (or any of them with .gz) whose first line names the columns, or
+        an .npz file with the array X (n, p) of numbers or words, and perhaps feature_names (p,).
+    choose : function from Header to Choice
+    cells : Cells, optional
+    separator : str, optional
+        By default a tab for .tsv, else whichever of comma, semicolon and tab the first line has
+        most of.
+
+    Raises
+    ------
+    PsephosError
+        If the file is missing, damaged, empty, of an unknown kind, or has a row of another length.
+    """
+    if not path.is_file():
+        raise PsephosError(f"there is no file {str(path)!r}: check the name and the folder.")
+    cells, separator = cells or Cells(), checked_separator(separator)
+    kinds = [suffix.lower() for suffix in path.suffixes]
+    if kinds[-1:] == [".npz"]:
+        return _read_npz(path, choose, cells)
+    if not {".csv", ".tsv", ".txt"} & set(kinds[-2:]):
+        raise PsephosError(
+            f"{path.name!r} is of an unknown kind: give a .csv, .tsv or .txt file (perhaps with "
+            ".gz), or .npz."
+        )
+    with opened(path) as stream:
+        return _read_text(path, stream, choose, cells, separator)
+
+
+# ---------------------------------------------------------------------- text
+def _read_text(
+    path: Path, stream: Any, choose: Chooser, cells: Cells, separator: str | None
+) -> Sheet:
+    first = stream.readline()
+    if not first.strip():
+        raise PsephosError(f"{path.name!r} is empty: its first line must name the columns.")
+    separator = separator or separator_of(path, first)
+    lines = rows(_again(first, stream), separator)
+    _, _, names = next(lines)
+    words = [name.strip() for name in names]
+    row_names = None if words[0] else "row names"
+    header = Header(path.name, [words[0] or "row names", *words[1:]], row_names=row_names)
+    reading = _Reading(header, choose(header), cells)
+    numbers: list[int] = []
+    for line, text, row in lines:
+        if len(row) != len(names):
+            raise PsephosError(
+                f"line {line} of {path.name!r} has {len(row)} cells where the first line names "
+                f"{len(names)} columns: check its quotes, and what separates its cells "
+                f"(--separator; now {separator!r})."
+            )
+        reading.add(row, text)
+        numbers.append(line)
+    if not numbers:
+        raise PsephosError(f"{path.name!r} has no rows below the line of column names.")
+    return reading.sheet(numbers)
+
+
+def _again(first: str, stream: Any) -> Iterator[str]:
+    yield first
+    yield from stream
+
+
+class _Reading:
+    """The rows read so far: numbers as they come, words in lists."""
+
+    def __init__(self, header: Header, choice: Choice, cells: Cells) -> None:
+        self._header, self._choice, self._cells = header, choice, cells
+        self._rows: list[_Floats] = []
+        self._words: dict[int, list[Any]] = {j: [] for j in choice.words}
+        self._place_numbers()
+
+    def _place_numbers(self) -> None:
+        columns, words = self._choice.columns, self._words
+        slots = [k for k, j in enumerate(columns) if j not in words]
+        self._slots = np.array(slots, dtype=np.intp)
+        self._places = [columns[k] for k in slots]
+        whole = self._places == list(range(len(self._header.names)))
+        self._pick: Callable[[list[str]], Sequence[str]]
+        if whole:
+            self._pick = _all
+        elif len(slots) > 1:
+            self._pick = itemgetter(*self._places)
+        else:
+            self._pick = self._pick_few
+
+    def _pick_few(self, row: list[str]) -> Sequence[str]:
+        return [row[j] for j in self._places]
+
+    def add(self, row: list[str], text: str = "") -> None:
+        """Add a row; `text` is its line, if one look at it tells that no cell holds an _."""
+        out = np.full(len(self._choice.columns), math.nan)
+        picked = self._pick(row)
+        numbers = self._quickly(picked, text) if self._cells.plain else None
+        n_words = len(self._words)
+        out[self._slots] = self._one_by_one(picked) if numbers is None else numbers
+        if len(self._words) > n_words:
+            self._place_numbers()
+        self._rows.append(out)
+        for j, kept in self._words.items():
+            kept.append(row[j].strip())
+
+    def _quickly(self, picked: Sequence[str], text: str) -> _Floats | None:
+        """Return the numbers of a row in which every cell is a number or missing, else None."""
+        if (not text or "_" in text) and any("_" in cell for cell in picked):
+            return None
+        gone = self._cells.gone
+        try:
+            numbers = np.array(picked, dtype=np.float64)
+        except ValueError:
+            try:
+                numbers = np.array(
+                    ["nan" if cell in gone else cell for cell in picked], dtype=np.float64
+                )
+            except ValueError:
+                return None
+        for i in np.flatnonzero(np.isnan(numbers)).tolist():
+            if picked[i].strip() not in gone:
+                return None
+        if self._cells.gone_numbers:
+            numbers[np.isin(numbers, self._cells.gone_numbers)] = math.nan
+        return numbers
+
+    def _one_by_one(self, picked: Sequence[str]) -> _Floats:
+        """Return the numbers of a row; columns that turn out to hold words are kept as words."""
+        numbers = np.full(len(picked), math.nan)
+        for i, cell in enumerate(picked):
+            number = self._cells.number(cell)
+            if number is None:
+                self._words[self._places[i]] = [None] * len(self._rows)
+            else:
+                numbers[i] = number
+        return numbers
+
+    def sheet(self, lines: list[int] | None) -> Sheet:
+        """Return what was read."""
+        X = np.empty((len(self._rows), len(self._choice.columns)))
+        for i, row in enumerate(self._rows):
+            X[i] = row
+            self._rows[i] = row[:0]  # the row is copied: let its memory go
+        return Sheet(self._header, self._choice, X, self._words, lines, self._cells)
+
+
+def _all(row: list[str]) -> Sequence[str]:
+    return row
+
+
+# ---------------------------------------------------------------------- npz
+def _read_npz(path: Path, choose: Chooser, cells: Cells) -> Sheet:
+    arrays = read_arrays(path)
+    X = arrays.pop("X")
+    names = arrays.get("feature_names")
+    header = Header(
+        path.name,
+        unnamed(X.shape[1]) if names is None else [str(one) for one in names.tolist()],
+        names is not None,
+        arrays,
+    )
+    if len(header.names) != X.shape[1]:
+        raise PsephosError(
+            f"'feature_names' of {path.name!r} has {len(header.names)} names for {X.shape[1]} "
+            "columns."
+        )
+    choice = choose(header)
+    if X.dtype.kind == "U":
+        reading = _Reading(header, choice, cells)
+        for row in X.tolist():
+            reading.add(row)
+        return reading.sheet(None)
+    values = np.array(X[:, list(choice.columns)], dtype=np.float64)
+    values[np.isin(values, cells.gone_numbers)] = math.nan
+    words = {j: [_word(value, cells) for value in X[:, j].tolist()] for j in choice.words}
+    return Sheet(header, choice, values, words, None, cells)
+
+
+def _word(value: Any, cells: Cells) -> Any:
+    """Return a value of an array of numbers, to be matched as one; '' if it is missing."""
+    gone = value != value or value in cells.gone_numbers
+    return "" if gone else value
