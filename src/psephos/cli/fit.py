@@ -74,9 +74,9 @@ def _estimator(name: str, settings: tuple[str, ...], seed: int) -> Any:
 
 def _class_of(name: str) -> Any:
     """Return the classifier that a name, or the name of its class, stands for."""
+    from psephos._files.near import suggest
     from psephos.base import estimator_class, model_names
     from psephos.protocol import CONTENDERS
-    from psephos.protocol._near import suggest
 
     classes = model_names()
     wanted = classes.get(name, name)

@@ -22,14 +22,13 @@ _LIBRARY = ("n_models", "source", "search_error")
 def predict(model: Path, table: Path, id_column: str | None, out: Path | None, **form: Any) -> None:
     """Write the class and the probabilities that MODEL gives each row of TABLE, as csv.
 
-    Of a regressor it is the number alone.
+    Of a regressor it is the number alone. Columns are matched by name; only those the model reads
+    are needed. A model fitted on a table without column names reads them by position. Cells are
+    read as in the table the model was fitted on, unless an option says otherwise.
 
-    Columns are matched by name; only those the model reads are needed. A model fitted on a table
-    without column names reads them by position. Cells are read as in the table the model was fitted
-    on, unless an option says otherwise. A library that was fitted
-    with absent=vote answers with the models that need only the columns there are: n_models says
-    how many, source whether they were chosen to vote, and search_error how good they were in its
-    search, which flatters them.
+    A library that was fitted with absent=vote answers with the models that need only the columns
+    there are: n_models says how many, source whether they were chosen to vote, and search_error
+    how good they were in its search, which flatters them.
     """
     from psephos.cli.answering import Answering, writer
 

@@ -1,6 +1,6 @@
 """Tables in files: which columns are what, for those who fit."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -225,7 +225,7 @@ def _cells_or_none(words: list[Any], sheet: Sheet) -> list[Any]:
 def _refuse_infinite(sheet: Sheet) -> None:
     bad = np.isinf(sheet.X)
     if bad.any():
-        i, k = np.argwhere(bad)[0].tolist()
+        i, k = (int(at) for at in np.argwhere(bad)[0])
         name = sheet.header.names[sheet.choice.columns[k]]
         raise PsephosError(
             f"column {name!r} is infinite in {sheet.place(i)}: replace it by a number, or by NA if "
@@ -281,8 +281,10 @@ def _from_arrays(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
     )
 
 
-def _array(arrays: Any, key: str, flag: str, n: int, file: str) -> NDArray[Any]:
-    rows = [name for name, array in arrays.items() if array.shape == (n,)]
+def _array(
+    arrays: Mapping[str, NDArray[Any]], key: str, flag: str, n: int, file: str
+) -> NDArray[Any]:
+    rows = [str(name) for name, array in arrays.items() if array.shape == (n,)]
     if key not in rows:
         raise PsephosError(
             f"{file!r} has no array {key!r} with one value per row ({flag}); {suggest(key, rows)}"
