@@ -64,7 +64,7 @@ class _Commands(click.Group):
 
         known = self.list_commands(ctx)
         word = _OTHER_WORDS.get(wanted.lower(), wanted.lower())
-        near = [word] if word in known else get_close_matches(word, known, n=2)
+        near = [word] if word in known else get_close_matches(word, known, n=2, cutoff=0.7)
         if near:
             return f"there is no command {wanted!r}: did you mean {' or '.join(near)}?"
         if Path(wanted).is_file():

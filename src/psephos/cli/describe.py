@@ -11,9 +11,9 @@ __all__ = ["describe"]
 @click.command()
 @click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def describe(model: Path) -> None:
-    """Print what is in a model file: its voters, their weights, and the columns they read.
+    """Print a model file in words.
 
-    A model that is one tree prints the tree. Voters of equal content are one line, and the
+    Its voters, their weights, and the columns they read. A model that is one tree prints the tree. Voters of equal content are one line, and the
     percentage is their share of the weight over all. What they say to a case: psephos explain.
     """
     from psephos.models import load

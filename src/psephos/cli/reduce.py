@@ -17,7 +17,10 @@ __all__ = ["reduce"]
     help="The model file to write.",
 )
 def reduce(model: Path, out: Path) -> None:
-    """Write the same model as one over only the columns it reads: the same answers from them."""
+    """Write the model over only its columns.
+
+    It gives the same answers from the columns that it reads alone.
+    """
     from psephos.cli.words import say
     from psephos.models import load, save
 
