@@ -13,8 +13,9 @@ __all__ = ["describe"]
 def describe(model: Path) -> None:
     """Print a model file in words.
 
-    Its voters, their weights, and the columns they read. A model that is one tree prints the tree. Voters of equal content are one line, and the
-    percentage is their share of the weight over all. What they say to a case: psephos explain.
+    Its voters, their weights, and the columns they read. A model that is one tree prints the tree.
+    Voters of equal content are one line, and the percentage is their share of the weight over all.
+    What they say to a case: psephos explain.
     """
     from psephos.models import load
 

@@ -16,7 +16,7 @@ from psephos.vote.codec import register
 from psephos.vote.forests import spoken
 from psephos.vote.part import Columns, check, check_columns, positions, usage_table
 from psephos.vote.reasons import Reason
-from psephos.vote.tree_reasons import tree_reason
+from psephos.vote.tree_reasons import Ways
 
 __all__ = ["BranchVoters"]
 
@@ -201,11 +201,10 @@ class BranchVoters:
     def reasons(self, X: _Floats) -> list[list[Reason]]:
         """Return, for each row, its way through each tree."""
         votes, ends = self.votes(X), self._ends()
-        trees = [self.tree(t) for t in range(self.n_voters)]
-        said = [self.said[ends[t] : ends[t + 1]] for t in range(self.n_voters)]
+        trees = [Ways(self.tree(t), self.said[ends[t] : ends[t + 1]]) for t in range(self.n_voters)]
         return [
-            [tree_reason(tree, x, said[t], votes[i, t]) for t, tree in enumerate(trees)]
-            for i, x in enumerate(X)
+            [tree.reason(x, votes[i, t]) for t, tree in enumerate(trees)]
+            for i, x in enumerate(X.tolist())
         ]
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:

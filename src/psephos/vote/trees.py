@@ -13,7 +13,7 @@ from psephos.trees.tree_leaves import Condition, condition_words, size_words
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, Part, check, check_columns, positions, usage_table
 from psephos.vote.reasons import Reason, Silent
-from psephos.vote.tree_reasons import tree_reason
+from psephos.vote.tree_reasons import Ways
 
 __all__ = ["TreeVoters", "silenced"]
 
@@ -279,11 +279,12 @@ def _tree_reasons(voters: TreeVoters, voter: int, X: _Floats, votes: _Floats) ->
     tree = voters.tree(voter)
     read = tree.columns
     gaps = np.isnan(X[:, read]) if voters.abstains else np.zeros((len(X), len(read)), np.bool_)
+    ways = Ways(tree, tree.value)
     return [
         Silent(tuple(said.tolist()), tuple(read[gap].tolist()), (np.nan,) * int(gap.sum()))
         if gap.any()
-        else tree_reason(tree, x, tree.value, said)
-        for x, said, gap in zip(X, votes, gaps, strict=True)
+        else ways.reason(x, said)
+        for x, said, gap in zip(X.tolist(), votes, gaps, strict=True)
     ]
 
 
