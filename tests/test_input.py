@@ -20,6 +20,8 @@ from psephos import (
     SamBAClassifier,
     SparseWrapperClassifier,
     UnknownLevelWarning,
+    load,
+    save,
 )
 from psephos.testing import small_table
 
@@ -474,3 +476,67 @@ def test_tables_that_are_none():
         fitted.margins(small_table().X, np.full(60, "spam"))
     with pytest.raises(ValueError, match="inconsistent numbers"):
         fitted.margins(small_table().X, y[:5])
+
+
+@pytest.mark.parametrize("labels", [[2**53 + 1, 2**53], ["a", "a\0"], ["01", "1"], ["１", "1"]])
+@pytest.mark.parametrize("wrap", [list, lambda y: np.array(y, dtype=object)])
+def test_labels_that_differ_are_different_classes(labels, wrap):
+    X, _ = small_table()
+    fitted = AdaBoostClassifier(n_estimators=1).fit(X, wrap(labels * 30))
+    assert len(fitted.classes_) == 2
+    assert set(fitted.classes_.tolist()) == set(labels)
+
+
+def test_labels_that_an_array_would_merge_are_refused():
+    X, _ = small_table()
+    with pytest.raises(ValueError, match="Unknown label type"):
+        AdaBoostClassifier(n_estimators=1).fit(X, [2**53 + 1, 2.0**53] * 30)
+    for large in ([10**19, 1], np.array([10**19, 1], dtype=object), [1e300, 1.0]):
+        with pytest.raises(PsephosError, match="beyond the whole numbers of 64 bits in row 0"):
+            AdaBoostClassifier(n_estimators=1).fit(X, np.tile(large, 30))
+
+
+# ---------------------------------------------------------------------- columns by name
+@pytest.mark.parametrize("as_frame", [pd.DataFrame, lambda f: pl.from_pandas(f)])
+def test_a_reduced_model_finds_its_columns_among_those_of_a_frame(as_frame, tmp_path):
+    X, y = small_table()
+    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(12)])
+    fitted = AdaBoostClassifier(n_estimators=3).fit(as_frame(frame), y)
+    save(fitted.reduce(), tmp_path / "m.psephos")
+    expected = fitted.decision_function(as_frame(frame))
+    for reduced in (fitted.reduce(), load(tmp_path / "m.psephos")):
+        other = frame[frame.columns[::-1]].assign(more="words")
+        assert_array_equal(reduced.decision_function(as_frame(other)), expected)
+        name = fitted.features_used_[0]
+        with pytest.raises(PsephosError, match=f"no column '{name}', which the model reads"):
+            reduced.predict(as_frame(frame.drop(columns=name)))
+    with pytest.raises(ValueError, match="unseen at fit time"):
+        fitted.predict(frame.assign(more=1.0))
+
+
+# ---------------------------------------------------------------------- categories by value
+def test_numbers_and_words_of_numbers_are_one_level():
+    color, _, _, number, y = mixed()
+    site = np.where(color == "red", 2, 1).astype(object)
+    text = np.array([str(s) for s in site], dtype=object)
+    both = np.where(np.arange(60) % 2, site, text)
+    expected = None
+    for column in (site, text, both):
+        frame = pd.DataFrame({"site": column, "x": number})
+        fitted = model(categorical_features=["site"]).fit(frame, y)
+        for other in (site, site.astype(float), text, both, [f"{s}.0" for s in site]):
+            answers = fitted.decision_function(frame.assign(site=other))
+            expected = answers if expected is None else expected
+            assert_array_equal(answers, expected)
+
+
+def test_unknown_categories_are_told_or_refused():
+    color, _, _, number, y = mixed()
+    frame = pd.DataFrame({"color": color, "x": number})
+    fitted = model(categorical_features=["color"]).fit(frame, y)
+    some = frame.assign(color=np.where(np.arange(60) < 6, "pink", color))
+    with pytest.warns(UnknownLevelWarning, match=r"column 'color': 6 of \d+ values \(1.%\)"):
+        fitted.predict(some)
+    strange = frame.assign(color=[None if c is None else str(c).upper() for c in color])
+    with pytest.raises(PsephosError, match="column 'color' holds none of the categories"):
+        fitted.predict(strange)

@@ -26,13 +26,19 @@ def read_target(estimator: Any, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[n
     ValueError
         scikit-learn's own, if y is not a row of class labels as long as X.
     """
-    y = column_or_1d(y, warn=True)
+    y = column_or_1d(_as_given(y), warn=True)
     check_consistent_length(X, y)
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         row = int(np.flatnonzero(~np.isfinite(y))[0])
         raise PsephosError(f"Input y contains NaN or infinity in row {row}; drop the row.")
     if y.dtype.kind == "O":
         y = _plain_labels(y)
+    if y.dtype.kind == "f" and (np.abs(y) >= 2.0**63).any():
+        row = int(np.flatnonzero(np.abs(y) >= 2.0**63)[0])
+        raise PsephosError(
+            f"Input y holds a label beyond the whole numbers of 64 bits in row {row} ({y[row]}): "
+            "give the labels as words."
+        )
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
@@ -64,6 +70,22 @@ def declared_classes(
     found = np.array(labels, dtype=object if classes.dtype.kind == "O" else None)
     order = np.array([place[label] for label in classes.tolist()], dtype=np.intp)
     return found, order[codes]
+
+
+def _as_given(y: Any) -> Any:
+    """Return a list of labels as objects where an array would make two of them one.
+
+    numpy reads whole numbers beside others as floats, which merge those beyond 2^53, and drops NUL
+    characters from the end of words.
+    """
+    if not isinstance(y, list | tuple) or any(isinstance(label, list | tuple) for label in y):
+        return y
+    array = np.asarray(y)
+    if array.ndim != 1 or array.dtype.kind not in "fU" or len(set(array.tolist())) == len(set(y)):
+        return y
+    out = np.empty(len(y), dtype=object)
+    out[:] = y
+    return out
 
 
 def read_numbers(X: Any, y: Any) -> NDArray[np.float64]:
@@ -107,7 +129,8 @@ def _plain_labels(y: NDArray[Any]) -> NDArray[Any]:
         odd = y[int(words.argmin())]
         raise PsephosError(f"y mixes words and other labels ({odd!r}): make them all words.")
     plain = np.asarray(y.tolist())
-    return plain if plain.dtype.kind in "biuf" and plain.shape == y.shape else y
+    same = plain.shape == y.shape and len(set(plain.tolist())) == len(set(y.tolist()))
+    return plain if plain.dtype.kind in "biuf" and same else y
 
 
 def read_weight(

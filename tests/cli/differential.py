@@ -78,7 +78,7 @@ def write(folder, form, table, names, whole=str):
         return path
     text = io.StringIO()
     sheet = csv.writer(text)
-    sheet.writerow(names or [f"x{j}" for j in range(8)])
+    sheet.writerow(names or [f"x{j}" for j in range(table.shape[1])])
     for i, row in enumerate(table):
         hole = "" if i % 2 else "NA"
         sheet.writerow([hole if v is None else cell(v, whole) for v in row])
@@ -101,6 +101,21 @@ def fitted(model, kind, named, table, y):
     labels = y + 0.25 if type(model).__name__.endswith("Regressor") else WORDS[y]
     given = as_frame(table, NAMES) if named else as_array(table)
     return model.fit(given, labels)
+
+
+def fitted_from(folder, model, form, kind, table, y):
+    """Return the model fitted as the command does, from a file."""
+    from psephos.cli.fit import fitted
+    from psephos.protocol import read_table
+
+    marked = [NAMES[COLUMN]] if kind == "codes" else []
+    if form == "npz":
+        path = write(folder, form, table, NAMES)
+        arrays = dict(np.load(path))
+        np.savez(path, **arrays, y=WORDS[y])
+    else:
+        path = write(folder, form, np.column_stack([table, WORDS[y]]), [*NAMES, "y"])
+    return fitted(model, read_table(path, target="y", categorical=marked))
 
 
 def answers(model, X):
@@ -129,6 +144,9 @@ def differences(call, folder, name, form, named, kind):
     save(model, path)
     if form in ("npz", "csv", "csv.gz"):
         found = []
+        if named and not name.endswith("Regressor"):  # the same fit from the file
+            refit = fitted_from(folder, small_models()[name], form, kind, table, y)
+            found.append(answers(refit, as_frame(new, NAMES)))
         for whole in (str, lambda v: f"{v}.0"):
             file = write(folder, form, new, NAMES if named else None, whole)
             found.append(asked(call, path, file))

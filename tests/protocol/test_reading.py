@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
+from psephos import SamBAClassifier, load, save
 from psephos._errors import PsephosError, PsephosTypeError
 from psephos.protocol import MISSING, DataTable, read_table, table_from_arrays
 
@@ -293,3 +294,103 @@ def test_the_fingerprint_sees_everything_results_depend_on():
     prints = {base.fingerprint(), *(t.fingerprint() for t in changed)}
     assert len(prints) == 6
     assert DataTable(X.copy(), y, ("a", "b"), dataset="other").fingerprint() == base.fingerprint()
+
+
+# ------------------------------------------------------------------- labels
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["01", "1"], ["1e3", "1000"], ["9007199254740993", "9007199254740992"], ["١", "1"],
+        ["10000000000000000000", "1"], ["1", "1.0"], ["+1", "1"], ["-0", "0"], ["a", "a\0"],
+        ["18446744073709551617", "1"], ["True", "true"],
+    ],
+)  # fmt: skip
+def test_labels_keep_their_identity(tmp_path, labels):
+    rows = "".join(f"{i},{labels[i % 2]}\n" for i in range(6))
+    table = read_table(write(tmp_path, "a,y\n" + rows), target="y")
+    assert [str(label) for label in table.y] == labels * 3
+    assert sorted(map(str, table.classes)) == sorted(labels)
+    model = SamBAClassifier(n_estimators=1).fit(table.X, table.y)
+    save(model, tmp_path / "m.psephos")
+    assert sorted(map(str, load(tmp_path / "m.psephos").classes_)) == sorted(labels)
+
+
+def test_whole_numbers_are_labels_as_numbers(tmp_path):
+    rows = "".join(f"{i},{[9007199254740993, -5][i % 2]}\n" for i in range(4))
+    table = read_table(write(tmp_path, "a,y\n" + rows), target="y")
+    assert table.y.dtype == np.int64
+    assert table.y.tolist() == [9007199254740993, -5] * 2
+
+
+def test_labels_of_arrays_keep_their_identity(tmp_path):
+    X = np.arange(4.0)[:, None]
+    large = np.array([10**19, 1, 10**19, 1], dtype=np.uint64)
+    assert table_from_arrays(X, large).y.tolist() == ["10000000000000000000", "1"] * 2
+    assert table_from_arrays(X, [1e19, 1.0] * 2).y.tolist() == ["10000000000000000000", "1"] * 2
+    assert table_from_arrays(X, ["01", "1"] * 2).y.tolist() == ["01", "1"] * 2
+    assert table_from_arrays(X, [1.0, 2.0] * 2).y.tolist() == [1, 2] * 2
+    for mixed in ([1, "1"], [True, 1]):
+        with says("mixes kinds of labels"):
+            table_from_arrays(X, np.array(mixed * 2, dtype=object))
+    names = {"feature_names": np.array([b"\xc3\xa9t\xc3\xa9"])}
+    np.savez(tmp_path / "t.npz", X=X, y=np.array([b"ham", b"egg"] * 2), **names)
+    table = read_table(tmp_path / "t.npz")
+    assert table.y.tolist() == ["ham", "egg"] * 2
+    assert table.names == ("été",)
+    np.savez(tmp_path / "c.npz", X=X, y=[0, 1, 0, 1], classes=np.array([b"ham", b"egg"]))
+    assert read_table(tmp_path / "c.npz").y.tolist() == ["ham", "egg"] * 2
+    np.savez(tmp_path / "bad.npz", X=X, y=np.array([b"\xff", b"egg"] * 2))
+    with says("holds bytes that are not UTF-8 text"):
+        read_table(tmp_path / "bad.npz")
+
+
+# ------------------------------------------------------------------- categories and forms
+def test_categories_of_numbers_are_merged_by_value(tmp_path):
+    table = read_table(
+        write(tmp_path, "k,y\n1,u\n1.0,v\n01,u\n2,v\n"), target="y", categorical=["k"]
+    )
+    assert table.categories == {0: ("01", "1", "2")}
+    assert_array_equal(table.X[:, 0], [1, 1, 0, 2])
+
+
+def test_a_categorical_type_is_categorical_whatever_it_holds():
+    frame = pd.DataFrame({"site": pd.Categorical([3, 10, 3]), "x": [1.0, 2.0, 3.0]})
+    assert table_from_arrays(frame, [0, 1, 1]).categories == {0: ("3", "10")}
+
+
+def test_codes_beyond_the_precision_of_floats_stay_apart(tmp_path):
+    X = np.array([[9007199254740993], [9007199254740992], [9007199254740993]])
+    np.savez(tmp_path / "t.npz", X=X, y=[0, 1, 0], feature_names=["k"])
+    table = read_table(tmp_path / "t.npz", categorical=["k"])
+    assert table.categories[0] == ("9007199254740992", "9007199254740993")
+    assert table_from_arrays(X, [0, 1, 0], categorical=[0]).categories == table.categories
+
+
+def test_numbers_written_another_way_never_become_categories(tmp_path):
+    text = "a,b,y\n1,<20,u\n2,20-30,v\n3,<20,u\n"
+    with says("column 'b' holds numbers written another way ('<20' in line 2, '20-30' in line 3)"):
+        read_table(write(tmp_path, text), target="y")
+    table = read_table(write(tmp_path, text), target="y", categorical=["b"])
+    assert table.categories == {1: ("20-30", "<20")}
+    with says("column 'b' holds numbers written another way ('5,1' in row 0"):
+        table_from_arrays(pd.DataFrame({"b": ["5,1", "6,2"]}), [0, 1])
+    mixed = write(tmp_path, "a;y\n5,1;u\n6;v\n7,25;u\n", "m.csv")
+    with says("('5,1' in line 2, '7,25' in line 4): read the table with --decimal ,"):
+        read_table(mixed, target="y")
+    assert_array_equal(read_table(mixed, target="y", decimal=",").X[:, 0], [5.1, 6, 7.25])
+
+
+def test_missing_words_may_be_others(tmp_path):
+    path = write(tmp_path, "a,c,y\n-9,NA,u\n2,none,v\n-9.0,NA,v\n")
+    table = read_table(path, target="y", missing=["-9", "none"])
+    assert_array_equal(np.isnan(table.X), [[True, False], [False, True], [True, False]])
+    assert table.categories == {1: ("NA",)}
+    np.savez(tmp_path / "t.npz", X=[[-9.0], [2.0]], y=[0, 1])
+    assert np.isnan(read_table(tmp_path / "t.npz", missing=["-9"]).X[0, 0])
+
+
+def test_row_names_are_left_out_where_another_column_is_the_id(tmp_path):
+    path = write(tmp_path, ",who,a,y\n1,p,1,u\n2,q,2,v\n")
+    table = read_table(path, target="y", id="who")
+    assert table.names == ("a",)
+    assert table.row_names() == ["p", "q"]

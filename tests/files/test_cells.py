@@ -1,0 +1,134 @@
+"""A cell says one thing: a number, a word, or nothing; a number written another way is told."""
+
+import math
+
+import numpy as np
+import pytest
+
+from psephos._errors import PsephosError
+from psephos._files.cells import MISSING, Cells, number_form
+from psephos._files.columns import refuse_numbers_in_words
+from psephos._files.levels import LevelCodes, merged
+
+
+@pytest.mark.parametrize("word", [*MISSING, " NA "])
+def test_missing_words_are_no_value(word):
+    assert math.isnan(Cells().number(word))
+    assert Cells().is_missing(word.strip())
+
+
+@pytest.mark.parametrize("word", ["nAn", "-nan", "1_2", "none", "0x10", "1,5", "\0", "1\0", "−5"])
+def test_other_words_are_words(word):
+    assert Cells().number(word) is None
+
+
+@pytest.mark.parametrize(
+    ("cells", "word", "value"),
+    [
+        (Cells(decimal=","), "1,5", 1.5),
+        (Cells(decimal=","), "-,5e3", -500.0),
+        (Cells(decimal=","), "1.5", None),
+        (Cells(decimal=",", thousands="."), "1.234.567,5", 1234567.5),
+        (Cells(decimal=",", thousands="."), "1.5", None),
+        (Cells(thousands=","), "1,234.5", 1234.5),
+        (Cells(thousands=","), "12,34", None),
+        (Cells(thousands=","), "1234.5", 1234.5),
+        (Cells(thousands=" "), "1\u202f234 567", 1234567.0),
+        (Cells(thousands="'"), "1'234", 1234.0),
+        (Cells(decimal=","), "inf", math.inf),
+        (Cells(decimal=","), ",", None),
+    ],
+)
+def test_marks_of_numbers(cells, word, value):
+    assert cells.number(word) == value
+
+
+def test_a_missing_number_is_missing_however_it_is_written():
+    cells = Cells().but(missing=["-9", "n.d."])
+    assert all(math.isnan(cells.number(word)) for word in ("-9", "-9.0", "-9e0", "n.d.", ""))
+    assert cells.number("NA") is None
+    assert Cells.of(cells.data()) == cells
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"decimal": ";"}, "the decimal mark is ';'"),
+        ({"thousands": "1"}, "the thousands mark is '1'"),
+        ({"decimal": ",", "thousands": ","}, "are both ','"),
+    ],
+)
+def test_marks_that_cannot_be(settings, sentence):
+    with pytest.raises(PsephosError, match=sentence):
+        Cells(**settings)
+
+
+@pytest.mark.parametrize(
+    ("words", "remedy"),
+    [
+        (["5,1", "3,25", "4,0"], "--decimal ,"),
+        (["1.234.567", "2.345.678", "1.000.000"], "--thousands ."),
+        (["1,234", "2,345", "3,456"], "--thousands , if the comma is between thousands"),
+        (["1.234,5", "2.345,5", "12,5"], "--decimal , --thousands ."),
+        (["1 234", "2\u00a0345", "3\u202f456"], '--thousands " "'),
+        (["5 %", "6%", "7.5 %"], "write the bare numbers"),
+        (["<0.1", "> 20", "≥3"], "--categorical 'c'"),
+        (["<20", "20-30", ">30"], "--categorical 'c'"),
+        (["5 mg", "10 mg", "2.5 mg/l"], "write the bare numbers"),
+        (["5mg", "10mg", "20mg"], "write the bare numbers"),
+        (["$5", "$7.50", "€ 3"], "write the bare numbers"),
+        (["−5", "−6", "– 7"], "write the bare numbers"),
+        (["1:20", "1:40", "1:80"], "write the bare numbers"),
+    ],
+)
+def test_numbers_written_another_way_are_refused_with_the_remedy(words, remedy):
+    with pytest.raises(PsephosError) as caught:
+        refuse_numbers_in_words("c", [None, *words], lambda i: f"line {i + 2}")
+    sentence = str(caught.value)
+    assert remedy in sentence
+    for i, word in enumerate(words):
+        assert f"{word!r} in line {i + 3}" in sentence
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["1a", "1b", "2a"], ["T1", "T2", "T3"], ["2020-01-05", "2021-02-03"], ["1st", "2nd", "3rd"],
+        ["low", "high", "2 doors"], ["12/05/2020", "13/06/2021"], ['5" pipe', "hose"],
+        ["k__Bacteria|p__5", "x"], ["A+", "B-"], ["192.168.0.1", "10.0.0.1"],
+    ],
+)  # fmt: skip
+def test_words_stay_words(words):
+    refuse_numbers_in_words("c", words, str)
+
+
+def test_forms_look_at_the_whole_word():
+    assert number_form("5,1") == "decimal comma"
+    assert number_form("x" * 10**6) == number_form("5" * 10**6 + "x") == number_form("") == ""
+
+
+# ---------------------------------------------------------------------- categories
+@pytest.mark.parametrize(
+    "levels", [(1, 2, 3), (1.0, 2.0, 3.0), ("1", "2", "3"), ("01", "02", "03")]
+)
+def test_levels_match_by_value(levels):
+    find = LevelCodes(levels)
+    for value in (2, 2.0, "2", "2.0", " 2 ", "2e0", "02", np.int8(2), np.float32(2), np.str_("2")):
+        assert find.code(value) == 1.0
+    assert all(math.isnan(find.code(value)) for value in (4, "4", "two", "2,0", "2_0", ""))
+
+
+def test_levels_that_differ_as_words_stay_apart():
+    find = LevelCodes(("01", "1", "a"))
+    assert [find.code(v) for v in ("01", "1", 1, 1.0, "1.0", "a")] == [0, 1, 1, 1, 1, 2]
+    assert math.isnan(find.code("001"))
+    assert math.isnan(find.code("A"))
+    large = LevelCodes(("9007199254740992", "9007199254740993"))
+    assert [large.code(v) for v in ("9007199254740993", 9007199254740993, 2.0**53)] == [1, 1, 0]
+    truth = LevelCodes((False, True))
+    assert [truth.code(v) for v in ("True", True, 1, 0.0, "False")] == [1, 1, 1, 0, 0]
+
+
+def test_values_of_one_number_are_one_level():
+    assert merged(["1.0", "1", "01", "x"]) == {"1.0": "1", "1": "1", "01": "01", "x": "x"}
+    assert merged(["2", 2, 2.0]) == {"2": 2, 2: 2}

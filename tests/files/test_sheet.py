@@ -1,0 +1,83 @@
+"""Rows of text files: what a quote is, which line a row begins in, what separates cells."""
+
+import io
+
+import numpy as np
+import pytest
+
+from psephos._errors import PsephosError
+from psephos._files.cells import Cells
+from psephos._files.sheet import Choice, read_sheet
+from psephos._files.text import rows, separator_of
+
+
+def cells(text, separator=","):
+    return [(line, row) for line, _, row in rows(io.StringIO(text, newline=""), separator)]
+
+
+def test_a_quote_inside_a_cell_is_a_quote():
+    text = '5" pipe,1\n"a ""b""",2\nx,"y\n"\n6",7"\n'
+    assert cells(text) == [
+        (1, ['5" pipe', "1"]), (2, ['a "b"', "2"]), (3, ["x", "y\n"]), (5, ['6"', '7"']),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_are_counted_as_an_editor_counts(end):
+    text = end.join(['"a', 'b",1', "", "c,2", "d,3"])
+    assert [line for line, _ in cells(text)] == [1, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('a,b\n"c,1\nd,2\n', "the quote opened in line 2 is never closed"),
+        ('a,b\n"c"d,1\n', "line 2 cannot be divided into cells"),
+    ],
+)
+def test_quotes_that_cannot_be(text, sentence):
+    with pytest.raises(PsephosError, match=sentence):
+        cells(text)
+
+
+def test_the_separator_is_looked_for_outside_quotes(tmp_path):
+    assert separator_of(tmp_path / "t.csv", '"a, b, c";"d, e"') == ";"
+
+
+def read(path, words=(), **more):
+    return read_sheet(path, lambda h: Choice(range(len(h.names)), words), Cells(), **more)
+
+
+@pytest.mark.parametrize("mark", ["|", ":", "tab", "space"])
+def test_a_separator_may_be_named(tmp_path, mark):
+    sign = {"tab": "\t", "space": " "}.get(mark, mark)
+    (tmp_path / "t.csv").write_text(f"a{sign}b\n1{sign}2\n")
+    assert read(tmp_path / "t.csv", separator=mark).X.tolist() == [[1, 2]]
+    with pytest.raises(PsephosError, match="the separator is '::'"):
+        read(tmp_path / "t.csv", separator="::")
+
+
+def test_a_nul_is_a_word(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,\0\n2,x\0\n3,\0\n")
+    sheet = read(tmp_path / "t.csv")
+    assert sheet.words == {1: ["\0", "x\0", "\0"]}
+    assert sheet.X[:, 0].tolist() == [1, 2, 3]
+
+
+def test_columns_of_words_keep_their_cells(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1.0,NA\n01,2\n,3_0\n")
+    sheet = read(tmp_path / "t.csv", words=[0])
+    assert sheet.words == {0: ["1.0", "01", ""], 1: [None, None, "3_0"]}
+    np.testing.assert_array_equal(sheet.X, [[np.nan, np.nan], [np.nan, 2], [np.nan, np.nan]])
+    assert [sheet.place(i) for i in range(2)] == ["line 2", "line 3"]
+
+
+def test_an_npz_of_words_is_read_cell_by_cell(tmp_path):
+    for kind in ("U", "S"):
+        X = np.array([["1.5", "u"], ["NA", "w"]], dtype=kind)
+        np.savez(tmp_path / "t.npz", X=X)
+        sheet = read(tmp_path / "t.npz")
+        assert sheet.header.names == ["column 0", "column 1"]
+        assert sheet.words == {1: ["u", "w"]}
+        assert sheet.X[0, 0] == 1.5
+        assert np.isnan(sheet.X[1, 0])
