@@ -128,14 +128,19 @@ def test_pareto_keeps_what_nothing_beats():
 def test_one_standard_error_takes_the_fewest_columns_near_the_best():
     told = figures(("forest", 0.90, 300), ("samba", 0.86, 5), ("adaboost", 0.89, 20))
     assert_allclose(told[0].measures["balanced_accuracy"].se, 0.05)
-    chosen = one_standard_error(told)
+    ours = ("samba", "adaboost")
+    chosen = one_standard_error(told, ours)
     assert chosen is not None
     assert chosen.model == "samba"
     far = figures(("forest", 0.90, 300), ("samba", 0.84, 5), ("adaboost", 0.89, 20))
-    chosen = one_standard_error(far)
+    chosen = one_standard_error(far, ours)
     assert chosen is not None
     assert chosen.model == "adaboost"
-    assert one_standard_error(figures(("forest", 0.9, 300), ("samba", 0.6, 5))) is None
+    far = figures(("forest", 0.9, 300), ("samba", 0.6, 5))
+    assert one_standard_error(far, ours) is None
+    chosen = one_standard_error(far)
+    assert chosen is not None
+    assert chosen.model == "forest"
 
 
 # ------------------------------------------------------------------- metrics

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from psephos.report.chart import NARROW, WIDE, Point, interval_strip, pareto_chart
 
 
-def point(key, columns, score, *, ours=False, optimal=False, columns_sd=0.0, score_sd=0.0):
-    return Point(key, key, ours, optimal, columns, columns_sd, score, score_sd, ())
+def point(key, columns, score, *, ours=False, frontier=False, columns_sd=0.0, score_sd=0.0):
+    return Point(key, key, ours, frontier, columns, columns_sd, score, score_sd, ())
 
 
 def test_more_columns_stand_further_right_and_better_scores_higher():
@@ -24,12 +24,12 @@ def test_columns_are_logarithmic_from_one_on():
     assert x[2] - x[1] == pytest.approx(x[1] - x[0], abs=0.02)
 
 
-def test_the_front_passes_through_the_optimal_models_only():
+def test_the_front_passes_through_the_frontier_only():
     points = [
-        point("none", 0, 0.5, optimal=True),
-        point("few", 3, 0.8, optimal=True),
+        point("none", 0, 0.5, frontier=True),
+        point("few", 3, 0.8, frontier=True),
         point("bad", 50, 0.7),
-        point("many", 90, 0.9, optimal=True),
+        point("many", 90, 0.9, frontier=True),
     ]
     chart = pareto_chart(points, 100, 0.5, WIDE)
     where = {m["key"]: (m["x"], m["y"]) for m in chart["marks"]}

@@ -4,9 +4,12 @@ import math
 
 import pytest
 
+from psephos._errors import PsephosError
 from psephos.protocol.outputs import RESULT_COLUMNS
 from psephos.report.figures import choose, standings
 from psephos.report.folder import read_folder
+from psephos.report.pairs import pairs
+from psephos.report.verdict import opened_words, verdict
 
 
 def folder(tmp_path, **models):
@@ -53,35 +56,46 @@ def test_means_spreads_and_order(tmp_path):
     assert len(rows[2].failed) == 2
 
 
-def test_optimal_models_are_those_no_other_beats(tmp_path):
+def test_no_constant_answer_has_a_badge(tmp_path):
+    """On the frontier stands who beats a constant answer and is beaten by no smaller model."""
     rows = standings(
         folder(
             tmp_path,
+            constant=("baseline", [0.5], 0),
+            no_better=("baseline", [0.5], 1),
             few=("psephos", [0.7], 2),
             worse=("baseline", [0.69], 2),
             more=("baseline", [0.7], 5),
             best=("baseline", [0.9], 50),
         )
     )
-    assert {s.key for s in rows if s.optimal} == {"few", "best"}
+    assert {s.key for s in rows if s.frontier} == {"few", "best"}
 
 
-def test_the_card_goes_to_the_fewest_columns_within_a_standard_error(tmp_path):
+def test_the_smallest_near_the_best_may_be_anyones(tmp_path):
+    """Best and smallest are named whoever made them; opened is one that has a file."""
     made = folder(
         tmp_path,
         best=("baseline", [0.7, 0.9, 0.8, 0.8], 100),
         large=("psephos", [0.79, 0.79, 0.79, 0.79], 30),
         small=("psephos", [0.78, 0.78, 0.78, 0.78], 3),
+        other=("baseline", [0.77, 0.77, 0.77, 0.77], 2),
         tiny=("psephos", [0.6, 0.6, 0.6, 0.6], 1),
     )
     choice = choose(standings(made), ["large", "small", "tiny"])
     assert choice is not None
-    assert choice.model.key == "small"
-    assert choice.within
     assert choice.standard_error == pytest.approx(math.sqrt(0.02 / 3) / 2)
+    assert (choice.best.key, choice.smallest.key) == ("best", "other")
+    assert choice.opened.key == "small"
+    assert choice.within
+    assert "Only models of psephos are saved" in opened_words(choice)
+    words = " ".join(verdict(made, standings(made), choice, pairs(standings(made), choice.best)))
+    assert words.lower().startswith("best did best")
+    assert "is the smallest model within one standard error (0.041) of it" in words
+    assert "small " not in words.replace("smallest", "")
 
 
-def test_if_none_comes_near_the_best_of_psephos_is_shown_and_it_is_said(tmp_path):
+def test_if_none_comes_near_the_best_of_the_saved_is_opened_and_it_is_said(tmp_path):
     made = folder(
         tmp_path,
         best=("baseline", [0.9, 0.9], 100),
@@ -90,8 +104,22 @@ def test_if_none_comes_near_the_best_of_psephos_is_shown_and_it_is_said(tmp_path
     )
     choice = choose(standings(made), ["a", "b"])
     assert choice is not None
-    assert (choice.model.key, choice.within) == ("b", False)
+    assert (choice.opened.key, choice.within) == ("b", False)
+    assert choice.smallest is choice.best
+    assert "None came within one standard error" in opened_words(choice)
 
 
-def test_no_card_without_a_saved_model(tmp_path):
-    assert choose(standings(folder(tmp_path, a=("psephos", [0.6], 1))), []) is None
+def test_a_model_is_opened_on_demand(tmp_path):
+    made = folder(tmp_path, a=("psephos", [0.6, 0.7], 1), b=("psephos", [0.9, 0.9], 9))
+    choice = choose(standings(made), ["a", "b"], "a")
+    assert choice.opened.key == "a"
+    assert not choice.within
+    with pytest.raises(
+        PsephosError, match="the model 'c' has no file in this folder: there are a, b"
+    ):
+        choose(standings(made), ["a", "b"], "c")
+
+
+def test_nothing_is_opened_without_a_file(tmp_path):
+    assert choose(standings(folder(tmp_path, a=("psephos", [0.6], 1))), []).opened is None
+    assert choose(standings(folder(tmp_path, a=("psephos", [None], 1))), []) is None

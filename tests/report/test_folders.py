@@ -95,7 +95,7 @@ def test_failed_fits_are_shown_with_their_reason(copy):
     }
     assert "it &lt;broke&gt;" in build_report(copy).read_text("utf-8")
     row = next(m for m in report["models"] if m["key"] == "sklearn-l1-logistic")
-    assert row["cells"][-1]["text"] == "4 (1 failed)"
+    assert row["fits"] == "4 (1 failed)"
 
 
 def test_a_model_that_only_failed_is_listed_and_not_drawn(copy):

@@ -75,49 +75,32 @@ def test_one_column_stands_in_the_middle():
     assert told["pairs"] == []
 
 
-def test_the_section_is_of_a_model_that_joins_columns(compared):
-    told = summarise(compared)["together"]
-    assert told["label"] == "SWAG"
+def test_the_network_is_that_of_the_model_named_above_it(compared):
+    report = summarise(compared, model="swag")
+    told = report["together"]
+    assert told["label"] == report["card"]["label"]
     folder = read_folder(compared)
     model = open_model(folder.models["swag"]).model
     usage = model.vote_.voters.usage().toarray()
     usage = usage[usage.any(axis=1)]
     names = model.schema_.words().columns
     for node in told["network"]["nodes"]:
-        assert node["share"] == pytest.approx(usage[:, names.index(node["name"])].mean())
-    assert {n["name"] for n in told["network"]["nodes"]} == set(model.features_used_.tolist())
-    assert open_model(folder.models["samba"]).network() is None  # stumps read one column each
-    assert open_model(folder.models["samba"]).errors() is None
+        assert node["share"] == pytest.approx(usage[:, names.index(node["whole"])].mean())
+    assert {n["whole"] for n in told["network"]["nodes"]} == set(model.features_used_.tolist())
 
 
-def test_without_such_a_model_there_is_no_section(compared):
-    from psephos.report.figures import choose, standings
-    from psephos.report.together import together
-
-    folder = read_folder(compared)
-    rows = [s for s in standings(folder) if s.key != "swag"]
-    choice = choose(rows, ["samba", "adaboost"])
-    assert together(folder, rows, choice, open_model(folder.models[choice.model.key])) is None
-    assert together(folder, rows, None, None) is None
-
-
-def test_if_the_card_joins_no_columns_another_model_is_shown_and_it_is_said(compared):
-    from psephos.report.figures import choose, standings
-    from psephos.report.together import together
-
-    folder = read_folder(compared)
-    rows = standings(folder)
-    choice = choose(rows, ["samba"])
-    told = together(folder, rows, choice, open_model(folder.models["samba"]))
-    assert told["label"] == "SWAG"
-    assert "Voters of SamBA" in told["choice"]
-    assert "models/swag.psephos" in told["choice"]
+def test_a_model_whose_voters_join_no_columns_has_no_network(compared):
+    """Not even that of another model."""
+    assert summarise(compared, model="samba")["together"] is None  # stumps read one column each
+    opened = open_model(read_folder(compared).models["samba"])
+    assert opened.network() is None
+    assert opened.errors() is None
 
 
 def test_bars_are_the_counts_of_the_search(compared):
     folder = read_folder(compared)
     library = open_model(folder.models["swag"]).model.library_
-    told = summarise(compared)["together"]["errors"]
+    told = summarise(compared, model="swag")["together"]["errors"]
     seen = library.dimensions
     assert [row["dimension"] for row in told["rows"]] == seen.dimension.tolist()
     for row, counts, best in zip(told["rows"], seen.counts, seen.best, strict=True):

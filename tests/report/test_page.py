@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from psephos.report import build_report, summarise
 from psephos.report.casebook import ballots_of, casebook
 from psephos.report.folder import read_folder
+from psephos.report.names import short_names
 from psephos.report.render import embed
 
 _VOID = {"meta", "link", "input", "br", "img", "line", "rect", "circle", "path"}
@@ -155,9 +157,15 @@ def test_the_card_is_the_saved_model_in_its_own_words(compared, page):
     assert "optimistic" in choice["text"]
     key = re.search(r"models/([\w-]+)\.psephos", choice["text"])[1]
     model = load(compared / "models" / f"{key}.psephos")
+    about = json.loads((compared / "comparison.json").read_text("utf-8"))
+    short = short_names(about["columns"])
+    model.schema_ = replace(model.schema_, names=tuple(short[n] for n in about["columns"]))
     assert [e["text"] for e in page.all(data_test="card-line")] == model.describe()[1:]
-    shown = [c["name"] for c in report["card"]["columns"]]
-    assert sorted(shown) == sorted(map(str, model.features_used_))
+    named = {e["text"]: e.get("title") for e in page.all(tag="span") if e.get("class") == "column"}
+    for name in named:  # shortened ones are whole on hover
+        assert named[name] == next((n for n, s in short.items() if s == name and s != n), None)
+    shown = [c["whole"] for c in report["card"]["columns"]]
+    assert sorted(short[name] for name in shown) == sorted(map(str, model.features_used_))
 
 
 def test_the_first_ballot_sums_to_its_score_without_a_script(page):

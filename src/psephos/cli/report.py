@@ -14,8 +14,13 @@ __all__ = ["report"]
     type=click.Path(dir_okay=False, path_type=Path),
     help="Where to write it.  [default: FOLDER/report.html]",
 )
-def report(folder: Path, out: Path | None) -> None:
+@click.option(
+    "--model",
+    metavar="MODEL",
+    help="The model to show in detail.  [default: of the saved ones the smallest near the best]",
+)
+def report(folder: Path, out: Path | None, model: str | None) -> None:
     """Write the report of the comparison in FOLDER: one HTML file that works offline."""
     from psephos.report import build_report
 
-    click.echo(str(build_report(folder, out)))
+    click.echo(str(build_report(folder, out, model=model)))

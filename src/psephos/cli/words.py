@@ -70,7 +70,7 @@ def show_summary(found: Any) -> None:
         reads = one.columns_used.n and one.columns_used.mean > 0
         marks = [
             "*" if reads and one.model in optimal else "",
-            "in report" if chosen is not None and chosen.model == one.model else "",
+            "smallest" if chosen is not None and chosen.model == one.model else "",
             "" if reads or not one.columns_used.n else "reads no column",
         ]
         cells = [
@@ -86,16 +86,16 @@ def show_summary(found: Any) -> None:
         sheet.add_row(*cells)
     print_table(sheet)
     for note in _NOTES:
-        if note[0] != "in report" or chosen is not None:
+        if note[0] != "smallest" or chosen is not None:
             say_plain(": ".join(note))
 
 
 _NOTES = (
     ("*", "no other model is as accurate with fewer columns, or more accurate with as few"),
     (
-        "in report",
-        "the model whose voters and ballots the report shows: of the models of psephos within one "
-        "standard error of the most accurate, the one that reads the fewest columns",
+        "smallest",
+        "of all models within one standard error of the most accurate, the one that reads the "
+        "fewest columns; the report shows a model of psephos in detail, and says which and why",
     ),
     (
         "stability",

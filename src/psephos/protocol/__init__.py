@@ -40,7 +40,8 @@ comparison.json
     {name: family, origin, ensemble, order, draws, distributions, notes}, fingerprint``.
 timings.csv
     One row per fit and refit (repeat and fold 'all'): ``model, repeat, fold, search_seconds,
-    fit_seconds, predict_seconds, draws_failed, warnings`` (JSON: text and count).
+    fit_seconds, predict_seconds, draws_failed, warnings`` (JSON: text and count)``, finished``
+    (when, UTC).
 environment.json
     ``schema, versions {package: version}, warnings [sentence]`` (failed fits, unsaved refits).
 journal.jsonl

@@ -51,8 +51,11 @@ _ALL = (
         ),
         ensemble=True,
         first={"quick": {"class_weight": "balanced"}},
-        notes="a is drawn log-uniformly; the other settings are the constructor's, whose distances "
-        "and update are not those of the source's Algorithm 3 (see the class)",
+        notes="not Algorithm 3 as published, under any protocol ('samba' too): weights move by the "
+        "rule of the authors' program, with each row left out of the vote on itself; distances are "
+        "divided by their mean over training pairs, columns by their standard deviation; voters "
+        "are Gini stumps unless the criterion is drawn. Published are update='sample', "
+        "distance_scale=None, column_scale=None. The floor a is drawn log-uniformly",
     ),
     Contender(
         "adaboost",

@@ -71,6 +71,7 @@ _TIMING_COLUMNS = (
     "predict_seconds",
     "draws_failed",
     "warnings",
+    "finished",
 )
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib", "narwhals")
 

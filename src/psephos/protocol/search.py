@@ -6,6 +6,7 @@ import json
 import time
 import warnings
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,9 @@ def run_task(task: Task, table: DataTable) -> tuple[dict[str, Any], Any]:
         except Exception as error:  # whatever a model raises, the other fits go on
             model = None
             entry |= {"status": "failed", "error": _sentence(error)}
-    entry.setdefault("timing", {})["warnings"] = _counted(caught)
+    timing = entry.setdefault("timing", {})
+    timing["warnings"] = _counted(caught)
+    timing["finished"] = datetime.now(UTC).isoformat(timespec="seconds")
     return entry, model
 
 

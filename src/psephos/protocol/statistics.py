@@ -243,15 +243,15 @@ def _beats(one: Summary, other: Summary) -> bool:
 
 
 def one_standard_error(
-    summaries: Sequence[Summary], among: Sequence[str] = ("samba", "adaboost")
+    summaries: Sequence[Summary], among: Sequence[str] | None = None
 ) -> Summary | None:
     """Return the model with the fewest columns within one standard error of the best of all.
 
     Parameters
     ----------
     summaries : sequence of Summary
-    among : sequence of str
-        The models that may be chosen: those of psephos. The best may be any.
+    among : sequence of str, optional
+        The models that may be chosen, by default all. The best may be any.
 
     Returns
     -------
@@ -264,5 +264,5 @@ def one_standard_error(
         return None
     best = max(known, key=lambda s: (s.score, -s.columns_used.mean))
     floor = best.score - best.measures["balanced_accuracy"].se - 1e-12
-    near = [s for s in known if s.model in among and s.score >= floor]
+    near = [s for s in known if s.score >= floor and (among is None or s.model in among)]
     return min(near, key=lambda s: (s.columns_used.mean, -s.score), default=None)

@@ -10,7 +10,9 @@ from psephos.report.summarise import summarise
 __all__ = ["build_report", "render", "summarise"]
 
 
-def build_report(folder: str | Path, path: str | Path | None = None) -> Path:
+def build_report(
+    folder: str | Path, path: str | Path | None = None, *, model: str | None = None
+) -> Path:
     """Write the report of a comparison.
 
     Parameters
@@ -19,6 +21,8 @@ def build_report(folder: str | Path, path: str | Path | None = None) -> Path:
         What `psephos.protocol.compare` wrote.
     path : str or Path, default=None
         Where to write it; None writes ``report.html`` into the folder.
+    model : str, optional
+        The model whose card, network and ballots are shown; see `summarise`.
 
     Returns
     -------
@@ -28,10 +32,10 @@ def build_report(folder: str | Path, path: str | Path | None = None) -> Path:
     Raises
     ------
     PsephosError
-        If the folder is not a comparison, or a file of it is damaged.
+        If the folder is not a comparison, a file of it is damaged, or the model has no file.
     """
     target = Path(folder) / "report.html" if path is None else Path(path)
-    page = render(summarise(folder))
+    page = render(summarise(folder, model))
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, draft = tempfile.mkstemp(dir=target.parent, prefix=".report-", suffix=".html")
     try:

@@ -2,10 +2,11 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos.explain import ColumnNetwork, ErrorDisplay
 from psephos.report.folder import Cases
+from psephos.report.words import plural
 
 __all__ = ["CaseBallot", "CaseBallots", "Near", "Opened", "open_model"]
 
@@ -56,9 +58,10 @@ class Opened:
 
     model: Any
     classes: list[str]
+    head: str
     sentences: list[str]
     columns: dict[str, int]  # column read -> voters that read it
-    n_bytes: int
+    whole: dict[str, str]  # short name -> name in the table
 
     def answers(self, cases: Cases) -> tuple[list[str], list[float]]:
         """Return the answers to the training cases, and how far each is from another answer."""
@@ -127,7 +130,7 @@ class Opened:
             del reduced.feature_names_in_
         if not len(self.model.vote_.columns):
             return reduced, np.full((len(cases.ids), 1), np.nan)
-        wanted: list[str] = reduced.schema_.words().columns
+        wanted: list[str] = [self.whole.get(name, name) for name in reduced.schema_.words().columns]
         where = {name: j for j, name in enumerate(cases.names)}
         absent = [name for name in wanted if name not in where]
         if absent:
@@ -145,8 +148,14 @@ def _read_by_voters(ballots: Any) -> list[tuple[str, ...]]:
     return [tuple(ballots.names.columns[j] for j in sorted(span)) for span in spans]
 
 
-def open_model(path: Path) -> Opened:
+def open_model(path: Path, short: Mapping[str, str] = MappingProxyType({})) -> Opened:
     """Open a model file.
+
+    Parameters
+    ----------
+    path : Path
+    short : dict of str to str
+        The names by which the model is to speak of columns; others keep their own.
 
     Raises
     ------
@@ -156,15 +165,25 @@ def open_model(path: Path) -> Opened:
     from psephos.models import load
 
     model: Any = load(path)
-    head, *voters = [str(s) for s in model.describe()]
+    if model.schema_.names is not None:
+        names = tuple(short.get(name, name) for name in model.schema_.names)
+        model.schema_ = replace(model.schema_, names=names)
     return Opened(
         model=model,
         classes=[str(c) for c in model.classes_],
-        # the card lists the columns by themselves, with how often each is read
-        sentences=[head.partition(": ")[2].split(" columns: ")[0] + " columns.", *voters],
+        head=_head(model),
+        sentences=[str(s) for s in model.describe()][1:],
         columns=_columns(model),
-        n_bytes=path.stat().st_size,
+        whole={word: name for name, word in short.items()},
     )
+
+
+def _head(model: Any) -> str:
+    """Return the model as a sentence; the card lists its columns by themselves."""
+    vote = model.vote_
+    read = plural(len(vote.columns), "column")
+    voters = plural(vote.n_voters, "voter")
+    return f"{voters} ({vote.weighting_words()}), {read} of {vote.n_features} read."
 
 
 def _columns(model: Any) -> dict[str, int]:

@@ -38,7 +38,7 @@ def casebook(folder: Folder, opened: Opened, key: str, limit: int = LIMIT) -> di
     candidates = _spread(lead, min(len(lead), _CANDIDATES))
     ballots = opened.ballots(cases, candidates)
     heard = folder.held_out(key, classes)
-    book = _book(ballots, cases, classes, answers, heard)
+    book = _book(ballots, cases, classes, answers, heard, opened.whole)
     _share(book)
     words = _cut(book, [lead[i] for i in candidates], cases, limit)
     return {
@@ -64,13 +64,18 @@ def _book(
     classes: list[str],
     answers: list[str],
     heard: dict[int, Heard],
+    whole: dict[str, str],
 ) -> dict[str, Any]:
-    position = {name: j for j, name in enumerate(cases.names)}
-    used = sorted({position[c] for read in ballots.read for c in read if c in position})
+    place = {name: j for j, name in enumerate(cases.names)}
+    read = dict.fromkeys(c for columns in ballots.read for c in columns)
+    position = {c: place[whole.get(c, c)] for c in read if whole.get(c, c) in place}
+    short = {j: c for c, j in position.items()}
+    used = sorted(short)
     return {
         "classes": classes,
         "outputs": ballots.outputs,
-        "columns": [cases.names[j] for j in used],
+        "columns": [short[j] for j in used],
+        "whole": [cases.names[j] for j in used],
         "voters": [
             {"rule": rule, "reads": [used.index(position[c]) for c in read if c in position]}
             for rule, read in zip(ballots.rules, ballots.read, strict=True)

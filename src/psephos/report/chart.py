@@ -45,7 +45,7 @@ class Point:
     key: str
     label: str
     ours: bool
-    optimal: bool
+    frontier: bool
     columns: float
     columns_sd: float
     score: float
@@ -126,7 +126,7 @@ def _mark(p: Point, across: _ColumnScale, up: Any) -> dict[str, Any]:
         "label": f"{p.label} ↓ {number(p.score, 2)}" if below else p.label,
         "below": below,
         "ours": p.ours,
-        "optimal": p.optimal,
+        "frontier": p.frontier,
         "columns": p.columns,
         "score": p.score,
         "x": _r(across(p.columns)),
@@ -140,8 +140,8 @@ def _mark(p: Point, across: _ColumnScale, up: Any) -> dict[str, Any]:
 
 
 def _front(points: Sequence[Point], across: _ColumnScale, up: Any) -> str:
-    """Return the path that joins the optimal models: a stair, for nothing lies between two."""
-    best = sorted((p.columns, p.score) for p in points if p.optimal)
+    """Return the path along the frontier: a stair, for nothing lies between two models."""
+    best = sorted((p.columns, p.score) for p in points if p.frontier)
     steps: list[str] = []
     for i, (columns, score) in enumerate(best):
         x, y = _r(across(columns)), _r(up(score))

@@ -1,9 +1,11 @@
-"""From fits to the figures of each model, and to the model whose card is shown."""
+"""From fits to the figures of each model, and to the models the page speaks of."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from psephos._errors import PsephosError
 from psephos.protocol import one_standard_error, pareto, summary
 from psephos.protocol.statistics import Spread, Summary
 from psephos.report.folder import Fit, Folder
@@ -18,7 +20,8 @@ class Standing:
     key: str
     label: str
     ours: bool
-    optimal: bool
+    frontier: bool  # none is as accurate on fewer columns, and it beats a constant answer
+    draws: int | None  # of its search; None where nothing is tuned, or it was not written
     summary: Summary
     fits: list[Fit]  # those that succeeded
     failed: list[Fit]
@@ -52,13 +55,15 @@ def standings(folder: Folder) -> list[Standing]:
     """Return one Standing a model, the most accurate first; those that only failed last."""
     about = folder.about.get("models", {})
     figures = summary(folder.rows)
-    optimal = {one.model for one in pareto(figures)}
+    chance = 1 / len(folder.about["classes"])
+    frontier = {s.model for s in pareto(figures) if s.columns_used.mean > 0 and s.score > chance}
     rows = [
         Standing(
             key=one.model,
             label=one.model,
             ours=about.get(one.model, {}).get("origin") == "psephos",
-            optimal=one.model in optimal,
+            frontier=one.model in frontier,
+            draws=_draws(about.get(one.model, {})),
             summary=one,
             fits=[f for f in folder.fits if f.model == one.model and not f.error],
             failed=[f for f in folder.fits if f.model == one.model and f.error],
@@ -69,35 +74,88 @@ def standings(folder: Folder) -> list[Standing]:
     return rows
 
 
+def _draws(told: dict[str, Any]) -> int | None:
+    return int(told["draws"]) if told.get("distributions") and "draws" in told else None
+
+
 @dataclass(frozen=True)
 class Choice:
-    """The model of the card, and whether it came within a standard error of the best."""
+    """What the page speaks of: the best model, the smallest near it, and the one it opens.
 
-    model: Standing
+    Parameters
+    ----------
+    best : Standing
+        The highest mean balanced accuracy; of equals the fewest columns.
+    smallest : Standing
+        The fewest columns within one standard error of the best, whoever made the model.
+    standard_error : float
+        Of the best.
+    opened : Standing or None
+        The model whose file is shown in detail; None if no file was saved.
+    within : bool
+        Whether `opened` is within one standard error of the best.
+    asked : bool
+        Whether the reader asked for `opened` by name.
+    """
+
     best: Standing
+    smallest: Standing
     standard_error: float
-    within: bool
+    opened: Standing | None
+    within: bool = True
+    asked: bool = False
+
+    def named(self) -> list[Standing]:
+        """Return the models the page speaks of, each once."""
+        told = [self.best, self.smallest, *([self.opened] if self.opened else [])]
+        return list({s.key: s for s in told}.values())
 
 
-def choose(rows: Sequence[Standing], available: Sequence[str]) -> Choice | None:
-    """Return the psephos model with the fewest columns within one standard error of the best.
+def choose(
+    rows: Sequence[Standing], available: Sequence[str], wanted: str | None = None
+) -> Choice | None:
+    """Return what the page speaks of, or None if every fit failed.
 
-    The rule is `psephos.protocol.one_standard_error`. If it names none, the most accurate psephos
-    model is returned.
+    Opened is the model of `available` with the fewest columns within one standard error of the
+    best (`psephos.protocol.one_standard_error`); if there is none, the most accurate of them.
 
     Parameters
     ----------
     rows : sequence of Standing
     available : sequence of str
         Keys of the models that have a file.
+    wanted : str, optional
+        The model to open instead.
+
+    Raises
+    ------
+    PsephosError
+        If the wanted model has no file.
     """
     drawn = [s for s in rows if s.drawn]
-    ours = {s.key: s for s in drawn if s.ours and s.key in available}
-    if not ours:
+    if wanted is not None and wanted not in available:
+        raise PsephosError(
+            f"the model {wanted!r} has no file in this folder: there are"
+            f" {', '.join(available) or 'none'}."
+        )
+    if not drawn:
         return None
-    best = max(drawn, key=lambda s: (s.score, -s.columns.mean))
+    best = max(drawn, key=_accurate)
     error = best.spread("balanced_accuracy").se
-    near = one_standard_error([s.summary for s in drawn], among=list(ours))
-    if near is not None:
-        return Choice(ours[near.model], best, error, True)
-    return Choice(max(ours.values(), key=lambda s: (s.score, -s.columns.mean)), best, error, False)
+    floor = best.score - error - 1e-12
+    smallest = _smallest(drawn, drawn) or best
+    files = [s for s in drawn if s.key in available]
+    opened = _smallest(drawn, files) or max(files, key=_accurate, default=None)
+    if wanted is not None:
+        opened = next((s for s in files if s.key == wanted), opened)
+    within = opened is not None and opened.score >= floor
+    return Choice(best, smallest, error, opened, within, wanted is not None)
+
+
+def _accurate(s: Standing) -> tuple[float, float]:
+    return s.score, -s.columns.mean
+
+
+def _smallest(drawn: Sequence[Standing], among: Sequence[Standing]) -> Standing | None:
+    found = one_standard_error([s.summary for s in drawn], among=[s.key for s in among])
+    return None if found is None else next(s for s in drawn if s.key == found.model)

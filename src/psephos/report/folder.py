@@ -3,6 +3,7 @@
 import csv
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -83,6 +84,20 @@ class Folder:
             seen.total += 1
             seen.right += classes[known.index(max(known))] == row["truth"]
         return heard
+
+    def test_classes(self) -> dict[tuple[int, int], Counter[str]]:
+        """Return, for each split, how many cases of each class its test part held."""
+        path = self.path / "predictions.csv"
+        truths: dict[tuple[int, int], dict[str, str]] = {}
+        for row in _rows(path) if path.exists() else ():
+            truths.setdefault((int(row["repeat"]), int(row["fold"])), {})[row["row"]] = row["truth"]
+        return {split: Counter(truth.values()) for split, truth in truths.items()}
+
+    def finished(self) -> str:
+        """Return the day on which the last fit ended, or nothing if it was not written."""
+        path = self.path / "timings.csv"
+        days = [row.get("finished") or "" for row in _rows(path)] if path.exists() else []
+        return max(days, default="")[:10]
 
 
 def read_folder(path: str | Path) -> Folder:

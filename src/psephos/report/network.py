@@ -1,7 +1,8 @@
 """The network of columns as plain coordinates and words; the template only draws."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,12 @@ __all__ = ["MOST_COLUMNS", "MOST_PAIRS", "drawing"]
 MOST_COLUMNS = 60  # more cannot be told apart
 MOST_PAIRS = 200
 _SIDE, _MARGIN, _RADIUS, _LEAST, _WIDTH = 560.0, 46.0, 26.0, 3.0, 9.0
-_LETTER, _LETTERS = 6.4, 22
+_LETTER, _LETTERS = 6.4, 34
 
 
-def drawing(network: ColumnNetwork) -> dict[str, Any]:
+def drawing(
+    network: ColumnNetwork, whole: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, Any]:
     """Return the drawing and the tables of a network.
 
     Parameters
@@ -25,6 +28,8 @@ def drawing(network: ColumnNetwork) -> dict[str, Any]:
     network : ColumnNetwork
         The most used columns come first: the first `MOST_COLUMNS` are drawn, and of the pairs
         among them the `MOST_PAIRS` most often read together.
+    whole : dict of str to str
+        The whole names of columns whose names in the network are shortened.
 
     Returns
     -------
@@ -41,6 +46,7 @@ def drawing(network: ColumnNetwork) -> dict[str, Any]:
     nodes = [
         {
             "name": told["column"][j],
+            "whole": whole.get(told["column"][j], told["column"][j]),
             "share": shares[j],
             "share_text": _per_cent(shares[j]),
             "role": told["role"][j],
@@ -87,6 +93,7 @@ def _pair(nodes: Sequence[dict[str, Any]], j: int, k: int, share: float) -> dict
         "first": j,
         "second": k,
         "names": (a["name"], b["name"]),
+        "whole": (a["whole"], b["whole"]),
         "share": share,
         "share_text": _per_cent(share),
         "x1": a["x"],
@@ -138,7 +145,7 @@ def _labels(nodes: Sequence[dict[str, Any]]) -> list[dict[str, Any] | None]:
     found: list[dict[str, Any] | None] = []
     for j, node in enumerate(nodes):
         text = node["name"]
-        text = text if len(text) <= _LETTERS else f"{text[: _LETTERS - 1]}…"
+        text = text if len(text) <= _LETTERS else f"…{text[1 - _LETTERS :]}"
         width = _LETTER * len(text)
         best = None
         for dx, dy, anchor in _around(node["r"]):
@@ -161,6 +168,10 @@ def _around(r: float) -> list[tuple[float, float, str]]:
         (-r - 4, 4.0, "end"),
         (0.0, -r - 5, "middle"),
         (0.0, r + 13, "middle"),
+        (0.7 * r + 3, -0.7 * r - 3, "start"),
+        (-0.7 * r - 3, -0.7 * r - 3, "end"),
+        (0.7 * r + 3, 0.7 * r + 11, "start"),
+        (-0.7 * r - 3, 0.7 * r + 11, "end"),
     ]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from psephos.protocol import paired_difference
 from psephos.report.figures import Standing
 
-__all__ = ["Pair", "best_other", "pairs"]
+__all__ = ["Pair", "pairs"]
 
 _MEASURE = "balanced_accuracy"
 
@@ -23,12 +23,6 @@ class Pair:
     mean: float
     low: float
     high: float
-
-
-def best_other(rows: Sequence[Standing]) -> Standing | None:
-    """Return the most accurate model that is not of psephos, or None; of equals the smallest."""
-    others = [s for s in rows if s.drawn and not s.ours]
-    return max(others, key=lambda s: (s.score, -s.columns.mean), default=None)
 
 
 def pairs(rows: Sequence[Standing], reference: Standing | None) -> list[Pair]:

@@ -1,0 +1,50 @@
+"""The card: the opened model in words, and the columns it reads."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from psephos.report.adapter import Opened
+from psephos.report.figures import Choice
+from psephos.report.verdict import opened_words
+from psephos.report.words import plural
+
+__all__ = ["card"]
+
+_LINES = 12  # voters before the rest is folded
+_COLUMNS = 30
+
+
+def card(choice: Choice, opened: Opened) -> dict[str, Any]:
+    """Return the card of the model that is opened.
+
+    Parameters
+    ----------
+    choice : Choice
+    opened : Opened
+    """
+    assert choice.opened is not None
+    lines = opened.sentences
+    columns = [_column(name, k, opened.whole) for name, k in opened.columns.items()]
+    n = len(columns)
+    return {
+        "label": choice.opened.label,
+        "choice": f"{opened_words(choice)} Shown is its refit on all cases, as saved in"
+        f" models/{choice.opened.key}.psephos.",
+        "warning": "It was selected on these folds, so its figure is optimistic."
+        if not choice.asked
+        else "",
+        "file_words": opened.head,
+        "sentences": lines[:_LINES],
+        "more": lines[_LINES:],
+        "more_words": plural(len(lines) - _LINES, "more line"),
+        "columns_words": f"It reads {plural(n, 'column')}" if n else "It reads no column",
+        "columns": columns[:_COLUMNS],
+        "more_columns": columns[_COLUMNS:],
+        "more_columns_words": plural(n - _COLUMNS, "more column"),
+        "whole": [c for c in columns if c["whole"] != c["name"]],
+    }
+
+
+def _column(name: str, k: int, whole: Mapping[str, str]) -> dict[str, str]:
+    words = f"in {plural(k, 'voter')}" if k else "only in the weights"
+    return {"name": name, "whole": whole.get(name, name), "words": words}

@@ -1,0 +1,114 @@
+"""What a reader must not believe: figures that look better, or firmer, than they are."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from psephos.report.figures import Choice, Standing
+from psephos.report.folder import Folder
+from psephos.report.words import count, number, plural
+
+__all__ = ["UNSTABLE", "cautions", "prior_log_loss", "unsure_probabilities"]
+
+UNSTABLE = 0.4  # agreement beyond chance below it is poor (the scale of Fleiss 1981)
+_CLIP = 1e-15  # as the log-loss of the results
+
+
+def cautions(folder: Folder, choice: Choice, prior: float) -> list[str]:
+    """Return what is to be said against the models the page speaks of, a sentence each.
+
+    Parameters
+    ----------
+    folder : Folder
+    choice : Choice
+    prior : float
+        The log-loss of the class frequencies, NaN if not known.
+    """
+    told = choice.named()
+    chance = 1 / len(folder.about["classes"])
+    words: list[str] = []
+    best = choice.best
+    if best.columns.mean > 0 and best.score - best.score_sd <= chance:
+        words.append(
+            f"{best.label} is within one standard deviation of a constant answer"
+            f" ({number(chance, 2)}): these cases show little that can be predicted."
+        )
+    words += [_unsure(s, prior) for s in told if unsure_probabilities(s, prior)]
+    words += [_unstable(s) for s in told if s.summary.stability.value < UNSTABLE]
+    return words + [w for s in told for w in _unlike(folder, s)]
+
+
+# ------------------------------------------------------------------- probabilities
+def prior_log_loss(folder: Folder) -> float:
+    """Return the mean log-loss, over the splits, of the class frequencies of the training part.
+
+    NaN where the rows of the test parts, or the sizes of the classes, were not kept.
+    """
+    sizes: list[int] = list(folder.about.get("class_counts") or [])
+    if not sizes and folder.cases is not None:
+        counted = Counter(folder.cases.y)
+        sizes = [counted[k] for k in range(len(folder.about["classes"]))]
+    names = [str(c) for c in folder.about["classes"]]
+    tests = folder.test_classes()
+    if any(sum(sizes) <= sum(test.values()) for test in tests.values()):
+        return math.nan  # the rows of the test parts are not those the sizes were counted on
+    losses = [_loss(sizes, [test[name] for name in names]) for test in tests.values()]
+    return math.fsum(losses) / len(losses) if sizes and losses else math.nan
+
+
+def _loss(sizes: Sequence[int], tested: Sequence[int]) -> float:
+    trained = [n - t for n, t in zip(sizes, tested, strict=True)]
+    told = (
+        t * math.log(max(n / sum(trained), _CLIP))
+        for n, t in zip(trained, tested, strict=True)
+        if t
+    )
+    return -math.fsum(told) / sum(tested)
+
+
+def unsure_probabilities(s: Standing, prior: float) -> bool:
+    """Return whether a model's probabilities are worse than the class frequencies."""
+    return s.spread("log_loss").mean > prior + 1e-9  # False where one is not known
+
+
+def _unsure(s: Standing, prior: float) -> str:
+    return (
+        f"The probabilities of {s.label} are worse than stating each class's frequency: log-loss"
+        f" {number(s.spread('log_loss').mean)} against {number(prior)}. Its answers may be right;"
+        " how sure it says it is, is not to be believed."
+    )
+
+
+# ------------------------------------------------------------------- columns
+def _unstable(s: Standing) -> str:
+    return (
+        f"Which columns {s.label} reads changes from fold to fold (stability"
+        f" {number(s.summary.stability.value, 2)}): its columns are one choice among several that"
+        " would have served."
+    )
+
+
+def _unlike(folder: Folder, s: Standing) -> list[str]:
+    """Return a sentence if the refit reads far more, or far fewer, columns than the folds' models.
+
+    Far: outside the range over the folds, by a factor of 1.5 or more from their mean and by two
+    columns or more.
+    """
+    refit = _columns_of(folder.refits.get(s.key, {}))
+    folds = [f.columns_used for f in s.fits if f.columns_used is not None]
+    if refit is None or not folds or min(folds) <= refit <= max(folds):
+        return []
+    more, less = max(refit, s.columns.mean), min(refit, s.columns.mean)
+    if more - less < 2 or more < 1.5 * less:
+        return []
+    span = f"{count(min(folds))} to {count(max(folds))}"
+    return [
+        f"The refit of {s.label} on all cases reads {plural(refit, 'column')}, the models of the"
+        f" folds {count(s.columns.mean)} on average ({span}): the figures here are those of the"
+        f" folds' models, not of the refit."
+    ]
+
+
+def _columns_of(refit: Mapping[str, str]) -> float | None:
+    told = refit.get("columns_used") if refit.get("status") == "ok" else None
+    return float(told) if told else None

@@ -1,0 +1,115 @@
+"""How the figures came about, from what is written of the run."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from psephos.report.figures import Standing
+from psephos.report.folder import Folder
+from psephos.report.words import count, plural, series
+
+__all__ = ["methods", "recipes"]
+
+
+def methods(folder: Folder, rows: Sequence[Standing]) -> list[str]:
+    """Return how the comparison was made, a paragraph each: of what ran, and of nothing else."""
+    about = folder.about
+    words = [_splits(folder, rows)]
+    if about.get("groups"):
+        words.append(
+            f"Cases of one group ({about['groups']}, {about['n_groups']} groups) were never divided"
+            " between training and test."
+        )
+    words += _tuning(about, rows)
+    words.append(
+        "Columns used counts columns of the table as it was given; a category counts once."
+        " Afterwards the same search was run on all cases, and that refit was saved for models of"
+        " psephos. What is measured is the search with its fit, not the refit."
+    )
+    return [*words, *_origin(folder)]
+
+
+def _splits(folder: Folder, rows: Sequence[Standing]) -> str:
+    told: Mapping[str, Any] = folder.about.get("protocol_settings", {})
+    kind = "Stratified, grouped" if folder.about.get("groups") else "Stratified"
+    sizes = {(f.n_train, f.n_test) for s in rows for f in s.fits}
+    n = len({f.split for s in rows for f in [*s.fits, *s.failed]})
+    words = f"{plural(n, 'held-out part')}."
+    if told.get("outer") == "shuffle":
+        share = f"{100 / told['folds']:.0f} %"
+        words = f"{kind} random splits, {told['repeats']} times, {share} of the cases to test."
+    elif told:
+        times = "" if told["repeats"] == 1 else f", repeated {told['repeats']} times"
+        words = f"{kind} {told['folds']}-fold cross-validation{times}."
+    if told.get("name") in ("quick", "samba"):
+        words = f"Protocol '{told['name']}'. {words}"
+    if sizes:
+        words += (
+            f" Each held-out part has {_range({b for _, b in sizes})} cases,"
+            f" its training part {_range({a for a, _ in sizes})}."
+        )
+    return words
+
+
+def _tuning(about: Mapping[str, Any], rows: Sequence[Standing]) -> list[str]:
+    told: Mapping[str, Any] = about.get("protocol_settings", {})
+    if not told:  # of an early version
+        return [str(about["protocol"])] if about.get("protocol") else []
+    draws = {s.label: s.draws for s in rows if s.draws is not None}
+    if not draws:
+        return ["No model that ran was tuned."]
+    first = ", the first of them the default setting" if told.get("defaults_first") else ""
+    how = (
+        "Inside each training part, a random search kept the setting with the best mean balanced"
+        f" accuracy over {told['inner_folds']} folds"
+    )
+    numbers = set(draws.values())
+    if len(numbers) == 1:
+        words = f"{how} of {plural(numbers.pop(), 'draw')} a model{first}."
+    else:
+        apart = series([f"{n} for {label}" for label, n in sorted(draws.items())])
+        words = (
+            f"{how} of its draws{first}. Draws: {apart}. Models with more draws were searched"
+            " harder, so that part of a difference may be the search."
+        )
+    idle = [s.label for s in rows if s.label not in draws]
+    return [f"{words} Nothing is tuned in {series(idle)}." if idle else words]
+
+
+def _origin(folder: Folder) -> list[str]:
+    about = folder.about
+    words: list[str] = []
+    if about.get("random_state") is not None:
+        words.append(f"Seed: {about['random_state']}.")
+    if about.get("fingerprint"):
+        words.append(f"SHA-256 of the table (values, labels, names): {about['fingerprint']}.")
+    day = folder.finished()
+    if day:
+        words.append(f"The last fit ended on {day}.")
+    versions: dict[str, str] = folder.environment.get("versions", {})
+    made = [f"{name} {v}" for name, v in sorted(versions.items()) if v != "unknown"]
+    if made:
+        words.append(f"Made with {series(made)}.")
+    return [" ".join(words)] if words else []
+
+
+def recipes(folder: Folder, rows: Sequence[Standing]) -> list[dict[str, str]]:
+    """Return for each model that ran what it was tuned over, and what is to be known of it."""
+    told: Mapping[str, Mapping[str, Any]] = folder.about.get("models", {})
+    found: list[dict[str, str]] = []
+    for s in rows:
+        about = told.get(s.key, {})
+        ranges: Mapping[str, str] = about.get("distributions", {})
+        found.append(
+            {
+                "label": s.label,
+                "draws": "–" if s.draws is None else count(s.draws),
+                "ranges": "; ".join(f"{name}: {text}" for name, text in ranges.items()) or "–",
+                "notes": str(about.get("notes") or ""),
+            }
+        )
+    return found
+
+
+def _range(values: set[int]) -> str:
+    low, high = min(values), max(values)
+    return count(low) if low == high else f"{count(low)} to {count(high)}"

@@ -1,0 +1,73 @@
+"""Long names of columns, shortened to the end that tells them apart."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+__all__ = ["LETTERS", "short_names"]
+
+LETTERS = 32  # a longer name is shortened
+_RANK = re.compile(r"(?:[A-Za-z]{1,2}|D_\d+)__")  # of k__Bacteria or D_0__Bacteria
+_TIMES = " × "
+_EMPTY = {"", "unclassified", "uncultured", "unknown", "unidentified", "noname", "metagenome"}
+
+
+def short_names(names: Sequence[str]) -> dict[str, str]:
+    """Return a short name for each name, no two alike.
+
+    A lineage such as ``k__Bacteria|p__Firmicutes|s__Parvimonas_micra`` becomes its last telling
+    part, underscores as spaces (*Parvimonas micra*); any other name of more than `LETTERS` letters
+    becomes its end. Names that would then be alike take more of what stands before, up to the
+    whole name. Products are shortened factor by factor.
+
+    Parameters
+    ----------
+    names : sequence of str
+        All columns of the table: a short name is told apart from those not shown, too.
+    """
+    forms = {name: _forms(name) for name in names}
+    level = dict.fromkeys(forms, 0)
+    while True:
+        short = {name: forms[name][k] for name, k in level.items()}
+        times = Counter(short.values())
+        alike = [n for n, k in level.items() if times[short[n]] > 1 and k + 1 < len(forms[n])]
+        if not alike:
+            return short
+        for name in alike:
+            level[name] += 1
+
+
+def _forms(name: str) -> list[str]:
+    """Return what a name may be shortened to, the shortest first and the whole name last."""
+    factors = [_forms_of_one(factor) for factor in name.split(_TIMES)]
+    most = max(map(len, factors))
+    forms = [_TIMES.join(f[min(k, len(f) - 1)] for f in factors) for k in range(most)]
+    return list(dict.fromkeys([*forms, name]))
+
+
+def _forms_of_one(name: str) -> list[str]:
+    parts = re.split(r"[|;]\s*", name)
+    if len(parts) > 1 and all(_RANK.match(part) for part in parts if part):
+        return [*_ends_of_lineage(parts), name]
+    if len(name) <= LETTERS:
+        return [name]
+    return [*(_end(name, n) for n in range(LETTERS, len(name), 8)), name]
+
+
+def _ends_of_lineage(parts: Sequence[str]) -> list[str]:
+    told = [_RANK.sub("", part, count=1).replace("_", " ").strip() for part in parts]
+    while told and not told[-1]:
+        told.pop()  # a rank that was not found
+    if not told:
+        return []
+    first = len(told) - 1
+    while first and told[first].lower() in _EMPTY:
+        first -= 1
+    return [": ".join(filter(None, told[k:])) for k in range(first, -1, -1)]
+
+
+def _end(name: str, letters: int) -> str:
+    """Return the last letters of a name, from the start of a word if one is near."""
+    end = name[-(letters - 1) :]
+    word = re.search(r"[\s_.:;|/,-]+", end[: letters // 2])
+    return "…" + (end[word.end() :] if word else end)

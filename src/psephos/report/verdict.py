@@ -1,0 +1,86 @@
+"""What the comparison found, in sentences that favour no one's models."""
+
+import math
+from collections.abc import Sequence
+
+from psephos.report.figures import Choice, Standing
+from psephos.report.folder import Folder
+from psephos.report.pairs import Pair
+from psephos.report.words import count, difference, number, plural, plus_minus
+
+__all__ = ["opened_words", "verdict"]
+
+
+def verdict(
+    folder: Folder, rows: Sequence[Standing], choice: Choice | None, found: Sequence[Pair]
+) -> list[str]:
+    """Return what the comparison found: the best model and the smallest that comes near it.
+
+    Parameters
+    ----------
+    folder : Folder
+    rows : sequence of Standing
+    choice : Choice or None
+    found : sequence of Pair
+        Differences from the best.
+    """
+    if choice is None:
+        return ["Every fit failed; the reasons are below."]
+    best, smallest = choice.best, choice.smallest
+    n_splits = len({f.split for s in rows for f in [*s.fits, *s.failed]})
+    words = [f"{best.label} did best: {_reached(best, folder)}, over {_folds(n_splits)}."]
+    near = f"one standard error ({number(choice.standard_error)}) of it"
+    others = [s for s in rows if s.drawn and s is not best]
+    if not others:
+        return words
+    if smallest is best:
+        return [*words, f"No model that reads fewer columns came within {near}."]
+    words.append(
+        f"{smallest.label} is the smallest model within {near}: {_reached(smallest, folder)}."
+    )
+    return words + [_judged(p, best) for p in found if p.key == smallest.key]
+
+
+def _folds(n: int) -> str:
+    return plural(n, "held-out fold")
+
+
+def _reached(s: Standing, folder: Folder) -> str:
+    n_columns = max(int(folder.about.get("n_columns") or len(folder.about.get("columns", ()))), 1)
+    score = f"a balanced accuracy of {plus_minus(s.score, s.score_sd)}"
+    if s.columns.mean == 0:
+        return f"{score}, reading no column"
+    mean = " on average" if s.columns.sd > 0 else ""
+    return f"{score}, reading{mean} {count(s.columns.mean)} of {plural(n_columns, 'column')}"
+
+
+def _judged(pair: Pair, best: Standing) -> str:
+    if not (math.isfinite(pair.low) and math.isfinite(pair.high)):
+        return f"The difference is {difference(pair.mean)}; one fold gives no interval."
+    interval = f"{difference(pair.low)} to {difference(pair.high)}"
+    told = f"The difference is {difference(pair.mean)} (95 % interval {interval})"
+    if pair.high < 0:
+        return f"{told}: less accurate than {best.label} on these data."
+    return f"{told}: these folds cannot tell the two apart in accuracy."
+
+
+def opened_words(choice: Choice) -> str:
+    """Return by what rule the opened model was chosen."""
+    assert choice.opened is not None
+    label, error = choice.opened.label, number(choice.standard_error)
+    if choice.asked:
+        return f"{label} was asked for by name."
+    if choice.opened is choice.smallest:
+        return (
+            f"{label} uses the fewest columns of all models within one standard error ({error}) of"
+            " the best mean."
+        )
+    if choice.within:
+        return (
+            f"Only models of psephos are saved and can be opened. Of those within one standard"
+            f" error ({error}) of the best mean, {label} uses the fewest columns."
+        )
+    return (
+        f"Only models of psephos are saved and can be opened. None came within one standard error"
+        f" ({error}) of {choice.best.label}, the best; {label} is the most accurate of them."
+    )

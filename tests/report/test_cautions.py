@@ -1,0 +1,106 @@
+"""The page warns of figures that look better, or firmer, than they are."""
+
+import csv
+import json
+import math
+import shutil
+
+import numpy as np
+import pytest
+
+from psephos.report import summarise
+from psephos.report.cautions import prior_log_loss
+from psephos.report.figures import choose, standings
+from psephos.report.folder import read_folder
+
+
+@pytest.fixture
+def copy(compared, tmp_path):
+    shutil.copytree(compared, tmp_path / "copy")
+    return tmp_path / "copy"
+
+
+def edit(path, change):
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        change(row)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def smallest(folder):
+    rows = standings(read_folder(folder))
+    return choose(rows, []).smallest.key
+
+
+def test_the_log_loss_of_class_frequencies_is_that_of_the_majority_model(compared):
+    rows = [r for r in read_folder(compared).rows if r["model"] == "majority"]
+    prior = prior_log_loss(read_folder(compared))
+    assert prior == pytest.approx(np.mean([float(r["log_loss"]) for r in rows]), abs=1e-12)
+
+
+def test_it_is_not_known_without_the_answers(copy):
+    (copy / "predictions.csv").unlink()
+    assert math.isnan(prior_log_loss(read_folder(copy)))
+    assert summarise(copy)["prior_words"] == ""
+
+
+def test_probabilities_worse_than_class_frequencies_are_warned_of(copy):
+    key = smallest(copy)
+    edit(copy / "results.csv", lambda r: r.update(log_loss="1.5") if r["model"] == key else None)
+    report = summarise(copy)
+    told = [w for w in report["cautions"] if w.startswith(f"The probabilities of {key} are worse")]
+    assert len(told) == 1
+    assert "log-loss 1.500 against" in told[0]
+    row = next(m for m in report["models"] if m["key"] == key)
+    assert [c["mark"] for c in row["cells"] if c["kind"] == "log_loss"] == ["†"]
+    edit(copy / "results.csv", lambda r: r.update(log_loss="0.1"))
+    report = summarise(copy)
+    assert not [w for w in report["cautions"] if "probabilities" in w]
+    assert not [c for m in report["models"] for c in m["cells"] if c["mark"]]
+
+
+def test_columns_that_change_from_fold_to_fold_are_warned_of(copy):
+    key = smallest(copy)
+    edit(
+        copy / "results.csv",
+        lambda r: r.update(columns=r["fold"], columns_used="1") if r["model"] == key else None,
+    )
+    told = [w for w in summarise(copy)["cautions"] if "changes from fold to fold" in w]
+    assert any(key in w for w in told)
+
+
+@pytest.mark.parametrize(("refit", "warned"), [("2", True), ("11", False), ("13", False)])
+def test_a_refit_unlike_the_models_of_the_folds_is_warned_of(copy, refit, warned):
+    key = smallest(copy)
+
+    def change(row):
+        if row["model"] == key:
+            row.update(columns_used=str(11 + int(row["fold"]) % 3))
+
+    edit(copy / "results.csv", change)
+    key = smallest(copy)  # columns decide who it is
+    edit(copy / "results.csv", change)
+    edit(copy / "refits.csv", lambda r: r.update(columns_used=refit) if r["model"] == key else None)
+    told = [w for w in summarise(copy)["cautions"] if w.startswith(f"The refit of {key}")]
+    assert bool(told) == warned
+    if warned:
+        assert "reads 2 columns, the models of the folds 11.8 on average (11 to 13)" in told[0]
+
+
+def test_methods_speak_of_what_ran(compared):
+    report = summarise(compared)
+    words = " ".join(report["methods"])
+    about = json.loads((compared / "comparison.json").read_text("utf-8"))
+    assert about["fingerprint"] in words
+    assert "Seed: 0." in words
+    assert "The last fit ended on 20" in words
+    assert "numpy" in words
+    labels = {m["label"] for m in report["models"]}
+    assert {r["label"] for r in report["recipes"]} == labels
+    assert "xgboost" not in words
+    notes = {r["label"]: r["notes"] for r in report["recipes"]}
+    assert "not Algorithm 3 as published" in notes["samba"]
