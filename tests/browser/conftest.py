@@ -47,10 +47,21 @@ def compared(request, tmp_path_factory):
 
 
 @pytest.fixture
-def visit(chromium, compared):
+def opened(request):
+    """The model that `visit` shows in detail; None for the page's own choice."""
+    return getattr(request, "param", None)
+
+
+@pytest.fixture
+def visit(chromium, compared, opened):
     """Return a function that opens the report; at the end nothing may have been said or asked."""
+    from psephos.report import build_report
+
     contexts, heard = [], SimpleNamespace(requests=[], console=[], errors=[])
-    address = (compared / "report.html").as_uri()
+    report = compared / "report.html"
+    if opened is not None:
+        report = build_report(compared, compared / f"{opened}.html", model=opened)
+    address = report.as_uri()
 
     def open_page(width=1280, **settings):
         context = chromium.new_context(viewport={"width": width, "height": 900}, **settings)

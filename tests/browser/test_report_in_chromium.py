@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 pytestmark = pytest.mark.browser
+of_swag = pytest.mark.parametrize("opened", ["swag"], indirect=True)
 
 
 def by(name):
@@ -185,6 +186,7 @@ def network_of(folder):
     return ColumnNetwork.from_estimator(open_model(read_folder(folder).models["swag"]).model)
 
 
+@of_swag
 def test_the_network_is_that_of_the_saved_model(visit, compared):
     page, made = visit(), network_of(compared)
     told, joined = made.nodes(), made.edges()
@@ -209,6 +211,7 @@ def test_the_network_is_that_of_the_saved_model(visit, compared):
     )
 
 
+@of_swag
 def test_thresholds_hide_what_is_below_them(visit):
     page = visit()
     columns, pairs = page.locator(by("least-column")), page.locator(by("least-pair"))
@@ -240,6 +243,7 @@ def test_thresholds_hide_what_is_below_them(visit):
     assert all(seen for name in ("node", "pair") for _, seen in shares_of(page, name))
 
 
+@of_swag
 def test_the_network_works_by_keyboard_and_by_mouse(visit):
     page = visit()
     nodes, panel = page.locator(by("node")), page.locator(by("network-panel"))
@@ -269,12 +273,14 @@ def test_the_network_works_by_keyboard_and_by_mouse(visit):
     assert panel.inner_text() == nodes.nth(seen[-1]).get_attribute("aria-label")
 
 
+@of_swag
 def test_without_scripts_the_whole_network_and_its_tables_are_there(visit, compared):
     page = visit(java_script_enabled=False)
     assert page.locator("#network-controls").is_hidden()
     made = network_of(compared)
     assert page.locator(by("node")).count() == page.locator(by("node-row")).count()
     assert page.locator(by("node")).count() == len(made.names)
+    page.locator("details.lists summary").click()
     assert page.locator(by("network-columns")).is_visible()
     assert page.locator(by("library-warning")).is_visible()
 
@@ -305,21 +311,28 @@ def test_the_policy_stops_what_the_page_does_not_bring(chromium, compared):
     context.close()
 
 
-@pytest.mark.parametrize("width", [320, 390, 1280])
+@pytest.mark.parametrize("width", [320, 390, 800, 1280])
+@of_swag
 def test_nothing_runs_over_the_side(visit, width):
     page = visit(width)
+    wide = page.locator(".scroll").evaluate_all(
+        "all => all.filter(s => s.scrollWidth > s.clientWidth + 1).map(s => s.innerHTML)"
+    )
+    assert not [text for text in wide if 'class="results"' in text]  # the main table fits
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     narrow = page.locator(by("chart-narrow"))
     assert narrow.is_visible() == (width < 640)
     assert page.locator(by("chart-wide")).is_visible() == (width >= 640)
 
 
+@of_swag
 def test_paper_shows_the_chart_the_card_and_a_ballot(visit):
     page = visit(700)
     page.emulate_media(media="print")
     assert page.locator(by("chart-wide")).is_visible()
-    for part in ("results", "differences", "card", "network", "network-pairs", "ballot-table"):
+    for part in ("results", "differences", "card", "network", "ballot-table"):
         assert page.locator(by(part)).is_visible()
+    assert not page.locator(by("network-pairs")).is_visible()  # closed
     assert not page.locator("#controls").is_visible()
     assert page.pdf(format="A4").startswith(b"%PDF")
 

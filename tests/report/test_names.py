@@ -24,7 +24,7 @@ def test_a_lineage_is_its_species():
         (["k__B|s__a_b", "a b"], ["B: a b", "a b"]),  # a name that stands so in the table
         (["k__B|s__a_b × age"], ["a b × age"]),
         (
-            [f"expression of the very long gene {g} in {w}" for g, w in (("1", "blood"), ("2", "urine"))],
+            [f"expression of the very long gene {g}" for g in ("1 in blood", "2 in urine")],
             ["…the very long gene 1 in blood", "…the very long gene 2 in urine"],
         ),
     ],

@@ -130,7 +130,8 @@ class Opened:
             del reduced.feature_names_in_
         if not len(self.model.vote_.columns):
             return reduced, np.full((len(cases.ids), 1), np.nan)
-        wanted: list[str] = [self.whole.get(name, name) for name in reduced.schema_.words().columns]
+        told: list[str] = reduced.schema_.words().columns
+        wanted = [self.whole.get(name, name) for name in told]
         where = {name: j for j, name in enumerate(cases.names)}
         absent = [name for name in wanted if name not in where]
         if absent:
