@@ -91,18 +91,22 @@ def test_the_score_is_that_of_the_saved_model(visit, compared):
     from psephos.report import summarise
     from psephos.report.adapter import open_model
     from psephos.report.folder import read_folder
+    from psephos.report.names import short_names
 
     folder = read_folder(compared)
     choice = summarise(compared)["card"]["choice"]
     key = choice.split("models/")[1].split(".psephos")[0]
-    told = open_model(folder.models[key]).ballots(folder.cases, [5])
+    short = short_names(folder.about["columns"])
+    told = open_model(folder.models[key], short).ballots(folder.cases, [5])
     page = visit()
     page.locator(by("case-select")).select_option("5")
     if len(told.outputs) > 1:
         page.locator(by("output-select")).select_option("0")
     exact = float(page.locator(by("score")).get_attribute("data-score"))
     assert exact == pytest.approx(told.cases[0].score[0], rel=1e-6)
-    assert page.locator(by("voter")).first.locator("th").inner_text() in told.rules
+    assert page.locator(by("voter")).first.locator("th").inner_text() in {
+        line.words for line in told.cases[0].lines
+    }
     shown = page.locator(by("near-case")).count()
     assert shown == len(told.cases[0].near)
 

@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 import pytest
 
 from psephos.report import build_report, summarise
-from psephos.report.casebook import ballots_of, casebook
+from psephos.report.casebook import casebook, sentence_of, shared_sentences
 from psephos.report.folder import read_folder
 from psephos.report.names import short_names
 from psephos.report.render import embed
@@ -181,9 +181,54 @@ def test_the_embedded_ballots_are_those_of_the_model(compared, page):
     assert [data["ids"][str(c["i"])] for c in data["cases"]] == folder.cases.ids
     for case in data["cases"]:
         for k, score in enumerate(case["s"]):
-            total = math.fsum(term[k] for _, _, term in ballots_of(data, case))
+            total = math.fsum([*(line[3 + k] for line in case["l"]), case["o"][1 + k]])
             assert total == pytest.approx(score, abs=1e-6)
         assert 0 <= case["h"][0] <= case["h"][1] == 1  # each case is held out once in five folds
+
+
+def test_the_page_says_what_the_ballots_say(compared, page):
+    """The branch taken with the case's own value, and each case's own numbers."""
+    from psephos.report.adapter import open_model
+
+    data = json.loads(page.all(id="data")[0]["text"])
+    folder = read_folder(compared)
+    key = re.search(r"models/([\w-]+)\.", page.all(data_test="card-choice")[0]["text"])[1]
+    for model in {key, "samba", "adaboost"}:
+        book = data
+        opened = open_model(folder.models[model], short_names(folder.about["columns"]))
+        if model != key:
+            book = casebook(folder, opened, model)["embedded"]
+        told = opened.ballots(folder.cases, [case["i"] for case in book["cases"]])
+        for case, ballot in zip(book["cases"], told.cases, strict=True):
+            lines = [
+                (book["sentences"][line[0]]["v"], sentence_of(book, line)) for line in case["l"]
+            ]
+            assert lines == [(one.voters, one.words) for one in ballot.lines[: len(lines)]]
+            assert all(" → " in words for _, words in lines)
+
+
+def test_sentences_are_written_once_and_keep_every_number():
+    told = [
+        [
+            ("1", "g1 = 1.877 > 0.779 → ill"),
+            ("2, 3 (× 2)", "k 7 1 58FAA = -2e-05 <= 3 → well 81.0 %"),
+        ],
+        [("1", "g1 = 0.9 > 0.779 → ill"), ("2, 3 (× 2)", "k 7 1 58FAA = 1 <= 3 → well 81.0 %")],
+        [("1", "g1 missing → ill"), ("4", "g1 = 0.9 > 0.779 → ill")],
+    ]
+    sentences, said = shared_sentences(told)
+    assert sentences[0] == {"v": "1", "t": ["g1 = ", " > 0.779 → ill"]}
+    assert len(sentences) == 4
+    book = {"sentences": sentences}
+    for row, own in zip(told, said, strict=True):
+        assert [(sentences[g]["v"], sentence_of(book, [g, x])) for g, x in own] == row
+    assert [x for _, x in said[0]] == [["1.877"], ["-2e-05"]]
+
+
+def test_no_number_is_only_rounding_and_no_plural_is_of_one(text):
+    shown = text.partition("<main>")[2].partition("<footer>")[0]
+    assert not re.findall(r"\b1 (?:voters|columns|cases|times|draws)\b", shown)
+    assert not re.findall(r"\de-1[2-9]", shown)
 
 
 def test_embedded_data_cannot_leave_its_element():

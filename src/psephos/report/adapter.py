@@ -4,7 +4,6 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -15,8 +14,11 @@ from psephos._errors import PsephosError
 from psephos.explain import ColumnNetwork, ErrorDisplay
 from psephos.report.folder import Cases
 from psephos.report.words import plural
+from psephos.vote.ballots import Ballots, Line
 
-__all__ = ["CaseBallot", "CaseBallots", "Near", "Opened", "open_model"]
+__all__ = ["CaseBallot", "CaseBallots", "CaseLine", "Near", "Opened", "open_model"]
+
+_LISTED = 3  # numbers of voters that said the same
 
 
 @dataclass(frozen=True)
@@ -30,15 +32,25 @@ class Near:
 
 
 @dataclass(frozen=True)
+class CaseLine:
+    """What voters that said the same for the same reason said to a case."""
+
+    voters: str  # their numbers, from 1: '3', or '1, 4 (× 2)'
+    n_voters: int
+    words: str  # the branch taken with the case's values, and the answer
+    read: tuple[str, ...]  # columns, in the order of the sentence
+    weight: float
+    contribution: list[float]  # (K,)
+
+
+@dataclass(frozen=True)
 class CaseBallot:
-    """One case: what each voter said and how it added up."""
+    """One case: what the voters said and how it added up."""
 
     row: int  # position among the training cases
     score: list[float]  # (K,)
     mass: float
-    votes: list[str]  # (T,)
-    weights: list[float]  # (T,)
-    contributions: list[list[float]]  # (T, K)
+    lines: list[CaseLine]  # those first that moved the answer most
     near: list[Near]
 
 
@@ -46,8 +58,6 @@ class CaseBallot:
 class CaseBallots:
     """The ballots of several cases by the same voters."""
 
-    rules: list[str]  # (T,)
-    read: list[tuple[str, ...]]  # (T,) columns each voter reads
     outputs: list[str]  # (K,) the class each column of the score speaks for
     cases: list[CaseBallot]
 
@@ -77,35 +87,26 @@ class Opened:
     def ballots(self, cases: Cases, rows: Sequence[int]) -> CaseBallots:
         """Return the ballots of these rows of the training cases."""
         reduced, X = self._table(cases)
-        ballots = reduced.explain(X[np.asarray(rows, dtype=np.intp)])
-        table: dict[str, list[Any]] = ballots.columns()
-        t = ballots.vote.n_voters
-        sums = [key for key in table if key.startswith("contribution")]
-        near: list[Any] = table.get("nearest", [()] * len(table["vote"]))
-        told: list[CaseBallot] = []
-        for i, row in enumerate(rows):
-            mine = slice(i * t, (i + 1) * t)
-            terms = zip(*(table[key][mine] for key in sums), strict=True)
-            told.append(
+        ballots: Ballots = reduced.explain(X[np.asarray(rows, dtype=np.intp)])
+        near: list[Any] = ballots.nearest() or [()] * len(rows)
+        return CaseBallots(
+            outputs=[self.classes[1]] if ballots.score.shape[1] == 1 else self.classes,
+            cases=[
                 CaseBallot(
                     row=row,
                     score=[float(v) for v in np.ravel(ballots.score[i])],
                     mass=float(ballots.mass[i]),
-                    votes=ballots.vote.target.words(ballots.votes[i]),
-                    weights=[float(v) for v in table["weight"][mine]],
-                    contributions=[[float(v) for v in term] for term in terms],
-                    near=[_near(one, len(cases.ids)) for one in near[i * t]] if t else [],
+                    lines=[_line(line, ballots, cases) for line in ballots.lines(i)],
+                    near=[_near(one, len(cases.ids)) for one in near[i]],
                 )
-            )
-        return CaseBallots(
-            rules=[
-                ballots.vote.voters.rule(k, ballots.names.columns, ballots.names.levels)
-                for k in range(t)
+                for i, row in enumerate(rows)
             ],
-            read=_read_by_voters(ballots),
-            outputs=[self.classes[1]] if len(sums) == 1 else self.classes,
-            cases=told,
         )
+
+    @property
+    def n_voters(self) -> int:
+        """Return the number of its voters."""
+        return int(self.model.vote_.n_voters)
 
     def network(self) -> ColumnNetwork | None:
         """Return the network of its columns; None unless several voters read several columns."""
@@ -142,11 +143,22 @@ class Opened:
         return reduced, cases.values[:, [where[name] for name in wanted]]
 
 
-def _read_by_voters(ballots: Any) -> list[tuple[str, ...]]:
-    """Return the names of the columns that each voter reads."""
-    usage: Any = ballots.vote.voters.usage()
-    spans = [usage.indices[a:b].tolist() for a, b in pairwise(usage.indptr.tolist())]
-    return [tuple(ballots.names.columns[j] for j in sorted(span)) for span in spans]
+def _line(line: Line, ballots: Ballots, cases: Cases) -> CaseLine:
+    reason, words, n = line.reason, line.words, len(line.voters)
+    row: Any = getattr(reason, "row", None)  # of a training case that is resembled: by its name
+    if isinstance(row, int) and 0 <= row < len(cases.ids) and cases.ids[row] != str(row):
+        named: Any = reason
+        words = f"{replace(named, row=cases.ids[row]).words(ballots.names)} → {line.answer}"
+    listed = ", ".join(map(str, line.voters[:_LISTED]))
+    more = f" and {n - _LISTED} more" if n > _LISTED else ""
+    return CaseLine(
+        voters=listed if n == 1 else f"{listed}{more} (× {n})",
+        n_voters=n,
+        words=words,
+        read=tuple(ballots.names.columns[j] for j, _ in reason.cells()),
+        weight=line.weight,
+        contribution=[float(v) for v in line.contribution],
+    )
 
 
 def open_model(path: Path, short: Mapping[str, str] = MappingProxyType({})) -> Opened:

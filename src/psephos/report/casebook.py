@@ -2,18 +2,24 @@
 
 import json
 import math
+import re
+from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from psephos.report.adapter import CaseBallot, CaseBallots, Opened
 from psephos.report.folder import Cases, Folder, Heard
 from psephos.report.words import count, difference, number, plural
 
-__all__ = ["LIMIT", "ballots_of", "casebook"]
+__all__ = ["LIMIT", "casebook", "sentence_of", "shared_sentences"]
 
-LIMIT = 400_000  # bytes of the page the ballots may take
+LIMIT = 500_000  # bytes of the page the ballots may take
 _CANDIDATES = 2000  # cases looked at, at most
 _SHOWN = 12  # voters shown before the reader asks for all
+_KEPT = 40  # lines of a case that are kept; the others are summed up
+_REASONS = 60_000  # looked at, at most
 _DIGITS = 7
+_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w.])")
 
 
 def casebook(folder: Folder, opened: Opened, key: str, limit: int = LIMIT) -> dict[str, Any] | None:
@@ -35,16 +41,23 @@ def casebook(folder: Folder, opened: Opened, key: str, limit: int = LIMIT) -> di
         return None
     classes = [str(c) for c in folder.about["classes"]]
     answers, lead = opened.answers(cases)
-    candidates = _spread(lead, min(len(lead), _CANDIDATES))
+    room = min(len(lead), _CANDIDATES, max(_REASONS // max(opened.n_voters, 1), 2))
+    candidates = _spread(lead, room)
     ballots = opened.ballots(cases, candidates)
     heard = folder.held_out(key, classes)
-    book = _book(ballots, cases, classes, answers, heard, opened.whole)
-    _share(book)
-    words = _cut(book, [lead[i] for i in candidates], cases, limit)
+    told = [_case(one, classes, answers[one.row], heard.get(one.row)) for one in ballots.cases]
+    lead = [lead[i] for i in candidates]
+    while True:  # the sentences are shared among cases: how much a case takes depends on the others
+        kept = _spread(lead, room)
+        book = _book(ballots, cases, classes, kept, [told[i] for i in kept], opened.whole)
+        size = len(_dumps(book))
+        if size <= limit or room <= 2:
+            break
+        room = max(min(int(0.95 * room * limit / size), room - 1), 2)
     return {
         "embedded": book,
         "outputs": book["outputs"],
-        "words": _words(ballots, classes) + words,
+        "words": _words(ballots, classes) + _left_out(book, cases),
         "training_note": (
             "These are the cases the model was fitted on: that it agrees with them is no evidence."
             " Where a case was held out in the comparison, its line says how it fared then."
@@ -62,52 +75,50 @@ def _book(
     ballots: CaseBallots,
     cases: Cases,
     classes: list[str],
-    answers: list[str],
-    heard: dict[int, Heard],
+    kept: list[int],
+    told: list[dict[str, Any]],
     whole: dict[str, str],
 ) -> dict[str, Any]:
-    place = {name: j for j, name in enumerate(cases.names)}
-    read = dict.fromkeys(c for columns in ballots.read for c in columns)
-    position = {c: place[whole.get(c, c)] for c in read if whole.get(c, c) in place}
-    short = {j: c for c, j in position.items()}
-    used = sorted(short)
-    return {
+    lines = [ballots.cases[i].lines[:_KEPT] for i in kept]
+    sentences, said = shared_sentences([[(one.voters, one.words) for one in row] for row in lines])
+    columns: dict[str, int] = {}
+    for one, (place, _) in zip(chain(*lines), chain(*said), strict=True):
+        sentences[place]["r"] = [columns.setdefault(c, len(columns)) for c in one.read]
+    book: dict[str, Any] = {
         "classes": classes,
         "outputs": ballots.outputs,
-        "columns": [short[j] for j in used],
-        "whole": [cases.names[j] for j in used],
-        "voters": [
-            {"rule": rule, "reads": [used.index(position[c]) for c in read if c in position]}
-            for rule, read in zip(ballots.rules, ballots.read, strict=True)
-        ],
+        "whole": [whole.get(c, c) for c in columns],
+        "sentences": sentences,
         "shown": _SHOWN,
-        "ids": dict(enumerate(cases.ids)),
-        "y": dict(enumerate(cases.y)),
         "cases": [
-            _case(one, cases, classes, answers[one.row], used, heard.get(one.row))
-            for one in ballots.cases
+            case
+            | {
+                "l": [
+                    [*words, _short(one.weight), *map(_short, one.contribution)]
+                    for one, words in zip(row, own, strict=True)
+                ]
+            }
+            for case, row, own in zip(told, lines, said, strict=True)
         ],
     }
+    rows = sorted({r for case in book["cases"] for r in _rows(case)})
+    return book | {"ids": {r: cases.ids[r] for r in rows}, "y": {r: cases.y[r] for r in rows}}
 
 
-def _case(
-    one: CaseBallot,
-    cases: Cases,
-    classes: list[str],
-    answer: str,
-    used: list[int],
-    heard: Heard | None,
-) -> dict[str, Any]:
-    """Return a case under short keys: there may be a thousand of them."""
+def _case(one: CaseBallot, classes: list[str], answer: str, heard: Heard | None) -> dict[str, Any]:
+    """Return a case, without what its voters said, under short keys: there may be a thousand."""
+    rest = one.lines[_KEPT:]
     return {
         "i": one.row,
         "p": classes.index(answer),
         "s": [_short(v) for v in one.score],
-        "m": _short(one.mass) if math.isfinite(one.mass) else None,
-        "x": [_value(cases.values[one.row, j]) for j in used],
-        "v": [classes.index(v) for v in one.votes],
-        "w": [_short(v) for v in one.weights],
-        "c": [[_short(v) for v in term] for term in one.contributions],
+        "o": [
+            sum(line.n_voters for line in rest),
+            *(
+                _short(math.fsum(line.contribution[k] for line in rest))
+                for k in range(len(one.score))
+            ),
+        ],
         "n": [
             [near.row, _short(near.distance), round(near.share, 4), classes.index(near.answer)]
             for near in one.near
@@ -116,35 +127,56 @@ def _case(
     }
 
 
-def _share(book: dict[str, Any]) -> None:
-    """Where voters say the same to many cases, keep what they say once, and its number per case.
+def shared_sentences(
+    told: Sequence[Sequence[tuple[str, str]]],
+) -> tuple[list[dict[str, Any]], list[list[tuple[int, list[str]]]]]:
+    """Write sentences that differ in numbers only once, with places for these numbers.
 
-    A voter with a constant weight says two things in all; one with a local weight says something
-    else to each case, and stays as it is.
+    Parameters
+    ----------
+    told : sequence of sequence of (voters, sentence)
+
+    Returns
+    -------
+    sentences : list of dict
+        ``v`` (voters) and ``t``: the pieces between the numbers that differ.
+    said : list of list of (int, list of str)
+        For each sentence its number among `sentences`, and its own numbers.
     """
-    said: list[dict[str, int]] = [{} for _ in book["voters"]]
-    numbers = [
-        [
-            said[t].setdefault(_dumps(ballot), len(said[t]))
-            for t, ballot in enumerate(zip(case["v"], case["w"], case["c"], strict=True))
-        ]
-        for case in book["cases"]
+    groups: dict[tuple[str, str], int] = {}
+    numbers: list[list[list[str]]] = []
+    placed: list[list[tuple[int, int]]] = []
+    for row in told:
+        own: list[tuple[int, int]] = []
+        for voters, words in row:
+            group = groups.setdefault((voters, _NUMBER.sub("\0", words)), len(groups))
+            if group == len(numbers):
+                numbers.append([])
+            own.append((group, len(numbers[group])))
+            numbers[group].append(_NUMBER.findall(words))
+        placed.append(own)
+    sentences: list[dict[str, Any]] = []
+    differ = [[len(set(slot)) > 1 for slot in zip(*lists, strict=True)] for lists in numbers]
+    for (voters, text), lists, own_slots in zip(groups, numbers, differ, strict=True):
+        head, *pieces = text.split("\0")
+        parts = [head]
+        for piece, said_once, differs in zip(pieces, lists[0], own_slots, strict=True):
+            if differs:
+                parts.append(piece)
+            else:
+                parts[-1] += said_once + piece
+        sentences.append({"v": voters, "t": parts})
+    said = [
+        [(g, [x for x, d in zip(numbers[g][i], differ[g], strict=True) if d]) for g, i in row]
+        for row in placed
     ]
-    if sum(map(len, said)) > 4 * len(said):
-        return
-    for voter, ballots in zip(book["voters"], said, strict=True):
-        voter["says"] = [json.loads(ballot) for ballot in ballots]
-    for case, row in zip(book["cases"], numbers, strict=True):
-        case["a"] = row
-        del case["v"], case["w"], case["c"]
+    return sentences, said
 
 
-def ballots_of(book: dict[str, Any], case: dict[str, Any]) -> list[tuple[int, float, list[float]]]:
-    """Return (vote, weight, contributions) of each voter for a case, however it is kept."""
-    if "a" not in case:
-        return list(zip(case["v"], case["w"], case["c"], strict=True))
-    pairs = zip(book["voters"], case["a"], strict=True)
-    return [tuple(voter["says"][number]) for voter, number in pairs]
+def sentence_of(book: dict[str, Any], line: list[Any]) -> str:
+    """Return the sentence of a line of a case."""
+    head, *pieces = book["sentences"][line[0]]["t"]
+    return head + "".join(x + piece for x, piece in zip(line[1], pieces, strict=True))
 
 
 def _spread(lead: list[float], room: int) -> list[int]:
@@ -159,18 +191,8 @@ def _spread(lead: list[float], room: int) -> list[int]:
     return sorted([*unsure, *(others[k * len(others) // wanted] for k in range(wanted))])
 
 
-def _cut(book: dict[str, Any], lead: list[float], cases: Cases, limit: int) -> str:
-    """Keep what fits into `limit` bytes; return a sentence if that is not every case."""
-    told = book["cases"]
-    sizes = [len(_dumps(c)) + sum(len(cases.ids[r]) + 16 for r in _rows(c)) for c in told]
-    fixed = len(_dumps({k: v for k, v in book.items() if k not in ("cases", "ids", "y")}))
-    room = len(told)
-    if fixed + sum(sizes) > limit:
-        room = max(int((limit - fixed) / (sum(sizes) / len(told))), 2)
-    book["cases"] = [told[i] for i in _spread(lead, min(room, len(told)))]
-    needed = sorted({r for case in book["cases"] for r in _rows(case)})
-    book["ids"] = {r: cases.ids[r] for r in needed}
-    book["y"] = {r: cases.y[r] for r in needed}
+def _left_out(book: dict[str, Any], cases: Cases) -> str:
+    """Return a sentence if the page does not hold every case."""
     if len(book["cases"]) == len(cases.ids):
         return ""
     return (
@@ -206,22 +228,23 @@ def _first(book: dict[str, Any]) -> dict[str, Any]:
     case = book["cases"][0]
     name, said = book["ids"][case["i"]], book["classes"][case["p"]]
     output = 0 if len(book["outputs"]) == 1 else case["p"]
-    ballots = ballots_of(book, case)
-    terms = [term[output] for _, _, term in ballots]
-    order = sorted(range(len(terms)), key=lambda t: -abs(terms[t]))
-    reach = max([abs(v) for v in terms], default=0.0) or 1.0
+    lines = sorted(case["l"], key=lambda line: -abs(line[3 + output]))
+    reach = max([abs(line[3 + output]) for line in lines], default=0.0) or 1.0
     rows: list[dict[str, Any]] = []
     running = 0.0
-    for t in order[:_SHOWN]:
-        running += terms[t]
-        rows.append(_row(book, case, t, ballots[t], output, running, reach))
-    if len(order) > _SHOWN:
-        rest = math.fsum(terms[t] for t in order[_SHOWN:])
-        rows.append(_rest_row(len(order) - _SHOWN, rest, running + rest, reach))
+    for line in lines[:_SHOWN]:
+        running += line[3 + output]
+        rows.append(_row(book, line, output, running, reach))
+    n, *others = case["o"]
+    left = lines[_SHOWN:]
+    if left or n:
+        rest = math.fsum([*(line[3 + output] for line in left), others[output]])
+        words = plural(len(left) + n, "other voter" if n else "other line")
+        rows.append(_rest_row(words, rest, running + rest, reach))
     return {
         "title": f"Case {name}",
         "words": case_words(book, case),
-        "caption": f"Ballots of case {name}, the loudest voters first",
+        "caption": f"Ballots of case {name}, those that moved the answer most first",
         "rows": rows,
         "exact": case["s"][output],
         "score": difference(case["s"][output]),
@@ -241,21 +264,14 @@ def case_words(book: dict[str, Any], case: dict[str, Any]) -> str:
 
 
 def _row(
-    book: dict[str, Any],
-    case: dict[str, Any],
-    t: int,
-    ballot: tuple[int, float, list[float]],
-    output: int,
-    running: float,
-    reach: float,
+    book: dict[str, Any], line: list[Any], output: int, running: float, reach: float
 ) -> dict[str, Any]:
-    voter, (vote, weight, terms) = book["voters"][t], ballot
-    term = terms[output]
+    sentence, term = book["sentences"][line[0]], line[3 + output]
     return {
-        "rule": voter["rule"],
-        "value": ", ".join(value_words(case["x"][j]) for j in voter["reads"]) or "–",
-        "vote": book["classes"][vote],
-        "weight": number(weight),
+        "voters": sentence["v"],
+        "words": sentence_of(book, line),
+        "whole": "\n".join(book["whole"][j] for j in sentence["r"]),
+        "weight": number(line[2]),
         "contribution": difference(term),
         "exact": term,
         "sum": difference(running),
@@ -263,11 +279,11 @@ def _row(
     }
 
 
-def _rest_row(n: int, term: float, running: float, reach: float) -> dict[str, Any]:
+def _rest_row(words: str, term: float, running: float, reach: float) -> dict[str, Any]:
     return {
-        "rule": f"{plural(n, 'other voter')}, together",
-        "value": "",
-        "vote": "",
+        "voters": "",
+        "words": f"{words}, together",
+        "whole": "",
         "weight": "",
         "contribution": difference(term),
         "exact": term,
@@ -296,20 +312,5 @@ def _near_row(book: dict[str, Any], near: list[Any], me: int) -> dict[str, str]:
     }
 
 
-def value_words(value: Any) -> str:
-    """Return a value of a case in words."""
-    if value is None:
-        return "missing"
-    return f"{value:.5g}".replace("-", "−") if isinstance(value, float | int) else str(value)
-
-
 def _short(value: float) -> float:
     return float(f"{value:.{_DIGITS}g}")
-
-
-def _value(value: Any) -> Any:
-    """Return a cell for JSON: a number, a word, or None where it is missing."""
-    if value is None or isinstance(value, str):
-        return value
-    told = float(value)
-    return _short(told) if math.isfinite(told) else None

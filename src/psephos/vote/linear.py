@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from psephos.kernels.linear_sums import linear_scores
 from psephos.vote.codec import register
+from psephos.vote.names import plural
 from psephos.vote.part import (
     Columns,
     check,
@@ -22,6 +23,7 @@ __all__ = ["LinearVoters"]
 
 _Floats = NDArray[np.float64]
 _MOST_NAMED = 6  # a rule spells out no more columns than this
+_ROUNDING = 1e-12
 
 
 @register
@@ -136,13 +138,20 @@ class LinearVoters:
         """Return the linear score in words (one score), or its columns."""
         coef = self.coef[voter]
         read = np.flatnonzero((coef != 0).any(axis=0))
+        if not len(read) and len(coef) == 1 and self.says == "answer":
+            return "a linear model that reads no column"
         if len(read) > _MOST_NAMED:
-            return f"a linear model of {len(read)} columns"
+            return f"a linear model of {plural(len(read), 'column')}"
         named = [names[int(j)] for j in self.columns[read]]
         if len(coef) > 1:
-            return f"a linear model of {len(read)} columns: {', '.join(named) or 'its prior alone'}"
+            return (
+                f"a linear model of {plural(len(read), 'column')}:"
+                f" {', '.join(named) or 'its prior alone'}"
+            )
         terms = [f"{coef[0, j]:+.4g} {name}" for j, name in zip(read, named, strict=True)]
-        score = " ".join([*terms, f"{self.intercept[voter, 0]:+.4g}"])
+        constant = float(self.intercept[voter, 0])  # in the unit of log-odds: 1e-17 is rounding
+        constant = 0.0 if self.says != "value" and abs(constant) <= _ROUNDING else constant
+        score = " ".join([*terms, f"{constant:+.4g}"])
         if self.says == "value":
             return score
         if self.says == "answer":
@@ -182,9 +191,11 @@ class LinearVoters:
         )
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return the two answers, or none."""
+        """Return the two answers, one if it reads no column, or none."""
         if self.coef.shape[1] > 1 or self.says != "answer":
             return []
+        if not self.coef[voter].any():
+            return [("always", self.value[int(self.intercept[voter, 0] > 0)])]
         return [("if so", self.value[1]), ("otherwise", self.value[0])]
 
 

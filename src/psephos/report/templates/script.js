@@ -107,15 +107,6 @@
   const plain = (x) => x.toFixed(3).replace(/^-(0\.0*)$/, "$1").replace("-", minus);
   const signed = (x) => { const text = plain(x); return text[0] === minus || Number(text) === 0 ? text : "+" + text; };
   const times = (n, word) => n === 1 ? "1 " + word : n + " " + word + "s";
-  const shown = (x) => {
-    if (x === null) return "missing";
-    if (typeof x === "string") return x;
-    const digits = x.toPrecision(5);
-    const [head, power] = (Math.abs(x) < 1e-4 && x !== 0) || Math.abs(x) >= 1e5 ? x.toExponential(4).split("e") : [digits, ""];
-    const short = head.includes(".") ? head.replace(/\.?0+$/, "") : head;
-    const sign = power[0] === "-" ? "-" : "+";
-    return (short + (power ? "e" + sign + power.replace(/^[+-]/, "").padStart(2, "0") : "")).replaceAll("-", minus);
-  };
   const svg = (tag, attributes) => {
     const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
     Object.entries(attributes).forEach(([key, value]) => element.setAttribute(key, value));
@@ -140,40 +131,38 @@
     let words = `It is ${data.classes[data.y[one.i]]}; the model, fitted on it, says ${said}.`;
     if (one.h[1]) words += ` Held out, it was answered rightly ${one.h[0]} of ${times(one.h[1], "time")}.`;
     at("case-words").textContent = words;
-    at("ballot-caption").textContent = `Ballots of case ${name}, the loudest voters first`;
-    // voters that say the same to many cases keep it once; the case then holds only its number
-    const ballots = one.a ? one.a.map((number, t) => data.voters[t].says[number]) : one.c.map((term, t) => [one.v[t], one.w[t], term]);
-    const terms = ballots.map((ballot) => ballot[2][k]);
-    const order = terms.map((_, t) => t).sort((a, b) => Math.abs(terms[b]) - Math.abs(terms[a]) || a - b);
-    const reach = Math.max(...terms.map(Math.abs), 0) || 1;
-    const visible = open ? order : order.slice(0, data.shown);
+    at("ballot-caption").textContent = `Ballots of case ${name}, those that moved the answer most first`;
+    const lines = [...one.l].sort((a, b) => Math.abs(b[3 + k]) - Math.abs(a[3 + k]));
+    const reach = Math.max(...lines.map((line) => Math.abs(line[3 + k])), 0) || 1;
+    const visible = open ? lines : lines.slice(0, data.shown), left = lines.slice(visible.length);
     let sum = 0;
-    const line = (rule, value, vote, weight, term) => {
+    const row = (words, whole, voters, weight, term) => {
       sum += term;
-      const row = make("tr"), head = make("th", rule), strip = make("td", "", "bar");
+      const row = make("tr"), head = make("th", words), strip = make("td", "", "bar k-bar");
       head.scope = "row";
+      if (whole) head.title = whole;
       row.dataset.test = "voter";
       row.dataset.contribution = term;
       strip.append(bar(term, reach));
-      row.append(head, make("td", value), make("td", vote), make("td", weight, "num"), make("td", signed(term), "num"), strip, make("td", signed(sum), "num"));
+      row.append(head, make("td", voters), make("td", weight, "num k-weight"), make("td", signed(term), "num"), strip, make("td", signed(sum), "num k-sum"));
       return row;
     };
-    const lines = visible.map((t) => {
-      const voter = data.voters[t];
-      const value = voter.reads.map((j) => shown(one.x[j])).join(", ") || "–";
-      return line(voter.rule, value, data.classes[ballots[t][0]], plain(ballots[t][1]), terms[t]);
+    const rows = visible.map((line) => {
+      const sentence = data.sentences[line[0]];
+      // pieces of the sentence, and between them the numbers of this case
+      const words = sentence.t.map((piece, j) => (j ? line[1][j - 1] : "") + piece).join("");
+      return row(words, sentence.r.map((j) => data.whole[j]).join("\n"), sentence.v, plain(line[2]), line[3 + k]);
     });
-    const rest = order.slice(visible.length);
-    if (rest.length) {
-      const together = rest.reduce((total, t) => total + terms[t], 0);
-      lines.push(line(times(rest.length, "other voter") + ", together", "", "", "", together));
+    if (left.length || one.o[0]) {
+      const together = left.reduce((total, line) => total + line[3 + k], 0) + one.o[1 + k];
+      rows.push(row(times(left.length + one.o[0], one.o[0] ? "other voter" : "other line") + ", together", "", "", "", together));
     }
-    at("ballot-rows").replaceChildren(...lines);
+    at("ballot-rows").replaceChildren(...rows);
     at("score").textContent = signed(one.s[k]);
     at("score").dataset.score = one.s[k];
     at("score-words").textContent = "the answer: " + said;
-    more.hidden = order.length <= data.shown;
-    more.textContent = open ? "Show only the loudest" : `Show all ${order.length} voters`;
+    more.hidden = lines.length <= data.shown;
+    more.textContent = open ? "Show only the first" : `Show ${lines.length} lines`;
     at("near").hidden = !one.n.length;
     at("near-rows").replaceChildren(...one.n.map(([row, distance, share, label]) => {
       const line = make("tr"), head = make("th", row < 0 ? "–" : data.ids[row] + (row === one.i ? " (this case)" : ""));
