@@ -25,8 +25,8 @@ _SEED = np.uint64(3)
 def table_of(n_classes, seed=0):
     rng = np.random.default_rng(seed)
     y = rng.integers(0, n_classes, _N).astype(float) if n_classes else rng.standard_normal(_N)
-    values = rng.standard_normal((_P, _N)).astype(np.float32)
-    values[0] += 0.5 * y.astype(np.float32)
+    values = rng.standard_normal((_P, _N))
+    values[0] += 0.5 * y
     return Table(values, np.argsort(values, axis=1).astype(np.uint32), y)
 
 

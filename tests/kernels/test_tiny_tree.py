@@ -15,7 +15,7 @@ _START = np.uint64(7)
 
 
 def table_of(X, y):
-    values = np.ascontiguousarray(X.T, dtype=np.float32)
+    values = np.ascontiguousarray(X.T, dtype=np.float64)
     order = np.argsort(values, axis=1, kind="stable").astype(np.uint32)
     return Table(values, order, np.asarray(y, dtype=np.float64))
 
@@ -60,7 +60,6 @@ def cuts(values, y, w, n_classes, least):
 def check_tree(X, y, w, rule, columns, state=_START):
     """Follow the rows down the tree and check every node against the definition."""
     link, sums, leaves = grown(X, y, w, rule, columns, state)
-    X = X.astype(np.float32)
     seen = 0
 
     def visit(node, rows, depth):
@@ -165,13 +164,13 @@ def test_equal_cuts_of_a_column():
     assert_array_equal(sums[1:, 1:], [[1, 0], [2, 1]])
 
 
-def test_neighbours_in_float32_are_told_apart():
-    low = np.float32(1.0)
-    high = np.nextafter(low, np.float32(2))
+@pytest.mark.parametrize("low", [-1e16, 5e-324, 1.0, 2.0**53, 1.7e308])
+def test_neighbours_in_float64_are_told_apart(low):
+    high = np.nextafter(low, np.inf)
     X, y = np.array([[low], [high]], dtype=float), np.array([0, 1])
     link, sums, leaves = grown(X, y, np.ones(2), Rule(2, 9, 1, 1), [0])
     assert len(link) == 3
-    assert low < sums[0, 0] < high
+    assert low <= sums[0, 0] < high
     assert leaves.tolist() == [1, 2]
 
 

@@ -102,7 +102,7 @@ def test_rows_of_arrays(kind, dtype, table, tmp_path):
     assert (source.n_rows, source.n_features, source.names) == (len(X), 3, None)
     for _ in range(2):  # as often as needed
         found = rows_of(source)
-        assert found[0].dtype == np.float32
+        assert found[0].dtype == dtype
         for a, b in zip(found, (X, y, w), strict=True):
             assert_array_equal(a, b)
 
@@ -154,7 +154,6 @@ def test_rows_without_weight_do_not_count(table):
     ("value", "weight", "words"),
     [
         (np.inf, 1.0, "column 2 has inf in row 17"),
-        (1e39, 1.0, r"column 2 has 1e\+39 in row 17, beyond float32"),
         (0.0, -1.0, "the weight of row 17 is -1.0"),
         (0.0, np.nan, "the weight of row 17 is nan"),
     ],

@@ -121,8 +121,8 @@ def better_cut(pen, acc_g, acc_h, G, H, bounds, backwards, value, last, over, co
     the cut divides the known from the missing.
 
     A middle of two neighbours in float32 is one of them. Upwards, the reference then takes the
-    lower one, before which there is no row; where it would break a direction, or with shares, for
-    which there is no reference, the higher one is taken.
+    lower one, before which there is no row; where it would break a direction, or with shares or
+    a centre, for which there is no reference, the higher one is taken.
     """
     root, low, high, direction, centre = bounds
     loss, where, left_missing, chosen = best
@@ -138,15 +138,22 @@ def better_cut(pen, acc_g, acc_h, G, H, bounds, backwards, value, last, over, co
     if better and got < np.inf:
         loss, left_missing, chosen = got, backwards == 1, column
         if over:
-            gap = abs(last) + _F(1e-6)
+            gap = abs(last)
+            if not (pen.centred or pen.share > 0.0):
+                gap += _F(1e-6)  # the reference's
+            elif gap == 0.0:
+                gap += _F(np.inf)
             where = last - gap if backwards else last + gap
         else:
             where = (value + last) * _F(0.5)
-            if pen.centred and np.isinf(where):  # elsewhere the reference's overflow is ours
+            if (pen.centred or pen.share > 0.0) and np.isinf(
+                where
+            ):  # elsewhere the reference's overflow is ours
                 where = value * _F(0.5) + last * _F(0.5)
             if where == value:
                 where = last
-            if where == last and not backwards and (pen.constrained or pen.share > 0.0):
+            free = pen.constrained or pen.centred or pen.share > 0.0
+            if where == last and not backwards and free:
                 where = value
     return loss, where, left_missing, chosen
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.kernels._jit import jit
+from psephos.kernels.bins import between
 
 __all__ = ["GAMMA", "Rule", "Table", "Tree", "Work", "draw", "grow", "leaf_of", "mix", "room"]
 
@@ -23,12 +24,12 @@ _S27, _S30, _S31, _S32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(
 
 
 class Table(NamedTuple):
-    """A training table: `values` (p, n) float32, `order` (p, n) uint32 rows by value; `y` (n,).
+    """A training table: `values` (p, n) float64, `order` (p, n) uint32 rows by value; `y` (n,).
 
     `y` holds class codes 0, 1, ... as float64, or the numbers of a regression, best with mean 0.
     """
 
-    values: NDArray[np.float32]
+    values: NDArray[np.float64]
     order: NDArray[np.uint32]
     y: NDArray[np.float64]
 
@@ -252,10 +253,10 @@ def grow(table, rule, columns, state, work, tree, left=None):
                         value = following
         if f < 0:
             return nodes
-        low_value = np.float64(values[columns[f], lines[f, cut]])
-        high_value = np.float64(values[columns[f], lines[f, cut + 1]])
+        low_value = values[columns[f], lines[f, cut]]
+        high_value = values[columns[f], lines[f, cut + 1]]
         link[node, 0], link[node, 1] = f, nodes
-        sums[node, 0] = low_value / 2.0 + high_value / 2.0
+        sums[node, 0] = between(low_value, high_value)
         opened = 2
         depth += 1
 

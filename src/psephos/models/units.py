@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 
-__all__ = ["power_of", "power_of_weights", "refuse_huge"]
+__all__ = ["power_of", "power_of_columns", "power_of_weights", "refuse_huge"]
 
 _LARGEST = 1e140  # whose squares can be summed
 _PLAIN = (1e-60, 1e60)  # numbers whose fourth powers, and sums of those, are numbers
@@ -23,6 +23,13 @@ def refuse_huge(y: NDArray[Any]) -> None:
 def power_of(most: float, total: float) -> int:
     """Return the power of two to divide by, so that products are numbers and not lost; 0: none."""
     return 0 if most > _PLAIN[0] and total < _PLAIN[1] else int(np.frexp(most)[1])
+
+
+def power_of_columns(values: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the powers of two to divide the columns of a table by; 0: none. NaN is missing."""
+    most = np.fmax(np.fmax.reduce(values, axis=0), -np.fmin.reduce(values, axis=0))
+    plain = ~((most > 0) & ((most < _PLAIN[0]) | (most > _PLAIN[1])))
+    return np.where(plain, 0, np.frexp(np.where(plain, 0.0, most))[1]).astype(np.intp)
 
 
 def power_of_weights(weight: NDArray[np.float64]) -> int:

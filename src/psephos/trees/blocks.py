@@ -34,35 +34,35 @@ class Block(NamedTuple):
     ----------
     start : int
         Number of the first row.
-    columns : ndarray of shape (p, m), float32
+    columns : ndarray of shape (p, m), float32 or float64
         The values by column, NaN where missing.
     y : ndarray of shape (m,)
     weight : ndarray of shape (m,), float64, or None
     """
 
     start: int
-    columns: NDArray[np.float32]
+    columns: NDArray[Any]
     y: NDArray[Any]
     weight: NDArray[np.float64] | None
 
     @classmethod
     def of(cls, start: int, columns: NDArray[Any], y: NDArray[Any], weight: Any) -> "Block":
-        """Return rows as a block, rounded to float32.
+        """Return rows as a block; numbers of other types become float64.
 
         Raises
         ------
         PsephosError
-            If a value is beyond float32's range, or a weight negative or not finite.
+            If a value is infinite, or a weight negative or not finite.
         """
-        with np.errstate(over="ignore"):
-            single = np.ascontiguousarray(columns, dtype=np.float32)
-        if np.isinf(single).any():
-            j, i = np.argwhere(np.isinf(single))[0]
+        kind = np.float32 if columns.dtype == np.float32 else np.float64
+        values = np.ascontiguousarray(columns, dtype=kind)
+        if np.isinf(values).any():
+            j, i = np.argwhere(np.isinf(values))[0]
             raise PsephosError(
-                f"column {j} has {columns[j, i]} in row {start + i}, beyond float32's range: "
-                "replace it, or divide the column by a constant."
+                f"column {j} has {columns[j, i]} in row {start + i}: replace it by a number, or "
+                "by NaN if it is missing."
             )
-        return cls(start, single, y, _weights(start, weight))
+        return cls(start, values, y, _weights(start, weight))
 
     def counted(self) -> "Block":
         """Return the block without its rows of weight 0."""
@@ -119,7 +119,7 @@ class RowSource(Protocol):
 
 
 def block_length(n_features: int) -> int:
-    """Return the rows of a block: 2^16, fewer where that were more than 8 MiB of float32."""
+    """Return the rows of a block: 2^16, fewer where that were more than 2^21 numbers."""
     return int(np.clip(_BLOCK_BYTES // (4 * max(n_features, 1)), 1, _BLOCK_ROWS))
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,18 +21,18 @@ _BINS = 256
 
 @dataclass(frozen=True)
 class BlockBins:
-    """The bins of a table's columns, for tables of float32.
+    """The bins of a table's columns.
 
     Parameters
     ----------
     n_bins : ndarray of shape (p,), int64
         Bins of known values; it is the code of a missing one.
-    cuts : ndarray of shape (p, 256), float32
+    cuts : ndarray of shape (p, 256)
         A code of at most b is ``value < cuts[j, b]``; the last cut is above all values seen.
     """
 
     n_bins: NDArray[np.int64]
-    cuts: NDArray[np.float32]
+    cuts: NDArray[np.float64]
 
     @classmethod
     def of(cls, summaries: Sequence[QuantileSummary], max_bin: int = 256) -> Self:
@@ -58,14 +58,14 @@ class BlockBins:
             low[j, : len(lows)], high[j, : len(highs)] = lows, highs
         return cls(n_bins, edges(low, high, n_bins))
 
-    def codes(self, columns: NDArray[np.float32], n_jobs: int | None = None) -> NDArray[np.uint8]:
+    def codes(self, columns: NDArray[Any], n_jobs: int | None = None) -> NDArray[np.uint8]:
         """Return the (p, m) bins of values (p, m)."""
         out = np.empty(columns.shape, dtype=np.uint8)
 
         def work(j: int) -> None:
             padded, inner = np.full(_BINS, np.inf), max(int(self.n_bins[j]) - 1, 0)
             # Not below a cut is above the number before it.
-            padded[:inner] = np.nextafter(self.cuts[j, :inner], np.float32(-np.inf))
+            padded[:inner] = np.nextafter(self.cuts[j, :inner], -np.inf)
             code_values(columns[j], padded, int(self.n_bins[j]), out[j])
 
         run_blocks(work, len(columns), n_jobs)

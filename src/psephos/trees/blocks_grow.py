@@ -233,7 +233,7 @@ def _finished(
     return NewtonTree(
         growth,
         np.array([node.column for node in own], dtype=np.intp),
-        np.array(threshold, dtype=np.float32),
+        np.array(threshold, dtype=np.float64),
         np.array([node.missing_left for node in own], dtype=np.bool_) & inner,
         np.where(inner, first, 0).astype(np.intp),
         np.array([node.loss for node in own], dtype=np.float32) * inner,

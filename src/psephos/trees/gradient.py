@@ -68,7 +68,8 @@ class SquaresGrower:
 
     Parameters
     ----------
-    values : ndarray of shape (p, n), float32
+    values : ndarray of shape (p, n), float32 or float64
+        Cuts are middles in that type (of bins, in float64).
     n_codes : dict of int to int
         Codes of the categorical columns.
     weight : ndarray of shape (n,)
@@ -81,7 +82,7 @@ class SquaresGrower:
 
     def __init__(
         self,
-        values: NDArray[np.float32],
+        values: NDArray[Any],
         n_codes: Mapping[int, int],
         weight: _Floats,
         limits: Limits,
@@ -211,7 +212,7 @@ def _best_first(gain: _Floats, first: _Whole, max_leaves: int) -> NDArray[np.boo
 
 def _search(
     method: str,
-    values: NDArray[np.float32],
+    values: NDArray[Any],
     n_codes: Mapping[int, int],
     max_bin: int,
     n_jobs: int | None,

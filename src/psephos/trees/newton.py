@@ -108,7 +108,7 @@ class Found(NamedTuple):
     """
 
     loss: _Singles
-    threshold: _Singles
+    threshold: NDArray[Any]
     missing_left: NDArray[np.bool_]
     column: _Whole
     members: dict[int, NDArray[np.bool_]]
@@ -123,8 +123,9 @@ class NewtonTree:
     growth : Growth
     feature : ndarray of shape (nodes,)
         Column of a split, -1 at a leaf.
-    threshold : ndarray of shape (nodes,), float32
-        Rows with ``value < threshold`` go to the first child.
+    threshold : ndarray of shape (nodes,), float32 or float64
+        Rows with ``value < threshold`` go to the first child; in the type in which values are
+        compared.
     missing_left : ndarray of shape (nodes,), bool
     first : ndarray of shape (nodes,)
         The first child; the second is the next node.
@@ -144,7 +145,7 @@ class NewtonTree:
 
     growth: Growth
     feature: _Whole
-    threshold: _Singles
+    threshold: NDArray[Any]
     missing_left: NDArray[np.bool_]
     first: _Whole
     loss: _Singles
@@ -156,9 +157,9 @@ class NewtonTree:
     answer: _Singles = field(default_factory=lambda: np.empty(0, np.float32))
 
     @classmethod
-    def sprout(cls, growth: Growth) -> Self:
-        """Return a tree that is its root."""
-        fields: Any = _nodes(1)
+    def sprout(cls, growth: Growth, kind: Any = np.float32) -> Self:
+        """Return a tree that is its root, its thresholds of a type of floats."""
+        fields: Any = _nodes(1, kind)
         return cls(growth, *fields)
 
     @property
@@ -190,7 +191,7 @@ class NewtonTree:
         sets = {int(place[node]): codes for node, codes in self.sets.items() if kept[node]}
         return type(self)(self.growth, **fields, sets=sets)
 
-    def leaves(self, values: _Singles) -> _Whole:
+    def leaves(self, values: NDArray[Any]) -> _Whole:
         """Return the leaf of every column of the (p, n) table `values`."""
         position = np.zeros(values.shape[1], np.intp)
         descend(values, *self.rules, position)
@@ -227,7 +228,7 @@ class NewtonTree:
         self.feature[nodes], self.threshold[nodes] = column[chosen], threshold[chosen]
         self.missing_left[nodes], self.loss[nodes] = missing_left[chosen], loss[chosen]
         self.first[nodes] = self.n_nodes + 2 * np.arange(len(nodes))
-        new = _nodes(2 * len(nodes))
+        new = _nodes(2 * len(nodes), self.threshold.dtype)
         for name, more in zip(_FIELDS, new, strict=True):
             setattr(self, name, np.concatenate([getattr(self, name), more]))
         self.sets |= {base + s: members[s] for s in chosen.tolist() if s in members}
@@ -242,10 +243,10 @@ _FIELDS = (
 )  # fmt: skip
 
 
-def _nodes(count: int) -> tuple[NDArray[Any], ...]:
+def _nodes(count: int, kind: Any) -> tuple[NDArray[Any], ...]:
     return (
         np.full(count, -1, np.intp),
-        np.full(count, np.nan, np.float32),
+        np.full(count, np.nan, kind),
         np.zeros(count, np.bool_),
         np.zeros(count, np.intp),
         np.zeros(count, np.float32),

@@ -19,7 +19,7 @@ _BLOCK = 2**18
 
 
 def proposer(
-    values: NDArray[np.float32], n_codes: Mapping[int, int], max_bin: int, n_jobs: int | None
+    values: NDArray[Any], n_codes: Mapping[int, int], max_bin: int, n_jobs: int | None
 ) -> Callable[[NDArray[Any], Draws], BinnedTable]:
     """Return what bins the (p, n) table for a tree, from its gradients and draws.
 

@@ -26,18 +26,18 @@ _CHUNK = 2**17  # numbers sorted at once: their keys stay in the second-level ca
 
 @dataclass(frozen=True)
 class SortedTable:
-    """Columns in float32 and the order of each.
+    """Columns in float32 or float64 and the order of each.
 
     Parameters
     ----------
-    values : ndarray of shape (p, n), float32
+    values : ndarray of shape (p, n), float32 or float64
     order : ndarray of shape (p, n), uint16 or uint32
         Rows by value, ties by row, the missing last.
     known : ndarray of shape (p,)
         Numbers that are not missing; 0 in a categorical column.
     codes : ndarray of shape (p, n), uint8
         Numbers of values in columns of few; the missing have the number after the last.
-    levels : ndarray of shape (p, 255), float32
+    levels : ndarray of shape (p, 255), of the type of `values`
         Those values.
     n_levels : ndarray of shape (p,)
         How many there are; 0 in other columns.
@@ -45,11 +45,11 @@ class SortedTable:
         Codes of the categorical columns.
     """
 
-    values: NDArray[np.float32]
+    values: NDArray[Any]
     order: NDArray[Any]
     known: NDArray[np.int64]
     codes: NDArray[np.uint8]
-    levels: NDArray[np.float32]
+    levels: NDArray[Any]
     n_levels: NDArray[np.int64]
     n_codes: Mapping[int, int] = field(default_factory=dict[int, int])
 
@@ -61,11 +61,11 @@ class SortedTable:
 
 
 def sort_table(
-    values: NDArray[np.float32],
+    values: NDArray[Any],
     n_codes: Mapping[int, int] | None = None,
     n_jobs: int | None = None,
 ) -> SortedTable:
-    """Sort the columns of a (p, n) float32 table, those of categories left out."""
+    """Sort the columns of a (p, n) table, float32 or float64, those of categories left out."""
     p, n = values.shape
     order = np.empty((p, n), np.uint16 if n <= 2**16 else np.uint32)
     known = np.empty(p, np.int64)
@@ -73,7 +73,9 @@ def sort_table(
 
     def sort(block: int) -> None:
         part = slice(block * width, (block + 1) * width)
-        key = (values[part] + np.float32(0)).view(np.int32)  # zero and negative zero are one
+        with np.errstate(over="ignore"):
+            single = values[part].astype(np.float32)
+        key = (single + np.float32(0)).view(np.int32)  # zero and negative zero are one
         key = np.where(key < 0, key ^ np.int32(2**31 - 1), key).astype(np.int64)
         absent = np.isnan(values[part])
         key[absent] = 2**31 - 1
@@ -82,6 +84,8 @@ def sort_table(
         key.sort(axis=1)
         order[part] = key & np.int64(2**32 - 1)
         known[part] = n - absent.sum(axis=1)
+        if values.dtype != np.float32:
+            _apart(values[part], order[part])
 
     run_blocks(sort, -(-p // width), n_jobs)
     known[list(n_codes or ())] = 0
@@ -89,16 +93,23 @@ def sort_table(
     return SortedTable(values, order, known, codes, levels, n_levels, n_codes or {})
 
 
+def _apart(values: NDArray[Any], order: NDArray[Any]) -> None:
+    """Put in order, in place, what float32 held equal; ties stay by row."""
+    ranked = np.take_along_axis(values, order, 1)
+    for j in np.flatnonzero((ranked[:, 1:] < ranked[:, :-1]).any(axis=1)):
+        order[j] = order[j, np.argsort(ranked[j], kind="stable")]
+
+
 def _coded(
-    values: NDArray[np.float32], order: NDArray[Any], known: NDArray[np.int64], n_jobs: int | None
+    values: NDArray[Any], order: NDArray[Any], known: NDArray[np.int64], n_jobs: int | None
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64]]:
     """Return (codes, levels, n_levels), empty tables where no column has few values."""
     p, n = values.shape
     most = min(_LEVELS, n // _ROWS_A_LEVEL)
     n_levels = np.zeros(p, np.int64)
     if most < 2:
-        return np.empty((p, 0), np.uint8), np.empty((p, 0), np.float32), n_levels
-    codes, levels = np.empty((p, n), np.uint8), np.empty((p, most), np.float32)
+        return np.empty((p, 0), np.uint8), np.empty((p, 0), values.dtype), n_levels
+    codes, levels = np.empty((p, n), np.uint8), np.empty((p, most), values.dtype)
     width = max(1, _BLOCK // n)
 
     def code(block: int) -> None:
@@ -109,7 +120,7 @@ def _coded(
 
     run_blocks(code, -(-p // width), n_jobs)
     if not n_levels.any():
-        return np.empty((p, 0), np.uint8), np.empty((p, 0), np.float32), n_levels
+        return np.empty((p, 0), np.uint8), np.empty((p, 0), values.dtype), n_levels
     return codes, levels, n_levels
 
 
@@ -140,7 +151,7 @@ def grow_exact(
         The leaf of every row, rows that were left out among them.
     """
     n = len(gh)
-    tree = NewtonTree.sprout(growth)
+    tree = NewtonTree.sprout(growth, table.values.dtype)
     position = np.zeros(n, np.intp)
     slot = np.where(draws.rows, 0, 1).astype(np.uint16)
     scale = whole_scales(gh, draws.rows, growth.penalty)
@@ -201,7 +212,7 @@ def _search(
     # What any block has found spares the others work; equal losses must still reach the end.
     floor = np.zeros(slots, np.float32)
     loss = np.zeros((blocks, slots), np.float32)
-    split = np.zeros((blocks, slots), np.float32)
+    split = np.zeros((blocks, slots), table.values.dtype)
     missing_left = np.zeros((blocks, slots), np.bool_)
     chosen = np.full((blocks, slots), -1, np.int64)
     # A coded column costs a pass over its values for every node, besides that over the rows.

@@ -21,7 +21,7 @@ Grower = Callable[[NDArray[Any], Growth, Draws], tuple[NewtonTree, _Singles]]
 
 def grower(
     model: Any,
-    values: _Singles,
+    values: NDArray[Any],
     n_codes: Mapping[int, int],
     weight: NDArray[np.float64] | None = None,
 ) -> Grower:
@@ -49,7 +49,7 @@ def grower(
 
 def _search(
     model: Any,
-    values: _Singles,
+    values: NDArray[Any],
     n_codes: Mapping[int, int],
     weight: NDArray[np.float64] | None,
 ) -> Search:

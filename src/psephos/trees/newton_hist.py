@@ -27,37 +27,38 @@ class BinnedTable:
 
     Parameters
     ----------
-    values : ndarray of shape (p, n), float32
+    values : ndarray of shape (p, n), float32 or float64
     codes : ndarray of shape (p, n), uint8
         The missing have the code ``n_bins[j]``.
     blocks : ndarray of shape (b, n, WIDTH), uint8
         The same, WIDTH columns side by side.
     n_bins : ndarray of shape (p,)
         Negative for a column of categories.
-    cuts : ndarray of shape (p, BINS), float32
+    cuts : ndarray of shape (p, BINS)
         A code of at most b is ``value < cuts[j, b]``.
     categories : dict of int to ndarray
         The bin of each code of a categorical column.
     """
 
-    values: _Singles
+    values: NDArray[Any]
     codes: NDArray[np.uint8]
     blocks: NDArray[np.uint8]
     n_bins: NDArray[np.int64]
-    cuts: _Singles
+    cuts: NDArray[np.float64]
     categories: Mapping[int, NDArray[np.uint8]]
 
 
 def bin_table(
-    values: _Singles,
+    values: NDArray[Any],
     n_codes: Mapping[int, int],
     max_bin: int,
     n_jobs: int | None = None,
     weight: NDArray[np.float64] | None = None,
 ) -> BinnedTable:
-    """Bin a (p, n) float32 table, once for all trees; `max_bin` counts the missing ones' bin.
+    """Bin a (p, n) table, float32 or float64, once for all trees.
 
-    Bins of a column of more values have equal shares of the rows' `weight`.
+    `max_bin` counts the bin of the missing ones. Bins of a column of more values have equal shares
+    of the rows' `weight`.
     """
     bins = Bins.of(values.T, n_codes, weight, min(max_bin - 1, BINS - 1), n_jobs)
     p = len(values)
@@ -72,19 +73,21 @@ def bin_table(
     return BinnedTable(values, bins.codes, side_by_side(bins.codes), n_bins, cuts, bins.categories)
 
 
-def edges(low: NDArray[Any], high: NDArray[Any], n_bins: NDArray[np.int64]) -> _Singles:
-    """Return the (p, BINS) float32 cuts after each bin.
+def edges(low: NDArray[Any], high: NDArray[Any], n_bins: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the (p, BINS) cuts after each bin.
 
     A cut is above its bin's greatest value and at most the least of the next bin; the last is
-    above all values.
+    above all values, by the largest of their sizes.
     """
-    cuts = np.full(low.shape, np.nan, np.float32)
-    middle = (low[:, 1:] / 2 + high[:, :-1] / 2).astype(np.float32)
-    cuts[:, :-1] = np.where(middle <= high[:, :-1], low[:, 1:], middle)
-    for j in np.flatnonzero(n_bins > 0):
-        last = np.float32(high[j, n_bins[j] - 1])
-        with np.errstate(over="ignore"):  # infinity is above all values, too
-            cuts[j, n_bins[j] - 1] = last + (abs(last) + np.float32(1e-6))
+    cuts = np.full(low.shape, np.nan)
+    middle = low[:, 1:] / 2 + high[:, :-1] / 2
+    outside = (middle <= high[:, :-1]) | (middle > low[:, 1:])
+    cuts[:, :-1] = np.where(outside, low[:, 1:], middle)
+    some = np.flatnonzero(n_bins > 0)
+    last = high[some, n_bins[some] - 1]
+    size = np.maximum(np.abs(last), np.abs(low[some, 0]))
+    with np.errstate(over="ignore"):  # infinity is above all values, too
+        cuts[some, n_bins[some] - 1] = last + np.where(size > 0, size, np.inf)
     return cuts
 
 
@@ -179,7 +182,7 @@ def _tree(
     feature, cut, missing_left, first = nodes[0][:count, :4].T
     loss, low, high = nodes[1][:count].T
     inner = feature >= 0
-    threshold = np.full(count, np.nan, np.float32)
+    threshold = np.full(count, np.nan)
     threshold[inner] = table.cuts[feature[inner], cut[inner]]
     sets: dict[int, NDArray[np.bool_]] = {}
     for node in np.flatnonzero(inner):

@@ -7,6 +7,7 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._errors import PsephosError
 from psephos.vote.gaussian import NaiveBayesVoters
 from psephos.vote.linear import LinearVoters
 from psephos.vote.nested import nested
@@ -230,12 +231,13 @@ def from_estimators(estimators: Sequence[Any], n_features: int, code: _Floats) -
     if own and full and kind.__name__ in _LINEAR:
         return _linear(estimators, n_features, code)
     if own and full and kind.__name__ == "GaussianNB":
+        _check_variances(estimators)
         return NaiveBayesVoters(
             n_features,
             np.arange(n_features),
-            np.stack([e.theta_ for e in estimators]),
-            np.stack([e.var_ for e in estimators]),
-            np.log(np.stack([e.class_prior_ for e in estimators])),
+            np.stack([e.theta_ for e in estimators]).astype(np.float64),
+            np.stack([e.var_ for e in estimators]).astype(np.float64),
+            np.log(np.stack([e.class_prior_ for e in estimators]).astype(np.float64)),
             code,
         )
     whole = [np.arange(n_features)] * len(estimators)
@@ -247,6 +249,18 @@ def from_estimators(estimators: Sequence[Any], n_features: int, code: _Floats) -
     return ForeignVoters(
         n_features, columns, columns, n_features, used[:, columns], tuple(estimators), code
     )
+
+
+def _check_variances(estimators: Sequence[Any]) -> None:
+    """Raise a sentence if squares of a column's numbers were beyond float64."""
+    variance = np.stack([e.var_ for e in estimators])
+    bad = ~((variance > 0) & np.isfinite(variance))
+    if bad.any():
+        j = int(bad.any(axis=(0, 1)).argmax())
+        raise PsephosError(
+            f"GaussianNB: the variance of column {j} is 0, or beyond float64. Put a StandardScaler "
+            "before it, or multiply the column by a constant."
+        )
 
 
 def _columns_read(estimator: Any, n_features: int) -> NDArray[np.bool_]:

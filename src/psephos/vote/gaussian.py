@@ -1,6 +1,7 @@
 """Gaussian classifiers as voters: naive Bayes and quadratic discriminants."""
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -300,6 +301,17 @@ class QuadraticVoters:
         """Return the same models on the table reduced to `columns`."""
         where = positions(self.columns, columns)
         return replace(self, n_features=len(columns), columns=where)
+
+    def times(self, powers: NDArray[np.intp]) -> Self:
+        """Return the same models for a table whose columns are times these powers of two.
+
+        Densities are then in other units, alike for all classes: scores keep their differences.
+        """
+        own = powers[self.columns[self.position]]
+        blocks = [-np.tile(own[a:b], b - a) for a, b in pairwise(self.ptr.tolist())]
+        each = np.concatenate([np.empty(0, np.intp), *blocks])
+        mean, whitening = np.ldexp(self.mean, own), np.ldexp(self.whitening, each)
+        return replace(self, mean=mean, whitening=whitening)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these models only; columns no longer read are dropped."""

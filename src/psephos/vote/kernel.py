@@ -196,6 +196,12 @@ class KernelVoters:
         where = positions(self.columns, columns)
         return replace(self, n_features=len(columns), columns=where)
 
+    def times(self, powers: NDArray[np.intp]) -> Self:
+        """Return the same machines for a table whose columns are times these powers of two."""
+        own = powers[self.columns[self.position]]
+        centre, inverse = np.ldexp(self.centre, own), np.ldexp(self.inverse, -own)
+        return replace(self, centre=centre, inverse=inverse)
+
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these machines only; columns no longer read are dropped."""
         own = _ranges(self.ptr, voters)

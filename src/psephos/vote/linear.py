@@ -126,6 +126,10 @@ class LinearVoters:
         where = positions(self.columns, columns)
         return replace(self, n_features=len(columns), columns=where)
 
+    def times(self, powers: NDArray[np.intp]) -> Self:
+        """Return the same models for a table whose columns are times these powers of two."""
+        return replace(self, coef=np.ldexp(self.coef, -powers[self.columns]))
+
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these models only; columns no longer read are dropped."""
         coef = self.coef[voters]

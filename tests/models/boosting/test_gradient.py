@@ -254,11 +254,14 @@ def test_large_weights_and_numbers_together():
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_middles_beyond_float32_are_found(method, sign):
+@pytest.mark.parametrize(
+    ("low", "high"), [(2.2e38, 3.2e38), (1.2e308, 1.7e308), (1.0, 1 + 2**-52), (5e-324, 1e-323)]
+)
+def test_middles_are_found_whatever_the_unit(method, sign, low, high):
     X, y = table(100)
-    X = sign * np.where(X[:, :2] > 0, 3.2e38, 2.2e38)
+    X = sign * np.where(X[:, :2] > 0, high, low)
     X[:9, 0] = np.nan
-    y = (X[:, 0] > sign * 2.7e38) + 0.0
+    y = (X[:, 0] == high) + 0.0
     model = GradientBoostingRegressor(tree_method=method, n_estimators=1, learning_rate=1.0)
     assert_allclose(model.fit(X, y).predict(X), y, atol=1e-12)
 
@@ -328,8 +331,6 @@ def test_errors_name_what_is_wrong():
         GradientBoostingRegressor().fit(X, y * 1e151)
     with pytest.raises(PsephosError, match=r"learning_rate=1e\+300: after round 1 the loss"):
         GradientBoostingRegressor(learning_rate=1e300).fit(X, y)
-    with pytest.raises(PsephosError, match="beyond float32's range in row 3"):
-        GradientBoostingRegressor().fit(np.where(np.arange(60)[:, None] == 3, 1e39, X), y)
 
 
 def test_a_class_without_weight_has_no_probability(random_seed):

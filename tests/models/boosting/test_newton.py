@@ -220,6 +220,40 @@ def test_numbers_beyond_float32_are_refused_by_name():
         small().fit(X, classes(number))
 
 
+@pytest.mark.parametrize("method", ["hist", "approx", "local"])
+@pytest.mark.parametrize("k", [-900, -30, 30, 900])
+def test_answers_do_not_depend_on_the_unit_of_the_columns(method, k):
+    X, number = table(200, missing=0.1)
+    given = {"proposal": "local"} if method == "local" else {}
+    method = "approx" if given else method
+    one = numbers(method, **given).fit(X, number)
+    other = numbers(method, **given).fit(np.ldexp(X, k), number)
+    new = 3.0 * table(200, missing=0.1, seed=1)[0]
+    assert_array_equal(one.predict(new), other.predict(np.ldexp(new, k)))
+
+
+@pytest.mark.parametrize("method", ["hist", "approx", "local"])
+def test_values_that_float32_merges_are_cut_apart(method):
+    given = {"proposal": "local"} if method == "local" else {}
+    method = "approx" if given else method
+    X = np.ones((60, 2))
+    X[:, 0] = np.repeat([1e-60, 1e-55, 1.0], 20)
+    y = (X[:, 0] == 1e-55).astype(int)
+    with pytest.raises(UserWarning, match=r"'column 0' \(1 of 3\)"):
+        small().fit(X, y)
+    assert small(method, **given).fit(X, y).score(X, y) == 1.0
+
+
+def test_exact_warns_only_of_columns_where_float32_merges_more_than_chance():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((20_000, 2)), np.arange(20_000) % 2
+    assert len(np.unique(X[:, 0].astype(np.float32))) < 20_000
+    model = small(n_estimators=1)
+    model.fit(X, y)
+    with pytest.raises(UserWarning, match="'column 1'"):
+        model.fit(np.column_stack([X[:, 0], 1000 + X[:, 1] / 1000]), y)
+
+
 def test_base_score():
     X, number = table()
     y = classes(number)

@@ -10,6 +10,7 @@ from psephos._input import Context
 from psephos.kernels.similarity import Metric, mean_distance
 from psephos.models.boosting.skeleton import Round
 from psephos.models.training import Training
+from psephos.models.units import power_of_columns
 from psephos.vote import InverseDistance, Local, Voters
 
 __all__ = ["Geometry", "anchors_of", "relevance"]
@@ -80,7 +81,20 @@ class Geometry:
         scale = np.ones(len(columns))
         if self.column_scale == "std" and len(columns):
             scale = np.where(category, 1.0, _spread(rows, self.data.weight))
+        else:
+            self._refuse_far(columns[~category], rows[:, ~category])
         return Metric(scale, category, 0.0)
+
+    def _refuse_far(self, columns: NDArray[np.intp], rows: _Floats) -> None:
+        """Raise a sentence if squares of a column's numbers as they are would be beyond float64."""
+        far = columns[power_of_columns(rows) != 0]
+        if len(far):
+            name = self.data.table.schema.words().columns[int(far[0])]
+            raise PsephosError(
+                f"column {name!r} holds numbers whose squares are beyond float64: distances in the "
+                "unit of the column cannot be told. Use column_scale='std', or multiply the "
+                "column by a constant."
+            )
 
     def scale(self, mean: float) -> float:
         """Return what divides distances, given their mean over training pairs."""
@@ -137,9 +151,11 @@ class Geometry:
 def _spread(rows: _Floats, weight: _Floats) -> _Floats:
     """Return each column's weighted standard deviation over the rows that have it, 1 if none."""
     present = ~np.isnan(rows)
+    power = power_of_columns(rows)
+    rows = np.ldexp(rows, -power)
     w = present * weight[:, None]
     total = np.maximum(w.sum(axis=0), np.finfo(float).tiny)
     filled = np.where(present, rows, 0.0)
     mean = (w * filled).sum(axis=0) / total
     variance = (w * np.where(present, rows - mean, 0.0) ** 2).sum(axis=0) / total
-    return np.where(variance > 0, np.sqrt(variance), 1.0)
+    return np.where(variance > 0, np.ldexp(np.sqrt(variance), power), 1.0)

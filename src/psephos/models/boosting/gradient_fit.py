@@ -9,7 +9,7 @@ from psephos._errors import PsephosError
 from psephos._input import Context
 from psephos.models.boosting.gradient_leaves import GradientLoss, Leaves
 from psephos.models.boosting.newton_fit import Round, hold_out_rows, vote_of
-from psephos.models.boosting.newton_tables import single_values
+from psephos.models.boosting.newton_tables import column_values
 from psephos.models.training import Training
 from psephos.models.units import power_of_weights
 from psephos.trees.gradient import Limits, SquaresGrower
@@ -47,7 +47,7 @@ class _Boosting:
 
     def __init__(self, model: Any, data: Training, context: Context, loss: GradientLoss) -> None:
         self.model, self.data, self.context, self.objective = model, data, context, loss
-        self.values = single_values(data.table)
+        self.values = self._values(data)
         p, n = self.values.shape
         weight = data.weight
         limits = limits_of(model, float(weight.sum()))
@@ -62,10 +62,14 @@ class _Boosting:
         self.scores: list[float] = []
         self.losses: list[float] = []
 
+    def _values(self, data: Training) -> NDArray[Any]:
+        """Return the (p, n) table; bins are alike in either type, middles are not."""
+        return column_values(data.table, np.float64 if self.model.tree_method == "exact" else None)
+
     def run(self, held: Training | None) -> str:
         """Grow all rounds, or until the held-out loss has long not been lower by `tol`."""
         model = self.model
-        rest = single_values(held.table) if held is not None else None
+        rest = self._values(held) if held is not None else None
         margin = np.repeat(self.base[None], len(held.y), axis=0) if held is not None else None
         latest = np.full(model.n_iter_no_change or 1, np.inf)
         for t in range(model.n_estimators):

@@ -49,9 +49,9 @@ class NewtonBoostingClassifier(VoteClassifier):
     ----------
     tree_method : {'exact', 'approx', 'hist'}, default='exact'
         'exact' looks at every cut, in float32 as XGBoost's own 'exact' does: the same trees and
-        margins, bit for bit, where no rows or columns are drawn and no weights are given.
-        'approx' looks at cuts of equal hessian, proposed anew for each tree. 'hist' at the cuts
-        of bins made once.
+        margins, bit for bit, where no rows or columns are drawn and no weights are given; see
+        Notes. 'approx' looks at cuts of equal hessian, proposed anew for each tree. 'hist' at the
+        cuts of bins made once. These two compare values in float64.
     n_estimators : int, default=100
         Rounds.
     learning_rate : float, default=0.3
@@ -131,7 +131,13 @@ class NewtonBoostingClassifier(VoteClassifier):
     `margin_in_float32` adds them as XGBoost does. Sample weights multiply gradients in float64
     (there: in float32), so that weight 2 is the row twice; where a column has more than `max_bin`
     values, the bins of 'hist' hold equal shares of the weights, as XGBoost's do. Missing values are
-    learned to go to the better side of each split. A zero of a sparse table is a value. Between
+    learned to go to the better side of each split. A zero of a sparse table is a value.
+
+    'exact' rounds values to float32 in `fit` and in `predict`: it refuses numbers beyond float32,
+    and warns, naming them, of columns in which different values become equal (more of them than
+    of random values, of which rounding merges fewer than d^2 / 2^24 of d). Its trees do not depend
+    on the unit of a column as long as float32 holds the values, with one exception, XGBoost's: a
+    split that has all known values on one side is placed at 1e-6 beyond twice the last. Between
     neighbours in float32, an exact cut found from the left rounds as XGBoost's does, and may leave
     a side empty; with `monotone_constraints`, which that would break, it does not.
 
@@ -288,7 +294,8 @@ class NewtonBoostingRegressor(VoteRegressor):
 
     Notes
     -----
-    Targets, gradients and leaves are float32, as XGBoost's are: of y, 7 digits count.
+    Targets, gradients and leaves are float32, as XGBoost's are: of y, 7 digits count. Values of
+    columns are compared in float64 but by 'exact': see NewtonBoostingClassifier.
 
     References
     ----------

@@ -7,12 +7,17 @@ from numpy.typing import NDArray
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
 
 from psephos._errors import PsephosError
-from psephos._input import Context
+from psephos._input import Context, Table
 from psephos.kernels._jit import run_blocks
 from psephos.models.boosting.common import hold_out
 from psephos.models.boosting.losses import Objective
 from psephos.models.boosting.newton_limits import directions, growth
-from psephos.models.boosting.newton_tables import single_values, tree_voters
+from psephos.models.boosting.newton_tables import (
+    column_values,
+    single_values,
+    tree_voters,
+    warn_of_merged_values,
+)
 from psephos.models.training import Training
 from psephos.trees.newton import Draws, NewtonTree, drawn
 from psephos.trees.newton_grow import grower
@@ -73,7 +78,9 @@ class _Boosting:
 
     def __init__(self, model: Any, data: Training, context: Context, objective: Objective) -> None:
         self.model, self.data, self.context, self.objective = model, data, context, objective
-        self.values = single_values(data.table)
+        self.values = _values(model, data.table)
+        if model.tree_method == "exact":
+            warn_of_merged_values(data.table, self.values, model.n_jobs)
         n = self.values.shape[1]
         self.growth = growth(model, directions(model.monotone_constraints, data.table), n)
         self.base = objective.start(data.y, data.weight, model.base_score)
@@ -88,7 +95,7 @@ class _Boosting:
         """Grow all rounds, or until the held-out loss has long been above its least."""
         k = len(self.base)
         gh = np.empty((k, len(self.margin), 2), np.float32)
-        rest = single_values(held.table) if held is not None else None
+        rest = _values(self.model, held.table) if held is not None else None
         margin = np.repeat(self.base[None], len(held.y), axis=0) if held is not None else None
         for _ in range(self.model.n_estimators):
             trees = self._round(gh)
@@ -140,6 +147,14 @@ class _Boosting:
         rng = self.context.generator(_COLUMNS, t, c)
         tree = drawn(rng, np.arange(p), shares[0])
         return Draws(rows, tree, shares[1], shares[2], rng, p)
+
+
+def _values(model: Any, table: Table) -> NDArray[Any]:
+    """Return the (p, n) table: in float32 for XGBoost's exact trees, in float64 for our own."""
+    if model.tree_method == "exact":
+        return single_values(table)
+    local = model.tree_method == "approx" and model.proposal == "local"
+    return column_values(table, np.float64 if local else None)
 
 
 def vote_of(boosted: _Boosting, data: Training, readout: Readout) -> Vote:

@@ -1,17 +1,65 @@
-"""From a table to the float32 columns that trees grow on, and from trees to voters."""
+"""From a table to the columns that trees grow on, and from trees to voters."""
+
+import warnings
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._input import Table
+from psephos.kernels._jit import run_blocks
 from psephos.trees.newton import NewtonTree
 from psephos.vote import TreeVoters
 from psephos.vote.part import sparse
 
-__all__ = ["single_values", "tree_voters"]
+__all__ = ["column_values", "single_values", "tree_voters", "warn_of_merged_values"]
 
 _Singles = NDArray[np.float32]
+
+
+def column_values(table: Table, kind: Any = None) -> NDArray[Any]:
+    """Return the (p, n) table in a type of floats, without one in its own."""
+    n, p = table.values.shape
+    out = np.empty((p, n), kind or table.values.dtype)
+    if sparse.issparse(table.values):
+        for j in range(p):
+            out[j] = table.dense([j])[:, 0]
+    else:
+        out[:] = table.values.T
+    return out
+
+
+def warn_of_merged_values(table: Table, values: _Singles, n_jobs: int | None) -> None:
+    """Warn of columns of which float32 merges more values than it would of as many random ones.
+
+    Of d values whose binary digits are random, float32 merges fewer than d^2 / 2^24.
+    """
+    p = len(values)
+    merged, distinct = np.zeros((2, p), np.int64)
+
+    def count(j: int) -> None:
+        exact = table.dense([j])[:, 0]
+        known = ~np.isnan(exact)
+        if j not in table.n_codes and (values[j] != exact)[known].any():
+            ranked = np.sort(exact[known])
+            apart, single = ranked[1:] > ranked[:-1], ranked.astype(np.float32)
+            distinct[j] = 1 + apart.sum()
+            merged[j] = (apart & (single[1:] == single[:-1])).sum()
+
+    run_blocks(count, p, n_jobs)
+    found = np.flatnonzero(merged > distinct.astype(np.float64) ** 2 / 2**24)
+    if len(found):
+        names = table.schema.words().columns
+        most = ", ".join(f"{names[j]!r} ({merged[j]} of {distinct[j]})" for j in found[:5])
+        more = f" and {len(found) - 5} more columns" if len(found) > 5 else ""
+        warnings.warn(
+            "tree_method='exact' compares values in float32, as XGBoost does, which makes "
+            f"different values of a column equal: {most}{more}. Use tree_method='hist' or "
+            "'approx', which compare in float64, or multiply or shift the column.",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def single_values(table: Table) -> _Singles:
@@ -22,20 +70,15 @@ def single_values(table: Table) -> _Singles:
     PsephosError
         If a number is beyond float32.
     """
-    n, p = table.values.shape
-    out = np.empty((p, n), np.float32)
     with np.errstate(over="ignore"):
-        if sparse.issparse(table.values):
-            for j in range(p):
-                out[j] = table.dense([j])[:, 0]
-        else:
-            out[:] = table.values.T
+        out = column_values(table, np.float32)
     far = np.isinf(out)
     if far.any():
         j, i = np.argwhere(far)[0]
         raise PsephosError(
             f"column {table.schema.words().columns[j]!r} has a number beyond float32's range in "
-            f"row {table.rows[i]}: divide the column by a constant."
+            f"row {table.rows[i]}, which "
+            "tree_method='exact' compares in: divide the column by a constant, or use 'hist'."
         )
     return out
 
@@ -53,8 +96,9 @@ def tree_voters(trees: list[tuple[int, NewtonTree]], p: int, k: int) -> TreeVote
     output = np.repeat([c for c, _ in trees], sizes)
     value[np.arange(len(column)), output] = np.concatenate([t.answer for t in flat])
     inner = column >= 0
-    # x < s on float32 is x <= the float32 just below s.
-    below = np.nextafter(np.concatenate([t.threshold for t in flat]), np.float32(-np.inf))
+    threshold = np.concatenate([t.threshold for t in flat])
+    # x < s is x <= the number just below s, of the type that values are compared in.
+    below = np.nextafter(threshold, threshold.dtype.type(-np.inf))
     first = np.concatenate([t.first for t in flat]) + shift
     sets = [t.sets.get(i, np.empty(0, np.bool_)) for t in flat for i in range(len(t.feature))]
     coded = any(t.sets for t in flat)
@@ -69,7 +113,7 @@ def tree_voters(trees: list[tuple[int, NewtonTree]], p: int, k: int) -> TreeVote
         first=np.where(inner, first, 0).astype(np.intp),
         second=np.where(inner, first + 1, 0).astype(np.intp),
         value=value,
-        single=True,
+        single=threshold.dtype == np.float32,
         category_ptr=np.cumsum([0, *map(len, sets)]).astype(np.intp) if coded else none,
         category_left=np.concatenate(sets) if coded else np.empty(0, np.bool_),
     )

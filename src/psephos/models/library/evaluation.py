@@ -44,12 +44,15 @@ class Evaluation:
     missing : ndarray of shape (n, p), bool, or None
         None if the table has no gaps.
     measure : Measure
+    powers : ndarray of shape (p,), intp, or None
+        Of two: what the columns of `problem` have been divided by. Voters are of the table.
     """
 
     learner: Learner
     problem: Problem
     missing: NDArray[np.bool_] | None
     measure: Measure
+    powers: NDArray[np.intp] | None = None
 
     @classmethod
     def of(
@@ -65,6 +68,7 @@ class Evaluation:
         scoring: Any = None,
         classes: NDArray[Any] | None = None,
         n_codes: NDArray[np.intp] | None = None,
+        powers: NDArray[np.intp] | None = None,
     ) -> Self:
         """Return the evaluation of a table X (n, p) with NaN where a value is missing.
 
@@ -78,7 +82,7 @@ class Evaluation:
         missing = np.isnan(X)
         filled = np.asfortranarray(np.where(missing, 0.0, X) if missing.any() else X, np.float64)
         problem = Problem(filled, y, n_classes, heavy, folds, seed, n_codes)
-        return cls(learner, problem, missing if missing.any() else None, measure)
+        return cls(learner, problem, missing if missing.any() else None, measure, powers)
 
     @property
     def chunk(self) -> int:
@@ -155,6 +159,16 @@ class Evaluation:
             For `psephos.vote.join`: one part for all subsets without gaps, and one for each set
             of complete rows.
         """
+        parts = self._fitted(subsets, says, code)
+        if self.powers is None:
+            return parts
+        units: list[tuple[NDArray[np.intp], Any]] = parts
+        return [(which, voters.times(self.powers)) for which, voters in units]
+
+    def _fitted(
+        self, subsets: Sequence[NDArray[np.intp]], says: Says, code: _Floats
+    ) -> list[tuple[NDArray[np.intp], Voters]]:
+        """Return the voters of the table that learners see."""
         if self.missing is None:
             return [(np.arange(len(subsets)), self.bound().fit(subsets, says, code))]
         gappy = np.array([bool(self._holes[s].any()) for s in subsets])

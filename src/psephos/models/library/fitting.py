@@ -30,6 +30,7 @@ from psephos.models.library.choices import (
 from psephos.models.library.coding import CodedLearner
 from psephos.models.library.cost import StepCost, estimate_cost
 from psephos.models.library.evaluation import Evaluation
+from psephos.models.library.extremes import divided, powers_of
 from psephos.models.library.folding import make_folds
 from psephos.models.library.mechanisms import make_mechanism
 from psephos.models.library.problem import Learner
@@ -151,9 +152,11 @@ def _evaluation(
     n_codes = np.zeros(table.schema.n_features, dtype=np.intp)
     for column, count in table.n_codes.items():
         n_codes[column] = count
+    X = table.dense()
+    powers = powers_of(table, X, learner)
     return Evaluation.of(
         CodedLearner(learner) if n_codes.any() else learner,
-        table.dense(),
+        divided(X, powers),
         labels.y,
         n_classes,
         folds=folds,
@@ -162,6 +165,7 @@ def _evaluation(
         scoring=model.scoring,
         classes=classes,
         n_codes=n_codes if n_codes.any() else None,
+        powers=powers,
     )
 
 

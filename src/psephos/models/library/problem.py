@@ -158,7 +158,11 @@ class BoundLearner(Protocol):
 
 
 class Learner(Protocol):
-    """A learning mechanism and its hyperparameters: a frozen dataclass."""
+    """A learning mechanism and its hyperparameters: a frozen dataclass.
+
+    An optional attribute `units` says what the units of columns are to it: see
+    `extremes.powers_of`.
+    """
 
     def bind(self, problem: Problem) -> BoundLearner:
         """Return the learner on a problem, with what its candidates share computed once.

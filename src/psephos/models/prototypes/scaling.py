@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._input import Table
+from psephos.models.units import power_of_columns
 from psephos.vote import KernelScaling
 
 __all__ = ["Scaled", "ScaledRows", "read_scaled", "scaled_by"]
@@ -16,6 +17,8 @@ _HELD = 1 << 13  # values looked at at once
 _FEW = 2  # times as many columns from which on those read are picked one by one
 _FAR = 4  # times as many others from which on it is not worth the search
 _LONG = 1 << 17  # rows from which on it is one column
+_LEAST = 1e-120  # a variance below it may be one of numbers whose squares were lost
+_MOST = 1023  # numbers of this power of two can be subtracted from one another
 
 
 class ScaledRows:
@@ -117,28 +120,32 @@ def read_scaled(table: Table, rows: NDArray[np.intp], weight: _Floats) -> Scaled
     Raises
     ------
     PsephosError
-        If a value is infinite, or too large for its square to be a number.
+        If a column holds numbers that can be neither subtracted nor divided by their deviation.
     """
     values = _array(table)
-    total, mean, variance = _moments(values, rows, weight)
+    total, mean, deviation = _moments(values, rows, weight)
     n_levels = np.zeros(values.shape[1], dtype=np.intp)
     for column, n in table.n_codes.items():
         n_levels[column] = n
-    bad = np.flatnonzero(~np.isfinite(variance))
-    if len(bad):
-        name = table.schema.words().columns[int(bad[0])]
-        raise PsephosError(
-            f"column {name} holds numbers too large to be compared: divide them by a power of ten."
-        )
+    with np.errstate(over="ignore", divide="ignore"):
+        small = (deviation > 0) & np.isinf(1.0 / deviation)
+    for wrong, size, remedy in ((~np.isfinite(deviation), "large", "divide"),
+                                (small, "small", "multiply")):  # fmt: skip
+        if wrong.any():
+            name = table.schema.words().columns[int(wrong.argmax())]
+            raise PsephosError(
+                f"column {name!r} holds numbers too {size} to be compared: {remedy} them by a "
+                "power of ten."
+            )
     agree = [_agreement(values[rows, j], weight) for j in np.flatnonzero(n_levels)]
     shares = np.zeros(values.shape[1])
     shares[n_levels > 0] = agree
     # Where all agree to rounding, the differences are noise.
-    varies = variance > (1e-12 * np.abs(mean)) ** 2
+    varies = deviation > 1e-12 * np.abs(mean)
     columns = np.flatnonzero(np.where(n_levels > 0, shares < 1.0, varies) & (total > 0))
     code = n_levels[columns] > 0
     centre = np.where(code, 0.0, mean[columns])
-    inverse = np.where(code, 1.0, 1.0 / np.sqrt(np.where(code, 1.0, variance[columns])))
+    inverse = np.where(code, 1.0, 1.0 / np.where(code, 1.0, deviation[columns]))
     scaling = KernelScaling(
         values.shape[1], columns.astype(np.intp), centre, inverse, n_levels[columns],
         shares[columns],
@@ -158,7 +165,10 @@ def _array(table: Table) -> NDArray[Any]:
 def _moments(
     values: NDArray[Any], rows: NDArray[np.intp], weight: _Floats
 ) -> tuple[_Floats, _Floats, _Floats]:
-    """Return each column's weight of present values, their mean and variance, (p,) each."""
+    """Return each column's weight of present values, their mean and deviation, (p,) each.
+
+    The deviation is infinite where values are too large to be subtracted from one another.
+    """
     p = values.shape[1]
     found = np.empty((3, p))
     size = 1 if len(rows) > _LONG else max(2, _HELD // len(rows))
@@ -172,7 +182,19 @@ def _moments(
         with np.errstate(over="ignore", invalid="ignore"):
             mean = (w * np.where(present, part, 0.0)).sum(axis=0) / safe
             variance = (w * np.where(present, part - mean, 0.0) ** 2).sum(axis=0) / safe
-        found[:, first : first + size] = total, mean, variance
+        deviation = np.sqrt(variance)
+        far = np.flatnonzero(~(np.isfinite(variance) & (variance > _LEAST)))
+        power = power_of_columns(part[:, far])
+        if power.any():  # squares were beyond float64
+            far, power = far[power != 0], power[power != 0]
+            near, heavy = np.ldexp(part[:, far], -power), w[:, far]
+            near = np.where(present[:, far], near, 0.0)
+            middle = (heavy * near).sum(axis=0) / safe[far]
+            apart = np.where(present[:, far], near - middle, 0.0)
+            spread = np.sqrt((heavy * apart**2).sum(axis=0) / safe[far])
+            mean[far] = np.ldexp(middle, power)
+            deviation[far] = np.where(power > _MOST, np.inf, np.ldexp(spread, power))
+        found[:, first : first + size] = total, mean, deviation
     return found[0], found[1], found[2]
 
 

@@ -6,7 +6,7 @@ changes no score; nothing here is ever infinite or missing.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +67,11 @@ class LinearDiscriminantLearner:
 
     shrinkage: float | None = None
 
+    @property
+    def units(self) -> str:
+        """Return what the units of columns are to the learner."""
+        return "free" if self.shrinkage is None else "own"
+
     def bind(self, problem: Problem) -> "_BoundLinear":
         """Return the learner on a problem.
 
@@ -96,11 +101,13 @@ class NaiveBayesLearner:
     The peer is ``GaussianNB(var_smoothing)``, sample weights included, but that the greatest
     variance is weighted too (there it is not), so that a weight of 2 is a row given twice. A
     variance is at least 1e-9 of the column's over all classes, which the default smoothing
-    always adds; with less, scikit-learn divides by 0.
+    always adds; with less, scikit-learn divides by 0. As the smoothing is of the greatest variance,
+    the unit of one column among several matters.
 
     Source: Hastie, Tibshirani & Friedman (2009), section 6.6.3.
     """
 
+    units: ClassVar[str] = "own"
     var_smoothing: float = 1e-9
 
     def bind(self, problem: Problem) -> "_BoundBayes":

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +56,7 @@ class LassoLogisticLearner:
     refuses a single column.
     """
 
+    units: ClassVar[str] = "free"
     lambdas: Sequence[float] = tuple(np.linspace(0.30, 0.0, 100).tolist())
     select: Literal["cv", "fixed"] = "cv"
     tol: float = 1e-3

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,8 @@ class LeastSquaresLearner:
     Source: Hastie, Tibshirani & Friedman (2009), "The Elements of Statistical Learning", section
     3.2, equation (3.6).
     """
+
+    units: ClassVar[str] = "free"
 
     def bind(self, problem: Problem) -> "_Bound":
         """Return the learner on a problem.
@@ -83,6 +85,11 @@ class RidgeLearner:
 
     alpha: float = 1.0
     scale: bool = True
+
+    @property
+    def units(self) -> str:
+        """Return what the units of columns are to the learner."""
+        return "free" if self.scale else "own"
 
     def bind(self, problem: Problem) -> "_Bound":
         """Return the learner on a problem.

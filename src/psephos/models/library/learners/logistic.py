@@ -68,6 +68,11 @@ class LogisticLearner:
     def __post_init__(self) -> None:
         check_positive(self, "C", "tol", "max_iter")
 
+    @property
+    def units(self) -> str:
+        """Return what the units of columns are to the learner."""
+        return "free" if self.scale else "own"
+
     def bind(self, problem: Problem) -> "BoundLogistic":
         """Return the learner on a problem.
 

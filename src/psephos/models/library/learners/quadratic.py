@@ -50,6 +50,11 @@ class QuadraticDiscriminantLearner:
 
     reg_param: float = 0.0
 
+    @property
+    def units(self) -> str:
+        """Return what the units of columns are to the learner."""
+        return "own" if self.reg_param else "free"
+
     def bind(self, problem: Problem) -> "_BoundQuadratic":
         """Return the learner on a problem.
 

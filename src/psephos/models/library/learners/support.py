@@ -57,6 +57,11 @@ class LinearSVMLearner:
     loss: str = "hinge"
     scale: bool = True
 
+    @property
+    def units(self) -> str:
+        """Return what the units of columns are to the learner."""
+        return "free" if self.scale else "own"
+
     def bind(self, problem: Problem) -> BoundLinear:
         """Return the learner on a problem.
 
@@ -114,6 +119,11 @@ class RBFSVMLearner:
     gamma: float | str = "scale"
     scale: bool = True
     tol: float = 1e-3
+
+    @property
+    def units(self) -> str:
+        """Return what the units of columns are to the learner."""
+        return "free" if self.scale else "own"
 
     def bind(self, problem: Problem) -> BoundRBF:
         """Return the learner on a problem.

@@ -44,10 +44,10 @@ class TreeLearner:
     A node is cut where the impurity falls most: Gini's ``1 - sum_k p_k^2`` for classes, the
     variance for numbers, p_k the weighted share of class k. The threshold is the middle between
     two neighbouring values; of equal cuts the first wins, in the order of the columns, then of
-    the values. A leaf answers with its class shares, or its mean. As scikit-learn's trees do,
-    values are compared rounded to float32; unlike them, two values are held equal only if they
-    then are (scikit-learn: if they differ by less than 1e-7), and a node of a regression is left
-    alone only if all its numbers are equal.
+    the values. A leaf answers with its class shares, or its mean. Unlike scikit-learn's trees,
+    values are compared in float64 (there: rounded to float32), two are held equal only if they are
+    (there: if they differ by less than 1e-7), and a node of a regression is left alone only if all
+    its numbers are equal.
 
     The score of two classes is ``log(p_1 / p_0)``, of more ``log p_k``, with p between
     1 / (2 n + 2) and, for two classes, one less that; n is the number of training rows of a
@@ -158,10 +158,8 @@ class ForestLearner:
 
 
 def _table(problem: Problem) -> Table:
-    """Return the columns in float32, ends of its range clipped, and their orders."""
-    with np.errstate(over="ignore"):
-        values = np.ascontiguousarray(problem.X.T, dtype=np.float32)
-    np.clip(values, *np.finfo(np.float32).max * np.array([-1, 1], np.float32), out=values)
+    """Return the columns and their orders."""
+    values = np.ascontiguousarray(problem.X.T, dtype=np.float64)
     order = np.argsort(values, axis=1, kind="stable").astype(np.uint32)
     return Table(values, order, np.asarray(problem.y, dtype=np.float64) - _centre(problem))
 
@@ -289,5 +287,5 @@ def _joined(grown: Sequence[_Nodes], n_features: int, say: Any, abstains: bool) 
     return TreeVoters(
         n_features, columns, root, feature, threshold, np.zeros(len(column), dtype=bool),
         np.where(inner, first, -1).astype(np.intp), second,
-        say(np.concatenate([nodes.share for nodes in grown])), single=True, abstains=abstains,
+        say(np.concatenate([nodes.share for nodes in grown])), single=False, abstains=abstains,
     )  # fmt: skip

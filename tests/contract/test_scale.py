@@ -1,0 +1,86 @@
+"""Answers do not depend on the units of columns, nor on the type of float that holds them."""
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.base import clone, is_regressor
+
+from psephos import PsephosError
+from psephos.testing import small_settings, small_table
+
+SETTINGS = small_settings()
+SINGLE = "XGBoost's float32"
+FOREIGN = "scikit-learn's estimator, as it is"
+OWN = "the unit of a column matters by definition"
+EXCEPT = {
+    "adaboost-trees": FOREIGN,
+    "samba-trees": FOREIGN,
+    "samba-lines": FOREIGN,
+    "samba-bayes": FOREIGN,
+    "samba-paper": OWN,
+    "samba-program": OWN,
+    "swag-naive_bayes": OWN,
+    **dict.fromkeys(
+        ("newton", "newton-held-out", "newton-sampled", "newton-numbers"), SINGLE
+    ),
+}  # fmt: skip
+
+
+def table(estimator):
+    X, y = small_table(0 if is_regressor(estimator) else 2)
+    new = small_table(2, seed=1).X[:30]
+    return X, y, new
+
+
+def answers(estimator, X, y, new):
+    model = clone(estimator).fit(X, y)
+    return model.predict_proba(new) if hasattr(model, "predict_proba") else model.predict(new)
+
+
+def in_units(k, every, p):
+    """A power of two for the first column only, or for all."""
+    return np.where(np.arange(p) < (p if every else 1), k, 0)
+
+
+@pytest.mark.parametrize("name", sorted(set(SETTINGS) - set(EXCEPT)))
+def test_a_power_of_two_changes_no_answer(name):
+    X, y, new = table(SETTINGS[name])
+    plain = answers(SETTINGS[name], X, y, new)
+    for k, every in ((-600, True), (30, False), (600, False), (-900, False), (900, True)):
+        units = in_units(k, every, X.shape[1])
+        found = answers(SETTINGS[name], np.ldexp(X, units), y, np.ldexp(new, units))
+        assert_allclose(found, plain, rtol=1e-9, atol=1e-9, err_msg=f"2^{k}")
+
+
+@pytest.mark.parametrize("name", [n for n, why in EXCEPT.items() if why == SINGLE])
+def test_in_float32_a_power_of_two_changes_nothing_or_is_told(name):
+    X, y, new = table(SETTINGS[name])
+    plain = answers(SETTINGS[name], X, y, new)
+    for k in (-30, 30):
+        found = answers(SETTINGS[name], np.ldexp(X, k), y, np.ldexp(new, k))
+        assert_allclose(found, plain, rtol=1e-9, atol=1e-9)
+    with pytest.raises(PsephosError, match=r"column 0.*beyond float32's range"):
+        answers(SETTINGS[name], np.ldexp(X, 600), y, new)
+    with pytest.warns(UserWarning, match="'column 0'"):
+        answers(SETTINGS[name], np.ldexp(X, -600), y, new)
+
+
+@pytest.mark.parametrize("name", [n for n, why in EXCEPT.items() if why == OWN])
+@pytest.mark.parametrize("k", [-900, 900])
+def test_where_the_unit_matters_numbers_beyond_squares_are_refused_by_name(name, k):
+    X, y, _ = table(SETTINGS[name])
+    with pytest.raises(PsephosError, match=r"column 'column [0-9]+'"):
+        clone(SETTINGS[name]).fit(np.ldexp(X, k), y)
+
+
+@pytest.mark.parametrize("name", sorted(SETTINGS))
+def test_float32_answers_as_the_same_values_in_float64(name):
+    X, y, new = table(SETTINGS[name])
+    X, new = X.astype(np.float32), new.astype(np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        one = answers(SETTINGS[name], X, y, new)
+        other = answers(SETTINGS[name], X.astype(np.float64), y, new.astype(np.float64))
+    assert_allclose(one, other, rtol=1e-9, atol=1e-9)
