@@ -138,11 +138,12 @@ class GradientBoostingClassifier(VoteClassifier):
     -----
     Of columns whose best cuts gain the same to seven digits (gains are float32 here), one is drawn,
     as in scikit-learn, anew for each tree and level: where few rows are left, cuts of different
-    columns often divide them alike. Where nothing ties, predictions are scikit-learn's. Gains are
-    of residuals less their node's mean. To 'hist' a residual is a whole number of 2^-30 of the sum
-    of all sizes: in nodes whose spread is near that unit, cuts are lost. Weights make a second
-    difference: `min_samples_leaf` and `min_samples_split` count rows there, whatever they weigh.
-    Missing values go to the better side of each split. A zero of a sparse table is a value.
+    columns often divide them alike. Where nothing ties, predictions are scikit-learn's, but that
+    values are compared in float64 (there: float32). Gains are of residuals less their node's mean.
+    To 'hist' a residual is a whole number of 2^-30 of the sum of all sizes: in nodes whose spread
+    is near that unit, cuts are lost. Weights make a second difference: `min_samples_leaf` and
+    `min_samples_split` count rows there, whatever they weigh. Missing values go to the better side
+    of each split. A zero of a sparse table is a value.
 
     References
     ----------
