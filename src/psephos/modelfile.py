@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos import __version__
-from psephos._errors import ModelFileError
+from psephos._errors import ModelFileError, of_file
 from psephos._files.cells import Cells
 from psephos._input import Schema
 from psephos.base import VoteEstimator, estimator_class
@@ -143,6 +143,9 @@ def _write(path: Path, files: Mapping[str, bytes]) -> None:
             out.flush()
             os.fsync(out.fileno())
         os.replace(draft, path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise of_file(error, draft, path) from None
     except BaseException:
         draft.unlink(missing_ok=True)
         raise

@@ -3,7 +3,7 @@
 import csv
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,8 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._cells import disarmed_row
+from psephos._errors import of_file
 from psephos.cli.columns import Wanted, read_cases
 from psephos.models import load
 
@@ -93,17 +95,33 @@ def _with_levels(codes: NDArray[np.float64], levels: Sequence[Any]) -> NDArray[A
     return table
 
 
+class _Sheet:
+    """Writes rows of a csv file, the words disarmed where a spreadsheet is to open it."""
+
+    def __init__(self, file: Any, safe: bool):
+        self._csv, self._safe = csv.writer(file, lineterminator="\n"), safe
+
+    def writerow(self, cells: Iterable[Any]) -> None:
+        self._csv.writerow(disarmed_row(cells) if self._safe else cells)
+
+
 @contextmanager
-def writer(out: Path | None) -> Iterator[Any]:
-    """Yield a csv writer on a file (written whole or not at all) or on standard output."""
+def writer(out: Path | None, safe: bool = False) -> Iterator[Any]:
+    """Yield a csv writer on a file (written whole or not at all) or on standard output.
+
+    `safe` disarms the cells that a spreadsheet would run as formulas.
+    """
     if out is None:
-        yield csv.writer(sys.stdout, lineterminator="\n")
+        yield _Sheet(sys.stdout, safe)
         return
     draft = out.with_name(f".{out.name}.part")
     try:
         with draft.open("w", encoding="utf-8", newline="") as file:
-            yield csv.writer(file, lineterminator="\n")
+            yield _Sheet(file, safe)
         os.replace(draft, out)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise of_file(error, draft, out) from None
     except BaseException:
         draft.unlink(missing_ok=True)
         raise

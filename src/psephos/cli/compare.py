@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from psephos.cli.options import table_options
+from psephos.cli.options import safe_option, table_options
 
 __all__ = ["compare", "conclude"]
 
@@ -37,6 +37,7 @@ __all__ = ["compare", "conclude"]
     help="Fits at the same time (-1: one a core); the results do not depend on it.",
 )
 @click.option("--no-report", is_flag=True, help="Leave the report out.")
+@safe_option
 def compare(
     table: Path,
     models: str | None,
@@ -45,6 +46,7 @@ def compare(
     seed: int,
     n_jobs: int,
     no_report: bool,
+    spreadsheet_safe: bool,
     **roles: Any,
 ) -> None:
     """Compare models on TABLE under a nested protocol, and write one report.
@@ -58,7 +60,15 @@ def compare(
     data = read_table(table, **roles)
     named = None if models is None else [name.strip() for name in models.split(",")]
     found = run(
-        data, None, named, protocol, random_state=seed, n_jobs=n_jobs, out=out, progress=True
+        data,
+        None,
+        named,
+        protocol,
+        random_state=seed,
+        n_jobs=n_jobs,
+        out=out,
+        progress=True,
+        spreadsheet_safe=spreadsheet_safe,
     )
     conclude(found, out, report=not no_report)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from psephos.cli.options import form_options
+from psephos.cli.options import form_options, safe_option
 
 __all__ = ["explain"]
 
@@ -16,8 +16,16 @@ __all__ = ["explain"]
 @click.argument("table", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--id", "id_column", metavar="COLUMN", help="Names the cases.  [default: row number]")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="[default: screen]")
+@safe_option
 @form_options
-def explain(model: Path, table: Path, id_column: str | None, out: Path | None, **form: Any) -> None:
+def explain(
+    model: Path,
+    table: Path,
+    id_column: str | None,
+    out: Path | None,
+    spreadsheet_safe: bool,
+    **form: Any,
+) -> None:
     """Write the ballots of each row of TABLE, as csv: one line per case and voter.
 
     A line holds why the voter says what it says to this case (the branch taken with the case's own
@@ -29,7 +37,7 @@ def explain(model: Path, table: Path, id_column: str | None, out: Path | None, *
     from psephos.cli.answering import Answering, writer
 
     answering = Answering(model, table, id_column, **form)
-    with writer(out) as sheet:
+    with writer(out, spreadsheet_safe) as sheet:
         header: list[str] = []
         for ids, X in answering.blocks():
             told: dict[str, list[Any]] = answering.model.explain(X).columns()

@@ -2,6 +2,7 @@
 
 import ast
 import math
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -40,13 +41,20 @@ def fit(
     from psephos.cli.words import say
     from psephos.models import save
     from psephos.protocol import read_table
+    from psephos.protocol.progress import announced
+    from psephos.protocol.search import told_warnings
 
     estimator = _estimator(model_name, settings, seed)
     data = read_table(table, **roles)
-    model = fitted(estimator, data)
+    with warnings.catch_warnings(record=True) as caught, announced(True):
+        warnings.simplefilter("always")
+        model = fitted(estimator, data)
     save(model, out)
-    sentences: list[str] = model.describe()
-    say(sentences[0])
+    say(model.describe()[0])
+    if not model.n_features_used_:
+        say("This model reads no column: it gives every case the same answer.")
+    for text, count in told_warnings(caught).items():
+        say(f"warning: {text}" + (f" ({count} times)" if count > 1 else ""))
     click.echo(str(out))
 
 

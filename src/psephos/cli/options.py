@@ -6,7 +6,14 @@ from typing import Any
 
 import click
 
-__all__ = ["form_options", "table_options"]
+__all__ = ["form_options", "safe_option", "table_options"]
+
+safe_option = click.option(
+    "--spreadsheet-safe",
+    is_flag=True,
+    help="Put an apostrophe before words that a spreadsheet would run (= + - @); numbers stay. "
+    "Without it ids and labels are written as they are.",
+)
 
 _OPTIONS = (
     click.argument("table", type=click.Path(exists=True, dir_okay=False, path_type=Path)),

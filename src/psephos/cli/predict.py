@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from psephos.cli.options import form_options
+from psephos.cli.options import form_options, safe_option
 
 __all__ = ["predict"]
 
@@ -18,8 +18,16 @@ _LIBRARY = ("n_models", "source", "search_error")
 @click.argument("table", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--id", "id_column", metavar="COLUMN", help="Names the cases.  [default: row number]")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="[default: screen]")
+@safe_option
 @form_options
-def predict(model: Path, table: Path, id_column: str | None, out: Path | None, **form: Any) -> None:
+def predict(
+    model: Path,
+    table: Path,
+    id_column: str | None,
+    out: Path | None,
+    spreadsheet_safe: bool,
+    **form: Any,
+) -> None:
     """Write the class and the probabilities that MODEL gives each row of TABLE, as csv.
 
     Of a regressor it is the number alone. Columns are matched by name; only those the model reads
@@ -33,7 +41,7 @@ def predict(model: Path, table: Path, id_column: str | None, out: Path | None, *
     from psephos.cli.answering import Answering, writer
 
     answering = Answering(model, table, id_column, **form)
-    with writer(out) as sheet:
+    with writer(out, spreadsheet_safe) as sheet:
         heads = ["id", "predicted", *(f"probability_{c}" for c in answering.classes)]
         sheet.writerow([*heads, *(_LIBRARY if answering.absent else ())])
         for ids, X in answering.blocks():

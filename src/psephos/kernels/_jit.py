@@ -2,14 +2,16 @@
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import numba
+from numba.core import event
 from numba.core.caching import NullCache
 
-__all__ = ["effective_jobs", "is_compiled", "jit", "run_blocks"]
+__all__ = ["announce_compiling", "effective_jobs", "is_compiled", "jit", "run_blocks"]
 
 _lock = threading.Lock()
 _pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
@@ -74,6 +76,33 @@ def is_compiled(kernel: Any) -> bool:
     index: Any = getattr(kernel._cache, "_cache_file", None)
     read = getattr(index, "_load_index", None)
     return read is not None and bool(read())
+
+
+class _Announcer(event.Listener):
+    """Calls a function when the first kernel of this process is about to be compiled."""
+
+    def __init__(self, say: Callable[[bool], object]):
+        self._say: Callable[[bool], object] | None = say
+
+    def on_start(self, event: Any) -> None:
+        say, self._say = self._say, None
+        if say is not None:
+            cache = getattr(event.data["dispatcher"], "_cache", None)
+            say(cache is not None and not isinstance(cache, NullCache))
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+@contextmanager
+def announce_compiling(say: Callable[[bool], object]) -> Generator[None]:
+    """Within the block, call ``say(kept)`` once, before the first kernel is compiled.
+
+    Nothing is called where every kernel is found on disk. `kept` is whether this one is written
+    there, so that no later process compiles it again.
+    """
+    with event.install_listener("numba:compile", _Announcer(say)):
+        yield
 
 
 def _forgive(kernel: Any) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from psephos._errors import PsephosError
+from psephos._errors import PsephosError, of_file
 
 __all__ = ["Journal", "key_of", "write_whole"]
 
@@ -102,7 +102,10 @@ def _sync_folder(folder: Path) -> None:
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file whole or not at all: a reader sees the old content or the new."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:  # the user knows the file, not its draft
+        raise of_file(error, error.filename, path) from None
     try:
         with os.fdopen(handle, "wb") as out:
             out.write(data)

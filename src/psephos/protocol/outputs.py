@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from psephos import __version__
+from psephos._cells import disarmed_row
 from psephos.protocol.contender import Contender
 from psephos.protocol.journal import write_whole
 from psephos.protocol.presets import Protocol
@@ -126,6 +127,8 @@ def write_folder(
     finished: Finished,
     about: Mapping[str, Any],
     environment: Mapping[str, Any],
+    *,
+    spreadsheet_safe: bool = False,
 ) -> None:
     """Write all files but the journal, each whole or not at all; results.csv comes last.
 
@@ -137,18 +140,25 @@ def write_folder(
         Outer fits and refits, in canonical order: models as given, then repeat and fold.
     about, environment : mapping
         The contents of comparison.json and environment.json.
+    spreadsheet_safe : bool, default=False
+        Whether words in csv files that a spreadsheet would run are disarmed.
     """
+    safe = spreadsheet_safe
     fits = [(task, entry) for task, entry in finished if task.split is not None]
     refits = [(task, entry) for task, entry in finished if task.split is None]
     _place_models(folder, refits)
     write_whole(folder / "cases.npz", _cases(folder, table, refits))
-    write_whole(folder / "predictions.csv", _predictions(table, fits))
-    write_whole(folder / "refits.csv", _csv(_REFIT_COLUMNS, [refit_row(*one) for one in refits]))
-    write_whole(folder / "timings.csv", _csv(_TIMING_COLUMNS, [_timing(*one) for one in finished]))
+    write_whole(folder / "predictions.csv", _predictions(table, fits, safe))
+    write_whole(
+        folder / "refits.csv", _csv(_REFIT_COLUMNS, [refit_row(*one) for one in refits], safe)
+    )
+    write_whole(
+        folder / "timings.csv", _csv(_TIMING_COLUMNS, [_timing(*one) for one in finished], safe)
+    )
     write_whole(folder / "environment.json", _json(environment))
     write_whole(folder / "comparison.json", _json(about))
     rows = [result_row(table, task, entry) for task, entry in fits]
-    write_whole(folder / "results.csv", _csv(RESULT_COLUMNS, rows))
+    write_whole(folder / "results.csv", _csv(RESULT_COLUMNS, rows, safe))
 
 
 def describe(
@@ -208,7 +218,7 @@ def _timing(task: Task, entry: Mapping[str, Any]) -> dict[str, Any]:
     return {**timing, "model": task.contender.name, "repeat": repeat, "fold": fold}
 
 
-def _predictions(table: DataTable, fits: Finished) -> bytes:
+def _predictions(table: DataTable, fits: Finished, safe: bool) -> bytes:
     classes = [str(one) for one in table.classes]
     ids = table.row_names()
     header = ("model", "repeat", "fold", "row", "id", "truth", *(f"p_{one}" for one in classes))
@@ -221,18 +231,19 @@ def _predictions(table: DataTable, fits: Finished) -> bytes:
         for row, proba in zip(tested, entry["proba"], strict=True):
             truth = classes[codes[row]]
             rows.append((task.contender.name, *task.split, row, ids[row], truth, *proba))
-    return _lines(header, rows)
+    return _lines(header, rows, safe)
 
 
-def _csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> bytes:
-    return _lines(columns, [[row.get(column) for column in columns] for row in rows])
+def _csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], safe: bool) -> bytes:
+    return _lines(columns, [[row.get(column) for column in columns] for row in rows], safe)
 
 
-def _lines(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+def _lines(header: Sequence[str], rows: Iterable[Sequence[Any]], safe: bool) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([_cell(value) for value in row] for row in rows)
+    for row in (header, *rows):
+        cells = [_cell(value) for value in row]
+        writer.writerow(disarmed_row(cells) if safe else cells)
     return text.getvalue().encode()
 
 

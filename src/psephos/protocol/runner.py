@@ -3,8 +3,7 @@
 # pyright: reportMissingTypeStubs=false
 
 import math
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ from psephos.protocol.outputs import (
     write_folder,
 )
 from psephos.protocol.presets import Protocol, protocol_named
+from psephos.protocol.progress import announced, shown
 from psephos.protocol.search import Task, run_task, shape_of
 from psephos.protocol.splits import Split, outer_splits, seed_of
 from psephos.protocol.tables import DataTable, table_from_arrays
@@ -48,6 +48,7 @@ def compare(
     n_jobs: int | None = None,
     out: str | Path | None = None,
     progress: bool = False,
+    spreadsheet_safe: bool = False,
     dataset: str | None = None,
     column_names: Sequence[str] | None = None,
     categorical: Sequence[str | int] = (),
@@ -74,7 +75,11 @@ def compare(
         A folder for results, models and journal; see `psephos.protocol` for its files. If an
         earlier run was interrupted there, its finished fits are not done again.
     progress : bool, default=False
-        Whether to show a bar with the time left on the standard error stream.
+        Whether to show a bar with the time left on the standard error stream; where that is no
+        terminal, a line now and then.
+    spreadsheet_safe : bool, default=False
+        Whether words in the csv files of `out` that a spreadsheet would run as formulas get an
+        apostrophe before them; see `psephos._cells`. Otherwise ids and labels are as they were.
     dataset : str, optional
         The name of the table in results.
     column_names : sequence of str, optional
@@ -108,7 +113,14 @@ def compare(
     finished = [(task, _entry(journal, task)) for task in tasks]
     about = describe(table, plan, named, seed)
     if folder is not None:
-        write_folder(folder, table, finished, about, _environment(named, journal, finished))
+        write_folder(
+            folder,
+            table,
+            finished,
+            about,
+            _environment(named, journal, finished),
+            spreadsheet_safe=spreadsheet_safe,
+        )
     return Comparison(
         results=[result_row(table, t, e) for t, e in finished if t.split is not None],
         about=about,
@@ -230,8 +242,8 @@ def _run(
     # a split at a time over all models, refits last: an early look at the journal is balanced
     todo.sort(key=lambda task: (task.split is None, task.split or ()))
     fitted: dict[str, Any] = {}
-    with _bar(progress, len(tasks), len(tasks) - len(todo)) as advance:
-        for entry, model in _results(todo, table, n_jobs):
+    with shown(progress, len(tasks), len(tasks) - len(todo)) as advance:
+        for entry, model in _results(todo, table, n_jobs, progress):
             if model is not None:
                 fitted[entry["key"]] = model
                 entry |= _saved(model, entry["key"], folder)
@@ -251,19 +263,24 @@ def _done(entry: dict[str, Any] | None, task: Task, folder: Path | None) -> bool
 
 
 def _results(
-    todo: Sequence[Task], table: DataTable, n_jobs: int | None
+    todo: Sequence[Task], table: DataTable, n_jobs: int | None, progress: bool
 ) -> Iterator[tuple[dict[str, Any], Any]]:
     pool: Any = joblib  # it has no types
     if not todo:
         return
     if pool.effective_n_jobs(n_jobs) == 1:
         for task in todo:
-            yield run_task(task, table)
+            yield _told(task, table, progress)
         return
     version = tuple(int(part) for part in joblib.__version__.split(".")[:2])
     order = "generator_unordered" if version >= (1, 4) else "generator"
     parallel = pool.Parallel(n_jobs=n_jobs, return_as=order)
-    yield from parallel(pool.delayed(run_task)(task, table) for task in todo)
+    yield from parallel(pool.delayed(_told)(task, table, progress) for task in todo)
+
+
+def _told(task: Task, table: DataTable, progress: bool) -> tuple[dict[str, Any], Any]:
+    with announced(progress):
+        return run_task(task, table)
 
 
 def _saved(model: Any, key: str, folder: Path | None) -> dict[str, Any]:
@@ -289,35 +306,6 @@ def _finite(entry: dict[str, Any]) -> dict[str, Any]:
     }
     proba = [[v if math.isfinite(v) else None for v in row] for row in entry.get("proba", [])]
     return entry | ({"measures": measures, "proba": proba} if measures else {})
-
-
-@contextmanager
-def _bar(progress: bool, total: int, done: int) -> Generator[Callable[[str], None]]:
-    """Yield a function that is told the model of each finished fit."""
-    if not progress:
-        yield lambda model: None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    parts = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*parts, console=Console(stderr=True)) as bar:
-        shown = bar.add_task("comparing", total=total, completed=done)
-        yield lambda model: bar.update(shown, advance=1, description=f"{model} done")
 
 
 # ------------------------------------------------------------------- what comes out

@@ -5,6 +5,7 @@
 import json
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -26,7 +27,7 @@ from psephos.protocol.splits import Rows, inner_splits
 from psephos.protocol.stability import ranges_of
 from psephos.protocol.tables import DataTable
 
-__all__ = ["Task", "run_task", "shape_of"]
+__all__ = ["Task", "run_task", "shape_of", "told_warnings"]
 
 _SHOWN_WARNINGS = 5
 
@@ -82,7 +83,7 @@ def run_task(task: Task, table: DataTable) -> tuple[dict[str, Any], Any]:
             model = None
             entry |= {"status": "failed", "error": _sentence(error)}
     timing = entry.setdefault("timing", {})
-    timing["warnings"] = _counted(caught)
+    timing["warnings"] = told_warnings(caught)
     timing["finished"] = datetime.now(UTC).isoformat(timespec="seconds")
     return entry, model
 
@@ -92,7 +93,8 @@ def _sentence(error: Exception) -> str:
     return text if isinstance(error, PsephosError) else f"{type(error).__name__}: {text}"
 
 
-def _counted(caught: list[warnings.WarningMessage]) -> dict[str, int]:
+def told_warnings(caught: Sequence[warnings.WarningMessage]) -> dict[str, int]:
+    """Return the first line of each warning, and how often it came; the most frequent first."""
     counts: dict[str, int] = {}
     for one in caught:
         text = f"{one.category.__name__}: {str(one.message).strip().splitlines()[0][:200]}"

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from psephos._cells import disarmed
 from psephos._errors import PsephosError
 from psephos.protocol.outputs import SCHEMA
 
@@ -82,7 +83,8 @@ class Folder:
             known = [value if value is not None else -1.0 for value in told]
             seen = heard.setdefault(int(row["row"]), Heard())
             seen.total += 1
-            seen.right += classes[known.index(max(known))] == row["truth"]
+            answer = classes[known.index(max(known))]
+            seen.right += row["truth"] in (answer, disarmed(answer))
         return heard
 
     def test_classes(self) -> dict[tuple[int, int], Counter[str]]:

@@ -1,0 +1,178 @@
+"""Whatever the terminal can write, no run is lost and no word runs in a spreadsheet."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+CASES = ["=cmd|' /C calc'!A0", "Ω-1", "-2"]
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory):
+    """A table whose names, ids and labels are no ASCII, or a formula; its model, and its study."""
+    folder = tmp_path_factory.mktemp("odd")
+    rng = np.random.default_rng(0)
+    rows = []
+    for i in range(30):
+        label = "=krank" if i % 2 else "gesünder"
+        rows.append([CASES[i % 3] + "x" * (i // 3), repr(rng.normal() + 3 * (i % 2)), label])
+    with (folder / "t.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([["who", "Größe µ ≥ 1", "Zustand"], *rows])
+    return folder
+
+
+_ALL = """
+import json, sys
+from psephos.cli import main
+for job in json.loads(sys.argv[1]):
+    try:
+        main(job, prog_name="psephos")
+    except SystemExit as end:
+        print("CODE", job[0], end.code or 0, flush=True)
+"""
+
+
+def run(folder, environment, jobs):
+    """Run several commands in one process, which imports once."""
+    own = {"PYTHONIOENCODING", "PYTHONUTF8", "LC_ALL", "LANG", "LC_CTYPE"}
+    env = {name: value for name, value in os.environ.items() if name not in own} | environment
+    return subprocess.run(
+        [sys.executable, "-c", _ALL, json.dumps(jobs)],
+        capture_output=True, check=False, cwd=folder, env=env,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"PYTHONIOENCODING": "ascii"},
+        {"PYTHONIOENCODING": "cp1252"},
+        {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
+    ],
+    ids=["ascii", "cp1252", "C"],
+)
+def test_no_encoding_of_a_terminal_loses_a_run(odd, environment):
+    chosen = ["--target", "Zustand", "--id", "who"]
+    jobs = [
+        ["list"],
+        ["fit", "t.csv", *chosen, "--model", "adaboost", "--out", "m.psephos"],
+        ["predict", "m.psephos", "t.csv", "--id", "who"],
+        ["explain", "m.psephos", "t.csv", "--id", "who"],
+        ["describe", "m.psephos"],
+        ["reduce", "m.psephos", "--out", "small.psephos"],
+        ["compare", "t.csv", *chosen, "--models", "majority,sklearn-k-nn", "--out", "Studie µ"],
+        ["report", "Studie µ"],
+        ["predict", "nobody.psephos", "nobody.csv"],
+    ]
+    done = run(odd, environment, jobs)
+    assert done.returncode == 0, done.stderr
+    told = done.stdout.decode(errors="replace").splitlines()
+    codes = [line.split()[1:] for line in told if line.startswith("CODE ")]
+    assert codes == [[job[0], "2" if "nobody" in job[-1] else "0"] for job in jobs], done.stderr
+    assert (odd / "Studie µ" / "report.html").is_file()
+
+
+def test_words_of_a_csv_stay_as_they_are_unless_a_spreadsheet_opens_it(call, odd):
+    table, model = odd / "t.csv", odd / "plain.psephos"
+    chosen = ["--target", "Zustand", "--id", "who"]
+    call("fit", table, *chosen, "--model", "adaboost", "--out", model)
+    for command in ("predict", "explain"):
+        plain = call(command, model, table, "--id", "who").stdout
+        safe = call(command, model, table, "--id", "who", "--spreadsheet-safe").stdout
+        cells = [cell for row in csv.reader(plain.splitlines()) for cell in row]
+        armed = [cell for row in csv.reader(safe.splitlines()) for cell in row]
+        assert CASES[0] in cells
+        assert "=krank" in cells
+        assert "'" + CASES[0] in armed
+        assert not [cell for cell in armed if cell.startswith("=")]
+        numbers = [cell for cell in cells if cell.startswith("-") and cell[1:2].isdigit()]
+        assert [c for c in numbers if c in armed] == [c for c in numbers if "x" not in c]
+
+
+def test_a_study_for_a_spreadsheet_has_the_same_report(call, odd, tmp_path):
+    chosen = ["--target", "Zustand", "--id", "who", "--models", "majority,adaboost"]
+    for out, more in (("plain", []), ("safe", ["--spreadsheet-safe"])):
+        assert (
+            call("compare", odd / "t.csv", *chosen, "--out", tmp_path / out, *more).exit_code == 0
+        )
+    armed = (tmp_path / "safe" / "predictions.csv").read_text("utf-8")
+    assert "'=krank" in armed
+    assert ",=" not in armed
+    plain = (tmp_path / "plain" / "predictions.csv").read_text("utf-8")
+    assert "'=krank" not in plain
+    from psephos.report.folder import read_folder
+
+    heard = [
+        read_folder(tmp_path / one).held_out("adaboost", ["=krank", "gesünder"])
+        for one in ("plain", "safe")
+    ]
+    assert heard[0] == heard[1]
+    assert sum(one.right for one in heard[0].values()) > 0
+
+
+def test_a_model_that_reads_no_column_is_said_to_be_that(call, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n" + "".join(f"{i // 2 % 2},{'ab'[i % 2]}\n" for i in range(40)))
+    done = call("fit", path, "--target", "y", "--model", "c45", "--out", tmp_path / "m.psephos")
+    assert "reads no column" in done.stderr
+    told = call(
+        "compare", path, "--target", "y", "--models", "majority,c45", "--out", tmp_path / "s"
+    )
+    assert told.stdout.count("reads no column") == 2
+
+
+def test_where_no_terminal_is_progress_is_a_line_now_and_then(capsys):
+    from psephos.protocol.progress import shown
+
+    with shown(True, 500, 100) as advance:
+        for _ in range(400):
+            advance("samba")
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2
+    assert lines[0].startswith("comparing: 101 of 500 fits, samba done, about ")
+    assert lines[1] == "comparing: 500 of 500 fits, samba done"
+
+
+def test_a_warning_of_a_fit_is_a_sentence_without_a_path(call, odd, tmp_path, monkeypatch):
+    import warnings
+
+    from psephos import AdaBoostClassifier
+
+    whole = AdaBoostClassifier.fit
+
+    def warned(self, *given, **named):
+        for _ in range(2):
+            warnings.warn("did not settle\nmore", UserWarning, stacklevel=2)
+        return whole(self, *given, **named)
+
+    monkeypatch.setattr(AdaBoostClassifier, "fit", warned)
+    out = tmp_path / "m.psephos"
+    chosen = ["--target", "Zustand", "--id", "who", "--model", "adaboost", "--out", out]
+    told = call("fit", odd / "t.csv", *chosen).stderr
+    assert "warning: UserWarning: did not settle (2 times)" in told
+    assert ".py" not in told
+
+
+def test_a_file_that_cannot_be_written_is_named_as_the_user_named_it(
+    call, odd, tmp_path, monkeypatch
+):
+    import builtins
+
+    from psephos import modelfile
+
+    def refused(path, *given, **named):
+        if str(path).startswith(str(tmp_path)):
+            raise PermissionError(13, "Permission denied", str(path))
+        return builtins.open(path, *given, **named)
+
+    monkeypatch.setattr(modelfile, "open", refused, raising=False)
+    out = tmp_path / "m.psephos"
+    chosen = ["--target", "Zustand", "--id", "who", "--model", "adaboost", "--out", out]
+    result = call("fit", odd / "t.csv", *chosen)
+    assert result.exit_code == 2
+    assert f"{str(out)!r}: Permission denied." in result.stderr
