@@ -71,6 +71,7 @@ def test_no_encoding_of_a_terminal_loses_a_run(odd, environment):
     ]
     done = run(odd, environment, jobs)
     assert done.returncode == 0, done.stderr
+    assert "gesünder,".encode() in done.stdout  # redirected answers are UTF-8 as files are
     told = done.stdout.decode(errors="replace").splitlines()
     codes = [line.split()[1:] for line in told if line.startswith("CODE ")]
     assert codes == [[job[0], "2" if "nobody" in job[-1] else "0"] for job in jobs], done.stderr

@@ -1,6 +1,7 @@
 """What `predict` and `explain` share: a model that asks only for the columns it reads."""
 
 import csv
+import io
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -112,6 +113,9 @@ def writer(out: Path | None, safe: bool = False) -> Iterator[Any]:
     `safe` disarms the cells that a spreadsheet would run as formulas.
     """
     if out is None:
+        # redirected, it is a file: UTF-8 as with --out, or labels would be written as escapes
+        if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
+            sys.stdout.reconfigure(encoding="utf-8")
         yield _Sheet(sys.stdout, safe)
         return
     draft = out.with_name(f".{out.name}.part")

@@ -17,7 +17,7 @@ def forgive_encodings() -> None:
     A run of an hour must not end at a column's name. Files are UTF-8 whatever the terminal is.
     """
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+        if isinstance(stream, io.TextIOWrapper) and stream.errors != "backslashreplace":
             stream.reconfigure(errors="backslashreplace")
 
 
