@@ -98,7 +98,7 @@ def ours(case, plan, seed, lambda_w=FIXED["lambda_w"], **search):
     """Return a search of ours, done."""
     grouping = "likelihood" if plan.chooses == "joint" else "correct"
     model = ProsetClassifier(
-        lambda_w=lambda_w, alpha_v=plan.alpha, alpha_w=plan.alpha, grouping=grouping,
+        lambda_w=lambda_w, alpha_v=plan.alpha, alpha_w=plan.alpha, grouping=grouping, fallback=None,
         n_candidates=plan.n_candidates, random_state=seed,
     )  # fmt: skip
     own = {} if plan.chooses == "joint" else {"cv": case.folds}

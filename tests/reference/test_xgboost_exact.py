@@ -140,3 +140,22 @@ def test_real_set_with_holes(data_dir):
     X, y = real(data_dir, "magic")
     X[np.random.default_rng(0).random(X.shape) < 0.3] = np.nan
     compare(X, y, X[::7], "binary", 5)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_of_weight_zero_are_left_out_where_xgboost_lets_them_propose_cuts(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((80, 4)).astype(np.float32)
+    y = 2 * X[:, 0] + X[:, 1] ** 2 + 0.3 * rng.standard_normal(80)
+    weight = (rng.random(80) < 0.5).astype(float)
+    kept = weight > 0
+    params = {"max_depth": 3, "base_score": 0.0, "n_estimators": 10}
+    ours = NewtonBoostingRegressor("exact", **params).fit(X, y, weight).margin_in_float32(X)
+    theirs = [
+        xgboost.XGBRegressor(tree_method="exact", n_jobs=1, **params)
+        .fit(X[rows], y[rows], sample_weight=weight[rows])
+        .predict(X, output_margin=True)
+        for rows in (kept, slice(None))
+    ]
+    assert_array_equal(ours.ravel(), theirs[0])
+    assert np.abs(theirs[1] - theirs[0]).max() > 0.1

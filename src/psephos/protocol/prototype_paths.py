@@ -20,7 +20,15 @@ from psephos.protocol.scores import METRICS, Answers, measures
 from psephos.protocol.splits import Split, seed_of
 from psephos.vote import Vote
 
-__all__ = ["CLASS_SCORES", "NUMBER_SCORES", "Offered", "Paths", "follow_paths", "lower_is_better"]
+__all__ = [
+    "CLASS_SCORES",
+    "NUMBER_SCORES",
+    "Offered",
+    "Paths",
+    "follow_paths",
+    "lower_is_better",
+    "unguarded",
+]
 
 _base: Any = sklearn.base  # it has no types
 _Floats = NDArray[np.float64]
@@ -111,6 +119,12 @@ def _libraries() -> Any:
     return ThreadpoolController()
 
 
+def unguarded(estimator: Any) -> Any:
+    """Return the estimator, not fitted, whose fits are taken as they are: folds judge them."""
+    model: Any = _base.clone(estimator)
+    return model.set_params(fallback=None) if "fallback" in model.get_params() else model
+
+
 def _path(
     estimator: Any, offered: Offered, fold: Split, penalty: Mapping[str, Any], scoring: str,
     seed: int,
@@ -118,7 +132,7 @@ def _path(
     """Return (3, B + 1): score, prototypes and columns of one fit after 0, 1, ... B batches."""
     train, test = fold
     table, labels, weight = offered
-    model: Any = _base.clone(estimator).set_params(n_jobs=1, **penalty)
+    model: Any = unguarded(estimator).set_params(n_jobs=1, **penalty)
     inside = Labels(labels.target, labels.y[train])
     with _libraries().limit(limits=1):  # sums of BLAS depend on its threads
         vote, told = model._fit_vote(

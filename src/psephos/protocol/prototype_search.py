@@ -27,6 +27,7 @@ from psephos.protocol.prototype_paths import (
     Offered,
     follow_paths,
     lower_is_better,
+    unguarded,
 )
 from psephos.protocol.splits import Split, inner_splits, seed_of
 from psephos.vote import Vote
@@ -235,7 +236,7 @@ class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
         last = stages[-1]
         best = {n: float(last.table[n][last.chosen]) for n in ("lambda_v", "lambda_w")}
         self.best_params_ = {**best, "n_batches": int(last.table["n_batches"][last.chosen])}
-        self.best_estimator_: Any = _base.clone(self.estimator).set_params(**self.best_params_)
+        self.best_estimator_: Any = unguarded(self.estimator).set_params(**self.best_params_)
         self.best_estimator_.fit(X, y, sample_weight, groups=groups)
         self.cv_results_ = {
             name: np.concatenate([stage.table[name] for stage in stages]) for name in last.table

@@ -181,7 +181,8 @@ def test_a_second_batch_is_told_what_the_first_says_of_each_row_without_it(regre
     monkeypatch.setattr(BatchObjective, "masses", recorded)
     X = np.random.default_rng(0).normal(size=(150, 3))
     y = X[:, 0] if regression else X[:, 0] * X[:, 1] > 0
-    kernels = (ProsetRegressor if regression else ProsetClassifier)(2, **FAST).fit(X, y)
+    model = ProsetRegressor(2, **FAST) if regression else ProsetClassifier(2, fallback=None, **FAST)
+    kernels = model.fit(X, y)
     kernels = kernels.vote_.weighting
     Z = (X[:, kernels.columns] - kernels.centre) * kernels.inverse
     v = kernels.batches.inverse_bandwidth[0]
@@ -225,7 +226,9 @@ def test_batches_are_drawn_anew(monkeypatch):
 
     monkeypatch.setattr("psephos.models.prototypes.batches.draw_candidates", recorded)
     X, y = make_continuous_xor(4, random_state=0)
-    ProsetClassifier(2, references="rest", n_candidates=len(y) // 4, **FAST).fit(X, y)
+    ProsetClassifier(2, references="rest", n_candidates=len(y) // 4, fallback=None, **FAST).fit(
+        X, y
+    )
     first, second = draws
     assert len(first & second) < 0.5 * len(first)  # a quarter by chance
 

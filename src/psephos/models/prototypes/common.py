@@ -62,6 +62,7 @@ class Batched(Adding, Paths):
     vote_: Vote
     schema_: Any
     n_prototypes_: NDArray[np.intp]
+    shrinkage_: float
     n_batches: int
     warm_start: bool
     _fitted: Any
@@ -118,19 +119,27 @@ class Batched(Adding, Paths):
         context: Context, n_judges: int = 0, path: Path = NO_PATH,
     ) -> tuple[Vote, dict[str, Any]]:  # fmt: skip
         """Return the vote of so many batches and what is told of them."""
-        problem = self._problem(target, scaled, rows, growth.totals)
-        found: list[Batch] = []
-        if problem is not None:
-            settings = _settings(self, problem, n_batches)
-            if scaled.Z.shape[1]:  # where no column varies there is nothing to be near in
-                found = fit_batches(
-                    problem, settings, context, before=growth.batches, n_judges=n_judges,
-                    path=path,
-                )  # fmt: skip
+        found = self._batches(
+            target, scaled, rows, growth, n_batches, context, n_judges=n_judges, path=path
+        )
         prior = self._prior(growth.totals)
         vote = prototype_vote([b.found for b in found], scaled.scaling, prior, target)
         self._grown = growth._replace(batches=found)
         return vote, _told(found, n_batches)
+
+    def _batches(
+        self, target: Any, scaled: Scaled, rows: Rows, growth: Growth, n_batches: int,
+        context: Context, *, n_judges: int = 0, path: Path = NO_PATH,
+    ) -> list[Batch]:  # fmt: skip
+        problem = self._problem(target, scaled, rows, growth.totals)
+        if problem is None:
+            return []
+        settings = _settings(self, problem, n_batches)
+        if not scaled.Z.shape[1]:  # where no column varies there is nothing to be near in
+            return []
+        return fit_batches(
+            problem, settings, context, before=growth.batches, n_judges=n_judges, path=path
+        )
 
     def truncate(self, n_batches: int) -> Self:
         """Return a fitted model of the first batches alone.
@@ -158,7 +167,9 @@ class Batched(Adding, Paths):
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 setattr(fewer, name, getattr(self, name))
-        extras = {name: getattr(self, name)[:n_batches] for name in EXTRAS}
+        extras: dict[str, Any] = {name: getattr(self, name)[:n_batches] for name in EXTRAS}
+        if hasattr(self, "shrinkage_"):
+            extras["shrinkage_"] = self.shrinkage_
         vote = self.vote_.truncate(1 + int(extras["n_prototypes_"].sum()))
         fewer._set_fitted(vote, self.schema_, extras)
         if hasattr(self, "_grown"):
