@@ -282,3 +282,21 @@ def test_reduce_writes_a_model_of_the_columns_it_reads(call, model, loaded, tmp_
     assert result.exit_code == 0
     assert load(small).n_features_in_ == loaded.n_features_used_
     assert list(load(small).feature_names_in_) == list(loaded.features_used_)
+
+
+def test_an_answer_imports_no_more_than_it_needs(model, table):
+    """Most of the time that five rows take is importing: no search, no report, no frames."""
+    code = (
+        "import sys\nfrom psephos.cli import main\n"
+        "try:\n    main(sys.argv[1:])\nexcept SystemExit as end:\n    assert not end.code\n"
+        "print('IMPORTED', *sys.modules)"
+    )
+    run = [sys.executable, "-c", code, "predict", str(model), str(table)]
+    done = subprocess.run(run, capture_output=True, text=True, check=True, encoding="utf-8")
+    imported = set(done.stdout.partition("IMPORTED")[2].split())
+    unwanted = {
+        "psephos.protocol", "psephos.report", "psephos.explain", "psephos.models.prototypes",
+        "psephos.models.library", "sklearn.linear_model", "sklearn.compose", "sklearn.ensemble",
+        "sklearn.svm", "jinja2", "networkx", "matplotlib",
+    }  # fmt: skip
+    assert not unwanted & imported
