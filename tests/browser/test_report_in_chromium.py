@@ -175,6 +175,30 @@ def test_cases_are_found_by_name_and_by_step(visit):
     assert page.locator(f"{by('case-select')} option").count() > 20
 
 
+def test_downloads_are_the_tables_and_no_cell_is_a_formula(visit, compared, tmp_path):
+    from psephos._cells import disarmed
+
+    page = visit(accept_downloads=True)
+    page.evaluate(
+        "() => { const c = document.querySelector('#results tbody th');"
+        " c.dataset.value = '=cmd|calc'; }"
+    )
+    with page.expect_download() as waiting:
+        page.locator(by("csv")).first.click()
+    assert waiting.value.suggested_filename == "results.csv"
+    waiting.value.save_as(tmp_path / "results.csv")
+    with (tmp_path / "results.csv").open(encoding="utf-8", newline="") as file:
+        head, *rows = list(csv.reader(file))
+    assert head[0].startswith("model")
+    assert rows[0][0] == "'=cmd|calc"
+    scores = {r["model"]: [] for r in results(compared)}
+    for r in results(compared):
+        scores[r["model"]].append(float(r["balanced_accuracy"]))
+    for row in rows[1:]:
+        assert float(row[1]) == pytest.approx(np.mean(scores[row[0]]), abs=1e-12)
+        assert [disarmed(cell) for cell in row] == row
+
+
 def shares_of(page, name):
     """Return (share, whether it is shown) of the elements of this name."""
     return page.locator(by(name)).evaluate_all(

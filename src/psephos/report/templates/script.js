@@ -100,6 +100,26 @@
     filter();
   }
 
+  // ---- every table as a csv file, in which no cell is a formula to a spreadsheet
+  const starts = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r]/;
+  const number = /^[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf)$/;
+  const disarmed = (cell) => starts.test(cell) && !number.test(cell) ? "'" + cell : cell;
+  const field = (cell) => /[",\r\n]/.test(cell) ? '"' + cell.replaceAll('"', '""') + '"' : cell;
+  const told = (cell) => disarmed((cell.dataset.value || cell.textContent).trim().replace(/\s+/g, " ").replaceAll("\u2212", "-"));
+  all("table:not(.near)").forEach((table) => {
+    const name = table.dataset.test || table.className;
+    const link = make("a", "Download as CSV", "csv");
+    link.dataset.test = "csv";
+    link.href = "#";
+    link.download = name + ".csv";
+    link.addEventListener("click", () => {
+      const lines = [...table.rows].map((row) => [...row.cells].map((cell) => field(told(cell))).join(","));
+      URL.revokeObjectURL(link.href);
+      link.href = URL.createObjectURL(new Blob([lines.join("\n") + "\n"], { type: "text/csv" }));
+    });
+    (table.closest(".scroll") || table).after(link);
+  });
+
   // ---- ballots
   const data = JSON.parse(at("data").textContent);
   if (!data) return;
@@ -144,7 +164,9 @@
       row.dataset.test = "voter";
       row.dataset.contribution = term;
       strip.append(bar(term, reach));
-      row.append(head, make("td", voters), make("td", weight, "num k-weight"), make("td", signed(term), "num"), strip, make("td", signed(sum), "num k-sum"));
+      const added = make("td", signed(term), "num");
+      added.dataset.value = term; // whole in the file
+      row.append(head, make("td", voters), make("td", weight, "num k-weight"), added, strip, make("td", signed(sum), "num k-sum"));
       return row;
     };
     const rows = visible.map((line) => {
