@@ -26,6 +26,7 @@ from psephos._params import Constraint, check_params
 from psephos.vote import Ballots, RegressionTarget, Target, Vote
 from psephos.vote.ballot_views import sentences_html
 from psephos.vote.describing import describe
+from psephos.vote.part import check
 
 __all__ = [
     "Anatomy",
@@ -176,6 +177,15 @@ class VoteEstimator(BaseEstimator):
         self.schema_ = schema
         for name in self.extras:
             setattr(self, name, extras[name])
+
+    def _check_loaded(self) -> None:
+        """Raise a sentence unless what a file says of a fitted model fits together."""
+        voters: Any = self.vote_.voters
+        weighting: Any = self.vote_.weighting
+        known = voters.tag in self.anatomy.voters and weighting.tag == self.anatomy.weighting
+        check(known, f"it is not that of {type(self).__name__}")
+        numbers = isinstance(self.vote_.target, RegressionTarget)
+        check(numbers == isinstance(self, RegressorMixin), "it answers another question")
 
     # ------------------------------------------------------------------ answering
     def _values(self, X: Any) -> Any:

@@ -20,9 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos import __version__
+from psephos._archive import Entries, check_text, read_array, read_entries, read_json
 from psephos._errors import ModelFileError, of_file
 from psephos._files.cells import Cells
 from psephos._input import Schema
+from psephos._stored import fault, hints
 from psephos.base import VoteEstimator, estimator_class
 from psephos.vote import Vote
 from psephos.vote.codec import decode, encode
@@ -34,9 +36,10 @@ SCHEMA = 1
 _FORMAT = "psephos model"
 _MANIFEST = "manifest.json"
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # archives of equal models are equal bytes
-_MAX_BYTES = 1 << 31
-_MAX_COLUMNS = 1 << 31
-_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_ENTRY = r"manifest\.json|arrays/[\w.]+\.npy"
+_MAX_COLUMNS = 1 << 20  # of a table, unless the file holds a byte for each
+_LEVELS = (str, bool, int, float)
+_REASON = 160  # characters of an error that is not ours
 
 
 # ---------------------------------------------------------------------- writing
@@ -59,10 +62,27 @@ def save(model: VoteEstimator, path: str | os.PathLike[str]) -> None:
         raise ModelFileError(f"{type(model).__name__} is not a fitted model of psephos.")
     arrays: dict[str, NDArray[Any]] = {}
     manifest = _manifest(model, arrays)
+    _check_extras(type(model), {n: getattr(model, n) for n in model.extras})
     files = {f"arrays/{name}.npy": _npy(array) for name, array in arrays.items()}
     manifest["arrays"] = {name: _digest(data) for name, data in files.items()}
     manifest["checksum"] = _digest(_canonical(manifest))
-    _write(Path(path), {_MANIFEST: json.dumps(manifest, indent=1).encode(), **files})
+    text = json.dumps(manifest, indent=1).encode()
+    _check_readable(manifest, text, files)
+    _write(Path(path), {_MANIFEST: text, **files})
+
+
+def _check_readable(manifest: Mapping[str, Any], text: bytes, files: Entries) -> None:
+    """Raise a sentence rather than write what `load` would refuse."""
+    room = sum(map(len, files.values()))
+    if manifest["n_features"] > max(_MAX_COLUMNS, room):
+        raise ModelFileError(
+            f"the model cannot be saved: it is on {manifest['n_features']} columns, and a file is "
+            f"for {_MAX_COLUMNS}. Save model.reduce(), which keeps those that are read."
+        )
+    try:
+        check_text(text)
+    except ModelFileError as error:
+        raise ModelFileError(f"the model cannot be saved: {error}") from None
 
 
 def _manifest(model: VoteEstimator, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
@@ -173,33 +193,26 @@ def load(path: str | os.PathLike[str]) -> VoteEstimator:
         If there is no such file.
     """
     try:
-        files = _read(Path(path))
+        files = read_entries(Path(path), _ENTRY)
         manifest = _checked(files)
-        return _model(manifest, {n: _array(files[n]) for n in manifest["arrays"]})
+        room = sum(map(len, files.values()))
+        arrays = {name: read_array(files[name], room) for name in manifest["arrays"]}
+        return _model(manifest, arrays, room)
     except (ModelFileError, FileNotFoundError, IsADirectoryError, PermissionError) as error:
         if isinstance(error, ModelFileError):
             raise ModelFileError(f"{path}: {error}") from None
         raise
     except Exception as error:  # whatever a hostile file makes a reader raise (zlib, struct, ...)
-        reason = str(error) or type(error).__name__
+        reason = ascii(str(error) or type(error).__name__)[1:-1]
+        reason = reason if len(reason) <= _REASON else f"{reason[:_REASON]} ..."
         raise ModelFileError(f"{path} is damaged or not a psephos model file: {reason}") from None
 
 
-def _read(path: Path) -> dict[str, bytes]:
-    with zipfile.ZipFile(path) as archive:
-        entries = archive.infolist()
-        if sum(entry.file_size for entry in entries) > _MAX_BYTES:
-            raise ModelFileError("it claims more than 2 GiB of content.")
-        if any(entry.compress_type not in _METHODS for entry in entries):
-            raise ModelFileError("it is packed in a way this version does not read.")
-        return {entry.filename: archive.read(entry) for entry in entries}
-
-
-def _checked(files: Mapping[str, bytes]) -> dict[str, Any]:
+def _checked(files: Entries) -> dict[str, Any]:
     if _MANIFEST not in files:
         raise ModelFileError("it has no manifest, so it is not a psephos model file.")
-    manifest = json.loads(files[_MANIFEST])
-    if manifest["format"] != _FORMAT:
+    manifest = read_json(files[_MANIFEST])
+    if manifest.get("format") != _FORMAT:
         raise ModelFileError("it is not a psephos model file.")
     if manifest["schema"] > SCHEMA:
         raise ModelFileError(
@@ -210,76 +223,77 @@ def _checked(files: Mapping[str, bytes]) -> dict[str, Any]:
     for name, digest in manifest["arrays"].items():
         if name not in files or _digest(files[name]) != digest:
             raise ModelFileError(f"{name} does not match its checksum: the file is damaged.")
+    if len(files) > len(manifest["arrays"]) + 1:
+        raise ModelFileError("it holds an array that its manifest does not name.")
     return manifest
 
 
-def _array(data: bytes) -> NDArray[Any]:
-    """Return an array from npy bytes, whose length must be exactly what its header says."""
-    buffer = io.BytesIO(data)
-    if np.lib.format.read_magic(buffer) != (1, 0):
-        raise ModelFileError("an array is in a form this version does not read.")
-    shape, fortran, dtype = np.lib.format.read_array_header_1_0(buffer)
-    if dtype.kind not in "biufU" or fortran or any(side < 0 for side in shape):
-        raise ModelFileError("an array is not plain numbers or words.")
-    body = data[buffer.tell() :]
-    count = 1
-    for side in shape:
-        count *= side  # Python integers: a hostile shape cannot overflow
-    if count * dtype.itemsize != len(body):
-        raise ModelFileError("an array is shorter or longer than its header says.")
-    array = np.frombuffer(body, dtype=dtype, count=count).reshape(shape).copy()
-    if dtype.kind == "U":
-        _check_characters(array)
-    return array
-
-
-def _check_characters(words: NDArray[Any]) -> None:
-    """Raise a sentence if a word holds a number that is no character."""
-    points = np.ascontiguousarray(words).view(words.dtype.byteorder.replace("|", "=") + "u4")
-    if points.size and points.max() > 0x10FFFF:
-        raise ModelFileError("an array of words holds what is not a character.")
-
-
-def _model(manifest: dict[str, Any], files: dict[str, NDArray[Any]]) -> VoteEstimator:
+def _model(manifest: dict[str, Any], files: dict[str, NDArray[Any]], room: int) -> VoteEstimator:
     arrays = {name.removeprefix("arrays/").removesuffix(".npy"): a for name, a in files.items()}
     model: Any = _unfitted(manifest["class"], manifest["params"])
-    names = manifest["names"]
-    levels = {int(j): tuple(values) for j, values in decode(manifest["levels"], arrays)}
-    schema = Schema(
-        int(manifest["n_features"]),
-        None if names is None else tuple(map(str, names)),
-        levels,
-        cells=Cells.of(manifest["cells"]) if "cells" in manifest else Cells(),
-        by_name=bool(manifest.get("by_name", False)),
-    )
-    if not 0 < schema.n_features < _MAX_COLUMNS or any(
-        not 0 <= j < schema.n_features for j in levels
-    ):
-        raise ModelFileError("its columns are not those of a table: the file is damaged.")
+    schema = _schema(manifest, arrays, room)
     vote = decode(manifest["vote"], arrays)
     if not isinstance(vote, Vote) or vote.n_features != schema.n_features:
         raise ModelFileError("its vote does not fit its table: the file is damaged.")
     _probe(vote)
-    model.n_features_in_ = schema.n_features
-    if names is not None:
-        if len(names) != schema.n_features:
-            raise ModelFileError("its column names do not fit its table: the file is damaged.")
-        model.feature_names_in_ = np.asarray(schema.names, dtype=object)
     extras = {n: decode(v, arrays) for n, v in manifest["extras"].items()}
+    _check_extras(type(model), extras)
     for extra in extras.values():
         if hasattr(extra, "check_vote"):
             extra.check_vote(vote)
+    model.n_features_in_ = schema.n_features
+    if schema.names is not None:
+        model.feature_names_in_ = np.asarray(schema.names, dtype=object)
     model._set_fitted(vote, schema, extras)
+    model._check_loaded()
     return model
+
+
+def _schema(manifest: Mapping[str, Any], arrays: Mapping[str, Any], room: int) -> Schema:
+    p, names = manifest["n_features"], manifest["names"]
+    if type(p) is not int or not 0 < p <= max(_MAX_COLUMNS, room):
+        raise ModelFileError("its columns are not those of a table: the file is damaged.")
+    if names is not None:
+        words = isinstance(names, list) and all(type(name) is str for name in names)
+        if not words or len(names) != p or len(set(names)) < p:
+            raise ModelFileError("its column names do not fit its table: the file is damaged.")
+    levels: dict[int, tuple[Any, ...]] = dict(decode(manifest["levels"], arrays))
+    if any(type(j) is not int or not 0 <= j < p for j in levels):
+        raise ModelFileError("its columns are not those of a table: the file is damaged.")
+    for values in levels.values():
+        plain = isinstance(values, tuple) and all(type(v) in _LEVELS and v == v for v in values)
+        if not plain or len(set(values)) < len(values):
+            raise ModelFileError("its categories are not different words or numbers.")
+    return Schema(
+        p,
+        None if names is None else tuple(names),
+        levels,
+        cells=Cells.of(manifest["cells"]) if "cells" in manifest else Cells(),
+        by_name=bool(manifest.get("by_name", False)),
+    )
+
+
+def _check_extras(cls: type[Any], extras: Mapping[str, Any]) -> None:
+    """Raise a sentence unless what a fit tells besides its vote is as the class annotates it."""
+    for name in cls.extras:
+        if name not in extras:
+            raise ModelFileError(f"{name!r} is missing: the file is damaged.")
+        wrong = fault(extras[name], hints(cls)[name])
+        if wrong:
+            raise ModelFileError(f"{name!r} {wrong}: the file is damaged.")
 
 
 def _unfitted(name: Any, params: Mapping[str, Any]) -> Any:
     """Return an estimator of the library with these parameters."""
     cls: Any = estimator_class(name) if isinstance(name, str) else None
     if cls is None:
-        raise ModelFileError(f"it holds a {name!r}, which this version does not know.")
+        raise ModelFileError(f"it holds a {ascii(name)[:80]}, which this version does not know.")
     known = cls().get_params(deep=False)
-    return cls(**{n: _read_param(v) for n, v in params.items() if n in known})
+    model = cls(**{n: _read_param(v) for n, v in params.items() if n in known})
+    voter = getattr(model, "estimator", None)
+    if voter is not None and not isinstance(voter, VoteEstimator):
+        raise ModelFileError("its voters are fitted by what is no model: the file is damaged.")
+    return model
 
 
 def _read_param(value: Any) -> Any:

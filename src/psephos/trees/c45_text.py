@@ -99,12 +99,14 @@ def _rule_words(
         soft = f" [{', '.join(map(_short, softly))}]" if softly else ""
         cut = _short(float(tree.threshold[node])) + soft
         return f"{names[column]} {'<=' if branch == 0 else '>'} {cut}"
+    known = levels.get(column, ())
+    words = [*known, *map(str, range(len(known), len(codes)))]  # a code without a word is a number
     own, others = np.flatnonzero(codes == branch), np.flatnonzero(codes == 0)
     if len(own) == 1:
-        return f"{names[column]} = {levels[column][int(own[0])]}"
+        return f"{names[column]} = {words[int(own[0])]}"
     if branch == 1 and len(own) + 1 == len(codes) and len(others) == 1:
-        return f"{names[column]} != {levels[column][int(others[0])]}"
-    return f"{names[column]} in {{{', '.join(levels[column][int(code)] for code in own)}}}"
+        return f"{names[column]} != {words[int(others[0])]}"
+    return f"{names[column]} in {{{', '.join(words[int(code)] for code in own)}}}"
 
 
 def _short(number: float) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import ModelFileError
+from psephos._stored import Bounds
 from psephos.kernels.cart_grow import (
     CHILD,
     COMPLEXITY,
@@ -75,7 +76,7 @@ class CartGrowth:
     counted: _Whole
     side: _Whole
     worth: _Floats
-    threshold: _Floats
+    threshold: Bounds
     adjusted: _Floats
     level_ptr: _Whole
     level_code: _Whole
@@ -101,6 +102,7 @@ class CartGrowth:
             and bool((np.diff(self.level_ptr) >= 0).all())
             and bool((held >= 0).all() and held.sum() == rules)
             and bool(((self.column >= 0) & (self.column < self.n_features)).all())
+            and bool((np.abs(self.side) <= 1).all())
             and len({len(getattr(self, name)) for name in _TABLE[:3]}) == 1
             and len(self.xerror) == len(self.xstd) in (0, len(self.cp))
         )

@@ -2,8 +2,9 @@
 
 A part is a frozen dataclass with a `tag`. Its fields are numbers, words, arrays, tuples or other
 parts; nothing else can be written, and only registered tags can be read. Reading runs no code of
-the file's: it builds registered dataclasses, whose `__post_init__` checks every index and shape
-(compiled kernels trust them).
+the file's: it builds registered dataclasses, whose fields hold what they are annotated with (see
+`psephos._stored`) and whose `__post_init__` checks every index and shape (compiled kernels
+trust them).
 """
 
 from collections.abc import Mapping, MutableMapping, Sequence
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import ModelFileError
+from psephos._stored import fault, hints
 
 __all__ = ["content_of", "decode", "encode", "register"]
 
@@ -71,12 +73,20 @@ def _encode_part(value: Any, arrays: Arrays, path: str) -> Any:
     kind = cast("type[Any]", type(value))
     tag = getattr(kind, "tag", None)
     if tag in _REGISTRY and kind is _REGISTRY[tag]:
-        content = {
-            field.name: encode(getattr(value, field.name), arrays, f"{path}.{field.name}")
-            for field in fields(value)
-        }
+        own = {field.name: getattr(value, field.name) for field in fields(value)}
+        wrong = _fault(kind, own)
+        if wrong:
+            raise ModelFileError(f"the model cannot be saved: {wrong}.")
+        content = {name: encode(item, arrays, f"{path}.{name}") for name, item in own.items()}
         return {"part": tag, "fields": content}
     return _refuse(value)
+
+
+def _fault(cls: type[Any], content: Mapping[str, Any]) -> str:
+    """Return the first field that does not hold what it is annotated with, in words."""
+    known = hints(cls)
+    found = ((name, fault(value, known[name])) for name, value in content.items())
+    return next((f"{name!r} of {cls.tag!r} {words}" for name, words in found if words), "")
 
 
 def _refuse(value: Any) -> Any:
@@ -111,17 +121,30 @@ def decode(data: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
         raise ModelFileError("the model file is damaged: a value is not of a known kind.")
     content = cast("dict[str, Any]", data)
     if "float" in content:
-        return {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}[str(content["float"])]
+        known = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
+        if str(content["float"]) not in known:
+            raise ModelFileError("the model file is damaged: a value is not of a known kind.")
+        return known[str(content["float"])]
     if "tuple" in content:
-        return tuple(decode(item, arrays) for item in content["tuple"])
+        return tuple(decode(item, arrays) for item in _listed(content["tuple"]))
     if "objects" in content:
-        return _objects([decode(item, arrays) for item in content["objects"]])
+        return _objects([decode(item, arrays) for item in _listed(content["objects"])])
     if "array" in content:
-        name = content["array"]
+        name = str(content["array"])
         if name not in arrays:
-            raise ModelFileError(f"the model file is damaged: array {name!r} is missing.")
+            raise ModelFileError(f"the model file is damaged: array {_short(name)} is missing.")
         return arrays[name]
     return _decode_part(content, arrays)
+
+
+def _short(name: Any) -> str:
+    return ascii(name)[:80]
+
+
+def _listed(items: Any) -> list[Any]:
+    if not isinstance(items, list):
+        raise ModelFileError("the model file is damaged: a value is not of a known kind.")
+    return cast("list[Any]", items)
 
 
 def _objects(items: list[Any]) -> NDArray[Any]:
@@ -134,12 +157,18 @@ def _decode_part(content: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) ->
     cls = _REGISTRY.get(str(content.get("part")))
     if cls is None:
         raise ModelFileError(
-            f"the model file names a part {content.get('part')!r} that this version of psephos "
+            f"the model file names a part {_short(content.get('part'))} that this version of psephos "
             "does not know: read it with the version that wrote it, or a newer one."
         )
     written = content.get("fields")
     known = {field.name for field in fields(cls)}
     entries = cast("dict[str, Any]", written) if isinstance(written, dict) else {}
     if set(entries) != known:
-        raise ModelFileError(f"the model file is damaged: part {content['part']!r} is incomplete.")
-    return cls(**{name: decode(item, arrays) for name, item in entries.items()})
+        raise ModelFileError(
+            f"the model file is damaged: part {_short(content['part'])} is incomplete."
+        )
+    values = {name: decode(item, arrays) for name, item in entries.items()}
+    wrong = _fault(cls, values)
+    if wrong:
+        raise ModelFileError(f"the model file is damaged: {wrong}.")
+    return cls(**values)

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._stored import Gappy
 from psephos.vote.codec import register
 from psephos.vote.part import (
     Columns,
@@ -66,7 +67,7 @@ class CodedVoters:
     columns: Columns
     inner: Voters
     source: NDArray[np.intp]
-    level: _Floats
+    level: Gappy
 
     def __post_init__(self) -> None:
         check_columns(self.columns, self.n_features)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._stored import Lengths
 from psephos.vote.codec import register
 from psephos.vote.part import (
     Columns,
@@ -56,8 +57,8 @@ class NaiveBayesVoters:
     tag: ClassVar[str] = "naive Bayes voters"
     n_features: int
     columns: Columns
-    mean: _Floats
-    variance: _Floats
+    mean: Lengths
+    variance: Lengths
     log_prior: _Floats
     value: _Floats
     reads: NDArray[np.bool_] | None = None
@@ -221,8 +222,8 @@ class QuadraticVoters:
     columns: Columns
     ptr: NDArray[np.intp]
     position: NDArray[np.intp]
-    mean: _Floats
-    whitening: _Floats
+    mean: Lengths
+    whitening: Lengths
     constant: _Floats
     value: _Floats
     says: str = "answer"

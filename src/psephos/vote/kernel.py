@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._stored import Lengths
 from psephos.vote.codec import register
 from psephos.vote.part import (
     Columns,
@@ -85,8 +86,8 @@ class KernelVoters:
     columns: Columns
     ptr: NDArray[np.intp]
     position: NDArray[np.intp]
-    centre: _Floats
-    inverse: _Floats
+    centre: Lengths
+    inverse: Lengths
     rows: NDArray[np.intp]
     support: _Floats
     dual: _Floats

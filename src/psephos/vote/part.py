@@ -2,7 +2,7 @@
 
 # pyright: reportMissingTypeStubs=false
 
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 import scipy.sparse
@@ -29,6 +29,7 @@ sparse: Any = scipy.sparse  # its types say less than they promise
 Columns = NDArray[np.intp]
 
 
+@runtime_checkable
 class Part(Protocol):
     """A set of T voters, or the T weights they are heard with.
 
@@ -64,6 +65,7 @@ class Part(Protocol):
         ...
 
 
+@runtime_checkable
 class Voters(Part, Protocol):
     """Who speaks, and what they say."""
 
@@ -84,6 +86,7 @@ class Voters(Part, Protocol):
         ...
 
 
+@runtime_checkable
 class Weighting(Part, Protocol):
     """How loudly each voter is heard here."""
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._stored import Gappy, Lengths
 from psephos.kernels.prototype_masses import Crowds, Reading, filled_up, said
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, check_columns, positions, usage_table
@@ -151,11 +152,11 @@ class KernelWeights:
 
     tag: ClassVar[str] = "prototype kernels"
     batches: Batches
-    centre: _Floats
-    inverse: _Floats
+    centre: Lengths
+    inverse: Lengths
     n_levels: NDArray[np.intp]
     agree: _Floats
-    prototypes: _Floats
+    prototypes: Gappy
     weight: _Floats
 
     def __post_init__(self) -> None:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._stored import Gappy
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check
 from psephos.vote.prototype_kernels import PRIOR, Answers, Batches
@@ -42,7 +43,7 @@ class PrototypeVoters:
 
     tag: ClassVar[str] = "prototype voters"
     batches: Batches
-    cases: _Floats
+    cases: Gappy
     values: _Floats
     spread: _Floats
     rows: NDArray[Any]

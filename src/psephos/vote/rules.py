@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._stored import Bounds
 from psephos.trees.c45_rules import RuleTest
 from psephos.trees.tree_leaves import Condition, condition_words
 from psephos.vote.codec import register
@@ -50,7 +51,7 @@ class RuleVoters:
     ptr: NDArray[np.intp]
     feature: NDArray[np.intp]
     op: NDArray[np.intp]
-    bound: _Floats
+    bound: Bounds
     value: _Floats
 
     def __post_init__(self) -> None:

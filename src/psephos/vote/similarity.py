@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._stored import Lengths
 from psephos.vote.codec import register
 from psephos.vote.part import check
 
@@ -42,7 +43,7 @@ class InverseDistance:
     b: float
     scale: float
     per_query: bool
-    column_scale: NDArray[np.float64]
+    column_scale: Lengths
     is_category: NDArray[np.bool_]
     absent: float
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._stored import Bounds
 from psephos.kernels.tree_walk_binary import binary_leaves, pack_nodes
 from psephos.trees.tree import Tree, binary_tree, spans_of
 from psephos.trees.tree_leaves import Condition, condition_words, size_words
@@ -75,7 +76,7 @@ class TreeVoters:
     columns: Columns
     root: NDArray[np.intp]
     feature: NDArray[np.intp]
-    threshold: _Floats
+    threshold: Bounds
     missing_left: NDArray[np.bool_]
     first: NDArray[np.intp]
     second: NDArray[np.intp]

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._stored import Bounds
 from psephos.kernels.stump_votes import left_sides
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, check_columns, positions, usage_table
@@ -113,7 +114,7 @@ class StumpVoters:
     n_features: int
     columns: Columns
     feature: NDArray[np.intp]
-    threshold: _Floats
+    threshold: Bounds
     missing_left: NDArray[np.bool_]
     category_ptr: NDArray[np.intp]
     category_left: NDArray[np.bool_]

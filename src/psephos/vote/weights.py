@@ -6,6 +6,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._stored import Gappy
 from psephos.kernels.similarity import InverseDistance as InverseKernel
 from psephos.kernels.similarity import Metric, distances, local_sums
 from psephos.vote.codec import register
@@ -122,7 +123,7 @@ class Local:
     n_features: int
     columns: Columns
     similarity: InverseDistance
-    anchors: _Floats
+    anchors: Gappy
     anchor_weight: _Floats
     right: NDArray[np.uint8]
     voters: int

@@ -117,6 +117,8 @@ class AdaBoostClassifier(VoteClassifier):
         **SHARED,
     }
     extras: ClassVar[tuple[str, ...]] = ("estimator_errors_", "stopped_")
+    estimator_errors_: NDArray[np.float64]
+    stopped_: str
 
     def __init__(
         self,

@@ -168,6 +168,10 @@ class GradientBoostingClassifier(VoteClassifier):
         "class_weight": ClassWeight(),
     }
     extras: ClassVar[tuple[str, ...]] = _EXTRAS
+    n_estimators_: int
+    train_score_: NDArray[np.float64]
+    validation_losses_: NDArray[np.float64]
+    stopped_: str
 
     def __init__(
         self,
@@ -305,6 +309,10 @@ class GradientBoostingRegressor(VoteRegressor):
         "alpha": _PART,
     }
     extras: ClassVar[tuple[str, ...]] = _EXTRAS
+    n_estimators_: int
+    train_score_: NDArray[np.float64]
+    validation_losses_: NDArray[np.float64]
+    stopped_: str
 
     def __init__(
         self,

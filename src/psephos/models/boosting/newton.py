@@ -164,6 +164,9 @@ class NewtonBoostingClassifier(VoteClassifier):
         "class_weight": ClassWeight(),
     }
     extras: ClassVar[tuple[str, ...]] = _EXTRAS
+    n_estimators_: int
+    validation_losses_: NDArray[np.float64]
+    stopped_: str
 
     def __init__(
         self,
@@ -319,6 +322,9 @@ class NewtonBoostingRegressor(VoteRegressor):
         "objective": ObjectiveParameter("squared_error"),
     }
     extras: ClassVar[tuple[str, ...]] = _EXTRAS
+    n_estimators_: int
+    validation_losses_: NDArray[np.float64]
+    stopped_: str
 
     def __init__(
         self,

@@ -163,6 +163,8 @@ class SamBAClassifier(VoteClassifier):
         **SHARED,
     }
     extras: ClassVar[tuple[str, ...]] = ("estimator_errors_", "stopped_")
+    estimator_errors_: NDArray[np.float64]
+    stopped_: str
 
     def __init__(
         self,

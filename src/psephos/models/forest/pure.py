@@ -113,6 +113,7 @@ class PureRandomForestClassifier(VoteClassifier):
         "random_state": Seed(),
     }
     extras: ClassVar[tuple[str, ...]] = ("n_leaves_",)
+    n_leaves_: int
 
     def __init__(
         self,

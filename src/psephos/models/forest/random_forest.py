@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from psephos._input import Context, Table
 from psephos._params import Constraint
+from psephos._stored import Gappy
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.models.forest.common import CLASSES, NUMBERS, Grown, fit_forest
 from psephos.models.forest.uncertainty import (
@@ -141,6 +142,8 @@ class RandomForestClassifier(Grown, VoteClassifier):
     )
     constraints: ClassVar[Mapping[str, Constraint]] = CLASSES
     extras: ClassVar[tuple[str, ...]] = ("memory_", "oob_score_", "oob_decision_function_")
+    oob_score_: float | None
+    oob_decision_function_: Gappy | None
 
     def __init__(
         self,
@@ -272,6 +275,8 @@ class RandomForestRegressor(Grown, VoteRegressor):
     anatomy: ClassVar[Anatomy] = RandomForestClassifier.anatomy
     constraints: ClassVar[Mapping[str, Constraint]] = NUMBERS
     extras: ClassVar[tuple[str, ...]] = ("memory_", "oob_score_", "oob_prediction_")
+    oob_score_: float | None
+    oob_prediction_: Gappy | None
 
     def __init__(
         self,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._stored import Gappy
 from psephos.models.library.dimensions import Dimensions
 from psephos.models.library.synonyms import find_synonyms
 from psephos.vote.ballots import frame_of
@@ -59,7 +60,7 @@ class Library:
     ptr: NDArray[np.intp]
     member: NDArray[np.intp]
     error: _Floats
-    spread: _Floats
+    spread: Gappy
     votes: NDArray[np.bool_]
     measure: str
     dimensions: Dimensions

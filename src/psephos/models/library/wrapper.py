@@ -154,6 +154,8 @@ class SparseWrapperClassifier(VoteClassifier):
     }
     extras: ClassVar[tuple[str, ...]] = ("library_", "stopped_", "n_splits_")
     library_: Library
+    stopped_: str
+    n_splits_: int
 
     def __init__(
         self,
@@ -292,6 +294,8 @@ n_reserve, categorical_features, folder, verbose, n_jobs, random_state
     }
     extras: ClassVar[tuple[str, ...]] = ("library_", "stopped_", "n_splits_")
     library_: Library
+    stopped_: str
+    n_splits_: int
 
     def __init__(
         self,

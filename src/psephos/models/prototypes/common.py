@@ -19,6 +19,7 @@ from psephos._params import (
     Options,
     Seed,
 )
+from psephos._stored import Gappy
 from psephos.base import Labels
 from psephos.models.prototypes.adding import Adding
 from psephos.models.prototypes.batches import fit_batches
@@ -29,6 +30,7 @@ from psephos.models.prototypes.problems import Problem
 from psephos.models.prototypes.scaling import Scaled, read_scaled, scaled_by
 from psephos.models.training import Training
 from psephos.vote import Vote, prototype_vote
+from psephos.vote.part import check
 
 __all__ = ["EXTRAS", "SHARED", "Batched", "automatic"]
 
@@ -63,6 +65,9 @@ class Batched(Adding, Paths):
     schema_: Any
     n_prototypes_: NDArray[np.intp]
     shrinkage_: float
+    objective_: Gappy
+    n_iter_: NDArray[np.intp]
+    stopped_: NDArray[np.str_]
     n_batches: int
     warm_start: bool
     _fitted: Any
@@ -140,6 +145,15 @@ class Batched(Adding, Paths):
         return fit_batches(
             problem, settings, context, before=growth.batches, n_judges=n_judges, path=path
         )
+
+    def _check_loaded(self) -> None:
+        parent: Any = super()
+        parent._check_loaded()
+        told = [getattr(self, name) for name in EXTRAS]
+        check(all(a.shape == (len(told[0]),) for a in told), "batches differ in number")
+        found = self.n_prototypes_
+        whole = bool((found >= 0).all()) and sum(found.tolist()) < self.vote_.n_voters
+        check(whole, "its batches are not those of its prototypes")
 
     def truncate(self, n_batches: int) -> Self:
         """Return a fitted model of the first batches alone.

@@ -1,0 +1,179 @@
+"""Files that others may have written: archives, JSON and arrays, read within bounds.
+
+Nothing is read before what it claims was looked at, so that a file of a few kilobytes takes no
+more memory than it says it holds.
+"""
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import ModelFileError
+
+__all__ = ["Entries", "check_text", "read_array", "read_entries", "read_json"]
+
+Entries = Mapping[str, bytes]
+_MAX_BYTES = 1 << 31
+_MAX_LIST = 12 << 20  # bytes of an archive's list of entries, some 100,000 of ours
+_MAX_DEPTH = 100
+_MAX_VALUES = 1_000_000  # and one more for each _VALUE_BYTES of text
+_VALUE_BYTES = 32
+_PACKING = 1040  # deflate makes nothing smaller than a 1032nd
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[\]{},]', re.DOTALL)
+
+
+class _Listing(io.BufferedReader):
+    """A file of which no more than the longest list of entries is read at once."""
+
+    bounded = True
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read some bytes."""
+        if self.bounded and size is not None and size > _MAX_LIST:
+            raise ModelFileError("it lists more entries than a model has.")
+        return super().read(size)
+
+
+def read_entries(path: Path, named: str) -> Entries:
+    """Return the entries of an archive by name.
+
+    Parameters
+    ----------
+    path : Path
+    named : str
+        A regular expression that every entry's name matches.
+
+    Raises
+    ------
+    ModelFileError
+        If it claims more than it can hold, or is not of the plain kind that is written here.
+    """
+    with _Listing(io.FileIO(path)) as file, zipfile.ZipFile(file) as archive:
+        file.bounded = False
+        entries = archive.infolist()
+        _check_entries(entries, named, path.stat().st_size)
+        return {entry.filename: _content(archive, entry) for entry in entries}
+
+
+def _check_entries(entries: list[zipfile.ZipInfo], named: str, size: int) -> None:
+    if sum(entry.file_size for entry in entries) > _MAX_BYTES:
+        raise ModelFileError("it claims more than 2 GiB of content.")
+    if len({entry.filename for entry in entries}) < len(entries):
+        raise ModelFileError("it holds two entries of one name.")
+    strange = [entry.filename for entry in entries if not re.fullmatch(named, entry.filename)]
+    if strange:
+        raise ModelFileError(f"it holds an entry {ascii(strange[0])[:80]}, which no model has.")
+    if any(entry.flag_bits & 1 for entry in entries):
+        raise ModelFileError("it is encrypted: model files are not.")
+    if any(entry.compress_type not in _METHODS for entry in entries):
+        raise ModelFileError("it is packed in a way this version does not read.")
+    more = any(entry.file_size > _PACKING * (entry.compress_size + 1) for entry in entries)
+    if more or sum(entry.compress_size for entry in entries) > size:
+        raise ModelFileError("it claims more content than it can hold: the file is damaged.")
+
+
+def _content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    with archive.open(entry) as content:  # read(size): without it all is unpacked, whatever size
+        data = content.read(entry.file_size) if entry.file_size else b""
+    if len(data) < entry.file_size:
+        raise ModelFileError(f"{entry.filename} is shorter than it says: the file is damaged.")
+    return data
+
+
+# ---------------------------------------------------------------------- text
+def check_text(data: bytes) -> None:
+    """Raise a sentence if JSON text is nested deeper, or has more values, than can be read."""
+    depth, left = 0, _MAX_VALUES + len(data) // _VALUE_BYTES
+    for token in _TOKEN.finditer(data):
+        mark = data[token.start()]
+        if mark == 0x22:  # a word
+            continue
+        left -= 1
+        depth += (mark in b"[{") - (mark in b"]}")
+        if depth > _MAX_DEPTH:
+            raise ModelFileError(f"its manifest is nested deeper than {_MAX_DEPTH} levels.")
+        if left < 0:
+            raise ModelFileError("its manifest holds more values than can be read.")
+
+
+def read_json(data: bytes) -> dict[str, Any]:
+    """Return the object that JSON text holds.
+
+    Raises
+    ------
+    ModelFileError
+        If it is not such text, is nested too deeply, or holds what is no character or number.
+    """
+    check_text(data)
+    text = data.decode("utf-8")  # strictly: json would guess
+    content = json.loads(text, object_pairs_hook=_object, parse_constant=_no_number)
+    if not isinstance(content, dict):
+        raise ModelFileError("its manifest is not an object.")
+    if re.search(r"\\u[dD][89a-fA-F]", text):  # half a character, or both halves of one
+        json.dumps(content, ensure_ascii=False).encode()
+    return cast("dict[str, Any]", content)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        raise ModelFileError("its manifest names a value twice.")
+    return content
+
+
+def _no_number(word: str) -> Any:
+    raise ModelFileError(f"its manifest holds {word}, which is not a number.")
+
+
+# ---------------------------------------------------------------------- arrays
+def read_array(data: bytes, room: int) -> NDArray[Any]:
+    """Return an array from npy bytes, whose length must be exactly what its header says.
+
+    Parameters
+    ----------
+    data : bytes
+    room : int
+        The bytes of all the arrays: an empty array has no side longer than that.
+    """
+    buffer = io.BytesIO(data)
+    shape, dtype = _header(buffer)
+    body = data[buffer.tell() :]
+    count = 1
+    for side in shape:
+        count *= side  # Python integers: a hostile shape cannot overflow
+    if count * dtype.itemsize != len(body) or max(shape, default=0) > room:
+        raise ModelFileError("an array is shorter or longer than its header says.")
+    array = np.frombuffer(body, dtype=dtype, count=count).reshape(shape).copy()
+    if dtype.kind == "U":
+        _check_characters(array)
+    return array
+
+
+def _header(buffer: io.BytesIO) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    try:
+        version = np.lib.format.read_magic(buffer)
+        shape, fortran, dtype = np.lib.format.read_array_header_1_0(buffer)
+    except Exception:  # literals of any kind are tried
+        raise ModelFileError("an array has no header that can be read.") from None
+    if version != (1, 0):
+        raise ModelFileError("an array is in a form this version does not read.")
+    whole = all(type(side) is int and side >= 0 for side in shape)
+    if dtype.kind not in "biufU" or dtype.itemsize == 0 or fortran or not whole:
+        raise ModelFileError("an array is not plain numbers or words.")
+    return shape, dtype
+
+
+def _check_characters(words: NDArray[Any]) -> None:
+    """Raise a sentence if a word holds a number that is no character."""
+    points = np.ascontiguousarray(words).view(words.dtype.byteorder.replace("|", "=") + "u4")
+    half = (points >= 0xD800) & (points < 0xE000)
+    if points.size and (points.max() > 0x10FFFF or half.any()):
+        raise ModelFileError("an array of words holds what is not a character.")
