@@ -20,7 +20,9 @@ _CELLS = (
     "", " ", "NA", "nan", "?", ".", "-", "inf", "-inf", "1e400", "1e-400", "1,5", "1.000,5",
     "5 mg", "<0.1", "12%", "x", "=cmd|' /C calc'!A0", "a\x1fb", "a\x00b", '"', '""', "'", "é" * 50,
     "\ufeff",
-    "1" * 400, "0x10", "1_000", "١", "True", "2020-01-01", "a\nb", "a\rb", "nul\x00", "9" * 19, "-0",
+    "1" * 400, "0x10", "1_000", "١", "True", "2020-01-01", "a\nb", "a\rb", "nul\x00", "9" * 19,
+
+    "-0",
     "\ud800", "1e5000", "\u2028", "++1", "1e", "NaN ", "None", "null",
 )  # fmt: skip
 _TEXTS = ("", "\n", "a", "a,b", "a,b\n", "\x00" * 50, '"' * 99, "target\n", "target,x\n1,2\n",
@@ -115,7 +117,8 @@ def _damaged_npz(rng: np.random.Generator, source: Path) -> bytes:
     if rng.random() < 0.2:  # an entry of an archive that is no array
         with ZipFile(buffer, "a", ZIP_DEFLATED) as archive:
             archive.writestr(_pick(rng, ("X.npy", "y.npy", "../x.npy", "groups", "target.npy")),
-                             _pick(rng, (b"", bytes(1 << 24), b"\x93NUMPY", b"x" * 99)))  # fmt: skip
+                             _pick(rng, (b"", bytes(9_999_999),
+                              b"\x93NUMPY", b"x" * 99)))  # fmt: skip
     return buffer.getvalue()
 
 

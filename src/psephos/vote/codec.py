@@ -157,8 +157,8 @@ def _decode_part(content: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) ->
     cls = _REGISTRY.get(str(content.get("part")))
     if cls is None:
         raise ModelFileError(
-            f"the model file names a part {_short(content.get('part'))} that this version of psephos "
-            "does not know: read it with the version that wrote it, or a newer one."
+            f"the model file names a part {_short(content.get('part'))} that this version of "
+            "psephos does not know: read it with the version that wrote it, or a newer one."
         )
     written = content.get("fields")
     known = {field.name for field in fields(cls)}
