@@ -184,7 +184,8 @@ class VoteEstimator(BaseEstimator):
         weighting: Any = self.vote_.weighting
         tags = voters.tag, weighting.tag
         known = tags[0] in self.anatomy.voters and tags[1] == self.anatomy.weighting
-        known |= hasattr(self, "estimator") and tags == ("constant voters", "constant")  # no round
+        if hasattr(self, "estimator") or "joined voters" in self.anatomy.voters:  # nothing found
+            known |= tags[0] == "constant voters" and tags[1] in ("constant", "available")
         check(known, f"it is not that of {type(self).__name__}")
         numbers = isinstance(self.vote_.target, RegressionTarget)
         check(numbers == isinstance(self, RegressorMixin), "it answers another question")
