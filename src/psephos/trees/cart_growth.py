@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import ModelFileError
-from psephos._stored import Bounds
+from psephos._stored import Gappy
 from psephos.kernels.cart_grow import (
     CHILD,
     COMPLEXITY,
@@ -76,7 +76,7 @@ class CartGrowth:
     counted: _Whole
     side: _Whole
     worth: _Floats
-    threshold: Bounds
+    threshold: Gappy
     adjusted: _Floats
     level_ptr: _Whole
     level_code: _Whole

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._stored import Bounds
 from psephos.vote.ballots import frame_of
 from psephos.vote.codec import register
 from psephos.vote.part import check
@@ -41,9 +40,9 @@ class Dimensions:
     dimension: NDArray[np.intp]
     n_candidates: NDArray[np.intp]
     n_strong: NDArray[np.intp]
-    threshold: Bounds
-    median: Bounds
-    best: Bounds
+    threshold: _Floats
+    median: _Floats
+    best: _Floats
     counts: NDArray[np.intp]
     edges: _Floats
 
