@@ -147,8 +147,8 @@ def _places(header: Header, wanted: Wanted, id_column: str | None, notes: list[s
 
 
 def _check_id(header: Header, id_column: str | None) -> None:
-    arrays = {name for name, array in header.arrays.items() if array.ndim == 1}
-    known = arrays or set(header.names)
+    arrays = [name for name, array in header.arrays.items() if array.ndim == 1]
+    known = arrays or header.names
     if id_column is not None and id_column not in known:
         what = "array" if arrays else "column"
         raise PsephosError(
