@@ -21,13 +21,6 @@ class ModelFileError(PsephosError):
     """A model file that cannot be written or read."""
 
 
-def of_file(error: OSError, draft: object, path: object) -> OSError:
-    """Return an error of a file's draft as one of the file, which is the name a user gave."""
-    if error.filename is not None and str(error.filename) == str(draft):
-        return type(error)(error.errno, error.strerror, str(path))
-    return error
-
-
 class MissingExtraError(PsephosError, ImportError):
     """An optional package is needed; the message carries the command that installs it."""
 

@@ -10,7 +10,6 @@ import hashlib
 import io
 import json
 import os
-import secrets
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,10 +20,11 @@ from numpy.typing import NDArray
 
 from psephos import __version__
 from psephos._archive import Entries, check_text, read_array, read_entries, read_json
-from psephos._errors import ModelFileError, of_file
+from psephos._errors import ModelFileError
 from psephos._files.cells import Cells
 from psephos._input import Schema
 from psephos._stored import fault, hints
+from psephos._whole import whole
 from psephos.base import VoteEstimator, estimator_class
 from psephos.vote import Vote
 from psephos.vote.codec import decode, encode
@@ -50,13 +50,15 @@ def save(model: VoteEstimator, path: str | os.PathLike[str]) -> None:
     ----------
     model : fitted estimator of psephos
     path : path-like
-        Written whole or not at all.
+        Written whole or not at all; missing folders are made.
 
     Raises
     ------
     ModelFileError
         If the model is not fitted, not one of psephos's, or has voters that are not plain data
         (the message names their class).
+    UnwritableError
+        A `PsephosError`: if the file cannot be written, as when the disk is full.
     """
     if not isinstance(model, VoteEstimator) or not hasattr(model, "vote_"):
         raise ModelFileError(f"{type(model).__name__} is not a fitted model of psephos.")
@@ -154,21 +156,9 @@ def _canonical(manifest: Mapping[str, Any]) -> bytes:
 
 
 def _write(path: Path, files: Mapping[str, bytes]) -> None:
-    draft = path.parent / f".{path.name}.{secrets.token_hex(8)}"
-    try:
-        with open(draft, "xb") as out:
-            with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-                for name, data in files.items():
-                    archive.writestr(zipfile.ZipInfo(name, _EPOCH), data, zipfile.ZIP_DEFLATED)
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(draft, path)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise of_file(error, draft, path) from None
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+    with whole(path) as out, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(zipfile.ZipInfo(name, _EPOCH), data, zipfile.ZIP_DEFLATED)
 
 
 # ---------------------------------------------------------------------- reading

@@ -246,11 +246,26 @@ def test_a_damaged_model_file_is_refused(call, model, table, tmp_path):
         assert "Traceback" not in result.stderr
 
 
-def test_a_folder_that_is_not_there_is_bad_input(call, table, tmp_path):
-    out = tmp_path / "no" / "m.psephos"
-    result = call("fit", table, "--target", "state", "--id", "name", "--out", out)
-    assert result.exit_code == 2
-    assert "Traceback" not in result.stderr
+def test_a_folder_that_is_missing_is_made(call, model, table, tmp_path):
+    out = tmp_path / "no" / "such" / "m.psephos"
+    settings = ["--target", "state", "--id", "name", "--drop", "batch"]
+    result = call("fit", table, *settings, "--set", "n_estimators=2", "--out", out)
+    assert result.exit_code == 0
+    assert out.is_file()
+    answers = tmp_path / "other" / "answers.csv"
+    assert call("predict", model, table, "--out", answers).exit_code == 0
+    assert len(answers.read_text("utf-8").splitlines()) == 49
+
+
+def test_a_file_that_cannot_be_written_is_named_as_it_was_given(call, model, table, tmp_path):
+    (tmp_path / "file").write_text("")
+    out = tmp_path / "file" / "answers.csv"
+    for command in ("predict", "explain"):
+        result = call(command, model, table, "--out", out)
+        assert result.exit_code == 2
+        assert f"{str(out)!r} cannot be written" in result.stderr
+        assert "psephos-part" not in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_exit_codes_of_the_process(model, table, tmp_path):

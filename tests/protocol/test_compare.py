@@ -4,6 +4,7 @@ import csv
 import importlib.util
 import json
 import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +22,8 @@ from psephos.protocol import (
     DataTable,
     Protocol,
     columns_used,
-    compare,
 )
+from psephos.protocol import compare as compare_on_all_cores
 from psephos.protocol.distributions import Choice, Integers, LogUniform, Uniform
 from psephos.protocol.models import Shape, contenders, default_models, final_step
 from psephos.protocol.scores import answers_of, balanced_accuracy
@@ -38,11 +39,12 @@ kill_target = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(kill_target)
 
 SMALL, MODELS, TABLE = kill_target.PROTOCOL, kill_target.MODELS, kill_target.small_table()
+compare = partial(compare_on_all_cores, n_jobs=1)  # no workers to start, and patches hold
 # fmt: off
 RESULT_COLUMNS = (
     "dataset", "protocol", "model", "repeat", "fold", "n_train", "n_test", "n_columns",
-    "balanced_accuracy", "accuracy", "roc_auc", "log_loss", "columns_used", "columns", "n_voters",
-    "params", "status", "error",
+    "draws", "balanced_accuracy", "accuracy", "roc_auc", "log_loss", "columns_used", "columns",
+    "n_voters", "params", "status", "error",
 )
 # fmt: on
 # (timings and, in the environment, versions are not results)
@@ -78,6 +80,11 @@ def test_the_folder(done):
         assert row["balanced_accuracy"] == repr(kept["balanced_accuracy"])
         assert json.loads(row["params"]) == json.loads(kept["params"])
     about = json.loads((folder / "comparison.json").read_text())
+    assert set(about.pop("files")) == {
+        "cases.npz",
+        "models/adaboost.psephos",
+        "models/samba.psephos",
+    }
     assert about == json.loads(json.dumps(comparison.about))
     assert about["classes"] == ["ill", "well"]
     assert about["categories"] == {"site": ["a", "b", "c"]}
@@ -208,17 +215,6 @@ def test_a_torn_journal_and_lost_files(done, tmp_path):
     assert told == ["1 damaged line(s) of journal.jsonl were passed over."]
 
 
-def test_other_settings_in_the_same_folder_lose_nothing(tmp_path, monkeypatch):
-    compare(TABLE, models=["samba", "sklearn-k-nn"], protocol=SMALL, out=tmp_path)
-    first, n_lines = content(tmp_path), len((tmp_path / "journal.jsonl").read_bytes().splitlines())
-    compare(TABLE, models=["samba", "sklearn-k-nn"], protocol=SMALL, out=tmp_path, random_state=7)
-    assert content(tmp_path) != first
-    assert len((tmp_path / "journal.jsonl").read_bytes().splitlines()) == 2 * n_lines
-    monkeypatch.setattr("psephos.protocol.runner.run_task", None)
-    compare(TABLE, models=["samba", "sklearn-k-nn"], protocol=SMALL, out=tmp_path)
-    assert content(tmp_path) == first
-
-
 def test_the_bar_says_what_is_left(capsys):
     compare(TABLE, models=["majority"], protocol=SMALL, progress=True)
     told = capsys.readouterr()
@@ -247,6 +243,58 @@ def test_a_failing_model_is_a_row_and_the_run_goes_on(tmp_path):
     assert comparison.words().startswith("3 of 6 fits failed (the first: broken, repeat 0, fold 0")
     assert comparison.summary()[0].n_failed == 3
     assert len(json.loads((tmp_path / "environment.json").read_text())["warnings"]) == 4
+
+
+class _Odd:
+    """It answers what it was told to."""
+
+    classes_ = np.array([0, 1])
+
+    def __init__(self, proba, label):
+        self.proba, self.label = proba, label
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.label)
+
+    def predict_proba(self, X):
+        return np.tile(self.proba, (len(X), 1))
+
+
+@pytest.mark.parametrize(
+    ("proba", "label", "words"),
+    [
+        ([np.nan, np.nan], 0, "NaN as a probability in 20 of 20 rows"),
+        ([1.5, -0.5], 0, "probabilities outside [0, 1] in 20 of 20 rows"),
+        ([np.inf, 0.0], 0, "probabilities outside [0, 1]"),
+        ([0.9, 0.9], 0, "probabilities that do not sum to 1"),
+        ([0.5, 0.3, 0.2], 0, "probabilities of shape (20, 3) for 20 rows and 2 classes"),
+        ([0.5, 0.5], np.nan, "what is no class in 20 of 20 rows"),
+        ([0.5, 0.5], 2, "what is no class in 20 of 20 rows"),
+    ],
+)
+def test_answers_that_are_no_probabilities_are_a_failed_row(tmp_path, proba, label, words):
+    nothing = {"quick": {}, "samba": {}}
+    odd = Contender("odd", "none", "baseline", lambda *_: _Odd(proba, label), nothing)
+    found = compare(TABLE, models=[odd, "majority"], protocol=SMALL, out=tmp_path)
+    rows = rows_of(tmp_path / "results.csv")
+    assert [r["status"] for r in rows] == ["failed"] * 3 + ["ok"] * 3
+    assert all(words in r["error"] and not r["log_loss"] for r in rows[:3])
+    assert "odd" not in {r["model"] for r in rows_of(tmp_path / "predictions.csv")}
+    assert len(found.failures) == 3
+
+
+def test_every_model_gets_the_same_number_of_draws_and_says_so(done):
+    for one in PROTOCOLS.values():
+        assert not one.draws_of, one.name
+    _, folder = done
+    told = {r["model"]: r["draws"] for r in rows_of(folder / "results.csv")}
+    assert told["samba"] == "2"
+    assert told["majority"] == "1"  # nothing to set
+    assert told["sklearn-k-nn"] == "3"
+    assert done[0].about["models"]["majority"]["draws"] == 1
 
 
 def test_a_draw_that_fails_has_lost(tmp_path):

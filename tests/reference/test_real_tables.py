@@ -15,7 +15,7 @@ SHORT = Protocol("short", folds=3, inner_folds=2, draws=3)
 
 def test_colon_from_table_to_models(data_dir, tmp_path):
     table = read_table(data_dir / "colon_alon" / "colon_alon.npz", target="y")
-    done = compare(table, models=["samba", "adaboost"], protocol=SHORT, out=tmp_path)
+    done = compare(table, models=["samba", "adaboost"], protocol=SHORT, out=tmp_path, n_jobs=1)
     assert {row["status"] for row in done.results} == {"ok"}
     score = {s.model: s.score for s in done.summary()}
     assert score["samba"] > 0.6
@@ -27,7 +27,7 @@ def test_colon_from_table_to_models(data_dir, tmp_path):
 
 def test_no_subject_stands_on_both_sides(data_dir, tmp_path):
     table = read_table(data_dir / "lsvt" / "lsvt.npz", target="y", group="groups")
-    done = compare(table, models=["majority"], protocol=SHORT, out=tmp_path)
+    done = compare(table, models=["majority"], protocol=SHORT, out=tmp_path, n_jobs=1)
     rows = (tmp_path / "predictions.csv").read_text().splitlines()
     header = rows[0].split(",")
     fold, row = header.index("fold"), header.index("row")

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._cells import disarmed_row
-from psephos._errors import of_file
+from psephos._whole import whole
 from psephos.cli.columns import Wanted, read_cases
 from psephos.models import load
 
@@ -118,14 +117,9 @@ def writer(out: Path | None, safe: bool = False) -> Iterator[Any]:
             sys.stdout.reconfigure(encoding="utf-8")
         yield _Sheet(sys.stdout, safe)
         return
-    draft = out.with_name(f".{out.name}.part")
-    try:
-        with draft.open("w", encoding="utf-8", newline="") as file:
-            yield _Sheet(file, safe)
-        os.replace(draft, out)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise of_file(error, draft, out) from None
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+    with whole(out) as file:
+        text = io.TextIOWrapper(file, "utf-8", newline="")
+        try:
+            yield _Sheet(text, safe)
+        finally:
+            text.detach()

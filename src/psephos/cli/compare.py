@@ -1,13 +1,18 @@
 """psephos compare: the main job, from a table to a report."""
 
+import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
 import click
 
+from psephos._errors import PsephosError
+from psephos._whole import UnwritableError
 from psephos.cli.options import safe_option, table_options
+from psephos.cli.words import say
 
-__all__ = ["compare", "conclude"]
+__all__ = ["compare", "conclude", "run"]
 
 
 @click.command(short_help="Compare models on a table, and write one report.")
@@ -26,15 +31,25 @@ __all__ = ["compare", "conclude"]
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("psephos-out"),
     show_default=True,
-    help="Folder for results, models and report; an interrupted run goes on where it stopped.",
+    help="Folder for results, models and report, made for one table and its settings; an "
+    "interrupted run goes on where it stopped.",
+)
+@click.option(
+    "--replace", is_flag=True, help="Delete the results of another table or settings in --out."
+)
+@click.option(
+    "--copies",
+    type=click.Choice(["together", "apart"]),
+    default="together",
+    show_default=True,
+    help="Rows that are copies of each other: kept in one fold, or (apart) independent repeats.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option(
     "--n-jobs",
     type=int,
-    default=1,
-    show_default=True,
-    help="Fits at the same time (-1: one a core); the results do not depend on it.",
+    default=-1,
+    help="Fits at the same time; the results do not depend on it.  [default: one per core]",
 )
 @click.option("--no-report", is_flag=True, help="Leave the report out.")
 @safe_option
@@ -43,6 +58,8 @@ def compare(
     models: str | None,
     protocol: str,
     out: Path,
+    replace: bool,
+    copies: str,
     seed: int,
     n_jobs: int,
     no_report: bool,
@@ -54,35 +71,59 @@ def compare(
     TABLE is a csv or tsv file whose first line names the columns, or an npz file with X, y and
     perhaps classes and feature_names. Leaves results.csv, model files and report.html.
     """
-    from psephos.protocol import compare as run
     from psephos.protocol import read_table
 
     data = read_table(table, **roles)
     named = None if models is None else [name.strip() for name in models.split(",")]
-    found = run(
-        data,
-        None,
-        named,
-        protocol,
-        random_state=seed,
-        n_jobs=n_jobs,
-        out=out,
-        progress=True,
-        spreadsheet_safe=spreadsheet_safe,
-    )
-    conclude(found, out, report=not no_report)
+    settings: dict[str, Any] = {
+        "protocol": protocol,
+        "random_state": seed,
+        "replace": replace,
+        "copies": copies,
+    }
+    settings["spreadsheet_safe"] = spreadsheet_safe
+    run(data, out, models=named, n_jobs=n_jobs, report=not no_report, **settings)
+
+
+def run(data: Any, out: Path, *, report: bool, **settings: Any) -> None:
+    """Compare into a folder, and print what came out; warnings and interruptions are sentences."""
+    from psephos.protocol import compare as compare_models
+
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _tell
+            found = compare_models(data, out=out, progress=True, **settings)
+        conclude(found, out, report=report)
+    except KeyboardInterrupt:
+        say("")
+        say(f"stopped. Finished fits are kept in {out}: the same command resumes.")
+        sys.exit(130)
+    except UnwritableError as error:
+        raise PsephosError(
+            f"{error} Finished fits are kept: the same command resumes once this is mended."
+        ) from error
+
+
+def _tell(message: Warning | str, *_: Any, **__: Any) -> None:
+    say(f"warning: {message}")
 
 
 def conclude(found: Any, out: Path, *, report: bool) -> None:
     """Print the table of a comparison and where everything is; write the report."""
-    from psephos.cli.words import say, show_summary
+    from psephos.cli.words import show_summary
     from psephos.report import build_report
 
     show_summary(found)
     if found.failures:
         say(found.words())
     click.echo(f"results  {out / 'results.csv'}")
-    for file in sorted((out / "models").glob("*.psephos")):
-        click.echo(f"model    {file}")
+    for row in found.refits:
+        if row["file"]:
+            click.echo(f"model    {out / row['file']}")
+    if found.left_out:
+        say(
+            f"{', '.join(found.left_out)}: fitted in this folder before, not named now, so left "
+            "out; name them too to have all together (nothing is fitted again)."
+        )
     if report:
         click.echo(f"report   {build_report(out)}")

@@ -16,16 +16,17 @@ __all__ = ["demo"]
     help="Folder for results, models and report.",
 )
 @click.option(
-    "--n-jobs", type=int, default=-1, help="Fits at the same time.  [default: one a core]"
+    "--n-jobs", type=int, default=-1, help="Fits at the same time.  [default: one per core]"
 )
-def demo(out: Path, n_jobs: int) -> None:
+@click.option("--replace", is_flag=True, help="Delete the results of another study in --out.")
+def demo(out: Path, n_jobs: int, replace: bool) -> None:
     """Run compare on scikit-learn's breast cancer table with all its first-order interactions.
 
     569 cases, 465 columns: 30 measurements and their 435 products.
     """
-    from psephos.cli.compare import conclude
+    from psephos.cli.compare import run
     from psephos.datasets import breast_cancer_interactions
-    from psephos.protocol import compare, table_from_arrays
+    from psephos.protocol import table_from_arrays
 
     given = breast_cancer_interactions()
     table = table_from_arrays(
@@ -35,5 +36,4 @@ def demo(out: Path, n_jobs: int) -> None:
         target_name=given.target,
         dataset="Breast cancer with interactions",
     )
-    found = compare(table, n_jobs=n_jobs, out=out, progress=True)
-    conclude(found, out, report=True)
+    run(table, out, n_jobs=n_jobs, replace=replace, report=True)

@@ -8,16 +8,23 @@ its training part, then on all rows. Public names: `compare`, `Comparison`, `Pro
 
 The folder of a comparison
 --------------------------
+A folder holds one study: a table (its values, labels, names of columns and cases, groups), a
+target, settings (protocol, seed, treatment of copied rows) and versions. A run of another study is
+refused unless it says `replace`; a run of the same one goes on, and may name more models. One
+process writes at a time, by a lock of the operating system. Files appear whole or not at all;
+README.txt in the folder says what each is.
+
 All text is UTF-8, csv files have a header and lines ending in a line feed; floats are written so
 that they read back exactly; a figure that is not defined is an empty cell.
 
 results.csv
     One row per model, repeat and fold, models in the order given: ``dataset, protocol, model,
-    repeat, fold, n_train, n_test, n_columns, balanced_accuracy, accuracy, roc_auc, log_loss,
+    repeat, fold, n_train, n_test, n_columns, draws, balanced_accuracy, accuracy, roc_auc, log_loss,
     columns_used, columns, n_voters, params, status, error``. `params` is JSON with sorted keys
     ('{}' are the defaults of the contender), `status` is 'ok' or 'failed', `error` a sentence. A
-    shuffle split is repeat r, fold 0. `roc_auc` is one against the rest, plain mean over classes,
-    if there are more than two; `log_loss` clips probabilities to [1e-15, 1]. `columns_used` counts
+    shuffle split is repeat r, fold 0. `draws` counts the settings that were tried in the training
+    part, 1 if a model has none. `roc_auc` is one against the rest, plain mean over classes, if
+    there are more than two; `log_loss` clips probabilities to [1e-15, 1]. `columns_used` counts
     columns of the user's table, and `columns` is their positions from 0, as '0..4 7' (folders of
     schema 1 lack it); `n_voters` is empty for models that are no ensemble.
 predictions.csv
@@ -26,8 +33,9 @@ predictions.csv
     table; `id` is its name, or `row`. For the SVM the probabilities are an uncalibrated link of
     its decision values.
 refits.csv
-    One row per model, after the search on all rows: ``model, params, inner_balanced_accuracy,
-    columns_used, n_voters, file, status, error``; `file` is empty for baselines.
+    One row per model, after the search on all rows: ``model, draws, params,
+    inner_balanced_accuracy, columns_used, n_voters, file, status, error``; `file` is empty for
+    baselines.
 models/<model>.psephos
     The refits of models of psephos (`psephos.load`). Rows of anchors are rows of the table.
 cases.npz
@@ -37,7 +45,12 @@ cases.npz
 comparison.json
     ``schema, dataset, target, classes, class_counts, n_rows, n_columns, columns, categories {name:
     levels}, groups, n_groups, protocol`` (a sentence), ``protocol_settings, random_state, models
-    {name: family, origin, ensemble, order, draws, distributions, notes}, fingerprint``.
+    {name: family, origin, ensemble, order, draws, distributions, notes}, fingerprint, copies {rows,
+    different, named, treated} or null, files {name: SHA-256}`` of the models and of cases.npz. It
+    is removed before any other file changes and written after all: a folder without it holds no
+    finished run.
+study.json
+    The identity of the study, as `identity_of` returns it, and a digest of it.
 timings.csv
     One row per fit and refit (repeat and fold 'all'): ``model, repeat, fold, search_seconds,
     fit_seconds, predict_seconds, draws_failed, warnings`` (JSON: text and count)``, finished``
@@ -46,15 +59,14 @@ environment.json
     ``schema, versions {package: version}, warnings [sentence]`` (failed fits, unsaved refits).
 journal.jsonl
     One line per finished fit, on the disk before the next begins, by the SHA-256 of everything it
-    depends on. It is what a resumed run reads; lines of other configurations are kept. Failed fits
-    are tried again.
+    depends on, with a checksum of the line. It is what a resumed run reads. Failed fits are tried
+    again.
 fits/<key>.psephos
     Saved refits of all configurations, by the same key.
 
 results.csv, predictions.csv, refits.csv, comparison.json and the models are the same bytes for any
-number of jobs and after any interruption. They are of the last finished run; a run with other
-settings in the same folder replaces them, and running the earlier settings again restores them
-from the journal at once.
+number of jobs and after any interruption. They are of the models that the last finished run named;
+fits of others stay in the journal, and naming these again restores them at once.
 """
 
 from psephos.protocol.columns import columns_used

@@ -1,16 +1,19 @@
-"""One line on the disk for each finished fit, and files that are written whole or not at all."""
+"""One line on the disk for each finished fit, and a lock that lasts as long as its process."""
 
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from psephos._errors import PsephosError, of_file
+from psephos._errors import PsephosError
+from psephos._whole import sync_folder, unwritable
 
-__all__ = ["Journal", "key_of", "write_whole"]
+__all__ = ["Journal", "key_of"]
+
+_LOCKED_BYTE = 2**31 - 2  # on Windows, where a locked byte cannot be read: beyond any line
 
 
 def key_of(configuration: Mapping[str, Any]) -> str:
@@ -27,61 +30,105 @@ class Journal:
     path : Path or None
         None keeps the fits in memory only.
 
+    Raises
+    ------
+    PsephosError
+        If the file cannot be written, or another process has opened it.
+
     Notes
     -----
-    A line is written by one call and flushed to the disk before `add` returns. A line torn by a
-    crash has no end: it is cut off when the journal is next opened, and its fit is done again. A
-    damaged line elsewhere is passed over (`n_damaged` counts them).
+    A line is flushed to the disk before `add` returns, and ends with a checksum of itself. A line
+    torn by a crash has no end: it is cut off when the journal is next opened, and its fit is done
+    again. A line that does not match its checksum is passed over (`n_damaged` counts them).
+
+    The open file is locked by the operating system, which gives the lock back when the process
+    ends in whatever way.
     """
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
         self.n_damaged = 0
         self._entries: dict[str, dict[str, Any]] = {}
-        if path is not None:
-            try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                self._read(path)
-            except OSError as error:
-                raise PsephosError(
-                    f"the folder {str(path.parent)!r} cannot be written ({error.strerror}): give "
-                    "another with --out."
-                ) from error
+        self._handle = -1
+        if path is None:
+            return
+        try:
+            binary = getattr(os, "O_BINARY", 0)
+            self._handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | binary, 0o666)
+            _lock(self._handle, path.parent)
+            sync_folder(path.parent)
+            self._read()
+        except BaseException as error:
+            self.close()
+            if isinstance(error, OSError):
+                raise unwritable(path.parent, error) from error
+            raise
+
+    def close(self) -> None:
+        """Give the file and its lock back; the entries can still be read."""
+        handle, self._handle = self._handle, -1
+        if handle >= 0:
+            with suppress(OSError):
+                _unlock(handle)
+            os.close(handle)
+
+    def clear(self) -> None:
+        """Remove all entries."""
+        self._entries.clear()
+        self.n_damaged = 0
+        if self._handle >= 0:
+            os.ftruncate(self._handle, 0)
+            os.fsync(self._handle)
 
     def get(self, key: str) -> dict[str, Any] | None:
         """Return the last entry of a key, or None."""
         return self._entries.get(key)
 
+    def models(self) -> list[str]:
+        """Return the models that have entries, in the order they were first met."""
+        return list(dict.fromkeys(entry["model"] for entry in self._entries.values()))
+
     def add(self, entry: dict[str, Any]) -> None:
         """Append an entry (plain values, with its 'key') and make sure that it lasts."""
         # through text and back, so that an entry reads the same in this run and after a restart
-        line = json.dumps(entry, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        text = _words(entry)
         if self.path is not None:
-            handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+            line = _words(entry | {"checksum": _checksum(text)}).encode() + b"\n"
+            end = os.lseek(self._handle, 0, os.SEEK_END)
             try:
-                _write_all(handle, line.encode() + b"\n")
-                os.fsync(handle)
-            finally:
-                os.close(handle)
-        self._entries[entry["key"]] = json.loads(line)
+                _write_all(self._handle, line)
+                os.fsync(self._handle)
+            except OSError as error:
+                with suppress(OSError):
+                    os.ftruncate(self._handle, end)  # half a line is no line
+                raise unwritable(self.path, error) from error
+        self._entries[entry["key"]] = json.loads(text)
 
-    def _read(self, path: Path) -> None:
-        if not path.exists():
-            path.touch()
-            _sync_folder(path.parent)
-            return
-        content = path.read_bytes()
+    def _read(self) -> None:
+        os.lseek(self._handle, 0, os.SEEK_SET)
+        with os.fdopen(self._handle, "rb", closefd=False) as file:
+            content = file.read()
         whole = content.rfind(b"\n") + 1
         if whole < len(content):
-            with path.open("r+b") as file:
-                file.truncate(whole)
-                os.fsync(file.fileno())
-        for line in content[:whole].splitlines():
+            os.ftruncate(self._handle, whole)
+            os.fsync(self._handle)
+        for line in content[:whole].split(b"\n")[:-1]:
             try:
                 entry = json.loads(line)
+                told = entry.pop("checksum")
+                if _checksum(_words(entry)) != told:
+                    raise ValueError("the line is not what was written")
                 self._entries[entry["key"]] = entry
-            except (ValueError, TypeError, KeyError):
+            except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
                 self.n_damaged += 1
+
+
+def _words(entry: Mapping[str, Any]) -> str:
+    return json.dumps(entry, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _checksum(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def _write_all(handle: int, data: bytes) -> None:
@@ -89,33 +136,30 @@ def _write_all(handle: int, data: bytes) -> None:
         data = data[os.write(handle, data) :]
 
 
-def _sync_folder(folder: Path) -> None:
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
+# ------------------------------------------------------------------- the lock
+def _lock(handle: int, folder: Path) -> None:
     try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        if os.name == "nt":
+            import msvcrt
+
+            os.lseek(handle, _LOCKED_BYTE, os.SEEK_SET)
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        else:
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError) as error:
+        raise PsephosError(
+            f"another process is writing a comparison into the folder {str(folder)!r}: wait until "
+            "it has ended, or give another folder."
+        ) from error
+    except OSError:
+        pass  # a network disk without locks: README.txt says so
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all: a reader sees the old content or the new."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:  # the user knows the file, not its draft
-        raise of_file(error, error.filename, path) from None
-    try:
-        with os.fdopen(handle, "wb") as out:
-            out.write(data)
-            out.flush()
-            os.fsync(out.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(draft, 0o666 & ~mask)  # mkstemp makes files that only their owner may read
-        os.replace(draft, path)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
-    _sync_folder(path.parent)
+def _unlock(handle: int) -> None:
+    if os.name == "nt":
+        import msvcrt
+
+        os.lseek(handle, _LOCKED_BYTE, os.SEEK_SET)
+        msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)  # type: ignore[attr-defined]

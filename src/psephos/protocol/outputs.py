@@ -1,7 +1,6 @@
 """The files of a comparison, made from its journal in one canonical order."""
 
 import csv
-import hashlib
 import io
 import json
 import platform
@@ -15,10 +14,10 @@ import numpy as np
 from psephos import __version__
 from psephos._cells import disarmed_row
 from psephos.protocol.contender import Contender
-from psephos.protocol.journal import write_whole
 from psephos.protocol.presets import Protocol
 from psephos.protocol.scores import METRICS
 from psephos.protocol.search import Task
+from psephos.protocol.study import MARK, Study, sha256_of
 from psephos.protocol.tables import DataTable
 
 __all__ = [
@@ -27,14 +26,13 @@ __all__ = [
     "Finished",
     "describe",
     "kept_model",
+    "publish",
     "refit_row",
     "result_row",
-    "sha256_of",
     "versions",
-    "write_folder",
 ]
 
-SCHEMA = 2  # of the folder's files; part of every key
+SCHEMA = 3  # of the folder's files; part of every key
 
 RESULT_COLUMNS = (
     "dataset",
@@ -45,6 +43,7 @@ RESULT_COLUMNS = (
     "n_train",
     "n_test",
     "n_columns",
+    "draws",
     *METRICS,
     "columns_used",
     "columns",
@@ -55,6 +54,7 @@ RESULT_COLUMNS = (
 )
 _REFIT_COLUMNS = (
     "model",
+    "draws",
     "params",
     "inner_balanced_accuracy",
     "columns_used",
@@ -111,6 +111,7 @@ def result_row(table: DataTable, task: Task, entry: Mapping[str, Any]) -> dict[s
         "n_train": len(task.train),
         "n_test": len(task.test),
         "n_columns": table.n_columns,
+        "draws": entry.get("draws"),
         **{metric: told.get(metric) for metric in METRICS},
         "columns_used": entry.get("columns_used"),
         "columns": entry.get("columns"),
@@ -121,8 +122,8 @@ def result_row(table: DataTable, task: Task, entry: Mapping[str, Any]) -> dict[s
     }
 
 
-def write_folder(
-    folder: Path,
+def publish(
+    study: Study,
     table: DataTable,
     finished: Finished,
     about: Mapping[str, Any],
@@ -130,11 +131,11 @@ def write_folder(
     *,
     spreadsheet_safe: bool = False,
 ) -> None:
-    """Write all files but the journal, each whole or not at all; results.csv comes last.
+    """Write all files of a finished run but the report.
 
     Parameters
     ----------
-    folder : Path
+    study : Study
     table : DataTable
     finished : sequence of (Task, entry)
         Outer fits and refits, in canonical order: models as given, then repeat and fold.
@@ -146,36 +147,42 @@ def write_folder(
     safe = spreadsheet_safe
     fits = [(task, entry) for task, entry in finished if task.split is not None]
     refits = [(task, entry) for task, entry in finished if task.split is None]
-    _place_models(folder, refits)
-    write_whole(folder / "cases.npz", _cases(folder, table, refits))
-    write_whole(folder / "predictions.csv", _predictions(table, fits, safe))
-    write_whole(
-        folder / "refits.csv", _csv(_REFIT_COLUMNS, [refit_row(*one) for one in refits], safe)
-    )
-    write_whole(
-        folder / "timings.csv", _csv(_TIMING_COLUMNS, [_timing(*one) for one in finished], safe)
-    )
-    write_whole(folder / "environment.json", _json(environment))
-    write_whole(folder / "comparison.json", _json(about))
+    folder = study.folder
+    assert folder is not None, "a study in memory has no files"
+    models = {
+        f"{task.contender.name}.psephos": kept_model(folder, task.key).read_bytes()
+        for task, entry in refits
+        if entry.get("file_sha256")
+    }
+    cases = _cases(folder, table, refits)
     rows = [result_row(table, task, entry) for task, entry in fits]
-    write_whole(folder / "results.csv", _csv(RESULT_COLUMNS, rows, safe))
+    digests = {f"models/{name}": sha256_of(data) for name, data in models.items()}
+    files = {
+        "results.csv": _csv(RESULT_COLUMNS, rows, safe),
+        "predictions.csv": _predictions(table, fits, safe),
+        "refits.csv": _csv(_REFIT_COLUMNS, [refit_row(*one) for one in refits], safe),
+        "timings.csv": _csv(_TIMING_COLUMNS, [_timing(*one) for one in finished], safe),
+        "environment.json": _json(environment),
+        "cases.npz": cases,
+        MARK: _json({**about, "files": {**digests, "cases.npz": sha256_of(cases)}}),
+    }
+    study.publish(files, models)
 
 
 def describe(
     table: DataTable, protocol: Protocol, models: Sequence[Contender], random_state: int
 ) -> dict[str, Any]:
     """Return the content of comparison.json: what was compared, in words and settings."""
-    n_classes = len(table.classes)
+    n_classes, which = len(table.classes), protocol.distributions
     told = {
         one.name: {
             "family": one.family,
             "origin": one.origin,
             "ensemble": one.ensemble,
             "order": order,
-            "draws": protocol.n_draws(one.name),
+            "draws": protocol.n_draws(one.name) if one.drawn(which, n_classes) else 1,
             "distributions": {
-                name: repr(d)
-                for name, d in sorted(one.drawn(protocol.distributions, n_classes).items())
+                name: repr(d) for name, d in sorted(one.drawn(which, n_classes).items())
             },
             "notes": one.notes,
         }
@@ -261,20 +268,6 @@ def _json(content: Mapping[str, Any]) -> bytes:
 def kept_model(folder: Path, key: str) -> Path:
     """Return where the refit of a key is kept, apart from those of other configurations."""
     return folder / "fits" / f"{key[:32]}.psephos"
-
-
-def sha256_of(path: Path) -> str | None:
-    """Return the SHA-256 of a file, or None if there is none."""
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
-
-
-def _place_models(folder: Path, refits: Finished) -> None:
-    for task, entry in refits:
-        place = folder / "models" / f"{task.contender.name}.psephos"
-        if entry.get("file_sha256"):
-            write_whole(place, kept_model(folder, task.key).read_bytes())
-        else:
-            place.unlink(missing_ok=True)  # of another configuration: it is kept under its key
 
 
 def _cases(folder: Path, table: DataTable, refits: Finished) -> bytes:

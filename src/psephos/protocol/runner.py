@@ -2,7 +2,7 @@
 
 # pyright: reportMissingTypeStubs=false
 
-import math
+import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,24 +14,26 @@ import sklearn
 from psephos import __version__
 from psephos._errors import PsephosError
 from psephos._params import Interval
+from psephos._whole import UnwritableError
 from psephos.protocol.comparison import Comparison
 from psephos.protocol.contender import Contender
+from psephos.protocol.copies import COPIES, Copies, copies_of
 from psephos.protocol.journal import Journal, key_of
 from psephos.protocol.models import contenders
 from psephos.protocol.outputs import (
     SCHEMA,
     describe,
     kept_model,
+    publish,
     refit_row,
     result_row,
-    sha256_of,
     versions,
-    write_folder,
 )
 from psephos.protocol.presets import Protocol, protocol_named
 from psephos.protocol.progress import announced, shown
 from psephos.protocol.search import Task, run_task, shape_of
 from psephos.protocol.splits import Split, outer_splits, seed_of
+from psephos.protocol.study import Study, identity_of, sha256_of
 from psephos.protocol.tables import DataTable, table_from_arrays
 
 __all__ = ["compare"]
@@ -45,8 +47,10 @@ def compare(
     *,
     groups: Any = None,
     random_state: int = 0,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     out: str | Path | None = None,
+    replace: bool = False,
+    copies: str = "together",
     progress: bool = False,
     spreadsheet_safe: bool = False,
     dataset: str | None = None,
@@ -68,12 +72,19 @@ def compare(
         Rows of one group stay together in every split, outer and inner.
     random_state : int, default=0
         Seeds of splits, draws and models are derived from it by the words of each task.
-    n_jobs : int, optional
-        Fits that run at the same time (joblib; None is 1 unless a joblib context says otherwise).
-        Results do not depend on it.
+    n_jobs : int or None, default=-1
+        Fits that run at the same time: -1 is one per core, None is 1 unless a joblib context says
+        otherwise. Results do not depend on it.
     out : str or Path, optional
-        A folder for results, models and journal; see `psephos.protocol` for its files. If an
-        earlier run was interrupted there, its finished fits are not done again.
+        A folder for results, models and journal; see `psephos.protocol` for its files. It holds
+        one study: a table with its target, groups, settings and versions. A run of the same study
+        goes on where the last one stopped, and may name more models.
+    replace : bool, default=False
+        Whether another study in `out` is deleted; the same one goes on nevertheless.
+    copies : {'together', 'apart'}, default="together"
+        Whether rows that are copies of each other (see `copies_of`) stay on one side of every
+        split, as the rows of one group do, or are treated as independent repeats. A warning names
+        them in both cases.
     progress : bool, default=False
         Whether to show a bar with the time left on the standard error stream; where that is no
         terminal, a line now and then.
@@ -94,7 +105,9 @@ def compare(
     ------
     PsephosError
         Before anything is fitted: if the table cannot be used, a class is smaller than the folds,
-        or a model, protocol or parameter is unknown. A fit that fails is a row of its own.
+        a model, protocol or parameter is unknown, the folder holds another study, or another
+        process writes in it. Later: if the folder cannot be written any more, as when the disk is
+        full; the same call resumes. A fit that fails is a row of its own.
 
     Notes
     -----
@@ -105,29 +118,31 @@ def compare(
     table = _table(X, y, groups, dataset, column_names, categorical)
     plan, named = protocol_named(protocol), contenders(models)
     seed = _checked_seed(random_state)
-    splits = outer_splits(table, plan, seed)
-    tasks = _tasks(table, plan, named, splits, seed)
+    if copies not in COPIES:
+        raise PsephosError(f"copies is {copies!r}; it must be one of {', '.join(COPIES)}.")
+    found = copies_of(table)
+    if found is not None:
+        warnings.warn(found.words(copies), UserWarning, stacklevel=2)
+    divided, splits = _divided(table, plan, seed, found if copies == "together" else None)
+    tasks = _tasks(divided, plan, named, splits, seed)
     folder = None if out is None else Path(out)
-    journal = Journal(None if folder is None else folder / "journal.jsonl")
-    fitted = _run(tasks, table, journal, folder, n_jobs, progress)
-    finished = [(task, _entry(journal, task)) for task in tasks]
-    about = describe(table, plan, named, seed)
-    if folder is not None:
-        write_folder(
-            folder,
-            table,
-            finished,
-            about,
-            _environment(named, journal, finished),
-            spreadsheet_safe=spreadsheet_safe,
+    with Study(folder, identity_of(table, plan, seed, copies), replace) as study:
+        fitted = _run(tasks, divided, study, n_jobs, progress)
+        finished = [(task, _entry(study.journal, task)) for task in tasks]
+        about = describe(table, plan, named, seed) | {"copies": _told(found, copies)}
+        if folder is not None:
+            environment = _environment(named, study.journal, finished)
+            if found is not None:
+                environment["warnings"].insert(0, found.words(copies))
+            publish(study, table, finished, about, environment, spreadsheet_safe=spreadsheet_safe)
+        return Comparison(
+            results=[result_row(table, t, e) for t, e in finished if t.split is not None],
+            about=about,
+            out=folder,
+            models=_models(finished, folder, fitted),
+            refits=[refit_row(t, e) for t, e in finished if t.split is None],
+            left_out=[m for m in study.journal.models() if m not in about["models"]],
         )
-    return Comparison(
-        results=[result_row(table, t, e) for t, e in finished if t.split is not None],
-        about=about,
-        out=folder,
-        models=_models(finished, folder, fitted),
-        refits=[refit_row(t, e) for t, e in finished if t.split is None],
-    )
 
 
 # ------------------------------------------------------------------- what is asked for
@@ -171,6 +186,30 @@ def _checked_seed(random_state: Any) -> int:
     return int(random_state)
 
 
+def _divided(
+    table: DataTable, protocol: Protocol, seed: int, copies: Copies | None
+) -> tuple[DataTable, list[Split]]:
+    """Return the table as it is divided, copies in groups of their own, and its outer splits."""
+    if copies is None:
+        return table, outer_splits(table, protocol, seed)
+    together = copies.together(table)
+    try:
+        return together, outer_splits(together, protocol, seed)
+    except PsephosError as error:
+        raise PsephosError(f"{copies.words('together')} Then {error}") from error
+
+
+def _told(copies: Copies | None, treated: str) -> dict[str, Any] | None:
+    if copies is None:
+        return None
+    return {
+        "rows": len(copies.rows),
+        "different": copies.n_different,
+        "named": list(copies.names),
+        "treated": treated,
+    }
+
+
 def _tasks(
     table: DataTable,
     protocol: Protocol,
@@ -203,6 +242,7 @@ def _tasks(
             "draws": protocol.n_draws(one.name),
             "grouped": one.grouped,
             "distributions": repr(sorted(drawn.items())),
+            "package": versions([one.needs])[one.needs] if one.needs else "",
         }
         for split, (train, test) in cuts:
             words = ("all",) if split is None else split
@@ -230,14 +270,10 @@ def _settings(estimator: Any) -> dict[str, str]:
 
 # ------------------------------------------------------------------- running
 def _run(
-    tasks: Sequence[Task],
-    table: DataTable,
-    journal: Journal,
-    folder: Path | None,
-    n_jobs: int | None,
-    progress: bool,
+    tasks: Sequence[Task], table: DataTable, study: Study, n_jobs: int | None, progress: bool
 ) -> dict[str, Any]:
     """Do what the journal lacks; return the refitted models of this run by key."""
+    journal, folder = study.journal, study.folder
     todo = [task for task in tasks if not _done(journal.get(task.key), task, folder)]
     # a split at a time over all models, refits last: an early look at the journal is balanced
     todo.sort(key=lambda task: (task.split is None, task.split or ()))
@@ -247,7 +283,7 @@ def _run(
             if model is not None:
                 fitted[entry["key"]] = model
                 entry |= _saved(model, entry["key"], folder)
-            journal.add(_finite(entry))
+            journal.add(entry)
             advance(entry["model"])
     return fitted
 
@@ -290,22 +326,13 @@ def _saved(model: Any, key: str, folder: Path | None) -> dict[str, Any]:
     from psephos.models import save
 
     path = kept_model(folder, key)
-    path.parent.mkdir(parents=True, exist_ok=True)
     try:
         save(model, path)
+    except UnwritableError:
+        raise
     except PsephosError as error:  # voters that a file cannot hold: the fit itself is sound
         return {"error": f"the refit was not saved: {error}"}
     return {"file_sha256": sha256_of(path)}
-
-
-def _finite(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return the entry with None for NaN and infinity, which JSON has no words for."""
-    measures = {
-        name: value if value is not None and math.isfinite(value) else None
-        for name, value in entry.get("measures", {}).items()
-    }
-    proba = [[v if math.isfinite(v) else None for v in row] for row in entry.get("proba", [])]
-    return entry | ({"measures": measures, "proba": proba} if measures else {})
 
 
 # ------------------------------------------------------------------- what comes out

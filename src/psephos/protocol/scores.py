@@ -7,11 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-__all__ = ["METRICS", "Answers", "answers_of", "balanced_accuracy", "measures"]
+from psephos._errors import PsephosError
+
+__all__ = ["METRICS", "Answers", "answers_of", "balanced_accuracy", "codes_of", "measures"]
 
 METRICS = ("balanced_accuracy", "accuracy", "roc_auc", "log_loss")
 
 _CLIP = 1e-15
+_ROUNDING = 1e-5  # some models answer in float32
 _Floats = NDArray[np.float64]
 _Codes = NDArray[np.intp]
 
@@ -41,6 +44,12 @@ def answers_of(model: Any, X: _Floats, n_classes: int) -> Answers:
     decision values d: 1 / (1 + exp(-d)), or softmax over the classes. They are not calibrated:
     the link serves the log-loss only. With two classes rows are ranked by decision values, where
     there are such, since probabilities may round to 0 or 1.
+
+    Raises
+    ------
+    PsephosError
+        If an answer is not one of the classes, or probabilities are missing, outside [0, 1] or do
+        not sum to 1 in a row.
     """
     seen = np.asarray(model.classes_).astype(np.intp)
     decision = model.decision_function(X) if hasattr(model, "decision_function") else None
@@ -48,12 +57,63 @@ def answers_of(model: Any, X: _Floats, n_classes: int) -> Answers:
         inside = np.asarray(model.predict_proba(X), dtype=np.float64)
     else:
         inside = _linked(np.asarray(decision, dtype=np.float64))
+    if inside.shape != (len(X), len(seen)):
+        raise PsephosError(
+            f"the model answers with probabilities of shape {inside.shape} for {len(X)} rows and "
+            f"{len(seen)} classes."
+        )
+    inside = _checked(inside)
     proba = np.zeros((len(X), n_classes))
     proba[:, seen] = inside
     ranking = proba
     if decision is not None and n_classes == 2 and np.ndim(decision) == 1:
         ranking = np.column_stack([-np.asarray(decision), decision]).astype(np.float64)
-    return Answers(np.asarray(model.predict(X)).astype(np.intp), proba, ranking)
+    return Answers(codes_of(model, X, n_classes), proba, ranking)
+
+
+def codes_of(model: Any, X: _Floats, n_classes: int) -> _Codes:
+    """Return the classes that a model fitted on class codes answers.
+
+    Raises
+    ------
+    PsephosError
+        If there is not one for each row, or one is no class.
+    """
+    told = np.asarray(model.predict(X))
+    try:
+        known = np.isin(told, np.arange(n_classes))
+    except TypeError:
+        known = np.zeros(len(told), dtype=bool)
+    if told.shape != (len(X),) or not known.all():
+        raise PsephosError(
+            f"the model answers with what is no class in {int(np.count_nonzero(~known))} of "
+            f"{len(X)} rows."
+        )
+    return told.astype(np.intp)
+
+
+def _checked(proba: _Floats) -> _Floats:
+    """Return probabilities without the rounding that leads out of [0, 1].
+
+    Raises
+    ------
+    PsephosError
+        If they are none.
+    """
+    gone = np.isnan(proba).any(axis=1)
+    outside = ((proba < -_ROUNDING) | (proba > 1 + _ROUNDING)).any(axis=1)
+    # the sum of float32 values loses more; what is caught are scores called probabilities
+    unequal = np.abs(proba.sum(axis=1) - 1) > 1e-3
+    for wrong, words in (
+        (gone, "NaN as a probability"),
+        (outside, "probabilities outside [0, 1]"),
+        (unequal, "probabilities that do not sum to 1"),
+    ):
+        if wrong.any():
+            raise PsephosError(
+                f"the model answers with {words} in {int(wrong.sum())} of {len(proba)} rows."
+            )
+    return np.clip(proba, 0.0, 1.0)
 
 
 def _linked(decision: _Floats) -> _Floats:

@@ -22,7 +22,7 @@ from psephos.protocol.distributions import draw
 from psephos.protocol.models import final_step
 from psephos.protocol.pipelines import Shape
 from psephos.protocol.presets import Protocol
-from psephos.protocol.scores import answers_of, balanced_accuracy, measures
+from psephos.protocol.scores import answers_of, balanced_accuracy, codes_of, measures
 from psephos.protocol.splits import Rows, inner_splits
 from psephos.protocol.stability import ranges_of
 from psephos.protocol.tables import DataTable
@@ -105,7 +105,8 @@ def told_warnings(caught: Sequence[warnings.WarningMessage]) -> dict[str, int]:
 def _fitted(task: Task, table: DataTable) -> tuple[dict[str, Any], Any]:
     codes, shape = table.codes, shape_of(table)
     clock = time.perf_counter()
-    params, inner, n_failed = _tuned(task, table, codes, shape)
+    draws = _draws(task, shape)
+    params, inner, n_failed = _tuned(task, draws, table, codes, shape)
     searched = time.perf_counter()
     model = task.contender.build(params, shape, task.seeds[2])
     refit = task.split is None and task.contender.origin == "psephos"
@@ -116,6 +117,7 @@ def _fitted(task: Task, table: DataTable) -> tuple[dict[str, Any], Any]:
     columns = _columns(model, table.n_columns)
     entry: dict[str, Any] = {
         "params": json.dumps(params, sort_keys=True),
+        "draws": len(draws),
         "inner_balanced_accuracy": inner,
         "columns_used": len(columns),
         "columns": ranges_of(columns),
@@ -136,10 +138,9 @@ def _fitted(task: Task, table: DataTable) -> tuple[dict[str, Any], Any]:
 
 # ------------------------------------------------------------------- tuning
 def _tuned(
-    task: Task, table: DataTable, codes: NDArray[np.intp], shape: Shape
+    task: Task, draws: list[Params], table: DataTable, codes: NDArray[np.intp], shape: Shape
 ) -> tuple[Params, float | None, int]:
     """Return the winning parameters, their inner score, and how many draws failed."""
-    draws = _draws(task, shape)
     if len(draws) == 1 and not draws[0]:
         return {}, None, 0
     inside = codes[task.train]
@@ -181,7 +182,7 @@ def _inner_score(task: Task, params: Params, shape: Shape, part: Any) -> float:
     X_train, y_train, groups, X_test, y_test = part
     model = task.contender.build(params, shape, task.seeds[2])
     _fit(task, model, X_train, y_train, groups)
-    return balanced_accuracy(np.asarray(model.predict(X_test)).astype(np.intp), y_test)
+    return balanced_accuracy(codes_of(model, X_test, shape.n_classes), y_test)
 
 
 def _fit(task: Task, model: Any, X: Any, y: Any, groups: Any) -> None:

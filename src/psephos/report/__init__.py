@@ -1,9 +1,8 @@
 """The report: results and model files -> a dictionary -> one HTML file that works offline."""
 
-import os
-import tempfile
 from pathlib import Path
 
+from psephos._whole import write_whole
 from psephos.report.render import render
 from psephos.report.summarise import summarise
 
@@ -27,23 +26,14 @@ def build_report(
     Returns
     -------
     path : Path
-        The file; it is written whole or not at all.
+        The file; it is written whole or not at all, and missing folders are made.
 
     Raises
     ------
     PsephosError
-        If the folder is not a comparison, a file of it is damaged, or the model has no file.
+        If the folder is not a finished comparison, a file of it is damaged, the model has no file,
+        or the report cannot be written.
     """
     target = Path(folder) / "report.html" if path is None else Path(path)
-    page = render(summarise(folder, model))
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, draft = tempfile.mkstemp(dir=target.parent, prefix=".report-", suffix=".html")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(page)
-        os.chmod(draft, 0o644)  # mkstemp keeps a file to its owner; a report is to be shared
-        os.replace(draft, target)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
+    write_whole(target, render(summarise(folder, model)).encode("utf-8"))
     return target

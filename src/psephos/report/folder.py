@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from psephos._cells import disarmed
-from psephos._errors import PsephosError
+from psephos._errors import ModelFileError, PsephosError
 from psephos.protocol.outputs import SCHEMA
+from psephos.protocol.study import MARK, STUDY, sha256_of
 
 __all__ = ["Cases", "Fit", "Folder", "Heard", "read_folder"]
 
@@ -119,11 +120,8 @@ def read_folder(path: str | Path) -> Folder:
         If it is not such a folder, or one of its files is damaged.
     """
     folder = Path(path)
-    if not (folder / "results.csv").exists():
-        raise PsephosError(
-            f"{str(folder)!r} holds no results.csv: give the folder that 'psephos compare' wrote."
-        )
-    about = _json(folder / "comparison.json")
+    _refuse_unfinished(folder)
+    about = _json(folder / MARK)
     schema = about.get("schema", SCHEMA)
     if not isinstance(schema, int) or schema > SCHEMA:
         raise PsephosError(
@@ -136,9 +134,10 @@ def read_folder(path: str | Path) -> Folder:
         raise PsephosError(
             f"{str(folder / 'results.csv')!r} holds no fits: run the comparison again."
         )
+    _refuse_mixture(folder, about, fits)
     environment = folder / "environment.json"
     refits = folder / "refits.csv"
-    return Folder(
+    found = Folder(
         path=folder,
         about=about,
         environment=_json(environment) if environment.exists() else {},
@@ -146,8 +145,56 @@ def read_folder(path: str | Path) -> Folder:
         fits=fits,
         refits={row["model"]: row for row in _rows(refits)} if refits.exists() else {},
         cases=_cases(folder / "cases.npz", about.get("categories", {})),
-        models={file.stem: file for file in sorted((folder / "models").glob("*.psephos"))},
+        models=_models(folder, about),
     )
+    if not (folder / MARK).exists() or _json(folder / MARK) != about:
+        raise PsephosError(
+            f"another process is writing results into {str(folder)!r}: wait until it has ended."
+        )
+    return found
+
+
+def _refuse_unfinished(folder: Path) -> None:
+    """Raise if there is no comparison, or one whose files are not all there."""
+    if (folder / "results.csv").exists() and (folder / MARK).exists():
+        return
+    if (folder / STUDY).exists():
+        raise PsephosError(
+            f"the comparison in {str(folder)!r} is not finished: run the same command again, which "
+            "goes on where it stopped, and then ask for the report."
+        )
+    missing = "comparison.json" if (folder / "results.csv").exists() else "results.csv"
+    raise PsephosError(
+        f"{str(folder)!r} holds no {missing}: give the folder that 'psephos compare' wrote."
+    )
+
+
+def _refuse_mixture(folder: Path, about: dict[str, Any], fits: list[Fit]) -> None:
+    """Raise if results are not of the comparison that is described."""
+    known = about.get("models", {})
+    strange = sorted({fit.model for fit in fits if known and fit.model not in known})
+    if strange:
+        raise PsephosError(
+            f"'results.csv' in {str(folder)!r} names the model {strange[0]!r}, which "
+            "comparison.json does not: the files are of different comparisons; run the comparison "
+            "again."
+        )
+    digests: dict[str, str] = about.get("files", {})
+    for name, digest in digests.items():
+        found = sha256_of(folder / name)
+        if found is not None and found != digest:
+            raise ModelFileError(
+                f"{name!r} in {str(folder)!r} is damaged or of another comparison: run the "
+                "comparison again, which writes it anew."
+            )
+
+
+def _models(folder: Path, about: dict[str, Any]) -> dict[str, Path]:
+    """Return the model files of the comparison that is described, and no others."""
+    files = {name: folder / "models" / f"{name}.psephos" for name in about.get("models", {})}
+    if "files" in about:
+        files = {n: f for n, f in files.items() if f"models/{f.name}" in about["files"]}
+    return {name: file for name, file in sorted(files.items()) if file.exists()}
 
 
 def _fit(row: dict[str, str], path: Path) -> Fit:

@@ -2,14 +2,14 @@
 
 import hashlib
 import json
-import os
-import tempfile
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from psephos._whole import write_whole
 
 __all__ = ["array_bytes", "digest", "json_bytes", "read_array", "write_whole"]
 
@@ -44,17 +44,3 @@ def digest(data: bytes) -> str:
 def json_bytes(content: Any) -> bytes:
     """Return plain values as JSON, the same bytes for the same values."""
     return json.dumps(content, sort_keys=True, indent=1).encode() + b"\n"
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all."""
-    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as out:
-            out.write(data)
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(draft, path)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
