@@ -115,7 +115,8 @@ def copies_of(table: DataTable) -> Copies | None:
     labels = np.where(kept, labels, np.arange(len(X)))
     rows = np.flatnonzero(kept)
     words = table.row_names()
-    names = tuple(words[i] for i in rows[:_NAMED].tolist())
+    first: list[int] = rows[:_NAMED].tolist()
+    names = tuple(words[i] for i in first)
     return Copies(labels, rows, names, numbered=table.ids is None)
 
 

@@ -130,6 +130,7 @@ def compare(
         fitted = _run(tasks, divided, study, n_jobs, progress)
         finished = [(task, _entry(study.journal, task)) for task in tasks]
         about = describe(table, plan, named, seed) | {"copies": _told(found, copies)}
+        asked = {one.name for one in named}
         if folder is not None:
             environment = _environment(named, study.journal, finished)
             if found is not None:
@@ -141,7 +142,7 @@ def compare(
             out=folder,
             models=_models(finished, folder, fitted),
             refits=[refit_row(t, e) for t, e in finished if t.split is None],
-            left_out=[m for m in study.journal.models() if m not in about["models"]],
+            left_out=[m for m in study.journal.models() if m not in asked],
         )
 
 

@@ -1,5 +1,7 @@
 """One folder, one study: whose a folder is, who may write in it, and what it holds."""
 
+# pyright: reportMissingTypeStubs=false
+
 import hashlib
 import json
 import shutil
