@@ -129,7 +129,7 @@ def compare(
     with Study(folder, identity_of(table, plan, seed, copies), replace) as study:
         fitted = _run(tasks, divided, study, n_jobs, progress)
         finished = [(task, _entry(study.journal, task)) for task in tasks]
-        about = describe(table, plan, named, seed) | {"copies": _told(found, copies)}
+        about = describe(table, plan, named, seed) | {"copies": _about_copies(found, copies)}
         asked = {one.name for one in named}
         if folder is not None:
             environment = _environment(named, study.journal, finished)
@@ -200,7 +200,7 @@ def _divided(
         raise PsephosError(f"{copies.words('together')} Then {error}") from error
 
 
-def _told(copies: Copies | None, treated: str) -> dict[str, Any] | None:
+def _about_copies(copies: Copies | None, treated: str) -> dict[str, Any] | None:
     if copies is None:
         return None
     return {
