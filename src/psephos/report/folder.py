@@ -18,6 +18,7 @@ from psephos.protocol.study import MARK, STUDY, sha256_of
 
 __all__ = ["Cases", "Fit", "Folder", "Heard", "read_folder"]
 
+_COUNTED = ("repeat", "fold", "row")
 MEASURES = ("balanced_accuracy", "accuracy", "roc_auc", "log_loss")
 
 
@@ -77,7 +78,7 @@ class Folder:
         path = self.path / "predictions.csv"
         if not path.exists():
             return heard
-        for row in _rows(path):
+        for row in self._answers(path):
             if row["model"] != model:
                 continue
             told = [_number(row.get(name)) for name in _probability_columns(row, classes)]
@@ -88,11 +89,22 @@ class Folder:
             seen.right += row["truth"] in (answer, disarmed(answer))
         return heard
 
+    @staticmethod
+    def _answers(path: Path) -> Iterator[dict[str, str]]:
+        """Yield the rows of the answers on held-out cases, all of them whole."""
+        for row in _rows(path):
+            whole = all(row.get(key) is not None for key in ("model", "truth"))
+            if not whole or not all(str(row.get(key)).isdecimal() for key in _COUNTED):
+                raise PsephosError(
+                    f"{str(path)!r} cannot be read (a row is damaged): run the comparison again."
+                )
+            yield row
+
     def test_classes(self) -> dict[tuple[int, int], Counter[str]]:
         """Return, for each split, how many cases of each class its test part held."""
         path = self.path / "predictions.csv"
         truths: dict[tuple[int, int], dict[str, str]] = {}
-        for row in _rows(path) if path.exists() else ():
+        for row in self._answers(path) if path.exists() else ():
             truths.setdefault((int(row["repeat"]), int(row["fold"])), {})[row["row"]] = row["truth"]
         return {split: Counter(truth.values()) for split, truth in truths.items()}
 
@@ -228,8 +240,13 @@ def _number(text: str | None) -> float | None:
 def _rows(path: Path) -> Iterator[dict[str, str]]:
     # errors and parameters may be longer than the module's cautious default
     csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
-    with path.open(encoding="utf-8", newline="") as file:
-        yield from csv.DictReader(file)
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            yield from csv.DictReader(file)
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise PsephosError(
+            f"{str(path)!r} cannot be read ({error}): run the comparison again."
+        ) from error
 
 
 def _json(path: Path) -> dict[str, Any]:
@@ -253,7 +270,7 @@ def _cases(path: Path, categories: dict[str, list[str]]) -> Cases | None:
                 names=names,
                 values=_worded(file["values"], names, categories),
             )
-    except (OSError, ValueError, KeyError) as error:
+    except Exception as error:  # an archive that is damaged raises errors of many kinds
         raise PsephosError(
             f"{str(path)!r} cannot be read ({error}): run the comparison again."
         ) from error
