@@ -152,13 +152,10 @@ def test_answers_agree(name, n_classes):
     assert_array_equal(model.classes_[proba.argmax(axis=1)][clear], model.predict(X)[clear])
     assert model.contributions(X).shape == ((60, T) if k == 2 else (60, T, k))
     assert model.local_importance(X).shape == (60, model.n_features_used_)
-    readers = np.asarray(model.usage().sum(axis=1)).ravel() > 0  # a prior reads nothing
-    share = np.abs(model.vote_.shares(X))
-    heard = share[:, readers].sum(axis=1) / np.maximum(share.sum(axis=1), 1e-300)
-    assert_allclose(model.local_importance(X).sum(axis=1), heard)
-    assert_allclose(
-        model.feature_importances_.sum(), model.vote_.weighting.loudness()[readers].sum()
-    )
+    moved = model.local_importance(X).sum(axis=1)
+    assert_allclose(moved[moved > 0], 1)  # 0: the score is where it is on the average
+    assert (moved > 0).mean() > 0.9
+    assert_allclose(model.feature_importances_.sum(), 1)
     assert model.feature_importances_.shape == (12,)
     margins = model.margins(X, y)
     right = model.predict(X) == y
@@ -181,13 +178,8 @@ def test_numbers_agree(name):
     assert said.shape == (60,)
     assert model.score(X, y) > 0.5
     assert model.contributions(X).shape == (60, T)
-    readers = np.asarray(model.usage().sum(axis=1)).ravel() > 0  # a prior reads nothing
-    share = np.abs(model.vote_.shares(X))
-    heard = share[:, readers].sum(axis=1) / np.maximum(share.sum(axis=1), 1e-300)
-    assert_allclose(model.local_importance(X).sum(axis=1), heard)
-    assert_allclose(
-        model.feature_importances_.sum(), model.vote_.weighting.loudness()[readers].sum()
-    )
+    assert_allclose(model.local_importance(X).sum(axis=1), 1)
+    assert_allclose(model.feature_importances_.sum(), 1)
     assert_allclose(list(model.staged_predict(X))[-1], said, atol=1e-12)
     assert model.usage().shape == (T, 12)
     with pytest.raises(PsephosError, match="needs numbers"):

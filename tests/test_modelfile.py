@@ -242,8 +242,8 @@ def test_what_is_no_model_is_refused(tmp_path):
             save(thing, tmp_path / "x")
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "none")
-    with pytest.raises(FileNotFoundError):
-        save(fitted()[0], tmp_path / "no" / "folder")
+    save(fitted()[0], tmp_path / "new" / "folder")  # is made
+    assert (tmp_path / "new" / "folder").is_file()
 
 
 # ---------------------------------------------------------------------- hostile files
@@ -496,6 +496,8 @@ def test_manifests_with_anything_in_any_place(name, tmp_path):
                 parent = parent[key]
             parent[at[-1]] = value
             model = accepted(pack(changed, files, path, zipfile.ZIP_STORED))
+            if model is not None and at[0] == "baseline" and value is None:
+                continue  # as written where training rows were not known: importance says so
             if model is not None and at[0] != "params":
                 use(model)
 

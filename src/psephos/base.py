@@ -26,6 +26,7 @@ from psephos._params import Constraint, check_params
 from psephos.vote import Ballots, RegressionTarget, Target, Vote
 from psephos.vote.ballot_views import sentences_html
 from psephos.vote.describing import describe
+from psephos.vote.importance import Baseline, SampleRows, baseline_of
 from psephos.vote.part import check
 
 __all__ = [
@@ -120,8 +121,9 @@ class VoteEstimator(BaseEstimator):
         """
         check_params(self, self.constraints)
         schema = read_schema(self, X, y, getattr(self, "categorical_features", None))
-        vote, extras = self._fit_vote(*self._training(X, y, sample_weight, groups, schema))
-        self._set_fitted(vote, schema, extras)
+        table, labels, weight, context = self._training(X, y, sample_weight, groups, schema)
+        vote, extras = self._fit_vote(table, labels, weight, context)
+        self._set_fitted(vote, schema, extras, SampleRows.of(vote, table.values))
         return self
 
     def read(
@@ -172,8 +174,17 @@ class VoteEstimator(BaseEstimator):
     ) -> tuple[Vote, dict[str, Any]]:
         raise NotImplementedError(f"{type(self).__name__} does not say how it is fitted")
 
-    def _set_fitted(self, vote: Vote, schema: Schema, extras: Mapping[str, Any]) -> None:
+    def _set_fitted(
+        self,
+        vote: Vote,
+        schema: Schema,
+        extras: Mapping[str, Any],
+        sample: SampleRows | None = None,
+        baseline: Baseline | None = None,
+    ) -> None:
         self.vote_ = vote
+        self._sample = sample if sample is None else sample.on(vote)
+        self._baseline = baseline
         self.schema_ = schema
         for name in self.extras:
             setattr(self, name, extras[name])
@@ -238,12 +249,47 @@ class VoteEstimator(BaseEstimator):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Each voter's share of the weight, divided among the columns it reads; shape (p,).
+        """How much of what moves the score comes from each column; shape (p,).
 
-        The sum is 1, less the share of voters that read no column.
+        Measured on the training rows, on at most 512 of them, evenly spaced. Each voter counts
+        for how far its weighted vote is from its training mean, summed over the outputs, divided
+        among columns: in a tree by how far each split on the row's path changes what is said; in
+        a linear model by the terms ``|coef_j (x_j - mean_j)|``; in a vote of votes by the
+        importance inside; in a prototype's weight by each column's part of the exponent; in a
+        local weight by its part of the squared distance from the column means; in other voters
+        (kernels, Gaussian models, rules, foreign estimators) equally among those they read.
+
+        After `partial_fit` the rows are those of its last call. Constants, and surrogates that were
+        never asked, get nothing. The sum is 1, or 0 if no column moves the score. The sizes of two
+        columns' shares do not say what leaving one out would change.
         """
+        told = self._told()
+        shares = np.zeros(self.vote_.n_features)
+        shares[self.vote_.columns] = told.importance
+        return shares
+
+    def _told(self) -> Baseline:
         self._fitted()
-        return self.vote_.importance()
+        if self._baseline is None:
+            if self._sample is None:
+                raise PsephosError(
+                    f"importance needs training rows, which this {type(self).__name__} does not "
+                    "keep: it learnt from rows in blocks, was made of a model file, or its file "
+                    "was written by an older version. Fit it on the training rows."
+                )
+            self._baseline = baseline_of(self.vote_, self._sample, self.schema_.levels)
+        return self._baseline
+
+    def _measured(self) -> Baseline | None:
+        """Return what importance is measured from, None where that is not known."""
+        return None if self._baseline is None and self._sample is None else self._told()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle holds: the training means, and no training rows."""
+        if hasattr(self, "vote_"):
+            self._measured()
+        state: Any = super().__getstate__()
+        return state | {"_sample": None} if "_sample" in state else state
 
     def usage(self) -> Any:
         """Return the (T, p) boolean CSR table of which voter (or its weight) reads which column."""
@@ -257,14 +303,13 @@ class VoteEstimator(BaseEstimator):
         return terms[:, :, 0] if terms.shape[2] == 1 else terms
 
     def local_importance(self, X: Any) -> NDArray[np.float64]:
-        """Return per row each voter's share divided among its columns: (n, n_features_used_).
+        """Return per row how much of what moves its score comes from each column.
 
-        Columns are those of `features_used_`, in that order. A row's sum is 1, less the share of
-        voters that read no column (a prior).
+        By the rule of `feature_importances_`: shape (n, n_features_used_), columns as in
+        `features_used_`. A row's sum is 1, or 0 where no column moves its score.
         """
         values = self._values(X)
-        table: Any = self.vote_.local_importance(values)
-        return table[:, self.vote_.columns].toarray()
+        return self.vote_.local_importance(values, self._told())
 
     def mass(self, X: Any) -> NDArray[np.float64]:
         """Return the total raw weight heard for each row, shape (n,): low far from the anchors."""
@@ -323,7 +368,7 @@ class VoteEstimator(BaseEstimator):
         reduced.n_features_in_ = len(columns)
         if schema.names is not None:
             reduced.feature_names_in_ = np.asarray(schema.names, dtype=object)
-        reduced._set_fitted(self.vote_.select(columns), schema, extras)
+        reduced._set_fitted(self.vote_.select(columns), schema, extras, None, self._measured())
         return reduced
 
     def __sklearn_tags__(self) -> Any:

@@ -28,6 +28,7 @@ from psephos._whole import whole
 from psephos.base import VoteEstimator, estimator_class
 from psephos.vote import Vote
 from psephos.vote.codec import decode, encode
+from psephos.vote.importance import Baseline
 from psephos.vote.part import sparse
 
 __all__ = ["SCHEMA", "load", "save"]
@@ -104,6 +105,7 @@ def _manifest(model: VoteEstimator, arrays: dict[str, NDArray[Any]]) -> dict[str
         "vote": encode(model.vote_, arrays, "vote"),
         "extras": extras,
         **_reading(schema),
+        "baseline": encode(model._measured(), arrays, "baseline"),
     }
 
 
@@ -231,10 +233,15 @@ def _model(manifest: dict[str, Any], files: dict[str, NDArray[Any]], room: int) 
     for extra in extras.values():
         if hasattr(extra, "check_vote"):
             extra.check_vote(vote)
+    baseline = decode(manifest.get("baseline"), arrays)  # older files have none
+    if baseline is not None:
+        if not isinstance(baseline, Baseline):
+            raise ModelFileError("its training means are not means: the file is damaged.")
+        baseline.check_vote(vote)
     model.n_features_in_ = schema.n_features
     if schema.names is not None:
         model.feature_names_in_ = np.asarray(schema.names, dtype=object)
-    model._set_fitted(vote, schema, extras)
+    model._set_fitted(vote, schema, extras, None, baseline)
     model._check_loaded()
     return model
 

@@ -18,6 +18,7 @@ from psephos.vote import (
     Vote,
 )
 from psephos.vote.fused import weighted_sum
+from psephos.vote.importance import SampleRows, baseline_of
 
 NAMES = ["age", "dose", "site", "note", "stage"]
 LEVELS = {2: ["skin", "lung", "bone"]}
@@ -205,12 +206,12 @@ def test_stages_are_truncated_votes(kind, n_classes):
 @pytest.mark.parametrize(("kind", "n_classes"), VOTES)
 def test_local_importance_and_margins(kind, n_classes):
     vote, X = votes(n_classes)[kind], cases()
-    table = vote.local_importance(X).toarray()
+    told = baseline_of(vote, SampleRows.of(vote, X))
+    table = vote.local_importance(X, told)
     assert_allclose(table.sum(axis=1), 1, atol=1e-12)
     assert (table >= 0).all()
+    assert_allclose(told.importance.sum(), 1, atol=1e-12)
     share = np.abs(vote.weights(X)) / vote.mass(X)[:, None]
-    assert_allclose(table, share @ vote.voters.usage().toarray(), atol=1e-12)
-    assert_allclose(vote.importance().sum(), 1, atol=1e-12)
     y = np.arange(40) % n_classes
     right = vote.votes(X) == vote.target.code[y][:, None]
     worth = np.where(right.all(axis=2), 1.0, -1 / (n_classes - 1))
@@ -330,7 +331,7 @@ def test_constant_voters():
     assert_allclose(vote.score(X), 0.5)
     assert len(vote.columns) == 0
     assert_array_equal(vote.take(np.array([1])).score(X), -np.ones((4, 1)))
-    assert_allclose(vote.local_importance(X).toarray(), 0)
+    assert vote.local_importance(X, baseline_of(vote, SampleRows.of(vote, X))).shape == (4, 0)
     assert voters.rule(0, NAMES, {}) == "a prior"
 
 

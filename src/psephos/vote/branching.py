@@ -14,6 +14,7 @@ from psephos.trees.tree import STAY, Surrogates, Tree, join_trees
 from psephos.trees.tree_leaves import tree_words
 from psephos.vote.codec import register
 from psephos.vote.forests import spoken
+from psephos.vote.importance import path_moves
 from psephos.vote.part import Columns, check, check_columns, positions, usage_table
 from psephos.vote.reasons import Reason
 from psephos.vote.tree_reasons import Ways
@@ -167,6 +168,64 @@ class BranchVoters:
         column = np.concatenate([self.nodes.column[inner], spare.column])
         reader = np.concatenate([voter[inner], np.repeat(voter, np.diff(spare.ptr))])
         return usage_table(reader, self.columns[column], (self.n_voters, self.n_features))
+
+    def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+        """Return (n, p): sizes (n, T) divided by what each split on a row's path changes.
+
+        A node above the leaves says the mean of its children by their shares of training rows. A
+        surrogate counts where it was asked. A row that is spread over branches counts equally for
+        every column that rules of the tree read.
+        """
+        out = np.zeros((len(X), self.n_features))
+        if not len(self.columns):
+            return out
+        parent, step = self._steps
+        read, _ = self._read(X)
+        leaf, group = self.leaves(X), np.arange(self.n_voters)
+        width = len(self.columns)
+
+        def asked(row: NDArray[np.intp], node: NDArray[np.intp]) -> NDArray[np.intp]:
+            return self._asked(read, row, node)
+
+        out[:, self.columns] = path_moves(leaf, parent, step, asked, size, group, width)
+        spread = np.where(leaf < 0, size, 0.0)
+        if spread.any():
+            voter = np.repeat(group, np.diff(self._ends()))
+            inner = self.nodes.column >= 0
+            asks = np.zeros((self.n_voters, width))
+            asks[voter[inner], self.nodes.column[inner]] = 1.0
+            asks /= np.maximum(asks.sum(axis=1, keepdims=True), 1.0)
+            out[:, self.columns] += spread @ asks
+        return out
+
+    @cached_property
+    def _steps(self) -> tuple[NDArray[np.intp], _Floats]:
+        """Return each node's parent, -1 at a root, and how far what is said moves to it."""
+        nodes = self.nodes
+        inner = np.flatnonzero(nodes.n_children)
+        parent = np.full(nodes.n_nodes, -1, dtype=np.intp)
+        said = self.said.copy()
+        for node in inner[::-1].tolist():  # children follow
+            below = nodes.children(node)
+            parent[below] = node
+            share = nodes.share[below]
+            share = share if share.sum() > 0 else np.ones(len(below))
+            said[node] = (share / share.sum()) @ said[below]
+        step = np.where(parent >= 0, np.abs(said - said[parent]).sum(axis=1), 0.0)
+        return parent, step
+
+    def _asked(
+        self, read: _Floats, row: NDArray[np.intp], node: NDArray[np.intp]
+    ) -> NDArray[np.intp]:
+        """Return the column that decided at a node: its own, or the first surrogate's known."""
+        column, spare = self.nodes.column[node], self.nodes.surrogates
+        lacks = np.isnan(read[row, column])
+        for i in np.flatnonzero(lacks):
+            others = spare.column[spare.ptr[node[i]] : spare.ptr[node[i] + 1]]
+            known = others[~np.isnan(read[row[i], others])]
+            if len(known):
+                column[i] = known[0]
+        return column
 
     def select(self, columns: Columns) -> Self:
         """Return the same trees on the table reduced to `columns`."""

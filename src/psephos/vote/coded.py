@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from psephos._stored import Gappy
 from psephos.vote.codec import register
+from psephos.vote.importance import divided
 from psephos.vote.part import (
     Columns,
     Voters,
@@ -92,6 +93,15 @@ class CodedVoters:
         voter, design = inner.coords
         column = self.columns[self.source[design]]
         return usage_table(voter.astype(np.intp), column, (self.n_voters, self.n_features))
+
+    def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+        """Return (n, p): sizes (n, T) divided as on the design, added up for each column."""
+        design = design_matrix(X[:, self.columns], self.source, self.level)
+        middle = design_matrix(centre[None, self.columns], self.source, self.level)[0]
+        found = divided(self.inner, design, size, middle)
+        out = np.zeros((self.n_features, len(X)))
+        np.add.at(out, self.columns[self.source], found.T)
+        return out.T
 
     def select(self, columns: Columns) -> Self:
         """Return the same voters on the table reduced to `columns`."""

@@ -95,6 +95,11 @@ class ForestVoters:
         shape = (self.n_voters, self.n_features)
         return usage_table(forest[table.coords[0]], table.coords[1], shape)
 
+    def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+        """Return (n, p): sizes (n, T) divided along the paths of each forest's trees."""
+        forest = np.repeat(np.arange(self.n_voters), np.diff(self.group))
+        return self.trees.path_moves(X, size, forest)
+
     def select(self, columns: Columns) -> Self:
         """Return the same forests on the table reduced to `columns`."""
         return replace(self, trees=self.trees.select(columns))

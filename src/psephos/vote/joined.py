@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.vote.codec import register
+from psephos.vote.importance import divided
 from psephos.vote.names import Names
 from psephos.vote.part import Columns, Voters, check, sparse
 from psephos.vote.reasons import Reason
@@ -75,6 +76,16 @@ class JoinedVoters:
         stacked: Any = sparse.vstack([part.usage() for part in self.parts], format="csr")
         first = np.cumsum([0, *(part.n_voters for part in self.parts)])[:-1]
         return stacked[first[self.part] + self.place].astype(bool)
+
+    def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+        """Return (n, p): sizes (n, T) divided by the rule of each part."""
+        out = np.zeros((len(X), self.n_features))
+        for k, part in enumerate(self.parts):
+            own = np.zeros((part.n_voters, len(X)))
+            mine = self.part == k
+            np.add.at(own, self.place[mine], size[:, mine].T)
+            out += divided(part, X, own.T, centre)
+        return out
 
     def select(self, columns: Columns) -> Self:
         """Return the same voters on the table reduced to `columns`."""

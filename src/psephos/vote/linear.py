@@ -121,6 +121,16 @@ class LinearVoters:
         voter, column = np.nonzero((self.coef != 0).any(axis=1))
         return usage_table(voter, self.columns[column], (self.n_voters, self.n_features))
 
+    def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+        """Return (n, p): sizes (n, T) divided by the terms ``|coef_j (x_j - centre_j)|``."""
+        steep = np.abs(self.coef).sum(axis=1)
+        away = np.nan_to_num(np.abs(X[:, self.columns] - centre[self.columns]))
+        total = away @ steep.T
+        rate = np.divide(size, total, out=np.zeros_like(size), where=total > 0)
+        out = np.zeros((len(X), self.n_features))
+        out[:, self.columns] = away * (rate @ steep)
+        return out
+
     def select(self, columns: Columns) -> Self:
         """Return the same models on the table reduced to `columns`."""
         where = positions(self.columns, columns)

@@ -76,7 +76,9 @@ def number(value: float, scale: float = 0.0, digits: int = _DIGITS) -> str:
 
 def compared(value: float, relation: str, bound: float) -> tuple[str, str]:
     """Return value and bound with so many digits that the relation holds as it is read."""
-    scale = max(abs(value), abs(bound)) if math.isfinite(bound) else 0.0
+    if not (math.isfinite(value) and math.isfinite(bound)):
+        return number(value), number(bound)
+    scale = max(abs(value), abs(bound))
     said = number(value, scale), number(bound, scale)
     for digits in _MORE:
         said = number(value, scale, digits), number(bound, scale, digits)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from psephos.trees.tree import STAY
 from psephos.vote.branching import BranchVoters
 from psephos.vote.codec import register
+from psephos.vote.importance import Baseline, divided, moved
 from psephos.vote.names import Names
 from psephos.vote.part import Columns, check, check_columns, positions, usage_table
 from psephos.vote.reasons import Inner, Reason, Silent
@@ -118,6 +119,31 @@ class NestedVoters:
         voter = np.repeat(np.arange(self.n_voters), [len(places) for places in self.places])
         read = np.concatenate([np.empty(0, np.intp), *self.places])
         return usage_table(voter, self.columns[read], (self.n_voters, self.n_features))
+
+    def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+        """Return (n, p): sizes (n, T) divided by the importance inside each vote.
+
+        Inside, a voter counts for how far it moves from what it says of the row of column means;
+        where none moves, for its weight.
+        """
+        out = np.zeros((len(X), self.n_features))
+        for t, (vote, places) in enumerate(zip(self.inner, self.places, strict=True)):
+            table = _coded(X[:, self.columns[places]], self.levels[t])
+            middle = _coded(centre[None, self.columns[places]], self.levels[t])
+            told = Baseline(
+                middle[0], vote.votes(middle)[0], vote.shares(middle)[0], np.zeros(len(places))
+            )
+            inner = np.zeros((len(X), len(places)))
+            heard: Any = ~np.isnan(table).any(axis=1) if self.abstains else slice(None)
+            inner[heard] = moved(vote, table[heard], told)
+            still = np.flatnonzero(inner.sum(axis=1) == 0)  # says what it says of the middle
+            still = still[~np.isnan(table[still]).any(axis=1)] if self.abstains else still
+            size_of = np.abs(vote.shares(table[still]))
+            inner[still] = divided(vote.voters, table[still], size_of, middle[0])
+            total = inner.sum(axis=1, keepdims=True)
+            rate = np.divide(size[:, [t]], total, out=np.zeros_like(total), where=total > 0)
+            out[:, self.columns[places]] += inner * rate
+        return out
 
     def select(self, columns: Columns) -> Self:
         """Return the same voters on the table reduced to `columns`."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -356,6 +356,26 @@ class KernelWeights:
     def usage(self) -> Any:
         """Return the (T, p) table: a prototype is heard by the columns of its batch."""
         return self.batches.usage()
+
+    def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+        """Return (n, p): sizes (n, T) divided by each column's part of the exponent.
+
+        A prior looks at no column and gives nothing; a prototype that equals the row gives as its
+        batch looks at columns.
+        """
+        Z, out = self._scaled(X), np.zeros((len(X), self.n_features))
+        for t in np.flatnonzero(self.batches.batch != PRIOR).tolist():
+            b = int(self.batches.batch[t])
+            gap: Any = Z - self.prototypes[t]
+            away = cast("_Floats", np.where(self.is_category & ~np.isnan(gap), gap != 0, gap))
+            v: _Floats = self.batches.inverse_bandwidth[b]
+            with np.errstate(over="ignore"):
+                part = cast("_Floats", np.where(np.isnan(away), self._gaps[b], (v * away) ** 2))
+            alike = np.sum(part, axis=1) == 0
+            part[alike] = v
+            total = np.maximum(np.sum(part, axis=1), np.finfo(np.float64).tiny)
+            out[:, self.columns] += part * (size[:, t] / total)[:, None]
+        return out
 
     def select(self, columns: Columns) -> Self:
         """Return the same weights on the table reduced to `columns`."""

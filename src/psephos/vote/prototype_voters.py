@@ -130,12 +130,13 @@ class PrototypeVoters:
             np.argsort(-v, kind="stable")[: int((v > 0).sum())] for v in sharpness
         ]
         said, rows = [tuple(v) for v in self.values.tolist()], self.rows.tolist()
-        table, batch = X[:, self.columns], self.batches.batch.tolist()
+        table = X[:, self.columns]
+        batch: list[int] = self.batches.batch.tolist()
 
         def reason(x: _Floats, t: int) -> Reason:
             if batch[t] == PRIOR:
                 return Always(said[t], self.name)
-            read: Columns = sharpest[batch[t]]
+            read = sharpest[batch[t]]
             columns = tuple(self.columns[read].tolist())
             theirs = tuple(self.cases[t, read].tolist())
             return CaseLike(said[t], rows[t], columns, tuple(x[read].tolist()), theirs)

@@ -12,6 +12,7 @@ from psephos.kernels.tree_walk_binary import binary_leaves, pack_nodes
 from psephos.trees.tree import Tree, binary_tree, spans_of
 from psephos.trees.tree_leaves import Condition, condition_words, size_words
 from psephos.vote.codec import register
+from psephos.vote.importance import path_moves
 from psephos.vote.part import Columns, Part, check, check_columns, positions, usage_table
 from psephos.vote.reasons import Reason, Silent
 from psephos.vote.tree_reasons import Ways
@@ -174,6 +175,49 @@ class TreeVoters:
         inner = self.feature >= 0
         column = self.columns[self.feature[inner]]
         return usage_table(voter[inner], column, (self.n_voters, self.n_features))
+
+    def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+        """Return (n, p): sizes (n, T) divided along the path of each row."""
+        return self.path_moves(X, size, np.arange(self.n_voters))
+
+    def path_moves(self, X: _Floats, size: _Floats, group: NDArray[np.intp]) -> _Floats:
+        """Return (n, p): sizes of voters divided by what each split on the path changes.
+
+        What a node above the leaves says is the mean of its two children: how many training rows
+        went to each is not kept.
+        """
+        parent, step = self._steps
+        inner = np.maximum(self.feature, 0)
+        out = np.zeros((len(X), self.n_features))
+        width = len(self.columns)
+
+        def asked(row: NDArray[np.intp], node: NDArray[np.intp]) -> NDArray[np.intp]:
+            return inner[node]
+
+        if width:
+            leaf = self.leaves(X)
+            out[:, self.columns] = path_moves(leaf, parent, step, asked, size, group, width)
+        return out
+
+    @cached_property
+    def _steps(self) -> tuple[NDArray[np.intp], _Floats]:
+        """Return each node's parent, -1 at a root, and how far what is said moves to it."""
+        leaf = self.feature < 0
+        value = self.value[self.answer] if len(self.answer) else self.value
+        said = np.where(leaf[:, None], value, 0.0)
+        parent = np.full(len(leaf), -1, dtype=np.intp)
+        for children in (self.first, self.second):
+            parent[children[~leaf]] = np.flatnonzero(~leaf)
+        level = self.root
+        levels: list[NDArray[np.intp]] = []
+        while len(level):
+            level = level[~leaf[level]]
+            levels.append(level)
+            level = np.concatenate([self.first[level], self.second[level]])
+        for level in levels[::-1]:
+            said[level] = 0.5 * said[self.first[level]] + 0.5 * said[self.second[level]]
+        step = np.where(parent >= 0, np.abs(said - said[parent]).sum(axis=1), 0.0)
+        return parent, step
 
     def select(self, columns: Columns) -> Self:
         """Return the same trees on the table reduced to `columns`."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.vote.codec import content_of, register
 from psephos.vote.fused import heard, prototypes_of, weighted_sum
+from psephos.vote.importance import Baseline, moved
 from psephos.vote.names import Names
 from psephos.vote.part import Columns, Voters, Weighting, check, sparse
 from psephos.vote.readout import Readout
@@ -245,20 +246,15 @@ class Vote:
             score = score / mass[:, None]
         return self.target.margin(score, y)
 
-    def local_importance(self, X: Any) -> Any:
-        """Return (n, p) CSR: each voter's share of the weight, divided among its columns."""
-        share = _shares(np.abs(self.shares(X)))
-        return sparse.csr_array(share) @ self._column_shares()
+    def local_importance(self, X: Any, told: Baseline) -> _Floats:
+        """Return (n, q): each column's share of what moves a row's score from its training mean.
 
-    def importance(self) -> _Floats:
-        """Return (p,): the same with each voter's overall loudness; sums to 1 if all read."""
-        total: Any = self.weighting.loudness() @ self._column_shares()
-        return np.asarray(total, dtype=np.float64)
-
-    def _column_shares(self) -> Any:
-        usage: Any = self.voters.usage().astype(np.float64)
-        read = np.asarray(usage.sum(axis=1)).ravel()
-        return sparse.diags_array(1.0 / np.maximum(read, 1.0)) @ usage
+        Rows sum to 1, or to 0 where no column moves the score; columns are those of `columns`.
+        """
+        out = np.empty((X.shape[0], len(self.columns)))
+        for part, read in self._blocks(X, in_place=False):
+            out[part] = _shares(moved(self._compact, read, told))
+        return out
 
     def nearest(self, X: Any, k: int = 5) -> Nearest | None:
         """Return the k anchors heard most for each row, or None for constant weights."""

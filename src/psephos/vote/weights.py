@@ -232,6 +232,23 @@ class Local:
         voter, column = np.indices((self.voters, len(self.columns))).reshape(2, -1)
         return usage_table(voter, self.columns[column], (self.voters, self.n_features))
 
+    def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+        """Return (n, p): sizes (n, T) divided by each column's part of the distance.
+
+        It is the squared distance, as the similarity measures it, of a row from the row of column
+        means (for a category, from the most frequent one).
+        """
+        s = self.similarity
+        away = self._read(X) - centre[self.columns]
+        part = np.where(s.is_category, away != 0, (away / s.column_scale) ** 2)
+        part[np.isnan(away)] = 0.0
+        total = part.sum(axis=1, keepdims=True)
+        said = size.sum(axis=1, keepdims=True)
+        rate = np.divide(said, total, out=np.zeros_like(total), where=total > 0)
+        out = np.zeros((len(X), self.n_features))
+        out[:, self.columns] = part * rate
+        return out
+
     def select(self, columns: Columns) -> Self:
         """Return the same weighting on the table reduced to `columns`."""
         where = positions(self.columns, columns)

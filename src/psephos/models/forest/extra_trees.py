@@ -78,7 +78,7 @@ class ExtraTreesClassifier(Grown, VoteClassifier):
     n_features_used_ : int
     features_used_ : ndarray
     feature_importances_ : ndarray of shape (n_features,)
-        The vote's own: each tree's weight, divided equally among the columns that it reads.
+        What moves the votes, divided along the paths of the trees: see the attribute itself.
     impurity_importance_ : ndarray of shape (n_features,)
         Each column's share of the decrease of the impurity, the mean over trees.
     oob_score_ : float or None

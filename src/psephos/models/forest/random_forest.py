@@ -82,7 +82,7 @@ class RandomForestClassifier(Grown, VoteClassifier):
     n_features_used_ : int
     features_used_ : ndarray
     feature_importances_ : ndarray of shape (n_features,)
-        The vote's own: each tree's weight, divided equally among the columns that it reads.
+        What moves the votes, divided along the paths of the trees: see the attribute itself.
     impurity_importance_ : ndarray of shape (n_features,)
         Each column's share of the decrease of the impurity, the mean over trees: what scikit-learn
         calls `feature_importances_`.
@@ -114,7 +114,7 @@ class RandomForestClassifier(Grown, VoteClassifier):
     of many values, which have more cuts to choose from, and is positive for columns of noise.
     ``permutation_importance(X, y)`` asks how much accuracy on given rows is lost when a column is
     shuffled: near 0 for noise, but shared (and so low for each) among columns that stand in for
-    one another. `feature_importances_` only says who is read.
+    one another. `feature_importances_` says whose splits move the votes on the training rows.
 
     *Uncertainty*: see the method of that name.
 

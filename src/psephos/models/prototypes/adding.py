@@ -13,6 +13,7 @@ from psephos.base import Labels, _seed
 from psephos.models.prototypes.growing import Growth, merged_rows
 from psephos.models.prototypes.scaling import read_scaled, scaled_by
 from psephos.models.training import Training
+from psephos.vote.importance import SampleRows
 
 __all__ = ["Adding"]
 
@@ -83,7 +84,7 @@ class Adding:
         found = self._with_batches(
             labels.target, scaled, rows, growth, n_batches, context, n_judges
         )
-        self._set_fitted(found[0], table.schema, found[1])
+        self._set_fitted(found[0], table.schema, found[1], SampleRows.of(found[0], table.values))
         return self
 
     def _further_table(self: Any, X: Any, y: Any) -> Table:

@@ -72,6 +72,7 @@ class Batched(Adding, Paths):
     warm_start: bool
     _fitted: Any
     _set_fitted: Any
+    _sample: Any
     _grown: Growth
 
     # ------------------------------------------------------------------ what they differ in
@@ -185,7 +186,7 @@ class Batched(Adding, Paths):
         if hasattr(self, "shrinkage_"):
             extras["shrinkage_"] = self.shrinkage_
         vote = self.vote_.truncate(1 + int(extras["n_prototypes_"].sum()))
-        fewer._set_fitted(vote, self.schema_, extras)
+        fewer._set_fitted(vote, self.schema_, extras, self._sample)
         if hasattr(self, "_grown"):
             fewer._grown = self._grown._replace(batches=self._grown.batches[:n_batches])
         return fewer

@@ -8,6 +8,7 @@ from sklearn.base import clone
 
 from psephos._errors import PsephosError
 from psephos.models.prototypes.kinds import Batch, Path
+from psephos.vote.importance import SampleRows
 
 __all__ = ["Paths"]
 
@@ -71,7 +72,7 @@ class Paths:
             model.n_features_in_ = schema.n_features
             if schema.names is not None:
                 model.feature_names_in_ = np.asarray(schema.names, dtype=object)
-            model._set_fitted(vote, schema, told)
+            model._set_fitted(vote, schema, told, SampleRows.of(vote, given[0].values))
             models.append(model)
             last = model._grown.batches
         return models

@@ -15,6 +15,7 @@ from psephos.trees.cart_growth import CartGrowth
 from psephos.trees.tree import Tree
 from psephos.vote import BranchVoters, Vote
 from psephos.vote.codec import register
+from psephos.vote.importance import SampleRows
 
 __all__ = ["CartReadings", "cut"]
 
@@ -35,6 +36,7 @@ class CartReadings:
     growth_: CartGrowth
     vote_: Vote
     schema_: Schema
+    _sample: SampleRows | None
     _fitted: Callable[[], None]
 
     @property
@@ -135,5 +137,6 @@ class CartReadings:
         tree = cut(self._voters.tree(0), growth, float(cp))
         voters = BranchVoters.of([tree], vote.n_features)
         growth = growth.pruned(float(cp))
-        pruned._set_fitted(replace(vote, voters=voters), self.schema_, {"growth_": growth})
+        less = replace(vote, voters=voters)
+        pruned._set_fitted(less, self.schema_, {"growth_": growth}, self._sample)
         return pruned

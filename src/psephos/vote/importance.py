@@ -1,0 +1,224 @@
+"""Importance: how much of what is said for the answers comes from each column."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.vote.codec import register
+from psephos.vote.part import Columns, check, sparse
+
+__all__ = ["Baseline", "SampleRows", "baseline_of", "divided", "equally", "moved", "path_moves"]
+
+_Floats = NDArray[np.float64]
+_ROWS, _FEWEST = 512, 32  # training rows that importance is measured on
+_NUMBERS = 1 << 20  # of them: 8 MiB
+_BLOCK = 1 << 20  # numbers in one (rows, columns) or (rows, voters, outputs) block
+
+
+@register
+@dataclass(frozen=True)
+class Baseline:
+    """What importance is measured from: the training means of a fitted vote.
+
+    Parameters
+    ----------
+    centre : ndarray of shape (q,)
+        The training mean of each column that the vote reads, the most frequent code of a category.
+    votes : ndarray of shape (T, K)
+        The mean of what each voter says.
+    weights : ndarray of shape (T,)
+        The mean of its weight, as the score uses it.
+    importance : ndarray of shape (q,)
+        The share of each column that is read; the sum is 1, or 0 if no column moves the score.
+    """
+
+    tag: ClassVar[str] = "baseline"
+    centre: _Floats
+    votes: _Floats
+    weights: _Floats
+    importance: _Floats
+
+    def __post_init__(self) -> None:
+        arrays = (self.centre, self.votes, self.weights, self.importance)
+        check(all(a.dtype == np.float64 for a in arrays), "numbers are not float64")
+        check(all(bool(np.isfinite(a).all()) for a in arrays), "a training mean is not finite")
+        flat = self.centre.ndim == self.weights.ndim == self.importance.ndim == 1
+        check(flat and self.votes.ndim == 2, "training means have another shape")
+        check(bool((self.importance >= 0).all()), "an importance is below 0")
+
+    def check_vote(self, vote: Any) -> None:
+        """Raise a sentence unless these are the means of this vote."""
+        shape = (vote.n_voters, vote.target.n_outputs)
+        fits = self.votes.shape == shape and self.weights.shape == shape[:1]
+        check(fits, "training means of other voters")
+        read = self.centre.shape == self.importance.shape == vote.columns.shape
+        check(read, "training means of other columns")
+
+
+class SampleRows(NamedTuple):
+    """Some training rows, evenly spaced, in the columns that a vote reads: what importance needs.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (c,)
+        Sorted.
+    values : ndarray of shape (n, c)
+    """
+
+    columns: Columns
+    values: _Floats
+
+    @classmethod
+    def of(cls, vote: Any, X: Any) -> Self:
+        """Return at most 512 rows of a training table (n, p), fewer of very many columns."""
+        most = max(_FEWEST, min(_ROWS, _NUMBERS // max(1, len(vote.columns))))
+        n = X.shape[0]
+        at = (
+            sorted({i * (n - 1) // max(most - 1, 1) for i in range(most)}) if n > most else range(n)
+        )
+        rows: Any = X.tocsr() if sparse.issparse(X) else X
+        part = rows[np.array(at, dtype=np.intp)][:, vote.columns]
+        dense: Any = part.toarray() if sparse.issparse(part) else part
+        return cls(vote.columns, np.array(dense, dtype=np.float64, order="C"))
+
+    def on(self, vote: Any) -> Self:
+        """Return the rows in the columns of a vote that reads no others than these."""
+        at = np.isin(self.columns, vote.columns)
+        return type(self)(vote.columns, np.ascontiguousarray(self.values[:, at]))
+
+
+def baseline_of(vote: Any, rows: SampleRows, categories: Any = ()) -> Baseline:
+    """Return the training means of a vote and the importance of each column it reads.
+
+    Parameters
+    ----------
+    vote : Vote
+    rows : SampleRows
+        Of the columns it reads.
+    categories : sequence of int
+        Columns of codes.
+    """
+    columns, dense = rows.columns, rows.values
+    centre = _centre(dense, np.isin(columns, list(categories)))
+    compact = vote.select(columns)
+    votes = np.zeros((vote.n_voters, vote.target.n_outputs))
+    weights = np.zeros(vote.n_voters)
+    for part in _rows(compact, len(dense)):
+        votes += compact.votes(dense[part]).sum(axis=0) / len(dense)
+        weights += compact.shares(dense[part]).sum(axis=0) / len(dense)
+    told = Baseline(centre, votes, weights, np.zeros(len(columns)))
+    total = np.zeros(len(columns))
+    for part in _rows(compact, len(dense)):
+        total += moved(compact, dense[part], told).sum(axis=0)
+    share = total / total.sum() if 0 < total.sum() < np.inf else np.zeros(len(columns))
+    return replace(told, importance=share)
+
+
+def _centre(X: _Floats, is_category: NDArray[np.bool_]) -> _Floats:
+    known = ~np.isnan(X)
+    number = np.maximum(known.sum(axis=0), 1)
+    centre = (np.where(known, X, 0.0) / number).sum(axis=0)  # divided first: no sum overflows
+    for j in np.flatnonzero(is_category & known.any(axis=0)):
+        values, counts = np.unique(X[known[:, j], j], return_counts=True)
+        centre[j] = values[counts.argmax()]
+    return np.nan_to_num(centre)
+
+
+def _rows(vote: Any, n: int) -> list[slice]:
+    width = max(vote.n_features, vote.n_voters * vote.target.n_outputs, 1)
+    step = max(1, _BLOCK // width)
+    return [slice(i, min(i + step, n)) for i in range(0, n, step)]
+
+
+def moved(vote: Any, X: _Floats, told: Baseline) -> _Floats:
+    """Return (n, p), not negative: by how much each column moves the score of each row.
+
+    A voter's term of the score differs from its mean over training rows by ``w (h - mean h) +
+    (w - mean w) mean h``, up to a constant. The size of the first, summed over outputs, is divided
+    among the columns that the voter asks, that of the second among those that its weight asks.
+
+    Parameters
+    ----------
+    vote : Vote
+        On a table of the columns it reads, no other.
+    X : ndarray of shape (n, p)
+    told : Baseline
+    """
+    votes, weights = vote.votes(X), vote.shares(X)
+    said = np.abs(weights) * np.abs(votes - told.votes).sum(axis=2)
+    heard = np.abs(weights - told.weights) * np.abs(told.votes).sum(axis=1)
+    centre = told.centre
+    with np.errstate(over="ignore", invalid="ignore"):  # values may be as large as floats go
+        found = divided(vote.voters, X, said, centre) + divided(vote.weighting, X, heard, centre)
+    return np.where(np.isfinite(found), found, 0.0)
+
+
+def divided(part: Any, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+    """Return (n, p): the sizes (n, T) divided among columns, by the part's own rule if it has one.
+
+    A part's ``moved(X, size, centre)`` divides; a part without it divides equally among the
+    columns that each of its voters reads.
+    """
+    rule = getattr(part, "moved", None)
+    return equally(part, size) if rule is None else rule(X, size, centre)
+
+
+def equally(part: Any, size: _Floats) -> _Floats:
+    """Return (n, p): the sizes (n, T) divided equally among the columns each voter reads."""
+    usage: Any = part.usage().astype(np.float64)
+    read = np.maximum(np.asarray(usage.sum(axis=1)).ravel(), 1.0)
+    return np.asarray((usage.T @ (size / read).T).T, dtype=np.float64)
+
+
+def path_moves(
+    leaf: NDArray[np.intp],
+    parent: NDArray[np.intp],
+    step: _Floats,
+    asked: Any,
+    size: _Floats,
+    group: NDArray[np.intp],
+    width: int,
+) -> _Floats:
+    """Return (n, width): the sizes of voters made of trees, divided along the rows' paths.
+
+    Parameters
+    ----------
+    leaf : ndarray of shape (n, trees)
+        Where each row ends in each tree; -1: nowhere, the tree is passed over.
+    parent : ndarray of shape (nodes,)
+        -1 at a root.
+    step : ndarray of shape (nodes,)
+        By how much what is said changes from the parent to the node.
+    asked : callable of (row, node), arrays
+        The column that decided at a node above a leaf.
+    size : ndarray of shape (n, T)
+    group : ndarray of shape (trees,)
+        The voter of each tree.
+    width : int
+    """
+    n, voters = size.shape
+    row, tree = np.nonzero(leaf >= 0)
+    node, voter = leaf[row, tree], row * voters + group[tree]
+    total = np.bincount(voter, _from_root(parent, step)[node], n * voters)
+    some = total > 0
+    rate = np.where(some, size.ravel(), 0.0) / np.where(some, total, 1.0)
+    rate = rate[voter]
+    flat = np.zeros(n * width)
+    while len(node):
+        above = parent[node]
+        on = np.flatnonzero(above >= 0)
+        row, rate, node, above = row[on], rate[on], node[on], above[on]
+        flat += np.bincount(row * width + asked(row, above), step[node] * rate, n * width)
+        node = above
+    return flat.reshape(n, width)
+
+
+def _from_root(parent: NDArray[np.intp], step: _Floats) -> _Floats:
+    """Return the sum of the steps from the root to each node."""
+    total, above = step.copy(), parent
+    while (on := np.flatnonzero(above >= 0)).size:
+        total[on] += step[above[on]]
+        above = np.where(above >= 0, parent[above], -1)
+    return total
