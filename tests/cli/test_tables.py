@@ -56,7 +56,8 @@ def test_a_model_without_names_reads_its_columns_by_position(call, tmp_path, com
     assert plain.stderr == ""
     told = call(command, tmp_path / "m.psephos", tmp_path / "t.csv")
     assert "without column names: the 12 columns of 't.csv' are read in their order" in told.stderr
-    assert told.stdout == plain.stdout
+    lines = [[*row.values()][1:] for row in sheet(told.stdout)]
+    assert lines == [[*row.values()][1:] for row in sheet(plain.stdout)]
     named = call(command, tmp_path / "m.psephos", tmp_path / "i.csv", "--id", "who")
     assert len(sheet(named.stdout)) == len(sheet(plain.stdout))
     if command == "predict":

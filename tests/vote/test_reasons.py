@@ -291,3 +291,23 @@ def test_shares_are_said_for_the_class():
     assert all(
         isinstance(one, Path) or one.kind == "constant" for one in model.explain(X[:1]).reasons[0]
     )
+
+
+def test_training_rows_are_named_by_their_ids_or_lines(tmp_path):
+    from psephos.protocol import read_table
+
+    rng = np.random.default_rng(0)
+    lines = [
+        "who,a,b,y",
+        *(f"P{i},{a},{b},{a > 0}" for i, (a, b) in enumerate(rng.normal(size=(40, 2)))),
+    ]
+    (tmp_path / "t.csv").write_text("\n".join([lines[0], "", *lines[1:]]))
+    for role, name in (({"id": "who"}, "P3"), ({"drop": ["who"]}, "row 6")):
+        table = read_table(tmp_path / "t.csv", target="y", **role)
+        samba = table.named(SamBAClassifier(n_estimators=2).fit(table.X, table.y))
+        near = samba.vote_.nearest(table.X[[3]], 1).anchor[0, 0]
+        assert samba.vote_.weighting.rows[near] == name
+        proset = table.named(ProsetClassifier(random_state=0).fit(table.X, table.y))
+        rows = proset.vote_.voters.rows.tolist()
+        assert rows[0] == ""
+        assert set(rows[1:]) <= set(table.row_names())

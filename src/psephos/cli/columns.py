@@ -229,5 +229,5 @@ def _ids(sheet: Sheet, id_column: str | None) -> list[str]:
         return [str(one) for one in ids]
     name = id_column or header.row_names
     if name is None:
-        return [str(i) for i in range(len(sheet.X))]
+        return [f"row {i}" for i in sheet.lines or range(len(sheet.X))]
     return list(sheet.words[header.names.index(name)])

@@ -14,7 +14,12 @@ __all__ = ["explain"]
 @click.command(short_help="Write who voted for the answer of each row.")
 @click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("table", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--id", "id_column", metavar="COLUMN", help="Names the cases.  [default: row number]")
+@click.option(
+    "--id",
+    "id_column",
+    metavar="COLUMN",
+    help="Names the cases.  [default: row N, its line in TABLE]",
+)
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="[default: screen]")
 @safe_option
 @form_options

@@ -187,6 +187,7 @@ def _from_text(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
         group_name=roles.group or "",
         dataset=dataset,
         cells=sheet.cells,
+        lines=sheet.lines,
     )
 
 

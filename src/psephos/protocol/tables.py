@@ -50,6 +50,8 @@ class DataTable:
         The name of the table in results.
     cells : Cells
         How the cells of its file are written; a model fitted on the table remembers it.
+    lines : sequence of int, or None
+        The line of its file where each row begins, as an editor counts; None: there are no lines.
 
     Raises
     ------
@@ -68,6 +70,7 @@ class DataTable:
     group_name: str = ""
     dataset: str = "table"
     cells: Cells = field(default_factory=Cells)
+    lines: Sequence[int] | None = None
 
     def __post_init__(self) -> None:
         n, p = self.X.shape
@@ -106,8 +109,10 @@ class DataTable:
         return np.unique(self.y, return_inverse=True)[1].astype(np.intp)
 
     def row_names(self) -> list[str]:
-        """Return the ids, or the row numbers counted from 0."""
-        return [str(one) for one in (range(self.n_rows) if self.ids is None else self.ids)]
+        """Return the ids; without them 'row 101', by its line in the file (from 0 without one)."""
+        if self.ids is not None:
+            return [str(one) for one in self.ids]
+        return [f"row {i}" for i in self.lines or range(self.n_rows)]
 
     def fingerprint(self) -> str:
         """Return a SHA-256 of everything that results depend on: values, labels, names, groups."""
@@ -120,7 +125,7 @@ class DataTable:
         return digest.hexdigest()
 
     def named(self, model: Any) -> Any:
-        """Return a model fitted on the table's numbers, knowing its column names and levels.
+        """Return a model fitted on the table's numbers, knowing its columns, levels and rows.
 
         The table holds codes; a model that is used later meets the words they stand for. A model
         behind a pipeline, which no file can hold, gives None.
@@ -133,6 +138,7 @@ class DataTable:
         }
         model.schema_ = Schema(self.n_columns, self.names, levels, cells=self.cells)
         model.feature_names_in_ = np.asarray(self.names, dtype=object)
+        model.vote_ = model.vote_.named_rows(np.array(self.row_names()))
         library: Any = getattr(model, "library_", None)
         if library is not None:  # it names columns by itself
             used: list[int] = library.columns.tolist()

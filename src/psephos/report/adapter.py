@@ -89,6 +89,7 @@ class Opened:
         reduced, X = self._table(cases)
         ballots: Ballots = reduced.explain(X[np.asarray(rows, dtype=np.intp)])
         near: list[Any] = ballots.nearest() or [()] * len(rows)
+        place = {name: i for i, name in enumerate(cases.ids)}
         return CaseBallots(
             outputs=[self.classes[1]] if ballots.score.shape[1] == 1 else self.classes,
             cases=[
@@ -96,8 +97,8 @@ class Opened:
                     row=row,
                     score=[float(v) for v in np.ravel(ballots.score[i])],
                     mass=float(ballots.mass[i]),
-                    lines=[_line(line, ballots, cases) for line in ballots.lines(i)],
-                    near=[_near(one, len(cases.ids)) for one in near[i]],
+                    lines=[_line(line, ballots) for line in ballots.lines(i)],
+                    near=[_near(one, place) for one in near[i]],
                 )
                 for i, row in enumerate(rows)
             ],
@@ -143,12 +144,8 @@ class Opened:
         return reduced, cases.values[:, [where[name] for name in wanted]]
 
 
-def _line(line: Line, ballots: Ballots, cases: Cases) -> CaseLine:
+def _line(line: Line, ballots: Ballots) -> CaseLine:
     reason, words, n = line.reason, line.words, len(line.voters)
-    row: Any = getattr(reason, "row", None)  # of a training case that is resembled: by its name
-    if isinstance(row, int) and 0 <= row < len(cases.ids) and cases.ids[row] != str(row):
-        named: Any = reason
-        words = f"{replace(named, row=cases.ids[row]).words(ballots.names)} → {line.answer}"
     listed = ", ".join(map(str, line.voters[:_LISTED]))
     more = f" and {n - _LISTED} more" if n > _LISTED else ""
     return CaseLine(
@@ -208,11 +205,10 @@ def _columns(model: Any) -> dict[str, int]:
     return {names[j]: read[j] for j in sorted(used, key=lambda j: (-read[j], j))}
 
 
-def _near(one: Any, n_cases: int) -> Near:
+def _near(one: Any, place: Mapping[str, int]) -> Near:
     row, distance, share, answer = one
-    inside = isinstance(row, int) and 0 <= row < n_cases
     return Near(
-        row=row if inside else -1,
+        row=place.get(str(row), -1),
         distance=float(distance),
         share=float(share) if math.isfinite(share) else 0.0,
         answer=str(answer),

@@ -242,15 +242,20 @@ def _first(book: dict[str, Any]) -> dict[str, Any]:
         words = plural(len(left) + n, "other voter" if n else "other line")
         rows.append(_rest_row(words, rest, running + rest, reach))
     return {
-        "title": f"Case {name}",
+        "title": f"Case {in_row(name)}",
         "words": case_words(book, case),
-        "caption": f"Ballots of case {name}, those that moved the answer most first",
+        "caption": f"Ballots of case {in_row(name)}, those that moved the answer most first",
         "rows": rows,
         "exact": case["s"][output],
         "score": difference(case["s"][output]),
         "score_words": f"the answer: {said}",
         "near": [_near_row(book, one, case["i"]) for one in case["n"]],
     }
+
+
+def in_row(name: str) -> str:
+    """Return the name of a case as it stands behind the word 'case': ``in row 101``, ``P0``."""
+    return f"in {name}" if re.fullmatch(r"row \d+", name) else name
 
 
 def case_words(book: dict[str, Any], case: dict[str, Any]) -> str:

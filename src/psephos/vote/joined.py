@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from psephos.vote.codec import register
 from psephos.vote.importance import divided
 from psephos.vote.names import Names
-from psephos.vote.part import Columns, Voters, check, sparse
+from psephos.vote.part import Columns, Voters, check, rows_named, sparse
 from psephos.vote.reasons import Reason
 
 __all__ = ["JoinedVoters", "join"]
@@ -90,6 +90,10 @@ class JoinedVoters:
     def select(self, columns: Columns) -> Self:
         """Return the same voters on the table reduced to `columns`."""
         return replace(self, parts=tuple(part.select(columns) for part in self.parts))
+
+    def named_rows(self, names: NDArray[Any]) -> Self:
+        """Return the same voters with names for the training rows that some keep."""
+        return replace(self, parts=tuple(rows_named(part, names) for part in self.parts))
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters only, in this order; parts left without a voter are dropped."""

@@ -19,7 +19,9 @@ __all__ = [
     "check",
     "check_columns",
     "check_present",
+    "named_of",
     "positions",
+    "rows_named",
     "sparse",
     "usage_table",
 ]
@@ -105,6 +107,19 @@ class Weighting(Part, Protocol):
     def words(self) -> str:
         """Return how loudly voters are heard, in a few words."""
         ...
+
+
+def rows_named(part: Any, names: NDArray[Any]) -> Any:
+    """Return a part with names for the training rows it keeps; one that keeps none as it is."""
+    ask = getattr(part, "named_rows", None)
+    return part if ask is None else ask(names)
+
+
+def named_of(rows: NDArray[Any], names: NDArray[Any]) -> NDArray[Any]:
+    """Return the names of rows that are positions; '' for -1; rows that have names keep them."""
+    if rows.dtype.kind not in "iu":
+        return rows
+    return np.where(rows >= 0, names[np.maximum(rows, 0)], "")
 
 
 def check(condition: bool, sentence: str) -> None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from psephos._stored import Gappy
 from psephos.vote.codec import register
-from psephos.vote.part import Columns, check
+from psephos.vote.part import Columns, check, named_of
 from psephos.vote.prototype_kernels import PRIOR, Answers, Batches
 from psephos.vote.reasons import Always, CaseLike, Reason
 
@@ -90,6 +90,10 @@ class PrototypeVoters:
     def select(self, columns: Columns) -> Self:
         """Return the same voters on the table reduced to `columns`."""
         return replace(self, batches=self.batches.select(columns))
+
+    def named_rows(self, names: NDArray[Any]) -> Self:
+        """Return the same voters with names for the training cases."""
+        return replace(self, rows=named_of(self.rows, names))
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters only; columns no longer read are dropped."""

@@ -13,7 +13,7 @@ from psephos.vote.codec import content_of, register
 from psephos.vote.fused import heard, prototypes_of, weighted_sum
 from psephos.vote.importance import Baseline, moved
 from psephos.vote.names import Names
-from psephos.vote.part import Columns, Voters, Weighting, check, sparse
+from psephos.vote.part import Columns, Voters, Weighting, check, rows_named, sparse
 from psephos.vote.readout import Readout
 from psephos.vote.reasons import Reason
 from psephos.vote.target import RegressionTarget, Target
@@ -81,6 +81,17 @@ class Vote:
         return replace(
             self, voters=self.voters.select(columns), weighting=self.weighting.select(columns)
         )
+
+    def named_rows(self, names: NDArray[Any]) -> "Vote":
+        """Return the vote with names for the training rows it keeps, instead of positions.
+
+        Parameters
+        ----------
+        names : ndarray of str of shape (n,)
+            Of all rows that it was fitted on.
+        """
+        voters, weighting = (rows_named(part, names) for part in (self.voters, self.weighting))
+        return replace(self, voters=voters, weighting=weighting)
 
     def take(self, voters: NDArray[np.intp]) -> "Vote":
         """Return the vote of these voters only, in this order."""

@@ -10,7 +10,7 @@ from psephos._stored import Gappy
 from psephos.kernels.similarity import InverseDistance as InverseKernel
 from psephos.kernels.similarity import Metric, distances, local_sums
 from psephos.vote.codec import register
-from psephos.vote.part import Columns, check, check_columns, positions, usage_table
+from psephos.vote.part import Columns, check, check_columns, named_of, positions, usage_table
 from psephos.vote.similarity import InverseDistance
 
 __all__ = ["Constant", "Local", "Nearest"]
@@ -253,6 +253,10 @@ class Local:
         """Return the same weighting on the table reduced to `columns`."""
         where = positions(self.columns, columns)
         return replace(self, n_features=len(columns), columns=where)
+
+    def named_rows(self, names: NDArray[Any]) -> Self:
+        """Return the same weighting with names for its anchors."""
+        return replace(self, rows=named_of(self.rows, names))
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters' weights; the distance keeps its columns and scale."""

@@ -141,17 +141,18 @@
     return box;
   };
 
+  const inRow = (name) => name.replace(/^row (\d+)$/, "in row $1");
   const select = at("case-select"), search = at("case-search"), output = at("output-select"), more = at("all-voters");
   let current = 0, open = false, chosen = null;
 
   const show = () => {
     const one = data.cases[current], name = data.ids[one.i], said = data.classes[one.p];
     const k = data.outputs.length === 1 ? 0 : chosen === null ? one.p : chosen;
-    at("case-title").textContent = "Case " + name;
+    at("case-title").textContent = "Case " + inRow(name);
     let words = `It is ${data.classes[data.y[one.i]]}; the model, fitted on it, says ${said}.`;
     if (one.h[1]) words += ` Held out, it was answered rightly ${one.h[0]} of ${times(one.h[1], "time")}.`;
     at("case-words").textContent = words;
-    at("ballot-caption").textContent = `Ballots of case ${name}, those that moved the answer most first`;
+    at("ballot-caption").textContent = `Ballots of case ${inRow(name)}, those that moved the answer most first`;
     const lines = [...one.l].sort((a, b) => Math.abs(b[3 + k]) - Math.abs(a[3 + k]));
     const reach = Math.max(...lines.map((line) => Math.abs(line[3 + k])), 0) || 1;
     const visible = open ? lines : lines.slice(0, data.shown), left = lines.slice(visible.length);
