@@ -148,8 +148,7 @@ class Batched(Adding, Paths):
         )
 
     def _check_loaded(self) -> None:
-        parent: Any = super()
-        parent._check_loaded()
+        super()._check_loaded()  # type: ignore[misc]
         told = [getattr(self, name) for name in EXTRAS]
         check(all(a.shape == (len(told[0]),) for a in told), "batches differ in number")
         found = self.n_prototypes_
@@ -183,8 +182,7 @@ class Batched(Adding, Paths):
             if hasattr(self, name):
                 setattr(fewer, name, getattr(self, name))
         extras: dict[str, Any] = {name: getattr(self, name)[:n_batches] for name in EXTRAS}
-        if hasattr(self, "shrinkage_"):
-            extras["shrinkage_"] = self.shrinkage_
+        extras |= {n: getattr(self, n) for n in ("shrinkage_",) if hasattr(self, n)}
         vote = self.vote_.truncate(1 + int(extras["n_prototypes_"].sum()))
         fewer._set_fitted(vote, self.schema_, extras, self._sample)
         if hasattr(self, "_grown"):
