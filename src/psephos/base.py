@@ -235,17 +235,33 @@ class VoteEstimator(BaseEstimator):
     # ------------------------------------------------------------------ reading the vote
     @property
     def n_features_used_(self) -> int:
-        """Number of columns of the table that the vote reads."""
+        """Number of columns that a case without missing values is answered by."""
         self._fitted()
-        return len(self.vote_.columns)
+        return len(self.vote_.used)
 
     @property
     def features_used_(self) -> NDArray[Any]:
-        """Columns the vote reads: names if the table had them, else positions."""
+        """Columns that a case without missing values is answered by.
+
+        Names if the table had them, else positions. What the vote reads besides is in
+        `features_backup_`.
+        """
         self._fitted()
-        if self.schema_.names is None:
-            return self.vote_.columns
-        return np.asarray(self.schema_.names, dtype=object)[self.vote_.columns]
+        return self._named(self.vote_.used)
+
+    @property
+    def features_backup_(self) -> NDArray[Any]:
+        """Columns read only where another is missing: those of surrogates and reserve models.
+
+        Names if the table had them, else positions. A category that the model does not know is
+        missing.
+        """
+        self._fitted()
+        return self._named(self.vote_.backup)
+
+    def _named(self, columns: NDArray[np.intp]) -> NDArray[Any]:
+        names = self.schema_.names
+        return columns if names is None else np.asarray(names, dtype=object)[columns]
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -305,8 +321,9 @@ class VoteEstimator(BaseEstimator):
     def local_importance(self, X: Any) -> NDArray[np.float64]:
         """Return per row how much of what moves its score comes from each column.
 
-        By the rule of `feature_importances_`: shape (n, n_features_used_), columns as in
-        `features_used_`. A row's sum is 1, or 0 where no column moves its score.
+        By the rule of `feature_importances_`: shape (n, q), one column for each that the vote
+        reads, of `features_used_` and `features_backup_`, in the order of the table. A row's sum
+        is 1, or 0 where no column moves its score.
         """
         values = self._values(X)
         return self.vote_.local_importance(values, self._told())
@@ -351,14 +368,25 @@ class VoteEstimator(BaseEstimator):
             shown["text/html"] = self._html_repr()
         return shown
 
-    def reduce(self) -> Self:
+    def reduce(self, backup: bool = True) -> Self:
         """Return a fitted estimator of the same class over only the columns it reads.
 
         It gives the same answers from those columns alone. A vote that reads nothing keeps the
         first column, since a table needs one.
+
+        Parameters
+        ----------
+        backup : bool, default=True
+            Whether to keep the columns read only where another is missing (`features_backup_`).
+            False drops them, with the surrogates and the reserve models that read them. Cases
+            without missing values get the same answers. Where a value is missing the answer may
+            be another: a tree sends the case where it sends those that no surrogate helps, and a
+            library hears the models of the first rank that can speak, else the training prior.
+            Importances are those of the whole model, shared out among the columns left.
         """
         self._fitted()
-        columns = self.vote_.columns if len(self.vote_.columns) else np.array([0])
+        vote = self.vote_ if backup else self.vote_.primary()
+        columns = vote.columns if len(vote.columns) else np.array([0])
         reduced: Any = clone(self)
         schema = self.schema_.select(columns)
         if not isinstance(getattr(self, "categorical_features", None), str | None):
@@ -368,7 +396,9 @@ class VoteEstimator(BaseEstimator):
         reduced.n_features_in_ = len(columns)
         if schema.names is not None:
             reduced.feature_names_in_ = np.asarray(schema.names, dtype=object)
-        reduced._set_fitted(self.vote_.select(columns), schema, extras, None, self._measured())
+        told = self._measured()
+        told = told if backup or told is None else told.primary(self.vote_)
+        reduced._set_fitted(vote.select(columns), schema, extras, None, told)
         return reduced
 
     def __sklearn_tags__(self) -> Any:

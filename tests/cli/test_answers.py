@@ -303,6 +303,30 @@ def test_reduce_writes_a_model_of_the_columns_it_reads(call, model, loaded, tmp_
     assert list(load(small).feature_names_in_) == list(loaded.features_used_)
 
 
+def test_backup_columns_may_be_absent_and_used_ones_not(call, tmp_path):
+    from psephos.models import load
+
+    rng = np.random.default_rng(0)
+    level = rng.standard_normal(80)
+    rows = np.column_stack([level, level + 0.1 * rng.standard_normal(80)]).tolist()
+    cells = [["ab"[x > 0], x, other] for x, other in rows]
+    data = write_csv(tmp_path / "data.csv", ["y", "x", "other"], cells)
+    kept = tmp_path / "cart.psephos"
+    fit = call("fit", data, "--target", "y", "--model", "cart", "--out", kept)
+    assert "reads 1 of 2 columns: x (and 1 more where those are missing)." in fit.stderr
+    used = write_csv(tmp_path / "used.csv", ["x"], [[x] for x, _ in rows])
+    told = call("predict", kept, used)
+    assert told.exit_code == 0
+    assert "1 column that the model reads only where another is missing ('other')" in told.stderr
+    assert told.stdout == call("predict", kept, data).stdout
+    spare = write_csv(tmp_path / "spare.csv", ["other"], [[other] for _, other in rows])
+    assert "has no column 'x'" in call("predict", kept, spare).stderr
+    small = tmp_path / "small.psephos"
+    assert call("reduce", kept, "--out", small, "--no-backup").exit_code == 0
+    assert list(load(small).feature_names_in_) == ["x"]
+    assert call("predict", small, used).stdout == told.stdout
+
+
 def test_an_answer_imports_no_more_than_it_needs(model, table):
     """Most of the time that five rows take is importing: no search, no report, no frames."""
     code = (

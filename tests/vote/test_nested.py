@@ -135,7 +135,7 @@ def test_boosted_trees_of_the_library_are_saved_and_reduced(make, model, tmp_pat
     assert len(boosted.describe()) == 1 + boosted.vote_.n_voters
 
 
-def test_surrogates_of_a_boosted_tree_count_as_read():
+def test_surrogates_of_a_boosted_tree_are_backup():
     X, y = table()
     X[:, 1] += 3.0 * y
     X[:, 0] = X[:, 1] + 0.05 * X[:, 5]
@@ -144,7 +144,13 @@ def test_surrogates_of_a_boosted_tree_count_as_read():
     model.fit(X, y)
     trees = [vote.voters.tree(0) for vote in model.vote_.voters.inner]
     assert any(len(tree.surrogates.column) for tree in trees)
-    assert model.n_features_used_ > len({int(tree.column[0]) for tree in trees})
+    asked = {int(tree.column[0]) for tree in trees}
+    assert set(model.features_used_) == asked
+    assert set(model.features_backup_) == set(model.vote_.columns) - asked != set()
+    whole = np.nan_to_num(X)
+    small = model.reduce(backup=False)
+    assert small.n_features_in_ == len(asked)
+    assert_array_equal(small.predict_proba(whole[:, sorted(asked)]), model.predict_proba(whole))
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.1])

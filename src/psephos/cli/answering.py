@@ -53,10 +53,11 @@ class Answering:
         self.absent = getattr(whole, "absent", None) == "vote"
         schema = whole.schema_
         read: list[int] = whole.vote_.columns.tolist()
+        backup: list[int] = whole.vote_.backup.tolist()
         levels = {j: values for j, values in schema.levels.items() if j in read}
         cases = read_cases(
             table_path,
-            Wanted(schema.n_features, read, schema.names, levels, self.absent),
+            Wanted(schema.n_features, read, schema.names, levels, self.absent, backup),
             id_column,
             cells=schema.cells.but(missing, decimal, thousands),
             separator=separator,

@@ -35,6 +35,8 @@ class Wanted:
         The categories of categorical columns.
     absent : bool, default=False
         Whether columns may be absent: they are then missing throughout.
+    backup : sequence of int, default=()
+        Those read only where another is missing: they may be absent, which is told.
     """
 
     n_columns: int
@@ -42,6 +44,7 @@ class Wanted:
     names: Sequence[str] | None
     levels: Mapping[int, Sequence[Any]] = field(default_factory=dict[int, Sequence[Any]])
     absent: bool = False
+    backup: Sequence[int] = ()
 
     def word(self, j: int) -> str:
         """Return the name of column j."""
@@ -128,7 +131,16 @@ def _places(header: Header, wanted: Wanted, id_column: str | None, notes: list[s
         return _by_position(header, wanted, id_column, notes)
     where = {name: j for j, name in enumerate(header.names)}
     names = [wanted.word(j) for j in wanted.columns]
-    lacking = [name for name in names if name not in where]
+    gone = [j for j in wanted.columns if wanted.word(j) not in where]
+    lacking = [wanted.word(j) for j in gone if j not in wanted.backup]
+    spare = [wanted.word(j) for j in gone if j in wanted.backup]
+    if spare and not wanted.absent:
+        more = f" and {len(spare) - 1} more" if len(spare) > 1 else ""
+        count = "1 column" if len(spare) == 1 else f"{len(spare)} columns"
+        notes.append(
+            f"{header.file!r} lacks {count} that the model reads only where another is missing "
+            f"({spare[0]!r}{more}): taken as missing."
+        )
     if lacking and not wanted.absent:
         more = f" (and {len(lacking) - 1} more)" if len(lacking) > 1 else ""
         alone = ""

@@ -16,16 +16,23 @@ __all__ = ["reduce"]
     required=True,
     help="The model file to write.",
 )
-def reduce(model: Path, out: Path) -> None:
+@click.option(
+    "--backup/--no-backup",
+    default=True,
+    show_default=True,
+    help="Keep the columns that are read only where another is missing.",
+)
+def reduce(model: Path, out: Path, backup: bool) -> None:
     """Write the model over only its columns.
 
-    It gives the same answers from the columns that it reads alone.
+    It gives the same answers from the columns that it reads alone; with --no-backup to cases
+    without missing values.
     """
     from psephos.cli.words import say
     from psephos.models import load, save
 
     whole: Any = load(model)
-    small = whole.reduce()
+    small = whole.reduce(backup=backup)
     save(small, out)
     say(f"{whole.n_features_in_} columns before, {small.n_features_in_} now")
     click.echo(str(out))

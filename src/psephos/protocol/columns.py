@@ -19,7 +19,7 @@ def columns_used(estimator: Any, n_columns: int) -> _Indices:
     Parameters
     ----------
     estimator : fitted estimator or pipeline
-        A model of psephos (the columns of its vote), a tree, a forest, gradient boosting, XGBoost
+        A model of psephos (its `features_used_`), a tree, a forest, gradient boosting, XGBoost
         (columns of their splits), a linear model (coefficients other than 0), neighbours or a
         support vector machine with another kernel (all), a dummy (none); a one-against-rest or
         bagging collection of these (the union); any of them behind imputing, encoding, scaling
@@ -53,7 +53,7 @@ def _read_by(model: Any, p: int) -> _Indices:
     """Return which of its p input columns a model reads."""
     vote = getattr(model, "vote_", None)
     if vote is not None:
-        return np.asarray(vote.columns, dtype=np.intp)
+        return np.asarray(vote.used, dtype=np.intp)
     if hasattr(model, "tree_"):
         features = np.asarray(model.tree_.feature)
         return np.unique(features[features >= 0]).astype(np.intp)

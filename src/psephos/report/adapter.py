@@ -15,6 +15,7 @@ from psephos.explain import ColumnNetwork, ErrorDisplay
 from psephos.report.folder import Cases
 from psephos.report.words import plural
 from psephos.vote.ballots import Ballots, Line
+from psephos.vote.names import backup_words
 
 __all__ = ["CaseBallot", "CaseBallots", "CaseLine", "Near", "Opened", "open_model"]
 
@@ -191,17 +192,18 @@ def open_model(path: Path, short: Mapping[str, str] = MappingProxyType({})) -> O
 def _head(model: Any) -> str:
     """Return the model as a sentence; the card lists its columns by themselves."""
     vote = model.vote_
-    read = plural(len(vote.columns), "column")
+    read = plural(len(vote.used), "column")
+    more = backup_words(len(vote.backup))
     voters = plural(vote.n_voters, "voter")
-    return f"{voters} ({vote.weighting_words()}), {read} of {vote.n_features} read."
+    return f"{voters} ({vote.weighting_words()}), {read} of {vote.n_features} read{more}."
 
 
 def _columns(model: Any) -> dict[str, int]:
-    """Return each column the model reads and how many voters read it, the most read first."""
+    """Return each column a complete case needs and how many voters read it, the most read first."""
     names: list[str] = model.schema_.words().columns
     usage: Any = model.vote_.voters.usage().tocoo()
     read: Counter[int] = Counter(usage.coords[1].tolist())
-    used: list[int] = model.vote_.columns.tolist()
+    used: list[int] = model.vote_.used.tolist()
     return {names[j]: read[j] for j in sorted(used, key=lambda j: (-read[j], j))}
 
 

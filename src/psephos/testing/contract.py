@@ -104,10 +104,34 @@ def check_reduced_model_gives_the_same_answers(case: Case) -> None:
     reduced = model.reduce()
     read = X[:, model.vote_.columns]
     assert type(reduced) is type(model)
-    assert reduced.n_features_in_ == read.shape[1] == model.n_features_used_
+    backup = len(model.features_backup_)
+    assert reduced.n_features_in_ == read.shape[1] == max(1, model.n_features_used_ + backup)
     assert_array_equal(_score(reduced, read), _score(model, X))
     if hasattr(model, "predict_proba"):
         assert_array_equal(reduced.predict_proba(read), model.predict_proba(X))
+
+
+def check_backup_columns_answer_no_complete_case(case: Case) -> None:
+    """Scrambled, blanked or left out, `features_backup_` change no answer of a complete case."""
+    model, X = case.fit(), np.nan_to_num(case.cases())
+    vote = model.vote_
+    assert_array_equal(np.union1d(vote.used, vote.backup), vote.columns)
+    before = _score(model, X)
+    rng = np.random.default_rng(0)
+    for values in (np.nan, 100.0 * rng.standard_normal((len(X), len(vote.backup)))):
+        other = X.copy()
+        other[:, vote.backup] = values
+        if len(vote.backup):
+            assert_array_equal(_score(model, other), before)
+    small = model.reduce(backup=False)
+    assert small.n_features_in_ == max(1, model.n_features_used_)
+    assert small.n_features_used_ == model.n_features_used_
+    assert not len(small.features_backup_)
+    read = X[:, vote.used] if len(vote.used) else X[:, :1]
+    assert_allclose(_score(small, read), before, rtol=0, atol=1e-12)
+    assert_array_equal(small.predict(read), model.predict(X))
+    total = small.feature_importances_.sum()
+    assert total == 0 or abs(total - 1) < 1e-9, "importances do not sum to 1"
 
 
 def check_anatomy_tells_the_truth(case: Case) -> None:

@@ -102,6 +102,18 @@ class Available:
             return "the best whose columns were measured"
         return "heard where their columns were measured"
 
+    def primary_voters(self) -> NDArray[np.intp]:
+        """Return the voters that a complete case needs, and who speaks where no other can.
+
+        Of the tier that is heard where nothing is missing those that read no more than is heard
+        there; and who is heard where all is missing.
+        """
+        some = self.weights(np.zeros((1, self.n_features)))[0] > 0
+        none = self.weights(np.full((1, self.n_features), np.nan))[0] > 0
+        more = self.reads & ~self.reads[some].any(axis=0)
+        first = self.tier == self.tier[some].min(initial=0)
+        return np.flatnonzero((first & ~more.any(axis=1)) | none)
+
     def usage(self) -> Any:
         """Return the (T, p) table: a voter is heard by what it reads itself."""
         voter, column = np.nonzero(self.reads)

@@ -169,6 +169,16 @@ class BranchVoters:
         reader = np.concatenate([voter[inner], np.repeat(voter, np.diff(spare.ptr))])
         return usage_table(reader, self.columns[column], (self.n_voters, self.n_features))
 
+    def primary(self) -> Self:
+        """Return the same trees without the surrogates that only a missing value asks.
+
+        Those of a rule on categories that does not know all of them stay.
+        """
+        nodes, every = self.nodes, np.arange(self.nodes.n_nodes)
+        unseen = np.repeat(every, np.diff(nodes.code_ptr))[nodes.code_branch < 0]
+        spare = nodes.surrogates.of_nodes(every, ~np.isin(every, unseen))
+        return replace(self, nodes=replace(nodes, surrogates=spare)).take(np.arange(self.n_voters))
+
     def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided by what each split on a row's path changes.
 

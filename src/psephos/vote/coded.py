@@ -15,6 +15,7 @@ from psephos.vote.part import (
     check,
     check_columns,
     positions,
+    primary,
     sparse,
     usage_table,
 )
@@ -93,6 +94,10 @@ class CodedVoters:
         voter, design = inner.coords
         column = self.columns[self.source[design]]
         return usage_table(voter.astype(np.intp), column, (self.n_voters, self.n_features))
+
+    def primary(self) -> Self:
+        """Return the same voters without what only a missing value asks."""
+        return replace(self, inner=primary(self.inner)).take(np.arange(self.n_voters))
 
     def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided as on the design, added up for each column."""

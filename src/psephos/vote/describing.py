@@ -6,7 +6,7 @@ import numpy as np
 
 from psephos.trees.tree_text import Answers, export_text
 from psephos.vote.ballots import answer_words
-from psephos.vote.names import Names, percent, plural
+from psephos.vote.names import Names, backup_words, percent, plural
 from psephos.vote.vote import Vote
 
 __all__ = ["describe"]
@@ -49,8 +49,11 @@ def describe(vote: Vote, names: Names, title: str) -> list[str]:
 
 
 def columns_words(vote: Vote, names: Names) -> str:
-    """Return what a vote reads, such as ``read 3 of 30 columns: a, b, c.``."""
-    read: list[int] = vote.columns.tolist()
+    """Return what a vote reads, such as ``read 3 of 30 columns: a, b, c.``.
+
+    Columns that are read only where another is missing are counted, and not named.
+    """
+    read: list[int] = vote.used.tolist()
     columns = [names.columns[j] for j in read]
     verb = "reads" if vote.n_voters == 1 else "read"
     if not columns:
@@ -58,7 +61,8 @@ def columns_words(vote: Vote, names: Names) -> str:
     listed = ", ".join(columns[:_COLUMNS])
     more = len(columns) - _COLUMNS
     rest = f" and {more} more" if more > 0 else ""
-    return f"{verb} {len(columns)} of {plural(vote.n_features, 'column')}: {listed}{rest}."
+    spare = backup_words(len(vote.backup))
+    return f"{verb} {len(columns)} of {plural(vote.n_features, 'column')}: {listed}{rest}{spare}."
 
 
 def _rule(vote: Vote, voter: int, names: Names, scale: float) -> str:

@@ -56,6 +56,22 @@ class Baseline:
         read = self.centre.shape == self.importance.shape == vote.columns.shape
         check(read, "training means of other columns")
 
+    def primary(self, vote: Any) -> Self:
+        """Return the means that `vote.primary()` has of those of `vote`.
+
+        The importance is that of the whole vote, shared out among the columns that are left.
+        """
+        voters, kept = vote.primary_voters(), np.isin(vote.columns, vote.used)
+        importance = self.importance[kept]
+        total = importance.sum()
+        return replace(
+            self,
+            centre=self.centre[kept],
+            votes=self.votes[voters],
+            weights=self.weights[voters],
+            importance=importance / total if total > 0 else importance,
+        )
+
 
 class SampleRows(NamedTuple):
     """Some training rows, evenly spaced, in the columns that a vote reads: what importance needs.

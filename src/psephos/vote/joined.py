@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from psephos.vote.codec import register
 from psephos.vote.importance import divided
 from psephos.vote.names import Names
-from psephos.vote.part import Columns, Voters, check, rows_named, sparse
+from psephos.vote.part import Columns, Voters, check, primary, rows_named, sparse
 from psephos.vote.reasons import Reason
 
 __all__ = ["JoinedVoters", "join"]
@@ -76,6 +76,10 @@ class JoinedVoters:
         stacked: Any = sparse.vstack([part.usage() for part in self.parts], format="csr")
         first = np.cumsum([0, *(part.n_voters for part in self.parts)])[:-1]
         return stacked[first[self.part] + self.place].astype(bool)
+
+    def primary(self) -> Self:
+        """Return the same voters without what only a missing value asks."""
+        return replace(self, parts=tuple(primary(part) for part in self.parts))
 
     def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided by the rule of each part."""

@@ -5,7 +5,7 @@ import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-__all__ = ["Names", "compared", "number", "percent", "plural"]
+__all__ = ["Names", "backup_words", "compared", "number", "percent", "plural"]
 
 _DIGITS = 4
 _ROUNDING = 1e-12  # of the numbers beside it: what is smaller is rounding
@@ -100,3 +100,8 @@ def percent(share: float) -> str:
 def plural(count: int, word: str) -> str:
     """Return '1 voter', '2 voters'."""
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def backup_words(count: int) -> str:
+    """Return how many columns more are read where others are missing, '' if none is."""
+    return f" (and {count} more where those are missing)" if count else ""

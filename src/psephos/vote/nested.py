@@ -120,6 +120,21 @@ class NestedVoters:
         read = np.concatenate([np.empty(0, np.intp), *self.places])
         return usage_table(voter, self.columns[read], (self.n_voters, self.n_features))
 
+    def primary(self) -> Self:
+        """Return the same votes without what only a missing value asks; all if they abstain."""
+        if self.abstains:
+            return self
+        bare = [vote.primary() for vote in self.inner]
+        held = [vote.columns for vote in bare]
+        places = [own[read] for own, read in zip(self.places, held, strict=True)]
+        levels = [
+            tuple((int(np.searchsorted(read, j)), v) for j, v in own if j in read)
+            for own, read in zip(self.levels, held, strict=True)
+        ]
+        small = [vote.select(read) for vote, read in zip(bare, held, strict=True)]
+        alike = replace(self, places=tuple(places), inner=tuple(small), levels=tuple(levels))
+        return alike.take(np.arange(self.n_voters))
+
     def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided by the importance inside each vote.
 
@@ -282,6 +297,8 @@ def nested(
     votes: list[Any] = [getattr(model, "vote_", None) for model in estimators]
     if not all(map(_is_own, estimators)):
         return None
+    if abstains:  # asked of complete rows only
+        votes = [vote.primary() for vote in votes]
     read = [subset[vote.columns] for subset, vote in zip(subsets, votes, strict=True)]
     columns = np.unique(np.concatenate([np.empty(0, np.intp), *read]))
     return NestedVoters(
@@ -289,7 +306,10 @@ def nested(
         columns,
         tuple(np.searchsorted(columns, own).astype(np.intp) for own in read),
         tuple(_compact(vote, abstains) for vote in votes),
-        tuple(_levels(model.schema_.select(model.vote_.columns)) for model in estimators),
+        tuple(
+            _levels(model.schema_.select(vote.columns))
+            for model, vote in zip(estimators, votes, strict=True)
+        ),
         says,
         np.zeros((1, 1)) if says == "value" else code,
         abstains,

@@ -21,6 +21,7 @@ __all__ = [
     "check_present",
     "named_of",
     "positions",
+    "primary",
     "rows_named",
     "sparse",
     "usage_table",
@@ -153,6 +154,15 @@ def positions(inner: Columns, outer: Columns) -> Columns:
     if not found:
         raise PsephosError("columns that the vote reads are missing from the selection.")
     return where
+
+
+def primary(voters: Voters) -> Voters:
+    """Return voters without what they read only where a value is missing.
+
+    Voters that have such rules say so by a method `primary`; all others are returned as they are.
+    """
+    ask: Any = getattr(voters, "primary", None)
+    return voters if ask is None else ask()
 
 
 def usage_table(voter: NDArray[np.intp], column: Columns, shape: tuple[int, int]) -> Any:

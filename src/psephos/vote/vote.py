@@ -12,8 +12,16 @@ from psephos._errors import PsephosError
 from psephos.vote.codec import content_of, register
 from psephos.vote.fused import heard, prototypes_of, weighted_sum
 from psephos.vote.importance import Baseline, moved
-from psephos.vote.names import Names
-from psephos.vote.part import Columns, Voters, Weighting, check, rows_named, sparse
+from psephos.vote.names import Names, backup_words
+from psephos.vote.part import (
+    Columns,
+    Voters,
+    Weighting,
+    check,
+    primary,
+    rows_named,
+    sparse,
+)
 from psephos.vote.readout import Readout
 from psephos.vote.reasons import Reason
 from psephos.vote.target import RegressionTarget, Target
@@ -75,6 +83,30 @@ class Vote:
         """Return the (T, p) boolean CSR table of who (voter or weight) reads which column."""
         table: Any = self.voters.usage() + self.weighting.usage()
         return table.astype(bool)
+
+    @cached_property
+    def used(self) -> Columns:
+        """Return the sorted columns that a case without missing values is answered by."""
+        return self.primary().columns
+
+    @cached_property
+    def backup(self) -> Columns:
+        """Return the sorted columns that are read only where another is missing."""
+        return np.setdiff1d(self.columns, self.used)
+
+    def primary_voters(self) -> NDArray[np.intp]:
+        """Return the voters that are left in `primary`."""
+        ask: Any = getattr(self.weighting, "primary_voters", None)
+        return np.arange(self.n_voters) if ask is None else ask()
+
+    def primary(self) -> "Vote":
+        """Return the vote without what is read only where a value is missing.
+
+        A case whose values are all there, of categories that the model knows, gets the same answer.
+        """
+        kept = self.primary_voters()
+        vote = self if len(kept) == self.n_voters else self.take(kept)
+        return replace(vote, voters=primary(vote.voters))
 
     def select(self, columns: Columns) -> "Vote":
         """Return the same vote on the table reduced to `columns` (sorted; all it reads)."""
@@ -197,7 +229,7 @@ class Vote:
 
     def __repr__(self) -> str:
         kind = getattr(type(self.voters), "tag", type(self.voters).__name__)
-        read = f"{len(self.columns)} of {self.n_features} columns"
+        read = f"{len(self.used)} of {self.n_features} columns{backup_words(len(self.backup))}"
         return (
             f"Vote({self.n_voters} of {kind}, {self.weighting_words()}, {self.readout.score}, "
             f"reading {read})"

@@ -146,9 +146,32 @@ def test_order_and_strangers(fitted):
         fitted.predict(fresh[[]])
 
 
+@pytest.mark.parametrize("vote", ["majority", "best"])
+def test_the_reserve_is_backup(vote, tmp_path):
+    X, y = table()
+    model = SparseWrapperClassifier(
+        "lda", p_max=2, m=30, alpha=0.2, delta=0.05, vote=vote, absent="vote", random_state=0
+    ).fit(X, y)
+    assert len(model.features_backup_)
+    assert not set(model.features_backup_) & set(model.features_used_)
+    small = model.reduce(backup=False)
+    assert list(small.feature_names_in_) == list(model.features_used_)
+    whole = table(seed=1)[0].fillna(0.0)
+    part = whole[list(model.features_used_)]
+    assert_allclose(small.predict_proba(part), model.predict_proba(whole), rtol=0, atol=1e-12)
+    assert_array_equal(model.predict_proba(part), model.predict_proba(whole))
+    assert_allclose(small.feature_importances_.sum(), 1.0)
+    psephos.save(small, tmp_path / "small.psephos")
+    again = psephos.load(tmp_path / "small.psephos")
+    assert again.usable(part)["error"] == model.usable(whole)["error"]
+    nobody = part * np.nan
+    assert set(again.usable(nobody)["source"]) == {"prior"}
+
+
 def test_nobody_can_speak(fitted):
     fresh = table(seed=1)[0]
-    nothing = fresh.drop(columns=list(fitted.features_used_))
+    read = [*fitted.features_used_, *fitted.features_backup_]
+    nothing = fresh.drop(columns=read)
     told = fitted.usable(nothing)
     assert told["source"] == ["prior"] * len(fresh)
     assert told["n_models"] == [0] * len(fresh)

@@ -80,7 +80,49 @@ def test_surrogates_answer_where_the_column_is_missing():
     assert model.score(blind, Y) > 0.9
     alone = CARTClassifier(max_surrogates=0, **PLAIN).fit(X, Y)
     assert alone.score(blind, Y) < model.score(blind, Y)
-    assert set(alone.features_used_) < set(model.features_used_)
+    assert_array_equal(alone.features_used_, model.features_used_)
+    assert len(model.features_backup_)
+    assert not len(alone.features_backup_)
+    small = model.reduce(backup=False)
+    assert_array_equal(small.predict(blind[:, small_of(model)]), alone.predict(blind))
+
+
+def small_of(model):
+    return model.features_used_.astype(int)
+
+
+def test_a_column_of_a_rule_is_no_backup_even_as_a_surrogate():
+    model = CARTClassifier(**PLAIN).fit(X2, Y2)
+    tree = model.tree_
+    rules = np.unique(tree.column[tree.column >= 0])
+    assert set(tree.surrogates.column) & set(rules)  # else this shows nothing
+    assert_array_equal(model.features_used_, rules)
+    spare = np.setdiff1d(tree.surrogates.column, rules)
+    assert_array_equal(model.features_backup_, spare)
+    assert f"(and {len(spare)} more where those are missing)" in model.describe()[0]
+    assert f"reads {len(rules)} of 30 columns" in model.describe()[0]
+
+
+def test_a_surrogate_of_a_rule_that_lacks_a_category_is_used():
+    """A category that a node has not seen is as missing there: complete cases ask the surrogate."""
+    rng = np.random.default_rng(0)
+    n = 400
+    far = rng.random(n) < 0.5
+    kind = np.where(far, rng.integers(0, 2, n), rng.integers(0, 4, n)).astype(float)
+    twin = np.where(kind == 1, 1.0, 0.0) + 0.01 * rng.standard_normal(n)
+    table = np.column_stack([far.astype(float), kind, twin])
+    y = np.where(far, kind == 1, rng.random(n) < 0.02).astype(int)
+    model = CARTClassifier(categorical_features=[1], **PLAIN).fit(table, y)
+    tree = model.tree_
+    assert (tree.code_branch < 0).any()  # else this shows nothing
+    assert 2 in tree.surrogates.column[tree.surrogates.ptr[0] :]
+    assert 2 in model.features_used_
+    small = model.reduce(backup=False)
+    cases = table.copy()
+    cases[:, model.features_backup_] = np.nan
+    assert_array_equal(model.predict_proba(cases), model.predict_proba(table))
+    read = table[:, model.features_used_]
+    assert_array_equal(small.predict_proba(read), model.predict_proba(table))
 
 
 @pytest.mark.parametrize("compat", [False, True])

@@ -116,7 +116,7 @@ class SparseWrapperClassifier(VoteClassifier):
     vote_ : Vote
     classes_ : ndarray of shape (n_classes,)
     n_features_in_, n_features_used_ : int
-    feature_names_in_, features_used_ : ndarray
+    feature_names_in_, features_used_, features_backup_ : ndarray
 
     Notes
     -----
@@ -258,7 +258,7 @@ n_reserve, categorical_features, folder, verbose, n_jobs, random_state
     n_splits_ : int
     vote_ : Vote
     n_features_in_, n_features_used_ : int
-    feature_names_in_, features_used_ : ndarray
+    feature_names_in_, features_used_, features_backup_ : ndarray
 
     References
     ----------
