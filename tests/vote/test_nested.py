@@ -144,7 +144,9 @@ def test_surrogates_of_a_boosted_tree_are_backup():
     model.fit(X, y)
     trees = [vote.voters.tree(0) for vote in model.vote_.voters.inner]
     assert any(len(tree.surrogates.column) for tree in trees)
-    asked = {int(tree.column[0]) for tree in trees}
+    voters = model.vote_.voters
+    places = zip(trees, voters.places, strict=True)
+    asked = {int(voters.columns[own[tree.column[0]]]) for tree, own in places}
     assert set(model.features_used_) == asked
     assert set(model.features_backup_) == set(model.vote_.columns) - asked != set()
     whole = np.nan_to_num(X)

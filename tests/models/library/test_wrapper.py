@@ -148,7 +148,7 @@ def test_order_and_strangers(fitted):
 
 @pytest.mark.parametrize("vote", ["majority", "best"])
 def test_the_reserve_is_backup(vote, tmp_path):
-    X, y = table()
+    X, y = table()[:2]
     model = SparseWrapperClassifier(
         "lda", p_max=2, m=30, alpha=0.2, delta=0.05, vote=vote, absent="vote", random_state=0
     ).fit(X, y)

@@ -84,11 +84,7 @@ def test_surrogates_answer_where_the_column_is_missing():
     assert len(model.features_backup_)
     assert not len(alone.features_backup_)
     small = model.reduce(backup=False)
-    assert_array_equal(small.predict(blind[:, small_of(model)]), alone.predict(blind))
-
-
-def small_of(model):
-    return model.features_used_.astype(int)
+    assert_array_equal(small.predict(blind[:, model.features_used_]), alone.predict(blind))
 
 
 def test_a_column_of_a_rule_is_no_backup_even_as_a_surrogate():
@@ -108,8 +104,9 @@ def test_a_surrogate_of_a_rule_that_lacks_a_category_is_used():
     rng = np.random.default_rng(0)
     n = 400
     far = rng.random(n) < 0.5
-    kind = np.where(far, rng.integers(0, 2, n), rng.integers(0, 4, n)).astype(float)
-    twin = np.where(kind == 1, 1.0, 0.0) + 0.01 * rng.standard_normal(n)
+    here, there = rng.choice(2, n, p=[0.2, 0.8]), rng.choice(4, n, p=[0, 0.6, 0.2, 0.2])
+    kind = np.where(far, here, there).astype(float)
+    twin = ((kind == 1) ^ (rng.random(n) < 0.1)) + 0.01 * rng.standard_normal(n)
     table = np.column_stack([far.astype(float), kind, twin])
     y = np.where(far, kind == 1, rng.random(n) < 0.02).astype(int)
     model = CARTClassifier(categorical_features=[1], **PLAIN).fit(table, y)

@@ -107,9 +107,11 @@ class CARTClassifier(CartReadings, VoteClassifier):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Only if X had column names.
     n_features_used_ : int
-        Columns the tree reads, by surrogates too.
+        Columns that rules read.
     features_used_ : ndarray
         Their names, or positions.
+    features_backup_ : ndarray
+        Those that only surrogates read.
 
     Notes
     -----
@@ -284,9 +286,11 @@ class CARTRegressor(CartReadings, VoteRegressor):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Only if X had column names.
     n_features_used_ : int
-        Columns the tree reads, by surrogates too.
+        Columns that rules read.
     features_used_ : ndarray
         Their names, or positions.
+    features_backup_ : ndarray
+        Those that only surrogates read.
 
     References
     ----------
