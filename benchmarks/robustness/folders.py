@@ -11,7 +11,10 @@ from commands import command
 from damage import damaged_model
 from tables import write_tables
 
-__all__ = ["runner"]
+from psephos._errors import PsephosError
+from psephos.protocol.journal import Journal
+
+__all__ = ["damaged_journal", "runner"]
 
 _WORDS = (b"nan", b"inf", b"-1", b"1e400", b"", b"null", b"[]", b"{}", b'"', b",", b"\x00",
           b"\xff\xfe", b"\\ud800", b"a\x1fb", b"9" * 400, b"[" * 400)  # fmt: skip
@@ -20,6 +23,9 @@ _WORDS = (b"nan", b"inf", b"-1", b"1e400", b"", b"null", b"[]", b"{}", b'"', b",
 def _damage(folder: Path, rng: np.random.Generator) -> str:
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     path = files[int(rng.integers(len(files)))]
+    if path.suffix == ".jsonl":
+        path.write_bytes(damaged_journal(path.read_bytes(), rng))
+        return path.suffix
     data, draw = path.read_bytes(), rng.random()
     if draw < 0.1:
         path.unlink()
@@ -40,6 +46,37 @@ def _damage(folder: Path, rng: np.random.Generator) -> str:
     return path.suffix or path.name
 
 
+def damaged_journal(data: bytes, rng: np.random.Generator) -> bytes:
+    """Return a damaged copy of a journal: bits flipped, lines cut, doubled or out of order."""
+    draw, lines = rng.random(), data.splitlines(keepends=True)
+    if draw < 0.4:
+        out = bytearray(data)
+        for _ in range(int(rng.integers(1, 6))):
+            out[int(rng.integers(len(out)))] ^= 1 << int(rng.integers(8))
+        return bytes(out)
+    if draw < 0.6:
+        return data[: int(rng.integers(len(data)))]
+    if draw < 0.8:
+        at = int(rng.integers(len(data)))
+        return data[:at] + _WORDS[int(rng.integers(len(_WORDS)))] + data[at:]
+    return b"".join(lines[int(i)] for i in rng.integers(len(lines), size=len(lines)))
+
+
+def _resumed(folder: Path) -> tuple[str, str]:
+    """Read the journal of a folder as a run that resumes does, and go on in it."""
+    try:
+        for _ in range(2):
+            journal = Journal(folder / "journal.jsonl")
+            journal.models()
+            journal.add({"key": "another", "model": "cart"})
+            journal.close()
+    except PsephosError as error:
+        return ("refused" if str(error) else "a refusal that is no sentence"), ""
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"[:150], "journal"
+    return "answered", ""
+
+
 def runner(work: Path, seed: int) -> Callable[[int, Any], dict[str, Any]]:
     """Return what runs one case."""
     warnings.simplefilter("ignore")
@@ -58,6 +95,8 @@ def runner(work: Path, seed: int) -> Callable[[int, Any], dict[str, Any]]:
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         with watch() as seen:
             found, words = command("report", folder, "--out", work / f"page-{seed}.html")
+            if damage == ".jsonl" and found in ("refused", "answered"):
+                found, words = _resumed(folder)
         if seen.peak > 4 * size + (200 << 20) and found in ("refused", "answered"):
             found = f"{seen.peak >> 20} MiB"
         return {

@@ -68,11 +68,13 @@ def _damaged_text(rng: np.random.Generator, data: bytes, mark: str) -> bytes:
     rows = [line.split(mark) for line in data.decode().split("\n")]
     for _ in range(int(rng.integers(1, 4))):
         i, draw = int(rng.integers(len(rows))) if rng.random() < 0.8 else 0, rng.random()
+        if not rows[i]:  # its last cell is gone
+            rows[i] = [""]
         j = int(rng.integers(len(rows[i])))
         if draw < 0.5:
             rows[i][j] = _pick(rng, _CELLS)
         elif draw < 0.6:
-            k = int(rng.integers(len(rows[0])))
+            k = int(rng.integers(max(1, len(rows[0]))))
             for row in rows[1:]:
                 if k < len(row):
                     row[k] = _pick(rng, _CELLS) if rng.random() < 0.3 else row[0]

@@ -46,7 +46,8 @@ class UnwritableError(PsephosError):
 
 def reason(error: OSError) -> str:
     """Return why the system refused, in words."""
-    told = (error.strerror or str(error) or type(error).__name__).lower()
+    told = error.strerror or (os.strerror(error.errno) if error.errno else str(error))
+    told = (told or "the system refused it without a reason").lower()
     return _REASONS.get(error.errno or 0, told)
 
 

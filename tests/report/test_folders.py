@@ -4,8 +4,10 @@ import csv
 import json
 import shutil
 
+import numpy as np
 import pytest
 
+from psephos import CARTClassifier, save
 from psephos._errors import ModelFileError, PsephosError
 from psephos.report import build_report, summarise
 
@@ -124,3 +126,69 @@ def test_without_models_of_psephos_there_is_no_card_but_a_sentence(copy):
 
 def test_a_report_needs_nothing_but_plain_values(copy):
     json.dumps(summarise(copy), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("classes", {}),
+        ("classes", []),
+        ("classes", ["a", "a"]),
+        ("class_counts", ["x", "y"]),
+        ("n_rows", "many"),
+        ("n_rows", -1),
+        ("n_columns", 10**400),
+        ("columns", {"a": 1}),
+        ("categories", []),
+        ("protocol_settings", {"name": "quick"}),
+        ("protocol_settings", {"folds": 0, "repeats": 1, "inner_folds": 2}),
+        ("models", ["samba"]),
+        ("models", {"../samba": {}}),
+        ("models", {"samba": {"draws": "x"}}),
+        ("files", {"../../passwd": "0"}),
+        ("schema", "3"),
+        ("dataset", "\ud800"),
+    ],
+)
+def test_an_entry_of_another_kind_in_comparison_json_is_a_sentence(name, value, copy):
+    path = copy / "comparison.json"
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | {name: value}), "utf-8")
+    with pytest.raises(PsephosError, match=r"comparison\.json' is damaged .*comparison again"):
+        summarise(copy)
+
+
+def test_comparison_json_without_classes_is_a_sentence(copy):
+    path = copy / "comparison.json"
+    about = json.loads(path.read_text("utf-8"))
+    del about["classes"]
+    path.write_text(json.dumps(about), "utf-8")
+    with pytest.raises(PsephosError, match="'classes' is absent"):
+        summarise(copy)
+
+
+@pytest.mark.parametrize("name", ["results.csv", "refits.csv", "predictions.csv"])
+def test_a_csv_without_its_header_is_a_sentence(name, copy):
+    path = copy / name
+    path.write_text("".join(path.read_text("utf-8").splitlines(keepends=True)[1:]), "utf-8")
+    with pytest.raises(PsephosError, match=rf"{name}' is damaged \(it has no column"):
+        summarise(copy)
+
+
+@pytest.mark.parametrize(("column", "cell"), [("n_voters", "x"), ("columns", "0..99999999999")])
+def test_a_figure_of_a_fit_that_is_none_is_a_sentence(column, cell, copy):
+    edit(copy / "results.csv", lambda rows: rows[0].update({column: cell}))
+    with pytest.raises(PsephosError, match=r"results\.csv' is damaged"):
+        summarise(copy)
+
+
+def test_a_model_file_of_other_classes_is_a_sentence(copy):
+    path = copy / "comparison.json"
+    about = json.loads(path.read_text("utf-8"))
+    del about["files"]
+    path.write_text(json.dumps(about), "utf-8")
+    rng = np.random.default_rng(0)
+    other = CARTClassifier().fit(rng.normal(size=(20, 3)), np.arange(20) % 2)
+    for file in (copy / "models").glob("*.psephos"):
+        save(other, file)
+    with pytest.raises(PsephosError, match="its classes are not those of comparison"):
+        summarise(copy)

@@ -6,6 +6,7 @@ from typing import Any
 
 from psephos._errors import PsephosError
 from psephos._files.cells import number_form
+from psephos._files.near import CELL, shown
 
 __all__ = ["levels_of", "refuse_mixed", "refuse_numbers_in_words"]
 
@@ -45,10 +46,13 @@ def refuse_numbers_in_words(name: str, words: Sequence[str | None], place: Place
     first: dict[str | None, int] = {}
     for i in found:
         first.setdefault(words[i], i)
-    shown = ", ".join(f"{word!r} in {place(i)}" for word, i in list(first.items())[:3])
+    found_in = ", ".join(
+        f"{shown(word, CELL)} in {place(i)}" for word, i in list(first.items())[:3]
+    )
     kinds = Counter(forms[word] for word in first if word is not None)
     raise PsephosError(
-        f"column {name!r} holds numbers written another way ({shown}): {_remedy(name, kinds)}"
+        f"column {shown(name)} holds numbers written another way ({found_in}): "
+        f"{_remedy(name, kinds)}"
     )
 
 
@@ -77,8 +81,8 @@ def _remedy(name: str, kinds: Counter[str]) -> str:
         return "read the table with --decimal ,"
     return (
         "write the bare numbers (NA where there is none), or, if they are meant as words (bands, "
-        f"grades), name the column with --categorical {name!r}, or leave it out with "
-        f"--drop {name!r}."
+        f"grades), name the column with --categorical {shown(name)}, or leave it out with "
+        f"--drop {shown(name)}."
     )
 
 
@@ -93,9 +97,10 @@ def refuse_mixed(name: str, words: Sequence[str | None], n_numbers: int, place: 
     refuse_numbers_in_words(name, words, place)
     i = next(i for i, word in enumerate(words) if word is not None)
     raise PsephosError(
-        f"column {name!r} has text in {place(i)} ({words[i]!r}), but {n_numbers} of its values are "
+        f"column {shown(name)} has text in {place(i)} ({shown(words[i], CELL)}), but {n_numbers} "
+        f"of its values are "
         f"numbers: write NA there if it is missing (--missing lists other words), or declare the "
-        f"column categorical (--categorical {name!r}), or leave it out (--drop {name!r})."
+        f"column categorical (--categorical {shown(name)}), or leave it out (--drop {shown(name)})."
     )
 
 
@@ -111,8 +116,8 @@ def levels_of(name: str, words: Sequence[Any]) -> tuple[str, ...]:
     present = sum(word is not None for word in words)
     if present >= 10 and len(levels) == present:  # a name for each row tells nothing of its class
         raise PsephosError(
-            f"column {name!r} holds a different text in every row, as an identifier does: name it "
-            f"with --id {name!r}, or leave it out with --drop {name!r}."
+            f"column {shown(name)} holds a different text in every row, as an identifier does: "
+            f"name it with --id {shown(name)}, or leave it out with --drop {shown(name)}."
         )
     return levels
 

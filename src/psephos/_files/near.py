@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-__all__ = ["quoted", "suggest"]
+__all__ = ["CELL", "quoted", "shown", "suggest"]
 
 _SHOWN = 6
+CELL, _NAME = 60, 160  # letters; a name of seven ranks of a taxon is whole
 
 
 def suggest(wanted: str, known: Iterable[str]) -> str:
@@ -17,14 +18,21 @@ def suggest(wanted: str, known: Iterable[str]) -> str:
     close = get_close_matches(word, lowered, n=3, cutoff=0.6)
     near = [lowered[key] for key in dict.fromkeys([*close, *within])]
     if near:
-        return f"did you mean {' or '.join(map(repr, near))}?"
+        return f"did you mean {' or '.join(shown(name, _NAME) for name in near)}?"
     if not names:
         return "there are none."
     return f"there are {quoted(names)}."
 
 
+def shown(word: object, most: int = _NAME) -> str:
+    """Return a name or cell in quotes, its middle left out where it is longer than `most`."""
+    text = repr(word if isinstance(word, int | float) else str(word))
+    part = most // 2
+    return text if len(text) <= most else f"{text[:part]}…{text[-part:]}"
+
+
 def quoted(names: Iterable[object]) -> str:
     """Return the first few names, quoted, and how many more there are."""
-    words = [repr(str(name)) for name in names]
+    words = [shown(name, _NAME) for name in names]
     more = len(words) - _SHOWN
     return ", ".join(words[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -9,6 +9,7 @@ from typing import Any
 
 from psephos._errors import PsephosError
 from psephos._files.levels import LevelCodes
+from psephos._files.near import shown
 
 __all__ = ["Unknown", "quiet_levels"]
 
@@ -70,7 +71,8 @@ class Unknown:
         if self.n < self.n_present or len(self.values) < 2:
             return
         raise PsephosError(
-            f"column {self.column!r} holds none of the categories that the model knows: it holds "
+            f"column {shown(self.column)} holds none of the categories that the model knows: it "
+            f"holds "
             f"{_shown(self.values)}; the model knows {_shown(self.levels)}. Write them as they "
             "were written for the fit, or leave the cells empty if they are missing."
         )
@@ -78,7 +80,7 @@ class Unknown:
     def words(self) -> str:
         """Return a sentence that tells the share."""
         return (
-            f"column {self.column!r}: {self.n} of {self.n_present} values "
+            f"column {shown(self.column)}: {self.n} of {self.n_present} values "
             f"({self.n / self.n_present:.0%}) are none of the categories that the model knows "
             f"({_shown(self.values)}); they are read as missing."
         )

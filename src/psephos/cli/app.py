@@ -7,6 +7,7 @@ import click
 
 from psephos import __version__
 from psephos._errors import PsephosError
+from psephos._whole import reason
 from psephos.cli.compare import compare
 from psephos.cli.demo import demo
 from psephos.cli.describe import describe
@@ -46,9 +47,8 @@ class _Commands(click.Group):
         except BrokenPipeError:
             raise  # whoever read our output has gone: click knows what to do
         except OSError as error:
-            if error.filename is None:
-                raise
-            raise _BadInput(f"{str(error.filename)!r}: {error.strerror}.") from error
+            place = "" if error.filename is None else f"{str(error.filename)!r}: "
+            raise _BadInput(f"{place}{reason(error)}.") from error
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

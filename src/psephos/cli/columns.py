@@ -12,7 +12,7 @@ from psephos._errors import PsephosError
 from psephos._files.cells import Cells
 from psephos._files.columns import refuse_numbers_in_words
 from psephos._files.levels import LevelCodes
-from psephos._files.near import suggest
+from psephos._files.near import CELL, shown, suggest
 from psephos._files.sheet import Choice, Header, Sheet, read_sheet
 from psephos._files.unknown import Unknown
 
@@ -147,13 +147,13 @@ def _places(header: Header, wanted: Wanted, id_column: str | None, notes: list[s
         if len(header.names) == 1:
             alone = "; its first line names one column only: --separator says what divides cells"
         raise PsephosError(
-            f"{header.file!r} has no column {lacking[0]!r}{more}: the model reads it; add it, left "
-            f"empty where it was not measured{alone}."
+            f"{header.file!r} has no column {shown(lacking[0])}{more}: the model reads it; add "
+            f"it, left empty where it was not measured{alone}."
         )
     for name in names:
         if header.names.count(name) > 1:
             raise PsephosError(
-                f"the column name {name!r} stands twice in {header.file!r}: rename one."
+                f"the column name {shown(name)} stands twice in {header.file!r}: rename one."
             )
     return [where.get(name, -1) for name in names]
 
@@ -198,15 +198,16 @@ def _numbers(sheet: Sheet, place: int, name: str) -> NDArray[np.float64]:
         for i, word in enumerate(odd):
             if word is not None:
                 raise PsephosError(
-                    f"column {name!r} has text in {sheet.place(i)} ({word!r}), but the model reads "
+                    f"column {shown(name)} has text in {sheet.place(i)} ({shown(word, CELL)}), "
+                    f"but the model reads "
                     "numbers there: write NA if it is missing (--missing lists other words)."
                 )
         values = np.array(read, dtype=np.float64)
     bad = np.flatnonzero(np.isinf(values))
     if len(bad):
         raise PsephosError(
-            f"column {name!r} has an infinite value in {sheet.place(int(bad[0]))}, but the model "
-            "reads finite numbers: write NA if it is missing."
+            f"column {shown(name)} has an infinite value in {sheet.place(int(bad[0]))}, but the "
+            "model reads finite numbers: write NA if it is missing."
         )
     return values
 

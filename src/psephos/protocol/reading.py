@@ -12,7 +12,7 @@ from psephos._errors import PsephosError
 from psephos._files.arrays import word_array
 from psephos._files.cells import MISSING, Cells
 from psephos._files.columns import refuse_mixed, refuse_numbers_in_words
-from psephos._files.near import suggest
+from psephos._files.near import shown, suggest
 from psephos._files.sheet import Choice, Header, Sheet, read_sheet
 from psephos.protocol.tables import (
     DataTable,
@@ -163,10 +163,12 @@ def _choose(found: Header, roles: _Roles) -> Choice:
 
 def _known(name: str, flag: str, names: list[str], file: str) -> None:
     if name not in names:
-        alone = f" (its first line names one column only: {names[0]!r}; if that is several, say "
+        alone = (
+            f" (its first line names one column only: {shown(names[0])}; if that is several, say "
+        )
         alone += "what separates them with --separator)"
         raise PsephosError(
-            f"{file!r} has no column {name!r} ({flag}); {suggest(name, names)}"
+            f"{file!r} has no column {shown(name)} ({flag}); {suggest(name, names)}"
             f"{alone if len(names) == 1 and flag == '--target' else ''}"
         )
 
@@ -229,8 +231,8 @@ def _refuse_infinite(sheet: Sheet) -> None:
         i, k = (int(at) for at in np.argwhere(bad)[0])
         name = sheet.header.names[sheet.choice.columns[k]]
         raise PsephosError(
-            f"column {name!r} is infinite in {sheet.place(i)}: replace it by a number, or by NA if "
-            "it is missing."
+            f"column {shown(name)} is infinite in {sheet.place(i)}: replace it by a number, or by "
+            "NA if it is missing."
         )
 
 
@@ -243,8 +245,8 @@ def _per_row(
     for i, word in enumerate(words):
         if word is None:
             raise PsephosError(
-                f"the {flag.removeprefix('--')} column {name!r} is empty in {sheet.place(i)}: fill "
-                "it in, or remove the row."
+                f"the {flag.removeprefix('--')} column {shown(name)} is empty in "
+                f"{sheet.place(i)}: fill it in, or remove the row."
             )
     return word_array(words)
 

@@ -108,6 +108,9 @@ def ranges_of(columns: NDArray[np.intp]) -> str:
     return " ".join(str(a) if a == b else f"{a}..{b}" for a, b in runs)
 
 
+_MOST_COLUMNS = 2**24  # a damaged list asks for no more memory than that
+
+
 def positions_of(text: str) -> list[int]:
     """Return the positions that `ranges_of` wrote.
 
@@ -120,7 +123,10 @@ def positions_of(text: str) -> list[int]:
     for run in text.split():
         first, dots, last = run.partition("..")
         try:
-            found += range(int(first), int(last if dots else first) + 1)
+            here = range(int(first), int(last if dots else first) + 1)
+            if here.start < 0 or here.stop > _MOST_COLUMNS:
+                raise ValueError("more columns than a table has")
+            found += here
         except ValueError:
             raise PsephosError(f"{text[:60]!r} is no list of columns such as '0..4 7'.") from None
     return found

@@ -17,7 +17,7 @@ from psephos._files.arrays import word_array
 from psephos._files.cells import Cells
 from psephos._files.columns import levels_of, refuse_mixed, refuse_numbers_in_words
 from psephos._files.levels import LevelCodes, merged
-from psephos._files.near import quoted
+from psephos._files.near import CELL, quoted, shown
 from psephos._files.sheet import unnamed
 from psephos._input import Schema
 
@@ -376,15 +376,16 @@ def tidy_labels(
     if missing:
         rows = ", ".join(place(i) for i in missing[:5]) + (", ..." if len(missing) > 5 else "")
         raise PsephosError(
-            f"the target {name!r} has no value in {len(missing)} row(s) ({rows}): fill the labels "
-            "in, or remove those rows."
+            f"the target {shown(name)} has no value in {len(missing)} row(s) ({rows}): fill the "
+            "labels in, or remove those rows."
         )
     items = [v.decode("utf-8", "replace") if isinstance(v, bytes) else v for v in values]
     kinds = {_kind(v): i for i, v in enumerate(items)}
     if len(kinds) > 1:
         i, j = sorted(kinds.values())[:2]
         raise PsephosError(
-            f"the target {name!r} mixes kinds of labels ({items[i]!r} in {place(i)}, {items[j]!r} "
+            f"the target {shown(name)} mixes kinds of labels ({shown(items[i], CELL)} in "
+            f"{place(i)}, {shown(items[j], CELL)} "
             f"in {place(j)}): make all of them words, or all of them numbers."
         )
     if "number" not in kinds:
@@ -406,8 +407,8 @@ def _kind(label: Any) -> str:
 
 def _measurements(name: str, place: str, value: Any) -> PsephosError:
     return PsephosError(
-        f"the target {name!r} holds measurements ({place}: {value}), but classes are wanted: cut "
-        "it into classes first, or name another target."
+        f"the target {shown(name)} holds measurements ({place}: {str(value)[:CELL]}), but "
+        "classes are wanted: cut it into classes first, or name another target."
     )
 
 
@@ -418,8 +419,8 @@ def refuse_duplicates(names: Sequence[str]) -> None:
     for j, name in enumerate(names):
         if name in seen:
             raise PsephosError(
-                f"the column name {name!r} stands twice (columns {seen[name] + 1} and {j + 1}): "
-                "rename one of them, so that rules can name their column."
+                f"the column name {shown(name)} stands twice (columns {seen[name] + 1} and "
+                f"{j + 1}): rename one of them, so that rules can name their column."
             )
         seen[name] = j
 
@@ -427,10 +428,10 @@ def refuse_duplicates(names: Sequence[str]) -> None:
 def _refuse_infinite(table: DataTable) -> None:
     bad = np.isinf(table.X)
     if bad.any():
-        row, column = np.argwhere(bad)[0]
+        row, column = (int(k) for k in np.argwhere(bad)[0])
         raise PsephosError(
-            f"column {table.names[column]!r} is infinite in {_row(row)}: replace it by a number, "
-            "or by NA if it is missing."
+            f"column {shown(str(table.names[column]))} is infinite in {_row(row)}: replace it by a "
+            "number, or by NA if it is missing."
         )
 
 
@@ -438,8 +439,8 @@ def _check_target(table: DataTable) -> None:
     classes = table.classes
     if len(classes) < 2:
         raise PsephosError(
-            f"the target {table.target_name!r} has one class only ({str(classes[0])!r}): a "
-            "comparison needs rows of at least two classes."
+            f"the target {shown(table.target_name)} has one class only "
+            f"({shown(str(classes[0]), CELL)}): a comparison needs rows of at least two classes."
         )
 
 
@@ -452,11 +453,12 @@ def _check_rows(table: DataTable) -> None:
         if counts.max() > 1:
             twice = [str(v) for v in values[counts > 1]]
             raise PsephosError(
-                f"the id {twice[0]!r} stands in {int(counts.max())} rows, but an id names one row "
+                f"the id {shown(twice[0], CELL)} stands in {int(counts.max())} rows, but an id "
+                f"names one row "
                 f"(repeated: {quoted(twice)}): if it names a patient or batch, make it the group."
             )
     if table.groups is not None and len(np.unique(table.groups)) < 2:
         raise PsephosError(
-            f"all rows are of one group ({str(table.groups[0])!r}): give a column that tells at "
-            "least two groups apart, or no group."
+            f"all rows are of one group ({shown(str(table.groups[0]), CELL)}): give a column that "
+            "tells at least two groups apart, or no group."
         )

@@ -1,10 +1,9 @@
 """What a comparison leaves in its folder, read back as plain values."""
 
 import csv
-import json
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,14 @@ import numpy as np
 from psephos._cells import disarmed
 from psephos._errors import ModelFileError, PsephosError
 from psephos.protocol.outputs import SCHEMA
+from psephos.protocol.stability import positions_of
 from psephos.protocol.study import MARK, STUDY, sha256_of
+from psephos.report.shapes import checked_about, checked_environment, damaged, read_json
 
 __all__ = ["Cases", "Fit", "Folder", "Heard", "read_folder"]
 
 _COUNTED = ("repeat", "fold", "row")
+_RESULTS = ("model", "status", "error", "columns_used", "n_voters")
 MEASURES = ("balanced_accuracy", "accuracy", "roc_auc", "log_loss")
 
 
@@ -81,7 +83,10 @@ class Folder:
         for row in self._answers(path):
             if row["model"] != model:
                 continue
-            told = [_number(row.get(name)) for name in _probability_columns(row, classes)]
+            try:
+                told = [_number(row[name]) for name in _probability_columns(row, classes)]
+            except ValueError as error:
+                raise damaged(path, error) from error
             known = [value if value is not None else -1.0 for value in told]
             seen = heard.setdefault(int(row["row"]), Heard())
             seen.total += 1
@@ -92,12 +97,9 @@ class Folder:
     @staticmethod
     def _answers(path: Path) -> Iterator[dict[str, str]]:
         """Yield the rows of the answers on held-out cases, all of them whole."""
-        for row in _rows(path):
-            whole = all(row.get(key) is not None for key in ("model", "truth"))
-            if not whole or not all(str(row.get(key)).isdecimal() for key in _COUNTED):
-                raise PsephosError(
-                    f"{str(path)!r} cannot be read (a row is damaged): run the comparison again."
-                )
+        for row in _rows(path, ("model", "truth", *_COUNTED)):
+            if not all(row[key].isdecimal() and len(row[key]) < 10 for key in _COUNTED):
+                raise damaged(path, "a row has no number of its case or split")
             yield row
 
     def test_classes(self) -> dict[tuple[int, int], Counter[str]]:
@@ -111,7 +113,9 @@ class Folder:
     def finished(self) -> str:
         """Return the day on which the last fit ended, or nothing if it was not written."""
         path = self.path / "timings.csv"
-        days = [row.get("finished") or "" for row in _rows(path)] if path.exists() else []
+        days = (
+            [row.get("finished") or "" for row in _rows(path, ("model",))] if path.exists() else []
+        )
         return max(days, default="")[:10]
 
 
@@ -133,14 +137,15 @@ def read_folder(path: str | Path) -> Folder:
     """
     folder = Path(path)
     _refuse_unfinished(folder)
-    about = _json(folder / MARK)
+    about = read_json(folder / MARK)
     schema = about.get("schema", SCHEMA)
-    if not isinstance(schema, int) or schema > SCHEMA:
+    if isinstance(schema, int) and schema > SCHEMA:
         raise PsephosError(
             f"{str(folder)!r} was written by a later version (schema {schema}; this one reads up to"
             f" {SCHEMA}): update psephos, or run the comparison again in another folder."
         )
-    rows = list(_rows(folder / "results.csv"))
+    checked_about(about, folder / MARK)
+    rows = list(_rows(folder / "results.csv", _RESULTS))
     fits = [_fit(row, folder / "results.csv") for row in rows]
     if not fits:
         raise PsephosError(
@@ -152,14 +157,16 @@ def read_folder(path: str | Path) -> Folder:
     found = Folder(
         path=folder,
         about=about,
-        environment=_json(environment) if environment.exists() else {},
+        environment=checked_environment(read_json(environment), environment)
+        if environment.exists()
+        else {},
         rows=rows,
         fits=fits,
-        refits={row["model"]: row for row in _rows(refits)} if refits.exists() else {},
-        cases=_cases(folder / "cases.npz", about.get("categories", {})),
+        refits={row["model"]: row for row in _rows(refits, ("model",))} if refits.exists() else {},
+        cases=_cases(folder / "cases.npz", about.get("categories", {}), len(about["classes"])),
         models=_models(folder, about),
     )
-    if not (folder / MARK).exists() or _json(folder / MARK) != about:
+    if not (folder / MARK).exists() or read_json(folder / MARK) != about:
         raise PsephosError(
             f"another process is writing results into {str(folder)!r}: wait until it has ended."
         )
@@ -213,6 +220,9 @@ def _fit(row: dict[str, str], path: Path) -> Fit:
     try:
         failed = row["status"] != "ok"
         told = {key: _number(row[key]) for key in MEASURES}
+        for key in ("n_voters", "n_columns", "draws"):
+            _number(row.get(key))
+        positions_of(row.get("columns") or "")
         return Fit(
             model=row["model"],
             repeat=int(row["repeat"]),
@@ -223,10 +233,8 @@ def _fit(row: dict[str, str], path: Path) -> Fit:
             columns_used=_number(row["columns_used"]),
             error=(row["error"] or "no reason was written") if failed else "",
         )
-    except (KeyError, ValueError, TypeError) as error:
-        raise PsephosError(
-            f"{str(path)!r} is damaged ({error}): delete it and run the comparison again."
-        ) from error
+    except (KeyError, ValueError, TypeError, OverflowError) as error:
+        raise damaged(path, error) from error
 
 
 def _number(text: str | None) -> float | None:
@@ -237,43 +245,43 @@ def _number(text: str | None) -> float | None:
     return value if np.isfinite(value) else None
 
 
-def _rows(path: Path) -> Iterator[dict[str, str]]:
+def _rows(path: Path, needed: Collection[str]) -> Iterator[dict[str, str]]:
+    """Yield the rows of a csv file, each with a cell for every column of its header."""
     # errors and parameters may be longer than the module's cautious default
     csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            yield from csv.DictReader(file)
+            reader = csv.DictReader(file)
+            absent = sorted(set(needed) - set(reader.fieldnames or ()))
+            if absent:
+                raise damaged(path, f"it has no column {absent[0]!r}")
+            for row in reader:
+                if None in row or None in row.values():
+                    raise damaged(path, f"line {reader.line_num} has another number of cells")
+                yield row
     except (UnicodeDecodeError, csv.Error) as error:
-        raise PsephosError(
-            f"{str(path)!r} cannot be read ({error}): run the comparison again."
-        ) from error
+        raise damaged(path, error) from error
 
 
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise PsephosError(
-            f"{str(path)!r} cannot be read ({error}): run the comparison again."
-        ) from error
-
-
-def _cases(path: Path, categories: dict[str, list[str]]) -> Cases | None:
+def _cases(path: Path, categories: dict[str, list[str]], n_classes: int) -> Cases | None:
     if not path.exists():
         return None
     try:
         with np.load(path, allow_pickle=False) as file:
             names = [str(one) for one in file["names"].tolist()]
-            return Cases(
+            found = Cases(
                 ids=[str(one) for one in file["ids"].tolist()],
                 y=[int(code) for code in file["y"].tolist()],
                 names=names,
                 values=_worded(file["values"], names, categories),
             )
+        if found.values.shape != (len(found.y), len(names)) or len(found.ids) != len(found.y):
+            raise ValueError("its arrays are of different lengths")
+        if not all(0 <= code < n_classes for code in found.y):
+            raise ValueError("it holds a class that the comparison has not")
     except Exception as error:  # an archive that is damaged raises errors of many kinds
-        raise PsephosError(
-            f"{str(path)!r} cannot be read ({error}): run the comparison again."
-        ) from error
+        raise damaged(path, error) from error
+    return found
 
 
 def _worded(values: Any, names: list[str], categories: dict[str, list[str]]) -> Any:

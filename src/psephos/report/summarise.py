@@ -17,6 +17,7 @@ from psephos.report.folder import Folder, read_folder
 from psephos.report.methods import methods, recipes
 from psephos.report.names import short_names
 from psephos.report.pairs import Pair, pairs
+from psephos.report.shapes import damaged
 from psephos.report.together import together
 from psephos.report.verdict import verdict
 from psephos.report.words import count, difference, number, plural, plus_minus, series
@@ -58,6 +59,8 @@ def summarise(folder: str | Path, model: str | None = None) -> dict[str, Any]:
     shown = choice.opened if choice else None
     names = short_names([str(c) for c in read.about.get("columns", ())])
     opened = open_model(read.models[shown.key], names) if shown else None
+    if opened:
+        _refuse_other_classes(read, opened.classes, shown.key if shown else "")
     found = pairs(rows, choice.best if choice else None)
     prior = prior_log_loss(read)
     return {
@@ -89,6 +92,12 @@ def summarise(folder: str | Path, model: str | None = None) -> dict[str, Any]:
         "recipes": recipes(read, rows),
         "warnings": _warnings(read),
     }
+
+
+def _refuse_other_classes(folder: Folder, classes: Sequence[str], model: str) -> None:
+    """Raise if a model file tells other classes apart than the comparison."""
+    if list(classes) != [str(one) for one in folder.about["classes"]]:
+        raise damaged(folder.models[model], "its classes are not those of comparison.json")
 
 
 # ---------------------------------------------------------------------- the head

@@ -1,0 +1,50 @@
+"""Damaged tables are read, fitted and asked, or refused by a sentence."""
+
+import numpy as np
+import pytest
+from tables import runner
+
+from psephos._errors import PsephosError
+from psephos.protocol import read_table
+
+CASES = 36  # 6,000 by benchmarks/robustness/fuzz.py
+
+
+class Unwatched:
+    """What the fuzzer measures, not measured here."""
+
+    peak, seconds = 0, 0.0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_damaged_tables_are_answered_or_refused(tmp_path):
+    run = runner(tmp_path, 7)
+    for case in range(CASES):
+        told = run(case, Unwatched)
+        assert told["outcome"] in ("refused", "answered"), f"case {case}: {told}"
+
+
+@pytest.mark.parametrize("cell", ["w" * 5_000, "9" * 5_000 + "x", "\x01" * 5_000])
+def test_a_long_cell_or_name_is_not_quoted_whole(cell, tmp_path):
+    path = tmp_path / "t.csv"
+    name = "n" * 4_000 + "end"
+    rows = "".join(f"{i},{i % 2}\n" for i in range(30))
+    path.write_text(f"{name},target\n{rows}{cell},1\n", "utf-8")
+    with pytest.raises(PsephosError, match="nend") as told:
+        read_table(path, target="target")
+    assert len(str(told.value)) < 1_000
+
+
+def test_names_of_seven_ranks_are_quoted_whole():
+    from psephos._files.near import quoted
+
+    rank = "k__Bacteria|p__Firmicutes|c__Clostridia|o__Clostridiales|f__Ruminococcaceae"
+    name = f"{rank}|g__Faecalibacterium|s__Faecalibacterium_prausnitzii"
+    assert quoted([name]) == repr(name)
+    assert len(quoted(np.full(6, "x" * 9_000).tolist())) < 1_000
