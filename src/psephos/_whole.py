@@ -46,9 +46,10 @@ class UnwritableError(PsephosError):
 
 def reason(error: OSError) -> str:
     """Return why the system refused, in words."""
-    told = error.strerror or (os.strerror(error.errno) if error.errno else str(error))
-    told = (told or "the system refused it without a reason").lower()
-    return _REASONS.get(error.errno or 0, told)
+    alone = error.args[0] if len(error.args) == 1 else None  # OSError(28) has no errno
+    number = error.errno or (alone if isinstance(alone, int) else 0)
+    told = error.strerror or (os.strerror(number) if number else str(error))
+    return _REASONS.get(number, (told or "the system refused it without a reason").lower())
 
 
 def unwritable(path: str | os.PathLike[str], error: OSError) -> UnwritableError:

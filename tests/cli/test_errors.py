@@ -1,0 +1,28 @@
+"""What the system refuses is a sentence, whatever it says of the reason."""
+
+import errno
+
+import pytest
+from click.testing import CliRunner
+
+from psephos.cli.app import main
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (OSError(), "refused it without a reason."),
+        (OSError(errno.ENOSPC), "the disk is full."),
+        (OSError(errno.ENOSPC, None), "the disk is full."),
+        (OSError(errno.EMFILE, "Too many open files", "a.csv"), "'a.csv': too many open files."),
+        (OSError(errno.EMFILE, None), "too many open files."),
+    ],
+)
+def test_an_error_of_the_system_is_a_sentence(error, sentence, monkeypatch):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(main.commands["list"], "callback", fail)
+    result = CliRunner().invoke(main, ["list"])
+    assert result.exit_code == 2
+    assert result.output.strip().endswith(sentence)
