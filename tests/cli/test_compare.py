@@ -144,7 +144,7 @@ def test_text_in_a_numeric_column_names_column_and_row(call, tmp_path):
     result = call("compare", path, "--target", "y", "--out", tmp_path / "out")
     assert result.exit_code == 2
     assert "'x'" in result.stderr
-    assert "row 7 (line 8)" in result.stderr
+    assert "line 8" in result.stderr
 
 
 def test_a_bug_is_not_called_bad_input(call, table, columns, tmp_path, monkeypatch):

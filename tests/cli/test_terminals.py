@@ -162,18 +162,14 @@ def test_a_warning_of_a_fit_is_a_sentence_without_a_path(call, odd, tmp_path, mo
 def test_a_file_that_cannot_be_written_is_named_as_the_user_named_it(
     call, odd, tmp_path, monkeypatch
 ):
-    import builtins
+    from psephos import _whole
 
-    from psephos import modelfile
+    def refused(*given, **named):
+        raise PermissionError(13, "Permission denied", str(tmp_path / "hidden"))
 
-    def refused(path, *given, **named):
-        if str(path).startswith(str(tmp_path)):
-            raise PermissionError(13, "Permission denied", str(path))
-        return builtins.open(path, *given, **named)
-
-    monkeypatch.setattr(modelfile, "open", refused, raising=False)
+    monkeypatch.setattr(_whole.tempfile, "mkstemp", refused)
     out = tmp_path / "m.psephos"
     chosen = ["--target", "Zustand", "--id", "who", "--model", "adaboost", "--out", out]
     result = call("fit", odd / "t.csv", *chosen)
     assert result.exit_code == 2
-    assert f"{str(out)!r}: Permission denied." in result.stderr
+    assert f"{str(out)!r} cannot be written: permission denied." in result.stderr

@@ -219,7 +219,7 @@ def test_the_bar_says_what_is_left(capsys):
     compare(TABLE, models=["majority"], protocol=SMALL, progress=True)
     told = capsys.readouterr()
     assert "majority done" in told.err
-    assert "4/4" in told.err
+    assert "4 of 4 fits" in told.err
     assert not told.out
 
 

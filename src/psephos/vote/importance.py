@@ -94,10 +94,12 @@ class SampleRows(NamedTuple):
         at = (
             sorted({i * (n - 1) // max(most - 1, 1) for i in range(most)}) if n > most else range(n)
         )
-        rows: Any = X.tocsr() if sparse.issparse(X) else X
-        part = rows[np.array(at, dtype=np.intp)][:, vote.columns]
-        dense: Any = part.toarray() if sparse.issparse(part) else part
-        return cls(vote.columns, np.array(dense, dtype=np.float64, order="C"))
+        rows = np.array(at, dtype=np.intp)
+        if sparse.issparse(X):
+            part: Any = X.tocsr()[rows][:, vote.columns].toarray()
+        else:  # no more than is kept is copied
+            part = X[np.ix_(rows, vote.columns)]
+        return cls(vote.columns, np.array(part, dtype=np.float64, order="C"))
 
     def on(self, vote: Any) -> Self:
         """Return the rows in the columns of a vote that reads no others than these."""

@@ -90,7 +90,7 @@ def test_rows_are_merged_and_ordered_without_a_copy_of_the_table(random_seed):
 def test_a_fit_holds_little(n, p, times):
     """Less than the table where columns are many; for few, much of it is the descent's memory."""
     X, y = make_classification(n, p, n_informative=10, n_redundant=0, random_state=0)
-    model = ProsetClassifier(max_iter=20, random_state=0)
+    model = ProsetClassifier(max_iter=20, fallback=None, random_state=0)
     model.fit(X, y)  # compiles
     tracemalloc.start()
     model.fit(X, y)

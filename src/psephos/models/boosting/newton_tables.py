@@ -18,6 +18,9 @@ __all__ = ["column_values", "single_values", "tree_voters", "warn_of_merged_valu
 _Singles = NDArray[np.float32]
 
 
+_MANY = 0.05  # of a column's values that become equal to another
+
+
 def column_values(table: Table, kind: Any = None) -> NDArray[Any]:
     """Return the (p, n) table in a type of floats, without one in its own."""
     n, p = table.values.shape
@@ -33,7 +36,8 @@ def column_values(table: Table, kind: Any = None) -> NDArray[Any]:
 def warn_of_merged_values(table: Table, values: _Singles, n_jobs: int | None) -> None:
     """Warn of columns of which float32 merges more values than it would of as many random ones.
 
-    Of d values whose binary digits are random, float32 merges fewer than d^2 / 2^24.
+    Of d values whose binary digits are random, float32 merges some d^2 / 2^24. Twice that and two
+    more, or a twentieth of the values, are not by chance.
     """
     p = len(values)
     merged, distinct = np.zeros((2, p), np.int64)
@@ -48,7 +52,8 @@ def warn_of_merged_values(table: Table, values: _Singles, n_jobs: int | None) ->
             merged[j] = (apart & (single[1:] == single[:-1])).sum()
 
     run_blocks(count, p, n_jobs)
-    found = np.flatnonzero(merged > distinct.astype(np.float64) ** 2 / 2**24)
+    chance = distinct.astype(np.float64) ** 2 / 2**24
+    found = np.flatnonzero((merged > 2.0 * chance + 2.0) | (merged > _MANY * distinct))
     if len(found):
         names = table.schema.words().columns
         most = ", ".join(f"{names[j]!r} ({merged[j]} of {distinct[j]})" for j in found[:5])
