@@ -1,7 +1,7 @@
 """What may come in: arrays, frames and sparse tables become one encoded table."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -20,55 +20,13 @@ from psephos._columns import (
     is_missing,
 )
 from psephos._errors import PsephosError
-from psephos._files.cells import Cells
-from psephos.vote.ballots import Names
+from psephos._schema import Schema
 from psephos.vote.part import sparse
 
 __all__ = ["Context", "Schema", "Table", "read_schema", "read_table"]
 
 _KEPT = (np.dtype(np.float64), np.dtype(np.float32))  # types of numbers that stay as they are
 CategoricalFeatures = Sequence[Any] | NDArray[Any] | str | None
-
-
-@dataclass(frozen=True)
-class Schema:
-    """What the columns of the training table were.
-
-    Parameters
-    ----------
-    n_features : int
-    names : tuple of str or None
-        Column names, if the table had them.
-    levels : dict of int to tuple
-        The categories of each categorical column; the code of a value is its place in the tuple.
-        A value that is not among them is read as missing.
-    declared : frozenset of int
-        Columns whose type says what their categories are: those may be without rows. Of the others
-        the categories are what the table of training holds. Not known after a model was loaded.
-    cells : Cells
-        How the cells of the file of training were written, for those who ask with another file.
-    by_name : bool, default=False
-        Whether columns of a frame are found by name, in any order and among others.
-    """
-
-    n_features: int
-    names: tuple[str, ...] | None = None
-    levels: Mapping[int, tuple[Any, ...]] = field(default_factory=dict[int, tuple[Any, ...]])
-    declared: frozenset[int] = field(default=frozenset(), compare=False)
-    cells: Cells = field(default_factory=Cells, compare=False)
-    by_name: bool = field(default=False, compare=False)
-
-    def words(self) -> Names:
-        """Return the words for ballots; unnamed columns are called 'column j'."""
-        names = self.names or tuple(f"column {j}" for j in range(self.n_features))
-        return Names(list(names), {j: [str(v) for v in vs] for j, vs in self.levels.items()})
-
-    def select(self, columns: NDArray[np.intp]) -> "Schema":
-        """Return the schema of the table reduced to `columns`, found by name if they have names."""
-        kept = [int(j) for j in columns]
-        names = tuple(self.names[j] for j in kept) if self.names else None
-        levels = {i: self.levels[j] for i, j in enumerate(kept) if j in self.levels}
-        return Schema(len(kept), names, levels, cells=self.cells, by_name=names is not None)
 
 
 @dataclass(frozen=True)

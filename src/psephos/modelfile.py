@@ -11,27 +11,31 @@ import io
 import json
 import os
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos import __version__
+from psephos import _RECIPES, __version__
 from psephos._archive import Entries, check_text, read_array, read_entries, read_json
 from psephos._errors import ModelFileError
 from psephos._files.cells import Cells
-from psephos._input import Schema
+from psephos._schema import Schema
 from psephos._stored import fault, hints
 from psephos._whole import whole
-from psephos.base import VoteEstimator, estimator_class
-from psephos.vote import Vote
+from psephos.vote import RegressionTarget, Vote
 from psephos.vote.codec import decode, encode
 from psephos.vote.importance import Baseline
-from psephos.vote.part import sparse
+from psephos.vote.part import check, sparse
 
-__all__ = ["SCHEMA", "load", "save"]
+if TYPE_CHECKING:  # scikit-learn takes longer to import than a vote to answer
+    from psephos.base import VoteEstimator
+
+__all__ = ["SCHEMA", "Stored", "load", "read", "save"]
 
 SCHEMA = 1
 _FORMAT = "psephos model"
@@ -44,7 +48,7 @@ _REASON = 160  # characters of an error that is not ours
 
 
 # ---------------------------------------------------------------------- writing
-def save(model: VoteEstimator, path: str | os.PathLike[str]) -> None:
+def save(model: "VoteEstimator", path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a file that holds data only.
 
     Parameters
@@ -61,6 +65,8 @@ def save(model: VoteEstimator, path: str | os.PathLike[str]) -> None:
     UnwritableError
         A `PsephosError`: if the file cannot be written, as when the disk is full.
     """
+    from psephos.base import VoteEstimator
+
     if not isinstance(model, VoteEstimator) or not hasattr(model, "vote_"):
         raise ModelFileError(f"{type(model).__name__} is not a fitted model of psephos.")
     arrays: dict[str, NDArray[Any]] = {}
@@ -88,7 +94,7 @@ def _check_readable(manifest: Mapping[str, Any], text: bytes, files: Entries) ->
         raise ModelFileError(f"the model cannot be saved: {error}") from None
 
 
-def _manifest(model: VoteEstimator, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+def _manifest(model: "VoteEstimator", arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     schema = model.schema_
     levels = tuple((j, _words_or_numbers(schema, j)) for j in schema.levels)
     extras = {n: encode(getattr(model, n), arrays, f"extras.{n}") for n in model.extras}
@@ -129,6 +135,8 @@ def _words_or_numbers(schema: Schema, j: int) -> tuple[Any, ...]:
 
 def _param(value: Any) -> Any:
     """Return a constructor parameter as data; foreign estimators, random states as words only."""
+    from psephos.base import VoteEstimator, estimator_class
+
     if isinstance(value, VoteEstimator) and estimator_class(type(value).__name__) is type(value):
         own = {n: _param(v) for n, v in value.get_params(deep=False).items()}
         return {"model": type(value).__name__, "params": own}
@@ -164,7 +172,7 @@ def _write(path: Path, files: Mapping[str, bytes]) -> None:
 
 
 # ---------------------------------------------------------------------- reading
-def load(path: str | os.PathLike[str]) -> VoteEstimator:
+def load(path: str | os.PathLike[str]) -> "VoteEstimator":
     """Read a model file.
 
     Parameters
@@ -184,12 +192,64 @@ def load(path: str | os.PathLike[str]) -> VoteEstimator:
     FileNotFoundError
         If there is no such file.
     """
-    try:
+    return read(path).model()
+
+
+def read(path: str | os.PathLike[str]) -> "Stored":
+    """Read a model file as far as its answers need: they come from its vote and schema alone.
+
+    Raises what `load` does, of everything but constructor parameters and what a fit tells besides
+    its vote: those are read by ``model()``.
+    """
+    with _sentences(path):
         files = read_entries(Path(path), _ENTRY)
         manifest = _checked(files)
         room = sum(map(len, files.values()))
-        arrays = {name: read_array(files[name], room) for name in manifest["arrays"]}
-        return _model(manifest, arrays, room)
+        arrays = {
+            name.removeprefix("arrays/").removesuffix(".npy"): read_array(files[name], room)
+            for name in manifest["arrays"]
+        }
+        _check_known(manifest["class"])
+        schema = _schema(manifest, arrays, room)
+        vote = decode(manifest["vote"], arrays)
+        if not isinstance(vote, Vote) or vote.n_features != schema.n_features:
+            raise ModelFileError("its vote does not fit its table: the file is damaged.")
+        _probe(vote)
+        numbers = manifest["class"].endswith("Regressor")
+        check(numbers == isinstance(vote.target, RegressionTarget), "it answers another question")
+        return Stored(path, vote, schema, manifest, arrays)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What a model file holds, without the estimator.
+
+    Parameters
+    ----------
+    path : path-like
+    vote : Vote
+    schema : Schema
+    manifest : dict
+    arrays : dict of str to ndarray
+    """
+
+    path: str | os.PathLike[str]
+    vote: Vote
+    schema: Schema
+    manifest: dict[str, Any]
+    arrays: dict[str, NDArray[Any]]
+
+    def model(self) -> "VoteEstimator":
+        """Return the fitted estimator."""
+        with _sentences(self.path):
+            return _model(self)
+
+
+@contextmanager
+def _sentences(path: str | os.PathLike[str]) -> Generator[None]:
+    """Name the file in whatever reading it raises."""
+    try:
+        yield
     except (ModelFileError, FileNotFoundError, IsADirectoryError, PermissionError) as error:
         if isinstance(error, ModelFileError):
             raise ModelFileError(f"{path}: {error}") from None
@@ -220,14 +280,9 @@ def _checked(files: Entries) -> dict[str, Any]:
     return manifest
 
 
-def _model(manifest: dict[str, Any], files: dict[str, NDArray[Any]], room: int) -> VoteEstimator:
-    arrays = {name.removeprefix("arrays/").removesuffix(".npy"): a for name, a in files.items()}
+def _model(stored: Stored) -> "VoteEstimator":
+    vote, schema, manifest, arrays = stored.vote, stored.schema, stored.manifest, stored.arrays
     model: Any = _unfitted(manifest["class"], manifest["params"])
-    schema = _schema(manifest, arrays, room)
-    vote = decode(manifest["vote"], arrays)
-    if not isinstance(vote, Vote) or vote.n_features != schema.n_features:
-        raise ModelFileError("its vote does not fit its table: the file is damaged.")
-    _probe(vote)
     extras = {n: decode(v, arrays) for n, v in manifest["extras"].items()}
     _check_extras(type(model), extras)
     for extra in extras.values():
@@ -282,15 +337,21 @@ def _check_extras(cls: type[Any], extras: Mapping[str, Any]) -> None:
 
 def _unfitted(name: Any, params: Mapping[str, Any]) -> Any:
     """Return an estimator of the library with these parameters."""
-    cls: Any = estimator_class(name) if isinstance(name, str) else None
-    if cls is None:
-        raise ModelFileError(f"it holds a {ascii(name)[:80]}, which this version does not know.")
+    from psephos.base import VoteEstimator, estimator_class
+
+    _check_known(name)
+    cls: Any = estimator_class(name)
     known = cls().get_params(deep=False)
     model = cls(**{n: _read_param(v) for n, v in params.items() if n in known})
     voter = getattr(model, "estimator", None)
     if voter is not None and not isinstance(voter, VoteEstimator):
         raise ModelFileError("its voters are fitted by what is no model: the file is damaged.")
     return model
+
+
+def _check_known(name: Any) -> None:
+    if not isinstance(name, str) or name not in _RECIPES:
+        raise ModelFileError(f"it holds a {ascii(name)[:80]}, which this version does not know.")
 
 
 def _read_param(value: Any) -> Any:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from psephos._cells import disarmed_row
 from psephos._whole import whole
 from psephos.cli.columns import Wanted, read_cases
-from psephos.models import load
+from psephos.modelfile import read
+from psephos.vote import Ballots
 
 __all__ = ["Answering", "writer"]
 
@@ -48,16 +49,18 @@ class Answering:
         thousands: str | None = None,
         separator: str | None = None,
     ) -> None:
-        whole: Any = load(model_path)
+        stored = read(model_path)
         # a library may be asked with what was measured: its other models are silent
-        self.absent = getattr(whole, "absent", None) == "vote"
-        schema = whole.schema_
-        read: list[int] = whole.vote_.columns.tolist()
-        backup: list[int] = whole.vote_.backup.tolist()
-        levels = {j: values for j, values in schema.levels.items() if j in read}
+        asked = stored.manifest["params"].get("absent") == "vote"
+        library: Any = stored.model() if asked else None
+        self.absent = getattr(library, "absent", None) == "vote"
+        schema, columns = stored.schema, stored.vote.columns
+        reads: list[int] = columns.tolist()
+        backup: list[int] = stored.vote.backup.tolist()
+        levels = {j: values for j, values in schema.levels.items() if j in reads}
         cases = read_cases(
             table_path,
-            Wanted(schema.n_features, read, schema.names, levels, self.absent, backup),
+            Wanted(schema.n_features, reads, schema.names, levels, self.absent, backup),
             id_column,
             cells=schema.cells.but(missing, decimal, thousands),
             separator=separator,
@@ -65,19 +68,37 @@ class Answering:
         for note in cases.notes:
             click.echo(f"Note: {note}", err=True)
         self.ids = cases.ids
-        self.model: Any = whole.reduce()
+        self.X = cases.X
+        if not reads:  # a table needs a column
+            columns, self.X = np.array([0]), np.full((len(cases.ids), 1), np.nan)
+        self.vote, self.schema = stored.vote.select(columns), schema.select(columns)
+        self._library: Any = library.reduce() if self.absent else None
         # the columns were matched here: the model itself then takes a plain array
-        vars(self.model).pop("feature_names_in_", None)
-        self.X = _with_levels(cases.X, [levels.get(j) for j in read])
-        if not read:
-            self.X = np.full((len(cases.ids), 1), np.nan)
+        if self.absent:
+            vars(self._library).pop("feature_names_in_", None)
 
     @property
     def classes(self) -> list[str]:
         """Return the class labels as words; a regressor has none."""
-        if not hasattr(self.model, "predict_proba"):
-            return []
-        return [str(one) for one in self.model.classes_]
+        target: Any = self.vote.target
+        return [str(one) for one in target.classes] if target.n_classes else []
+
+    def answers(self, X: NDArray[np.float64]) -> tuple[NDArray[Any], list[list[float]]]:
+        """Return the class or number of each row, and its probabilities (none of a number)."""
+        vote = self.vote
+        score = vote.score(X)
+        if not vote.target.n_classes:
+            return vote.target.decode(score), [[]] * len(X)
+        return vote.target.decode(score), vote.readout.probabilities(score, vote.target).tolist()
+
+    def ballots(self, X: NDArray[np.float64]) -> Ballots:
+        """Return who voted for the answer of each row."""
+        return Ballots(self.vote, self.schema.words(), X, list(range(len(X))))
+
+    def usable(self, X: NDArray[np.float64]) -> dict[str, list[Any]]:
+        """Return for each row which models of a library had the columns they need."""
+        levels = [self.schema.levels.get(j) for j in range(self.schema.n_features)]
+        return self._library.usable(_with_levels(X, levels))
 
     def blocks(self, size: int = 512) -> Iterator[tuple[list[str], NDArray[Any]]]:
         """Yield (ids, X) of some rows at a time."""

@@ -45,7 +45,7 @@ def explain(
     with writer(out, spreadsheet_safe) as sheet:
         header: list[str] = []
         for ids, X in answering.blocks():
-            told: dict[str, list[Any]] = answering.model.explain(X).columns()
+            told: dict[str, list[Any]] = answering.ballots(X).columns()
             if not header:
                 header = list(told)
                 sheet.writerow(header)
