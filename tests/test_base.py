@@ -151,7 +151,7 @@ def test_answers_agree(name, n_classes):
     clear = np.sort(proba, axis=1)[:, -1] - np.sort(proba, axis=1)[:, -2] > 1e-9
     assert_array_equal(model.classes_[proba.argmax(axis=1)][clear], model.predict(X)[clear])
     assert model.contributions(X).shape == ((60, T) if k == 2 else (60, T, k))
-    assert model.local_importance(X).shape == (60, model.n_features_used_)
+    assert model.local_importance(X).shape == (60, len(model.vote_.columns))
     moved = model.local_importance(X).sum(axis=1)
     assert_allclose(moved[moved > 0], 1)  # 0: the score is where it is on the average
     assert (moved > 0).mean() > 0.9

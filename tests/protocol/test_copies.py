@@ -32,7 +32,7 @@ def test_copies_of_noise_are_not_learned_by_heart():
     assert together.about["copies"] == {
         "rows": 80,
         "different": 20,
-        "named": ["0", "1", "2", "3", "4"],
+        "named": [f"row {i}" for i in range(5)],
         "treated": "together",
     }
     assert together.about["groups"] is None

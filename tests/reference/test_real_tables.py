@@ -40,6 +40,7 @@ def test_no_subject_stands_on_both_sides(data_dir, tmp_path):
     assert sum(map(len, tested.values())) == len(np.unique(table.groups))
 
 
+@pytest.mark.filterwarnings("ignore::psephos._errors.UnknownLevelWarning")  # is meant
 @pytest.mark.parametrize("Model", [SamBAClassifier, AdaBoostClassifier])
 @pytest.mark.parametrize(("name", "least"), [("vote", 0.92), ("hepatitis", 0.6), ("credit_a", 0.8)])
 def test_categories_and_missing_values(data_dir, name, least, Model):

@@ -263,6 +263,7 @@ def parts_that_differ(model, reference):
     return differ
 
 
+@pytest.mark.filterwarnings("ignore::psephos._errors.UnknownLevelWarning")  # is meant
 @pytest.mark.parametrize("reference", OPTIONS, indirect=True)
 def test_rpart_is_reproduced(reference):
     name, table = reference
@@ -271,6 +272,7 @@ def test_rpart_is_reproduced(reference):
     assert parts_that_differ(model, table) == known
 
 
+@pytest.mark.filterwarnings("ignore::psephos._errors.UnknownLevelWarning")  # is meant
 @pytest.mark.parametrize("reference", OPTIONS, indirect=True)
 def test_what_is_corrected_is_told(reference):
     name, table = reference

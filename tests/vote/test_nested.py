@@ -99,6 +99,7 @@ def test_classes_that_a_model_has_not_seen_keep_their_codes():
     assert set(fitted.predict(X)) == {0, 2}
 
 
+@pytest.mark.filterwarnings("ignore::psephos._errors.UnknownLevelWarning")  # is meant
 def test_categories_of_a_nested_model_are_read_as_it_read_them():
     X, y = table()
     rng = np.random.default_rng(1)
