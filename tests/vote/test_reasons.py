@@ -17,6 +17,7 @@ from psephos import (
     CARTClassifier,
     CARTRegressor,
     GradientBoostingClassifier,
+    NewtonBoostingClassifier,
     ProsetClassifier,
     SamBAClassifier,
     SparseWrapperClassifier,
@@ -311,3 +312,22 @@ def test_training_rows_are_named_by_their_ids_or_lines(tmp_path):
         rows = proset.vote_.voters.rows.tolist()
         assert rows[0] == ""
         assert set(rows[1:]) <= set(table.row_names())
+
+
+def test_a_tree_of_one_class_speaks_of_that_class():
+    X = np.random.default_rng(0).standard_normal((90, 3))
+    y = np.array(["a", "b", "c"])[np.digitize(X[:, 0], [-0.5, 0.5])]
+    model = NewtonBoostingClassifier(n_estimators=2, random_state=0).fit(X, y)
+    ballots = model.explain(X[:9])
+    for i in range(9):
+        for t, value in enumerate(ballots.votes[i]):
+            said = ballots.words(i, t).rpartition(" → ")[2]
+            if np.ptp(value) < 1e-9:
+                assert said.endswith(" for every class") or said == "nothing"
+                continue
+            k = np.abs(value).argmax()
+            assert said.endswith(f" for {'abc'[k]}")
+            assert said.startswith("-") == (value[k] < 0)
+    shown = dict(zip(map(tuple, ballots.votes[0]), ballots.columns()["vote"], strict=False))
+    assert all(word == "" for value, word in shown.items() if max(value) <= 0)
+    assert "100.0 %" not in str(ballots).split("weight")[1].split("\n")[1]

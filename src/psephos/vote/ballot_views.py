@@ -62,17 +62,19 @@ def _rows(ballots: Ballots, case: int) -> list[list[str]]:
     classes: Any = getattr(ballots.vote.target, "classes", None)
     about = "" if classes is None else str(classes[1]) if len(outputs) == 1 else outputs[k]
     rows = [[f"adds to {about}" if about else "adds", "weight", "voter", "because → it says"]]
+    # a sum has weights as they are, a normalised vote shares
+    weigh = percent if ballots.vote.readout.score == "normalised" else number
     scale = max((abs(float(line.contribution[k])) for line in lines), default=0.0)
     for line in lines[:_LINES]:
         added = float(line.contribution[k])
         size = number(added, scale)
         signed = f"+{size}" if added > 0 and size != "0" else size
-        rows.append([signed, percent(line.weight), _voters(line), line.words])
+        rows.append([signed, weigh(line.weight), _voters(line), line.words])
     rest = lines[_LINES:]
     if rest:
         added = sum(float(line.contribution[k]) for line in rest)
         count = sum(len(line.voters) for line in rest)
-        weight = percent(sum(line.weight for line in rest))
+        weight = weigh(sum(line.weight for line in rest))
         rows.append([number(added, scale), weight, "", f"{plural(count, 'other voter')}, together"])
     return rows
 

@@ -38,9 +38,7 @@ def answer_words(vote: Vote, value: _Floats, scale: float = 0.0) -> str:
     if (np.abs(value) <= 1e-12 * scale).all() or not value.any():
         return "nothing"
     if vote.readout.score == "sum":
-        k = int(value.argmax()) if len(value) > 1 else int(value[0] > 0)
-        size = float(value[k]) if len(value) > 1 else abs(float(value[0]))
-        return f"{'+' if size > 0 else ''}{number(size, scale)} for {target.classes[k]}"
+        return _added(value, [str(c) for c in target.classes], scale)
     said = target.words(value[None, :])[0]
     k = int(target.answers(value[None, :])[0])
     if np.array_equal(value, target.code[k]):
@@ -48,6 +46,17 @@ def answer_words(vote: Vote, value: _Floats, scale: float = 0.0) -> str:
     n = target.n_classes
     share = (1.0 + (value[0] if k else -value[0])) / 2 if n == 2 else ((n - 1) * value[k] + 1) / n
     return f"{said} {percent(float(share))}"
+
+
+def _added(value: _Floats, classes: list[str], scale: float) -> str:
+    """Return what a vote adds to a sum of scores, and to which class: the most, up or down."""
+    if len(value) == 1:
+        return f"+{number(abs(float(value[0])), scale)} for {classes[int(value[0] > 0)]}"
+    k = int(np.abs(value).argmax())
+    size = float(value[k])
+    alike = bool((np.abs(value - size) <= 1e-9 * abs(size)).all())
+    about = "every class" if alike else classes[k]
+    return f"{'+' if size > 0 else ''}{number(size, scale)} for {about}"
 
 
 class Line(NamedTuple):
@@ -221,7 +230,7 @@ class Ballots:
 
         Keys: ``case``; ``voter`` (number, from 1); ``reason`` (why it says what it says to this
         case, in words, numbers rounded for reading); ``vote`` (the class it speaks for, or its
-        number; '' where it says nothing); ``weight`` (its share here); ``contribution`` (or one
+        number; '' where it speaks for none); ``weight`` (its share here); ``contribution`` (or one
         ``contribution_<class>`` a class if there are more than two); ``columns`` (names, in the
         order of the sentence); ``details`` (the reason as data, JSON: columns, relations, bounds
         and values in full) and, for local weights, ``nearest``: tuples (training row, distance,
@@ -284,7 +293,11 @@ class Ballots:
         words = self.vote.target.words(flat)
         if self.vote.target.kind == "regression":
             return words
-        speaks: list[bool] = np.abs(flat).max(axis=1).astype(bool).tolist()
+        top: NDArray[Any] = np.sort(flat, axis=1)
+        one = top[:, -1] > 0 if flat.shape[1] > 1 else flat[:, 0] != 0
+        if flat.shape[1] > 1:  # no class is spoken for where two are told the same
+            one &= top[:, -1] > top[:, -2]
+        speaks: list[bool] = one.tolist()
         return [word if said else "" for word, said in zip(words, speaks, strict=True)]
 
     # ------------------------------------------------------------------ to be looked at
