@@ -24,7 +24,10 @@ __all__ = ["compare", "conclude", "run"]
     "adaboost, swag, proset, majority, the six of sklearn, and xgboost if it is installed]",
 )
 @click.option(
-    "--protocol", default="quick", show_default=True, help="quick (minutes) or samba (the paper's)."
+    "--protocol",
+    default="quick",
+    show_default=True,
+    help="quick (four settings a model, minutes), demo (two) or samba (the paper's, hours).",
 )
 @click.option(
     "--out",

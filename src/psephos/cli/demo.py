@@ -22,7 +22,8 @@ __all__ = ["demo"]
 def demo(out: Path, n_jobs: int, replace: bool) -> None:
     """Run compare on scikit-learn's breast cancer table with all its first-order interactions.
 
-    569 cases, 465 columns: 30 measurements and their 435 products.
+    569 cases, 465 columns: 30 measurements and their 435 products. Each model is tried with its
+    default settings and one other, so that this takes a minute; compare tries four.
     """
     from psephos.cli.compare import run
     from psephos.datasets import breast_cancer_interactions
@@ -36,4 +37,4 @@ def demo(out: Path, n_jobs: int, replace: bool) -> None:
         target_name=given.target,
         dataset="Breast cancer with interactions",
     )
-    run(table, out, n_jobs=n_jobs, replace=replace, report=True)
+    run(table, out, protocol="demo", n_jobs=n_jobs, replace=replace, report=True)

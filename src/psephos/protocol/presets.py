@@ -113,6 +113,8 @@ class Protocol:
 PROTOCOLS: dict[str, Protocol] = {
     # as many draws for each model: what a comparison of minutes allows the slowest of them
     "quick": Protocol("quick", draws=4),
+    # of psephos demo: the defaults and one draw beside them, for each model
+    "demo": Protocol("demo", draws=2),
     # SamBA paper, supplement E.3.1: 10 splits 80/20, 50 draws, 5 folds
     "samba": Protocol(
         "samba",

@@ -67,7 +67,7 @@ def compare(
     models : sequence of str or Contender, optional
         Names from `CONTENDERS`, or 'all'; by default those with `default` whose packages are
         installed.
-    protocol : {'quick', 'samba'} or Protocol, default="quick"
+    protocol : {'quick', 'demo', 'samba'} or Protocol, default="quick"
     groups : array-like of shape (n,), optional
         Rows of one group stay together in every split, outer and inner.
     random_state : int, default=0
