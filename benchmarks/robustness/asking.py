@@ -11,6 +11,7 @@ import pandas as pd
 from scipy import sparse
 
 from psephos import load, save
+from psephos._errors import PsephosError
 
 __all__ = ["asked", "probe_table"]
 
@@ -26,6 +27,8 @@ _OF_TABLES = (
     "staged_decision_function", "contributions", "local_importance", "mass", "explain",
     "uncertainty", "distribution", "usable", "margin_in_float32",
 )  # fmt: skip
+# may say NaN, or infinity
+_UNSURE = ("get_params", "objective_", "library_.table", "usable", "competitors_", "splits_")
 _WIDE = 20_000  # unnamed columns: beyond, the table is sparse
 
 
@@ -113,8 +116,11 @@ def asked(model: Any, scratch: Path) -> dict[str, str]:
         with contextlib.redirect_stdout(io.StringIO()):
             try:
                 said = call()
-                finite = name == "get_params" or _numbers(said)  # a parameter may be infinite
+                finite = name in _UNSURE or _numbers(said)
                 found[name] = "" if finite else "not finite"
+            except PsephosError as error:  # a file need not keep what importance is measured from
+                kept = not str(error).startswith("importance needs training rows")
+                found[name] = f"PsephosError: {error}" if kept else ""
             except Exception as error:
                 found[name] = f"{type(error).__name__}: {error}"
     return found

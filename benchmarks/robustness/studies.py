@@ -36,9 +36,11 @@ def command(kind, place, folder, n_jobs=1):
 
 
 def started(kind, place, folder, limit=None, n_jobs=1):
-    def limited():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+    def prepare():
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell may have it ignored
+        if limit:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
 
     return subprocess.Popen(
         command(kind, place, folder, n_jobs),
@@ -46,7 +48,7 @@ def started(kind, place, folder, limit=None, n_jobs=1):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        preexec_fn=limited if limit else None,
+        preexec_fn=prepare,
     )
 
 

@@ -29,6 +29,11 @@ def test_a_share_below_nothing_is_nothing():
     assert np.isnan(found[1]).all()
 
 
+def test_a_score_that_speaks_for_no_class_has_equal_shares():
+    found = shares_of(np.array([[-0.5, -0.5, -0.5], [-4e18, -1.0, -0.5]]))
+    assert_array_equal(found, np.full((2, 3), 1 / 3))
+
+
 def test_scores_of_any_layout(random_seed):
     score = scores(np.random.default_rng(random_seed).dirichlet(np.ones(4), 9))
     for other in (np.asfortranarray(score), np.repeat(score, 2, axis=1)[:, ::2]):

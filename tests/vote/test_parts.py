@@ -359,3 +359,12 @@ def test_nearest_of_a_training_row_is_itself():
         row, distance, _, label = cases_heard[0]
         assert (distance, label) == (0.0, y[row])
         assert_array_equal(X[row, model.vote_.columns], X[i, model.vote_.columns])
+
+
+def test_a_training_case_too_far_to_be_heard_is_not_among_the_nearest(monkeypatch):
+    X, y = small_table()
+    ballots = SamBAClassifier(n_estimators=3).fit(X, y).explain(X[:2])
+    found = ballots.vote.nearest(ballots.X, 5)
+    far = found._replace(distance=np.where(np.arange(5) > 1, np.inf, found.distance))
+    monkeypatch.setattr(Vote, "nearest", lambda *_: far)
+    assert [len(heard) for heard in ballots.nearest()] == [2, 2]

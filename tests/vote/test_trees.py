@@ -148,6 +148,15 @@ def test_inconsistent_categories_are_refused():
             replace(good, **{name: bad})
 
 
+def test_only_leaves_name_an_answer():
+    good = trees()
+    answer = np.where(good.feature < 0, 0, -1)
+    named = replace(good, value=np.ones((1, 1)), answer=answer)
+    for inner in (0, -3, -(2**62)):
+        with pytest.raises(PsephosError, match="a leaf lacks an answer, or another node has one"):
+            replace(named, answer=np.where(good.feature < 0, 0, inner))
+
+
 def test_inconsistent_trees_are_refused():
     good = trees()
     for name, bad in [

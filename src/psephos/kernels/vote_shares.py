@@ -31,14 +31,14 @@ def _shares(score, k, out):
         for j in range(start + eights, start + k):
             total += out[j]
         for j in range(start, start + k):
-            out[j] /= total
+            out[j] = 1.0 / whole if total == 0.0 else out[j] / total
 
 
 def shares_of(score: NDArray[Any]) -> NDArray[np.float64]:
     """Return the share of the weight that speaks for each class, (n, K), K > 2; rows sum to 1.
 
     ``((K - 1) F_k + 1) / K`` of a score F (n, K), which is a mean of codes of classes: 1 in the
-    column of the class, -1 / (K - 1) elsewhere.
+    column of the class, -1 / (K - 1) elsewhere. Where none speaks for any class, 1 / K.
     """
     given = np.ascontiguousarray(score, dtype=np.float64)
     shares = np.empty(given.shape)

@@ -259,7 +259,11 @@ class Ballots:
         return table
 
     def nearest(self) -> list[tuple[tuple[Any, float, float, str], ...]] | None:
-        """Return per case the training cases heard most, or None for constant weights."""
+        """Return per case the training cases heard most, or None for constant weights.
+
+        Tuples (training row, distance, share of what is heard, class); a case too far away to be
+        heard is none of them.
+        """
         found = self.vote.nearest(self.X, _NEAREST)
         if found is None:
             return None
@@ -270,7 +274,8 @@ class Ballots:
         cases: list[tuple[tuple[Any, float, float, str], ...]] = []
         for i in range(len(self)):
             distance, share = found.distance[i].tolist(), found.share[i].tolist()
-            cases.append(tuple(zip(rows[i], distance, share, classes[i], strict=True)))
+            near = zip(rows[i], distance, share, classes[i], strict=True)
+            cases.append(tuple(case for case in near if np.isfinite(case[1])))
         return cases
 
     def frame(self, backend: str | None = None) -> Any:

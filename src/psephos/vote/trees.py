@@ -125,7 +125,8 @@ class TreeVoters:
         check(len(answer) == nodes, "nodes and answers differ")
         leaf = self.feature < 0
         inside = (answer >= 0) & (answer < len(self.value))
-        check(bool((inside == leaf).all()), "a leaf lacks an answer, or another node has one")
+        whole = (inside == leaf) & (leaf | (answer == -1))
+        check(bool(whole.all()), "a leaf lacks an answer, or another node has one")
 
     def _check_categories(self) -> None:
         ptr, members = self.category_ptr, self.category_left

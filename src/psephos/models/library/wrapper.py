@@ -225,7 +225,8 @@ class SparseWrapperClassifier(VoteClassifier):
         """Return for each row how many models can vote, who they are, and how good they were.
 
         Keys: ``case``, ``n_models``, ``source`` ('chosen', 'reserve' or 'prior'), ``error`` (the
-        mean cross-validated error of those heard; of the search, so it flatters).
+        mean cross-validated error of those heard; of the search, so it flatters; NaN where the
+        prior alone is heard).
         """
         table = self._table(X)
         return usable_models(self.vote_, self.library_, table)
