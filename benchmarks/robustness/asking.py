@@ -29,6 +29,8 @@ _OF_TABLES = (
 )  # fmt: skip
 # may say NaN, or infinity
 _UNSURE = ("get_params", "objective_", "library_.table", "usable", "competitors_", "splits_")
+# what a sound file may say, too: it keeps no rows, or was fitted to a constant target
+_LAWFUL = ("importance needs training rows", "a voter's spread is 0")
 _WIDE = 20_000  # unnamed columns: beyond, the table is sparse
 
 
@@ -118,9 +120,8 @@ def asked(model: Any, scratch: Path) -> dict[str, str]:
                 said = call()
                 finite = name in _UNSURE or _numbers(said)
                 found[name] = "" if finite else "not finite"
-            except PsephosError as error:  # a file need not keep what importance is measured from
-                kept = not str(error).startswith("importance needs training rows")
-                found[name] = f"PsephosError: {error}" if kept else ""
+            except PsephosError as error:
+                found[name] = "" if str(error).startswith(_LAWFUL) else f"PsephosError: {error}"
             except Exception as error:
                 found[name] = f"{type(error).__name__}: {error}"
     return found

@@ -6,7 +6,10 @@ __all__ = [
     "PsephosError",
     "PsephosTypeError",
     "UnknownLevelWarning",
+    "shortly",
 ]
+
+_LENGTH = 160  # characters of another library's message
 
 
 class PsephosError(ValueError):
@@ -33,3 +36,9 @@ class MissingExtraError(PsephosError, ImportError):
 
 class UnknownLevelWarning(UserWarning):
     """Some values of a categorical column are none of the model's categories: read as missing."""
+
+
+def shortly(error: Exception) -> str:
+    """Return another library's message as a part of ours: its beginning, if it quotes a file."""
+    said = str(error)
+    return said if len(said) <= _LENGTH else f"{said[:_LENGTH]} …"

@@ -71,8 +71,9 @@ def test_a_folder_of_before_columns_were_kept_has_no_stability(copy):
     assert report["stability_note"] == ""
 
 
-def test_a_number_that_is_none_is_named(copy):
-    edit(copy / "results.csv", lambda rows: rows[0].update(n_train="many"))
+@pytest.mark.parametrize("count", ["many", "-3", "9" * 400])
+def test_a_number_that_is_none_is_named(copy, count):
+    edit(copy / "results.csv", lambda rows: rows[0].update(n_train=count))
     with pytest.raises(PsephosError, match=r"results\.csv"):
         summarise(copy)
 

@@ -41,6 +41,17 @@ def test_a_long_cell_or_name_is_not_quoted_whole(cell, tmp_path):
     assert len(str(told.value)) < 1_000
 
 
+def test_a_damaged_npz_is_not_quoted_whole(tmp_path):
+    path = tmp_path / "t.npz"
+    np.savez(path, X=np.random.default_rng(0).random((40, 40)), y=np.arange(40) % 2)
+    whole = bytearray(path.read_bytes())
+    whole[26:28] = (5_000).to_bytes(2, "little")  # the length of the first name
+    path.write_bytes(whole)
+    with pytest.raises(PsephosError, match=r"'t.npz' is damaged \(.* …\): write it again") as told:
+        read_table(path, target="y")
+    assert len(str(told.value)) < 300
+
+
 def test_names_of_seven_ranks_are_quoted_whole():
     from psephos._files.near import quoted
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._errors import PsephosError
+from psephos._errors import PsephosError, shortly
 from psephos._files.near import suggest
 
 __all__ = ["read_arrays", "word_array"]
@@ -35,7 +35,9 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     except PsephosError:
         raise
     except _DAMAGED as error:
-        raise PsephosError(f"{path.name!r} is damaged ({error}): write it again.") from error
+        raise PsephosError(
+            f"{path.name!r} is damaged ({shortly(error)}): write it again."
+        ) from error
     if "X" not in arrays:
         raise PsephosError(f"{path.name!r} has no array 'X'; {suggest('X', arrays)}")
     X = arrays["X"]

@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from psephos._errors import PsephosError
+from psephos._errors import PsephosError, shortly
 
 __all__ = ["checked_separator", "opened", "rows", "separator_of"]
 
@@ -37,7 +37,9 @@ def opened(file: Path) -> Generator[io.TextIOWrapper]:
             f"{file.name!r} is not UTF-8 text (byte {error.start}): save it as UTF-8."
         ) from error
     except (gzip.BadGzipFile, zlib.error, EOFError, csv.Error) as error:
-        raise PsephosError(f"{file.name!r} is damaged ({error}): write it again.") from error
+        raise PsephosError(
+            f"{file.name!r} is damaged ({shortly(error)}): write it again."
+        ) from error
 
 
 def checked_separator(given: str | None) -> str | None:

@@ -225,16 +225,24 @@ def _fit(row: dict[str, str], path: Path) -> Fit:
         positions_of(row.get("columns") or "")
         return Fit(
             model=row["model"],
-            repeat=int(row["repeat"]),
-            fold=int(row["fold"]),
-            n_train=int(row["n_train"]),
-            n_test=int(row["n_test"]),
+            repeat=_count(row["repeat"]),
+            fold=_count(row["fold"]),
+            n_train=_count(row["n_train"]),
+            n_test=_count(row["n_test"]),
             measures={key: value for key, value in told.items() if value is not None},
             columns_used=_number(row["columns_used"]),
             error=(row["error"] or "no reason was written") if failed else "",
         )
     except (KeyError, ValueError, TypeError, OverflowError) as error:
         raise damaged(path, error) from error
+
+
+def _count(text: str) -> int:
+    """Return a number of rows or folds."""
+    count = int(text)
+    if not 0 <= count < 2**53:
+        raise ValueError(f"{text[:30]!r} is no count")
+    return count
 
 
 def _number(text: str | None) -> float | None:

@@ -203,7 +203,7 @@ def _asked(
     gap = "" if share == 0 else " or missing" if share == 1 else f" or missing ({share:.0%})"
     if isinstance(c.value, tuple):
         words = levels.get(c.column, ())
-        listed = [words[k] if k < len(words) else str(k) for k in c.value[:_LISTED]]
+        listed = [words[k] if 0 <= k < len(words) else str(k) for k in c.value[:_LISTED]]
         more = f", and {len(c.value) - _LISTED} more" if len(c.value) > _LISTED else ""
         return f"{name} in {{{', '.join(listed)}{more}}}", gap
     if np.isposinf(c.value) and c.op in _UPPER:

@@ -72,7 +72,9 @@ def _rule(vote: Vote, voter: int, names: Names, scale: float) -> str:
         return f"if {rule} then {said[0]}, otherwise {said[1]}"
     if not said:
         return rule
-    return f"{rule} then {said[0]}" if rule.startswith("if ") else f"{rule}, always {said[0]}"
+    alike = vote.readout.score == "normalised" and said[0] == "nothing"
+    one = "each class alike" if alike else said[0]
+    return f"{rule} then {one}" if rule.startswith("if ") else f"{rule} → {one}"
 
 
 def _scale(vote: Vote) -> float:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from psephos._stored import Gappy
 from psephos.vote.codec import register
+from psephos.vote.names import number
 from psephos.vote.part import Columns, check, named_of
 from psephos.vote.prototype_kernels import PRIOR, Answers, Batches
 from psephos.vote.reasons import Always, CaseLike, Reason
@@ -154,7 +155,7 @@ class PrototypeVoters:
         if np.isnan(value):
             return f"{names[column]} missing"
         known = levels.get(column, [])
-        word = known[int(value)] if 0 <= value < len(known) else f"{value:.6g}"
+        word = known[int(value)] if 0 <= value < len(known) else number(value)
         return f"{names[column]} = {word}"
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
