@@ -102,9 +102,10 @@ def test_conditions_by_hand():
     ways = {leaf.node: leaf.conditions for leaf in leaves_of(by_hand())}
     assert list(ways) == [4, 6, 7, 2, 3]
     skin = Condition(2, "in", (0, 3), 0.0)
-    assert ways[4] == (skin, Condition(1, "<=", 0.5, 0.25))
-    assert ways[6] == (skin, Condition(1, ">", 2.0, 0.0))
-    assert ways[7] == (skin, Condition(1, ">", 0.5, 0.0), Condition(1, "<=", 2.0, 0.0))
+    assert ways[4] == (skin, Condition(1, "<=", 0.5, 0.25, surrogates=True))
+    assert ways[6] == (skin, Condition(1, ">", 2.0, 0.0, surrogates=True))
+    low, high = (Condition(1, *way, 0.0, surrogates=True) for way in ((">", 0.5), ("<=", 2.0)))
+    assert ways[7] == (skin, low, high)
     assert ways[2] == (Condition(2, "in", (1,), 0.0),)
     assert ways[3] == (Condition(2, "in", (2,), 1.0),)
     strict = {leaf.node: leaf.conditions for leaf in leaves_of(by_hand(strict=True))}
@@ -175,15 +176,15 @@ def test_text_by_hand():
     text = export_text(tree, NAMES, LEVELS, ["no", "yes"], spread=True)
     assert text.splitlines() == [
         "site in {skin, eye}",
-        "|   dose <= 0.5 or missing (25%): no (57%, weight 7)",
-        "|   dose > 0.5 or missing (75%)",
+        "|   dose <= 0.5 or missing with its surrogates (25%): no (57%, weight 7)",
+        "|   dose > 0.5 or missing with its surrogates (75%)",
         "|   |   dose > 2: no (86%, weight 7)",
         "|   |   dose <= 2: no (100%, weight 7)",
         "site in {lung}: yes (71%, weight 7)",
         "site in {bone} or missing: yes (57%, weight 7)",
     ]
     plain = export_text(tree, NAMES, LEVELS, ["no", "yes"])
-    assert plain == re.sub(r" or missing \(\d+%\)", "", text)
+    assert plain == re.sub(r" or missing with its surrogates \(\d+%\)", "", text)
     assert plain.splitlines()[-1] == text.splitlines()[-1]
     short = export_text(tree, NAMES, LEVELS, ["no", "yes"], max_depth=1)
     assert short.splitlines()[0] == ("site in {skin, eye}: yes (86%, weight 7) and 3 leaves below")

@@ -37,6 +37,9 @@ class Condition:
         0, or a part where such rows are spread.
     softly : tuple of two floats, default=None
         Values between which a row goes this way in part only (a soft threshold).
+    surrogates : bool
+        Whether other columns are asked where the value is missing; `missing` is then of rows in
+        which theirs are missing, too.
     """
 
     column: int
@@ -44,6 +47,7 @@ class Condition:
     value: float | tuple[int, ...]
     missing: float
     softly: tuple[float, float] | None = None
+    surrogates: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,19 +67,20 @@ def split_conditions(tree: Tree, node: int) -> list[Condition]:
     if not n_branches:
         return []
     column, missing = int(tree.column[node]), _missing_shares(tree, node)
+    spare = bool(tree.surrogates.ptr[node + 1] > tree.surrogates.ptr[node])
     codes = tree.code_branch[tree.code_ptr[node] : tree.code_ptr[node + 1]]
     if len(codes):
         ends = np.searchsorted(np.sort(codes), np.arange(n_branches + 1))
         sets = np.split(np.argsort(codes, kind="stable"), ends)[1:-1]
         return [
-            Condition(column, "in", tuple(one.tolist()), share)
+            Condition(column, "in", tuple(one.tolist()), share, surrogates=spare)
             for one, share in zip(sets, missing, strict=True)
         ]
     threshold, ops = float(tree.threshold[node]), ("<", ">=") if tree.strict else ("<=", ">")
     ways = reversed(ops) if tree.flip[node] else ops
     softly = tree.softly(node)
     return [
-        Condition(column, op, threshold, share, softly)
+        Condition(column, op, threshold, share, softly, spare)
         for op, share in zip(ways, missing, strict=True)
     ]
 
@@ -117,11 +122,12 @@ def _merged(way: tuple[Condition, ...], new: Condition) -> tuple[Condition, ...]
     """Return the conditions of a way and one more."""
     same = [c for c in way if c.column == new.column]
     missing = new.missing * (same[0].missing if same else 1.0)
+    spare = any(c.surrogates for c in (*same, new))
     hard = [c.softly is new.softly is None and c.op == new.op for c in same]
     kept = [_both(c, new) if met else c for c, met in zip(same, hard, strict=True)]
     if not any(hard):
         kept.append(new)
-    kept = [replace(c, missing=missing) for c in kept]
+    kept = [replace(c, missing=missing, surrogates=spare) for c in kept]
     kept.sort(key=lambda c: c.op in _UPPER)  # from below to above
     out: list[Condition] = []
     for c in way:
@@ -152,6 +158,8 @@ def condition_words(
     spread: bool = True,
 ) -> str:
     """Return a condition in words, such as ``V3 <= 1.25 or missing`` or ``site in {a, b}``.
+
+    ``or missing with its surrogates``: if the columns asked instead are missing, too.
 
     Parameters
     ----------
@@ -200,7 +208,9 @@ def _asked(
 ) -> tuple[str, str]:
     """Return what is asked of a column's known values, and what of missing ones."""
     share = c.missing
-    gap = "" if share == 0 else " or missing" if share == 1 else f" or missing ({share:.0%})"
+    spare = " with its surrogates" if c.surrogates else ""
+    part = f" ({share:.0%})" if share < 1 else ""
+    gap = f" or missing{spare}{part}" if share else ""
     if isinstance(c.value, tuple):
         words = levels.get(c.column, ())
         listed = [words[k] if 0 <= k < len(words) else str(k) for k in c.value[:_LISTED]]
