@@ -172,6 +172,19 @@ def test_missing_words_mean_the_same_when_a_model_is_asked(call, tmp_path, word)
     assert told.stdout == call("predict", path, tmp_path / "a.csv").stdout
 
 
+def test_a_missing_word_of_the_call_is_missing_even_where_it_is_a_category(call, tmp_path):
+    rows = [f"{('a', 'b', 'unk')[i % 3]},{i % 5},{'ab'[i % 3 == 2]}" for i in range(30)]
+    table, empty, named = (tmp_path / f"{name}.csv" for name in ("t", "empty", "named"))
+    table.write_text("site,x,y\n" + "\n".join(rows))
+    path = tmp_path / "m.psephos"
+    call("fit", table, "--target", "y", "--model", "cart", "--out", path)
+    empty.write_text("site,x\n,1\n")
+    named.write_text("site,x\nunk,1\n")
+    told = call("predict", path, named, "--missing", "unk")
+    assert told.stdout == call("predict", path, empty).stdout
+    assert told.stdout != call("predict", path, named).stdout
+
+
 def test_a_row_without_any_value_is_answered(call, tmp_path):
     table, _ = coded(tmp_path)
     path = fit(call, table, tmp_path)

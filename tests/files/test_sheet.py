@@ -57,6 +57,30 @@ def test_a_separator_may_be_named(tmp_path, mark):
         read(tmp_path / "t.csv", separator="::")
 
 
+def test_a_table_of_one_column_loses_no_case(tmp_path):
+    """Its missing value is a line without a mark: pandas writes a quoted empty cell."""
+    (tmp_path / "t.csv").write_text('x\n1\n""\n-1\n')
+    sheet = read(tmp_path / "t.csv")
+    np.testing.assert_array_equal(sheet.X[:, 0], [1, np.nan, -1])
+    (tmp_path / "t.csv").write_text("x\n1\n\n-1\n")
+    with pytest.raises(PsephosError, match=r"line 3 of 't\.csv' is blank, and the table has one"):
+        read(tmp_path / "t.csv")
+    (tmp_path / "t.csv").write_text("x\n1\n-1\n\n\n")
+    assert len(read(tmp_path / "t.csv").X) == 2
+
+
+def test_a_byte_that_is_no_utf8_is_found_in_a_long_file(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b"a,b\n" + b"1,2\n" * 6_000 + b"1,\xe9\n" + b"1,2\n" * 6_000)
+    with pytest.raises(PsephosError, match=r"is not UTF-8 text \(line 6002\)"):
+        read(tmp_path / "t.csv")
+
+
+def test_a_blank_first_line_is_not_an_empty_file(tmp_path):
+    (tmp_path / "t.csv").write_text("\na,b\n1,2\n")
+    with pytest.raises(PsephosError, match=r"'t\.csv' begins with a blank line: its first line"):
+        read(tmp_path / "t.csv")
+
+
 def test_a_nul_is_a_word(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n1,\0\n2,x\0\n3,\0\n")
     sheet = read(tmp_path / "t.csv")

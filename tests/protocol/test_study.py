@@ -14,7 +14,7 @@ import pytest
 
 from psephos._errors import ModelFileError, PsephosError
 from psephos._whole import UnwritableError, write_whole
-from psephos.protocol import DataTable, Protocol
+from psephos.protocol import DataTable, Protocol, read_table
 from psephos.protocol import compare as compare_on_all_cores
 from psephos.protocol.journal import Journal
 from psephos.report.folder import read_folder
@@ -60,7 +60,11 @@ def folder(tmp_path):
             {},
             "the groups are None there and 'who' here",
         ),
-        (DataTable(A.X, A.y, A.names, ids=np.arange(40)), {}, "the names of the cases are others"),
+        (
+            DataTable(A.X, A.y, A.names, ids=np.arange(40)),
+            {},
+            "the names of the cases, or their lines in the file, are others",
+        ),
         (A, {"random_state": 1}, "the seed is 0 there and 1 here"),
         (A, {"protocol": Protocol(folds=3, inner_folds=2, draws=2)}, "folds is 2 there and 3 here"),
         (A, {"copies": "apart"}, "'together' there and 'apart' here"),
@@ -73,6 +77,21 @@ def test_another_study_is_refused_and_nothing_is_touched(folder, table, settings
     assert "--replace" in str(caught.value)
     assert "another folder" in str(caught.value)
     assert content(folder) == before
+
+
+def test_other_words_for_missing_values_are_another_study(tmp_path):
+    """A saved model remembers them: that of another file would read new cases wrongly."""
+    rows = [f"{'NA' if i % 7 == 0 else i % 5},{i % 3},{'ab'[i % 2]}" for i in range(30)]
+    first, second, third = (tmp_path / f"{i}.csv" for i in range(3))
+    first.write_text("x,z,y\n" + "\n".join(rows))
+    second.write_text(first.read_text().replace("NA", "-9"))
+    third.write_text(first.read_text().replace("x,z,y\n", "x,z,y\n\n"))
+    out, told = tmp_path / "study", {"models": MODELS, "protocol": SMALL}
+    compare(read_table(first, target="y"), out=out, **told)
+    with pytest.raises(PsephosError, match=r"words for missing values .* are others"):
+        compare(read_table(second, target="y", missing=["-9"]), out=out, **told)
+    with pytest.raises(PsephosError, match="their lines in the file, are others"):
+        compare(read_table(third, target="y"), out=out, **told)
 
 
 def test_another_version_is_another_study(folder, monkeypatch):
@@ -111,6 +130,26 @@ def test_only_models_of_this_run_are_listed_and_the_others_come_back(folder, mon
     again = compare(A, models=MODELS, protocol=SMALL, out=folder)
     assert again.left_out == []
     assert {n: d for n, d in content(folder).items() if n != "journal.jsonl"} == first
+
+
+def test_files_of_the_user_beside_the_models_stay(folder):
+    mine, notes = folder / "models" / "small.psephos", folder / "models" / "notes.txt"
+    mine.write_bytes((folder / "models" / "samba.psephos").read_bytes())
+    notes.write_text("mine")
+    (folder / "models" / "mine").mkdir()
+    compare(A, models=("majority",), protocol=SMALL, out=folder)
+    names = {path.name for path in (folder / "models").iterdir()}
+    assert names == {"small.psephos", "notes.txt", "mine"}
+
+
+def test_a_folder_in_the_way_of_a_model_is_told_and_the_results_stay(folder):
+    compare(A, models=("majority",), protocol=SMALL, out=folder)
+    before = content(folder)
+    (folder / "models" / "samba.psephos").mkdir()
+    with pytest.raises(UnwritableError, match="a folder of that name is in the way"):
+        compare(A, models=MODELS, protocol=SMALL, out=folder)
+    assert content(folder).keys() >= before.keys()
+    assert (folder / "comparison.json").read_bytes() == before["comparison.json"]
 
 
 def test_a_file_of_the_user_is_not_overwritten(tmp_path):

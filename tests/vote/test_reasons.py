@@ -1,6 +1,7 @@
 """What a ballot says is true of the case."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -28,6 +29,7 @@ from psephos.vote import Constant, ConstantVoters, Readout, StumpVoters, Target,
 from psephos.vote.ballots import Ballots, Names, answer_words
 from psephos.vote.names import compared, number, percent
 from psephos.vote.reasons import Path, Spread
+from psephos.vote.reasons.paths import Test
 
 CATEGORICAL = {
     name: estimator
@@ -86,9 +88,38 @@ def test_details_are_data_in_full():
 
 def test_rounding_never_turns_a_comparison_round():
     for value, bound in ((0.77900001, 0.779), (1.0 + 1e-15, 1.0), (3.0, 2.9999999)):
-        said = compared(value, ">", bound)
-        assert float(said[0]) > float(said[1]), said
-    assert compared(0.1, "<=", 0.1) == ("0.1", "0.1")
+        said, (bound_said,) = compared(value, [(">", bound)])
+        assert float(said) > float(bound_said), said
+    assert compared(0.1, [("<=", 0.1)]) == ("0.1", ["0.1"])
+
+
+def test_one_value_is_said_that_keeps_all_its_comparisons(random_seed):
+    names = Names(["x"])
+    low, high = Test(0, ">=", 0.779, 1.87695), Test(0, "<", 1.87698, 1.87695)
+    assert Path((1.0,), (low, high)).clauses(names) == ["x = 1.87695 >= 0.779 and < 1.87698"]
+    rng = np.random.default_rng(random_seed)
+    for _ in range(200):
+        value = float(rng.normal() * 10.0 ** rng.integers(-8, 9))
+        below, above = value * (1 + 10.0 ** -rng.uniform(1, 15, 2) * [-1, 1] * np.sign(value))
+        tests = Test(0, ">=", below, value), Test(0, "<", above, value)
+        if not all(test.holds() for test in tests):
+            continue
+        (words,) = Path((1.0,), tests).clauses(names)
+        told = re.fullmatch(r"x = (\S+) >= (\S+) and < (\S+)", words)
+        said, least, most = map(float, told.groups())
+        assert least <= said < most, words
+
+
+def test_a_category_of_two_words_is_said_whole():
+    names = Names(["c"], {0: ["dark red", "blue"]})
+    known, within = Test(0, "present", None, 0.0), Test(0, "in", (0,), 0.0)
+    assert known.words(names) == "c = dark red, not missing"
+    (words,) = Path((1.0,), (known, within)).clauses(names)
+    assert words == "c = dark red in {dark red} and not missing"
+
+
+def test_a_large_number_is_not_rounded_into_a_power_of_ten():
+    assert [number(v) for v in (99999.9, 9999.6, 100000.0)] == ["99999.9", "9999.6", "100000"]
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def merged(levels: Iterable[Any]) -> dict[Any, Any]:
     """Return the level that each value belongs to: values of one number are one level.
 
     Of several ways to write a number the level is the number itself, else the shortest way. A word
-    with zeros before its digits (007) is a level of its own.
+    with zeros before its digits (007) is a level of its own beside 7.
     """
     values = list(dict.fromkeys(levels))
     names: dict[Any, Any] = {}
@@ -56,6 +56,9 @@ def merged(levels: Iterable[Any]) -> dict[Any, Any]:
 
 class LevelCodes:
     """The codes of a column's levels, found by value.
+
+    A word as it is written comes first; then the number it writes, zeros before it or not, as long
+    as one level alone writes that number: 01 is level 1 where there is no level 01.
 
     Parameters
     ----------

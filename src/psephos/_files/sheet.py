@@ -140,10 +140,11 @@ def _read_text(
 ) -> Sheet:
     first = stream.readline()
     if not first.strip():
-        raise PsephosError(f"{path.name!r} is empty: its first line must name the columns.")
+        what = "begins with a blank line" if first else "is empty"
+        raise PsephosError(f"{path.name!r} {what}: its first line must name the columns.")
     separator = separator or separator_of(path, first)
     lines = rows(_again(first, stream), separator)
-    _, _, names = next(lines)
+    last, _, names = next(lines)
     words = [name.strip() for name in names]
     row_names = None if words[0] else "row names"
     header = Header(path.name, [words[0] or "row names", *words[1:]], row_names=row_names)
@@ -156,6 +157,12 @@ def _read_text(
                 f"{len(names)} columns: check its quotes, and what separates its cells "
                 f"(--separator; now {separator!r})."
             )
+        if len(names) == 1 and 0 < last < line - 1:
+            raise PsephosError(
+                f"line {last + 1} of {path.name!r} is blank, and the table has one column: write "
+                "NA where its value is missing, or remove the line."
+            )
+        last = line if text else 0  # a quoted row may have many lines
         reading.add(row, text)
         numbers.append(line)
     if not numbers:

@@ -34,12 +34,23 @@ def opened(file: Path) -> Generator[io.TextIOWrapper]:
             yield stream
     except UnicodeDecodeError as error:
         raise PsephosError(
-            f"{file.name!r} is not UTF-8 text (byte {error.start}): save it as UTF-8."
+            f"{file.name!r} is not UTF-8 text (line {_odd_line(how, file)}): save it as UTF-8."
         ) from error
     except (gzip.BadGzipFile, zlib.error, EOFError, csv.Error) as error:
         raise PsephosError(
             f"{file.name!r} is damaged ({shortly(error)}): write it again."
         ) from error
+
+
+def _odd_line(how: Any, file: Path) -> int:
+    """Return the first line of a file that is not UTF-8."""
+    with how(file, "rb") as raw:
+        for line, text in enumerate(raw, start=1):
+            try:
+                text.decode("utf-8")
+            except UnicodeDecodeError:
+                return line
+    return 1
 
 
 def checked_separator(given: str | None) -> str | None:
@@ -69,7 +80,7 @@ def separator_of(file: Path, first: str) -> str:
 def rows(
     stream: Iterator[str], separator: str, start: int = 1
 ) -> Iterator[tuple[int, str, list[str]]]:
-    """Yield (line, text, cells) of every row that is not blank.
+    """Yield (line, text, cells) of every row that is not blank; a quoted empty cell is a cell.
 
     The line is the one the row begins in, counted from `start` as an editor counts: quoted cells
     may hold separators and line ends. A quote opens a quoted cell only where a cell begins; inside
@@ -95,6 +106,5 @@ def rows(
                 f"line {line} cannot be divided into cells: a quoted cell goes on after its "
                 'closing quote; inside quotes a quote is written twice ("").'
             ) from error
-        if len(cells) != 1 or cells[0].strip():
-            yield line, "", cells
+        yield line, "", cells
         line += reader.line_num

@@ -63,6 +63,7 @@ class Answering:
             Wanted(schema.n_features, reads, schema.names, levels, self.absent, backup),
             id_column,
             cells=schema.cells.but(missing, decimal, thousands),
+            missing=missing or (),
             separator=separator,
         )
         for note in cases.notes:

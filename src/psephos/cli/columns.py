@@ -76,6 +76,7 @@ def read_cases(
     id_column: str | None,
     *,
     cells: Cells | None = None,
+    missing: Sequence[str] = (),
     separator: str | None = None,
 ) -> CaseTable:
     """Read the columns of a model; all others are ignored, whatever they hold.
@@ -93,6 +94,8 @@ def read_cases(
     id_column : str or None
     cells, separator : optional
         As in `read_sheet`.
+    missing : sequence of str, default=()
+        Words that stand for no value even where the model has a category of that name.
 
     Raises
     ------
@@ -102,6 +105,7 @@ def read_cases(
     """
     places: list[int] = []
     notes: list[str] = []
+    gone = Cells(tuple(missing)) if missing else None
 
     def choose(header: Header) -> Choice:
         places[:] = _places(header, wanted, id_column, notes)
@@ -119,7 +123,7 @@ def read_cases(
             X[:, k] = (
                 _numbers(sheet, place, wanted.word(j))
                 if levels is None
-                else _codes(sheet, place, wanted.word(j), levels, notes)
+                else _codes(sheet, place, wanted.word(j), levels, gone, notes)
             )
     return CaseTable(_ids(sheet, id_column), X, notes)
 
@@ -213,11 +217,18 @@ def _numbers(sheet: Sheet, place: int, name: str) -> NDArray[np.float64]:
 
 
 def _codes(
-    sheet: Sheet, place: int, name: str, levels: Sequence[Any], notes: list[str]
+    sheet: Sheet,
+    place: int,
+    name: str,
+    levels: Sequence[Any],
+    gone: Cells | None,
+    notes: list[str],
 ) -> NDArray[np.float64]:
     find, cells = LevelCodes(levels), sheet.words[place]
+    if gone is not None:
+        cells = ["" if isinstance(c, str) and gone.is_missing(c) else c for c in cells]
     codes = np.array([find.code(cell) for cell in cells])
-    # what the model knows is no missing word, whatever it is called
+    # the usual words for missing values are categories where the model was fitted on them as such
     present = [
         cell
         for cell, code in zip(cells, codes, strict=True)

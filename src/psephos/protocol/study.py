@@ -2,6 +2,7 @@
 
 # pyright: reportMissingTypeStubs=false
 
+import errno
 import hashlib
 import json
 import shutil
@@ -53,8 +54,8 @@ A run with the same table and settings goes on where the last one stopped; it ma
 Results, models and report are those of the models that the last run named; the fits of others stay
 in the journal, and come back without being done again when they are named. Another table, target,
 grouping, protocol, seed or version is another study: it needs another folder, or --replace, which
-deletes what is listed here. Names that end in .psephos-part are files that were being written when
-a process was killed; the next run removes them.
+deletes what is listed here, and all that lies in these folders. Names that end in .psephos-part are
+files that were being written when a process was killed; the next run removes them.
 """
 
 
@@ -74,7 +75,8 @@ def identity_of(
     ids = hashlib.sha256("\x1f".join(table.row_names()).encode("utf-8", "surrogatepass"))
     return {
         "table": table.fingerprint(),
-        "ids": ids.hexdigest() if table.ids is not None else None,
+        "ids": ids.hexdigest(),
+        "cells": table.cells.data(),
         "n_rows": table.n_rows,
         "n_columns": table.n_columns,
         "target": table.target_name,
@@ -163,7 +165,7 @@ class Study:
         files : mapping of str to bytes
             Contents by name, with that of comparison.json.
         models : mapping of str to bytes
-            Contents of model files by name; others in the folder of models are removed.
+            Contents of model files by name; those of other models of this study are removed.
 
         Notes
         -----
@@ -175,10 +177,14 @@ class Study:
         place = folder / "models"
         wanted = {folder / name: data for name, data in files.items()}
         wanted |= {place / name: data for name, data in models.items()}
-        stale = [path for path in sorted(place.glob("*")) if path not in wanted]
+        own = {place / f"{name}.psephos" for name in self.journal.models()}
+        stale = [path for path in sorted(own - wanted.keys()) if path.is_file()]
         changed = [path for path, data in wanted.items() if not _holds(path, data)]
         if not changed and not stale:
             return
+        for path in changed:
+            if path.is_dir():  # told before the results that are there are withdrawn
+                raise unwritable(path, IsADirectoryError(errno.EISDIR, ""))
         self.withdraw()
         for path in stale:
             path.unlink()
@@ -264,7 +270,9 @@ def _difference(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
     elif there.get("table") != here["table"]:
         told.append("values, labels, column names or groups of the table are others")
     if there.get("ids") != here["ids"]:
-        told.append("the names of the cases are others")
+        told.append("the names of the cases, or their lines in the file, are others")
+    if there.get("cells") != here["cells"]:
+        told.append("the words for missing values or the marks of numbers are others")
     if there.get("groups") != here["groups"]:
         told.append(f"the groups are {there.get('groups')!r} there and {here['groups']!r} here")
     with suppress(AttributeError, TypeError):

@@ -67,16 +67,21 @@ def _rows(ballots: Ballots, case: int) -> list[list[str]]:
     scale = max((abs(float(line.contribution[k])) for line in lines), default=0.0)
     for line in lines[:_LINES]:
         added = float(line.contribution[k])
-        size = number(added, scale)
-        signed = f"+{size}" if added > 0 and size != "0" else size
-        rows.append([signed, weigh(line.weight), _voters(line), line.words])
+        rows.append([_signed(added, scale), weigh(line.weight), _voters(line), line.words])
     rest = lines[_LINES:]
     if rest:
         added = sum(float(line.contribution[k]) for line in rest)
         count = sum(len(line.voters) for line in rest)
         weight = weigh(sum(line.weight for line in rest))
-        rows.append([number(added, scale), weight, "", f"{plural(count, 'other voter')}, together"])
+        rows.append(
+            [_signed(added, scale), weight, "", f"{plural(count, 'other voter')}, together"]
+        )
     return rows
+
+
+def _signed(added: float, scale: float) -> str:
+    size = number(added, scale)
+    return f"+{size}" if added > 0 and size != "0" else size
 
 
 def _voters(line: Line) -> str:

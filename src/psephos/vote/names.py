@@ -70,22 +70,34 @@ def number(value: float, scale: float = 0.0, digits: int = _DIGITS) -> str:
         return "0"
     if size < _ROW and value == int(value):
         return str(int(value))
-    before = len(str(int(size))) if size < _ROW else 0
+    before = len(str(round(size))) if size < _ROW else 0
     return f"{value:.{max(digits, before)}g}"
 
 
-def compared(value: float, relation: str, bound: float) -> tuple[str, str]:
-    """Return value and bound with so many digits that the relation holds as it is read."""
-    if not (math.isfinite(value) and math.isfinite(bound)):
-        return number(value), number(bound)
-    scale = max(abs(value), abs(bound))
-    said = number(value, scale), number(bound, scale)
+def compared(value: float, asked: Sequence[tuple[str, float]]) -> tuple[str, list[str]]:
+    """Return a value and bounds with so many digits that all relations hold as they are read.
+
+    Parameters
+    ----------
+    value : float
+    asked : sequence of (relation, bound)
+        What holds of the value.
+    """
+    if not all(map(math.isfinite, (value, *(bound for _, bound in asked)))):
+        return number(value), [number(bound) for _, bound in asked]
     for digits in _MORE:
-        said = number(value, scale, digits), number(bound, scale, digits)
-        same = (said[0] == said[1]) == (value == bound)
-        if same and _HOLDS[relation](float(said[0]), float(said[1])):
-            return said
-    return repr(value), repr(bound)
+        said = [
+            (number(value, scale, digits), number(bound, scale, digits))
+            for _, bound in asked
+            for scale in [max(abs(value), abs(bound))]
+        ]
+        same = all(
+            (v == b) == (value == bound) and _HOLDS[relation](float(v), float(b))
+            for (v, b), (relation, bound) in zip(said, asked, strict=True)
+        )
+        if same and len({v for v, _ in said}) == 1:
+            return said[0][0], [b for _, b in said]
+    return repr(value), [repr(bound) for _, bound in asked]
 
 
 def percent(share: float) -> str:

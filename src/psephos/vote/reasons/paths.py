@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
-from psephos.vote.names import Names, compared, number, percent
+from psephos.vote.names import Names, compared, percent
 from psephos.vote.reasons.base import NAMED, Codes, Reason, outer_code, plain_value
 
 __all__ = ["Path", "Spread", "Test"]
 
 _LISTED = 6  # categories of a set that are named
+_THRESHOLDS = ("<=", "<", ">", ">=")
 _OPPOSITE = {"<=": ">", ">": "<=", "<": ">=", ">=": "<", "in": "not in", "not in": "in"}
 
 
@@ -51,23 +52,28 @@ class Test(NamedTuple):
 
     def words(self, names: Names) -> str:
         """Return the condition with the case's value: ``g1 = 1.877 > 0.779``."""
-        name, gap = names.columns[self.column], ""
-        if self.instead_of >= 0:
-            gap = f" (instead of {names.columns[self.instead_of]}, missing)"
-        if self.relation == "missing":
-            return f"{name} missing{gap}"
-        if self.relation == "present":
-            return f"{name} = {names.value(self.column, self.value)}, not missing{gap}"
-        if self.relation in ("in", "not in"):
-            said = names.value(self.column, self.value)
-            return f"{name} = {said} {self.relation} {self._set(names)}{gap}"
+        return _sentence([self], names)
+
+    def bounds(self) -> list[tuple[str, float]]:
+        """Return (relation, bound) for each threshold that is asked."""
         if self.relation == "within":
-            low, high = (number(b, abs(self.value)) for b in self.bound)
-            return f"{name} = {number(self.value)} between {low} and {high}{gap}"
-        if math.isinf(self.bound):
-            return f"{name} = {number(self.value)}{gap}"
-        value, bound = compared(self.value, self.relation, self.bound)
-        return f"{name} = {value} {self.relation} {bound}{gap}"
+            return [(">", self.bound[0]), ("<=", self.bound[1])]
+        finite = self.relation in _THRESHOLDS and math.isfinite(self.bound)
+        return [(self.relation, self.bound)] if finite else []
+
+    def asks(self, names: Names, bounds: Sequence[str]) -> str:
+        """Return what is asked of the value, its thresholds written as they are given."""
+        said = ""
+        if self.relation == "within":
+            said = f"between {bounds[0]} and {bounds[1]}"
+        elif bounds:
+            said = f"{self.relation} {bounds[0]}"
+        elif self.relation in ("in", "not in"):
+            said = f"{self.relation} {self._set(names)}"
+        elif self.relation == "present":
+            said = "not missing"
+        gap = f"(instead of {names.columns[self.instead_of]}, missing)"
+        return f"{said} {gap}".strip() if self.instead_of >= 0 else said
 
     def _set(self, names: Names) -> str:
         listed = [names.level(self.column, code) for code in self.bound[:_LISTED]]
@@ -198,11 +204,24 @@ def _merged(tests: Sequence[Test], names: Names) -> list[tuple[int, str]]:
         kept = [min(upper, key=lambda t: t.bound)] if upper else []
         kept = ([max(lower, key=lambda t: t.bound)] if lower else []) + kept
         kept += sets[-1:] + [t for t in dict.fromkeys(rest) if t not in sets]
-        said = [test.words(names) for test in kept]
-        prefix = f"{names.columns[column]} = "
-        told = said[0]
-        for more in said[1:]:  # the value is said once
-            tail = more.removeprefix(prefix)
-            told += f" and {tail.partition(' ')[2]}" if tail != more else f" and {more}"
-        found.append((column, told))
+        found.append((column, _sentence(kept, names)))
     return found
+
+
+def _sentence(tests: Sequence[Test], names: Names) -> str:
+    """Return tests of one column in words; the value is said once, with digits enough for all."""
+    first = tests[0]
+    name, missing = names.columns[first.column], first.relation == "missing"
+    bounds = [test.bounds() for test in tests]
+    flat = [pair for pairs in bounds for pair in pairs]
+    value, said = compared(first.value, flat) if flat else ("", [])
+    asked: list[str] = []
+    for test, pairs in zip(tests, bounds, strict=True):
+        own, said = said[: len(pairs)], said[len(pairs) :]
+        asked.append(test.asks(names, own))
+    told = " and ".join(one for one in asked if one)
+    if missing:
+        return f"{name} missing {told}".rstrip()
+    value = value or names.value(first.column, first.value)
+    between = ", " if told.startswith("not missing") else " " if told else ""
+    return f"{name} = {value}{between}{told}"
