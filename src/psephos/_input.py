@@ -23,7 +23,7 @@ from psephos._errors import PsephosError
 from psephos._schema import Schema
 from psephos.vote.part import sparse
 
-__all__ = ["Context", "Schema", "Table", "read_schema", "read_table"]
+__all__ = ["Context", "Schema", "Table", "read_schema", "read_table", "seed_sequence"]
 
 _KEPT = (np.dtype(np.float64), np.dtype(np.float32))  # types of numbers that stay as they are
 CategoricalFeatures = Sequence[Any] | NDArray[Any] | str | None
@@ -419,3 +419,13 @@ def _first_infinite(values: Any) -> tuple[int, int]:
     bad = np.flatnonzero(np.isinf(stored.data))
     first = bad[np.lexsort((stored.coords[1][bad], stored.coords[0][bad]))[0]]
     return int(stored.coords[0][first]), int(stored.coords[1][first])
+
+
+def seed_sequence(random_state: Any) -> np.random.SeedSequence:
+    """Return the seed sequence of a fit from scikit-learn's `random_state`."""
+    if random_state is None:
+        return np.random.SeedSequence()
+    if isinstance(random_state, np.random.RandomState | np.random.Generator):
+        name = "integers" if isinstance(random_state, np.random.Generator) else "randint"
+        return np.random.SeedSequence(int(getattr(random_state, name)(2**31 - 1)))
+    return np.random.SeedSequence(int(random_state))

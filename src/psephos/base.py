@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from psephos import _MODELS, _RECIPES
 from psephos._errors import PsephosError
-from psephos._input import Context, Schema, Table, read_schema, read_table
+from psephos._input import Context, Schema, Table, read_schema, read_table, seed_sequence
 from psephos._labels import (
     declared_classes,
     read_numbers,
@@ -148,7 +148,7 @@ class VoteEstimator(BaseEstimator):
         labels, weight = self._read_labels(table.values, y, sample_weight)
         groups = self._read_groups(groups, len(labels.y))
         kept = np.flatnonzero(weight > 0)
-        seed = _seed(getattr(self, "random_state", None))
+        seed = seed_sequence(getattr(self, "random_state", None))
         if len(kept) == len(weight):
             return table, labels, weight, Context(seed, groups)
         labels = Labels(labels.target, labels.y[kept])
@@ -497,13 +497,3 @@ class VoteRegressor(RegressorMixin, VoteEstimator):
 def _selected(value: Any, columns: NDArray[np.intp]) -> Any:
     """Return a fitted attribute on the table reduced to `columns`, if it speaks of columns."""
     return value.select(columns) if hasattr(value, "select") else value
-
-
-def _seed(random_state: Any) -> np.random.SeedSequence:
-    """Return the seed sequence of a fit from scikit-learn's `random_state`."""
-    if random_state is None:
-        return np.random.SeedSequence()
-    if isinstance(random_state, np.random.RandomState | np.random.Generator):
-        name = "integers" if isinstance(random_state, np.random.Generator) else "randint"
-        return np.random.SeedSequence(int(getattr(random_state, name)(2**31 - 1)))
-    return np.random.SeedSequence(int(random_state))

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-__all__ = ["count", "difference", "number", "plural", "plus_minus", "series", "share"]
+__all__ = ["count", "difference", "number", "plural", "plus_minus", "series"]
 
 MINUS = "−"
 SPACE = " "  # a narrow space that does not break
@@ -43,11 +43,6 @@ def plus_minus(mean: float | None, sd: float | None, digits: int = 3) -> str:
     if sd is None or not math.isfinite(sd):
         return number(mean, digits)
     return f"{number(mean, digits)} ± {number(sd, digits)}"
-
-
-def share(value: float) -> str:
-    """Return a share in per cent."""
-    return f"{100 * value:.0f}{SPACE}%"
 
 
 def plural(n: float, one: str, many: str = "") -> str:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos._input import Context, Table, read_schema, read_table
 from psephos._params import check_params
-from psephos.base import Labels, _seed
+from psephos.base import Labels
 from psephos.models.prototypes.growing import Growth, merged_rows
 from psephos.models.prototypes.scaling import read_scaled, scaled_by
 from psephos.models.training import Training
@@ -80,7 +80,7 @@ class Adding:
         growth = growth._replace(rows=rows, n_given=growth.n_given + n)
         n_batches = 1 if first else 1 + len(self.n_prototypes_)
         scaled = scaled_by(growth.scaling, rows.table, rows.rows)
-        context = Context(_seed(self.random_state))
+        context = Context(seed_sequence(self.random_state))
         found = self._with_batches(
             labels.target, scaled, rows, growth, n_batches, context, n_judges
         )
