@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._input import Context, Table, read_schema, read_table
+from psephos._input import Context, Table, read_schema, read_table, seed_sequence
 from psephos._params import check_params
 from psephos.base import Labels
 from psephos.models.prototypes.growing import Growth, merged_rows
