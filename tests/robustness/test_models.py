@@ -182,6 +182,25 @@ def test_a_vote_of_another_estimator_is_refused(tmp_path):
         load(pack(manifest, files, paths[1]))
 
 
+def test_a_boosted_model_is_a_base_score_and_trees(tmp_path):
+    path = tmp_path / "m.psephos"
+    save(model_of("newton-numbers-hist", "two"), path)
+    manifest, files = unpack(path)
+    name = next(n for n in files if n.endswith("voters.parts.0.values.npy"))
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, np.repeat(np.load(io.BytesIO(files[name])), 2, axis=0))
+    with pytest.raises(ModelFileError, match="not a base score and trees"):
+        load(pack(manifest, {**files, name: buffer.getvalue()}, path))
+
+
+def test_classes_of_words_and_numbers_are_refused(sound):
+    def mixed(manifest):
+        manifest["vote"]["fields"]["target"]["fields"]["classes"] = {"objects": [1, "a"]}
+
+    with pytest.raises(ModelFileError, match="words or numbers, not both"):
+        load(rewritten(sound, mixed))
+
+
 def test_checksums_of_damaged_files_are_those_of_their_content(sound, tmp_path):
     """What is refused is not refused for its checksum."""
     manifest, files = unpack(pack(*unpack(sound), tmp_path / "again"))

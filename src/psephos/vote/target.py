@@ -41,6 +41,8 @@ class Target:
         plain = self.classes.dtype.kind in "biufUO"
         if not plain or not all(isinstance(c, _LABELS) for c in self.classes.tolist()):
             raise PsephosError("class labels are numbers, truth values or words.")
+        if len({isinstance(c, str) for c in self.classes.tolist()}) > 1:
+            raise PsephosError("class labels are words or numbers, not both.")
 
     @property
     def kind(self) -> Kind:

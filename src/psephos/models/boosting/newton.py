@@ -12,7 +12,7 @@ from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.models.boosting.losses import ObjectiveParameter, classification, regression
 from psephos.models.boosting.newton_fit import fit_newton
 from psephos.models.boosting.newton_limits import SHARED
-from psephos.models.boosting.newton_margin import single_margin
+from psephos.models.boosting.newton_margin import check_margin, single_margin
 from psephos.models.training import Training
 from psephos.vote import Readout, Vote
 
@@ -232,6 +232,10 @@ class NewtonBoostingClassifier(VoteClassifier):
         objective = classification(self.objective, labels.target.n_classes)
         return fit_newton(self, data, context, objective, Readout("sum", "logistic"))
 
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        check_margin(self.vote_)
+
     def margin_in_float32(self, X: Any) -> NDArray[np.float32]:
         """Return the score with leaves added to the base score in float32, tree by tree.
 
@@ -388,6 +392,10 @@ class NewtonBoostingRegressor(VoteRegressor):
         return fit_newton(
             self, data, context, regression(self.objective), Readout("sum", "identity")
         )
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        check_margin(self.vote_)
 
     def margin_in_float32(self, X: Any) -> NDArray[np.float32]:
         """Return the answer with leaves added to the base score in float32, tree by tree.

@@ -6,11 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.vote import ConstantVoters, JoinedVoters, TreeVoters, Vote
-from psephos.vote.part import sparse
+from psephos.vote.part import check, sparse
 
-__all__ = ["single_margin"]
+__all__ = ["check_margin", "single_margin"]
 
 _ROWS = 4096
+
+
+def check_margin(vote: Vote) -> None:
+    """Raise a sentence unless a vote from a file is a base score and, after it, trees."""
+    parts: Any = getattr(vote.voters, "parts", ())
+    whole = len(parts) == 2 and isinstance(parts[1], TreeVoters)
+    whole = whole and isinstance(parts[0], ConstantVoters) and parts[0].n_voters == 1
+    check(whole, "it is not a base score and trees")
 
 
 def single_margin(vote: Vote, X: Any) -> NDArray[np.float32]:
