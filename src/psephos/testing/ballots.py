@@ -1,6 +1,7 @@
 """Whether ballots are true: the data of every reason is evaluated on its case."""
 
 import json
+import operator
 import re
 from typing import Any
 
@@ -13,14 +14,17 @@ from psephos.vote.reasons import CaseLike, Inner, Path, Reason, Score, Silent, S
 __all__ = ["assert_ballots_are_true"]
 
 _ROUNDING = re.compile(r"\d(\.\d+)?e-(1[4-9]|2\d)\b|\bnan\b")
+_NUMBER = r"([+-]?[\d.]+(?:e[+-]?\d+)?)"
+_COMPARED = re.compile(rf" = {_NUMBER} (<=|<|>=|>) {_NUMBER}(?: and (<=|<|>=|>) {_NUMBER})?(?!\S)")
+_HOLDS = {"<=": operator.le, "<": operator.lt, ">": operator.gt, ">=": operator.ge}
 
 
 def assert_ballots_are_true(ballots: Ballots, X: Any) -> None:
     """Check that every reason holds for its case and gives the vote.
 
-    Tests hold for the case's own values; terms add up to scores, and scores give the answer;
-    parts of a case that is divided have shares that sum to 1; a voter is silent only where a
-    value is missing; a vote within the vote answers as it is said to.
+    Tests hold for the case's own values, as data and as they are printed; terms add up to scores,
+    and scores give the answer; parts of a case that is divided have shares that sum to 1; a voter
+    is silent only where a value is missing; a vote within the vote answers as it is said to.
 
     Parameters
     ----------
@@ -44,6 +48,7 @@ def assert_ballots_are_true(ballots: Ballots, X: Any) -> None:
             json.dumps(reason.data(ballots.names), allow_nan=True)
             words = ballots.words(i, t)
             assert not _ROUNDING.search(words), words
+            _assert_reads_true(words)
             if isinstance(reason, CaseLike):
                 near = ballots.vote.weights(ballots.X)[i, t]
                 kernels: Any = ballots.vote.weighting
@@ -62,6 +67,13 @@ def _same(value: float, given: float) -> bool:
     if np.isnan(value) or np.isnan(given):
         return bool(np.isnan(value) and np.isnan(given))
     return value == given or value == float(np.float32(given))
+
+
+def _assert_reads_true(words: str) -> None:
+    """Check every comparison of numbers in a sentence."""
+    for value, *asked in _COMPARED.findall(words):
+        for relation, bound in zip(asked[::2], asked[1::2], strict=True):
+            assert not relation or _HOLDS[relation](float(value), float(bound)), words
 
 
 def _assert_holds(reason: Reason, vote: Any) -> None:
