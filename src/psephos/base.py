@@ -341,8 +341,8 @@ class VoteEstimator(BaseEstimator):
     def describe(self) -> list[str]:
         """Return the model as sentences: one on the whole, then a tree's lines or one a voter.
 
-        Voters of equal content are one sentence. The percentage is the share of the weight over
-        all (for local weights, over the anchors). ``print(model)`` shows the same.
+        Voters of equal content are one sentence. The percentage of a normalised vote is a share of
+        the weight over all (for local weights, over the anchors). ``print(model)`` shows the same.
         """
         self._fitted()
         names = replace(self.schema_.words(), classes=[str(c) for c in self._classes()])

@@ -157,3 +157,17 @@ def test_a_bug_is_not_called_bad_input(call, table, columns, tmp_path, monkeypat
     result = call("compare", table, *columns, "--out", tmp_path / "out", bug=True)
     assert result.exit_code == 1
     assert isinstance(result.exception, RuntimeError)
+
+
+def test_a_class_of_few_rows_is_compared_with_fewer_folds(call, tmp_path):
+    rows = [f"{i % 7},{i % 4},{'rare' if i % 9 == 0 else 'often'}" for i in range(36)]
+    (tmp_path / "t.csv").write_text("a,b,y\n" + "\n".join(rows))
+    told = ["compare", tmp_path / "t.csv", "--target", "y", "--models", "majority,adaboost"]
+    told += ["--n-jobs", "1", "--no-report", "--out", tmp_path / "study"]
+    refused = call(*told)
+    assert refused.exit_code == 2
+    assert "class 'rare' has 4 row(s)" in refused.stderr
+    assert "use fewer folds (--folds; at least 2)" in refused.stderr
+    assert call(*told, "--folds", "4").exit_code == 0
+    with (tmp_path / "study" / "results.csv").open(newline="") as file:
+        assert {row["fold"] for row in csv.DictReader(file)} == {"0", "1", "2", "3"}

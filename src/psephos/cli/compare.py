@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+from dataclasses import replace as replaced
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,11 @@ __all__ = ["compare", "conclude", "run"]
     default="quick",
     show_default=True,
     help="quick (four settings a model, minutes), demo (two) or samba (the paper's, hours).",
+)
+@click.option(
+    "--folds",
+    type=click.IntRange(min=2),
+    help="Outer folds, where a class has too few rows for those of the protocol (5).",
 )
 @click.option(
     "--out",
@@ -60,6 +66,7 @@ def compare(
     table: Path,
     models: str | None,
     protocol: str,
+    folds: int | None,
     out: Path,
     replace: bool,
     copies: str,
@@ -75,11 +82,13 @@ def compare(
     perhaps classes and feature_names. Leaves results.csv, model files and report.html.
     """
     from psephos.protocol import read_table
+    from psephos.protocol.presets import protocol_named
 
+    named_protocol = protocol_named(protocol)
     data = read_table(table, **roles)
     named = None if models is None else [name.strip() for name in models.split(",")]
     settings: dict[str, Any] = {
-        "protocol": protocol,
+        "protocol": replaced(named_protocol, folds=folds) if folds else named_protocol,
         "random_state": seed,
         "replace": replace,
         "copies": copies,

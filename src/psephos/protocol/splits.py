@@ -114,8 +114,8 @@ def _check_counts(table: DataTable, protocol: Protocol) -> None:
         if n_groups < protocol.folds:
             raise PsephosError(
                 f"{table.group_name or 'groups'!r} names {n_groups} groups, fewer than the "
-                f"{protocol.folds} folds of protocol {protocol.name!r}: use fewer folds, or a "
-                "finer grouping."
+                f"{protocol.folds} folds of protocol {protocol.name!r}: use fewer folds "
+                "(--folds), or a finer grouping."
             )
         for label in classes:
             if len(np.unique(table.groups[table.y == label])) < 2:
@@ -128,7 +128,7 @@ def _check_counts(table: DataTable, protocol: Protocol) -> None:
         raise PsephosError(
             f"class {str(classes[smallest])!r} has {int(counts[smallest])} row(s), fewer than the "
             f"{protocol.folds} folds of protocol {protocol.name!r}: join it with another class, "
-            "remove its rows, or use fewer folds."
+            "remove its rows, or use fewer folds (--folds; at least 2)."
         )
 
 
@@ -141,5 +141,5 @@ def _check_training(table: DataTable, train: Rows, protocol: Protocol) -> None:
         raise PsephosError(
             f"class {str(classes[smallest])!r} has {int(counts[smallest])} row(s) in a training "
             f"part, fewer than the {protocol.inner_folds} inner folds of protocol "
-            f"{protocol.name!r}: join it with another class, remove its rows, or use fewer folds."
+            f"{protocol.name!r}: join it with another class, or remove its rows."
         )
