@@ -48,6 +48,19 @@ def test_it_is_not_known_without_the_answers(copy):
     assert summarise(copy)["prior_words"] == ""
 
 
+def test_a_class_of_few_cases_is_warned_of(copy):
+    about = json.loads((copy / "comparison.json").read_text())
+    assert not any(w.startswith("Class ") for w in summarise(copy)["cautions"])
+    about["class_counts"][0] = 4
+    (copy / "comparison.json").write_text(json.dumps(about))
+    name = about["classes"][0]
+    told = [w for w in summarise(copy)["cautions"] if w.startswith("Class ")]
+    assert told == [
+        f"Class {name} has 4 cases only: what is said of it, and its share of the balanced "
+        "accuracy, rests on them."
+    ]
+
+
 def test_probabilities_worse_than_class_frequencies_are_warned_of(copy):
     key = smallest(copy)
     edit(copy / "results.csv", lambda r: r.update(log_loss="1.5") if r["model"] == key else None)

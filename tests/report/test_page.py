@@ -211,9 +211,12 @@ def test_sentences_are_written_once_and_keep_every_number():
     told = [
         [
             ("1", "g1 = 1.877 > 0.779 → ill"),
-            ("2, 3 (× 2)", "k 7 1 58FAA = -2e-05 <= 3 → well 81.0 %"),
+            ("2, 3 (×\u00a02)", "k 7 1 58FAA = -2e-05 <= 3 → well 81.0 %"),
         ],
-        [("1", "g1 = 0.9 > 0.779 → ill"), ("2, 3 (× 2)", "k 7 1 58FAA = 1 <= 3 → well 81.0 %")],
+        [
+            ("1", "g1 = 0.9 > 0.779 → ill"),
+            ("2, 3 (×\u00a02)", "k 7 1 58FAA = 1 <= 3 → well 81.0 %"),
+        ],
         [("1", "g1 missing → ill"), ("4", "g1 = 0.9 > 0.779 → ill")],
     ]
     sentences, said = shared_sentences(told)

@@ -140,7 +140,8 @@ _ALL = (
         ),
         first={"quick": {"class_weight": "balanced"}},
         notes="grown to cp = 0.0001 and pruned by the 1-SE rule in 10 folds of the training part; "
-        "surrogates, whose columns count as read, only where values are missing or categories",
+        "surrogates only where values are missing or categories; their columns, asked where "
+        "another is missing, are not counted as used",
         grouped=True,
         default=False,
     ),

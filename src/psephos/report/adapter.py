@@ -150,7 +150,7 @@ def _line(line: Line, ballots: Ballots) -> CaseLine:
     listed = ", ".join(map(str, line.voters[:_LISTED]))
     more = f" and {n - _LISTED} more" if n > _LISTED else ""
     return CaseLine(
-        voters=listed if n == 1 else f"{listed}{more} (× {n})",
+        voters=listed if n == 1 else f"{listed}{more} (×\u00a0{n})",
         n_voters=n,
         words=words,
         read=tuple(ballots.names.columns[j] for j, _ in reason.cells()),

@@ -10,6 +10,7 @@ from psephos.report.words import count, number, plural
 
 __all__ = ["UNSTABLE", "cautions", "prior_log_loss", "unsure_probabilities"]
 
+_FEW = 10  # cases of a class
 UNSTABLE = 0.4  # agreement beyond chance below it is poor (the scale of Fleiss 1981)
 _CLIP = 1e-15  # as the log-loss of the results
 
@@ -33,9 +34,29 @@ def cautions(folder: Folder, choice: Choice, prior: float) -> list[str]:
             f"{best.label} is within one standard deviation of a constant answer"
             f" ({number(chance, 2)}): these cases show little that can be predicted."
         )
+    words += _small_classes(folder)
     words += [_unsure(s, prior) for s in told if unsure_probabilities(s, prior)]
     words += [_unstable(s) for s in told if s.summary.stability.value < UNSTABLE]
     return words + [w for s in told for w in _unlike(folder, s)]
+
+
+def _sizes(folder: Folder) -> list[int]:
+    """Return the number of cases of each class; none if it is not known."""
+    sizes: list[int] = list(folder.about.get("class_counts") or [])
+    if sizes or folder.cases is None:
+        return sizes
+    counted = Counter(folder.cases.y)
+    return [counted[k] for k in range(len(folder.about["classes"]))]
+
+
+def _small_classes(folder: Folder) -> list[str]:
+    """Return a sentence for each class of few cases."""
+    return [
+        f"Class {name} has {plural(n, 'case')} only: what is said of it, and its share of the"
+        " balanced accuracy, rests on them."
+        for name, n in zip(folder.about["classes"], _sizes(folder), strict=False)
+        if n < _FEW
+    ]
 
 
 # ------------------------------------------------------------------- probabilities
@@ -44,10 +65,7 @@ def prior_log_loss(folder: Folder) -> float:
 
     NaN where the rows of the test parts, or the sizes of the classes, were not kept.
     """
-    sizes: list[int] = list(folder.about.get("class_counts") or [])
-    if not sizes and folder.cases is not None:
-        counted = Counter(folder.cases.y)
-        sizes = [counted[k] for k in range(len(folder.about["classes"]))]
+    sizes = _sizes(folder)
     names = [str(c) for c in folder.about["classes"]]
     tests = folder.test_classes()
     if any(sum(sizes) <= sum(test.values()) for test in tests.values()):
