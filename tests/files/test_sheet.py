@@ -1,5 +1,6 @@
 """Rows of text files: what a quote is, which line a row begins in, what separates cells."""
 
+import gzip
 import io
 
 import numpy as np
@@ -73,6 +74,13 @@ def test_a_byte_that_is_no_utf8_is_found_in_a_long_file(tmp_path):
     (tmp_path / "t.csv").write_bytes(b"a,b\n" + b"1,2\n" * 6_000 + b"1,\xe9\n" + b"1,2\n" * 6_000)
     with pytest.raises(PsephosError, match=r"is not UTF-8 text \(line 6002\)"):
         read(tmp_path / "t.csv")
+
+
+def test_a_torn_file_that_is_not_utf8_is_a_sentence(tmp_path):
+    whole = gzip.compress(b"a,b\n" + b"1,\xe9\n" * 5_000)
+    (tmp_path / "t.csv.gz").write_bytes(whole[:-12])
+    with pytest.raises(PsephosError, match=r"is not UTF-8 text \(line 2\)"):
+        read(tmp_path / "t.csv.gz")
 
 
 def test_a_blank_first_line_is_not_an_empty_file(tmp_path):

@@ -6,7 +6,7 @@ import io
 import re
 import zlib
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -44,13 +44,15 @@ def opened(file: Path) -> Generator[io.TextIOWrapper]:
 
 def _odd_line(how: Any, file: Path) -> int:
     """Return the first line of a file that is not UTF-8."""
-    with how(file, "rb") as raw:
-        for line, text in enumerate(raw, start=1):
+    line = 0
+    with suppress(gzip.BadGzipFile, zlib.error, EOFError), how(file, "rb") as raw:
+        for text in raw:
+            line += 1
             try:
                 text.decode("utf-8")
             except UnicodeDecodeError:
-                return line
-    return 1
+                break
+    return max(line, 1)
 
 
 def checked_separator(given: str | None) -> str | None:
