@@ -185,6 +185,26 @@ def test_a_missing_word_of_the_call_is_missing_even_where_it_is_a_category(call,
     assert told.stdout != call("predict", path, named).stdout
 
 
+def test_a_column_that_stands_twice_in_a_new_table_is_refused(call, tmp_path):
+    table, _ = coded(tmp_path)
+    path = fit(call, table, tmp_path)
+    (tmp_path / "t.csv").write_text("site,x,site\n1,2,3\n")
+    told = call("predict", path, tmp_path / "t.csv")
+    assert told.exit_code == 2
+    assert "the column name 'site' stands twice in 't.csv': rename one" in told.stderr
+
+
+def test_ids_of_another_length_are_refused(call, tmp_path):
+    table, _ = coded(tmp_path)
+    path = fit(call, table, tmp_path)
+    names = np.array(["site", "x"])
+    X = np.ones((3, 2))
+    np.savez(tmp_path / "t.npz", X=X, feature_names=names, ids=np.array(["a", "b"]))
+    told = call("predict", path, tmp_path / "t.npz", "--id", "ids")
+    assert told.exit_code == 2
+    assert "the array 'ids' of 't.npz' has 2 values for 3 rows (--id)" in told.stderr
+
+
 def test_a_row_without_any_value_is_answered(call, tmp_path):
     table, _ = coded(tmp_path)
     path = fit(call, table, tmp_path)

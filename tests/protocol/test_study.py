@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from psephos._errors import ModelFileError, PsephosError
-from psephos._whole import UnwritableError, write_whole
+from psephos._whole import UnwritableError, remove_drafts, write_whole
 from psephos.protocol import DataTable, Protocol, read_table
 from psephos.protocol import compare as compare_on_all_cores
 from psephos.protocol.journal import Journal
@@ -367,3 +367,14 @@ def test_ctrl_c_says_that_the_same_command_resumes(tmp_path):
     assert str(out) in told
     assert "Traceback" not in told
     assert json.loads((out / "study.json").read_text())
+
+
+def test_young_drafts_of_a_report_that_is_being_written_stay(tmp_path):
+    young, old, other = (
+        tmp_path / f".{name}.psephos-part" for name in ("report.html.a", "report.html.b", "x.c")
+    )
+    for draft in (young, old, other):
+        draft.write_text("")
+    os.utime(old, (0, 0))
+    remove_drafts(tmp_path, but="report.html")
+    assert [draft.exists() for draft in (young, old, other)] == [True, False, False]

@@ -19,7 +19,7 @@ from psephos import (
     save,
 )
 from psephos._errors import PsephosError
-from psephos.vote.importance import SampleRows, baseline_of
+from psephos.vote.importance import SampleRows, _centre, baseline_of
 
 
 def table(n=120, p=6, seed=0):
@@ -222,3 +222,21 @@ def test_a_fit_does_not_measure_importance():
     model = RandomForestClassifier(n_estimators=5, random_state=0).fit(*table())
     assert model._baseline is None
     assert model._sample.values.shape == (120, model.n_features_used_)
+
+
+def test_the_centre_of_a_category_is_its_commonest_code():
+    X = np.array([[0.0, 1.0], [2.0, 2.0], [2.0, np.nan], [np.nan, 6.0]])
+    assert_array_equal(_centre(X, np.array([True, False])), [2.0, 3.0])
+
+
+def test_without_backup_columns_importance_is_shared_out_again():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = np.where(np.random.default_rng(0).random(X.shape) < 0.3, np.nan, X)
+    model = CARTClassifier().fit(X, y)
+    asked = model.feature_importances_
+    spare = np.setdiff1d(np.flatnonzero(asked), model.vote_.used)
+    assert asked[spare].sum() > 0
+    small = model.reduce(backup=False)
+    assert_allclose(small.feature_importances_.sum(), 1.0)
+    kept = asked[model.vote_.used]
+    assert_allclose(small.feature_importances_, kept / kept.sum())

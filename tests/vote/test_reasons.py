@@ -303,6 +303,37 @@ def test_views_for_notebooks_are_escaped():
     assert repr(model.vote_).startswith("Vote(1 of stump voters, constant weights")
 
 
+def test_a_share_of_two_classes_is_that_of_the_class_named():
+    target = Target(np.array(["a", "b"]))
+    parts = join([(np.array([0]), ConstantVoters(1, np.zeros((1, 1)), "the prior"))])
+    vote = Vote(parts, Constant(1, np.ones(1)), Readout("normalised", "share"), target)
+    assert answer_words(vote, np.array([-0.6])) == "a 80.0 %"
+    assert answer_words(vote, np.array([0.6])) == "b 80.0 %"
+    assert answer_words(vote, np.array([-1.0])) == "a"
+
+
+def test_a_surrogate_names_the_column_it_stands_in_for_on_another_table():
+    there = Test(0, "<=", 1.0, 0.5, instead_of=1).mapped([3, 7], {})
+    assert (there.column, there.instead_of) == (3, 7)
+    names = Names([f"c{j}" for j in range(8)])
+    assert there.words(names) == "c3 = 0.5 <= 1 (instead of c7, missing)"
+
+
+def test_of_two_sets_on_one_way_the_narrower_is_said():
+    names = Names(["c"], {0: ["x", "y", "z"]})
+    wide, narrow = Test(0, "in", (0, 1, 2), 0.0), Test(0, "in", (0,), 0.0)
+    assert Path((1.0,), (wide, narrow)).clauses(names) == ["c = x in {x}"]
+
+
+def test_a_voter_that_says_two_classes_alike_votes_for_none():
+    target = Target(np.array(["a", "b", "c"]))
+    values = np.array([[0.25, 0.25, -0.5], [0.5, 0.25, -0.75]])
+    parts = join([(np.array([0, 1]), ConstantVoters(1, values, "the prior"))])
+    vote = Vote(parts, Constant(1, np.ones(2)), Readout("normalised", "share"), target)
+    ballots = Ballots(vote, Names(["x"], classes=["a", "b", "c"]), np.zeros((1, 1)), [0])
+    assert ballots.columns()["vote"] == ["", "a"]
+
+
 def test_what_is_zero_speaks_for_nobody():
     target = Target(np.array(["a", "b"]))
     parts = join([(np.array([0]), ConstantVoters(1, np.zeros((1, 1)), "the base score"))])

@@ -7,6 +7,9 @@ from sklearn.datasets import load_iris
 from sklearn.metrics import log_loss
 
 from psephos import ProsetClassifier, load, save
+from psephos._input import Context
+from psephos.models.prototypes import trust
+from psephos.models.prototypes.growing import Rows
 
 
 def noise(seed, n=60, p=50):
@@ -91,3 +94,17 @@ def test_a_whole_weight_is_so_many_rows():
     often = ProsetClassifier(random_state=0).fit(np.repeat(X, weight, 0), np.repeat(y, weight))
     assert once.shrinkage_ == often.shrinkage_
     assert_allclose(once.predict_proba(X), often.predict_proba(X), atol=1e-9)
+
+
+@pytest.mark.parametrize(("spread", "trusted"), [(0.2, 1.0), (5.0, 0.0)])
+def test_a_gain_within_its_standard_error_is_not_trusted(spread, trusted, monkeypatch):
+    """Rows gain 0.1 + spread and 0.1 - spread by turns; 20 rows: the error is spread / sqrt(20)."""
+    rows = Rows(None, np.arange(20), np.arange(20) % 2, np.ones(20), np.ones(20))
+
+    def losses(some, fitted):
+        gain = 0.1 + spread * (-1.0) ** (some.rows // 2)
+        return np.where(np.arange(len(trust.FACTORS)) > 0, 1.0 - gain[:, None], 1.0)
+
+    monkeypatch.setattr(trust, "_losses", losses)
+    share = trust.trusted_share(rows, lambda some: None, Context(np.random.SeedSequence(0)))
+    assert share == trusted
