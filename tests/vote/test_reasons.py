@@ -319,6 +319,18 @@ def test_a_surrogate_names_the_column_it_stands_in_for_on_another_table():
     assert there.words(names) == "c3 = 0.5 <= 1 (instead of c7, missing)"
 
 
+def test_a_surrogate_in_a_design_names_columns_of_the_table():
+    number = Test(2, "<=", 1.0, 0.5, instead_of=1).decoded([4, 4, 6], [0.0, 1.0, np.nan], {6: 0.5})
+    assert (number.column, number.instead_of) == (6, 4)
+    level = Test(1, ">", 0.5, 1.0, instead_of=2).decoded([4, 4, 6], [0.0, 1.0, np.nan], {4: 1.0})
+    assert level == Test(4, "in", (1,), 1.0, instead_of=6)
+
+
+def test_a_code_that_another_table_lacks_is_left_out_of_a_set():
+    said = Test(0, "in", (0, 1, 5), 1.0).mapped([3], {0: [2.0, 0.0, np.nan]})
+    assert said == Test(3, "in", (2, 0), 0.0)
+
+
 def test_of_two_sets_on_one_way_the_narrower_is_said():
     names = Names(["c"], {0: ["x", "y", "z"]})
     wide, narrow = Test(0, "in", (0, 1, 2), 0.0), Test(0, "in", (0,), 0.0)

@@ -100,10 +100,11 @@ class Test(NamedTuple):
     ) -> "Test":
         """Return the test on the table that a design of 0/1 columns was made of."""
         level, column = levels[self.column], int(columns[self.column])
+        instead = int(columns[self.instead_of]) if self.instead_of >= 0 else -1
         if math.isnan(level) or math.isnan(self.value):
-            return self._replace(column=column)
+            return self._replace(column=column, instead_of=instead)
         relation = "in" if self.value == 1.0 else "not in"
-        return Test(column, relation, (int(level),), x[column])
+        return Test(column, relation, (int(level),), x[column], instead)
 
     def opposite(self) -> "Test":
         """Return the condition that holds where this does not."""
@@ -118,7 +119,8 @@ class Test(NamedTuple):
         if known is None:
             return said
         if self.relation in ("in", "not in"):
-            said = said._replace(bound=tuple(int(known[c]) for c in self.bound if c < len(known)))
+            outer = (outer_code(known, c) for c in self.bound)
+            said = said._replace(bound=tuple(int(c) for c in outer if not math.isnan(c)))
         return said._replace(value=outer_code(known, self.value))
 
 
