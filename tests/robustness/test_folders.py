@@ -11,23 +11,11 @@ from psephos.protocol.journal import Journal
 CASES = 30  # 1,000 by benchmarks/robustness/fuzz.py
 
 
-class Unwatched:
-    """What the fuzzer measures, not measured here."""
-
-    peak, seconds = 0, 0.0
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        pass
-
-
 @pytest.mark.filterwarnings("ignore")
-def test_damaged_folders_make_a_page_or_are_refused(tmp_path):
+def test_damaged_folders_make_a_page_or_are_refused(tmp_path, unwatched):
     run = runner(tmp_path, 3)
     for case in range(CASES):
-        told = run(case, Unwatched)
+        told = run(case, unwatched)
         assert told["outcome"] in ("refused", "answered"), f"case {case}: {told}"
 
 
