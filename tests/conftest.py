@@ -11,7 +11,7 @@ _ROOT = Path(__file__).resolve().parent.parent
 
 def _kernel_hash() -> str:
     digest = hashlib.sha256()
-    for path in sorted((_ROOT / "src" / "psephos" / "kernels").glob("*.py")):
+    for path in sorted((_ROOT / "src" / "psephos" / "kernels").rglob("*.py")):
         digest.update(path.name.encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]

@@ -57,7 +57,7 @@ def test_import_is_cheap():
 def test_a_family_is_imported_when_asked_for():
     code = (
         "import sys; from psephos import SamBAClassifier; import psephos.models as m; "
-        "print([n for n in sys.modules if n.startswith(('psephos.models.library', "
+        "print([n for n in sys.modules if n.startswith(('psephos.models.swag', "
         "'psephos.models.prototypes'))]); print(m.SparseWrapperClassifier.__name__, len(dir(m)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 from psephos import AdaBoostClassifier, SamBAClassifier, load, modelfile, save
 from psephos._errors import ModelFileError
 from psephos.base import VoteEstimator
-from psephos.models.library import Library
+from psephos.models.swag import Library
 from psephos.testing import small_settings, small_table
 
 SETTINGS = small_settings()

@@ -50,9 +50,9 @@ from sklearn.svm import SVC
 
 from psephos import SparseWrapperClassifier
 from psephos.explain import ColumnNetwork, ErrorDisplay
-from psephos.models.library.files import write_whole
-from psephos.models.library.learners.support import C_GRID, RBFSVMLearner
-from psephos.models.library.learners.trees import ForestLearner
+from psephos.models.swag.files import write_whole
+from psephos.models.swag.learners.support import C_GRID, RBFSVMLearner
+from psephos.models.swag.learners.trees import ForestLearner
 
 ALPHA = {"meterA": (0.05,), "lsvt": (0.1, 0.05), "breast_gravier": (0.01,)}
 P_MAX = {"meterA": 6, "lsvt": 6, "breast_gravier": 8}

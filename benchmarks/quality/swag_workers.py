@@ -36,8 +36,8 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 from psephos import SparseWrapperClassifier, save
-from psephos.models.library.learners.logistic import LogisticLearner
-from psephos.models.library.learners.trees import ForestLearner
+from psephos.models.swag.learners.logistic import LogisticLearner
+from psephos.models.swag.learners.trees import ForestLearner
 
 PATIENCE = 150.0  # seconds for workers to come and tasks to reach them
 

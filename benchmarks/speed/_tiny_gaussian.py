@@ -23,13 +23,13 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from psephos.models.library.learners.gaussian import (
+from psephos.models.swag.learners.gaussian import (
     LinearDiscriminantLearner,
     NaiveBayesLearner,
     QuadraticDiscriminantLearner,
 )
-from psephos.models.library.learners.least_squares import LeastSquaresLearner, RidgeLearner
-from psephos.models.library.problem import Folds, Problem
+from psephos.models.swag.learners.least_squares import LeastSquaresLearner, RidgeLearner
+from psephos.models.swag.problem import Folds, Problem
 
 ROWS, COLUMNS, CANDIDATES, PEERS = 70, 40, 2_000, 20
 CASES = [

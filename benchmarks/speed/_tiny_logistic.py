@@ -11,9 +11,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
-from psephos.models.library.learners.lasso import LassoLogisticLearner
-from psephos.models.library.learners.logistic import LogisticLearner
-from psephos.models.library.problem import Folds, Problem
+from psephos.models.swag.learners.lasso import LassoLogisticLearner
+from psephos.models.swag.learners.logistic import LogisticLearner
+from psephos.models.swag.problem import Folds, Problem
 
 N, P, FOLDS = 70, 40, 10
 GRID = np.linspace(0.30, 0.0, 100)

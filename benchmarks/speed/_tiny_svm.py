@@ -12,8 +12,8 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from psephos.models.library.learners.support import C_GRID, LinearSVMLearner, RBFSVMLearner
-from psephos.models.library.problem import Folds, Problem
+from psephos.models.swag.learners.support import C_GRID, LinearSVMLearner, RBFSVMLearner
+from psephos.models.swag.problem import Folds, Problem
 
 N, P, FOLDS = 70, 40, 10
 LEARNERS = {

@@ -20,8 +20,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
-from psephos.models.library.learners.trees import ForestLearner, TreeLearner
-from psephos.models.library.problem import Folds, Problem
+from psephos.models.swag.learners.trees import ForestLearner, TreeLearner
+from psephos.models.swag.problem import Folds, Problem
 
 N, P, FOLDS = 70, 60, 10
 DIMENSIONS = (2, 4, 6)

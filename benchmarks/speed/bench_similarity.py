@@ -14,7 +14,7 @@ from _timing import cpu_time, head, line  # first: it asks NumPy for one thread
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from psephos.kernels.similarity import InverseDistance, Metric, local_sums
+from psephos.kernels.prediction.similarity import InverseDistance, Metric, local_sums
 
 ANCHORS, QUERIES = 2_000, 500
 

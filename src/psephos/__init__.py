@@ -58,8 +58,8 @@ _MODELS = {
     "random-forest": "psephos.models.forest:RandomForestClassifier",
     "random-forest-regressor": "psephos.models.forest:RandomForestRegressor",
     "samba": "psephos.models.boosting:SamBAClassifier",
-    "swag": "psephos.models.library:SparseWrapperClassifier",
-    "swag-regressor": "psephos.models.library:SparseWrapperRegressor",
+    "swag": "psephos.models.swag:SparseWrapperClassifier",
+    "swag-regressor": "psephos.models.swag:SparseWrapperRegressor",
 }
 _RECIPES = {place.split(":")[1]: place.split(":")[0] for place in _MODELS.values()}
 _PUBLIC = _RECIPES | {

@@ -29,7 +29,7 @@ def code_lines(function):
 
 
 def test_functions_are_small():
-    kernels = {path for path in SOURCES if path.parent.name == "kernels"}
+    kernels = {path for path in SOURCES if "kernels" in path.parts}
     long = {
         f"{path.name}:{node.name}": code_lines(node)
         for path, tree in TREES.items()

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from psephos.kernels.c45_prune import added_errors
+from psephos.kernels.sorted_trees.c45_prune import added_errors
 from psephos.trees.c45 import C45Options, grow_c45
 from psephos.trees.c45_rules import find_rules, matches
 from psephos.trees.c45_text import c45_text

@@ -4,7 +4,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from psephos.kernels.criteria import gain
+from psephos.kernels.numerics.criteria import gain
 
 LEFT, RIGHT = -1, 1
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from psephos.kernels.bins import between
+from psephos.kernels.binned_trees.bins import between
 from psephos.trees.bins import Bins
 
 

@@ -184,7 +184,7 @@ def test_a_clean_rule_needs_few_of_the_rows():
 
 def test_the_best_of_more_trials_is_no_worse():
     """The pessimistic errors of the tree kept do not rise with the number of trials."""
-    from psephos.kernels.c45_prune import added_errors
+    from psephos.kernels.sorted_trees.c45_prune import added_errors
 
     rng = np.random.default_rng(2)
     X = rng.random((300, 5))

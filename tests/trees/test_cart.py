@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos._errors import ModelFileError
-from psephos.kernels.cart_worth import Information, Twoing
-from psephos.kernels.criteria import Gini
+from psephos.kernels.numerics.criteria import Gini
+from psephos.kernels.sorted_trees.cart_worth import Information, Twoing
 from psephos.trees.cart import CartSettings, Problem, grow_tree, prepare, presort, root_risk
 from psephos.trees.cart_growth import growth_of, tree_of
 from psephos.trees.cart_table import cross_validate, one_se_row, prunings

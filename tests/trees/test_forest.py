@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.kernels.forest_grow import Rule
+from psephos.kernels.binned_trees.forest_grow import Rule
 from psephos.trees.forest import grow_forest
 from psephos.trees.forest_rows import Draws, Rows
 
 _spec = importlib.util.spec_from_file_location(
-    "forest_twin", Path(__file__).parent.parent / "kernels" / "forest_twin.py"
+    "forest_twin", Path(__file__).parent.parent / "kernels" / "binned_trees" / "forest_twin.py"
 )
 twin = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(twin)

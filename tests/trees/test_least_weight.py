@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csc_array
 
-from psephos.kernels.criteria import Gini, WeightedError, gain
+from psephos.kernels.numerics.criteria import Gini, WeightedError, gain
 from psephos.trees.stump import StumpSearch
 
 

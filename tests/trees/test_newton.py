@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.kernels.newton_gain import Penalty
+from psephos.kernels.sorted_trees.newton_gain import Penalty
 from psephos.trees.newton import Draws, Growth, drawn, prune, whole_scales
 from psephos.trees.newton_approx import proposer
 from psephos.trees.newton_exact import grow_exact, sort_table

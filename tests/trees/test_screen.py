@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from psephos.kernels.criteria import Gini, WeightedError
+from psephos.kernels.numerics.criteria import Gini, WeightedError
 from psephos.trees import StumpSearch, _screen
 from psephos.trees.stump import Criterion
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
         RandomForestClassifier,
         RandomForestRegressor,
     )
-    from psephos.models.library import SparseWrapperClassifier, SparseWrapperRegressor
     from psephos.models.prototypes import ProsetClassifier, ProsetRegressor
+    from psephos.models.swag import SparseWrapperClassifier, SparseWrapperRegressor
     from psephos.models.tree import (
         C45Classifier,
         C45RulesClassifier,

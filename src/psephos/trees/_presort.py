@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.kernels._jit import effective_jobs, run_blocks
-from psephos.kernels.stump_lanes import Packing
-from psephos.kernels.stump_layout import (
+from psephos.kernels.stump.lanes import Packing
+from psephos.kernels.stump.layout import (
     LANES,
     SortedColumns,
     no_orders,
@@ -25,7 +25,7 @@ _CHUNK_BYTES = 2**20  # a chunk of columns and its keys stay in the second-level
 
 @dataclass(frozen=True)
 class Ordered:
-    """Dense columns of n rows in sorted order; ``kernels.stump_layout`` tells how they are packed.
+    """Dense columns of n rows in sorted order; ``kernels.stump.layout`` tells how they are packed.
 
     Columns without ties and without missing values fill the first ``n_pure`` blocks; the others
     follow. ``columns``, ``slots`` and ``n_present`` are parallel, sorted by column.
@@ -44,7 +44,7 @@ class Ordered:
 
 @dataclass(frozen=True)
 class SparseOrdered:
-    """Sparse columns with stored entries in sorted order; see ``kernels.stump_scan``."""
+    """Sparse columns with stored entries in sorted order; see ``kernels.stump.scan``."""
 
     start: NDArray[np.int64]
     rows: NDArray[np.int64]

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.kernels._jit import effective_jobs, is_compiled, run_blocks
-from psephos.kernels.criteria import WeightedError
-from psephos.kernels.stump_bins import (
+from psephos.kernels.numerics.criteria import WeightedError
+from psephos.kernels.stump.bins import (
     BINS,
     GROUP,
     PLANES,
@@ -18,9 +18,9 @@ from psephos.kernels.stump_bins import (
     code_columns,
     weigh_groups,
 )
-from psephos.kernels.stump_bounds import bound_error, bound_gini, has_bounds, reaches
-from psephos.kernels.stump_layout import LANES, thresholds_in
-from psephos.kernels.stump_screen import quantise, screen_error, screen_gini, within
+from psephos.kernels.stump.bounds import bound_error, bound_gini, has_bounds, reaches
+from psephos.kernels.stump.layout import LANES, thresholds_in
+from psephos.kernels.stump.screen import quantise, screen_error, screen_gini, within
 from psephos.trees._presort import Ordered
 
 __all__ = ["BLOCK", "Screen", "jobs"]
@@ -45,7 +45,7 @@ def jobs(n_jobs: int | None, entries: int) -> int | None:
 
 
 class _Bins(NamedTuple):
-    """The columns in a few bins (``kernels.stump_bins``)."""
+    """The columns in a few bins (``kernels.stump.bins``)."""
 
     codes: NDArray[np.uint64]
     rows: Rows
@@ -76,7 +76,7 @@ class Screen:
     """Search without float64, for those columns that are then searched in float64.
 
     The greatest value of every column is found in whole numbers; where the table is large and the
-    processor allows it (``kernels.stump_bounds``), only of the columns whose upper bound comes near
+    processor allows it (``kernels.stump.bounds``), only of the columns whose upper bound comes near
     the best. The columns that remain are the same either way.
 
     Parameters

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.kernels._jit import run_blocks
-from psephos.kernels.bins import between, bin_columns, code_values
+from psephos.kernels.binned_trees.bins import between, bin_columns, code_values
 
 __all__ = ["MAX_BINS", "Bins"]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.kernels._jit import run_blocks
-from psephos.kernels.bins import code_values
+from psephos.kernels.binned_trees.bins import code_values
 from psephos.trees.bins import MAX_BINS
 from psephos.trees.newton_hist import edges
 from psephos.trees.quantiles import QuantileSummary

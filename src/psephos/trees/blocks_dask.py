@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import MissingExtraError, PsephosError
-from psephos.kernels.blocks import add_leaves, add_sizes
+from psephos.kernels.binned_trees.newton_blocks import add_leaves, add_sizes
 from psephos.trees.blocks import Block
 from psephos.trees.blocks_bins import BlockBins
 from psephos.trees.blocks_grow import Level, Objective, Scales

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels import newton_hist as kernel
-from psephos.kernels.newton_gain import gain_of, weight_of
+from psephos.kernels.binned_trees import newton_hist as kernel
+from psephos.kernels.sorted_trees.newton_gain import gain_of, weight_of
 from psephos.trees.blocks_bins import BlockBins
 from psephos.trees.newton import Growth, NewtonTree, shrink, whole_scales
 from psephos.trees.quantiles import QuantileSummary

@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels import blocks as kernel
 from psephos.kernels._jit import run_blocks
-from psephos.kernels.newton_exact import pack
+from psephos.kernels.binned_trees import newton_blocks as kernel
+from psephos.kernels.sorted_trees.newton_exact import pack
 from psephos.trees.blocks import Block, RowSource, prefetched
 from psephos.trees.blocks_bins import BlockBins
 from psephos.trees.blocks_grow import Level, Objective, Scales

@@ -9,10 +9,10 @@ import scipy.special
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.kernels.c45_groups import groups_for
-from psephos.kernels.c45_grow import ALL_CODES, CUT, GROUPED, Nodes, grow
-from psephos.kernels.c45_prune import Limit, collapse, prune, reached
-from psephos.kernels.c45_worth import TIE, Rule, counts_for
+from psephos.kernels.sorted_trees.c45_groups import groups_for
+from psephos.kernels.sorted_trees.c45_grow import ALL_CODES, CUT, GROUPED, Nodes, grow
+from psephos.kernels.sorted_trees.c45_prune import Limit, collapse, prune, reached
+from psephos.kernels.sorted_trees.c45_worth import TIE, Rule, counts_for
 from psephos.trees.tree import SPREAD, Surrogates, Tree
 
 __all__ = ["C45Options", "Training", "as_tree", "grow_c45", "grown", "sort_orders"]

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.special
 from numpy.typing import NDArray
 
-from psephos.kernels.c45_prune import Limit, added_errors
+from psephos.kernels.sorted_trees.c45_prune import Limit, added_errors
 from psephos.trees.tree import Tree
 
 __all__ = ["Rule", "RuleList", "RuleTest", "find_rules", "matches"]

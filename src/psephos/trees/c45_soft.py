@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._stored import Bounds
-from psephos.kernels.c45_soft import soft_ends, soft_values
+from psephos.kernels.prediction.c45_soft import soft_ends, soft_values
 from psephos.trees.tree import Tree, frozen
 
 __all__ = ["SoftTree", "narrowed", "soft_bounds", "soften", "wrong_answers"]

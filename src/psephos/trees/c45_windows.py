@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.c45_grow import Nodes
-from psephos.kernels.c45_prune import Limit, added_errors, prune, reached, recount
+from psephos.kernels.sorted_trees.c45_grow import Nodes
+from psephos.kernels.sorted_trees.c45_prune import Limit, added_errors, prune, reached, recount
 from psephos.trees.c45 import C45Options, Training, as_tree, grown
 from psephos.trees.c45_soft import narrowed, wrong_answers
 from psephos.trees.tree import Tree

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.cart_grow import Grown, grow, root_of
-from psephos.kernels.cart_layout import Cart, Rules, keep_rows, sorted_column
-from psephos.kernels.cart_worth import GiniShares, Information, Twoing
-from psephos.kernels.criteria import Gini
+from psephos.kernels.numerics.criteria import Gini
+from psephos.kernels.sorted_trees.cart_grow import Grown, grow, root_of
+from psephos.kernels.sorted_trees.cart_layout import Cart, Rules, keep_rows, sorted_column
+from psephos.kernels.sorted_trees.cart_worth import GiniShares, Information, Twoing
 from psephos.trees.cart_best_first import best_first
 
 __all__ = [

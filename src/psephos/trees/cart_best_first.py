@@ -8,7 +8,7 @@ import heapq
 
 import numpy as np
 
-from psephos.kernels.cart_grow import CHILD, FIRST, HEAVIER, RISK, Grown, weigh
+from psephos.kernels.sorted_trees.cart_grow import CHILD, FIRST, HEAVIER, RISK, Grown, weigh
 
 __all__ = ["best_first"]
 

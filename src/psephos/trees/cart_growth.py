@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import ModelFileError
 from psephos._stored import Gappy
-from psephos.kernels.cart_grow import (
+from psephos.kernels.sorted_trees.cart_grow import (
     CHILD,
     COMPLEXITY,
     FIRST,

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.kernels._jit import run_blocks
-from psephos.kernels.cart_descent import run_down
-from psephos.kernels.cart_grow import CHILD, CLASS, COMPLEXITY, MEAN, RISK, Grown
+from psephos.kernels.sorted_trees.cart_descent import run_down
+from psephos.kernels.sorted_trees.cart_grow import CHILD, CLASS, COMPLEXITY, MEAN, RISK, Grown
 from psephos.trees.cart import CartData, CartSettings, grow_tree
 
 __all__ = ["Prunings", "cross_validate", "one_se_row", "prunings"]

@@ -8,9 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.kernels._jit import effective_jobs, run_blocks
-from psephos.kernels.criteria import BinaryEntropy, Entropy, Gini, Poisson, Variance
-from psephos.kernels.forest_draws import add_votes, take_pairs, take_rows
-from psephos.kernels.forest_grow import Grown, Kind, Rule, Table, blank, grow, kind_of, room
+from psephos.kernels.binned_trees.forest_draws import add_votes, take_pairs, take_rows
+from psephos.kernels.binned_trees.forest_grow import (
+    Grown,
+    Kind,
+    Rule,
+    Table,
+    blank,
+    grow,
+    kind_of,
+    room,
+)
+from psephos.kernels.numerics.criteria import BinaryEntropy, Entropy, Gini, Poisson, Variance
 from psephos.trees.bins import Bins
 from psephos.trees.forest_rows import Draws, Rows
 

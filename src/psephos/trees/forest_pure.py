@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.forest_pure import (
+from psephos.kernels.binned_trees.forest_pure import (
     BALANCED,
     MIDPOINT,
     UNIFORM,
@@ -68,7 +68,7 @@ class PureTree(NamedTuple):
 
 
 def pure_tree(split: str, n_columns: int, n_leaves: int, seed: int) -> PureTree:
-    """Return a tree of so many cells; see `psephos.kernels.forest_pure.grow_pure`."""
+    """Return a tree of so many cells; see `psephos.kernels.binned_trees.forest_pure.grow_pure`."""
     nodes = 2 * n_leaves - 1
     link, cut = np.full((nodes, 2), -1, np.int64), np.full(nodes, np.nan)
     missing_left = np.zeros(nodes, np.bool_)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.kernels._jit import run_blocks
-from psephos.kernels.forest_draws import (
+from psephos.kernels.binned_trees.forest_draws import (
     draw_counts,
     make_alias,
     merge_rows,

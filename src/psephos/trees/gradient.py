@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.newton_gain import Penalty
+from psephos.kernels.sorted_trees.newton_gain import Penalty
 from psephos.trees.newton import Draws, Growth, NewtonTree
 from psephos.trees.newton_exact import grow_exact, sort_table
 from psephos.trees.newton_hist import bin_table, grow_binned

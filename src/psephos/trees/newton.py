@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.kernels.newton_exact import descend, sizes_of
-from psephos.kernels.newton_gain import Penalty, weigh
+from psephos.kernels.sorted_trees.newton_exact import descend, sizes_of
+from psephos.kernels.sorted_trees.newton_gain import Penalty, weigh
 
 __all__ = ["Draws", "Found", "Growth", "NewtonTree", "drawn", "prune", "shrink", "whole_scales"]
 

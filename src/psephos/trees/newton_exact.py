@@ -8,10 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.kernels._jit import run_blocks
-from psephos.kernels.newton_categories import split_categories
-from psephos.kernels.newton_codes import code_columns, scan_codes
-from psephos.kernels.newton_exact import LANES, deal_rows, level_totals, pack, route, scan_columns
-from psephos.kernels.newton_gain import Penalty, comes_first, weigh_gains
+from psephos.kernels.sorted_trees.newton_categories import split_categories
+from psephos.kernels.sorted_trees.newton_codes import code_columns, scan_codes
+from psephos.kernels.sorted_trees.newton_exact import (
+    LANES,
+    deal_rows,
+    level_totals,
+    pack,
+    route,
+    scan_columns,
+)
+from psephos.kernels.sorted_trees.newton_gain import Penalty, comes_first, weigh_gains
 from psephos.trees.newton import Draws, Found, Growth, NewtonTree, whole_scales
 
 __all__ = ["SortedTable", "grow_exact", "sort_table"]

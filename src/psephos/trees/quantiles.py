@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from psephos._errors import PsephosError
-from psephos.kernels import quantiles as kernel
+from psephos.kernels.numerics import quantiles as kernel
 
 __all__ = ["QuantileSummary", "SummaryStream", "merge_all"]
 

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from psephos._errors import PsephosError
 from psephos.kernels._jit import run_blocks
-from psephos.kernels.criteria import Gini, WeightedError
-from psephos.kernels.stump_categories import scan_categories
-from psephos.kernels.stump_layout import entry_at, mark_first
-from psephos.kernels.stump_scan import round_weights, scan_ordered, scan_sparse
+from psephos.kernels.numerics.criteria import Gini, WeightedError
+from psephos.kernels.stump.categories import scan_categories
+from psephos.kernels.stump.layout import entry_at, mark_first
+from psephos.kernels.stump.scan import round_weights, scan_ordered, scan_sparse
 from psephos.trees._presort import presort_dense, presort_sparse
 from psephos.trees._screen import BLOCK, Screen, jobs
 
@@ -38,7 +38,7 @@ class Stump:
     left_categories : (n_codes,) bool or None
         Codes that go left; None for a numeric rule.
     gain : float
-        Worth of the split; see ``psephos.kernels.criteria``.
+        Worth of the split; see ``psephos.kernels.numerics.criteria``.
     left_totals, right_totals : (K,) float64
         Weight per class on either side.
     """
@@ -90,7 +90,7 @@ class StumpSearch:
     and equal splits equal to the last bit; no threshold is then decided by rounding.
 
     From the second search of a large table of two classes on, columns are first bounded from bins
-    (``psephos.kernels.stump_bounds``, where the processor has AVX-512 VBMI), which takes at most
+    (``psephos.kernels.stump.bounds``, where the processor has AVX-512 VBMI), which takes at most
     0.9 bytes an entry more. The stumps are the same.
     """
 

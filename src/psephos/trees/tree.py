@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._stored import Bounds
-from psephos.kernels.tree_walk import Nodes, Rules, end_nodes, mixed_values
+from psephos.kernels.prediction.tree_walk import Nodes, Rules, end_nodes, mixed_values
 
 __all__ = [
     "SPREAD",

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.tree_walk_binary import binary_leaves, pack_nodes
+from psephos.kernels.prediction.tree_walk_binary import binary_leaves, pack_nodes
 from psephos.trees.c45_soft import SoftTree
 from psephos.trees.tree import STAY, Surrogates, Tree, join_trees
 from psephos.trees.tree_leaves import tree_words

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.tiny_forest import group_means
+from psephos.kernels.small_models.forest import group_means
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, usage_table
 from psephos.vote.reasons import Inner, Reason, Silent

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.newton_sums import sum_leaves
-from psephos.kernels.vote_sums import sum_sides
+from psephos.kernels.prediction.leaf_sums import sum_leaves
+from psephos.kernels.prediction.vote_sums import sum_sides
 from psephos.vote.joined import JoinedVoters
 from psephos.vote.part import Voters, Weighting
 from psephos.vote.prototype_kernels import KernelWeights

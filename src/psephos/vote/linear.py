@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.linear_sums import linear_scores
+from psephos.kernels.prediction.linear_sums import linear_scores
 from psephos.vote.codec import register
 from psephos.vote.names import plural
 from psephos.vote.part import (

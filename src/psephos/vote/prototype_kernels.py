@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._stored import Gappy, Lengths
-from psephos.kernels.prototype_masses import Crowds, Reading, filled_up, said
+from psephos.kernels.prototypes.masses import Crowds, Reading, filled_up, said
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, check_columns, positions, usage_table
 

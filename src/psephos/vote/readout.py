@@ -9,7 +9,7 @@ import numpy as np
 import scipy.special
 from numpy.typing import NDArray
 
-from psephos.kernels.vote_shares import shares_of
+from psephos.kernels.prediction.vote_shares import shares_of
 from psephos.vote.codec import register
 from psephos.vote.part import check
 from psephos.vote.target import RegressionTarget, Target

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._stored import Bounds
-from psephos.kernels.tree_walk_binary import binary_leaves, pack_nodes
+from psephos.kernels.prediction.tree_walk_binary import binary_leaves, pack_nodes
 from psephos.trees.tree import Tree, binary_tree, spans_of
 from psephos.trees.tree_leaves import Condition, condition_words, size_words
 from psephos.vote.codec import register

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._stored import Bounds
-from psephos.kernels.stump_votes import left_sides
+from psephos.kernels.prediction.stump_votes import left_sides
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, check_columns, positions, usage_table
 from psephos.vote.reasons import Always, Path, Reason, Test

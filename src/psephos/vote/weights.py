@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._stored import Gappy
-from psephos.kernels.similarity import InverseDistance as InverseKernel
-from psephos.kernels.similarity import Metric, distances, local_sums
+from psephos.kernels.prediction.similarity import InverseDistance as InverseKernel
+from psephos.kernels.prediction.similarity import Metric, distances, local_sums
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, check_columns, named_of, positions, usage_table
 from psephos.vote.similarity import InverseDistance

@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos._errors import PsephosError
-from psephos.kernels.prototype_wide import WidePairs
+from psephos.kernels.prototypes.wide import WidePairs
 from psephos.models.prototypes.dense import objective_dense
 from psephos.models.prototypes.objective import BatchObjective, own_and_total
 from psephos.models.prototypes.scaling import ScaledRows

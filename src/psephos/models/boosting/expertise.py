@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._input import Context
-from psephos.kernels.similarity import Metric, mean_distance
+from psephos.kernels.prediction.similarity import Metric, mean_distance
 from psephos.models.boosting.skeleton import Round
 from psephos.models.training import Training
 from psephos.models.units import power_of_columns

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from psephos._errors import PsephosError
 from psephos._input import Context
-from psephos.kernels.criteria import opposite_labels
+from psephos.kernels.numerics.criteria import opposite_labels
 from psephos.models.boosting.skeleton import Learner
 from psephos.models.training import Training
 from psephos.trees.stump import Criterion, Stump, StumpSearch

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.kernels.newton_losses import (
+from psephos.kernels.numerics.boosting_losses import (
     logistic_gradients,
     softmax_gradients,
     squared_gradients,

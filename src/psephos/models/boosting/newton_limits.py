@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos._input import Table
 from psephos._params import Anything, Constraint, Interval, Jobs, OneOf, Options, Seed
-from psephos.kernels.newton_gain import Penalty
+from psephos.kernels.sorted_trees.newton_gain import Penalty
 from psephos.trees.newton import Growth
 
 __all__ = ["SHARED", "directions", "growth", "penalty"]

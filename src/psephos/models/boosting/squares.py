@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.kernels.similarity import InverseDistance, Metric, local_sums, pair_sums
+from psephos.kernels.prediction.similarity import InverseDistance, Metric, local_sums, pair_sums
 from psephos.models.boosting.expertise import Geometry, relevance
 from psephos.models.boosting.skeleton import Round
 

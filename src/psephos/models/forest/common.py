@@ -11,7 +11,7 @@ from psephos._errors import PsephosError
 from psephos._input import Context, Table
 from psephos._params import ClassWeight, Constraint, Flag, Interval, Jobs, OneOf, Options, Seed
 from psephos.base import Labels
-from psephos.kernels.forest_grow import Rule
+from psephos.kernels.binned_trees.forest_grow import Rule
 from psephos.models.forest.memory import ForestMemory
 from psephos.models.units import power_of_weights, refuse_huge
 from psephos.trees.bins import MAX_BINS

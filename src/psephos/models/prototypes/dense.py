@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from psephos.kernels.prototype_dense import dense_sums
+from psephos.kernels.prototypes.dense import dense_sums
 
 __all__ = ["objective_dense"]
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from psephos._errors import PsephosError
-from psephos.kernels.prototype_sums import SILENT, Desk, Sums, kernel_sums
-from psephos.kernels.prototype_wide import pairs_of, sums_of
+from psephos.kernels.prototypes.sums import SILENT, Desk, Sums, kernel_sums
+from psephos.kernels.prototypes.wide import pairs_of, sums_of
 from psephos.models.prototypes.checks import check_parts, check_penalties
 from psephos.models.prototypes.scaling import ScaledRows
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.kernels.quasi_newton import steepest, two_loops
+from psephos.kernels.numerics.quasi_newton import steepest, two_loops
 
 __all__ = ["WEIGHT_SCALE", "Minimum", "choose_start", "descend"]
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.prototype_wide import suits_wide, wide_distances
-from psephos.kernels.prototype_windows import squared_distances, weighted_windows
+from psephos.kernels.prototypes.wide import suits_wide, wide_distances
+from psephos.kernels.prototypes.windows import squared_distances, weighted_windows
 
 __all__ = ["Windows"]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
 from psephos._params import Anything, Constraint, Flag, Interval, Jobs, OneOf, Options, Seed
-from psephos.kernels.cart_layout import ROW
+from psephos.kernels.sorted_trees.cart_layout import ROW
 from psephos.models.tree.cart_readings import cut
 from psephos.models.tree.cart_units import in_units, out_of_units
 from psephos.models.units import refuse_huge

@@ -1,0 +1,1 @@
+"""Trees grown on columns cut into bins: forests, histograms of gradients."""

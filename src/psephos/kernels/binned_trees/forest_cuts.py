@@ -1,0 +1,199 @@
+"""The best cut of one column of codes at one node of a tree.
+
+A node is the rows ``row[start : end]`` with their answers `y` and weights `w` in the same places.
+The code ``n_bins`` of a column, after those of its bins, is for missing values. A cut is the last
+bin on its left. Missing values are tried on both sides, and alone on the right.
+
+Each function returns (worth, last bin on the left, missing left, varied): `worth` is -inf where
+there is no cut, `varied` is 1 if the node holds two different codes. ``crit.least`` is the least
+weight of a side, and `least` the least number of rows.
+
+Answers are numbers where `numbers` is given and class codes where `classes` is; the other is None.
+What is None is known while compiling, and leaves its part out: only tests for what is not None do
+so. `sums` are the node's weight and its sum of w y, or its weight a class, and `terms` what `rise`
+makes of the latter (0 for numbers).
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import config, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from psephos.kernels._jit import jit
+from psephos.kernels.numerics.criteria import rise, side
+
+__all__ = [
+    "BinSums",
+    "Classes",
+    "add_rows",
+    "ask",
+    "ask_rows",
+    "cut_many",
+    "heavy",
+    "list_codes",
+]
+
+_config: Any = config  # its fields come from the environment
+_AHEAD = 64  # rows: of more, the processor sees by itself where the next ones are
+
+
+class BinSums(NamedTuple):
+    """What the rows of a node add up to, a bin; all zero but for a moment.
+
+    `cells` (256, C): the weight and the sum of w y, or the weight a class; of pairs (256,) int64.
+    `rows` (256,) int64: how many. `seen` (256,) uint8: 1 for the codes that the node holds, also
+    as `words` (32,) uint64. `held` (257,) int64: these codes in their order.
+    """
+
+    cells: NDArray[np.generic]
+    rows: NDArray[np.int64]
+    seen: NDArray[np.uint8]
+    words: NDArray[np.uint64]
+    held: NDArray[np.int64]
+
+
+class Classes(NamedTuple):
+    """Scratch (C,) for the totals of classes: of the left side, and of a half of the rows."""
+
+    left: NDArray[np.float64]
+    half: NDArray[np.float64]
+
+
+def _count_zeros(typing, word):
+    def generate(_context, builder, _signature, arguments):
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), generate
+
+
+def _ask_ahead(typing, array, at):
+    def generate(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        place = builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(8).as_pointer())
+        whole = ir.IntType(32)
+        shape = ir.FunctionType(ir.VoidType(), [place.type, whole, whole, whole])
+        known = cgutils.get_or_insert_function(builder.module, shape, "llvm.prefetch.p0i8")
+        builder.call(known, [place, whole(0), whole(3), whole(1)])  # to be read, often, as data
+        return context.get_dummy_value()
+
+    return types.none(array, types.uintp), generate
+
+
+_plain = bool(_config.DISABLE_JIT)
+#: (word): the place of the lowest bit that is set, 0 to 63, of an uint64 that is not 0.
+lowest: Callable[..., Any] = (
+    (lambda word: (int(word) & -int(word)).bit_length() - 1) if _plain else intrinsic(_count_zeros)
+)
+#: (array, at): asks for an element ahead of its use, which will not wait for memory then. The
+#: place, an unsigned integer, is counted in the flat array and need not be inside.
+ask: Callable[..., None] = (lambda array, at: None) if _plain else intrinsic(_ask_ahead)
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def ask_rows(column, row, start, end):
+    """Ask for the codes of a node's first rows."""
+    stop = start + _AHEAD if end - start > _AHEAD else end
+    for k in range(start, stop):
+        ask(column, np.uintp(row[np.uintp(k)]))
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def heavy(crit, w_l, weight):
+    """Return whether both sides have the least weight of the criterion, and any at all."""
+    rest = weight - w_l  # 0 where light rows are lost in rounding
+    return w_l > 0.0 and rest > 0.0 and w_l >= crit.least and rest >= crit.least
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def list_codes(bins):
+    """List the codes that were seen in ``bins.held``, forget them, and return their number."""
+    words, held, present = bins.words, bins.held, 0
+    for q in range(32):
+        word = words[q]
+        words[q] = np.uint64(0)
+        while word != np.uint64(0):  # a byte a code, the first the lowest
+            held[present] = 8 * q + (lowest(word) >> 3)
+            present += 1
+            word &= word - np.uint64(1)
+    return present
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def add_rows(column, row, y, w, start, end, counting, bins, numbers, classes):
+    """Add the node's rows to the cells of their codes, and mark the codes as seen."""
+    cells, count, seen = bins.cells, bins.rows, bins.seen
+    if counting:
+        for k in range(start, end):
+            count[column[row[k]]] += 1
+    if classes is not None:
+        for k in range(end - start):
+            here = np.uintp(start + k)  # an index without a sign takes no test for one
+            code = column[row[here]]
+            seen[code] = 1
+            cells[code, y[here]] += w[here]
+    if numbers is not None:
+        for k in range(start, end):
+            code, add = column[row[k]], w[k]
+            seen[code] = 1
+            cells[code, 0] += add
+            cells[code, 1] += add * y[k]
+
+
+@jit(_nrt=False, fastmath={"reassoc"}, no_cpython_wrapper=True)
+def _move_bin(crit, cell, sums, left):
+    """Add a bin to the left side; return what the terms of both sides and the weight gain."""
+    up = down = weight = 0.0
+    for c in range(len(left)):
+        add, before = cell[c], left[c]
+        rest = sums[c] - before
+        up += rise(crit, before, before + add)
+        down += rise(crit, rest, rest - add)
+        left[c] = before + add
+        weight += add
+    return up, down, weight
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def cut_many(crit, least, n_bins, bins, m, sums, weight, terms, numbers, classes):
+    """Return the best cut of the cells of `add_rows`, and make them zero."""
+    cells, count, held = bins.cells, bins.rows, bins.held
+    best, low, missing_left = -np.inf, -1, False
+    present = list_codes(bins)
+    lacks = present > 1 and held[present - 1] == n_bins
+    for missing_first in range(2 if lacks else 1):
+        w_l = s_l = terms_l = 0.0
+        terms_r, n_l = terms, 0
+        if classes is not None:
+            for c in range(len(classes.left)):
+                classes.left[c] = 0.0
+        for step in range(present - 1):
+            b = held[step]
+            if missing_first == 1:
+                b = n_bins if step == 0 else held[step - 1]
+            n_l += count[b]
+            worth = -np.inf
+            if classes is not None:
+                up, down, add = _move_bin(crit, cells[b], sums, classes.left)
+                terms_l += up
+                terms_r += down
+                w_l += add
+                worth = side(crit, terms_l, w_l) + side(crit, terms_r, weight - w_l)
+            if numbers is not None:
+                w_l += cells[b, 0]
+                s_l += cells[b, 1]
+                worth = side(crit, s_l, w_l) + side(crit, sums[1] - s_l, weight - w_l)
+            # Missing values alone on the left are the cut that has them alone on the right.
+            enough = least <= 1 or (n_l >= least and m - n_l >= least)
+            if worth > best and b != n_bins and enough and heavy(crit, w_l, weight):
+                best, low, missing_left = worth, b, missing_first == 1
+    for i in range(present):
+        b = held[i]
+        count[b] = 0
+        for c in range(cells.shape[1]):
+            cells[b, c] = 0.0
+    return best, low, missing_left, 1 if present > 1 else 0

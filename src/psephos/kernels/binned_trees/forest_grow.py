@@ -1,0 +1,473 @@
+"""Grow one tree of a forest on binned columns, depth first, each node's rows a block of their own.
+
+With the JIT off the same functions run as plain Python.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.kernels._jit import jit
+from psephos.kernels.binned_trees.bins import between
+from psephos.kernels.binned_trees.forest_cuts import (
+    BinSums,
+    Classes,
+    add_rows,
+    ask,
+    ask_rows,
+    cut_many,
+)
+from psephos.kernels.binned_trees.forest_pairs import (
+    FEW_PAIRS,
+    LIGHT,
+    Pairs,
+    cut_few_pairs,
+    cut_many_pairs,
+    pack_few,
+)
+from psephos.kernels.binned_trees.forest_random import aim, ends_of, random_cut, settle, uniform
+from psephos.kernels.binned_trees.forest_sets import (
+    add_categories,
+    clear_categories,
+    cut_categories,
+    random_set,
+)
+from psephos.kernels.numerics.criteria import most, rise, side
+from psephos.kernels.small_models.tree import draw
+
+__all__ = ["Grown", "Kind", "Rule", "Table", "Work", "blank", "grow", "kind_of", "room"]
+
+_DEPTH = 64  # open nodes at once: the larger child waits, so each is at most half the one below
+_NEAR = 1 << 20  # codes that memory brings before they are needed
+_ONES = 0xFFFFFFFF  # the bits of a pair's second class
+
+
+class Table(NamedTuple):
+    """A binned table; see `psephos.trees.bins.Bins`.
+
+    `codes` (p, n) uint8; `n_bins` (p,) int64; `ptr` (p + 1,) int64, where each column's bins stand
+    in `low` and `high`; `is_category` (p,) bool. `sixteenth` (p, 16), for cuts at random: where the
+    bins 0, 16, ... of each column begin, then infinities; else (0, 16).
+    """
+
+    codes: NDArray[np.uint8]
+    n_bins: NDArray[np.int64]
+    ptr: NDArray[np.int64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    is_category: NDArray[np.bool_]
+    sixteenth: NDArray[np.float64]
+
+
+class Rule(NamedTuple):
+    """How a tree grows.
+
+    A node is cut that has at least `min_split` rows and the weight `min_weight`, into sides of at
+    least `least` rows each; every row counts once here. With pairs (see `Kind`), whose weights
+    count rows, `least` is 1, and the criterion has the least weight of a side.
+    """
+
+    max_depth: int
+    min_split: int
+    least: int
+    max_features: int
+    min_weight: float = 0.0
+
+
+class Kind(NamedTuple):
+    """What is compiled: all but one of the first three are None, and so may be the others.
+
+    `pairs`: two classes and whole weights (see `forest_pairs`). `numbers`: of two classes, 0 and
+    1. `classes`: three or more. `best`, or `chance` (2, m) uint8: the best cuts, or those of extra
+    trees. `mask` (256,) uint8: some columns are categorical; not with pairs.
+    """
+
+    pairs: Pairs | None
+    numbers: bool | None
+    classes: Classes | None
+    best: bool | None
+    chance: NDArray[np.uint8] | None
+    mask: NDArray[np.uint8] | None
+
+
+class Work(NamedTuple):
+    """Scratch of one thread; see `room`."""
+
+    row: NDArray[np.uint32]
+    y: NDArray[np.generic]
+    w: NDArray[np.float64]
+    code: NDArray[np.uint8]
+    sums: NDArray[np.float64]
+    bins: BinSums
+    mask: NDArray[np.uint8]
+    stack: NDArray[np.int64]
+    shuffled: NDArray[np.int64]
+
+
+class Grown(NamedTuple):
+    """A tree: children stand side by side, after their parent.
+
+    `link` (nodes, 4) int32: the column, the first child, the last bin on the left (numeric) and
+    the place in `sets` (categorical, else -1); at a leaf -1 and what it answers: a class k < C of
+    its own, or C + i with ``sums[i]`` the weight a class; of numbers i, with ``sums[i]`` the weight
+    and the sum of w y. `threshold` (nodes,), NaN at a leaf; `gain` (nodes,), the decrease
+    of the impurity; `missing_left` (nodes,). `sets` (cuts of categories, 256) uint8: 1 on the left.
+    """
+
+    link: NDArray[np.int32]
+    threshold: NDArray[np.float64]
+    gain: NDArray[np.float64]
+    missing_left: NDArray[np.bool_]
+    sums: NDArray[np.float64]
+    sets: NDArray[np.uint8]
+
+
+def blank(nodes: int, leaves: int, n_sums: int, sets: int) -> Grown:
+    """Return room for so many nodes, leaves and sets; what is not reached takes no memory."""
+    return Grown(
+        np.empty((nodes, 4), np.int32),
+        np.empty(nodes),
+        np.empty(nodes),
+        np.empty(nodes, np.bool_),
+        np.empty((leaves, n_sums)),
+        np.empty((sets, 256), np.uint8),
+    )
+
+
+def kind_of(m: int, n_classes: int, whole: bool, random: bool, categorical: bool) -> Kind:
+    """Return the kind of trees of at most m rows; `whole`: weights are, and below 2^31 together."""
+    two = n_classes == 2 and whole and not categorical
+    few = np.zeros((3, FEW_PAIRS), np.int32)
+    return Kind(
+        Pairs(*few) if two else None,
+        True if n_classes <= 2 and not two else None,
+        Classes(np.zeros(n_classes), np.zeros(n_classes)) if n_classes > 2 else None,
+        None if random else True,
+        np.empty((2, m), np.uint8) if random else None,
+        np.empty(256, np.uint8) if categorical else None,
+    )
+
+
+def room(m: int, n_classes: int, y: NDArray[np.generic], kind: Kind, p: int) -> Work:
+    """Return scratch for trees of at most m rows and p columns; their answers are of y's type."""
+    n_sums = n_classes if n_classes > 2 else 2
+    cells: Any = np.zeros(256, np.int64) if kind.pairs else np.zeros((256, n_sums))
+    seen = np.zeros(256, np.uint8)
+    return Work(
+        np.empty(m, np.uint32),
+        np.empty(m, y.dtype),
+        np.empty(0 if kind.pairs else m),
+        np.empty(m, np.uint8),
+        np.empty(n_sums),
+        BinSums(
+            cells, np.zeros(256, np.int64), seen, seen.view(np.uint64), np.empty(257, np.int64)
+        ),
+        np.zeros(256, np.uint8),
+        np.empty((_DEPTH, 4), np.int64),
+        np.empty(p, np.int64),
+    )
+
+
+@jit(_nrt=False, fastmath={"reassoc"}, no_cpython_wrapper=True)
+def _total(y, w, start, end, out, pairs, numbers, classes):
+    """Write the totals of a node to out (C,); return its weight and whether all rows are equal."""
+    weight = 0.0
+    pure = False
+    if pairs is not None:
+        total = np.int64(0)
+        for k in range(end - start):
+            total += y[np.uintp(start + k)]
+        out[0], out[1] = total >> 32, total & _ONES
+        weight, pure = out[0], out[1] == 0.0 or out[1] == out[0]
+    if numbers is not None:
+        total, differ = 0.0, False
+        for k in range(start, end):
+            weight += w[k]
+            total += w[k] * y[k]
+            differ |= y[k] != y[start]
+        out[0], out[1], pure = weight, total, not differ
+    if classes is not None:
+        half, held = classes.half, 0
+        out[:] = 0.0
+        half[:] = 0.0
+        for k in range(start, end - 1, 2):  # two sums in turn: adding to one twice in a row waits
+            one, two = np.uintp(k), np.uintp(k + 1)
+            out[y[one]] += w[one]
+            half[y[two]] += w[two]
+        if (end - start) % 2 == 1:
+            out[y[end - 1]] += w[end - 1]
+        for c in range(len(half)):
+            out[c] += half[c]
+            weight += out[c]
+            held += out[c] > 0.0
+        pure = held == 1
+    return weight, pure
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def _part(column, n_bins, low, missing_left, mask, row, y, w, start, end, work):
+    """Bring the rows of the left side to the front, each side in its order.
+
+    Returns
+    -------
+    tuple
+        Where the right side begins, how many rows lack the value, and the first known bin on the
+        right (255 if none).
+    """
+    m, code, spare, spare_y, spare_w = end - start, work.code, work.row, work.y, work.w
+    for k in range(m):
+        code[k] = column[row[np.uintp(start + k)]]
+    missing, following = 0, np.uint8(255)
+    for k in range(m):
+        missing += code[k] == n_bins
+    if mask is not None:
+        for k in range(m):
+            code[k] = mask[code[k]] != 1
+    else:
+        for k in range(m):
+            above = code[k] > low and code[k] != n_bins
+            following = min(following, code[k] if above else np.uint8(255))
+        lack = n_bins if missing_left else 256
+        for k in range(m):
+            code[k] = np.int64(code[k] > low) & np.int64(code[k] != lack)
+    # No branch: which side is next cannot be guessed. Indices without a sign take no test for one.
+    at, spared, one = np.uintp(start), np.uintp(0), np.uintp(1)
+    for k in range(m):
+        here = np.uintp(start + k)
+        right, r, answer = np.uintp(code[k]), row[here], y[here]
+        row[at], y[at], spare[spared], spare_y[spared] = r, answer, r, answer
+        if w is not None:
+            weight = w[here]
+            w[at], spare_w[spared] = weight, weight
+        at += one - right
+        spared += right
+    middle = np.int64(at)
+    for k in range(end - middle):
+        row[middle + k], y[middle + k] = spare[k], spare_y[k]
+    if w is not None:
+        for k in range(end - middle):
+            w[middle + k] = spare_w[k]
+    return middle, missing, following
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def _place(low, high, at, following):
+    """Return (bin, threshold): midway between a bin and the next that a node holds.
+
+    Values of bins up to the one returned are at most the threshold, and others are above it. A
+    place inside a bin between the two, which the node lacks, moves to the gap after it.
+    """
+    threshold = between(high[at], low[following])
+    while low[at + 1] <= threshold:
+        at += 1
+    if high[at] > threshold:
+        threshold = between(high[at], low[at + 1])
+    return at, threshold
+
+
+@jit(_nrt=False)
+def grow(
+    crit, rule, table, row, y, w, state, work, tree, pairs, numbers, classes, best, chance, mask
+):  # fmt: skip
+    """Grow a tree into the nodes of `tree`; return (nodes, rows of `sums`, sets of categories).
+
+    At a node columns are drawn without replacement until `max_features` have been looked at, and
+    beyond them while all have had one value there, as scikit-learn does.
+
+    Parameters
+    ----------
+    crit : criterion
+    rule : Rule
+    table : Table
+    row, y, w : (m,) uint32, (m,), (m,) float64
+        Rows of the tree, their answers (pairs int64, numbers float64, classes uint32) and positive
+        weights (of pairs None); they change places.
+    state : uint64
+        Where the draws begin.
+    work, tree : Work, Grown
+        Of `room` and `blank`; `tree` is the result.
+    pairs, numbers, classes, best, chance, mask
+        See `Kind`. What is None is known while compiling, and leaves its part out: only tests for
+        what is not None do so.
+    """
+    # One function and few places for each step: what is called is compiled once more in here.
+    link, sums, bins, shuffled, stack = tree.link, work.sums, work.bins, work.shuffled, work.stack
+    p, least, n_sums = len(shuffled), rule.least, len(work.sums)
+    chosen, n_sets, told, nodes, top = work.mask, 0, 0, 1, 1
+    far = table.codes.size > _NEAR
+    for j in range(p):  # a tree must not depend on those before it
+        shuffled[j] = j
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, len(row), 0
+    while top > 0:
+        top -= 1
+        node, start, end, depth = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
+        m = end - start
+        weight, pure = _total(y, w, start, end, sums, pairs, numbers, classes)
+        f, at, threshold, to_left, worth_most = -1, -1, np.nan, False, -np.inf
+        parent = 0.0
+        few = m < rule.min_split or m < 2 * least or weight < rule.min_weight
+        if not (pure or few or depth >= rule.max_depth):
+            # ---------------------------------------------------------------- the best column
+            terms, small, extent = 0.0, False, weight
+            if classes is not None:
+                for c in range(n_sums):
+                    terms += rise(crit, 0.0, sums[c])
+                parent = side(crit, terms, weight)
+            else:
+                parent = side(crit, sums[1], weight)
+                extent = sums[1]
+            highest = most(crit, extent)
+            if best is not None:  # noqa: SIM102 (joined, the tests would leave nothing out)
+                if pairs is not None:
+                    small = m <= FEW_PAIRS and weight < LIGHT
+                    if small:
+                        pack_few(y, start, m, pairs.pack)
+            looked = varied = 0
+            known, first, last, kinds = -1, np.uint8(0), np.uint8(0), 0
+            while looked < p and worth_most < highest:
+                if looked >= rule.max_features and varied > 0:
+                    break
+                state, ahead = draw(state, p - looked)
+                g = shuffled[looked + ahead]
+                shuffled[looked + ahead] = shuffled[looked]
+                shuffled[looked] = g
+                looked += 1
+                n_bins, column = table.n_bins[g], table.codes[g]
+                worth, here, wanted, left, several = -np.inf, -1, np.nan, False, 0
+                done = False
+                if mask is not None:
+                    done = table.is_category[g]
+                    if done:
+                        present = add_categories(
+                            column, row, y, w, start, end, n_bins, bins, numbers, classes
+                        )
+                        if chance is not None:
+                            worth, several, state = random_set(
+                                crit, least, bins, present, m, sums, weight, state,
+                                numbers, classes, mask,
+                            )  # fmt: skip
+                        if best is not None:
+                            worth, several = cut_categories(
+                                crit, least, bins, present, m, sums, weight, numbers, classes, mask
+                            )
+                        clear_categories(bins, present)
+                        if worth > worth_most:
+                            for b in range(256):
+                                chosen[b] = mask[b]
+                if not done:
+                    if chance is not None:
+                        state, u = uniform(state)
+                        low, code = table.low[table.ptr[g] :], chance[looked & 1]
+                        if known != g:
+                            first, last, kinds = ends_of(column, n_bins, row, start, m, code)
+                        this = first, last, kinds
+                        block = 0
+                        if first < last:
+                            wanted, block = aim(
+                                low, table.high[table.ptr[g] :], table.sixteenth[g], first, last, u
+                            )
+                        # While memory brings what was asked for, the next column is looked at.
+                        if far and looked < rule.max_features:
+                            then, ahead = draw(state, p - looked)
+                            known = shuffled[looked + ahead]
+                            first, last, kinds = ends_of(
+                                table.codes[known], table.n_bins[known], row, start, m,
+                                chance[1 - (looked & 1)],
+                            )  # fmt: skip
+                            ask(table.low, np.uintp(table.ptr[known] + first))
+                            ask(table.high, np.uintp(table.ptr[known] + last))
+                            then, u = uniform(then)
+                            then, ahead = draw(then, p - looked - 1)
+                            h = shuffled[looked + 1 + ahead if looked + 1 < p else looked]
+                            ask_rows(table.codes[h], row, start, end)
+                            ask(table.sixteenth, np.uintp(16 * h))
+                            ask(table.sixteenth, np.uintp(16 * h + 8))
+                        several = 1 if this[2] > 0 else 0
+                        if several > 0:
+                            worth, here, wanted, left = random_cut(
+                                crit, least, n_bins, *this, low, wanted, block, code, y, w, start,
+                                m, sums, weight, pairs, numbers, classes,
+                            )  # fmt: skip
+                    if best is not None:
+                        if far and looked < rule.max_features:
+                            _, ahead = draw(state, p - looked)
+                            ask_rows(table.codes[shuffled[looked + ahead]], row, start, end)
+                        if pairs is not None:
+                            if small:
+                                worth, here, left, several = cut_few_pairs(
+                                    crit, n_bins, column, row, start, m, weight, sums[1], pairs
+                                )  # fmt: skip
+                            else:
+                                worth, here, left, several = cut_many_pairs(
+                                    crit, n_bins, column, row, y, start, end, weight, sums[1],
+                                    bins,
+                                )  # fmt: skip
+                        if w is not None:
+                            add_rows(
+                                column, row, y, w, start, end, least > 1, bins, numbers, classes
+                            )
+                            worth, here, left, several = cut_many(
+                                crit, least, n_bins, bins, m, sums, weight, terms,
+                                numbers, classes,
+                            )  # fmt: skip
+                varied += several
+                if worth > worth_most:
+                    worth_most, f, at, threshold, to_left = worth, g, here, wanted, left
+        # -------------------------------------------------------------------- what becomes of it
+        link[node, 0], link[node, 1], link[node, 2], link[node, 3] = f, nodes, at, -1
+        if f < 0:
+            tree.threshold[node], tree.gain[node], tree.missing_left[node] = np.nan, 0.0, False
+            named = False
+            if numbers is None and pure:
+                named = True
+                for c in range(n_sums):
+                    if sums[c] > 0.0:
+                        link[node, 1] = c
+            if not named:
+                link[node, 1] = told if numbers is not None else n_sums + told
+                if pairs is not None:
+                    sums[0] -= sums[1]
+                for c in range(n_sums):
+                    tree.sums[told, c] = sums[c]
+                told += 1
+            continue
+        n_bins, column, is_set = table.n_bins[f], table.codes[f], False
+        middle, missing, following = start, 0, np.uint8(255)
+        if mask is not None:
+            is_set = table.is_category[f]
+            if is_set:
+                to_left = chosen[n_bins] == 1
+                middle, missing, following = _part(
+                    column, n_bins, at, to_left, chosen, row, y, w, start, end, work
+                )
+        if not is_set:
+            middle, missing, following = _part(
+                column, n_bins, at, to_left, None, row, y, w, start, end, work
+            )
+            at_end = following == 255  # only missing values are on the right
+            low, high = table.low[table.ptr[f] :], table.high[table.ptr[f] :]
+            if at_end:
+                at, threshold = n_bins - 1, np.inf
+            elif best is not None:
+                at, threshold = _place(low, high, at, following)
+            elif chance is not None:
+                at, threshold = settle(low, high, at, following, threshold)
+        if missing == 0:  # nothing was learned of missing values: they follow the most rows
+            to_left = middle - start > end - middle
+        if is_set:
+            for b in range(256):  # categories that are not here follow the missing values
+                tree.sets[n_sets, b] = to_left if chosen[b] == 2 else chosen[b] == 1
+            link[node, 3] = n_sets
+            n_sets += 1
+        link[node, 2] = at
+        tree.threshold[node], tree.missing_left[node] = threshold, to_left
+        tree.gain[node] = worth_most - parent
+        smaller = 1 if middle - start >= end - middle else 0  # opened first
+        for child in (1 - smaller, smaller):
+            stack[top, 0], stack[top, 3] = nodes + child, depth + 1
+            stack[top, 1] = middle if child == 1 else start
+            stack[top, 2] = end if child == 1 else middle
+            top += 1
+        nodes += 2
+    return nodes, told, n_sets

@@ -1,0 +1,157 @@
+"""A second-order tree on binned columns, best split first or with a limit on its leaves.
+
+As in `newton_hist`, but a leaf is looked at when it is made, and waits in a heap until it is the
+best of all. Histograms of waiting leaves are kept while there is room for them, so that the larger
+child's need not be made; otherwise they are made again when the leaf's turn comes, with the same
+sums.
+"""
+
+import numpy as np
+
+from psephos.kernels._jit import jit
+from psephos.kernels.binned_trees.newton_hist import (
+    BEGIN,
+    END,
+    FEATURE,
+    LOSS,
+    divide_node,
+    fill,
+    make_leaf,
+    make_root,
+    search_node,
+    take_away,
+)
+
+__all__ = ["grow_best"]
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def _first(best_first, reals, one, two):
+    """Return whether leaf `one` is split before `two`: it gains more, or was made before."""
+    if best_first and reals[one, LOSS] != reals[two, LOSS]:
+        return reals[one, LOSS] > reals[two, LOSS]
+    return one < two
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def _push(best_first, reals, heap, size, node):
+    at = size
+    while at > 0:
+        above = (at - 1) // 2
+        if not _first(best_first, reals, node, heap[above]):
+            break
+        heap[at] = heap[above]
+        at = above
+    heap[at] = node
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def _sink(best_first, reals, heap, size, node):
+    """Put a node where the first of the heap was taken away; `size` is without that one."""
+    at = 0
+    while 2 * at + 1 < size:
+        below = 2 * at + 1
+        if below + 1 < size and _first(best_first, reals, heap[below + 1], heap[below]):
+            below += 1
+        if not _first(best_first, reals, heap[below], node):
+            break
+        heap[at] = heap[below]
+        at = below
+    heap[at] = node
+
+
+@jit(_nrt=False)
+def grow_best(
+    pen, bins, levels, draw, limits, rows, spare, packed, scale, hists, sums, lut, categories, own,
+    waiting, nodes,
+):  # fmt: skip
+    """Grow one tree and return its number of nodes.
+
+    Parameters
+    ----------
+    limits : (max_depth, max_leaves, best_first)
+        In the order of gains, else in that in which nodes are made: level by level.
+    hists : (h, blocks * WIDTH, BINS) room for histograms, h at least 3
+    waiting : (heap, depth, place, whole, free), room of the capacity of `nodes`; the last (h,)
+        Leaves that wait; of each node its depth, the place of its histogram or -1, and its
+        packed sum; places that are free.
+    others : see `grow_hist`
+    """
+    max_depth, max_leaves, best_first = limits
+    heap, depth, place, whole, free = waiting
+    ints, reals = nodes
+    enough = 2.0 * pen.least * (1.0 - 1e-9)
+    for i in range(len(free)):
+        free[i] = i
+    vacant = len(free)  # at least two wherever a leaf is taken from the heap
+    make_root(nodes, len(rows))
+    depth[0] = 0
+    count, leaves, size = np.int64(1), 1, np.int64(0)
+    wanted, other = np.int64(0), np.int64(-1)  # a histogram to be made, and taken from another
+    small, large, new = np.int64(0), np.int64(0), 1  # nodes to look at: the last `new` ones
+    node = np.int64(-1)  # to be split
+    while True:
+        if wanted >= 0:
+            vacant -= 1
+            place[wanted] = free[vacant]
+            hist, mine = hists[place[wanted]], rows[ints[wanted, BEGIN] : ints[wanted, END]]
+            fill(bins[0], len(own), mine, packed, hist)
+            if other >= 0:
+                take_away(hists[place[other]], hist)
+            wanted = other = -1
+        if node < 0:
+            for child in range(count - new, count):
+                if place[child] < 0:
+                    continue  # too little to be split
+                whole[child] = search_node(
+                    pen, bins, levels, draw, child, depth[child], hists[place[child]], scale,
+                    sums, categories, own, nodes,
+                )  # fmt: skip
+                if ints[child, FEATURE] >= 0:
+                    _push(best_first, reals, heap, size, child)
+                    size += 1
+                    continue
+                free[vacant] = place[child]
+                vacant += 1
+                place[child] = -1
+            for child in (small, large):
+                if vacant < 2 and place[child] >= 0:
+                    free[vacant] = place[child]
+                    vacant += 1
+                    place[child] = -1
+            if size == 0 or leaves == max_leaves:
+                break
+            node = heap[0]
+            size -= 1
+            _sink(best_first, reals, heap, size, heap[size])
+            if place[node] < 0:
+                wanted = node
+                continue
+        at = place[node]
+        left_h, right_h = divide_node(
+            pen, bins, node, count, hists[at], whole[node], rows, spare, scale, lut, categories,
+            nodes,
+        )  # fmt: skip
+        new = 0
+        if ints[node, FEATURE] >= 0:
+            small, large, large_h = count, count + 1, right_h
+            if ints[small, END] - ints[small, BEGIN] > ints[large, END] - ints[large, BEGIN]:
+                small, large, large_h = large, small, left_h
+            count += 2
+            leaves += 1
+            depth[small] = depth[large] = depth[node] + 1
+            place[small] = place[large] = -1
+            open_end = depth[small] < max_depth and leaves < max_leaves
+            if open_end and (left_h >= enough or right_h >= enough):
+                new, wanted = 2, small
+                if large_h >= enough:
+                    place[large] = at
+                    other, at = large, np.int64(-1)
+        if at >= 0:
+            free[vacant] = at
+            vacant += 1
+        place[node] = -1
+        node = np.int64(-1)
+    for i in range(size):  # never their turn
+        make_leaf(nodes, heap[i])
+    return count

@@ -1,0 +1,437 @@
+"""A whole second-order tree on binned columns, in one call.
+
+Gradient and hessian of a row, rounded to whole numbers, share 64 bits: a bin of a histogram costs
+one addition a row, sums are exact, and a child's histogram is its parent's less its sibling's.
+Nodes are grown depth first, the child of fewer rows before its sibling, so that no more histograms
+are held than rows can be halved. Bins are bounded in vectors first, as in `newton_exact`; columns
+that may beat the best split known are gone through in full.
+
+`categories` and `draw` are None where there are none: their part is then not compiled.
+"""
+
+import numpy as np
+
+from psephos.kernels._jit import jit
+from psephos.kernels.sorted_trees.newton_exact import hits
+from psephos.kernels.sorted_trees.newton_gain import centre_of, gain_of, loss_of, weight_of
+
+__all__ = [
+    "BEGIN",
+    "BINS",
+    "CUT",
+    "END",
+    "FEATURE",
+    "FIRST",
+    "HIGH",
+    "LOSS",
+    "LOW",
+    "MISSING_LEFT",
+    "WIDTH",
+    "best_split",
+    "divide_node",
+    "fill",
+    "grow_hist",
+    "lay_out",
+    "leaf_answers",
+    "make_leaf",
+    "make_root",
+    "search_node",
+    "take_away",
+]
+
+BINS = 256
+WIDTH = 8  # columns whose codes stand side by side
+FEATURE, CUT, MISSING_LEFT, FIRST, BEGIN, END = range(6)  # of a node, in whole numbers
+LOSS, LOW, HIGH = range(3)  # in float32
+_F = np.float32
+_U = np.uintp
+_LEAST_LOSS = _F(1e-6)
+
+
+@jit(_nrt=False)
+def lay_out(codes, out):
+    """Write the (p, n) codes to out (blocks, n, WIDTH), columns side by side."""
+    for j in range(codes.shape[0]):
+        block, lane = j // WIDTH, j % WIDTH
+        for i in range(codes.shape[1]):
+            out[block, i, lane] = codes[j, i]
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def _add_eight(codes, rows, packed, hist, first):
+    for i in range(len(rows)):
+        r = _U(rows[i])
+        v = packed[r]
+        for k in range(WIDTH):  # the compiler unrolls it
+            hist[_U(first + k), _U(codes[r, k])] += v
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def _add_four(codes, rows, packed, hist, first):
+    for i in range(len(rows)):
+        r = _U(rows[i])
+        v = packed[r]
+        for k in range(WIDTH // 2):
+            hist[_U(first + k), _U(codes[r, k])] += v
+
+
+@jit(_nrt=False, inline="always")
+def fill(codes, p, rows, packed, hist):
+    """Make the histograms (blocks * WIDTH, BINS) of some rows."""
+    for j in range(hist.shape[0]):
+        for b in range(BINS):
+            hist[j, b] = 0
+    for block in range(codes.shape[0]):
+        j = block * WIDTH
+        if p - j > WIDTH // 2:
+            _add_eight(codes[block], rows, packed, hist, j)
+        else:
+            _add_four(codes[block], rows, packed, hist, j)
+
+
+@jit(_nrt=False, inline="always")
+def take_away(hist, other):
+    """Subtract histograms, in place."""
+    for j in range(hist.shape[0]):
+        a, b = hist[j], other[j]
+        for k in range(BINS):
+            a[k] -= b[k]
+
+
+@jit(_nrt=False, inline="always")
+def _parts(packed, scale_g, scale_h):
+    """Return (G, H) of a packed sum."""
+    g = packed >> 32
+    return np.float64(g) / scale_g, np.float64(packed - (g << 32)) / scale_h
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def _numeric_split(pen, sums, missing, whole, scale, bounds, column, best):
+    """Improve `best` (loss, column, bin, missing left) by a column's running sums over bins."""
+    root, low, high, direction, centre = bounds
+    loss, chosen, where, left_missing = best
+    for side in range(2 if missing != 0 else 1):
+        # Nothing missing: where such a value goes is the heavier side's to say, afterwards.
+        last = len(sums) if missing != 0 and side == 0 else len(sums) - 1
+        for b in range(last):
+            left = sums[b] + (missing if side else 0)
+            left_g, left_h = _parts(left, scale[0], scale[1])
+            right_g, right_h = _parts(whole - left, scale[0], scale[1])
+            if left_h < pen.least or right_h < pen.least:
+                continue
+            if b > 0 and sums[b] == sums[b - 1]:
+                continue
+            left_g, right_g = left_g - centre * left_h, right_g - centre * right_h
+            got = loss_of(pen, left_g, left_h, right_g, right_h, root, low, high, direction)
+            if got > loss and got < np.inf:
+                heavier = left_h >= right_h
+                loss, chosen, where = got, column, b
+                left_missing = side == 1 if missing != 0 else heavier
+    return loss, chosen, where, left_missing
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def _category_split(pen, hist, size, missing, whole, scale, bounds, column, best, categories):
+    """Do so by a column of categories; write the first child's bins to `lut` (BINS,)."""
+    root, low, high, _, centre = bounds
+    order, ratio, lut = categories
+    loss, chosen, where, left_missing = best
+    present = 0
+    for b in range(size):
+        if hist[b] != 0:
+            g, h = _parts(hist[b], scale[0], scale[1])
+            r = g / (h + pen.lam) if h + pen.lam > 0.0 else 0.0
+            k = present
+            while k > 0 and ratio[k - 1] > r:
+                ratio[k], order[k] = ratio[k - 1], order[k - 1]
+                k -= 1
+            ratio[k], order[k] = r, b
+            present += 1
+    found = -1
+    for side in range(2 if missing != 0 else 1):
+        left = missing if side else np.int64(0)
+        last = present if missing != 0 and side == 0 else present - 1
+        for k in range(last):
+            left += hist[order[k]]
+            left_g, left_h = _parts(left, scale[0], scale[1])
+            right_g, right_h = _parts(whole - left, scale[0], scale[1])
+            if left_h < pen.least or right_h < pen.least:
+                continue
+            left_g, right_g = left_g - centre * left_h, right_g - centre * right_h
+            got = loss_of(pen, left_g, left_h, right_g, right_h, root, low, high, np.int64(0))
+            if got > loss and got < np.inf:
+                heavier = left_h >= right_h
+                loss, chosen, where, found = got, column, 0, k
+                left_missing = side == 1 if missing != 0 else heavier
+    if found >= 0:
+        for b in range(BINS):
+            lut[b] = 0
+        for k in range(found + 1):
+            lut[order[k]] = 1
+    return loss, chosen, where, left_missing
+
+
+@jit(_nrt=False, inline="always")
+def best_split(pen, hist, columns, n_bins, direction, whole, scale, bounds, sums, categories):
+    """Return (loss, column, bin, missing left) of a node's best split; the column is -1 if none.
+
+    `sums` (BINS,) is room. `categories`: None, or room (order (BINS,), ratio (BINS,)) and the
+    bins of the first child (BINS,), a result if the best column is of categories.
+    """
+    G, H = _parts(whole, scale[0], scale[1])
+    centre, base = centre_of(pen, G, H, bounds[0])
+    best = (_F(0.0), np.int64(-1), np.int64(0), np.bool_(False))
+    for c in range(len(columns)):
+        j = columns[c]
+        size = abs(n_bins[j])
+        mine = hist[j]
+        here = base, bounds[1], bounds[2], direction[j], centre
+        if categories is not None and n_bins[j] < 0:
+            best = _category_split(
+                pen, mine, size, mine[size], whole, scale, here, j, best, categories
+            )
+            continue
+        total = np.int64(0)
+        for b in range(size):
+            total += mine[b]
+            sums[b] = total
+        missing = whole - total
+        known = sums[:size]
+        if hits(
+            pen, known, missing != 0, missing, whole, 0, False, bounds[0], best[0],
+            scale[0], scale[1],
+        ):  # fmt: skip
+            best = _numeric_split(pen, known, missing, whole, scale, here, j, best)
+    return best
+
+
+@jit(_nrt=False, inline="always")
+def _divide(codes, lut, rows, spare):
+    """Move rows whose code is in `lut` to the front, each side in its order; return how many."""
+    kept = _U(0)
+    other = _U(0)
+    for i in range(len(rows)):
+        r = rows[i]
+        rows[kept] = r
+        spare[other] = r
+        side = _U(lut[codes[_U(r)]])
+        kept += side
+        other += _U(1) - side
+    for i in range(other):
+        rows[kept + _U(i)] = spare[i]
+    return np.int64(kept)
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def _draw(seed, node, columns, count, out):
+    """Draw `count` of the columns for a node, increasing, by selection sampling."""
+    state = np.uint64(seed) + np.uint64(node) * np.uint64(0x9E3779B97F4A7C15)
+    needed, left, at = count, len(columns), 0
+    for c in range(len(columns)):
+        state += np.uint64(0x9E3779B97F4A7C15)
+        z = state
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        z ^= z >> np.uint64(31)
+        u = np.float64(z >> np.uint64(11)) / 9007199254740992.0
+        if u * left < needed:
+            out[at] = columns[c]
+            at += 1
+            needed -= 1
+        left -= 1
+    return at
+
+
+@jit(_nrt=False, inline="always")
+def make_leaf(nodes, node):
+    """Take a node's split away."""
+    ints, reals = nodes
+    ints[node, FEATURE], reals[node, LOSS] = -1, 0.0
+    ints[node, CUT] = ints[node, MISSING_LEFT] = ints[node, FIRST] = 0
+
+
+@jit(_nrt=False, inline="always")
+def make_root(nodes, size):
+    """Give all rows to node 0."""
+    ints, reals = nodes
+    ints[0, FEATURE], ints[0, BEGIN], ints[0, END] = -1, 0, size
+    reals[0, LOW], reals[0, HIGH] = -np.inf, np.inf
+
+
+@jit(_nrt=False, inline="always")  # one caller in a kernel, as of `best_split`
+def search_node(
+    pen, bins, levels, draw, node, depth, hist, scale, sums, categories, own, nodes
+):  # fmt: skip
+    """Write a node's best split to `nodes`, the column -1 if none gains; return its packed sum.
+
+    See `grow_hist`.
+    """
+    n_bins, direction = bins[2], bins[3]
+    ints, reals = nodes
+    last = len(levels[1]) - 1
+    at = depth if depth < last else last
+    columns = levels[0][at, : levels[1][at]]
+    if draw is not None:
+        wanted = max(1, np.int64(draw[0] * len(columns)))
+        columns = own[: _draw(draw[1], node, columns, wanted, own)]
+    whole = np.int64(0)
+    for b in range(BINS):
+        whole += hist[0, b]
+    G, H = _parts(whole, scale[0], scale[1])
+    root = gain_of(pen, G, H, reals[node, LOW], reals[node, HIGH])
+    bounds = root, reals[node, LOW], reals[node, HIGH]
+    if categories is None:
+        best = best_split(
+            pen, hist, columns, n_bins, direction, whole, scale, bounds, sums, None
+        )  # fmt: skip
+    else:
+        room = categories[0], categories[1], categories[2][node]
+        best = best_split(
+            pen, hist, columns, n_bins, direction, whole, scale, bounds, sums, room
+        )  # fmt: skip
+    if best[0] > _LEAST_LOSS and best[0] >= _F(pen.gamma):
+        reals[node, LOSS], ints[node, FEATURE], ints[node, CUT], ints[node, MISSING_LEFT] = best
+    return whole
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def divide_node(
+    pen, bins, node, count, hist, whole, rows, spare, scale, lut, categories, nodes
+):  # fmt: skip
+    """Divide a node's rows by its split between its children, the nodes `count` and the next.
+
+    Returns the sums of hessians of the two; if all rows would go to one of them (a side of rows
+    without weight), the node becomes a leaf.
+    """
+    codes, n_bins, direction = bins[1], bins[2], bins[3]
+    ints, reals = nodes
+    j, cut, begin, end = ints[node, FEATURE], ints[node, CUT], ints[node, BEGIN], ints[node, END]
+    size = abs(n_bins[j])
+    for b in range(BINS):
+        lut[b] = b <= cut
+    if categories is not None and n_bins[j] < 0:
+        for b in range(BINS):
+            lut[b] = categories[2][node, b]
+    lut[size] = ints[node, MISSING_LEFT]
+    middle = begin + _divide(codes[j], lut, rows[begin:end], spare)
+    if not begin < middle < end:
+        make_leaf(nodes, node)
+        return 0.0, 0.0
+    left = np.int64(0)
+    for b in range(size + 1):
+        left += hist[j, b] * lut[b]
+    left_g, left_h = _parts(left, scale[0], scale[1])
+    right_g, right_h = _parts(whole - left, scale[0], scale[1])
+    low, high = reals[node, LOW], reals[node, HIGH]
+    low_1 = low_2 = low
+    high_1 = high_2 = high
+    if pen.constrained and direction[j] != 0:
+        left_w = weight_of(pen, left_g, left_h, low, high)
+        between = (left_w + weight_of(pen, right_g, right_h, low, high)) * _F(0.5)
+        if direction[j] > 0:
+            high_1 = low_2 = between
+        else:
+            low_1 = high_2 = between
+    one, two = count, count + 1
+    ints[node, FIRST] = one
+    ints[one, FEATURE] = ints[two, FEATURE] = -1
+    ints[one, BEGIN], ints[one, END], ints[two, BEGIN], ints[two, END] = begin, middle, middle, end
+    reals[one, LOW], reals[one, HIGH], reals[two, LOW], reals[two, HIGH] = (
+        low_1,
+        high_1,
+        low_2,
+        high_2,
+    )
+    return left_h, right_h
+
+
+@jit(_nrt=False)
+def grow_hist(
+    pen, bins, levels, draw, max_depth, rows, spare, packed, scale, hists, sums, lut, categories,
+    own, stack, nodes,
+):  # fmt: skip
+    """Grow one tree and return its number of nodes.
+
+    Parameters
+    ----------
+    pen : Penalty
+    bins : (blocks (b, n, WIDTH) codes, codes (p, n), n_bins (p,), direction (p,))
+        ``-n_bins[j]`` is given for a column of categories; the missing code is ``n_bins[j]``.
+    levels : (level_columns (levels, p), level_sizes (levels,))
+        Columns of each level; the last is of all deeper ones, too.
+    draw : None, or (share of them drawn for each node, seed of the draws)
+    rows : (m,) the rows, put into the order of leaves
+    packed, scale : whole gradients and hessians of all rows, and what they were multiplied by
+    hists : (h, blocks * WIDTH, BINS) room for histograms
+        h at least max_depth, or the number of times that rows can be halved, and 1.
+    spare, sums, lut, own : room (m,), (BINS,), (BINS,) and (p,)
+    categories : None, or room (order (BINS,), ratio (BINS,)) and a result (capacity, BINS):
+        bins of the first child, for splits on categories
+    stack : (h + 1, 3) room: node, depth, histogram
+    nodes : (ints (capacity, 6), reals (capacity, 3)), results
+        In the order of the numbers above: few arrays, as each that is handed on is compiled.
+        Zeros are expected.
+    """
+    ints = nodes[0]
+    make_root(nodes, len(rows))
+    enough = 2.0 * pen.least * (1.0 - 1e-9)
+    count, top = np.int64(1), 1  # typed: a literal would have its callees compiled twice
+    stack[0, 0], stack[0, 1], stack[0, 2] = 0, 0, 0
+    wanted, place, parent = np.int64(0), np.int64(0), np.int64(-1)  # a histogram to be made
+    while top > 0:
+        if wanted >= 0:
+            mine = rows[ints[wanted, BEGIN] : ints[wanted, END]]
+            fill(bins[0], len(own), mine, packed, hists[place])
+            if parent >= 0:  # what is left of the parent's is the sibling's
+                take_away(hists[parent], hists[place])
+            wanted = -1
+        top -= 1
+        node, depth, at = stack[top, 0], stack[top, 1], stack[top, 2]
+        hist = hists[at]
+        whole = search_node(
+            pen, bins, levels, draw, node, depth, hist, scale, sums, categories, own, nodes
+        )
+        if ints[node, FEATURE] < 0:
+            continue
+        left_h, right_h = divide_node(
+            pen, bins, node, count, hist, whole, rows, spare, scale, lut, categories, nodes
+        )
+        if ints[node, FEATURE] < 0:
+            continue
+        small, large, small_h, large_h = count, count + 1, left_h, right_h
+        if ints[small, END] - ints[small, BEGIN] > ints[large, END] - ints[large, BEGIN]:
+            small, large, small_h, large_h = large, small, right_h, left_h
+        count += 2
+        if depth + 1 == max_depth or (left_h < enough and right_h < enough):
+            continue
+        # The one pending below this node on the stack holds a lower place.
+        wanted, place, parent = small, at, np.int64(-1)
+        if large_h >= enough:
+            place, parent = at + 1, at
+            stack[top, 0], stack[top, 1], stack[top, 2] = large, depth + 1, at
+            top += 1
+        if small_h >= enough:
+            stack[top, 0], stack[top, 1], stack[top, 2] = small, depth + 1, place
+            top += 1
+    return count
+
+
+@jit(_nrt=False)
+def leaf_answers(pen, rows, gh, count, nodes, sums, weight, position):
+    """Write every node's (G, H) to sums (count, 2), its weight, and the leaf of each row."""
+    ints, reals = nodes
+    for node in range(count - 1, -1, -1):
+        if ints[node, FEATURE] >= 0:
+            one = ints[node, FIRST]
+            for k in range(2):
+                sums[node, k] = sums[one, k] + sums[one + 1, k]
+        else:
+            G = H = 0.0
+            for i in range(ints[node, BEGIN], ints[node, END]):
+                r = rows[i]
+                G += np.float64(gh[r, 0])
+                H += np.float64(gh[r, 1])
+                position[r] = node
+            sums[node, 0], sums[node, 1] = G, H
+        low, high = reals[node, LOW], reals[node, HIGH]
+        weight[node] = weight_of(pen, sums[node, 0], sums[node, 1], low, high)

@@ -1,0 +1,1 @@
+"""Numerical pieces that several searches share."""

@@ -1,0 +1,1 @@
+"""What fitted votes say at new rows."""

@@ -1,0 +1,1 @@
+"""Sums over pairs of a case and a prototype."""

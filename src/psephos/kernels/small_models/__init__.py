@@ -1,0 +1,1 @@
+"""Thousands of small models of a few columns, fitted in one call."""

@@ -1,0 +1,328 @@
+"""Support vector machines with a Gaussian kernel, thousands of tiny ones in one call.
+
+The dual problem is solved by sequential minimal optimisation on the pair of rows that violates
+optimality most (Fan, Chen & Lin, "Working set selection using second order information for
+training support vector machines", JMLR 6, 2005, WSS 1), with Newton steps on the free rows
+between: pairs find which rows are free, one sweep each, and Newton steps spare the slow end of the
+descent, for which WSS 2's second sweep is made. Where hundreds of rows are free and a step is
+dear, WSS 2 it is. In the variables ``beta_i = y_i alpha_i`` signs disappear: maximise ``y' beta -
+beta' K beta / 2`` with ``sum beta = 0`` and beta_i between ``min(0, y_i C_i)`` and ``max(0, y_i
+C_i)``; its gradient is ``f = y - K beta``.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.kernels._jit import jit
+from psephos.kernels.numerics.exponential import exp
+from psephos.kernels.numerics.powers import to_bits
+from psephos.kernels.small_models.svm_common import FAST, padded, pair_scores
+from psephos.kernels.small_models.svm_newton_step import Free, free_room, newton_cost, newton_step
+
+__all__ = ["Machines", "machines", "rbf_scores", "smo"]
+
+_LIMIT = 100_000  # pairs moved; a thousand suffices for a few hundred rows
+_FAR = 1e300  # added to the gradient of a row that cannot move that way
+_SIGN = 2**63 - 1
+_PAIRS = 4  # pairs moved at least between Newton steps
+_DEAR = 64.0  # sweeps that a Newton step may cost; above, pairs are chosen by their gain
+_STEPS = 3  # Newton steps at most in a row, each but the last ended by a bound
+
+
+@jit(fastmath={"contract"}, _nrt=False)
+def _kernel_row(Z, point, wide, out):
+    """Write ``out_t = exp(-sum_j (Z_jt - point_j)^2)``."""
+    d = point.shape[0]
+    for t in range(wide):
+        out[t] = 0.0
+    for j in range(0, d - 1, 2):  # two columns in one sweep: their sum stays in a register
+        x, y = point[j], point[j + 1]
+        for t in range(wide):
+            dx = Z[j, t] - x
+            dy = Z[j + 1, t] - y
+            out[t] += dx * dx + dy * dy
+    if d % 2 == 1:
+        x = point[d - 1]
+        for t in range(wide):
+            dx = Z[d - 1, t] - x
+            out[t] += dx * dx
+    for t in range(wide):
+        out[t] = exp(-out[t])
+
+
+@jit(fastmath=FAST, _nrt=False)
+def smo(K, lo, hi, wide, tol, beta, f, up, low, free):
+    """Solve the dual from a feasible `beta` with its gradient `f`, both in place.
+
+    Parameters
+    ----------
+    K : ndarray of shape (m, >= wide)
+        Kernel with ones on its diagonal.
+    lo, hi, beta, f, up, low : ndarray of shape (wide,)
+        Bounds; variables; gradient; scratch. Padding rows have lo = hi = 0.
+    wide : int
+        Rows with padding, at most 2^16.
+    tol : float
+        Stop when the gradients of the best pair differ by less: LIBSVM's rule.
+    free : Free
+        Scratch of Newton steps. They take about as long as the pairs' sweeps.
+
+    Returns
+    -------
+    float
+        The intercept: mean gradient of the free rows, else the middle of the interval that the
+        bounds leave.
+    """
+    places = np.int64(2**16 - 1)
+    for t in range(wide):
+        up[t] = 0.0 if beta[t] < hi[t] else -_FAR
+        low[t] = 0.0 if beta[t] > lo[t] else -_FAR
+    i = j = np.int64(0)
+    step = 0.0
+    highest = lowest = 0.0
+    swept = cost = 0.0
+    pairs = 0
+    by_gain = False
+    for count in range(_LIMIT):
+        # The place of a row travels in the lowest bits of its gradient: the greatest integer
+        # names both, and extremes of integers vectorise.
+        most = np.int64(-_SIGN)
+        least = np.int64(-_SIGN)
+        for t in range(wide):
+            g = f[t] - step * (K[i, t] - K[j, t])
+            f[t] = g
+            bits = to_bits(up[t] + g)
+            bits ^= (bits >> 63) & _SIGN
+            most = max(most, (bits & ~places) | t)
+            bits = to_bits(low[t] - g)
+            bits ^= (bits >> 63) & _SIGN
+            least = max(least, (bits & ~places) | t)
+        i = most & places
+        j = least & places
+        highest = f[i]
+        lowest = f[j]
+        if highest - lowest < tol or count == _LIMIT - 1:
+            break
+        swept += wide
+        pairs += 1
+        if swept >= cost and pairs >= _PAIRS:
+            cost = newton_cost(lo, hi, beta, wide)
+            by_gain = cost == 0.0 or cost > _DEAR * wide
+            if cost == 0.0:  # none is possible: ask again later
+                swept = 0.0
+                cost = _DEAR * wide
+            if 0.0 < cost <= swept:
+                again = True
+                tries = 0
+                while again and tries < _STEPS and newton_cost(lo, hi, beta, wide) > 0.0:
+                    again = newton_step(K, lo, hi, wide, beta, f, free)
+                    tries += 1
+                for t in range(wide):
+                    up[t] = 0.0 if beta[t] < hi[t] else -_FAR
+                    low[t] = 0.0 if beta[t] > lo[t] else -_FAR
+                swept = step = 0.0
+                pairs = 0
+                continue
+        if by_gain:
+            most = np.int64(0)
+            for t in range(wide):
+                b = max(highest - (f[t] - low[t]), 0.0)
+                bits = to_bits(b * b / max(2.0 - 2.0 * K[i, t], 1e-12))
+                most = max(most, (bits & ~places) | t)
+            j = most & places
+            lowest = f[j]
+        step = (highest - lowest) / max(2.0 - 2.0 * K[i, j], 1e-12)
+        room_i = hi[i] - beta[i]
+        room_j = beta[j] - lo[j]
+        step = min(step, room_i, room_j)
+        beta[i] = hi[i] if step >= room_i else beta[i] + step
+        beta[j] = lo[j] if step >= room_j else beta[j] - step
+        up[i] = 0.0 if beta[i] < hi[i] else -_FAR
+        up[j] = 0.0
+        low[i] = 0.0
+        low[j] = 0.0 if beta[j] > lo[j] else -_FAR
+    total = 0.0
+    inside = 0
+    for t in range(wide):
+        if lo[t] < beta[t] < hi[t]:
+            total += f[t]
+            inside += 1
+    return total / inside if inside > 0 else 0.5 * (highest + lowest)
+
+
+class Machines(NamedTuple):
+    """The machines of the last split fitted, and scratch; one for every running call.
+
+    Parameters
+    ----------
+    beta : ndarray of shape (G, P, w)
+        For G values of C and P pairs of classes: signed dual coefficients of the split's rows,
+        in the order of the layout; w is the number of rows with padding.
+    intercept : ndarray of shape (G, P)
+    scaling : ndarray of shape (2, d)
+        Centre and factor: the kernel is ``exp(-|(x - z) factor|^2)``.
+    """
+
+    beta: NDArray[np.float64]
+    intercept: NDArray[np.float64]
+    scaling: NDArray[np.float64]
+    Z: NDArray[np.float64]  # (d, w) scaled columns
+    K: NDArray[np.float64]  # (w, w)
+    pair: NDArray[np.float64]  # (w, w) of two classes of more; K itself if there are only two
+    vectors: NDArray[np.float64]  # (7, w)
+    point: NDArray[np.float64]  # (d,)
+    margins: NDArray[np.float64]  # (P,)
+    free: Free
+
+
+def machines(n: int, d: int, n_classes: int, grid: int) -> Machines:
+    """Return room for splits of at most `n` training rows."""
+    wide = int(padded(n))
+    pairs = n_classes * (n_classes - 1) // 2
+    K = np.empty((wide, wide))
+    return Machines(
+        np.zeros((grid, pairs, wide)), np.zeros((grid, pairs)), np.zeros((2, d)),
+        np.zeros((d, wide)), K, np.empty_like(K) if n_classes > 2 else K, np.empty((7, wide)),
+        np.empty(d), np.empty(pairs), free_room(wide),
+    )  # fmt: skip
+
+
+@jit(fastmath=FAST, _nrt=False)
+def rbf_scores(X, weight, layout, splits, test, test_ptr, subsets, gamma, C, tol, room, pair, out):
+    """Fit candidates on splits for all C, and write their scores of the test rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p), Fortran order
+    weight : ndarray of shape (n,)
+    layout : Layout
+    splits : tuple of two ints
+        The first split and the one after the last.
+    test, test_ptr : ndarray
+        Test rows, those of split s from test_ptr[s] to test_ptr[s + 1].
+    subsets : ndarray of shape (B, d)
+    gamma : float
+        Kernel ``exp(-gamma |x - z|^2)`` of scaled columns; 0 for 1 / (d Var).
+    C : ndarray of shape (G,)
+        Ascending: each solution, stretched, starts the next.
+    tol : float
+        Of `smo`.
+    room : Machines
+    pair : ndarray or None
+        ``room.pair``; None for two classes (as None it is known while compiling).
+    out : ndarray of shape (G, B, L, K)
+    """
+    d = subsets.shape[1]
+    n_classes = layout.classes.shape[1] - 1
+    pairs = room.intercept.shape[1]
+    rows, ptr, classes, moments = layout.rows, layout.ptr, layout.classes, layout.moments
+    beta_of, intercept, scaling, Z = room.beta, room.intercept, room.scaling, room.Z
+    K, point, margins = room.K, room.point, room.margins
+    # Named one by one: rows that are unpacked lose their contiguity, and the loops their vectors.
+    y, lo, hi, beta = room.vectors[0], room.vectors[1], room.vectors[2], room.vectors[3]
+    f, up, low = room.vectors[4], room.vectors[5], room.vectors[6]
+    for candidate in range(subsets.shape[0]):
+        for s in range(splits[0], splits[1]):
+            first = ptr[s]
+            m = ptr[s + 1] - first
+            wide = padded(m)
+            # The kernel of the split's rows. Var is of all entries of the columns together.
+            mean = 0.0
+            spread = 0.0
+            for j in range(d):
+                mean += moments[subsets[candidate, j], s, 2] / d
+            for j in range(d):
+                column = subsets[candidate, j]
+                spread += moments[column, s, 3] + (moments[column, s, 2] - mean) ** 2
+            width = gamma if gamma > 0.0 else 1.0 / spread if spread > 0.0 else 1.0
+            root = np.sqrt(width)
+            for j in range(d):
+                column = subsets[candidate, j]
+                centre = moments[column, s, 0]
+                factor = moments[column, s, 1] * root
+                scaling[0, j] = centre
+                scaling[1, j] = factor
+                for t in range(m):
+                    Z[j, t] = (X[rows[first + t], column] - centre) * factor
+                for t in range(m, wide):
+                    Z[j, t] = 0.0
+            for t in range(m):
+                for j in range(d):
+                    point[j] = Z[j, t]
+                _kernel_row(Z, point, wide, K[t])
+            # One machine for each pair of classes and each C.
+            for c in range(C.shape[0]):
+                for p in range(pairs):
+                    for t in range(wide):
+                        beta_of[c, p, t] = 0.0
+            p = -1
+            for a in range(n_classes):
+                for b in range(a + 1, n_classes):
+                    p += 1
+                    start_a, start_b = classes[s, a], classes[s, b]
+                    n_a = classes[s, a + 1] - start_a
+                    n_b = classes[s, b + 1] - start_b
+                    if n_a == 0 or n_b == 0:
+                        for c in range(C.shape[0]):
+                            intercept[c, p] = (1.0 if n_b > 0 else 0.0) - (1.0 if n_a > 0 else 0.0)
+                        continue
+                    wide_p = padded(n_a + n_b)
+                    table = K
+                    if pair is not None:
+                        table = pair
+                        for i in range(n_a + n_b):
+                            row = start_a + i if i < n_a else start_b + i - n_a
+                            for t in range(n_a):
+                                pair[i, t] = K[row, start_a + t]
+                            for t in range(n_b):
+                                pair[i, n_a + t] = K[row, start_b + t]
+                            for t in range(n_a + n_b, wide_p):
+                                pair[i, t] = 0.0
+                    for t in range(wide_p):
+                        y[t] = -1.0 if t < n_a else 1.0 if t < n_a + n_b else 0.0
+                        beta[t] = 0.0
+                        f[t] = y[t]
+                    for c in range(C.shape[0]):
+                        if c > 0:  # the scale in [1, C_c / C_(c - 1)] that is best for the dual
+                            linear = 0.0
+                            square = 0.0
+                            for t in range(wide_p):
+                                linear += y[t] * beta[t]
+                                square += beta[t] * (y[t] - f[t])
+                            most = C[c] / C[c - 1]
+                            by = min(max(linear / square, 1.0), most) if square > 0.0 else most
+                            for t in range(wide_p):
+                                beta[t] *= by
+                                f[t] = y[t] - by * (y[t] - f[t])
+                        for t in range(wide_p):
+                            lo[t] = 0.0
+                            hi[t] = 0.0
+                        for t in range(n_a):
+                            lo[t] = -C[c] * weight[rows[first + start_a + t]]
+                            beta[t] = max(beta[t], lo[t])
+                        for t in range(n_b):
+                            hi[n_a + t] = C[c] * weight[rows[first + start_b + t]]
+                            beta[n_a + t] = min(beta[n_a + t], hi[n_a + t])
+                        intercept[c, p] = smo(
+                            table, lo, hi, wide_p, tol, beta, f, up, low, room.free
+                        )
+                        for t in range(n_a):
+                            beta_of[c, p, start_a + t] = beta[t]
+                        for t in range(n_b):
+                            beta_of[c, p, start_b + t] = beta[n_a + t]
+            for at in range(test_ptr[s], test_ptr[s + 1]):
+                for j in range(d):
+                    point[j] = (X[test[at], subsets[candidate, j]] - scaling[0, j]) * scaling[1, j]
+                _kernel_row(Z, point, wide, up)
+                for c in range(C.shape[0]):
+                    for p in range(pairs):
+                        total = 0.0
+                        for t in range(wide):
+                            total += beta_of[c, p, t] * up[t]
+                        margins[p] = total + intercept[c, p]
+                    if pair is None:
+                        out[c, candidate, at, 0] = margins[0]
+                    else:
+                        pair_scores(margins, n_classes, out[c, candidate, at])

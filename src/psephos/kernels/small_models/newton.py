@@ -1,0 +1,216 @@
+"""Damped Newton steps for logistic losses of a few columns, and the sums they are made of.
+
+Along a direction d the third derivative of these losses is at most ``delta`` times the second,
+``delta`` the greatest change that d makes to a row's score (to a difference of two of its scores).
+Hence (generalised self-concordance: Bach, Electronic J. Statistics 4, 2010; Sun and Tran-Dinh,
+Math. Programming 178, 2019) the Newton step times ``log(1 + delta) / delta`` always goes down, and
+a longer part that does not pass the minimum, which the next gradient shows, goes down at least as
+far: a step is halved until one of the two holds, no loss is ever evaluated, and separable rows
+need no care. A step follows on one of small ``delta`` with about ``delta^2 / 2``: steps end when
+``delta <= tol``.
+
+Rows stand side by side, padded by rows of weight zero; a row that is not trained on has weight
+zero too, and its score comes with the others'.
+"""
+
+import math
+
+import numpy as np
+
+from psephos.kernels._jit import jit
+from psephos.kernels.numerics.exponential import exp
+from psephos.kernels.numerics.powers import to_bits, to_float, wide
+
+__all__ = [
+    "PAD",
+    "SAFE",
+    "advance",
+    "binary",
+    "curvature",
+    "gather",
+    "slopes",
+    "solve",
+    "spread",
+    "standardise",
+    "weighted_sum",
+]
+
+PAD = 8  # rows are padded to a multiple of this
+SAFE = 1.79  # a whole Newton step that changes no score by more goes down
+_CONSTANT = 1e-28  # variance over squared mean of a column that is constant to rounding
+_FAST = {"contract", "reassoc", "nsz"}
+
+
+@jit(fastmath=_FAST, _nrt=False)
+def weighted_sum(a, b):
+    """Return the sum of a_i b_i."""
+    wide()
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += a[i] * b[i]
+    return total
+
+
+@jit(fastmath=_FAST, _nrt=False)
+def curvature(X, h, H, v):
+    """Put ``sum_i h_i x_ij x_ik`` in the lower triangle of H; v (n,) is scratch."""
+    wide()
+    m, n = X.shape
+    for j in range(m):
+        x = X[j]
+        for i in range(n):
+            v[i] = h[i] * x[i]
+        k = j
+        while k + 1 < m:  # two sums in one sweep
+            first, second = X[k], X[k + 1]
+            s = t = 0.0
+            for i in range(n):
+                s += v[i] * first[i]
+                t += v[i] * second[i]
+            H[k, j] = s
+            H[k + 1, j] = t
+            k += 2
+        if k < m:
+            H[k, j] = weighted_sum(v, X[k])
+
+
+@jit(fastmath={"contract"}, _nrt=False)
+def solve(H, g):
+    """Put the solution of ``H x = g`` in g; H, of which the lower triangle is read, is lost.
+
+    A column that depends on those before it, to rounding, gets 0.
+    """
+    m = H.shape[0]
+    for j in range(m):
+        pivot = H[j, j]
+        least = 1e-13 * pivot
+        for k in range(j):
+            pivot -= H[j, k] * H[j, k]
+        by = 1.0 / math.sqrt(pivot) if pivot > least else 0.0
+        H[j, j] = by
+        for i in range(j + 1, m):
+            s = H[i, j]
+            for k in range(j):
+                s -= H[i, k] * H[j, k]
+            H[i, j] = s * by
+    for j in range(m):
+        s = g[j]
+        for k in range(j):
+            s -= H[j, k] * g[k]
+        g[j] = s * H[j, j]
+    for j in range(m - 1, -1, -1):
+        s = g[j]
+        for k in range(j + 1, m):
+            s -= H[k, j] * g[k]
+        g[j] = s * H[j, j]
+
+
+@jit(fastmath={"contract"}, _nrt=False)
+def slopes(z, y, w, g, h):
+    """Put the first and second derivative of each row's loss in its score in g and h."""
+    wide()
+    for i in range(z.shape[0]):
+        e = exp(-abs(z[i]))
+        q = 1.0 / (1.0 + e)
+        p = q if z[i] > 0.0 else e * q
+        g[i] = w[i] * (p - y[i])
+        h[i] = w[i] * (e * q * q)
+
+
+@jit(fastmath=_FAST, _nrt=False)
+def advance(X, step, w, z, dz):
+    """Add what a step changes to the scores z, put it in dz; return the greatest where w > 0."""
+    wide()
+    m, n = X.shape
+    first, by = X[0], step[0]
+    for i in range(n):
+        dz[i] = by * first[i]
+    for j in range(1, m):
+        x, by = X[j], step[j]
+        for i in range(n):
+            dz[i] += by * x[i]
+    top = np.int64(0)  # positive numbers sort as their bit patterns, whose maximum vectorises
+    for i in range(n):
+        z[i] += dz[i]
+        bits = to_bits(abs(dz[i])) if w[i] > 0.0 else np.int64(0)
+        top = bits if bits > top else top
+    return to_float(top)
+
+
+@jit(inline="always")
+def binary(X, y, w, ridge, beta, z, work, H, steps, tol, max_iter):
+    """Move beta (m,) and its scores z (n,) to the minimum.
+
+    X is (m, n), its last row ones (the intercept). Scratch: work (4, n), H (m, m), steps (2, m).
+    Part of its one caller, so that it and all it calls are compiled once less.
+    """
+    m = X.shape[0]
+    g, h, v, dz = work[0], work[1], work[2], work[3]
+    step, slope = steps[0], steps[1]
+    delta, size = 0.0, 1.0
+    for _ in range(max_iter):
+        slopes(z, y, w, g, h)
+        along = 0.0
+        for j in range(m):
+            slope[j] = weighted_sum(X[j], g) + ridge[j] * beta[j]
+            along += slope[j] * step[j]
+        if delta > SAFE and along > 0.0:  # the step went past the minimum: shorten it
+            safe = math.log1p(delta) / delta
+            back = size - (safe if safe > 0.5 * size else 0.5 * size)
+            size -= back
+            for j in range(m):
+                beta[j] -= back * step[j]
+            for i in range(z.shape[0]):
+                z[i] -= back * dz[i]
+            delta = 0.0 if size <= safe else delta
+            continue
+        size = 1.0
+        curvature(X, h, H, v)
+        for j in range(m):
+            H[j, j] += ridge[j]
+            step[j] = -slope[j]
+        solve(H, step)
+        for j in range(m):
+            beta[j] += step[j]
+        delta = advance(X, step, w, z, dz)
+        if delta <= tol:
+            break
+
+
+@jit(fastmath=_FAST, _nrt=False)
+def spread(x, w, total):
+    """Return the weighted mean and variance of x; variance 0 where x is constant to rounding."""
+    wide()
+    n = x.shape[0]
+    s = 0.0
+    for i in range(n):
+        s += w[i] * x[i]
+    mean = s / total
+    s = 0.0
+    for i in range(n):
+        s += w[i] * ((x[i] - mean) * (x[i] - mean))
+    variance = s / total
+    return mean, variance if variance > _CONSTANT * mean * mean else 0.0
+
+
+@jit(fastmath={"contract"}, _nrt=False)
+def standardise(x, w, total, out):
+    """Put (x - mean) / sd in out, zeros if x is constant where weighted; return mean, 1 / sd."""
+    mean, variance = spread(x, w, total)
+    by = 1.0 / math.sqrt(variance) if variance > 0.0 else 0.0
+    for i in range(x.shape[0]):
+        out[i] = (x[i] - mean) * by
+    return mean, by
+
+
+@jit(inline="always")
+def gather(table, columns, w, total, raw, standard, place):
+    """Copy columns, rows of table (p, n), to raw (d, n'), standardise them.
+
+    place (2, d) receives mean and 1 / sd.
+    """
+    for j in range(columns.shape[0]):
+        source, column = table[columns[j]], raw[j]
+        for i in range(source.shape[0]):
+            column[i] = source[i]
+        place[0, j], place[1, j] = standardise(column, w, total, standard[j])

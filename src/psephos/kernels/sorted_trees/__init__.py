@@ -1,0 +1,1 @@
+"""Trees grown on columns that are sorted once: CART, C4.5, exact second-order trees."""

@@ -1,0 +1,449 @@
+"""Grow a whole tree of C4.5, depth first, on columns that are sorted once.
+
+A node holds a list of its rows, and for every numeric column the rows of known value by value.
+Lists lie in an arena: those of the open nodes on top of each other, the last to be split on top.
+A split takes the lists of its node off and puts those of its children in their place; rows whose
+value is missing are put into every child, their weight divided. A child that will not be split
+is given no list. The heaviest child is put lowest, so that the arena stays short.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.kernels._jit import jit
+from psephos.kernels.sorted_trees.c45_groups import group_codes
+from psephos.kernels.sorted_trees.c45_worth import (
+    TIE,
+    at_least,
+    best_cut,
+    code_worth,
+    one_code_worth,
+)
+
+__all__ = ["ALL_CODES", "CUT", "GROUPED", "Nodes", "Room", "grow", "longer", "total_of"]
+
+# `code` of a node that compares numbers, or has one branch for each code; and GROUPED less the
+# place in `groups` where the branches of its codes begin.
+CUT, ALL_CODES, GROUPED = -1, -2, -3
+_EPSILON = 1e-3
+_NODES, _GROUPS, _WAITING, _ARENA = 1, 2, 3, 4  # what is too short
+
+
+class Nodes(NamedTuple):
+    """The nodes of a tree; those of a leaf have no child and column -1.
+
+    `groups` is not by node: branches of codes, -1 for a code that the node did not hold.
+    """
+
+    child: NDArray[np.int64]
+    n_children: NDArray[np.int64]
+    column: NDArray[np.int64]
+    threshold: NDArray[np.float64]
+    code: NDArray[np.int64]
+    share: NDArray[np.float64]
+    gain: NDArray[np.float64]
+    n_rows: NDArray[np.int64]
+    counts: NDArray[np.float64]
+    groups: NDArray[np.int64] = np.empty(0, np.int64)
+
+
+class Room(NamedTuple):
+    """Room to work in, made outside and made longer there.
+
+    The lists are in `arena`: row 0 all rows, row 1 + f those of numeric column f; the first entry
+    of a list is its length. `heavy` holds the weights of the rows of list 0. By row: weights in
+    this node, the branch, one to copy with. By column: gain, ratio, validity, where, whether the
+    column was tested above. Then the groups, the nodes that wait with the start of their lists,
+    the parents (release 8 only), and two by branch.
+    """
+
+    arena: NDArray[np.int32]
+    heavy: NDArray[np.float64]
+    w: NDArray[np.float64]
+    branch: NDArray[np.int32]
+    scratch: NDArray[np.int32]
+    gain: NDArray[np.float64]
+    ratio: NDArray[np.float64]
+    valid: NDArray[np.bool_]
+    where: NDArray[np.int64]
+    tested: NDArray[np.bool_]
+    groups: NDArray[np.int64]
+    waiting: NDArray[np.int64]
+    start: NDArray[np.int64]
+    up: NDArray[np.int64]
+    slot: NDArray[np.int64]
+    place: NDArray[np.int64]
+
+
+def longer(a: NDArray[Any], size: int, rest: float = 0) -> NDArray[Any]:
+    """Return an array with room for `size` or twice what it had; the new part is `rest`."""
+    size = max(size, 2 * len(a))
+    out = np.full((size, *a.shape[1:]), rest, a.dtype)
+    out[: len(a)] = a
+    return out
+
+
+def _begin(y, weight, order, known, p, rule, widest):
+    """Return (nodes, room) that hold the root and its lists."""
+    n, q, size = len(y), len(known), 256
+    nodes = Nodes(
+        np.zeros(size, np.int64), np.zeros(size, np.int64), np.full(size, -1, np.int64),
+        np.full(size, np.nan), np.full(size, CUT, np.int64), np.ones(size), np.zeros(size),
+        np.zeros(size, np.int64), np.zeros((size, rule.n_classes)),
+    )  # fmt: skip
+    room = Room(
+        np.empty((q + 1, 2 * n + 8), np.int32), np.empty(2 * n + 8), np.zeros(n),
+        np.empty(n, np.int32), np.empty(n, np.int32), np.zeros(p), np.zeros(p),
+        np.zeros(p, np.bool_), np.zeros(p, np.int64), np.zeros(p, np.bool_),
+        np.empty(64, np.int64), np.zeros(64, np.int64), np.zeros(64, np.int64),
+        np.zeros(size, np.int64), np.empty(widest, np.int64),
+        np.empty(widest, np.int64),
+    )  # fmt: skip
+    nodes.counts[0] = np.bincount(y, weight, rule.n_classes)
+    nodes.n_rows[0] = n
+    room.arena[0, 0], room.arena[1:, 0] = n, known
+    room.arena[0, 1 : n + 1], room.arena[1:, 1 : n + 1] = np.arange(n), order
+    room.heavy[1 : n + 1] = weight
+    return nodes, room
+
+
+def _more(nodes, room, short, need):
+    """Return (nodes, room) with more of what was short."""
+    if short == _NODES:
+        rests = (0, 0, -1, np.nan, CUT, 1.0, 0.0, 0, 0.0)
+        more: Any = [longer(a, need, rest) for a, rest in zip(nodes[:-1], rests, strict=True)]
+        nodes = Nodes(*more)
+    if short == _ARENA:
+        size = max(2 * room.arena.shape[1], need)
+        arena = np.empty((len(room.arena), size), np.int32)
+        arena[:, : room.arena.shape[1]] = room.arena
+        return nodes, room._replace(arena=arena, heavy=longer(room.heavy, size))
+    names = {_NODES: ("up",), _GROUPS: ("groups",), _WAITING: ("waiting", "start")}[short]
+    return nodes, room._replace(**{name: longer(getattr(room, name), need) for name in names})
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def total_of(counts):
+    """Return the sum of class weights."""
+    total = 0.0
+    for a in range(len(counts)):
+        total += counts[a]
+    return total
+
+
+def _may_split(counts, rule):
+    """Return whether a node of these class weights may be split."""
+    total = top = 0.0
+    for a in range(len(counts)):
+        total += counts[a]
+        top = counts[a] if counts[a] > top else top
+    lacks = 2.0 * rule.least - total
+    return (lacks <= 0.0 or lacks < rule.tolerance) and total - top > rule.tolerance
+
+
+_open = jit(_nrt=False, no_cpython_wrapper=True)(_may_split)
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def _clear(a):
+    for i in range(len(a)):
+        a[i] = 0.0
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def _count_codes(rows, m, column, y, w, c):
+    """Add up ``c.bag``, ``c.weight`` and ``c.total`` by code; return the number of codes met."""
+    met = 0
+    _clear(c.total)
+    for i in range(m):
+        row = rows[i]
+        value = column[row]
+        if value == value and w[row] > 0.0:  # a share of a share may be as good as nothing
+            code = np.int64(value)
+            if c.weight[code] == 0.0:
+                c.seen[met] = code
+                met += 1
+            c.bag[code, y[row]] += w[row]
+            c.weight[code] += w[row]
+            c.total[y[row]] += w[row]
+    return met
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def _forget_codes(met, c):
+    for i in range(met):
+        code = c.seen[i]
+        c.weight[code] = 0.0
+        _clear(c.bag[code])
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def _choose(gain, ratio, valid, listed, rule):
+    """Return the column to split on, -1 without one.
+
+    The gain must reach the average (over the `listed` columns) less 0.001.
+    """
+    total, number = 0.0, 0
+    for j in range(len(gain)):
+        if valid[j] and listed[j]:
+            total += gain[j]
+            number += 1
+    if number == 0:
+        return -1
+    average = total / number
+    best, chosen = (-_EPSILON if rule.old else 0.0), -1
+    for j in range(len(gain)):
+        enough = valid[j] and at_least(gain[j], average - _EPSILON, rule.tolerance)
+        if enough and ratio[j] > best + rule.tolerance:
+            best, chosen = ratio[j], j
+    return chosen
+
+
+def grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g):
+    """Return the nodes of the grown tree.
+
+    Parameters
+    ----------
+    X : (p, n) float64
+        The table, column by column; NaN is missing; codes in columns of categories.
+    y, weight : (n,) int64, (n,) float64
+    n_codes, at : (p,) int64
+        Codes of a column of categories, 0 for numbers; place of a numeric column in `order`.
+        `n_codes` is None if there are only numbers: numba leaves out what stands under its
+        ``is not None``.
+    order, known : (q, n) int32, (q,) int64
+        Rows of every numeric column by value, and how many have one.
+    listed : (p,) bool
+        Columns whose gain counts in the average.
+    rule, table : Rule, (r,) float64
+        See `kernels.c45_worth`.
+    c, g : Counts, Groups or None
+        Scratch for the largest number of codes; None unless ``rule.grouped``.
+    """
+    widest = 2 if n_codes is None else max(2, int(n_codes.max()))
+    nodes, room = _begin(y, weight, order, known, len(X), rule, widest)
+    state = np.array([_may_split(nodes.counts[0], rule), 1, 0, 0])
+    parts = (X, y, weight, n_codes, at, order, known, listed, rule, table, c, g)
+    while short := _grow(*parts, nodes, room, state):
+        nodes, room = _more(nodes, room, short, int(state[3]))
+    _, used, n_groups, _ = state
+    whole: Any = [a[:used].copy() for a in nodes[:-1]]
+    return Nodes(*whole, groups=room.groups[:n_groups].copy())
+
+
+@jit(_nrt=False)
+def _grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g, nodes, room, state):
+    """Grow on until the tree is whole (0), or return what is too short for the next node.
+
+    ``state[:3]`` is how many nodes wait, nodes and groups are in use; ``state[3]`` how long it is
+    to be. A node for which something is short is as if it had not been looked at.
+    """
+    p, k = len(X), rule.n_classes
+    arena, heavy, w, branch, scratch, gain, ratio, valid, where, tested, groups = room[:11]
+    waiting, start, up, slot, place = room[11:]
+    n_waiting, used, n_groups = state[0], state[1], state[2]
+    short = np.int64(0)
+    while n_waiting > 0:
+        node, s = waiting[n_waiting - 1], start[n_waiting - 1]
+        m = np.int64(arena[0, s])
+        rows = arena[0, s + 1 : s + 1 + m]
+        total = n_all = 0.0
+        for i in range(m):
+            w[rows[i]] = heavy[s + 1 + i]
+            total += heavy[s + 1 + i]
+            n_all += weight[rows[i]]
+        if n_codes is not None and rule.old and not rule.grouped:
+            for j in range(p):
+                tested[j] = False
+            above = node
+            while above > 0:
+                above = up[above]
+                tested[nodes.column[above]] = n_codes[nodes.column[above]] > 0
+        # ------------------------------------------------------------ what each column is worth
+        for j in range(p):
+            valid[j], gain[j], ratio[j] = False, 0.0, 0.0
+            if tested[j]:
+                continue
+            if n_codes is not None and n_codes[j] > 0:
+                met = _count_codes(rows, m, X[j], y, w, c)
+                if rule.binary:
+                    valid[j], gain[j], ratio[j], where[j] = one_code_worth(
+                        n_codes[j], total, rule, table, c
+                    )
+                elif rule.grouped:
+                    if g is not None:
+                        valid[j], gain[j], ratio[j], where[j] = group_codes(
+                            met, total, rule, table, c, g
+                        )
+                else:
+                    valid[j], gain[j], ratio[j] = code_worth(met, total, rule, table, c)
+                    where[j] = ALL_CODES
+                _forget_codes(met, c)
+            else:
+                f = at[j]
+                number = np.int64(arena[1 + f, s])
+                line = arena[1 + f, s + 1 : s + 1 + number]
+                n_known = n_all
+                if number == m:
+                    for a in range(k):
+                        c.total[a] = nodes.counts[node, a]
+                else:
+                    _clear(c.total)
+                    n_known = 0.0
+                    for i in range(number):
+                        c.total[y[line[i]]] += w[line[i]]
+                        n_known += weight[line[i]]
+                gain[j], ratio[j], where[j] = best_cut(
+                    line, number, n_known, X[j], y, w, total, rule, table, c
+                )
+                valid[j] = where[j] >= 0
+        chosen = _choose(gain, ratio, valid, listed, rule)
+        if chosen < 0:
+            n_waiting -= 1
+            continue
+        # ------------------------------------------------------------ the rule
+        column, code, cut = X[chosen], np.int64(CUT), np.nan
+        children, n_grouped = np.int64(2), np.int64(0)
+        if g is not None and n_codes is not None and n_codes[chosen] > 0:
+            children, code, n_grouped = where[chosen], GROUPED - n_groups, n_codes[chosen]
+        elif n_codes is not None and n_codes[chosen] > 0:
+            code = where[chosen]
+            children = n_codes[chosen] if code == ALL_CODES else 2
+        else:
+            f, i = at[chosen], where[chosen]
+            below = column[arena[1 + f, s + 1 + i]]
+            above_it = column[arena[1 + f, s + 2 + i]]
+            cut = (below + above_it) / 2.0
+            if not below <= cut < above_it:  # the sum may overflow
+                cut = below
+        if used + children > len(nodes.child):
+            short, state[3] = _NODES, used + children
+            break
+        if n_groups + n_grouped > len(groups):
+            short, state[3] = _GROUPS, n_groups + n_grouped
+            break
+        begun = n_waiting - 1
+        if begun + children > len(waiting):
+            short, state[3] = _WAITING, begun + children
+            break
+        if g is not None and n_grouped > 0:
+            met = _count_codes(rows, m, column, y, w, c)
+            group_codes(met, total, rule, table, c, g)
+            _forget_codes(met, c)
+            for i in range(n_grouped):
+                groups[n_groups + i] = g.of[i]
+        first = used
+        nodes.child[node], nodes.n_children[node] = first, children
+        nodes.column[node], nodes.threshold[node], nodes.code[node] = chosen, cut, code
+        nodes.gain[node] = gain[chosen]
+        # ------------------------------------------------------------ who goes where
+        _clear(c.total)  # of missing value
+        n_missing = 0
+        for i in range(m):
+            row = rows[i]
+            value = column[row]
+            b = -1
+            if value == value:
+                b = 0 if value <= cut else 1
+                if n_codes is not None and code != CUT:
+                    b = np.int64(value)
+                    if code >= 0:
+                        b = 0 if b == code else 1
+                if g is not None and code <= GROUPED:
+                    b = g.of[np.int64(value)]
+            branch[row] = b
+            if b < 0:
+                c.total[y[row]] += w[row]
+                n_missing += 1
+            else:
+                nodes.counts[first + b, y[row]] += w[row]
+                nodes.n_rows[first + b] += 1
+        known_weight = 0.0
+        for b in range(children):
+            known_weight += total_of(nodes.counts[first + b])
+        for b in range(children):
+            child = first + b
+            share = total_of(nodes.counts[child]) / known_weight
+            nodes.share[child] = share
+            if share > 0.0 and n_missing > 0:
+                for a in range(k):
+                    nodes.counts[child, a] += share * c.total[a]
+            if share > TIE:
+                nodes.n_rows[child] += n_missing
+            if rule.old:
+                up[child] = node
+        # ------------------------------------------------------------ the lists of the children
+        n_waiting, heaviest, most, need = begun, begun, -1.0, np.int64(0)
+        for b in range(children):
+            child = first + b
+            if nodes.n_rows[child] > 1 and _open(nodes.counts[child], rule):
+                waiting[n_waiting] = child
+                own = total_of(nodes.counts[child])
+                if own > most:
+                    heaviest, most = n_waiting, own
+                n_waiting += 1
+                need += 1 + nodes.n_rows[child]
+        if s + need > arena.shape[1]:
+            short, state[3] = _ARENA, s + need
+            n_waiting, waiting[begun] = begun + 1, node
+            for child in range(first, first + children):
+                nodes.n_rows[child] = 0
+                _clear(nodes.counts[child])
+            break
+        used += children
+        n_groups += n_grouped
+        if n_waiting == begun:
+            continue
+        waiting[begun], waiting[heaviest] = waiting[heaviest], waiting[begun]
+        top = s
+        for t in range(begun, n_waiting):
+            start[t] = top
+            top += 1 + nodes.n_rows[waiting[t]]
+        _hand_on(arena, heavy, s, w, branch, scratch, nodes, first, waiting, start, begun,
+                 n_waiting, slot, place)  # fmt: skip
+    state[0], state[1], state[2] = n_waiting, used, n_groups
+    return short
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def _hand_on(
+    arena, heavy, s, w, branch, scratch, nodes, first, waiting, start, begun, end, slot, place
+):
+    """Replace the lists at place s by those of the children that wait."""
+    n_children = end - begun
+    widest = np.int64(0)
+    for t in range(begun, end):
+        if waiting[t] - first >= widest:
+            widest = waiting[t] - first + 1
+    for b in range(widest):  # the place of each branch among those that wait
+        slot[b] = -1
+    for t in range(begun, end):
+        slot[waiting[t] - first] = t - begun
+    for f in range(arena.shape[0]):
+        line = arena[f]
+        number = np.int64(line[s])
+        for i in range(number):
+            scratch[i] = line[s + 1 + i]
+        for t in range(n_children):
+            place[t] = start[begun + t] + 1
+        for i in range(number):
+            row = scratch[i]
+            b = branch[row]
+            if b < 0:
+                for t in range(n_children):
+                    if nodes.share[waiting[begun + t]] > TIE:
+                        line[place[t]] = row
+                        place[t] += 1
+            elif b < widest and slot[b] >= 0:
+                t = slot[b]
+                line[place[t]] = row
+                place[t] += 1
+        for t in range(n_children):
+            line[start[begun + t]] = place[t] - start[begun + t] - 1
+    for t in range(begun, end):
+        share, a = nodes.share[waiting[t]], start[t]
+        for i in range(a + 1, a + 1 + arena[0, a]):
+            row = arena[0, i]
+            heavy[i] = w[row] * share if branch[row] < 0 else w[row]

@@ -1,0 +1,467 @@
+"""Collapsing and pruning a tree of C4.5: pessimistic errors, and raising the largest branch.
+
+A node's pessimistic errors are its training errors plus what a binomial limit at the given
+confidence adds. Every node is asked, children first, whether its tree does better than a leaf or
+than its largest branch, and the latter is judged on all the node's rows, sent down anew.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.kernels._jit import jit
+from psephos.kernels.sorted_trees.c45_grow import ALL_CODES, CUT, GROUPED, longer, total_of
+from psephos.kernels.sorted_trees.c45_worth import TIE, at_least
+
+__all__ = [
+    "Limit",
+    "added_errors",
+    "branch_of",
+    "collapse",
+    "count_rows",
+    "pessimistic",
+    "prune",
+    "reached",
+    "recount",
+    "rows_of_branch",
+    "shares",
+    "sort_out",
+    "take_place",
+]
+
+_SLACK = 0.1
+_ROUNDING = 1e-10  # release 8 compares numbers as they are, but not by their rounding
+_ROWS, _SIZES, _VISITS = 1, 2, 3  # what is too short
+_GROWN = {_ROWS: ("rows", "heavy"), _SIZES: ("sizes", "parts"), _VISITS: ("whole", "errors")}
+# Where a visit stands: it begins, takes the next child, heard from it, heard from the branch that
+# may be raised, saw that branch pruned in earnest, saw its rows counted anew.
+_BEGIN, _NEXT, _HEARD, _TRIED, _RAISED, _COUNTED = 0, 1, 2, 3, 4, 5
+_ESTIMATE, _WRITE, _DECIDE = 0, 1, 2  # what a visit does: bits
+_VISITS_FIRST = 64  # that there is room for
+
+
+class Limit(NamedTuple):
+    """The confidence CF, the normal deviate z of 1 - CF, and whether errors are release 8's."""
+
+    confidence: float
+    z: float
+    old: bool
+
+
+def added_errors(n, e, limit):
+    """Return how many errors a leaf of weight n with e errors may have more than those."""
+    cf, z, old = limit.confidence, limit.z, limit.old
+    if cf > 0.5 and not old:
+        return 0.0
+    none = n * (1.0 - cf ** (1.0 / n))
+    if e < (1e-6 if old else 1e-300):
+        return none
+    few = e < (0.9999 if old else 1.0)  # then in between those of none and of one
+    one = 1.0 if few else e
+    c = z * z
+    if one + 0.5 >= n:
+        added = 0.67 * (n - one) if old else n - one if n > one else 0.0
+    elif old:
+        root = math.sqrt(c * ((one + 0.5) * (1.0 - (one + 0.5) / n) + c / 4.0))
+        added = n * (one + 0.5 + c / 2.0 + root) / (n + c) - one
+    else:
+        f = (one + 0.5) / n
+        root = z * math.sqrt(f / n - f * f / n + c / (4.0 * n * n))
+        added = n * (f + c / (2.0 * n) + root) / (1.0 + c / n) - one
+    return none + e * (added - none) if few else added
+
+
+_added_errors = jit(_nrt=False, no_cpython_wrapper=True)(added_errors)
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def pessimistic(counts, limit):
+    """Return the pessimistic errors of a leaf of these class weights."""
+    n = top = 0.0
+    for a in range(len(counts)):
+        n += counts[a]
+        top = counts[a] if counts[a] > top else top
+    if n < TIE:
+        return 0.0
+    return n - top + _added_errors(n, n - top, limit)
+
+
+def _levels(nodes):
+    """Return the nodes in use, level by level: children side by side, in the order of parents."""
+    levels = [np.zeros(1, np.int64)]
+    while True:
+        parents = levels[-1][nodes.n_children[levels[-1]] > 0]
+        if len(parents) == 0:
+            return levels
+        number = nodes.n_children[parents]
+        begun = np.cumsum(number) - number
+        levels.append(np.repeat(nodes.child[parents] - begun, number) + np.arange(number.sum()))
+
+
+def collapse(nodes, below):
+    """Make leaves of nodes whose leaves make as many training errors, up to 0.001.
+
+    Parameters
+    ----------
+    nodes : Nodes
+        Changed in place.
+    below : bool
+        True: a node is asked after its children (release 8, while it grows); False: before.
+    """
+    total = np.zeros(len(nodes.child))
+    for weight in nodes.counts.T:  # one after the other, as kernels add
+        total += weight
+    own = total - nodes.counts.max(axis=1)
+    errors = own.copy()
+    levels = _levels(nodes)
+    for level, children in zip(levels[-2::-1], levels[:0:-1], strict=True):
+        parents = level[nodes.n_children[level] > 0]
+        number = nodes.n_children[parents]
+        inside = np.bincount(np.repeat(np.arange(len(parents)), number), errors[children])
+        errors[parents] = inside
+        if below:
+            leaf = parents[inside >= own[parents] - 1e-3]
+            errors[leaf], nodes.n_children[leaf] = own[leaf], 0
+    if not below:
+        lacks = own - 1e-3 - errors
+        nodes.n_children[(lacks <= 0.0) | (lacks < TIE)] = 0
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def branch_of(nodes, node, value):
+    """Return the branch of a value, -1 if it is missing, or of a category that has none."""
+    if value != value:
+        return -1
+    code = nodes.code[node]
+    if code == CUT:
+        return 0 if value <= nodes.threshold[node] else 1
+    if code == ALL_CODES:
+        return np.int64(value)
+    if code <= GROUPED:
+        return nodes.groups[GROUPED - code + np.int64(value)]
+    return 0 if np.int64(value) == code else 1
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def sort_out(X, nodes, node, rows, heavy, start, end, branch, row_of, weight_of, size):
+    """Put the rows of a node in the order of its branches, those of missing value last.
+
+    ``size[: k + 1]`` says how many there are of each.
+    """
+    k, column = nodes.n_children[node], X[nodes.column[node]]
+    for b in range(k + 1):
+        size[b] = 0
+    for i in range(start, end):
+        b = branch_of(nodes, node, column[rows[i]])
+        branch[i - start] = b if b >= 0 else k
+        size[branch[i - start]] += 1
+        row_of[i - start] = rows[i]
+        weight_of[i - start] = heavy[i]
+    at = start
+    for b in range(k + 1):  # from numbers to places, and back below
+        at, size[b] = at + size[b], at
+    for i in range(end - start):
+        b = branch[i]
+        rows[size[b]], heavy[size[b]] = row_of[i], weight_of[i]
+        size[b] += 1
+    at = start
+    for b in range(k + 1):
+        at, size[b] = size[b], size[b] - at
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def shares(nodes, node, heavy, start, size, share):
+    """Set the branches' shares of the weight of known value (alike without any)."""
+    k, at, known = nodes.n_children[node], start, 0.0
+    for b in range(k):
+        share[b] = 0.0
+        for i in range(at, at + size[b]):
+            share[b] += heavy[i]
+        at += size[b]
+        known += share[b]
+    for b in range(k):
+        share[b] = share[b] / known if known > 0.0 else 1.0 / k
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def count_rows(y, rows, heavy, start, end, counts, nodes, node, write):
+    """Add up the class weights of rows; if `write`, they become the node's."""
+    for a in range(len(counts)):
+        counts[a] = 0.0
+    for i in range(start, end):
+        counts[y[rows[i]]] += heavy[i]
+    if write:
+        for a in range(len(counts)):
+            nodes.counts[node, a] = counts[a]
+        nodes.n_rows[node] = end - start
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def rows_of_branch(rows, heavy, sizes, at, k, b, start, end, part, least, top):
+    """Return (first, last, top): where the rows of branch b are found, and the rows in use.
+
+    Sorted out, they lie from `start` on, numbers by branch in ``sizes[at : at + k + 1]``. Rows of
+    missing value are added, `part` of their weight each, if that is above `least`: then all are
+    copied to `top`. If the room is too short nothing is done, and `top` is less what is needed.
+    """
+    first = start
+    for c in range(b):
+        first += sizes[at + c]
+    last, missing = first + sizes[at + b], sizes[at + k]
+    if missing == 0 or part <= least:
+        return first, last, top
+    need = top + last - first + missing
+    if need > len(rows):
+        return first, last, -need
+    to = top
+    for i in range(first, last):
+        rows[to], heavy[to] = rows[i], heavy[i]
+        to += 1
+    for i in range(end - missing, end):
+        rows[to], heavy[to] = rows[i], heavy[i] * part
+        to += 1
+    return top, to, to
+
+
+class Work(NamedTuple):
+    """Room to work in, made outside and made longer there.
+
+    The visits on the way, one a row of `whole` and `errors`: node, rows from and to, next child,
+    place in `sizes`, rows in use, what it does, where it stands, the largest child; errors of the
+    tree so far, of a leaf, of the largest branch. (A compiled function that calls itself does not
+    survive numba's cache.) Then rows and weights, rows and shares by branch of the nodes on the
+    way; of one node: branches, rows and weights to copy with, rows and share by branch, class
+    weights.
+    """
+
+    whole: NDArray[np.int64]
+    errors: NDArray[np.float64]
+    rows: NDArray[np.int32]
+    heavy: NDArray[np.float64]
+    sizes: NDArray[np.int64]
+    parts: NDArray[np.float64]
+    branch: NDArray[np.int32]
+    row_of: NDArray[np.int32]
+    weight_of: NDArray[np.float64]
+    size: NDArray[np.int64]
+    share: NDArray[np.float64]
+    counts: NDArray[np.float64]
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def take_place(nodes, node, other):
+    """Give a node the split of another, which is below it."""
+    nodes.child[node], nodes.n_children[node] = nodes.child[other], nodes.n_children[other]
+    nodes.column[node], nodes.threshold[node] = nodes.column[other], nodes.threshold[other]
+    nodes.code[node], nodes.gain[node] = nodes.code[other], nodes.gain[other]
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def _largest(nodes, node):
+    """Return the last branch of (nearly) the greatest weight."""
+    best, most = np.int64(-1), 0.0
+    for b in range(nodes.n_children[node]):
+        own = total_of(nodes.counts[nodes.child[node] + b])
+        if at_least(own, most, TIE):
+            best, most = b, own
+    return best
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def _call(work, depth, node, start, end, at, top, mode):
+    """Add a visit, for which there is room."""
+    own = work.whole[depth]
+    own[0], own[1], own[2], own[3], own[4], own[5] = node, start, end, 0, at, top
+    own[6], own[7], own[8] = mode, _BEGIN, 0
+    work.errors[depth, 0] = 0.0
+
+
+def prune(X, y, weight, nodes, limit, raising):
+    """Prune a tree in place; nodes that are no longer reached are left over.
+
+    Every node is asked, children first, whether it does better as a leaf, or as its largest
+    branch, which is sent all the node's rows before it is compared. J48 adds up the errors of that
+    branch as it is, and asks the node again if it is raised. Release 8 asks its nodes in the same
+    way, one by one; if it is raised it is pruned so in earnest, and not asked again.
+
+    Parameters
+    ----------
+    X : (p, n) float64
+    y, weight : (n,) int64, (n,) float64
+    nodes : Nodes
+    limit : Limit
+    raising : bool
+        Whether a node may be replaced by its largest branch.
+    """
+    _visit(X, y, weight, nodes, limit, raising, _WRITE | _DECIDE)
+
+
+def recount(X, y, weight, nodes, limit):
+    """Make the class weights, rows and shares of all nodes those of these rows.
+
+    In release 8 a branch that none of them takes becomes a leaf. Parameters are those of `prune`.
+    """
+    _visit(X, y, weight, nodes, limit, False, _WRITE)
+
+
+def _visit(X, y, weight, nodes, limit, raising, does):
+    """Send rows down a tree; `does` says what for."""
+    n, most = len(y), int(nodes.n_children.max(initial=0))
+    work = Work(
+        np.empty((_VISITS_FIRST, 9), np.int64), np.zeros((_VISITS_FIRST, 3)),
+        np.empty(3 * n, np.int32), np.empty(3 * n),
+        np.empty(2 * most + 64, np.int64), np.empty(2 * most + 64),
+        np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n), np.empty(most + 1, np.int64),
+        np.empty(most), np.empty(nodes.counts.shape[1]),
+    )  # fmt: skip
+    work.rows[:n], work.heavy[:n] = np.arange(n), weight
+    work.whole[0] = 0, 0, n, 0, 0, n, does, _BEGIN, 0
+    state, heard = np.array([1, 0, 0, 0]), np.zeros(3)
+    while _prune(X, y, nodes, limit, raising, work, state, heard):
+        grown = {name: getattr(work, name) for name in _GROWN[int(state[1])]}
+        work = work._replace(**{name: longer(a, int(state[2])) for name, a in grown.items()})
+
+
+@jit(_nrt=False)
+def _prune(X, y, nodes, limit, raising, work, state, heard):
+    """Go on with what `prune` says; return whether it waits for more room.
+
+    ``state`` is the number of visits, what is too short, how long it is to be, and how many visits
+    there were before a branch was tried; ``heard`` what the last visit said, the errors of the
+    branch so far, and above which it is not worth more (these last for J48).
+    """
+    whole, all_errors, rows, heavy, sizes, parts, branch, row_of, weight_of = work[:9]
+    size, share, counts = work[9:]
+    old, tie = limit.old, _ROUNDING if limit.old else TIE
+    least = 0.0 if old else TIE  # shares up to it take no rows of missing value
+    depth, said = state[0], heard[0]
+    short, need = np.int64(0), np.int64(0)
+    while depth > 0:
+        if depth == len(whole):
+            short, need = _VISITS, depth + 1
+            break
+        own, errors = whole[depth - 1], all_errors[depth - 1]
+        node, start, end, b, at, top, mode, stand, largest = own
+        k, first = nodes.n_children[node], nodes.child[node]
+        counted = old or mode < _DECIDE  # the others know what their rows are
+        if stand == _BEGIN:
+            if at + k + 1 > len(sizes):
+                short, need = _SIZES, at + k + 1
+                break
+            if counted:
+                count_rows(y, rows, heavy, start, end, counts, nodes, node, mode & _WRITE)
+            else:
+                for a in range(len(counts)):
+                    counts[a] = nodes.counts[node, a]
+            errors[1] = pessimistic(counts, limit)
+            if k == 0:
+                said = errors[1]
+                depth -= 1
+                heard[1] += said
+                if heard[1] > heard[2] and mode == _ESTIMATE and not old:
+                    depth = state[3]
+                continue
+            sort_out(X, nodes, node, rows, heavy, start, end, branch, row_of, weight_of, size)
+            if counted:
+                shares(nodes, node, heavy, start, size, share)
+            sizes[at + k] = size[k]
+            for c in range(k):
+                if not counted:
+                    share[c] = nodes.share[first + c]
+                sizes[at + c], parts[at + c] = size[c], share[c]
+                if share[c] > share[own[8]]:
+                    own[8] = c
+                if counted and mode & _WRITE:
+                    nodes.share[first + c] = share[c]
+                    if old and share[c] <= 0.0:
+                        for a in range(len(counts)):
+                            nodes.counts[first + c, a] = 0.0
+                        nodes.n_rows[first + c] = 0
+                        nodes.n_children[first + c] = 0
+            own[7] = _NEXT
+            continue
+        if stand == _HEARD:
+            errors[0] += said
+            own[7] = _NEXT
+            continue
+        if stand == _RAISED:
+            take_place(nodes, node, first + largest)
+            said = errors[2]
+            depth -= 1
+            continue
+        if stand == _COUNTED:
+            own[3], own[7], errors[0] = 0, _BEGIN, 0.0
+            continue
+        target, does = np.int64(-1), np.int64(mode)
+        if stand == _NEXT:
+            if b < k:
+                c = b if mode >= _DECIDE else k - 1 - b
+                begun, stop, used = start, start, top
+                if counted or nodes.n_children[first + c] > 0:
+                    begun, stop, used = rows_of_branch(
+                        rows, heavy, sizes, at, k, c, start, end, parts[at + c], least, top
+                    )
+                if used < 0:
+                    short, need = _ROWS, -used
+                    break
+                own[3] = b + 1
+                if parts[at + c] > 0.0 if old else (begun < stop or mode > _ESTIMATE):
+                    own[7] = _HEARD
+                    _call(work, depth, first + c, begun, stop, at + k + 1, used, mode)
+                    depth += 1
+                continue
+            if mode < _DECIDE:
+                said = errors[0]
+                depth -= 1
+                continue
+            if not old:
+                largest = own[8] = _largest(nodes, node)
+                if top + end - start > len(rows):
+                    short, need = _ROWS, top + end - start
+                    break
+            said = errors[1] if raising else np.inf
+            if raising and (old or nodes.n_children[first + largest] > 0):
+                target, does = first + largest, _DECIDE if old else _ESTIMATE
+                heard[1] = 0.0
+                heard[2] = (errors[0] if errors[0] > errors[1] else errors[1]) + 2.0 * _SLACK
+                own[7], state[3] = _TRIED, depth
+        else:  # it was tried
+            said = said if old else heard[1]
+        if own[7] != _TRIED or stand == _TRIED:
+            if at_least(said + _SLACK, errors[1], tie) and at_least(
+                errors[0] + _SLACK, errors[1], tie
+            ):
+                if mode & _WRITE:
+                    nodes.n_children[node] = 0
+                said = errors[1]
+            elif at_least(errors[0] + _SLACK, said, tie):
+                errors[2], own[7] = said, _RAISED
+                if mode & _WRITE:
+                    target, does = first + largest, mode
+                    if not old:
+                        take_place(nodes, node, target)
+                        target, own[7], does = node, _COUNTED, _WRITE
+            else:
+                said = errors[0]
+        if target < 0:
+            depth -= 1
+            continue
+        if not old:  # the order of the node's own rows is kept
+            for i in range(start, end):
+                rows[top + i - start], heavy[top + i - start] = rows[i], heavy[i]
+            start, end = top, top + end - start
+            top = end
+        _call(work, depth, target, start, end, at + k + 1, top, does)
+        depth += 1
+    state[0], state[1], state[2], heard[0] = depth, short, need, said
+    return short > 0
+
+
+def reached(nodes):
+    """Return (old, child): the nodes in use, children side by side, and their new children."""
+    levels = _levels(nodes)
+    old = np.concatenate(levels)
+    number = nodes.n_children[old]
+    return old, np.where(number > 0, 1 + np.cumsum(number) - number, 0)

@@ -1,0 +1,275 @@
+"""One node of a CART: what it says, its rules, its surrogates, and who goes where."""
+
+import numpy as np
+
+from psephos.kernels._jit import jit
+from psephos.kernels.sorted_trees.cart_layout import ROW, SHIFT, cut_between, put
+from psephos.kernels.sorted_trees.cart_levels import best_levels, gather_levels
+from psephos.kernels.sorted_trees.cart_scan import class_sums, scan_classes, scan_numbers
+from psephos.kernels.sorted_trees.cart_surrogates import agree_levels, agree_numbers, sent
+
+__all__ = ["describe", "divide", "divide_rows", "find_rules", "find_surrogates", "send"]
+
+_FAINT = 1e-10  # of the largest worth so far: a rule of less is not listed; rpart's figure
+_ROUND = 1e-13  # of the node's weight: a gain below is rounding
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def describe(target, data, rows, s, n, counts):
+    """Return (rows, class, weight, risk, mean) of a node; write its weight per class.
+
+    The class is the first of least expected loss, the risk that loss: sum over j of
+    ``counts[j] rho[j] loss[j, class]``; for numbers the sum of squares around the mean. `target`
+    is None for classes: numba leaves out what stands under its ``is not None``.
+    """
+    number = np.int64(0)
+    weight = 0.0
+    if target is not None:
+        sums = 0.0
+        for i in range(s, s + n):
+            row = rows[i]
+            number += data.copies[row]
+            weight += data.weight[row]
+            sums += data.weight[row] * target[row]
+        mean = sums / weight
+        risk = 0.0
+        for i in range(s, s + n):
+            row = rows[i]
+            off = target[row] - mean
+            risk += data.weight[row] * (off * off)
+        counts[0] = weight
+        return number, np.int64(0), weight, risk, mean
+    for k in range(counts.shape[0]):
+        counts[k] = 0.0
+    for i in range(s, s + n):
+        row = rows[i]
+        counts[data.y[row]] += data.weight[row]
+        number += data.copies[row]
+        weight += data.weight[row]
+    answer, risk = np.int64(0), np.inf
+    total = 0.0
+    for k in range(data.n_classes):
+        total += counts[k] * data.rho[k]
+    for k in range(data.n_classes):
+        loss = total - counts[k] * data.rho[k]
+        if not data.zero_one:
+            loss = 0.0
+            for j in range(data.n_classes):
+                loss += counts[j] * data.rho[j] * data.loss[j, k]
+        if loss < risk:
+            answer, risk = np.int64(k), loss
+    return number, answer, weight, risk, 0.0
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def find_rules(crit, target, data, n_codes, rules, keys, s, n, known, risk, largest, slots, work):
+    """Fill `slots` with the best rule of each column, best first; return (number, largest worth).
+
+    `largest` is the largest worth that this tree has seen: a rule of next to nothing beside it is
+    left out. Its worth is divided by the column's cost. `n_codes` is None without categories,
+    `crit` for numbers, `target` for classes: numba leaves out what stands under ``is not None``.
+    """
+    held = np.int64(0)
+    for k in range(slots.order.shape[0]):
+        slots.order[k] = k
+    of_all = -1  # whether the sums of all rows are in `total`
+    rows = np.int64(0)
+    weight = 0.0
+    for j in range(keys.shape[0]):
+        m = known[j]
+        if m < 2:
+            continue
+        if target is not None:
+            rows, weight = _numbers_known(data, keys, j, s, m)
+        if crit is not None and (m < n or of_all < 0):
+            rows, weight = class_sums(data, keys, j, s, m, work.total)
+            of_all = 1 if m == n else -1
+        if rows < 2 * rules.min_leaf:
+            continue
+        n_levels = np.int64(0)
+        low, high, where = np.int64(-1), np.int64(-1), np.int64(0)
+        worth = 0.0
+        if n_codes is not None and n_codes[j] > 0:
+            n_levels = gather_levels(crit, target, data, keys, j, s, m, work)
+            if n_levels < 2:
+                continue
+            worth = best_levels(crit, target, data, rules, rows, n_levels, work)
+        else:
+            if target is not None:
+                worth, low, high, where = scan_numbers(
+                    target, data, rules.min_leaf, keys, j, s, m, rows
+                )
+            if crit is not None:
+                worth, low, high, where = scan_classes(
+                    crit, data, rules.min_leaf, keys, j, s, m, rows, work
+                )
+        if worth <= _ROUND * (risk if data.n_classes == 0 else weight):
+            continue
+        if data.n_classes == 0:
+            worth /= risk
+        worth /= data.costs[j]
+        if worth <= _FAINT * largest:
+            continue
+        if worth > largest:
+            largest = worth
+        slot, held = put(slots, held, worth)
+        if slot >= 0:
+            _write(data, n_codes, slots, slot, j, rows, low, high, where, n_levels, work)
+    return held, largest
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def _numbers_known(data, keys, j, s, m):
+    if data.unit:
+        return m, float(m)
+    rows, weight = np.int64(0), 0.0
+    for i in range(s, s + m):
+        row = keys[j, i] & ROW
+        rows += data.copies[row]
+        weight += data.weight[row]
+    return rows, weight
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def _write(data, n_codes, slots, slot, j, rows, low, high, where, n_levels, work):
+    slots.whole[slot, 0] = j
+    slots.whole[slot, 1] = rows
+    slots.whole[slot, 2] = where
+    slots.whole[slot, 3] = n_levels
+    slots.whole[slot, 4] = low
+    slots.real[slot, 1] = np.nan
+    slots.real[slot, 2] = 0.0
+    if n_codes is not None and n_levels > 0:
+        for a in range(n_levels):
+            slots.code[slot, a] = work.level_code[a]
+            slots.branch[slot, a] = work.best_side[a]
+    else:
+        at = data.start[j]
+        slots.real[slot, 1] = cut_between(data.values[at + low], data.values[at + high])
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def _follow(data, n_codes, keys, s, m, slots, slot, go):
+    """Send the entries that no rule has sent yet as a slot's rule says; return how many rows."""
+    j = slots.whole[slot, 0]
+    where, n_levels, low = slots.whole[slot, 2], slots.whole[slot, 3], slots.whole[slot, 4]
+    number = np.int64(0)
+    at = 0
+    for i in range(s, s + m):
+        key = keys[j, i]
+        row = key & ROW
+        if go[row] != 0:
+            continue
+        if n_codes is None or n_levels == 0:
+            go[row] = where if key >> SHIFT <= low else -where
+        else:
+            code = np.int32(data.values[data.start[j] + (key >> SHIFT)])
+            while at < n_levels and slots.code[slot, at] < code:
+                at += 1
+            if at < n_levels and slots.code[slot, at] == code:
+                go[row] = slots.branch[slot, at]
+        if go[row] != 0:
+            number += data.copies[row]
+    return number
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def find_surrogates(data, n_codes, rules, keys, s, n, known, rows, chosen, slots, spare, work):
+    """Send the rows by the chosen rule and fill `spare` with the rules that agree with it best.
+
+    Returns (number of surrogates, weight left, weight right, rows without the rule's column).
+    """
+    go = work.go
+    for i in range(s, s + n):
+        go[rows[i]] = 0
+    primary = slots.whole[chosen, 0]
+    _follow(data, n_codes, keys, s, known[primary], slots, chosen, go)
+    left, right, number = sent(data, keys, primary, s, known[primary], go)
+    lost = n - known[primary]
+    held = np.int64(0)
+    for k in range(spare.order.shape[0]):
+        spare.order[k] = k
+    if spare.order.shape[0] == 0:
+        return held, left, right, lost
+    for j in range(keys.shape[0]):
+        m = known[j]
+        if j == primary or m < 2:
+            continue
+        left_j, right_j, rows_j = left, right, number
+        if m < n or lost > 0:
+            left_j, right_j, rows_j = sent(data, keys, j, s, m, go)
+        left_of, right_of = (left_j, right_j) if rules.of_known else (left, right)
+        total = left_of + right_of
+        most = right_of if right_of > left_of else left_of
+        if rows_j < 2 or most >= total:
+            continue
+        n_levels = np.int64(0)
+        low, high, where = np.int64(-1), np.int64(-1), np.int64(0)
+        if n_codes is not None and n_codes[j] > 0:
+            agreement, n_levels, serves = agree_levels(
+                data, rules.compat, keys, j, s, m, go, left_j, right_j, work
+            )
+        else:
+            agreement, low, high, where = agree_numbers(
+                data, keys, j, s, m, go, left_j, right_j, rows_j
+            )
+            serves = where != 0
+        agree = agreement / total
+        adjusted = (agree - most / total) / (1.0 - most / total)
+        if not serves or adjusted <= _FAINT:
+            continue
+        slot, held = put(spare, held, agree)
+        if slot >= 0:
+            _write(data, n_codes, spare, slot, j, np.int64(0), low, high, where, n_levels, work)
+            spare.real[slot, 2] = adjusted
+    return held, left, right, lost
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def send(data, n_codes, rules, keys, s, n, known, rows, spare, held, left, right, lost, go):
+    """Send the rows that lack the rule's column; return the side of most weight, 0 if neither."""
+    heavier = np.int64(0) if left == right else (-1 if left > right else 1)
+    if lost > 0 and rules.use > 0:
+        for i in range(held):
+            slot = spare.order[i]
+            j = spare.whole[slot, 0]
+            spare.whole[slot, 1] = _follow(data, n_codes, keys, s, known[j], spare, slot, go)
+        if rules.use == 2 and heavier != 0:
+            for i in range(s, s + n):
+                if go[rows[i]] == 0:
+                    go[rows[i]] = heavier
+    return heavier
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def divide_rows(rows, s, n, go, buffer):
+    """Put the rows that go left first, then those that go right; return how many go each way."""
+    n_left, n_right = 0, 0
+    for i in range(s, s + n):
+        row = rows[i]
+        buffer[n_right] = row
+        rows[s + n_left] = row
+        n_left += go[row] < 0
+        n_right += go[row] > 0
+    for i in range(n_right):
+        rows[s + n_left + i] = buffer[i]
+    return n_left, n_right
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def divide(keys, known, s, go, n_left, right_lives, known_left, known_right, buffer):
+    """Divide the sorted entries of every column, in place, among the children that will split."""
+    for j in range(keys.shape[0]):
+        m_left, m_right = 0, 0
+        for i in range(s, s + known[j]):
+            key = keys[j, i]
+            g = go[key & ROW]
+            buffer[m_right] = key
+            keys[j, s + m_left] = key
+            m_left += g < 0
+            m_right += g > 0
+        if right_lives:
+            for i in range(m_right):
+                keys[j, s + n_left + i] = buffer[i]
+        known_left[j] = m_left
+        known_right[j] = m_right

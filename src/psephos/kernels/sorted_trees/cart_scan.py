@@ -1,0 +1,157 @@
+"""The best rule on one column of numbers, for one node of a CART.
+
+Breiman, Friedman, Olshen and Stone (1984), sections 2.4 and 8.3; ties, directions and the least
+number of rows as in rpart (Therneau and Atkinson, An Introduction to Recursive Partitioning).
+"""
+
+import numpy as np
+
+from psephos.kernels._jit import jit
+from psephos.kernels.numerics.criteria import gain, rise, side
+from psephos.kernels.sorted_trees.cart_layout import ROW, SHIFT
+
+__all__ = ["class_sums", "lower_left", "scan_classes", "scan_numbers", "undivided", "worth_of"]
+
+_NEAR = 1e-9  # of the weight: cuts whose running sums come this near the best are weighed exactly
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def class_sums(data, keys, j, s, m, total):
+    """Write the weight of every class among the node's entries; return rows and weight."""
+    for k in range(total.shape[0]):
+        total[k] = 0.0
+    rows = np.int64(0)
+    weight = 0.0
+    for i in range(s, s + m):
+        row = keys[j, i] & ROW
+        w = 1.0 if data.plain else data.charge[row]
+        rows += 1 if data.unit else data.copies[row]
+        total[data.y[row]] += w
+        weight += w
+    return rows, weight
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def worth_of(crit, data, work):
+    """Return the worth of dividing ``work.total`` into ``work.left`` and ``work.right``."""
+    for k in range(data.n_classes):
+        work.altered[k] = data.alpha[k] * work.total[k]
+        work.altered_left[k] = data.alpha[k] * work.left[k]
+        work.altered_right[k] = data.alpha[k] * work.right[k]
+    return gain(crit, work.altered, work.altered_left, work.altered_right)
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def undivided(crit, data, work):
+    """Return what the criterion gives for a division that leaves one side empty."""
+    for k in range(data.n_classes):
+        work.altered[k] = work.altered_left[k] = data.alpha[k] * work.total[k]
+        work.altered_right[k] = 0.0
+    return gain(crit, work.altered, work.altered_left, work.altered_right)
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def lower_left(work):
+    """Return -1 if the mean class index of what `worth_of` saw is lower on the left, else 1."""
+    left, right = work.altered_left, work.altered_right
+    mean_l = mean_r = total_l = total_r = 0.0
+    for k in range(left.shape[0]):
+        mean_l += k * left[k]
+        mean_r += k * right[k]
+        total_l += left[k]
+        total_r += right[k]
+    return np.int64(-1) if mean_l / total_l < mean_r / total_r else np.int64(1)
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def scan_classes(crit, data, min_leaf, keys, j, s, m, rows, work):
+    """Return (worth, last rank below the cut, first above, side of the low values).
+
+    ``work.total`` holds the class sums of the m known entries, which are `rows` rows. A cut needs
+    `min_leaf` rows on both sides; of equals the lowest is taken.
+    """
+    left, right = work.left, work.right
+    whole = terms_l = terms_r = 0.0
+    for k in range(data.n_classes):
+        left[k] = 0.0
+        right[k] = work.total[k]
+        terms_r += rise(crit, 0.0, data.alpha[k] * right[k])
+        whole += data.alpha[k] * right[k]
+    base = undivided(crit, data, work)
+    best, low, high, where = base, np.int64(-1), np.int64(-1), np.int64(0)
+    bar = -np.inf
+    weight_l, below = 0.0, np.int64(0)
+    simple = data.unit and data.plain
+    for i in range(s, s + m - 1):
+        key = keys[j, i]
+        row = key & ROW
+        k = data.y[row]
+        had, has = left[k], right[k]
+        if simple:
+            left[k] = had + 1.0
+            right[k] = has - 1.0
+            terms_l += rise(crit, had, had + 1.0)
+            terms_r += rise(crit, has, has - 1.0)
+            weight_l += 1.0
+            below += 1
+        else:
+            w, a = data.charge[row], data.alpha[k]
+            left[k] = had + w
+            right[k] = has - w
+            terms_l += rise(crit, a * had, a * (had + w))
+            terms_r += rise(crit, a * has, a * (has - w))
+            weight_l += a * w
+            below += data.copies[row]
+        after = keys[j, i + 1] >> SHIFT
+        if after == key >> SHIFT or below < min_leaf:
+            continue
+        if rows - below < min_leaf:
+            break
+        weight_r = whole - weight_l
+        if weight_l <= 0.0 or weight_r <= 0.0:
+            continue
+        worth = side(crit, terms_l, weight_l) + side(crit, terms_r, weight_r)
+        if worth < bar - _NEAR * whole:
+            continue
+        if worth > bar:
+            bar = worth
+        exact = worth_of(crit, data, work)
+        if exact > best:
+            best, low, high, where = exact, key >> SHIFT, after, lower_left(work)
+    return best - base, low, high, where
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def scan_numbers(target, data, min_leaf, keys, j, s, m, rows):
+    """Return the same for a target of numbers: the worth is the fall of the sum of squares."""
+    simple = data.unit
+    sums = whole = 0.0
+    for i in range(s, s + m):
+        row = keys[j, i] & ROW
+        w = 1.0 if simple else data.weight[row]
+        sums += w * target[row]
+        whole += w
+    mean = sums / whole
+    best, low, high, where = 0.0, np.int64(-1), np.int64(-1), np.int64(0)
+    weight_l = sum_l = 0.0
+    below = np.int64(0)
+    for i in range(s, s + m - 1):
+        key = keys[j, i]
+        row = key & ROW
+        w = 1.0 if simple else data.weight[row]
+        below += 1 if simple else data.copies[row]
+        weight_l += w
+        sum_l += w * (target[row] - mean)
+        after = keys[j, i + 1] >> SHIFT
+        if after == key >> SHIFT or below < min_leaf:
+            continue
+        if rows - below < min_leaf:
+            break
+        weight_r = whole - weight_l
+        if weight_r <= 0.0:
+            continue
+        worth = sum_l * sum_l / weight_l + sum_l * sum_l / weight_r
+        if worth > best:
+            best, low, high = worth, key >> SHIFT, after
+            where = np.int64(-1) if sum_l < 0.0 else np.int64(1)
+    return best, low, high, where

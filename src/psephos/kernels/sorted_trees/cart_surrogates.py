@@ -1,0 +1,118 @@
+"""Rules that agree with a node's own: which way they would have sent the rows, and how often.
+
+Breiman, Friedman, Olshen and Stone (1984), section 5.3; the least numbers of rows and the order
+in which equals are found are rpart's.
+"""
+
+import numpy as np
+
+from psephos.kernels._jit import jit
+from psephos.kernels.sorted_trees.cart_layout import ROW, SHIFT
+
+__all__ = ["agree_levels", "agree_numbers", "sent"]
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def sent(data, keys, j, s, m, go):
+    """Return (weight left, weight right, rows) of the entries that the node's rule sends."""
+    left = right = 0.0
+    rows = np.int64(0)
+    for i in range(s, s + m):
+        row = keys[j, i] & ROW
+        if go[row] != 0:
+            w = 1.0 if data.unit else data.weight[row]
+            rows += 1 if data.unit else data.copies[row]
+            if go[row] < 0:
+                left += w
+            else:
+                right += w
+    return left, right, rows
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def agree_numbers(data, keys, j, s, m, go, left, right, rows):
+    """Return (weight in agreement, last rank below, first above, side of the low values).
+
+    `left`, `right` and `rows` are what `sent` says. A cut leaves at least two rows on both sides
+    and agrees more than sending every row to the heavier side would; else the side is 0.
+    """
+    best = right if right > left else left
+    low, high, where = np.int64(-1), np.int64(-1), np.int64(0)
+    lead = 0.0  # weight below the cut: sent left less sent right
+    below = np.int64(0)
+    previous = np.int64(-1)
+    for i in range(s, s + m):
+        key = keys[j, i]
+        row, rank = key & ROW, key >> SHIFT
+        g = go[row]
+        if rank != previous and below >= 2:
+            if rows - below < 2:
+                break
+            if left - lead > best:
+                best, low, high, where = left - lead, previous, rank, np.int64(1)
+            if right + lead > best:
+                best, low, high, where = right + lead, previous, rank, np.int64(-1)
+        if g != 0:
+            if data.unit:
+                lead -= g
+                below += 1
+            else:
+                lead -= g * data.weight[row]
+                below += data.copies[row]
+        previous = rank
+    return best, low, high, where
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def agree_levels(data, compat, keys, j, s, m, go, left, right, work):
+    """Return (weight in agreement, number of levels, whether the rule may serve).
+
+    `left` and `right` are what `sent` says of this column. A level goes where most of its weight
+    is sent; on a tie where most of these two is, and right if they tie, too. Sides and codes are
+    left in `work`. The rule may serve if it sends at least two rows each way; rpart asks for two
+    rows that agree and two that do not, and so refuses a perfect copy (`compat`).
+    """
+    n_levels = 0
+    last = np.int64(-1)
+    for i in range(s, s + m):
+        key = keys[j, i]
+        row = key & ROW
+        g = go[row]
+        if g == 0:
+            continue
+        if key >> SHIFT != last:
+            last = key >> SHIFT
+            work.level_code[n_levels] = np.int32(data.values[data.start[j] + last])
+            work.level_weight[n_levels] = 0.0  # sent left
+            work.level_sort[n_levels] = 0.0  # sent right
+            work.level_rows[2 * n_levels] = 0
+            work.level_rows[2 * n_levels + 1] = 0
+            n_levels += 1
+        at = n_levels - 1
+        if g < 0:
+            work.level_weight[at] += data.weight[row]
+            work.level_rows[2 * at] += data.copies[row]
+        else:
+            work.level_sort[at] += data.weight[row]
+            work.level_rows[2 * at + 1] += data.copies[row]
+    heavier = -1 if left > right else 1
+    agreement = 0.0
+    agreeing, others, to_left, to_right = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    for a in range(n_levels):
+        of_left, of_right = work.level_weight[a], work.level_sort[a]
+        side = heavier if of_left == of_right else (-1 if of_left > of_right else 1)
+        rows_l, rows_r = work.level_rows[2 * a], work.level_rows[2 * a + 1]
+        work.best_side[a] = side
+        if side < 0:
+            agreement += of_left
+            agreeing += rows_l
+            others += rows_r
+            to_left += rows_l + rows_r
+        else:
+            agreement += of_right
+            agreeing += rows_r
+            others += rows_l
+            to_right += rows_l + rows_r
+    one, other = (agreeing, others) if compat else (to_left, to_right)
+    serves = one > 1 and other > 1
+    return agreement, n_levels, serves

@@ -1,0 +1,395 @@
+"""Exact splits of all nodes of one level from columns that are sorted once.
+
+The order of a column is never rearranged. One pass over it deals the rows out to their nodes, in
+order, as running sums of whole numbers: gradient and hessian, rounded, share 64 bits, so that a
+row costs one addition and sums do not depend on their order. A second pass, in vectors, bounds
+what any cut of a node can gain; the rounding is added to the bound, so that none is missed. Only
+where the bound exceeds the best split known is the column gone through in the arithmetic of the
+reference (`exact_split`): a few columns a node.
+"""
+
+import numpy as np
+
+from psephos.kernels._jit import jit
+from psephos.kernels.sorted_trees.newton_gain import centre_of, comes_first, least_of, loss_of
+
+__all__ = [
+    "LANES",
+    "better_cut",
+    "deal_rows",
+    "descend",
+    "exact_split",
+    "hits",
+    "level_totals",
+    "pack",
+    "route",
+    "scan_columns",
+    "sizes_of",
+]
+
+LANES = 4  # columns walked through side by side: the processor waits for none of them
+_BLOCK = 1024  # rows whose sums are allowed the same rounding
+_F = np.float32
+_U = np.uintp
+
+
+@jit(_nrt=False)
+def pack(gh, slot, dead, scale_g, scale_h, out):
+    """Write to out (n,) gradients and hessians as whole numbers: the first in the high 32 bits.
+
+    Rows in the slot `dead` are nothing.
+    """
+    for i in range(len(out)):
+        if slot[i] == dead:
+            out[i] = 0
+        else:
+            g = np.int64(np.rint(gh[i, 0] * scale_g))
+            out[i] = g * np.int64(4294967296) + np.int64(np.rint(gh[i, 1] * scale_h))
+
+
+@jit(_nrt=False)
+def sizes_of(gh, kept, out):
+    """Write to out (2,) the sums of absolute gradients and hessians of the kept rows."""
+    G = H = 0.0
+    for i in range(len(kept)):
+        if kept[i]:
+            G += abs(np.float64(gh[i, 0]))
+            H += abs(np.float64(gh[i, 1]))
+    out[0], out[1] = G, H
+
+
+@jit(_nrt=False)
+def level_totals(slot, gh, packed, sums, whole, size):
+    """Add up, in the order of rows, each slot's (G, H), its packed sum and its rows."""
+    for i in range(len(slot)):
+        s = _U(slot[i])
+        sums[s, 0] += np.float64(gh[i, 0])
+        sums[s, 1] += np.float64(gh[i, 1])
+        whole[s] += packed[i]
+        size[s] += 1
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def _child(x, node, split, missing_left, first, sets, members):
+    if np.isnan(x):
+        left = missing_left[node]
+    elif sets[node] >= 0:
+        left = members[sets[node], np.int64(x)]
+    else:
+        left = x < split[node]
+    return first[node] if left else first[node] + 1
+
+
+@jit(_nrt=False)
+def descend(values, feature, split, missing_left, first, sets, members, position):
+    """Write to `position` (n,) the leaf of every row."""
+    for i in range(len(position)):
+        node = 0
+        while feature[node] >= 0:
+            x = values[feature[node], i]
+            node = _child(x, node, split, missing_left, first, sets, members)
+        position[i] = node
+
+
+@jit(_nrt=False)
+def route(
+    values, feature, split, missing_left, first, sets, members, base, alive, dead, position, slot
+):
+    """Move rows from their node (`position`) to its child, and number them for the next level.
+
+    Nodes from `base` on are the next level's; `slot` becomes their number there, or `dead` for
+    rows elsewhere, for rows that were left out (`alive`), and where there is no next level.
+    A node whose split is on categories has a row of `members` (``sets[node]``, else -1).
+    """
+    for i in range(len(position)):
+        node = position[i]
+        j = feature[node]
+        if j >= 0:
+            x = values[j, i]
+            position[i] = _child(x, node, split, missing_left, first, sets, members)
+            node = position[i]
+        inside = alive[i] and node >= base and node - base < dead
+        slot[i] = node - base if inside else dead
+
+
+@jit(_nrt=False, inline="always")  # called, it takes a tenth longer
+def better_cut(pen, acc_g, acc_h, G, H, bounds, backwards, value, last, over, column, best):
+    """Return `best`, or the cut before `value` where it gains more.
+
+    Gone through are the values up to `last`, of sums `acc_g` and `acc_h`, from the least upwards
+    or, `backwards`, from the greatest downwards; where all are (`over`), `value` is nothing and
+    the cut divides the known from the missing.
+
+    A middle of two neighbours in float32 is one of them. Upwards, the reference then takes the
+    lower one, before which there is no row; where it would break a direction, or with shares or
+    a centre, for which there is no reference, the higher one is taken.
+    """
+    root, low, high, direction, centre = bounds
+    loss, where, left_missing, chosen = best
+    rest_g, rest_h = G - acc_g, H - acc_h
+    if rest_h < pen.least:
+        return loss, where, left_missing, chosen
+    acc_g, rest_g = acc_g - centre * acc_h, rest_g - centre * rest_h
+    if backwards:
+        got = loss_of(pen, rest_g, rest_h, acc_g, acc_h, root, low, high, direction)
+    else:
+        got = loss_of(pen, acc_g, acc_h, rest_g, rest_h, root, low, high, direction)
+    better = got > loss or (got == loss and comes_first(pen.ties, column, chosen))
+    if better and got < np.inf:
+        loss, left_missing, chosen = got, backwards == 1, column
+        if over:
+            gap = abs(last)
+            if not (pen.centred or pen.share > 0.0):
+                gap += _F(1e-6)  # the reference's
+            elif gap == 0.0:
+                gap += _F(np.inf)
+            where = last - gap if backwards else last + gap
+        else:
+            where = (value + last) * _F(0.5)
+            if (pen.centred or pen.share > 0.0) and np.isinf(
+                where
+            ):  # elsewhere the reference's overflow is ours
+                where = value * _F(0.5) + last * _F(0.5)
+            if where == value:
+                where = last
+            free = pen.constrained or pen.centred or pen.share > 0.0
+            if where == last and not backwards and free:
+                where = value
+    return loss, where, left_missing, chosen
+
+
+@jit(_nrt=False)
+def exact_split(pen, x, rows, forwards, gh, G, H, bounds, column, best):
+    """Improve `best` (loss, split, missing left, column) by one column of one node.
+
+    `rows` are the node's, in the order of the column `x`, without the missing; `bounds` are the
+    gain of the node, the least and the greatest weight, and the column's direction.
+
+    With ``pen.share`` > 0 only cuts are looked at before which the sum of hessians has passed
+    another multiple of that share of the node's: its own weighted quantiles.
+
+    Forwards, the missing go right (only if the column has any, and is not constant: `forwards`);
+    then backwards, the missing go left. Between equal losses the lower column stays, or the
+    one that is drawn (``pen.ties``), and in a column the first found.
+    """
+    known = len(rows)
+    centre, root = centre_of(pen, G, H, bounds[0])
+    bounds = (root, bounds[1], bounds[2], bounds[3], centre)
+    for backwards in range(0 if forwards else 1, 2):
+        acc_g = acc_h = 0.0
+        last = _F(0.0)
+        step = pen.share * H
+        due = step
+        for i in range(known):
+            r = rows[known - 1 - i] if backwards else rows[i]
+            v = x[r]
+            if acc_h == 0.0:
+                last = v
+            elif v != last and acc_h >= pen.least and acc_h >= due:
+                if step > 0.0:
+                    due = (np.floor(acc_h / step) + 1.0) * step
+                best = better_cut(
+                    pen, acc_g, acc_h, G, H, bounds, backwards, v, last, False, column, best
+                )
+            acc_g += np.float64(gh[r, 0])
+            acc_h += np.float64(gh[r, 1])
+            last = v
+        if acc_h != 0.0 and acc_h >= pen.least:
+            best = better_cut(
+                pen, acc_g, acc_h, G, H, bounds, backwards, last, last, True, column, best
+            )
+    return best
+
+
+@jit(_nrt=False, inline="always")
+def _may_gain(sums, shift, whole, near, far, bar):
+    """Return whether any cut after the rows of `sums` may gain more than `bar`.
+
+    `near` and `far` say of the side of the sums and of the other what is added to its hessians, the
+    least sum after that (above 0), and what is added to its gradients.
+    """
+    found = np.int32(0)
+    for k in range(len(sums)):
+        a = sums[k] + shift
+        b = whole - a
+        u = _F(np.int32(a)) + near[0]
+        v = _F(np.int32(b)) + far[0]
+        x = abs(_F(np.int32(a >> 32))) + near[2]
+        y = abs(_F(np.int32(b >> 32))) + far[2]
+        found += np.int32((x * x * v + y * y * u > bar * (u * v)) & (u >= near[1]) & (v >= far[1]))
+    return found > 0
+
+
+@jit(_nrt=False, inline="always")
+def _may_gain_guarded(sums, shift, whole, near, far, bar):
+    """Do so where sums of hessians may be too small to tell, or gradients are shrunk."""
+    found = np.int32(0)
+    for k in range(len(sums)):
+        a = sums[k] + shift
+        b = whole - a
+        u = _F(np.int32(a)) + near[0]
+        v = _F(np.int32(b)) + far[0]
+        x = abs(_F(np.int32(a >> 32))) + near[2]
+        y = abs(_F(np.int32(b >> 32))) + far[2]
+        x = x if x > _F(0.0) else _F(0.0)
+        y = y if y > _F(0.0) else _F(0.0)
+        wide = x * x * v + y * y * u > bar * (u * v)
+        untold = (u <= _F(0.0)) | (v <= _F(0.0))
+        found += np.int32((wide | untold) & (u >= near[1]) & (v >= far[1]))
+    return found > 0
+
+
+@jit(_nrt=False, inline="always")
+def _allowance(pen, rows, shrunk, scale_h):
+    """Return what one side of a cut is allowed for the rounding of so many rows."""
+    error = 0.5 * rows + 1.0
+    lam = pen.lam * scale_h - error
+    edge = pen.least * scale_h - error + lam
+    return _F(lam), _F(edge - 1e-6 * abs(edge)), _F(error - shrunk)
+
+
+@jit(_nrt=False, no_cpython_wrapper=True, fastmath={"contract"})
+def hits(pen, sums, partial, missing, whole, size, by_row, root, best, scale_g, scale_h):
+    """Return whether any cut after the entries of `sums` may gain more than `best`.
+
+    The bound allows for the rounding of `size` rows, for float32, for cuts that have too little
+    on a side, and for the missing of a column (if `partial`) on either side. If an entry is a row
+    (`by_row`), a side is allowed the rounding of its own rows: in a node of many rows that of all
+    would be more than the sum of a side's least hessian, and nothing could be told.
+    """
+    known = len(sums)
+    bar = _F(least_of(root, best) * (scale_g * scale_g / scale_h))
+    # A weight that is bounded may gain by what alpha would have taken: see `gain_of`.
+    free = pen.step == 0.0 and not pen.constrained
+    shrunk = pen.alpha * scale_g * (1.0 - 1e-6) if free else 0.0
+    step = _BLOCK if by_row else max(known, 1)
+    for first in range(0, known, step):
+        last = min(first + step, known)
+        # The rows without a value may be on either side.
+        near = _allowance(pen, size - known + last if by_row else size, shrunk, scale_h)
+        far = _allowance(pen, size - first if by_row else size, shrunk, scale_h)
+        plain = near[1] > 0.0 and far[1] > 0.0 and shrunk == 0.0
+        part = sums[first:last]
+        for side in range(2 if partial else 1):
+            shift = missing if side else np.int64(0)
+            if plain:
+                found = _may_gain(part, shift, whole, near, far, bar)
+            else:
+                found = _may_gain_guarded(part, shift, whole, near, far, bar)
+            if found:
+                return True
+    return False
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def _deal(rows, slot, packed, at, sums):
+    """Add each row to the running sums of its slot."""
+    for k in range(len(rows)):
+        r = _U(rows[k])
+        s = _U(slot[r])
+        q = _U(at[s])
+        sums[q] = sums[q - _U(1)] + packed[r]
+        at[s] = np.uint32(q + _U(1))
+
+
+@jit(_nrt=False)
+def deal_rows(order, slot, start, at, out):
+    """Write the rows of each slot to out, in order, from ``start[slot]`` on."""
+    for s in range(len(at)):
+        at[s] = start[s]
+    for k in range(len(order)):
+        r = order[k]
+        s = _U(slot[r])
+        q = _U(at[s])
+        out[q] = r
+        at[s] = np.uint32(q + _U(1))
+
+
+@jit(_nrt=False, no_cpython_wrapper=True)
+def _deal_side_by_side(order, four, size, slot, packed, at, sums):
+    """Do so for four columns at once, as far as all of them have known values."""
+    o0, o1, o2, o3 = order[four[0]], order[four[1]], order[four[2]], order[four[3]]
+    at0, at1, at2, at3 = at[0], at[1], at[2], at[3]
+    sum0, sum1, sum2, sum3 = sums[0], sums[1], sums[2], sums[3]
+    for k in range(size):
+        r = _U(o0[k])
+        s = _U(slot[r])
+        q = _U(at0[s])
+        sum0[q] = sum0[q - _U(1)] + packed[r]
+        at0[s] = np.uint32(q + _U(1))
+        r = _U(o1[k])
+        s = _U(slot[r])
+        q = _U(at1[s])
+        sum1[q] = sum1[q - _U(1)] + packed[r]
+        at1[s] = np.uint32(q + _U(1))
+        r = _U(o2[k])
+        s = _U(slot[r])
+        q = _U(at2[s])
+        sum2[q] = sum2[q - _U(1)] + packed[r]
+        at2[s] = np.uint32(q + _U(1))
+        r = _U(o3[k])
+        s = _U(slot[r])
+        q = _U(at3[s])
+        sum3[q] = sum3[q - _U(1)] + packed[r]
+        at3[s] = np.uint32(q + _U(1))
+
+
+@jit(_nrt=False)
+def scan_columns(
+    pen, table, columns, allowed, slot, gh, packed, start, level, scale_g, scale_h,
+    at, sums, spot, dealt, loss, split, missing_left, chosen,
+):  # fmt: skip
+    """Find the best split of every slot among some columns.
+
+    Parameters
+    ----------
+    pen : Penalty
+    table : (values (p, n), order (p, n), known (p,), direction (p,))
+    columns : columns to look at, increasing
+    allowed : (S, p) whether a node may use a column; empty if all may use all
+    slot : (n,) number of each row's node, S for rows of none
+    gh, packed : gradients and hessians of rows, and the same as whole numbers
+    start : (S + 2,) where each slot's running sums begin, one place kept free before them
+    level : (sums (S, 2), whole (S,), size (S,), root (S,), low (S,), high (S,))
+    at, sums, spot, dealt : room, (4, S + 1), (4, start[-1]), (S + 1,) and (start[-1],)
+    loss, split, missing_left, chosen : (S,) the best so far; chosen is -1 where there is none
+    """
+    values, order, known, direction = table
+    totals, whole, size, root, low, high = level
+    slots = len(whole)
+    for c in range(0, len(columns), LANES):
+        lanes = min(LANES, len(columns) - c)
+        for k in range(lanes):
+            for s in range(slots + 1):
+                at[k, s] = start[s]
+                sums[k, start[s] - 1] = 0
+        shared = np.int64(0)
+        if lanes == LANES:
+            a, b, d, e = columns[c], columns[c + 1], columns[c + 2], columns[c + 3]
+            shared = min(min(known[a], known[b]), min(known[d], known[e]))
+            _deal_side_by_side(order, (a, b, d, e), shared, slot, packed, at, sums)
+        for k in range(lanes):
+            j = columns[c + k]
+            fresh = False
+            _deal(order[j, shared : known[j]], slot, packed, at[k], sums[k])
+            for s in range(slots):
+                if len(allowed) and not allowed[s, j]:
+                    continue
+                near, end = start[s], np.int64(at[k, s])
+                if end == near or totals[s, 1] < 2.0 * pen.least * (1.0 - 1e-9):
+                    continue
+                mine = sums[k, near:end]
+                if hits(
+                    pen, mine, end - near < size[s], whole[s] - mine[-1], whole[s], size[s],
+                    True, root[s], loss[s], scale_g, scale_h,
+                ):  # fmt: skip
+                    if not fresh:  # rows are dealt only for columns that may win
+                        deal_rows(order[j, : known[j]], slot, start, spot, dealt)
+                        fresh = True
+                    first, last = order[j, 0], order[j, known[j] - 1]
+                    forwards = known[j] < len(slot) and values[j, first] != values[j, last]
+                    best = (loss[s], split[s], missing_left[s], chosen[s])
+                    loss[s], split[s], missing_left[s], chosen[s] = exact_split(
+                        pen, values[j], dealt[near:end], forwards, gh, totals[s, 0], totals[s, 1],
+                        (root[s], low[s], high[s], direction[j]), j, best,
+                    )  # fmt: skip

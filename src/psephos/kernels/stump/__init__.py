@@ -1,0 +1,1 @@
+"""The search for the best stump over all columns."""

@@ -1,0 +1,154 @@
+"""From what a search found to the library and the vote of its models."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._input import Table
+from psephos.models.swag.dimensions import Dimensions
+from psephos.models.swag.errors import Errors
+from psephos.models.swag.evaluation import Evaluation
+from psephos.models.swag.gaps import prior_scores
+from psephos.models.swag.library import Library
+from psephos.models.swag.steps import Step
+from psephos.vote import Available, Readout, Vote, join
+
+__all__ = ["CHOSEN", "PRIOR", "RESERVE", "make_library", "make_vote"]
+
+_Floats = NDArray[np.float64]
+_BINS = 60
+CHOSEN, RESERVE, PRIOR = 0, 1, 2  # tiers of voters
+_SILENT = PRIOR + 1  # never the lowest tier, for the prior can always speak
+
+
+def make_library(
+    steps: Sequence[Step], kept: Sequence[int], evaluation: Evaluation, table: Table, measure: str
+) -> Library:
+    """Return the strong models of all steps by rank; the first ``kept[d]`` of each step vote.
+
+    Parameters
+    ----------
+    steps : sequence of Step
+    kept : sequence of int
+    evaluation : Evaluation
+    table : Table
+    measure : str
+        The name of the error measure.
+    """
+    subsets = [columns for step in steps for columns in step.subsets]
+    error, spread, tie = (
+        np.concatenate([getattr(step, name) for step in steps])
+        for name in ("error", "spread", "tie")
+    )
+    votes = np.concatenate(
+        [np.arange(step.n_strong) < n for step, n in zip(steps, kept, strict=True)]
+    )
+    sizes = np.array([len(columns) for columns in subsets])
+    order = np.lexsort([np.arange(len(error)), sizes, tie, error])
+    used, member = np.unique(np.concatenate(subsets), return_inverse=True)
+    ptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
+    words = table.schema.words().columns
+    whole = Library(
+        table.schema.n_features,
+        used.astype(np.intp),
+        tuple(words[j] for j in used.tolist()),
+        ptr,
+        member.astype(np.intp),
+        error,
+        spread,
+        votes,
+        measure,
+        _dimensions(steps),
+        _remarks(steps, evaluation),
+    )
+    return whole.take(order)
+
+
+def _remarks(steps: Sequence[Step], evaluation: Evaluation) -> tuple[tuple[str, NDArray[Any]], ...]:
+    """Return what the learner says of the models; nothing where columns have gaps."""
+    if evaluation.missing is not None:
+        return ()
+    said = [evaluation.bound().remarks(step.subsets) for step in steps]
+    return tuple((name, np.concatenate([one[name] for one in said])) for name in said[0])
+
+
+def _dimensions(steps: Sequence[Step]) -> Dimensions:
+    everything = np.concatenate([step.errors for step in steps])
+    finite = everything[np.isfinite(everything)]
+    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
+    edges = np.linspace(low, high if high > low else low + 1.0, _BINS + 1)
+    counts = [np.histogram(step.errors[np.isfinite(step.errors)], edges)[0] for step in steps]
+    return Dimensions(
+        np.array([step.dimension for step in steps], dtype=np.intp),
+        np.array([step.n_candidates for step in steps], dtype=np.intp),
+        np.array([step.n_strong for step in steps], dtype=np.intp),
+        np.array([step.quantile for step in steps]),
+        np.array([step.median for step in steps]),
+        np.array([float(step.errors.min()) for step in steps]),
+        np.stack(counts).astype(np.intp),
+        edges,
+    )
+
+
+def make_vote(
+    library: Library, evaluation: Evaluation, rule: str, n_reserve: int, target: Any
+) -> Vote:
+    """Return the vote of the chosen models, a reserve for gaps, and the training prior.
+
+    A model of the reserve that reads nothing knows no more than the prior, and is not heard.
+
+    Parameters
+    ----------
+    library : Library
+    evaluation : Evaluation
+    rule : {'majority', 'mean', 'performance', 'best'}
+    n_reserve : int
+        Strong models that were not chosen and speak where none of the chosen can.
+    target : Target or RegressionTarget
+    """
+    chosen = np.flatnonzero(library.votes)
+    reserve = np.flatnonzero(~library.votes)[:n_reserve]
+    models = np.concatenate([chosen, reserve])
+    subsets = [library.subset(m) for m in models.tolist()] + [np.empty(0, dtype=np.intp)]
+    regression = target.kind == "regression"
+    says: Any = "value" if regression else "answer" if rule == "majority" else "probability"
+    code = np.ones((1, 1)) if regression else target.code
+    voters = join(evaluation.fit(subsets, says, code))
+    part = voters.usage()
+    columns = np.unique(part.indices).astype(np.intp)
+    alpha = np.append(_alpha(library.error[models], rule, evaluation), 1.0)
+    tier = np.repeat([CHOSEN, RESERVE, PRIOR], [len(chosen), len(reserve), 1]).astype(np.intp)
+    reads = np.asarray(part[:, columns].toarray(), dtype=bool)
+    tier[(tier == RESERVE) & ~reads.any(axis=1)] = _SILENT
+    weighting = Available(library.n_features, columns, reads, alpha, tier, loudest=rule == "best")
+    readout = Readout("normalised", "identity" if regression else "share")
+    return Vote(voters, weighting, readout, target)
+
+
+def _alpha(error: _Floats, rule: str, evaluation: Evaluation) -> _Floats:
+    """Return the weight of each model.
+
+    majority, mean: 1. performance: how much lower its error is than the training prior's, at
+    least a hundredth of the best. best: falling with the rank, so that no two are equal.
+    """
+    if rule == "best":
+        return np.reciprocal(1.0 + np.arange(len(error)), dtype=np.float64)
+    if rule != "performance":
+        return np.ones(len(error))
+    gain = prior_error(evaluation) - error
+    best = float(gain.max())
+    if best <= 0:
+        return np.ones(len(error))
+    return np.asarray(np.maximum(gain, 0.01 * best) / best, dtype=np.float64)
+
+
+def prior_error(evaluation: Evaluation) -> float:
+    """Return the error of the training prior, that reads no column."""
+    scores = np.broadcast_to(
+        prior_scores(evaluation.problem),
+        (1, evaluation.problem.folds.n_tests, evaluation.problem.n_outputs),
+    )
+    errors: Errors = evaluation.measure.errors(np.ascontiguousarray(scores))
+    return float(errors.error[0])

@@ -1,0 +1,142 @@
+"""Categories for learners that read numbers: a category becomes 0/1 columns, one a level."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.models.swag.problem import BoundLearner, Learner, Problem, Says
+from psephos.vote import CodedVoters, Voters, design_matrix
+
+__all__ = ["CodedLearner", "Design"]
+
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Design:
+    """The columns of numbers that a table becomes.
+
+    Parameters
+    ----------
+    source : ndarray of shape (P,), intp
+        The table's column each design column is made of.
+    level : ndarray of shape (P,)
+        The code it stands for; NaN: the number itself.
+    ptr : ndarray of shape (p + 1,), intp
+        Where the design columns of each column of the table begin.
+    """
+
+    source: NDArray[np.intp]
+    level: _Floats
+    ptr: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, n_codes: NDArray[np.intp], X: _Floats) -> "Design":
+        """Return the design of columns with so many categories (0: numbers) in a table (n, p).
+
+        Two categories that occur are one 0/1 column, that of the second; one is a constant. A
+        category that is declared but does not occur has no column.
+        """
+        held = {int(j): _shown(X[:, j]) for j in np.flatnonzero(n_codes)}
+        width = np.ones(len(n_codes), dtype=np.intp)
+        width[list(held)] = [len(codes) for codes in held.values()]
+        ptr = np.concatenate([[0], np.cumsum(width)]).astype(np.intp)
+        level = np.full(int(ptr[-1]), np.nan)
+        for j, codes in held.items():
+            level[ptr[j] : ptr[j + 1]] = codes
+        return cls(np.repeat(np.arange(len(n_codes)), width).astype(np.intp), level, ptr)
+
+    def columns(self, subset: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the design columns of a subset of the table's columns."""
+        spans = [np.arange(int(self.ptr[j]), int(self.ptr[j + 1])) for j in subset.tolist()]
+        return np.concatenate([np.empty(0, dtype=np.intp), *spans]).astype(np.intp)
+
+
+def _shown(codes: _Floats) -> _Floats:
+    """Return the codes of a column that get a design column; NaN is missing."""
+    held = np.unique(codes[~np.isnan(codes)])
+    if len(held) == 0:
+        return np.zeros(1)
+    return held[1:] if len(held) == 2 else held
+
+
+@dataclass(frozen=True)
+class CodedLearner:
+    """A learner of numbers on a table with categories.
+
+    Parameters
+    ----------
+    inner : Learner
+    """
+
+    inner: Learner
+
+    @property
+    def draws(self) -> bool:
+        """Return whether the learner draws, so that its columns seed it."""
+        return bool(getattr(self.inner, "draws", False))
+
+    @property
+    def batched(self) -> bool:
+        """Return whether many candidates are one call, so that threads serve."""
+        return bool(getattr(self.inner, "batched", True))
+
+    @property
+    def chunk(self) -> int | None:
+        """Return how many candidates the learner wants at once, if it says."""
+        return getattr(self.inner, "chunk", None)
+
+    def bind(self, problem: Problem) -> BoundLearner:
+        """Return the learner on a problem; without categories it is the inner learner's own."""
+        if problem.n_codes is None or not problem.n_codes.any():
+            return self.inner.bind(problem)
+        design = Design.of(problem.n_codes, problem.X)
+        X = design_matrix(problem.X, design.source, design.level)
+        return _Bound(self.inner.bind(replace(problem, X=X, n_codes=None)), design)
+
+
+@dataclass(frozen=True)
+class _Bound:
+    inner: BoundLearner
+    design: Design
+
+    def _by_width(self, subsets: NDArray[np.intp]) -> list[tuple[NDArray[np.intp], Any]]:
+        """Return (candidates, their design columns) for each width of design."""
+        each = [self.design.columns(subset) for subset in subsets]
+        width = np.array([len(columns) for columns in each])
+        parts = [np.flatnonzero(width == w) for w in np.unique(width)]
+        return [(which, np.stack([each[i] for i in which])) for which in parts]
+
+    def scores(self, subsets: NDArray[np.intp]) -> _Floats:
+        """Return out-of-fold scores, (B, L, K)."""
+        parts = [(which, self.inner.scores(table)) for which, table in self._by_width(subsets)]
+        return _gathered(parts, len(subsets))
+
+    def fit(self, subsets: Sequence[NDArray[np.intp]], says: Says, code: _Floats) -> Voters:
+        """Return one voter per subset, asked through the table."""
+        inner = self.inner.fit([self.design.columns(s) for s in subsets], says, code)
+        p = len(self.design.ptr) - 1
+        every = np.arange(p)
+        whole = CodedVoters(p, every, inner, self.design.source, self.design.level)
+        return whole.take(np.arange(len(subsets)))
+
+    def remarks(self, subsets: NDArray[np.intp]) -> dict[str, NDArray[Any]]:
+        """Return the remarks of the inner learner."""
+        parts = [(which, self.inner.remarks(table)) for which, table in self._by_width(subsets)]
+        names = parts[0][1] if parts else {}
+        return {
+            name: _gathered([(which, said[name]) for which, said in parts], len(subsets))
+            for name in names
+        }
+
+
+def _gathered(parts: list[tuple[NDArray[np.intp], NDArray[Any]]], size: int) -> NDArray[Any]:
+    """Return the rows of several parts, each at its place."""
+    first = parts[0][1]
+    out = np.empty((size, *first.shape[1:]), dtype=first.dtype)
+    for which, rows in parts:
+        out[which] = rows
+    return out

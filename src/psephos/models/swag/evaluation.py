@@ -1,0 +1,201 @@
+"""A learner, a table that may have gaps, folds and a measure: the errors of any candidate."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.models.swag.errors import Errors, Measure
+from psephos.models.swag.gaps import complete_problem, groups, prior_scores, with_prior
+from psephos.models.swag.losses import make_measure
+from psephos.models.swag.problem import BoundLearner, Folds, Learner, Problem, Says
+from psephos.vote import Voters
+
+__all__ = ["Evaluation"]
+
+_Floats = NDArray[np.float64]
+_NUMBERS = 2**20  # scores held at once (8 MB), whatever the number of workers
+_MOST = 1024
+_binding = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How candidates are judged: a pure function of a candidate's columns.
+
+    A candidate with gaps in its columns is trained on the rows where all of them are present. A
+    test row that it cannot read is scored by the prior of the split's training rows (log-odds or
+    log-shares of the classes, the mean), and so is all of a split that cannot be trained: gaps
+    cost a candidate what they cost its user. A score that is not finite (some estimators on a
+    constant column) is the prior's too.
+
+    Parameters
+    ----------
+    learner : Learner
+        Two optional attributes are read: `draws` (default False; True keeps candidates with gaps
+        apart, so that a candidate's seed is its own) and `chunk`, candidates judged at once
+        (default: as many as give 2^20 scores, at most 1024).
+    problem : Problem
+        Zero where a value is missing.
+    missing : ndarray of shape (n, p), bool, or None
+        None if the table has no gaps.
+    measure : Measure
+    powers : ndarray of shape (p,), intp, or None
+        Of two: what the columns of `problem` have been divided by. Voters are of the table.
+    """
+
+    learner: Learner
+    problem: Problem
+    missing: NDArray[np.bool_] | None
+    measure: Measure
+    powers: NDArray[np.intp] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        learner: Learner,
+        X: _Floats,
+        y: NDArray[Any],
+        n_classes: int,
+        *,
+        folds: Folds,
+        weight: _Floats | None = None,
+        seed: int = 0,
+        scoring: Any = None,
+        classes: NDArray[Any] | None = None,
+        n_codes: NDArray[np.intp] | None = None,
+        powers: NDArray[np.intp] | None = None,
+    ) -> Self:
+        """Return the evaluation of a table X (n, p) with NaN where a value is missing.
+
+        Raises
+        ------
+        PsephosError
+            If the measure is unknown or does not suit the target (see `make_measure`).
+        """
+        heavy = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=np.float64)
+        measure = make_measure(scoring, y, n_classes, heavy, folds, classes)
+        missing = np.isnan(X)
+        filled = np.asfortranarray(np.where(missing, 0.0, X) if missing.any() else X, np.float64)
+        problem = Problem(filled, y, n_classes, heavy, folds, seed, n_codes)
+        return cls(learner, problem, missing if missing.any() else None, measure, powers)
+
+    @property
+    def chunk(self) -> int:
+        """Return how many candidates are judged at once."""
+        each = max(1, self.problem.folds.n_tests * self.problem.n_outputs)
+        return int(getattr(self.learner, "chunk", None) or max(1, min(_MOST, _NUMBERS // each)))
+
+    @property
+    def n_parts(self) -> float:
+        """Return k: how many splits it takes to test every row once."""
+        folds = self.problem.folds
+        return folds.n_splits * len(self.problem.y) / folds.n_tests
+
+    def errors(self, subsets: NDArray[np.intp]) -> Errors:
+        """Return the errors of candidates (B, d)."""
+        return self.measure.errors(self.scores(subsets))
+
+    def scores(self, subsets: NDArray[np.intp]) -> _Floats:
+        """Return the out-of-fold scores of candidates, shape (B, L, K)."""
+        problem = self.problem
+        if self.missing is None:
+            return with_prior(self.bound().scores(subsets), problem)
+        gappy: Any = self._holes[subsets].any(axis=1)
+        out = np.empty((len(subsets), problem.folds.n_tests, problem.n_outputs))
+        if not gappy.all():
+            out[~gappy] = self.bound().scores(subsets[~gappy])
+        if gappy.any():
+            prior = prior_scores(problem)
+            for chosen, present in self._groups(subsets, np.flatnonzero(gappy)):
+                out[chosen] = prior
+                columns = np.unique(subsets[chosen])
+                part, tested = complete_problem(problem, columns, present)
+                if part.folds.n_splits:
+                    local = np.searchsorted(columns, subsets[chosen])
+                    bound = self.learner.bind(self._seeded(part, subsets[chosen[0]]))
+                    out[np.ix_(chosen, tested)] = bound.scores(local)
+        return with_prior(out, problem)
+
+    def _groups(
+        self, subsets: NDArray[np.intp], which: NDArray[np.intp]
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.bool_]]]:
+        """Yield candidates that are complete on the same rows, and these rows."""
+        assert self.missing is not None
+        yield from groups(self.missing, subsets, which, apart=self._draws)
+
+    @cached_property
+    def _holes(self) -> NDArray[np.bool_]:
+        """Which columns have gaps, (p,)."""
+        assert self.missing is not None
+        return np.logical_or.reduce(self.missing, axis=0)
+
+    @property
+    def _draws(self) -> bool:
+        return bool(getattr(self.learner, "draws", False))
+
+    def _seeded(self, part: Problem, columns: NDArray[np.intp]) -> Problem:
+        """Return the problem with a seed of the candidate's true columns, if it matters."""
+        if not self._draws:
+            return part
+        words = [self.problem.seed, *columns.tolist()]
+        return replace(part, seed=int(np.random.SeedSequence(words).generate_state(1)[0]))
+
+    def fit(
+        self, subsets: Sequence[NDArray[np.intp]], says: Says, code: _Floats
+    ) -> list[tuple[NDArray[np.intp], Voters]]:
+        """Return one voter per subset, trained on all rows where its columns are present.
+
+        See `BoundLearner.fit`. Where these rows cannot train it (they lack a class), the voter
+        says the prior of the rows that there are.
+
+        Returns
+        -------
+        parts : list of (positions, voters)
+            For `psephos.vote.join`: one part for all subsets without gaps, and one for each set
+            of complete rows.
+        """
+        parts = self._fitted(subsets, says, code)
+        if self.powers is None:
+            return parts
+        units: list[tuple[NDArray[np.intp], Any]] = parts
+        return [(which, voters.times(self.powers)) for which, voters in units]
+
+    def _fitted(
+        self, subsets: Sequence[NDArray[np.intp]], says: Says, code: _Floats
+    ) -> list[tuple[NDArray[np.intp], Voters]]:
+        """Return the voters of the table that learners see."""
+        if self.missing is None:
+            return [(np.arange(len(subsets)), self.bound().fit(subsets, says, code))]
+        gappy = np.array([bool(self._holes[s].any()) for s in subsets])
+        parts: list[tuple[NDArray[np.intp], Voters]] = []
+        if not gappy.all():
+            kept = np.flatnonzero(~gappy)
+            parts.append((kept, self.bound().fit([subsets[i] for i in kept.tolist()], says, code)))
+        every = np.arange(self.problem.X.shape[1])
+        sizes = np.array([len(s) for s in subsets])
+        for size in np.unique(sizes[gappy]):
+            which = np.flatnonzero(gappy & (sizes == size))
+            table = np.stack([subsets[i] for i in which.tolist()])
+            for chosen, present in self._groups(table, np.arange(len(which))):
+                part, _ = complete_problem(self.problem, every, present)
+                bound = self.learner.bind(self._seeded(part, table[chosen[0]]))
+                trainable = self.problem.n_classes in (0, len(np.unique(part.y)))
+                nothing = np.empty(0, dtype=np.intp)
+                asked = [table[i] if trainable and len(part.y) > 1 else nothing for i in chosen]
+                parts.append((which[chosen], bound.fit(asked, says, code)))
+        return parts
+
+    def bound(self) -> BoundLearner:
+        """Return the learner on the whole problem, bound once in each process."""
+        with _binding:
+            if "_bound" not in self.__dict__:
+                self.__dict__["_bound"] = self.learner.bind(self.problem)
+            return self.__dict__["_bound"]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_bound"}

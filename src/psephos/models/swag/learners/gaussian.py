@@ -1,0 +1,210 @@
+"""Gaussian classifiers for the search: linear and quadratic discriminants, naive Bayes.
+
+Closed forms from sums over the folds that all candidates share (`SharedSums`). A constant column
+changes no score; nothing here is ever infinite or missing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._params import Interval, OneOf, check_params
+from psephos.kernels.small_models.gaussian import bayes_densities, solve_bayes, solve_linear
+from psephos.kernels.small_models.moments import FoldSums, add_linear
+from psephos.models.swag.learners.fold_sums import SharedSums
+from psephos.models.swag.learners.gaussian_bound import (
+    NONE,
+    UNSEEN,
+    GaussianBound,
+    check_says,
+    linear_voters,
+)
+from psephos.models.swag.learners.quadratic import QuadraticDiscriminantLearner
+from psephos.models.swag.problem import Problem, Says
+from psephos.vote.gaussian import NaiveBayesVoters
+from psephos.vote.linear import LinearVoters
+
+__all__ = [
+    "LinearDiscriminantLearner",
+    "NaiveBayesLearner",
+    "QuadraticDiscriminantLearner",
+    "linear_voters",
+]
+
+_Floats = NDArray[np.float64]
+_Subsets = Sequence[NDArray[np.intp]]
+
+
+@dataclass(frozen=True)
+class LinearDiscriminantLearner:
+    """Linear discriminant analysis: normal classes with one covariance.
+
+    With class shares pi_k, means m_k and the covariance S within classes (divided by the weight
+    of all rows), class k scores ``(x - m)' S^-1 (m_k - m) - (m_k - m)' S^-1 (m_k - m) / 2 +
+    log pi_k``, m the mean of all; two classes: the difference, which is the log-odds.
+
+    Parameters
+    ----------
+    shrinkage : float between 0 and 1, or None, default=None
+        S becomes ``(1 - shrinkage) S + shrinkage (trace S / d) I``; None is 0.
+
+    Notes
+    -----
+    The peer is ``LinearDiscriminantAnalysis(solver="lsqr", shrinkage=shrinkage)``; its default
+    solver gives the same classes and probabilities. It takes no sample weights; here a weight
+    of 2 is a row given twice. Where S is singular: a column that varies in the training rows but
+    hardly within classes is given 1e-10 of its variance (a column that tells the classes apart
+    without error is used; scikit-learn's default solver drops it), and a column of whose
+    variance within classes the columns before it explain all but 1e-10 is left out
+    (scikit-learn: a pseudo-inverse; the same scores wherever the dependence holds).
+
+    Source: Hastie, Tibshirani & Friedman (2009), "The Elements of Statistical Learning", section
+    4.3, equations (4.9) and (4.10).
+    """
+
+    shrinkage: float | None = None
+
+    @property
+    def units(self) -> str:
+        """Return what the units of columns are to the learner."""
+        return "free" if self.shrinkage is None else "own"
+
+    def bind(self, problem: Problem) -> "_BoundLinear":
+        """Return the learner on a problem.
+
+        Raises
+        ------
+        PsephosError
+            If the shrinkage is not between 0 and 1, or the problem is a regression.
+        """
+        check_params(self, {"shrinkage": OneOf((Interval(0, 1),), none=True)})
+        return _BoundLinear(self, problem, float(self.shrinkage or 0.0), pooled=True)
+
+
+@dataclass(frozen=True)
+class NaiveBayesLearner:
+    """Gaussian naive Bayes: normal columns, independent within each class.
+
+    Class k scores ``log pi_k - sum_j (log v_kj + (x_j - m_kj)^2 / v_kj) / 2`` with variances
+    ``v_kj`` to which var_smoothing times the greatest variance of the candidate's columns is
+    added; two classes: the difference, which is the log-odds.
+
+    Parameters
+    ----------
+    var_smoothing : float of at least 0, default=1e-9
+
+    Notes
+    -----
+    The peer is ``GaussianNB(var_smoothing)``, sample weights included, but that the greatest
+    variance is weighted too (there it is not), so that a weight of 2 is a row given twice. A
+    variance is at least 1e-9 of the column's over all classes, which the default smoothing
+    always adds; with less, scikit-learn divides by 0. As the smoothing is of the greatest variance,
+    the unit of one column among several matters.
+
+    Source: Hastie, Tibshirani & Friedman (2009), section 6.6.3.
+    """
+
+    units: ClassVar[str] = "own"
+    var_smoothing: float = 1e-9
+
+    def bind(self, problem: Problem) -> "_BoundBayes":
+        """Return the learner on a problem.
+
+        Raises
+        ------
+        PsephosError
+            If var_smoothing is negative, or the problem is a regression.
+        """
+        check_params(self, {"var_smoothing": Interval(0)})
+        return _BoundBayes(self, problem, float(self.var_smoothing), diagonal=True)
+
+
+class _BoundLinear(GaussianBound):
+    """Linear discriminants on one problem."""
+
+    def _solved(
+        self, shared: SharedSums, sums: FoldSums, log_prior: _Floats, subsets: NDArray[np.intp]
+    ) -> tuple[_Floats, ...]:
+        n_rows, n_splits = self._problem.n_outputs, sums.mass.shape[1]
+        mean, pairs = shared.load(sums, subsets, n_rows)
+        coef = np.empty((len(subsets), n_rows, subsets.shape[1], n_splits))
+        constant = np.empty((len(subsets), n_rows, n_splits))
+        by = self._parameter
+        solve_linear(sums.mass, sums.scale, log_prior, subsets, by, mean, pairs, coef, constant)
+        return coef, constant
+
+    def _write(
+        self,
+        sums: FoldSums,
+        subsets: NDArray[np.intp],
+        model: Any,
+        out: _Floats,
+    ) -> None:
+        slopes, offset = model
+        add_linear(sums, subsets, slopes, offset, out)
+
+    def fit(self, subsets: _Subsets, says: Says, code: _Floats) -> LinearVoters:
+        """Return one linear voter per subset; a column without use is not read."""
+        check_says(says)
+        shared, models = self._whole(subsets)
+        seen = shared.count[:, 0] > 0
+        plain = []
+        for columns, coef, constant in models:
+            slope, intercept = shared.original(columns, coef, constant)
+            if len(intercept) > 1:
+                intercept = np.where(seen, intercept, UNSEEN)
+            plain.append((columns, slope, intercept))
+        return linear_voters(self._problem.X.shape[1], self._problem.n_outputs, plain, code, says)
+
+
+class _BoundBayes(GaussianBound):
+    """Naive Bayes on one problem."""
+
+    def _solved(
+        self, shared: SharedSums, sums: FoldSums, log_prior: _Floats, subsets: NDArray[np.intp]
+    ) -> tuple[_Floats, ...]:
+        mean, half = shared.load(sums, subsets)
+        constant = np.empty((len(subsets), *sums.mass.shape))
+        by = self._parameter
+        solve_bayes(sums.mass, sums.scale, log_prior, subsets, by, mean, half, constant)
+        return mean, half, constant
+
+    def _write(
+        self,
+        sums: FoldSums,
+        subsets: NDArray[np.intp],
+        model: tuple[_Floats, ...],
+        out: _Floats,
+    ) -> None:
+        bayes_densities(sums, subsets, *model, out)
+
+    def fit(self, subsets: _Subsets, says: Says, code: _Floats) -> NaiveBayesVoters:
+        """Return one voter per subset; a column without variance is not read."""
+        check_says(says)
+        shared, models = self._whole(subsets)
+        union = np.unique(np.concatenate([NONE, *(model[0] for model in models)]))
+        shape = (len(models), self._problem.n_classes, len(union))
+        mean, variance, reads = np.zeros(shape), np.ones(shape), np.zeros(shape[::2], dtype=bool)
+        for t, (columns, centre, half, _) in enumerate(models):
+            used, where = half > 0, np.searchsorted(union, columns)  # used: (C, d)
+            width = 0.5 / np.where(used, half, 0.5) / shared.scale(columns) ** 2
+            mean[t][:, where] = np.where(used, shared.unscaled(columns, centre.T), 0.0)
+            variance[t][:, where] = np.where(used, width, 1.0)
+            reads[t, where] = used.any(axis=0)
+        kept, count = reads.any(axis=0), shared.count[:, 0]
+        share = count / count.sum()
+        prior = np.log(share, out=np.full(len(share), UNSEEN), where=share > 0)
+        return NaiveBayesVoters(
+            self._problem.X.shape[1],
+            union[kept],
+            np.ascontiguousarray(mean[:, :, kept]),
+            np.ascontiguousarray(variance[:, :, kept]),
+            np.tile(prior, (len(models), 1)),
+            code,
+            reads=np.ascontiguousarray(reads[:, kept]),
+            says=says,
+            abstains=True,
+        )

@@ -1,0 +1,193 @@
+"""Least squares and ridge for the search: regressions, and the ridge classifier."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos._params import Flag, Interval, check_params
+from psephos.kernels.small_models.least_squares import solve_ridge
+from psephos.kernels.small_models.moments import FoldSums, add_linear
+from psephos.models.swag.learners.fold_sums import SharedSums
+from psephos.models.swag.learners.gaussian_bound import linear_voters
+from psephos.models.swag.problem import Folds, Problem, Says
+from psephos.vote.linear import LinearVoters
+
+__all__ = ["LeastSquaresLearner", "RidgeLearner"]
+
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LeastSquaresLearner:
+    """Linear regression by weighted least squares, with an intercept.
+
+    Minimises ``sum_i w_i (y_i - b_0 - x_i' b)^2``.
+
+    Notes
+    -----
+    The peer is ``LinearRegression``. A column of whose weighted sum of squares the columns before
+    it explain all but 1e-10 is left out (scikit-learn: the shortest coefficients; the same
+    predictions wherever the dependence holds). Classes are refused: least squares on their
+    codes ranks rows as linear discriminants do, which give log-odds as well.
+
+    Source: Hastie, Tibshirani & Friedman (2009), "The Elements of Statistical Learning", section
+    3.2, equation (3.6).
+    """
+
+    units: ClassVar[str] = "free"
+
+    def bind(self, problem: Problem) -> "_Bound":
+        """Return the learner on a problem.
+
+        Raises
+        ------
+        PsephosError
+            If the target is classes.
+        """
+        if problem.n_classes:
+            raise PsephosError(
+                "LeastSquaresLearner predicts numbers, and this target is classes: use "
+                "LinearDiscriminantLearner or RidgeLearner."
+            )
+        return _Bound(problem, 0.0, False)
+
+
+@dataclass(frozen=True)
+class RidgeLearner:
+    """Ridge regression, and its use as a classifier.
+
+    Minimises ``sum_i w_i (y_i - b_0 - x_i' b)^2 + alpha |b|^2``. Classes: y is 1 for the second
+    of two classes and -1 for the first, and the score is the prediction; more classes: one such
+    regression of each class against the rest. A class without a training row scores -1, which
+    never is the greatest.
+
+    Parameters
+    ----------
+    alpha : float of at least 0, default=1.0
+        The penalty of a squared coefficient, not divided by the number of rows.
+    scale : bool, default=True
+        Penalise the coefficients of columns divided by their weighted deviation (of the training
+        rows of each split; a constant column is not used either way).
+
+    Notes
+    -----
+    The peers are ``Ridge(alpha)`` and ``RidgeClassifier(alpha)``, after ``StandardScaler()`` if
+    `scale`. A column that the others explain is left out as in `LeastSquaresLearner`, which a
+    penalty above 1e-10 of its sum of squares rules out. The classifier has margins but no
+    probabilities, as scikit-learn's.
+
+    Source: Hoerl & Kennard (1970), "Ridge Regression", Technometrics 12, equation (2.1).
+    """
+
+    alpha: float = 1.0
+    scale: bool = True
+
+    @property
+    def units(self) -> str:
+        """Return what the units of columns are to the learner."""
+        return "free" if self.scale else "own"
+
+    def bind(self, problem: Problem) -> "_Bound":
+        """Return the learner on a problem.
+
+        Raises
+        ------
+        PsephosError
+            If alpha is negative, scale is not a truth value, or there is one class only.
+        """
+        check_params(self, {"alpha": Interval(0), "scale": Flag()})
+        if problem.n_classes == 1:
+            raise PsephosError("RidgeLearner tells classes apart, and this target has only one.")
+        return _Bound(problem, float(self.alpha), bool(self.scale))
+
+
+class _Bound:
+    """Ridge regressions on one problem; the targets stand after the p columns of the table."""
+
+    def __init__(self, problem: Problem, alpha: float, standardise: bool) -> None:
+        self._problem, self._alpha, self._standardise = problem, alpha, standardise
+        self._table = np.asfortranarray(np.column_stack([problem.X, _targets(problem)]))
+        self._shared = self._sums(problem.folds)
+
+    def _sums(self, folds: Folds) -> SharedSums:
+        groups = np.zeros(len(self._table), dtype=np.intp)
+        return SharedSums(self._table, groups, 1, self._problem.weight, folds, pooled=True)
+
+    def _solved(
+        self, shared: SharedSums, sums: FoldSums, subsets: NDArray[np.intp]
+    ) -> tuple[_Floats, _Floats]:
+        """Return coef (B, K, d, S) and constant (B, K, S)."""
+        n_targets, p = self._problem.n_outputs, self._problem.X.shape[1]
+        targets = np.tile(np.arange(p, p + n_targets), (len(subsets), 1))
+        columns = np.concatenate([subsets, targets], axis=1).astype(np.intp)
+        mean, pairs = shared.load(sums, columns)
+        coef = np.empty((len(subsets), n_targets, subsets.shape[1], mean.shape[-1]))
+        constant = np.empty((len(subsets), n_targets, mean.shape[-1]))
+        how = (self._alpha, self._standardise)
+        solve_ridge(sums.mass, sums.scale, sums.centre, columns, *how, mean, pairs, coef, constant)
+        return coef, constant
+
+    def scores(self, subsets: NDArray[np.intp]) -> _Floats:
+        """Return out-of-fold predictions or margins (B, L, K)."""
+        n_candidates, d = subsets.shape
+        n_targets, n_tests = self._problem.n_outputs, self._problem.folds.n_tests
+        out = np.empty((n_candidates, n_tests, n_targets))
+        sums = self._shared.of(n_candidates, d + n_targets)
+        chosen = np.ascontiguousarray(subsets, dtype=np.intp)
+        for block in self._shared.blocks(n_candidates, d + n_targets):
+            some = chosen[block]
+            scores = np.empty((len(some), n_targets, n_tests))
+            add_linear(sums, some, *self._solved(self._shared, sums, some), scores)
+            out[block] = scores.transpose(0, 2, 1)
+        return out
+
+    def fit(
+        self, subsets: Sequence[NDArray[np.intp]], says: Says, code: NDArray[np.float64]
+    ) -> LinearVoters:
+        """Return one linear voter per subset.
+
+        Raises
+        ------
+        PsephosError
+            If classes are to be given probabilities, or numbers classes.
+        """
+        numbers = self._problem.n_classes == 0
+        if numbers != (says == "value"):
+            raise PsephosError(
+                "a regression says its 'value', nothing else."
+                if numbers
+                else "a ridge classifier says its 'answer': it has no number to say."
+            )
+        if says == "probability":
+            raise PsephosError(
+                "a ridge classifier has no probabilities: ask for says='answer', or use "
+                "LinearDiscriminantLearner."
+            )
+        n, p = self._problem.X.shape
+        shared = self._sums(Folds.whole(n))
+        models = []
+        for subset in subsets:
+            columns = np.ascontiguousarray(subset, dtype=np.intp)
+            sums = shared.of(0, len(columns))
+            coef, constant = self._solved(shared, sums, columns[None])
+            slope, intercept = shared.original(columns, coef[0, :, :, 0], constant[0, :, 0])
+            models.append((columns, slope, intercept))
+        code = np.zeros((0, 1)) if numbers else code
+        return linear_voters(p, self._problem.n_outputs, models, code, says)
+
+    def remarks(self, subsets: NDArray[np.intp]) -> dict[str, NDArray[Any]]:
+        """Return nothing."""
+        return {}
+
+
+def _targets(problem: Problem) -> _Floats:
+    """Return (n, K): the numbers, or 1 for a class and -1 for the rest."""
+    if problem.n_classes == 0:
+        return np.asarray(problem.y, dtype=np.float64)[:, None]
+    if problem.n_classes == 2:
+        return np.where(problem.y == 1, 1.0, -1.0)[:, None]
+    return np.where(problem.y[:, None] == np.arange(problem.n_classes), 1.0, -1.0)

@@ -1,0 +1,236 @@
+"""The library: every strong model's columns and errors, and what can be asked of them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos._stored import Gappy
+from psephos.models.swag.dimensions import Dimensions
+from psephos.models.swag.synonyms import find_synonyms
+from psephos.vote.ballots import frame_of
+from psephos.vote.codec import register
+from psephos.vote.part import Columns, check, check_columns, positions, usage_table
+
+__all__ = ["Library"]
+
+_Floats = NDArray[np.float64]
+
+
+@register
+@dataclass(frozen=True)
+class Library:
+    """Strong small models: which columns each reads, and its cross-validated error.
+
+    Models stand in the order of their rank: least error first, ties by the tie-break, then by
+    columns. Errors are those of the search: minima over many candidates, so they flatter. An
+    honest figure needs folds outside the search (`psephos compare`).
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the table.
+    columns : ndarray of shape (q,)
+        Sorted columns that some model reads.
+    words : tuple of str
+        Their names.
+    ptr : ndarray of shape (M + 1,), intp
+        Where each model's columns begin in `member`.
+    member : ndarray, intp
+        Positions in `columns`.
+    error, spread : ndarray of shape (M,)
+        Mean over splits of the error measure, and its standard deviation over splits.
+    votes : ndarray of shape (M,), bool
+        The models chosen by post-processing.
+    measure : str
+        The name of the error measure.
+    dimensions : Dimensions
+    remarks : tuple of (str, ndarray of shape (M,))
+        What the learner says of its models, such as ``separable``.
+    """
+
+    tag: ClassVar[str] = "library"
+    n_features: int
+    columns: Columns
+    words: tuple[str, ...]
+    ptr: NDArray[np.intp]
+    member: NDArray[np.intp]
+    error: _Floats
+    spread: Gappy
+    votes: NDArray[np.bool_]
+    measure: str
+    dimensions: Dimensions
+    remarks: tuple[tuple[str, NDArray[Any]], ...] = ()
+
+    def __post_init__(self) -> None:
+        check_columns(self.columns, self.n_features)
+        m = len(self.error)
+        check(len(self.words) == len(self.columns), "column names are missing")
+        check(self.ptr.shape == (m + 1,) and self.ptr.dtype == np.intp, "models lack columns")
+        check(bool(self.ptr[0] == 0 and (np.diff(self.ptr) > 0).all()), "a model has no column")
+        check(len(self.member) == self.ptr[-1], "columns of models are missing")
+        inside = (self.member >= 0) & (self.member < len(self.columns))
+        check(bool(inside.all()), "a model reads a column that is not there")
+        rows = (self.error, self.spread, self.votes, *(values for _, values in self.remarks))
+        check(all(a.shape == (m,) for a in rows), "models differ in number")
+        whole = self.member.dtype == np.intp and self.member.ndim == self.error.ndim == 1
+        check(whole, "columns of models are not a row of integers")
+        check(self.error.dtype == self.spread.dtype == np.float64, "errors are not float64")
+        check(self.votes.dtype == np.bool_, "who votes is not a truth table")
+
+    def check_vote(self, vote: Any) -> None:
+        """Raise a sentence unless a vote can be that of this library's models and the prior."""
+        check(vote.n_features == self.n_features, "the library is of another table")
+        chosen = int(self.votes.sum())
+        check(chosen < vote.n_voters <= len(self) + 1, "the library is of another vote")
+
+    # ------------------------------------------------------------------ reading it
+    def __len__(self) -> int:
+        return len(self.error)
+
+    @property
+    def dimension(self) -> NDArray[np.intp]:
+        """Return the number of columns of each model, shape (M,)."""
+        return np.diff(self.ptr)
+
+    def subset(self, model: int) -> Columns:
+        """Return the sorted columns of the table that a model reads."""
+        return self.columns[self.member[self.ptr[model] : self.ptr[model + 1]]]
+
+    def subsets(self) -> list[Columns]:
+        """Return the columns of every model."""
+        return [self.subset(m) for m in range(len(self))]
+
+    def usage(self) -> Any:
+        """Return the (M, p) boolean CSR table of which model reads which column."""
+        model = np.repeat(np.arange(len(self)), self.dimension)
+        return usage_table(model, self.columns[self.member], (len(self), self.n_features))
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return the library as lists, one entry a model.
+
+        Keys: ``rank`` (from 1), ``dimension``, ``columns`` (tuples of names), ``error``,
+        ``spread``, ``votes``, and the learner's remarks.
+        """
+        words = np.array(self.words, dtype=object)[self.member].tolist()
+        ends = self.ptr.tolist()
+        names = [tuple(words[a:b]) for a, b in pairwise(ends)]
+        return {
+            "rank": list(range(1, len(self) + 1)),
+            "dimension": self.dimension.tolist(),
+            "columns": names,
+            "error": self.error.tolist(),
+            "spread": self.spread.tolist(),
+            "votes": self.votes.tolist(),
+            **{name: values.tolist() for name, values in self.remarks},
+        }
+
+    def frame(self, backend: str | None = None) -> Any:
+        """Return `table` as a data frame (pandas if installed, else polars)."""
+        return frame_of(self.table(), backend)
+
+    # ------------------------------------------------------------------ asking it
+    def usable_with(self, columns: Iterable[Any]) -> Self:
+        """Return the models that need only these columns.
+
+        Parameters
+        ----------
+        columns : iterable of str or int
+            Names, or positions in the training table. A measured column no model reads is fine.
+
+        Returns
+        -------
+        Library
+            Possibly empty.
+
+        Raises
+        ------
+        PsephosError
+            If a position is outside the table.
+        """
+        have = self._measured(columns)
+        lacking = ~np.isin(self.columns, have)
+        blocked = np.add.reduceat(lacking[self.member], self.ptr[:-1]) if len(self) else []
+        return self.take(np.flatnonzero(np.asarray(blocked) == 0))
+
+    def _measured(self, columns: Iterable[Any]) -> Columns:
+        place = {word: int(j) for word, j in zip(self.words, self.columns, strict=True)}
+        found: list[int] = []
+        for column in columns:
+            if isinstance(column, str):
+                if column in place:
+                    found.append(place[column])
+                continue
+            if not 0 <= int(column) < self.n_features:
+                raise PsephosError(
+                    f"column {column} is outside the table of {self.n_features} columns."
+                )
+            found.append(int(column))
+        return np.unique(np.array(found, dtype=np.intp))
+
+    def _position(self, column: Any) -> int:
+        """Return where a column stands in `columns`; raise a sentence if no model reads it."""
+        if isinstance(column, str):
+            if column in self.words:
+                return self.words.index(column)
+        else:
+            where = np.flatnonzero(self.columns == int(column))
+            if len(where):
+                return int(where[0])
+        raise PsephosError(
+            f"column {column!r} is read by no model of the library: the columns are "
+            f"{', '.join(self.words[:8])}{', ...' if len(self.words) > 8 else ''}."
+        )
+
+    def synonyms(self, column: Any) -> dict[str, list[Any]]:
+        """Return which columns replace one in models that are otherwise alike.
+
+        Parameters
+        ----------
+        column : str or int
+
+        Returns
+        -------
+        dict of lists
+            As `psephos.models.swag.synonyms.find_synonyms` says.
+
+        Raises
+        ------
+        PsephosError
+            If no model reads the column.
+        """
+        members = [self.member[a:b].tolist() for a, b in pairwise(self.ptr.tolist())]
+        return find_synonyms(members, self.error, self.words, self._position(column))
+
+    # ------------------------------------------------------------------ parts of it
+    def take(self, models: NDArray[np.intp]) -> Self:
+        """Return these models only, in this order; columns no longer read are dropped."""
+        sizes = self.dimension[models]
+        spans = [self.member[self.ptr[m] : self.ptr[m + 1]] for m in models.tolist()]
+        member = np.concatenate([np.empty(0, dtype=np.intp), *spans]).astype(np.intp)
+        kept, member = np.unique(member, return_inverse=True)
+        return replace(
+            self,
+            columns=self.columns[kept],
+            words=tuple(self.words[j] for j in kept.tolist()),
+            ptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp),
+            member=member.astype(np.intp),
+            error=self.error[models],
+            spread=self.spread[models],
+            votes=self.votes[models],
+            remarks=tuple((name, values[models]) for name, values in self.remarks),
+        )
+
+    def chosen(self) -> Self:
+        """Return the models that vote."""
+        return self.take(np.flatnonzero(self.votes))
+
+    def select(self, columns: Columns) -> Self:
+        """Return the models that read only `columns` (sorted), on the table reduced to them."""
+        part = self.usable_with(columns.tolist())
+        where = positions(part.columns, columns)
+        return replace(part, n_features=len(columns), columns=where)

@@ -1,0 +1,363 @@
+"""SWAG as estimators: a search for small models, and the vote of the strongest."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._input import Context, Table
+from psephos._params import ClassWeight, Constraint, Options
+from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
+from psephos.models.swag.cost import StepCost
+from psephos.models.swag.fitting import SHARED, cost_of, fit_library
+from psephos.models.swag.library import Library
+from psephos.models.swag.mechanisms import CLASSIFIERS, REGRESSORS, Mechanism
+from psephos.models.swag.usable import usable_models
+from psephos.vote import Vote
+
+__all__ = ["SparseWrapperClassifier", "SparseWrapperRegressor"]
+
+_Floats = NDArray[np.float64]
+_VOTERS = (
+    "linear voters",
+    "naive Bayes voters",
+    "quadratic voters",
+    "kernel voters",
+    "tree voters",
+    "forest voters",
+    "coded voters",
+    "nested voters",
+    "joined voters",
+)
+
+
+class SparseWrapperClassifier(VoteClassifier):
+    """SWAG, the Sparse Wrapper AlGorithm: a library of small models that vote.
+
+    Step 1 judges every column alone by repeated cross-validation and keeps those whose error is
+    at most the alpha-quantile: the pool S*. Step d judges models of d columns, each a strong
+    model of d - 1 columns and one more of the pool (all subsets of the pool if they are at most
+    m, else m drawn), and keeps the strong ones. The step with the lowest median error gives a
+    threshold, its delta-quantile: the models of any size below it are refitted on all rows, and
+    vote.
+
+    Parameters
+    ----------
+    learner : str or estimator, default='logistic'
+        The learning mechanism: 'logistic', 'lasso' (the paper's L1 path), 'lda', 'qda',
+        'naive_bayes', 'ridge', 'linear_svm', 'rbf_svm', 'stump', 'tree', 'forest', a learner of
+        `psephos.models.swag.learners` with its own parameters, or any scikit-learn
+        classifier (cloned and cross-validated; hundreds of times slower; only this library's own
+        models can then be saved).
+    p_max : int, 'epv', 'curve' or 'embedded', default='epv'
+        Most columns of a model. 'epv': rows of the smallest class / 5, at most 6. 'curve': the
+        search ends where the error curve stops falling. 'embedded': as many as an L1-penalised
+        logistic regression selects.
+    m : int, inf or None, default=None
+        Most candidates of a step; None is C(p*, 2) for a pool of p* columns; inf tries all.
+    alpha : float, sequence of float or None, default=None
+        Share of candidates that are strong, for all steps or for each. None is 0.05, and in the
+        first step as many as make a pool of 30 columns (all, if the table has fewer): the paper's
+        pools have 31, 33 and 157.
+    delta : float, default=0.01
+        The quantile of post-processing.
+    n_folds, n_repeats : int, default=10, 1
+        Stratified cross-validation of every candidate on the same folds; rows of one group are
+        never divided. No more folds are made than the smallest class has rows (or than there are
+        groups); ``n_splits_`` says how many there were. The paper repeats ten times.
+    cv : int, splitter or list of (train, test), default=None
+        Takes their place.
+    scoring : str, callable or array, default=None
+        What is minimised: 'error' (None), 'balanced_error', 'log_loss', 'auc', a matrix of costs
+        (row the truth, column the answer), or any scikit-learn scorer.
+    vote : {'majority', 'mean', 'performance', 'best'}, default='majority'
+        One model one vote; mean of their probabilities; the same weighted by how much lower each
+        one's error is than the prior's; the best model alone.
+    dimension : int, default=None
+        Only models of so many columns vote.
+    sampling : {'parent', 'uniform'}, default='parent'
+        How m candidates are drawn: a strong parent and a column (paper), or uniformly among the
+        distinct candidates (the authors' program).
+    ties : {'log_loss', 'all', 'first'}, default='log_loss'
+        Which candidates of equal error are strong.
+    first_step : {'columns', 'pairs'}, default='columns'
+        'pairs' judges pairs of columns as well before the pool is made: columns that say
+        something only together (XOR) are lost to 'columns'.
+    absent : {None, 'vote'}, default=None
+        'vote': frames may lack columns at prediction; those models vote that need only what is
+        there. Missing values in a row are always allowed, and treated so.
+    n_reserve : int, default=1000
+        With ``absent='vote'``: strong models that are refitted too and speak where none of the
+        chosen can.
+    class_weight : dict, 'balanced' or None, default=None
+        Weights of classes in training and in the error.
+    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
+        Columns of categories: a model that takes one gets a 0/1 column for each level.
+    folder : path-like, default=None
+        Where finished steps are kept: the same fit, killed and called again, goes on from there.
+    verbose : bool, default=False
+        Show progress and the time left.
+    n_jobs : int, default=None
+        Threads (batched learners) or processes (others), or what ``joblib.parallel_config``
+        says (Dask, Ray); the result does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seeds the folds, the draws and the learner.
+
+    Attributes
+    ----------
+    library_ : Library
+        All strong models: `frame()`, `usable_with(columns)`, `synonyms(column)`, `usage()`. Its
+        errors are minima over many candidates and flatter the models.
+    stopped_ : str
+        Why the search ended.
+    n_splits_ : int
+        Splits on which every candidate was judged.
+    vote_ : Vote
+    classes_ : ndarray of shape (n_classes,)
+    n_features_in_, n_features_used_ : int
+    feature_names_in_, features_used_, features_backup_ : ndarray
+
+    Notes
+    -----
+    Where source and program differ: folds are drawn once and shared by all candidates (the
+    program draws new ones for each, which blurs their order); the quantile is type 7 and, by
+    default, exactly a share alpha is kept, by log-loss among equal errors (the paper keeps all
+    equal ones: ``ties='all'``); medians and quantiles are those of all candidates of a step.
+
+    A row in which no model has all its columns is answered by the training prior, which is the
+    last voter.
+
+    References
+    ----------
+    Molinari, Bakalli, Guerrier, Miglioli, Orso & Scaillet (2020), "SWAG: A Wrapper Method for
+    Sparse Learning", arXiv:2006.12837.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from psephos import SparseWrapperClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = SparseWrapperClassifier(p_max=2, random_state=0).fit(X, y)
+    >>> int(model.library_.dimension.max()), model.vote_.n_voters > 1
+    (2, True)
+    """
+
+    anatomy: ClassVar[Anatomy] = Anatomy(
+        voters=_VOTERS, weighting="available", readout="normalised", found_by="wrapper search"
+    )
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "learner": Mechanism(CLASSIFIERS),
+        "vote": Options(("majority", "mean", "performance", "best")),
+        "class_weight": ClassWeight(),
+        **SHARED,
+    }
+    extras: ClassVar[tuple[str, ...]] = ("library_", "stopped_", "n_splits_")
+    library_: Library
+    stopped_: str
+    n_splits_: int
+
+    def __init__(
+        self,
+        learner: Any = "logistic",
+        *,
+        p_max: Any = "epv",
+        m: Any = None,
+        alpha: Any = None,
+        delta: float = 0.01,
+        n_folds: int = 10,
+        n_repeats: int = 1,
+        cv: Any = None,
+        scoring: Any = None,
+        vote: str = "majority",
+        dimension: int | None = None,
+        sampling: str = "parent",
+        ties: str = "log_loss",
+        first_step: str = "columns",
+        absent: str | None = None,
+        n_reserve: int = 1000,
+        class_weight: Any = None,
+        categorical_features: Any = "from_dtype",
+        folder: Any = None,
+        verbose: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.learner = learner
+        self.p_max = p_max
+        self.m = m
+        self.alpha = alpha
+        self.delta = delta
+        self.n_folds = n_folds
+        self.n_repeats = n_repeats
+        self.cv = cv
+        self.scoring = scoring
+        self.vote = vote
+        self.dimension = dimension
+        self.sampling = sampling
+        self.ties = ties
+        self.first_step = first_step
+        self.absent = absent
+        self.n_reserve = n_reserve
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.folder = folder
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context
+    ) -> tuple[Vote, dict[str, Any]]:
+        return fit_library(self, CLASSIFIERS, table, labels, weight, context)
+
+    def estimate_cost(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, seconds: float = 0.5
+    ) -> list[StepCost]:
+        """Return what each step of a fit would cost: candidates, fits, seconds of one worker.
+
+        A few random candidates of each size are timed, `seconds` a size; nothing is fitted.
+        """
+        read = self.read(X, y, sample_weight, groups)
+        return cost_of(self, CLASSIFIERS, *read, seconds)
+
+    def usable(self, X: Any) -> dict[str, list[Any]]:
+        """Return for each row how many models can vote, who they are, and how good they were.
+
+        Keys: ``case``, ``n_models``, ``source`` ('chosen', 'reserve' or 'prior'), ``error`` (the
+        mean cross-validated error of those heard; of the search, so it flatters; NaN where the
+        prior alone is heard).
+        """
+        table = self._table(X)
+        return usable_models(self.vote_, self.library_, table)
+
+
+class SparseWrapperRegressor(VoteRegressor):
+    """SWAG for numbers: a library of small regression models, and the mean of the strongest.
+
+    The search is that of `SparseWrapperClassifier`; its parameters mean the same but for those
+    below.
+
+    Parameters
+    ----------
+    learner : str or estimator, default='least_squares'
+        'least_squares', 'ridge', 'stump', 'tree', 'forest', a learner with its own parameters, or
+        any scikit-learn regressor.
+    p_max : int, 'epv', 'curve' or 'embedded', default='epv'
+        'epv': rows / 10, at most 6.
+    scoring : str or callable, default=None
+        'squared_error' (None), 'absolute_error', or any scikit-learn scorer.
+    vote : {'mean', 'performance', 'best'}, default='mean'
+    m, alpha, delta, n_folds, n_repeats, cv, dimension, sampling, ties, first_step, absent, \
+n_reserve, categorical_features, folder, verbose, n_jobs, random_state
+        As in `SparseWrapperClassifier`.
+
+    Attributes
+    ----------
+    library_ : Library
+    stopped_ : str
+    n_splits_ : int
+    vote_ : Vote
+    n_features_in_, n_features_used_ : int
+    feature_names_in_, features_used_, features_backup_ : ndarray
+
+    References
+    ----------
+    Molinari et al. (2020), "SWAG: A Wrapper Method for Sparse Learning", arXiv:2006.12837.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from psephos import SparseWrapperRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = SparseWrapperRegressor(p_max=2, alpha=0.3, random_state=0).fit(X, y)
+    >>> model.predict(X[:1]).shape
+    (1,)
+    """
+
+    anatomy: ClassVar[Anatomy] = Anatomy(
+        voters=(
+            "linear voters",
+            "tree voters",
+            "forest voters",
+            "coded voters",
+            "nested voters",
+            "joined voters",
+        ),
+        weighting="available",
+        readout="normalised",
+        found_by="wrapper search",
+    )
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "learner": Mechanism(REGRESSORS),
+        "vote": Options(("mean", "performance", "best")),
+        **SHARED,
+    }
+    extras: ClassVar[tuple[str, ...]] = ("library_", "stopped_", "n_splits_")
+    library_: Library
+    stopped_: str
+    n_splits_: int
+
+    def __init__(
+        self,
+        learner: Any = "least_squares",
+        *,
+        p_max: Any = "epv",
+        m: Any = None,
+        alpha: Any = None,
+        delta: float = 0.01,
+        n_folds: int = 10,
+        n_repeats: int = 1,
+        cv: Any = None,
+        scoring: Any = None,
+        vote: str = "mean",
+        dimension: int | None = None,
+        sampling: str = "parent",
+        ties: str = "log_loss",
+        first_step: str = "columns",
+        absent: str | None = None,
+        n_reserve: int = 1000,
+        categorical_features: Any = "from_dtype",
+        folder: Any = None,
+        verbose: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.learner = learner
+        self.p_max = p_max
+        self.m = m
+        self.alpha = alpha
+        self.delta = delta
+        self.n_folds = n_folds
+        self.n_repeats = n_repeats
+        self.cv = cv
+        self.scoring = scoring
+        self.vote = vote
+        self.dimension = dimension
+        self.sampling = sampling
+        self.ties = ties
+        self.first_step = first_step
+        self.absent = absent
+        self.n_reserve = n_reserve
+        self.categorical_features = categorical_features
+        self.folder = folder
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context
+    ) -> tuple[Vote, dict[str, Any]]:
+        return fit_library(self, REGRESSORS, table, labels, weight, context)
+
+    def estimate_cost(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, seconds: float = 0.5
+    ) -> list[StepCost]:
+        """Return what each step of a fit would cost; see `SparseWrapperClassifier`."""
+        read = self.read(X, y, sample_weight, groups)
+        return cost_of(self, REGRESSORS, *read, seconds)
+
+    def usable(self, X: Any) -> dict[str, list[Any]]:
+        """Return for each row how many models can vote; see `SparseWrapperClassifier`."""
+        table = self._table(X)
+        return usable_models(self.vote_, self.library_, table)

@@ -1,0 +1,329 @@
+"""C4.5's kernels against their formulas; also with the JIT off."""
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import norm
+
+from psephos.kernels.sorted_trees import c45_grow, c45_prune
+from psephos.kernels.sorted_trees.c45_groups import Groups, group_codes
+from psephos.kernels.sorted_trees.c45_grow import ALL_CODES, CUT, Nodes, grow
+from psephos.kernels.sorted_trees.c45_prune import (
+    Limit,
+    added_errors,
+    collapse,
+    pessimistic,
+    prune,
+    reached,
+)
+from psephos.kernels.sorted_trees.c45_worth import (
+    TIE,
+    Counts,
+    Rule,
+    best_cut,
+    code_worth,
+    one_code_worth,
+    x_log2_x,
+)
+from psephos.trees.c45 import sort_orders
+
+
+def called(kernel):
+    """Return a function that calls a kernel which has no wrapper for Python."""
+    return numba.njit(error_model="numpy")(lambda *given: kernel(*given))
+
+
+best_cut, code_worth, one_code_worth = called(best_cut), called(code_worth), called(one_code_worth)
+group_codes, x_log2_x, pessimistic = called(group_codes), called(x_log2_x), called(pessimistic)
+J48 = Limit(0.25, float(norm.ppf(0.75)), False)
+OLD = Limit(0.25, 0.6925, True)
+NONE = np.empty(0)
+
+
+def rule(k=2, least=2.0, mdl=False, old=False, n=100.0):
+    return Rule(k, least, 0.0 if old else TIE, mdl, False, old, n)
+
+
+def counts(codes, k):
+    return Counts(
+        np.zeros((codes, k)), np.zeros(codes), np.empty(codes, np.int64), np.empty(k), np.zeros(k),
+        np.empty((2, k)), np.empty(k, np.int64), np.empty(k, np.bool_),
+    )  # fmt: skip
+
+
+def entropy(bag):
+    p = np.asarray(bag)[np.asarray(bag) > 0] / np.sum(bag)
+    return -(p * np.log2(p)).sum()
+
+
+def test_x_log2_x():
+    table = np.array([0.0, 0.0, 2.0])
+    for x, expected in [
+        (0.0, 0.0),
+        (2.0, 2.0),
+        (8.0, 24.0),
+        (0.5, -0.5),
+        (1e-7, 0.0),
+        (-1e-9, 0.0),
+    ]:
+        assert x_log2_x(x, table) == expected
+        assert x_log2_x(x, NONE) == expected
+
+
+@pytest.mark.parametrize(
+    ("n", "e", "added"),
+    [
+        (1, 0, 0.75), (2, 0, 1.0), (6, 0, 1.237797), (16, 0, 1.327935), (100, 0, 1.376730),
+        (2, 1, 0.791493), (6, 1, 1.303507), (14, 2, 1.603344), (16, 1, 1.475715),
+        (100, 10, 2.749611), (168, 1, 1.573759), (10, 0.5, 1.353528), (10, 9.7, 0.3),
+    ],
+)  # fmt: skip
+def test_added_errors_of_j48(n, e, added):
+    assert_allclose(added_errors(float(n), float(e), J48), added, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("n", "e", "added"),
+    [
+        (2, 1, 0.796241), (6, 1, 1.326485), (14, 2, 1.636154), (16, 1, 1.506894),
+        (100, 10, 2.814705), (10, 9.7, 0.201),
+    ],
+)  # fmt: skip
+def test_added_errors_of_release_8(n, e, added):
+    assert_allclose(added_errors(float(n), float(e), OLD), added, atol=1e-6)
+
+
+def test_little_confidence_is_needed_for_none():
+    assert added_errors(10.0, 2.0, Limit(0.6, -0.25, False)) == 0.0
+    assert pessimistic(np.array([8.0, 2.0]), Limit(0.6, -0.25, False)) == 2.0
+    assert pessimistic(np.zeros(3), J48) == 0.0
+
+
+@settings(max_examples=60)
+@given(
+    st.integers(0, 2**32 - 1), st.integers(2, 4), st.integers(0, 30), st.booleans(), st.booleans()
+)
+def test_best_cut_is_the_best(seed, k, n, mdl, old):
+    rng = np.random.default_rng(seed)
+    x, y, w = rng.integers(0, 8, n) / 2.0, rng.integers(0, k, n), rng.choice([0.5, 1.0, 2.0], n)
+    weight, r = w.sum() + 1.5, rule(k, 1.0, mdl, old)
+    order = np.argsort(x, kind="stable").astype(np.int32)
+    c = counts(1, k)
+    c.total[:] = np.bincount(y, w, k)
+    gain, ratio, at = best_cut(order, n, float(w.sum()), x, y, w, weight, r, NONE, c)
+    found, least = [], max(min(0.1 * w.sum() / k, 25.0), 1.0)
+    for cut in np.unique(x)[:-1]:
+        bags = [np.bincount(y[side], w[side], k) for side in (x <= cut, x > cut)]
+        if min(bag.sum() for bag in bags) >= least:
+            left = w.sum() * entropy(c.total) - sum(bag.sum() * entropy(bag) for bag in bags)
+            found.append((left / weight, cut, [bag.sum() for bag in bags]))
+    if at < 0:
+        worth = max((f[0] for f in found), default=0.0)
+        few = w.sum() < (2.0 if old else 2 * least)
+        assert few or worth - mdl * np.log2(max(len(found), 1)) / weight < 2 * TIE
+        return
+    best = max(f[0] for f in found)
+    first = next(f for f in found if f[0] > best - 1e-9)
+    assert_allclose(gain, best - mdl * np.log2(len(found)) / weight, atol=1e-5)
+    if sum(f[0] > best - 1e-5 for f in found) == 1:
+        assert x[order[at]] == first[1]
+        assert_allclose(ratio, gain / entropy([*first[2], 1.5]), rtol=1e-9)
+
+
+def bagged(codes, y, k, n_codes):
+    c = counts(n_codes, k)
+    for code, label in zip(codes, y, strict=True):
+        c.bag[code, label] += 1
+        c.weight[code] += 1
+        c.total[label] += 1
+    met = np.unique(codes)
+    c.seen[: len(met)] = met
+    return len(met), c
+
+
+def test_codes():
+    codes, y = np.repeat([0, 2, 3], [4, 3, 1]), np.array([0, 0, 0, 1, 1, 1, 1, 1])
+    met, c = bagged(codes, y, 2, 5)
+    valid, gain, ratio = code_worth(met, 10.0, rule(), NONE, c)
+    assert valid
+    assert_allclose(gain, (8 * entropy([3, 5]) - 4 * entropy([3, 1])) / 10)
+    assert_allclose(ratio, gain / entropy([4, 3, 1, 2]))
+    assert not code_worth(met, 10.0, rule(least=4.0), NONE, c)[0]
+    valid, gain, ratio, code = one_code_worth(5, 10.0, rule(), NONE, c)
+    assert valid
+    assert code == 0
+    assert_allclose(gain, (8 * entropy([3, 5]) - 4 * entropy([3, 1])) / 10)
+    assert_allclose(ratio, gain / entropy([4, 4, 2]))
+
+
+def groups_by_hand(bags, weight, least):
+    """Return the groups of codes, as the chapter describes it; all is added up anew each time."""
+
+    def worth(parts):
+        sizes = [bag.sum() for _, bag in parts]
+        whole = sum(bag for _, bag in parts)
+        inside = sum(bag.sum() * entropy(bag) for _, bag in parts)
+        info = entropy([*sizes, weight - sum(sizes)])
+        gain = (whole.sum() * entropy(whole) - inside) / weight
+        return gain, gain / info if info > 1e-3 else -1.0
+
+    def heavy(parts):
+        return sum(bag.sum() >= least for _, bag in parts)
+
+    def united(parts, i, j):
+        one = sorted(parts[i][0] + parts[j][0]), parts[i][1] + parts[j][1]
+        return sorted([one, *(part for at, part in enumerate(parts) if at not in (i, j))], key=str)
+
+    parts = [([code], bag) for code, bag in enumerate(bags) if bag.sum() > 0]
+    for a in range(len(bags[0])):
+        pure = [part for part in parts if part[1][a] == part[1].sum()]
+        if pure:
+            codes = sorted(code for part in pure for code in part[0])
+            parts = [part for part in parts if part[1][a] != part[1].sum()]
+            parts.append((codes, sum(bag for _, bag in pure)))
+    enough = worth(parts)[0] / 2
+    while len(parts) > 2:
+        now = worth(parts)[1] if heavy(parts) >= 2 else -np.inf
+        tries = [united(parts, i, j) for i in range(len(parts)) for j in range(i)]
+        tries = [
+            t for t in tries
+            if worth(t)[0] >= enough - 1e-12 and (heavy(parts) < 2 or heavy(t) >= 2)
+        ]  # fmt: skip
+        best = max(tries, key=lambda t: worth(t)[1], default=None)
+        if best is None or worth(best)[1] <= now + 1e-10:
+            break
+        parts = best
+    return sorted(codes for codes, _ in parts), *worth(parts), heavy(parts) >= 2
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 3), st.integers(1, 7))
+def test_groups_are_those_by_hand(seed, k, n_codes):
+    rng = np.random.default_rng(seed)
+    bags = rng.integers(0, 7, (n_codes, k)) * rng.integers(0, 2, (n_codes, 1)) * 1.0
+    bags += 0.01 * rng.random((n_codes, k)) * (bags > 0)  # no ties
+    weight, least = bags.sum() + 1.5, 2.0
+    c = counts(n_codes, k)
+    c.bag[:], c.weight[:], c.total[:] = bags, bags.sum(axis=1), bags.sum(axis=0)
+    met = rng.permutation(np.flatnonzero(c.weight))
+    if len(met) == 0:
+        return
+    c.seen[: len(met)] = met
+    size = max(n_codes, k)
+    g = Groups(
+        np.empty(n_codes, np.int64), np.empty((n_codes, k)), np.empty(n_codes),
+        np.empty((n_codes, n_codes)), np.empty((n_codes, n_codes)), np.empty(size, np.int64),
+    )  # fmt: skip
+    r = rule(k, least, old=True)._replace(tolerance=1e-10, grouped=True)
+    valid, gain, ratio, number = group_codes(len(met), weight, r, NONE, c, g)
+    found = [np.flatnonzero(g.of == b).tolist() for b in range(number)]
+    expected, by_gain, by_ratio, reasonable = groups_by_hand(bags, weight, least)
+    assert found == expected
+    assert valid == reasonable
+    assert_allclose(gain, by_gain, atol=1e-9)
+    assert_allclose(ratio, by_ratio, atol=1e-9)
+    assert_array_equal(np.flatnonzero(g.of < 0), np.flatnonzero(bags.sum(axis=1) == 0))
+
+
+def tree_of(X, y, n_codes, r, w=None):
+    w = np.ones(len(y)) if w is None else w
+    X = np.ascontiguousarray(np.asarray(X, float).T)
+    numeric = n_codes == 0
+    order, known = sort_orders(X[numeric])
+    at = np.cumsum(numeric) - 1
+    listed = np.ones(len(X), np.bool_)
+    c = counts(max(n_codes.max(), 1), r.n_classes)
+    return X, w, grow(X, y, w, n_codes, at, order, known, listed, r, NONE, c, None)
+
+
+def spread_rows():
+    """Three codes and a gap; the second column cuts one code's rows apart."""
+    codes = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1, 1, np.nan, np.nan])
+    number = np.array([1, 1, 1, 1, 1, 1, 1, 5, 5, 5, 1, 5])
+    y = np.array([0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 1])
+    return np.column_stack([codes, number]), y
+
+
+def test_missing_rows_are_divided():
+    X, y = spread_rows()
+    r = rule(least=1.0)
+    _, _, nodes = tree_of(X[:, :1], y, np.array([3]), r)
+    assert nodes.code[0] == ALL_CODES
+    assert_array_equal(nodes.n_children, [3, 0, 0, 0])
+    assert_allclose(nodes.counts[1:], [[4.4, 0.4], [3.6, 3.6], [0, 0]])
+    assert_allclose(nodes.share[1:], [0.4, 0.6, 0])
+    assert_array_equal(nodes.n_rows, [12, 6, 8, 0])
+
+
+def test_a_threshold_is_the_middle_of_two_values():
+    X = np.array([0.0, 0, 1, 1, 8, 8, 9, 9, 4])[:, None]
+    y, r = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1]), rule(least=1.0)
+    _, _, nodes = tree_of(X, y, np.zeros(1, np.int64), r)
+    assert nodes.code[0] == CUT
+    assert nodes.threshold[0] == 2.5
+
+
+def test_collapse_and_prune():
+    X, y = spread_rows()
+    noise = y.copy()
+    noise[0] = 1
+    for limit in (J48, OLD):
+        r = rule(least=1.0, old=limit.old)
+        table, w, nodes = tree_of(X, noise, np.array([3, 0]), r)
+        size = len(nodes.child)
+        collapse(nodes, limit.old)
+        prune(table, noise, w, nodes, limit, True)
+        old, child = reached(nodes)
+        assert len(old) < size
+        leaves = nodes.n_children[old] == 0
+        assert_allclose(nodes.counts[old[leaves]].sum(), 12)
+        assert (child[~leaves] > np.flatnonzero(~leaves)).all()
+
+
+@pytest.mark.parametrize("old", [False, True])
+@pytest.mark.parametrize("raising", [False, True])
+def test_room_may_be_short_at_any_node(old, raising, monkeypatch):
+    """Growth and pruning go on where they stopped: a room that is always too short changes nothing.
+
+    Columns with gaps make rows part of every branch, so that all lists grow longer than the table.
+    """
+    rng = np.random.default_rng(5)
+    n_codes = np.array([0, 3, 0])
+    X = np.column_stack([rng.integers(0, 9, 60), rng.integers(0, 3, 60), rng.random(60)])
+    X[rng.random(X.shape) < 0.4] = np.nan
+    y, r = rng.integers(0, 3, 60), rule(3, 1.0, old=old)
+
+    def whole():
+        table, w, nodes = tree_of(X, y, n_codes, r)
+        grown = [array.copy() for array in nodes]
+        prune(table, y, w, nodes, OLD if old else J48, raising)
+        return grown, nodes
+
+    grown, pruned = whole()
+    asked = []
+
+    def as_long_as_asked(a, size, rest=0):
+        asked.append(size)
+        out = np.full((max(size, len(a)), *a.shape[1:]), rest, a.dtype)
+        out[: len(a)] = a
+        return out
+
+    begin = c45_grow._begin
+
+    def begin_short(*given):
+        nodes, room = begin(*given)
+        few = {name: getattr(room, name)[:1] for name in ("waiting", "start", "up")}
+        few["arena"], few["heavy"] = room.arena[:, :61].copy(), room.heavy[:61]
+        return Nodes(*(array[:1] for array in nodes)), room._replace(**few)
+
+    monkeypatch.setattr(c45_grow, "longer", as_long_as_asked)
+    monkeypatch.setattr(c45_prune, "longer", as_long_as_asked)
+    monkeypatch.setattr(c45_grow, "_begin", begin_short)
+    monkeypatch.setattr(c45_prune, "_VISITS_FIRST", 1)
+    again, same = whole()
+    for one, other in zip((*grown, *pruned), (*again, *same), strict=True):
+        assert_array_equal(one, other)
+    assert len(asked) > 3

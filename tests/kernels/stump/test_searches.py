@@ -1,0 +1,214 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from psephos.kernels.numerics.criteria import Gini, WeightedError, gain, opposite_labels
+from psephos.kernels.prediction.stump_votes import left_sides
+from psephos.kernels.stump import lanes as stump_lanes
+from psephos.kernels.stump.layout import entry_at, packing_of, place, sort_columns
+from psephos.kernels.stump.scan import round_weights
+from psephos.kernels.stump.screen import quantise, screen_error, screen_gini
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_gain(random_seed, n_classes):
+    rng = np.random.default_rng(random_seed)
+    for _ in range(50):
+        left, right = rng.integers(0, 4, (2, n_classes)).astype(float)
+        parent = left + right
+        worth = [left[k] + right[m] for k in range(n_classes) for m in range(n_classes) if k != m]
+        error = gain(WeightedError(n_classes), parent, left, right)
+        assert error == max(worth) - parent.max()
+        k, m = opposite_labels(left, right)
+        assert k != m
+        assert left[k] + right[m] == max(worth)
+
+        def impurity(t):
+            return t.sum() * (1 - ((t / t.sum()) ** 2).sum()) if t.sum() > 0 else 0.0
+
+        want = impurity(parent) - impurity(left) - impurity(right)
+        assert_allclose(gain(Gini(n_classes), parent, left, right), want, atol=1e-12)
+        mirrored = gain(Gini(n_classes), parent, right, left)
+        assert mirrored == gain(Gini(n_classes), parent, left, right)
+
+
+def test_rounded_weights_add_exactly_in_any_order(random_seed):
+    rng = np.random.default_rng(random_seed)
+    for scale in (1e-200, 1.0, 1e200):
+        w = rng.random(1000) * 10.0 ** rng.uniform(-15, 0, 1000) * scale
+        r = round_weights(w)
+        assert_allclose(r, w, rtol=0, atol=w.sum() * 2.0**-52)
+        sums = [float(r[rng.permutation(1000)].cumsum()[-1]) for _ in range(5)]
+        assert len(set(sums)) == 1
+    whole = np.array([1.0, 2.0, 3.0])
+    assert_array_equal(round_weights(whole), whole)
+    assert_array_equal(round_weights(np.zeros(3)), np.zeros(3))
+
+
+def test_a_side_below_the_least_weight_is_worth_nothing():
+    for n_classes in (2, 3):
+        left, right = np.ones(n_classes), np.arange(1.0, n_classes + 1)
+        for kind in (Gini, WeightedError):
+            assert gain(kind(n_classes, n_classes + 0.5), left + right, left, right) == -np.inf
+            assert gain(kind(n_classes, float(n_classes)), left + right, left, right) > -np.inf
+
+
+def _awkward_columns(rng, n):
+    special = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 5e-324, -5e-324, 1e300, 1.0, -1.0])
+    columns = [
+        rng.standard_normal(n),
+        rng.standard_normal(n).astype(np.float32).round(1),  # ties the leading bits tell apart
+        rng.standard_normal(n).round(1),
+        special[rng.integers(0, len(special), n)],
+        special[rng.integers(1, len(special), n)],
+        1.0 + rng.permutation(n) * 2.0**-52,  # all agree in their leading bits
+        -1.0 - rng.integers(0, 9, n) * 2.0**-52,
+        np.where(rng.random(n) < 0.3, np.nan, rng.standard_normal(n)),
+        np.where(np.arange(n) == 0, -np.nan, np.arange(n)),
+        np.full(n, np.nan),
+        np.full(n, -0.0),
+    ]
+    return np.array(columns)
+
+
+@pytest.mark.parametrize("n", [1, 2, 40, 333])
+def test_columns_are_sorted_and_their_thresholds_flagged(random_seed, n):
+    values = _awkward_columns(np.random.default_rng(random_seed), n)
+    done = sort_columns(values)
+    present = n - np.isnan(values).sum(axis=1)
+    assert_array_equal(done.n_present, present)
+    rows_of = {int(j): r for j, r in zip(done.pure, done.pure_rows, strict=True)}
+    rows_of |= {int(j): r for j, r in zip(done.tied, done.tied_rows, strict=True)}
+    assert len(rows_of) == len(done.pure) + len(done.tied)
+    flag = 1 << (packing_of(n).bits - 1)
+    for j, x in enumerate(values):
+        m = int(present[j])
+        numbers = np.sort(x)[:m]
+        cut = np.append(numbers[1:] > numbers[:-1], 0 < m < n)[: max(m, 1)]
+        pure = m == n and cut[:-1].all()
+        assert (j in done.pure) == pure
+        assert (j in done.tied) == (not pure and bool(cut.any()))
+        if j in rows_of:
+            rows = rows_of[j].astype(int) & (flag - 1)
+            assert_array_equal(np.sort(rows[:m]), np.flatnonzero(~np.isnan(x)))
+            assert_array_equal(x[rows[:m]], numbers)
+            assert (rows[m:] == n).all()
+            flags = rows_of[j][:m] >= flag
+            assert_array_equal(flags, cut if j in done.tied else np.zeros(n, bool))
+
+
+@pytest.mark.parametrize(("n", "bits"), [(7, 10), (511, 10), (512, 16), (32767, 16), (32768, 32)])
+def test_an_entry_takes_few_bits(n, bits):
+    if stump_lanes.Bits10() not in stump_lanes.packings:
+        bits = max(bits, 16)
+    assert packing_of(n).bits == bits
+    assert n < 2 ** (bits - 1)
+
+
+@pytest.mark.parametrize("bits", [10, 12, 16, 32])
+def test_orders_find_their_lanes(random_seed, bits):
+    rng = np.random.default_rng(random_seed)
+    for first, c in [(0, 8), (3, 2), (3, 5), (3, 30), (8, 24), (15, 1), (6, 0), (37, 3)]:
+        rows = rng.integers(1, 2**bits, (c, 7)).astype(np.uint32)
+        later = rng.integers(1, 2**bits, (40 - first - c, 7)).astype(np.uint32)
+        out = np.zeros(5 * 7 * bits + 32, np.uint8)
+        place(later, first + c, bits, out)  # the lanes behind may have come before
+        place(rows, first, bits, out)
+        found = [[entry_at(out, 7, bits, slot, k) for k in range(7)] for slot in range(40)]
+        assert_array_equal(found, np.concatenate([np.zeros((first, 7)), rows, later]))
+        assert not out[5 * 7 * bits :].any()
+
+
+def _orders(rng, n, blocks, packing, flagged):
+    """Return orders as numbers (blocks, n, 8), and packed."""
+    order = np.stack([[rng.permutation(n) for _ in range(8)] for _ in range(blocks)])
+    order = order.transpose(0, 2, 1).astype(np.uint32)
+    if flagged:
+        flag = np.uint32(1 << (packing.bits - 1))
+        order[rng.random(order.shape) < 0.5] |= flag
+        order[:, 0] |= flag
+    packed = np.zeros(blocks * n * packing.bits + 32, np.uint8)
+    place(order.transpose(0, 2, 1).reshape(-1, n), 0, packing.bits, packed)
+    return order, packed
+
+
+@pytest.mark.parametrize("packing", stump_lanes.packings)
+@pytest.mark.parametrize("flagged", [False, True])
+def test_screens_bound_every_column(random_seed, packing, flagged):
+    rng = np.random.default_rng(random_seed)
+    n, blocks = 37, 3
+    order, packed = _orders(rng, n, blocks, packing, flagged)
+    mask = (1 << (packing.bits - 1)) - 1
+    w = np.append(rng.random(n), 0.0)
+    y = np.append(rng.integers(0, 2, n), 0)
+    signed, totals = np.empty(n + 1, np.int32), np.empty(3)
+    assert quantise(w, y, signed, totals)
+    d_all, w_all, error = int(totals[0]), int(totals[1]), totals[2]
+    assert 2**29 - 2 * n <= w_all < 2**30
+    n_pure = 0 if flagged else blocks
+    errors, ginis = np.empty((blocks, 8)), np.empty((blocks, 8))
+    orders = packed, n, packing, n_pure
+    screen_error(*orders, np.arange(blocks), signed, d_all, errors)
+    screen_gini(*orders, np.arange(blocks), signed, d_all, w_all, ginis)
+    unit = w_all / w.sum()
+    for b in range(blocks):
+        for lane in range(8):
+            entries = order[b, :, lane].astype(np.int64)
+            rows = entries & mask
+            where = entries > mask if flagged else np.arange(n) < n - 1
+            d = np.cumsum(np.where(y == 1, w, -w)[rows])
+            s = np.cumsum(w[rows])
+            top = np.abs(2 * d - d[-1])[where].max() * unit
+            assert abs(errors[b, lane] - top) <= error + 1e-6 * w_all * (error > 0)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                right = np.where(s < s[-1], (d[-1] - d) ** 2 / (s[-1] - s), 0.0)
+                value = (d**2 / s + right)[where]
+            best = np.nanmax(value) * unit
+            assert abs(ginis[b, lane] - best) <= 2.0**-20 * best + 6 * error + 8
+
+
+def test_vector_loops_equal_their_twins(random_seed):
+    rng = np.random.default_rng(random_seed)
+    n = 50
+    packing = packing_of(n)
+    _, order = _orders(rng, n, 1, packing, True)
+    signed, totals = np.empty(n + 1, np.int32), np.empty(3)
+    y = np.append(rng.integers(0, 2, n), 0)
+    quantise(np.append(rng.random(n), 0.0), y, signed, totals)
+    steps, where = stump_lanes._steps(order, 0, n, signed, True, packing.bits)
+    sums = steps.cumsum(axis=0)
+    values = np.empty((1, 8))
+    screen_error(order, n, packing, 0, np.arange(1), signed, int(totals[0]), values)
+    absent = totals[0] - sums[-1]
+    tries = np.abs(2 * np.stack([sums, sums + absent]) - totals[0])
+    assert_array_equal(values[0], tries.max(axis=0, where=where, initial=0).max(axis=0))
+
+
+def test_no_weight_no_screen():
+    room = np.empty(3, np.int32), np.empty(3)
+    assert not quantise(np.zeros(3), np.zeros(3, np.int64), *room)
+
+
+def test_left_sides():
+    X = np.array([[0.5, 1.0], [2.0, 3.0], [np.nan, np.nan], [1.0, 9.0], [1.5, -1.0]])
+    column = np.array([0, 0, 1])
+    threshold = np.array([1.0, np.inf, np.nan])
+    missing_left = np.array([True, False, True])
+    ptr = np.array([0, 0, 0, 4])
+    sides = np.array([False, True, True, False])
+    want = np.array(
+        [
+            [True, True, True],
+            [False, True, False],
+            [True, False, True],
+            [True, True, True],  # code 9 is unknown: as missing
+            [False, True, True],  # and so is a negative one
+        ]
+    )
+    args = (column, threshold, missing_left, ptr, sides)
+    assert_array_equal(left_sides(X, *args), want)
+    out = np.zeros_like(want)
+    assert left_sides(np.asfortranarray(X), *args, out=out) is out
+    assert_array_equal(out, want)
+    empty = left_sides(X, column[:0], threshold[:0], missing_left[:0], ptr[:1], sides[:0])
+    assert empty.shape == (5, 0)

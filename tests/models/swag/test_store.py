@@ -1,0 +1,204 @@
+"""A killed search goes on where it was, to the same bytes; foreign folders are refused."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.naive_bayes import GaussianNB
+
+from psephos import PsephosError
+from psephos.models.swag.backends import Workers
+from psephos.models.swag.evaluation import Evaluation
+from psephos.models.swag.folding import make_folds
+from psephos.models.swag.generic import GenericLearner
+from psephos.models.swag.search import search
+from psephos.models.swag.settings import SearchSettings
+from psephos.models.swag.store import Store, identity_of
+
+SETTINGS = SearchSettings(p_max=3, m=40, alpha=0.9, keep="all")
+
+
+def evaluation(scoring=None, seed=0, estimator=None):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 9))
+    y = (X[:, 0] + X[:, 1] + 0.5 * rng.normal(size=40) > 0).astype(int)
+    folds = make_folds(y, 2, n_folds=3)
+    learner = GenericLearner(estimator or GaussianNB())
+    return Evaluation.of(learner, X, y, 2, folds=folds, seed=seed, scoring=scoring)
+
+
+def run(folder, judge=None, settings=SETTINGS, seed=1):
+    judge = judge or evaluation()
+    store = None if folder is None else Store(folder, identity_of(judge, settings, seed))
+    return search(Workers(judge), 9, settings, seed=seed, store=store)
+
+
+def files(folder):
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def assert_same(found, other):
+    assert found.stopped == other.stopped
+    assert_array_equal(found.pool, other.pool)
+    for step, twin in zip(found.steps, other.steps, strict=True):
+        assert step.quantile == twin.quantile
+        for name in ("subsets", "error", "spread", "tie", "errors", "candidates"):
+            assert_array_equal(getattr(step, name), getattr(twin, name))
+            assert getattr(step, name).dtype == getattr(twin, name).dtype
+
+
+def test_a_folder_changes_nothing_and_is_read_again(tmp_path, monkeypatch):
+    plain, kept = run(None), run(tmp_path / "kept")
+    assert_same(kept, plain)
+    assert isinstance(kept.steps[1].errors, np.memmap)
+    before = files(tmp_path / "kept")
+    assert not any(name.startswith(("chunk", ".")) for name in before)
+    monkeypatch.setattr(Evaluation, "errors", None)  # nothing is judged again
+    assert_same(run(tmp_path / "kept"), plain)
+    assert files(tmp_path / "kept") == before
+
+
+class Killed(Exception):
+    pass
+
+
+@pytest.mark.parametrize("after", [0, 1, 2, 3, 5])
+def test_stopped_after_any_chunk(tmp_path, monkeypatch, after):
+    run(tmp_path / "whole")
+    judged = []
+    errors = Evaluation.errors
+
+    def limited(self, subsets):
+        if len(judged) == after:
+            raise Killed
+        judged.append(len(subsets))
+        return errors(self, subsets)
+
+    monkeypatch.setattr(Evaluation, "errors", limited)
+    with pytest.raises(Killed):
+        run(tmp_path / "part")
+    again = []
+    monkeypatch.setattr(
+        Evaluation, "errors", lambda self, s: again.append(len(s)) or errors(self, s)
+    )
+    run(tmp_path / "part")
+    assert files(tmp_path / "part") == files(tmp_path / "whole")
+    total = sum(step.n_candidates for step in run(tmp_path / "whole").steps)
+    assert sum(judged) + sum(again) == total  # no chunk twice
+
+
+CHILD = """
+import sys, time
+sys.path.insert(0, {here!r})
+from psephos.models.swag.evaluation import Evaluation
+errors = Evaluation.errors
+def slow(self, subsets):
+    time.sleep(0.2)
+    return errors(self, subsets)
+Evaluation.errors = slow
+import test_store
+test_store.run({folder!r})
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL, which this system lacks")
+def test_sigkill_and_resume(tmp_path):
+    run(tmp_path / "whole")
+    folder = tmp_path / "part"
+    code = CHILD.format(here=os.path.dirname(__file__), folder=str(folder))
+    for reached in ("search.json", "chunk-02-000000.npy"):  # in the first step, in the second
+        child = subprocess.Popen([sys.executable, "-c", code])
+        while child.poll() is None and not (folder / reached).exists():
+            time.sleep(0.005)
+        child.send_signal(signal.SIGKILL)
+        assert child.wait() == -signal.SIGKILL
+        assert not (folder / "step-02.json").exists()
+    found = run(folder)
+    for draft in folder.glob(".*"):
+        draft.unlink()  # what a kill leaves of a file that was being written
+    assert files(folder) == files(tmp_path / "whole")
+    assert_same(found, run(None))
+
+
+def test_another_search_is_refused(tmp_path):
+    folder = tmp_path / "kept"
+    run(folder)
+    others = {
+        "learner": {"judge": evaluation(estimator=GaussianNB(var_smoothing=1e-3))},
+        "scoring": {"judge": evaluation(scoring="log_loss")},
+        "settings": {"settings": replace(SETTINGS, m=39)},
+        "seed": {"seed": 2},
+        "table": {"judge": _changed("X")},
+        "target": {"judge": _changed("y")},
+        "folds": {"judge": _changed("folds")},
+    }
+    for part, options in others.items():
+        with pytest.raises(PsephosError, match=f"holds another search .*{part}.*give a new folder"):
+            run(folder, **options)
+    run(folder, judge=evaluation())
+
+
+def _changed(what):
+    judge = evaluation()
+    problem = judge.problem
+    if what == "X":
+        changed = replace(problem, X=problem.X + 1e-9)
+    elif what == "y":
+        changed = replace(problem, y=1 - problem.y)
+    else:
+        changed = replace(problem, folds=make_folds(problem.y, 2, n_folds=3, seed=1))
+    return replace(judge, problem=changed)
+
+
+def test_other_folders_are_refused(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(PsephosError, match="holds files that are no search"):
+        run(tmp_path)
+    with pytest.raises(PsephosError, match=r"notes\.txt' cannot be used"):
+        run(tmp_path / "notes.txt")
+    folder = tmp_path / "kept"
+    run(folder)
+    (folder / "search.json").write_text("{")
+    with pytest.raises(PsephosError, match="cannot be read"):
+        run(folder)
+
+
+@pytest.mark.parametrize("name", ["step-02.errors.npy", "step-02.subsets.npy", "step-02.json"])
+def test_damage_is_found(tmp_path, name):
+    run(tmp_path / "kept")
+    path = tmp_path / "kept" / name
+    data = bytearray(path.read_bytes())
+    data[-3] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(PsephosError, match=r"step 2 .* is damaged .* remove 'step-02\.json'"):
+        run(tmp_path / "kept")
+    (tmp_path / "kept" / "step-02.json").unlink()
+    assert_same(run(tmp_path / "kept"), run(None))
+
+
+def test_a_damaged_chunk_is_done_again(tmp_path):
+    judge = evaluation()
+    store = Store(tmp_path, identity_of(judge, SETTINGS, 1))
+    memory = store.chunks(1)
+    columns = np.arange(9)[:, None]
+    errors = judge.errors(columns)
+    memory.put(0, errors)
+    assert_array_equal(memory.get(0, 9).error, errors.error)
+    assert memory.get(0, 8) is None
+    assert memory.get(1, 9) is None
+    path = next(tmp_path.glob("chunk*"))
+    path.write_bytes(path.read_bytes()[:-70])
+    assert memory.get(0, 9) is None
+
+
+def test_what_cannot_be_named_is_refused(tmp_path):
+    judge = evaluation(scoring=lambda model, X, y: 0.0)
+    with pytest.raises(PsephosError, match="cannot be kept in a folder"):
+        identity_of(judge, SETTINGS, 0)
