@@ -15,7 +15,8 @@ from sklearn.exceptions import NotFittedError
 
 import psephos
 from psephos import AdaBoostClassifier, PsephosError, SamBAClassifier
-from psephos.base import VoteClassifier, VoteEstimator, estimator_classes
+from psephos.base import VoteClassifier, VoteEstimator
+from psephos.registry import estimator_classes
 from psephos.testing import small_settings, small_table
 
 SETTINGS = small_settings()

@@ -301,7 +301,7 @@ def accepted(path):
 
 
 KINDS = ["samba", "adaboost", "adaboost-trees", "samba-lines", "samba-bayes", "swag-best"]
-KINDS += ["swag-qda", "swag-rbf_svm", "swag-forest", "swag-numbers"]
+KINDS += ["swag-qda", "swag-rbf_svm", "swag-forest", "swag-regressor"]
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -12,8 +12,8 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from psephos import AdaBoostClassifier, PsephosError, SamBAClassifier
-from psephos._params import Interval, OneOf, Options, check_params
-from psephos.base import estimator_classes
+from psephos.params import Interval, OneOf, Options, check_params
+from psephos.registry import estimator_classes
 from psephos.testing import small_table
 
 X, Y = small_table()

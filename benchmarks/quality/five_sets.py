@@ -17,7 +17,7 @@ import numpy as np
 from realdata import folder
 from scipy.stats import t as student
 
-from psephos.protocol import CONTENDERS, compare, paired_difference, read_table, summary
+from psephos.protocol import compare, known_models, paired_difference, read_table, summary
 
 SETS = ["colon_alon", "leukemia_golub", "prostate_6033", "gut_cirrhosis", "lsvt"]
 GROUPS = {"lsvt": "groups"}
@@ -58,7 +58,7 @@ def against_best(results):
     found = []
     for name, rows in results.items():
         by_name = {s.model: s for s in summary(rows)}
-        ensembles = [m for m in by_name if CONTENDERS[m].ensemble and m != "samba"]
+        ensembles = [m for m in by_name if known_models()[m].ensemble and m != "samba"]
         samba, best = by_name["samba"], max((by_name[m] for m in ensembles), key=lambda s: s.score)
         found.append(paired_difference(rows, "samba", best.model, "balanced_accuracy"))
         d = found[-1]

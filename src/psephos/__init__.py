@@ -8,6 +8,8 @@ costs almost nothing.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from psephos.registry import BUILTIN
+
 if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
     from psephos._errors import PsephosError, UnknownLevelWarning
     from psephos.models import (
@@ -34,35 +36,12 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
         save,
     )
     from psephos.protocol import ProsetSearchCV, compare, read_table
+    from psephos.registry import register
     from psephos.vote import Ballots, Vote
 
 __version__ = "0.1.0.dev0"
 
-#: The models: the one name of each (on the command line, in results, reports and model folders),
-#: and its class. A family is imported when one of its models is first asked for.
-_MODELS = {
-    "adaboost": "psephos.models.boosting:AdaBoostClassifier",
-    "c45": "psephos.models.tree:C45Classifier",
-    "c45-rules": "psephos.models.tree:C45RulesClassifier",
-    "cart": "psephos.models.tree:CARTClassifier",
-    "cart-regressor": "psephos.models.tree:CARTRegressor",
-    "extra-trees": "psephos.models.forest:ExtraTreesClassifier",
-    "extra-trees-regressor": "psephos.models.forest:ExtraTreesRegressor",
-    "gradient-boosting": "psephos.models.boosting:GradientBoostingClassifier",
-    "gradient-boosting-regressor": "psephos.models.boosting:GradientBoostingRegressor",
-    "newton-boosting": "psephos.models.boosting:NewtonBoostingClassifier",
-    "newton-boosting-regressor": "psephos.models.boosting:NewtonBoostingRegressor",
-    "proset": "psephos.models.prototypes:ProsetClassifier",
-    "proset-regressor": "psephos.models.prototypes:ProsetRegressor",
-    "pure-random-forest": "psephos.models.forest:PureRandomForestClassifier",
-    "random-forest": "psephos.models.forest:RandomForestClassifier",
-    "random-forest-regressor": "psephos.models.forest:RandomForestRegressor",
-    "samba": "psephos.models.boosting:SamBAClassifier",
-    "swag": "psephos.models.swag:SparseWrapperClassifier",
-    "swag-regressor": "psephos.models.swag:SparseWrapperRegressor",
-}
-_RECIPES = {place.split(":")[1]: place.split(":")[0] for place in _MODELS.values()}
-_PUBLIC = _RECIPES | {
+_PUBLIC = BUILTIN | {
     "Ballots": "psephos.vote",
     "ProsetSearchCV": "psephos.protocol",
     "PsephosError": "psephos._errors",
@@ -71,6 +50,7 @@ _PUBLIC = _RECIPES | {
     "compare": "psephos.protocol",
     "load": "psephos.modelfile",
     "read_table": "psephos.protocol",
+    "register": "psephos.registry",
     "save": "psephos.modelfile",
 }
 
@@ -103,6 +83,7 @@ __all__ = [
     "compare",
     "load",
     "read_table",
+    "register",
     "save",
 ]
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from importlib import import_module
 from typing import Any, ClassVar, NamedTuple, Self, final
 
 import numpy as np
@@ -12,7 +11,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils import estimator_html_repr, get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from psephos import _MODELS, _RECIPES
 from psephos._errors import PsephosError
 from psephos._input import Context, Schema, Table, read_schema, read_table, seed_sequence
 from psephos._labels import (
@@ -22,7 +20,8 @@ from psephos._labels import (
     read_target,
     read_weight,
 )
-from psephos._params import Constraint, check_params
+from psephos.contender import Contender
+from psephos.params import Constraint, check_params
 from psephos.vote import Ballots, RegressionTarget, Target, Vote
 from psephos.vote.ballot_views import sentences_html
 from psephos.vote.describing import describe
@@ -35,9 +34,6 @@ __all__ = [
     "VoteClassifier",
     "VoteEstimator",
     "VoteRegressor",
-    "estimator_class",
-    "estimator_classes",
-    "model_names",
 ]
 
 
@@ -67,30 +63,16 @@ class Labels(NamedTuple):
     y: NDArray[Any]
 
 
-def estimator_classes() -> Mapping[str, type["VoteEstimator"]]:
-    """Return the estimators by name: the closed registry that `load` reads from."""
-    return {name: getattr(import_module(module), name) for name, module in _RECIPES.items()}
-
-
-def estimator_class(name: str) -> type["VoteEstimator"] | None:
-    """Return the estimator of that class name, or None; no other family is imported."""
-    return getattr(import_module(_RECIPES[name]), name) if name in _RECIPES else None
-
-
-def model_names() -> dict[str, str]:
-    """Return the class of each model by the name it has on the command line and in results."""
-    return {name: place.split(":")[1] for name, place in _MODELS.items()}
-
-
 class VoteEstimator(BaseEstimator):
     """Base of every model: a recipe returns a vote, the rest is here.
 
-    A recipe sets `anatomy` and `constraints` and implements ``_fit_vote(table, labels, weight,
-    context)``, returning the vote and a dictionary of further fitted attributes (arrays and
+    A recipe sets `anatomy`, `constraints` and `contender` and implements ``_fit_vote(table, labels,
+    weight, context)``, returning the vote and a dictionary of further fitted attributes (arrays and
     numbers, named in `extras`, which the model file keeps).
     """
 
     anatomy: ClassVar[Anatomy]
+    contender: ClassVar[Contender]
     constraints: ClassVar[Mapping[str, Constraint]]
     extras: ClassVar[tuple[str, ...]] = ()
 
@@ -407,6 +389,8 @@ class VoteEstimator(BaseEstimator):
         reads = get_tags(voter).input_tags if voter is not None else None
         tags.input_tags.allow_nan = reads is None or reads.allow_nan
         tags.input_tags.sparse = reads is None or reads.sparse
+        known = "categorical_features" in self.get_params(deep=False)
+        tags.input_tags.categorical = known and (reads is None or reads.categorical)
         return tags
 
 

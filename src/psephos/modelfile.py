@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos import _RECIPES, __version__
+from psephos import __version__
 from psephos._archive import Entries, check_text, read_array, read_entries, read_json
 from psephos._errors import ModelFileError
 from psephos._files.cells import Cells
 from psephos._schema import Schema
 from psephos._stored import fault, hints
 from psephos._whole import whole
+from psephos.registry import BUILTIN, estimator_class
 from psephos.vote import RegressionTarget, Vote
 from psephos.vote.codec import decode, encode
 from psephos.vote.importance import Baseline
@@ -135,7 +136,7 @@ def _words_or_numbers(schema: Schema, j: int) -> tuple[Any, ...]:
 
 def _param(value: Any) -> Any:
     """Return a constructor parameter as data; foreign estimators, random states as words only."""
-    from psephos.base import VoteEstimator, estimator_class
+    from psephos.base import VoteEstimator
 
     if isinstance(value, VoteEstimator) and estimator_class(type(value).__name__) is type(value):
         own = {n: _param(v) for n, v in value.get_params(deep=False).items()}
@@ -215,8 +216,10 @@ def read(path: str | os.PathLike[str]) -> "Stored":
         if not isinstance(vote, Vote) or vote.n_features != schema.n_features:
             raise ModelFileError("its vote does not fit its table: the file is damaged.")
         _probe(vote)
-        numbers = manifest["class"].endswith("Regressor")
-        check(numbers == isinstance(vote.target, RegressionTarget), "it answers another question")
+        if manifest["class"] in BUILTIN:  # of others the class knows
+            numbers = manifest["class"].endswith("Regressor")
+            same = numbers == isinstance(vote.target, RegressionTarget)
+            check(same, "it answers another question")
         return Stored(path, vote, schema, manifest, arrays)
 
 
@@ -337,7 +340,7 @@ def _check_extras(cls: type[Any], extras: Mapping[str, Any]) -> None:
 
 def _unfitted(name: Any, params: Mapping[str, Any]) -> Any:
     """Return an estimator of the library with these parameters."""
-    from psephos.base import VoteEstimator, estimator_class
+    from psephos.base import VoteEstimator
 
     _check_known(name)
     cls: Any = estimator_class(name)
@@ -350,8 +353,12 @@ def _unfitted(name: Any, params: Mapping[str, Any]) -> Any:
 
 
 def _check_known(name: Any) -> None:
-    if not isinstance(name, str) or name not in _RECIPES:
-        raise ModelFileError(f"it holds a {ascii(name)[:80]}, which this version does not know.")
+    if not isinstance(name, str) or estimator_class(name) is None:
+        raise ModelFileError(
+            f"it holds a {ascii(name)[:80]}, which this version of psephos does not know: a model "
+            "of another package is known once its module is imported (psephos --import MODULE ... "
+            "on the command line)."
+        )
 
 
 def _read_param(value: Any) -> Any:

@@ -7,7 +7,7 @@ import itertools
 
 import numpy as np
 
-from psephos.base import estimator_classes
+from psephos.registry import estimator_classes
 from psephos.testing.settings import small_settings
 
 FORMS = ("npz", "csv", "csv.gz", "frame", "array")

@@ -69,9 +69,9 @@ def test_the_table_of_the_demonstration():
 
 
 def test_list_names_models_with_their_anatomy_and_the_contenders(call):
-    from psephos.base import estimator_classes, model_names
-    from psephos.protocol import CONTENDERS
+    from psephos.protocol import known_models
     from psephos.protocol.models import default_models
+    from psephos.registry import estimator_classes, model_names
 
     lines = call("list").output.splitlines()
     text, first = " ".join(" ".join(lines).split()), [line.split()[:2] for line in lines]
@@ -80,26 +80,26 @@ def test_list_names_models_with_their_anatomy_and_the_contenders(call):
         assert estimator_classes()[kind].anatomy.readout in text
         assert name in [words[0] for words in first if words]
     marked = {words[0] for words in first if words[1:] == ["+"]}
-    assert marked == {n for n, c in CONTENDERS.items() if c.default} >= set(default_models())
-    assert set(CONTENDERS) <= {words[0] for words in first if words}
+    assert marked == {n for n, c in known_models().items() if c.default} >= set(default_models())
+    assert set(known_models()) <= {words[0] for words in first if words}
 
 
 def test_how_to_install_a_model_is_said_whole(call, monkeypatch):
-    from psephos.protocol import CONTENDERS
+    from psephos.protocol.models import PEERS, known_models
 
-    gone = replace(CONTENDERS["xgboost"], needs="no_such_extra")
-    monkeypatch.setitem(CONTENDERS, "xgboost", gone)
+    gone = replace(known_models()["xgboost"], needs="no_such_extra")
+    monkeypatch.setitem(PEERS, "xgboost", gone)
     assert "pip install 'psephos[no_such_extra]'" in call("list").output
 
 
 def test_what_takes_part_is_said_in_the_help(call):
-    from psephos.protocol import CONTENDERS
+    from psephos.protocol import known_models
 
     text = " ".join(call("compare", "--help").output.split()).split("[default: those")[1]
     told = text.split("]")[0].replace(",", " ").split()
-    peers = [n for n, c in CONTENDERS.items() if c.default and n.startswith("sklearn-")]
-    others = {n for n, c in CONTENDERS.items() if c.default} - set(peers)
-    assert others == set(told) & set(CONTENDERS)
+    peers = [n for n, c in known_models().items() if c.default and n.startswith("sklearn-")]
+    others = {n for n, c in known_models().items() if c.default} - set(peers)
+    assert others == set(told) & set(known_models())
     assert len(peers) == 6
     assert "the six of sklearn" in " ".join(told)
 

@@ -2,7 +2,7 @@
 
 from sklearn.base import is_classifier, is_regressor
 
-from psephos.base import estimator_classes
+from psephos.registry import estimator_classes
 from psephos.testing import Case, parametrize_with_contract, small_settings
 
 SETTINGS = small_settings()

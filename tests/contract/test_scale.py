@@ -23,7 +23,8 @@ EXCEPT = {
     "samba-program": OWN,
     "swag-naive_bayes": OWN,
     **dict.fromkeys(
-        ("newton", "newton-held-out", "newton-sampled", "newton-numbers"), SINGLE
+        ("newton-boosting", "newton-boosting-regressor", "newton-held-out", "newton-sampled"),
+        SINGLE,
     ),
 }  # fmt: skip
 

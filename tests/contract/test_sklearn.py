@@ -2,7 +2,7 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from psephos.base import estimator_classes
+from psephos.registry import estimator_classes
 
 ESTIMATORS = [cls() for cls in estimator_classes().values()]
 assert ESTIMATORS, "no estimator is registered: nothing would be checked"

@@ -18,8 +18,9 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from psephos._errors import PsephosError
-from psephos.protocol import CONTENDERS, columns_used
-from psephos.protocol.pipelines import Shape, prepared
+from psephos.contender import Shape
+from psephos.protocol import columns_used, known_models
+from psephos.protocol.pipelines import prepared
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 12))
@@ -32,7 +33,9 @@ def test_each_kind_of_model():
     )
     assert_array_equal(columns_used(KNeighborsClassifier().fit(X, Y), 12), np.arange(12))
     assert_array_equal(columns_used(SVC().fit(X, Y), 12), np.arange(12))
-    assert columns_used(CONTENDERS["majority"].build({}, Shape(12, 2), 0).fit(X, Y), 12).size == 0
+    assert (
+        columns_used(known_models()["majority"].build({}, Shape(12, 2), 0).fit(X, Y), 12).size == 0
+    )
     with pytest.raises(PsephosError, match="does not know which columns MLPClassifier reads"):
         columns_used(MLPClassifier(max_iter=1000).fit(X, Y), 12)
     with pytest.raises(PsephosError, match="the step PCA"):
@@ -55,10 +58,10 @@ def scrambling_tells(model, columns):
         BaggingClassifier(DecisionTreeClassifier(max_depth=2), 3, max_features=4, random_state=0),
         make_pipeline(SelectKBest(k=4), StandardScaler(), SVC()),
         make_pipeline(VarianceThreshold(), SelectKBest(k=5), DecisionTreeClassifier(max_depth=3)),
-        CONTENDERS["sklearn-l1-logistic"].build({"C": 0.1}, Shape(12, 2), 0),
-        CONTENDERS["samba"].build({"n_estimators": 4}, Shape(12, 2), 0),
-        CONTENDERS["adaboost"].build({"n_estimators": 4}, Shape(12, 2), 0),
-        CONTENDERS["adaboost"].build({"n_estimators": 4, "max_depth": 2}, Shape(12, 2), 0),
+        known_models()["sklearn-l1-logistic"].build({"C": 0.1}, Shape(12, 2), 0),
+        known_models()["samba"].build({"n_estimators": 4}, Shape(12, 2), 0),
+        known_models()["adaboost"].build({"n_estimators": 4}, Shape(12, 2), 0),
+        known_models()["adaboost"].build({"n_estimators": 4, "max_depth": 2}, Shape(12, 2), 0),
     ],
 )
 def test_other_columns_do_not_matter(model):
@@ -131,7 +134,7 @@ def test_an_imputer_that_drops_an_empty_column():
 
 def test_xgboost_columns_are_those_of_its_splits():
     pytest.importorskip("xgboost")
-    model = CONTENDERS["xgboost"].build({"n_estimators": 3, "max_depth": 2}, Shape(12, 2), 0)
+    model = known_models()["xgboost"].build({"n_estimators": 3, "max_depth": 2}, Shape(12, 2), 0)
     model.fit(X, Y)
     used = columns_used(model, 12)
     assert 0 < used.size < 12

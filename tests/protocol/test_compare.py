@@ -13,22 +13,22 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos._errors import MissingExtraError, PsephosError
-from psephos.base import model_names
+from psephos.contender import Choice, Integers, LogUniform, Shape, Uniform
 from psephos.models import load
 from psephos.protocol import (
-    CONTENDERS,
     PROTOCOLS,
     Contender,
     DataTable,
     Protocol,
     columns_used,
+    known_models,
 )
 from psephos.protocol import compare as compare_on_all_cores
-from psephos.protocol.distributions import Choice, Integers, LogUniform, Uniform
-from psephos.protocol.models import Shape, contenders, default_models, final_step
+from psephos.protocol.models import contenders, default_models, final_step
 from psephos.protocol.scores import answers_of, balanced_accuracy
 from psephos.protocol.splits import inner_splits, outer_splits, seed_of
 from psephos.protocol.stability import positions_of
+from psephos.registry import model_names
 
 _SPEC = importlib.util.spec_from_file_location(
     "kill_target", Path(__file__).with_name("kill_target.py")
@@ -156,7 +156,7 @@ def test_rows_can_be_made_again_by_hand(done):
     )
     train, test = outer_splits(TABLE, SMALL, 0)[1]
     seed = seed_of(0, "model", "sklearn-decision-tree", 0, 1)
-    model = CONTENDERS["sklearn-decision-tree"].build(
+    model = known_models()["sklearn-decision-tree"].build(
         json.loads(row["params"]), Shape(9, 2, (8,), True), seed
     )
     model.fit(TABLE.X[train], TABLE.codes[train])
@@ -302,7 +302,7 @@ def test_a_draw_that_fails_has_lost(tmp_path):
         "greedy",
         "neighbours",
         "baseline",
-        CONTENDERS["sklearn-k-nn"].build,
+        known_models()["sklearn-k-nn"].build,
         {"quick": {"n_neighbors": Integers(18, 40)}},  # inner training parts hold 20 rows
     )
     own = Protocol(folds=3, inner_folds=2, draws=8)
@@ -406,7 +406,7 @@ def test_presets_split_as_they_say():
     assert "10 stratified random splits, 20% of rows to test" in PROTOCOLS["samba"].words()
 
 
-@pytest.mark.parametrize("name", [n for n, c in CONTENDERS.items() if c.available])
+@pytest.mark.parametrize("name", [n for n, c in known_models().items() if c.available])
 @pytest.mark.parametrize("preset", ["quick", "samba"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_every_contender_runs_with_what_is_drawn(name, preset, n_classes):
@@ -418,7 +418,9 @@ def test_every_contender_runs_with_what_is_drawn(name, preset, n_classes):
     comparison = compare(table, models=[name], protocol=own)
     assert not comparison.failures, comparison.words()
     assert all(r["columns_used"] <= 9 for r in comparison.results)
-    votes = CONTENDERS[name].ensemble or CONTENDERS[name].origin == "psephos"  # a tree is one
+    votes = (
+        known_models()[name].ensemble or known_models()[name].origin == "psephos"
+    )  # a tree is one
     assert (comparison.results[0]["n_voters"] is not None) == votes
 
 
@@ -427,7 +429,7 @@ def test_what_takes_part_if_nothing_is_named():
         "cart", "c45", "c45-rules", "random-forest", "extra-trees", "pure-random-forest",
         "gradient-boosting", "newton-boosting",
     }  # fmt: skip
-    every = [n for n, c in CONTENDERS.items() if c.available]
+    every = [n for n, c in known_models().items() if c.available]
     assert set(default_models()) == set(every) - own
     assert [c.name for c in contenders(sorted(own))] == sorted(own)
     assert [c.name for c in contenders("all")] == every
@@ -437,9 +439,9 @@ def test_a_model_has_one_name():
     """What the command fits is what a comparison compares, and peers say whose they are."""
     names = model_names()
     ours = {n for n, kind in names.items() if kind.endswith("Classifier")}
-    assert ours == {n for n, c in CONTENDERS.items() if c.origin == "psephos"}
+    assert ours == {n for n, c in known_models().items() if c.origin == "psephos"}
     assert {n for n in names if n.endswith("-regressor")} == set(names) - ours
-    for name, one in CONTENDERS.items():
+    for name, one in known_models().items():
         model = final_step(one.build({}, Shape(12, 2), 0))
         package = type(model).__module__.split(".")[0]
         if package == "psephos":
@@ -450,7 +452,7 @@ def test_a_model_has_one_name():
 
 def test_own_trees_are_built_for_the_table():
     wide, gaps = Shape(5000, 2), Shape(12, 2, (3,), missing=True)
-    newton, cart = CONTENDERS["newton-boosting"].build, CONTENDERS["cart"].build
+    newton, cart = known_models()["newton-boosting"].build, known_models()["cart"].build
     assert newton({}, wide, 0).tree_method == "exact"
     assert newton({}, gaps, 0).tree_method == "hist"
     assert cart({}, wide, 0).max_surrogates == 0
@@ -507,8 +509,8 @@ def test_the_samba_preset_is_the_papers():
             "learning_rate": Uniform(0, 1),
         },
     }
-    assert {n: CONTENDERS[n].drawn("samba", 2) for n in expected} == expected
-    assert CONTENDERS["sklearn-gradient-boosting"].drawn("samba", 3)["loss"] == Choice(
+    assert {n: known_models()[n].drawn("samba", 2) for n in expected} == expected
+    assert known_models()["sklearn-gradient-boosting"].drawn("samba", 3)["loss"] == Choice(
         ("log_loss",)
     )
     preset = PROTOCOLS["samba"]

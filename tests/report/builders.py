@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from psephos.protocol import CONTENDERS, DataTable, Protocol, compare
+from psephos.protocol import DataTable, Protocol, compare, known_models
 
 ATTACK = "</script><script>window.__pwned=1;alert(1)</script>"
 HOSTILE = (
@@ -17,10 +17,12 @@ HOSTILE = (
 
 def _many_voters(params, shape, seed):
     """Return SWAG with more voters of several columns than so small a table would get."""
-    return CONTENDERS["swag"].build({"alpha": 1.0, "delta": 1.0, "p_max": 2} | params, shape, seed)
+    return known_models()["swag"].build(
+        {"alpha": 1.0, "delta": 1.0, "p_max": 2} | params, shape, seed
+    )
 
 
-SWAG = replace(CONTENDERS["swag"], build=_many_voters, distributions={"quick": {}})
+SWAG = replace(known_models()["swag"], build=_many_voters, distributions={"quick": {}})
 MODELS = ("samba", "adaboost", SWAG, "majority", "sklearn-l1-logistic", "sklearn-decision-tree")
 
 

@@ -1,5 +1,6 @@
 """The command group, and what its exit codes mean: 0 done, 1 a bug, 2 bad input."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -90,8 +91,21 @@ psephos compare cases.csv --target outcome   the main job on yours
 
 @click.group(cls=_Commands, help=_HELP, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="psephos", message="%(prog)s %(version)s")
-def main() -> None:
+@click.option(
+    "--import",
+    "modules",
+    multiple=True,
+    metavar="MODULE",
+    help="A module with models of your own, which it registers; may be repeated.",
+)
+def main(modules: tuple[str, ...]) -> None:
     """Run the command line."""
+    if modules:
+        from psephos.registry import import_models
+
+        sys.path.insert(0, str(Path.cwd()))  # as with python -m, the folder one is in
+        for module in modules:
+            import_models(module)
 
 
 _ALL = (compare, report, fit, predict, explain, describe, reduce, list_models, demo, warm_up)

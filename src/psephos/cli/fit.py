@@ -83,8 +83,8 @@ def _estimator(name: str, settings: tuple[str, ...], seed: int) -> Any:
 def _class_of(name: str) -> Any:
     """Return the classifier that a name, or the name of its class, stands for."""
     from psephos._files.near import suggest
-    from psephos.base import estimator_class, model_names
-    from psephos.protocol import CONTENDERS
+    from psephos.protocol.models import PEERS
+    from psephos.registry import estimator_class, model_names
 
     classes = model_names()
     wanted = classes.get(name, name)
@@ -96,7 +96,7 @@ def _class_of(name: str) -> Any:
             f"{name} predicts numbers, and the command fits models of classes: use "
             f"psephos.{wanted} in Python."
         )
-    if name in CONTENDERS:
+    if name in PEERS:
         raise PsephosError(
             f"{name} is no model of psephos, and a model file holds only those: psephos compare "
             f"measures it beside them. psephos fit knows {', '.join(ours)}."

@@ -16,8 +16,9 @@ def list_models() -> None:
 
     from psephos.cli.words import print_table, say_plain
     from psephos.models.catalogue import catalogue
-    from psephos.protocol import CONTENDERS
+    from psephos.protocol import known_models
 
+    known = known_models()
     ours = Table(box=None, pad_edge=False)
     ours.add_column("model", no_wrap=True)
     ours.add_column("", no_wrap=True)
@@ -26,13 +27,13 @@ def list_models() -> None:
     for row in catalogue():
         made = "; ".join(row[key] for key in ("voters", "weights", "read-out", "found by"))
         name = row["name"]
-        default = name in CONTENDERS and CONTENDERS[name].default
+        default = name in known and known[name].default
         ours.add_row(name, "+" if default else "", row["model"], made)
     others = Table(box=None, pad_edge=False)
     for head in ("model", "", "family"):
         others.add_column(head, no_wrap=True)
     others.add_column("here", overflow="fold")
-    for name, one in CONTENDERS.items():
+    for name, one in known.items():
         if one.origin != "psephos":
             here = "yes" if one.available else f"no: pip install 'psephos[{one.needs}]'"
             others.add_row(name, "+" if one.default else "", one.family, here)

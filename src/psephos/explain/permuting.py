@@ -15,9 +15,9 @@ from sklearn.utils.validation import column_or_1d
 
 from psephos._errors import PsephosError
 from psephos._input import Context
-from psephos._params import Interval
 from psephos.explain.network import entropy_of, voter_usage
 from psephos.explain.selection import SelectionTest
+from psephos.params import Interval
 
 __all__ = ["selection_test"]
 

@@ -3,8 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from psephos import _RECIPES
 from psephos.modelfile import load, save
+from psephos.registry import BUILTIN
 
 if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
     from psephos.models.boosting import (
@@ -57,8 +57,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _RECIPES:
-        return getattr(import_module(_RECIPES[name]), name)
+    if name in BUILTIN:
+        return getattr(import_module(BUILTIN[name]), name)
     raise AttributeError(f"module 'psephos.models' has no attribute {name!r}")
 
 

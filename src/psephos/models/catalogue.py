@@ -1,6 +1,6 @@
 """The models of the library as a table, generated from their anatomy."""
 
-from psephos.base import estimator_classes, model_names
+from psephos.registry import estimator_classes, model_names
 
 __all__ = ["catalogue", "markdown"]
 

@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.base import VoteClassifier, estimator_class, model_names
+from psephos.base import VoteClassifier
+from psephos.registry import estimator_class, model_names
 
 __all__ = ["warm_up"]
 
 _ROWS, _COLUMNS = 60, 8
-# few rounds: a kernel is compiled at its first
-_FEW = {"n_estimators": 3, "m": 30, "p_max": 2, "n_folds": 3, "random_state": 0}
 
 
 def warm_up(only: str = "") -> Iterator[tuple[str, float]]:
@@ -51,7 +50,7 @@ def warm_up(only: str = "") -> Iterator[tuple[str, float]]:
 
 def _exercise(kind: Any, X: NDArray[Any], y: NDArray[Any], categories: list[int] | None) -> None:
     known = kind().get_params(deep=False)
-    settings: dict[str, Any] = {n: v for n, v in _FEW.items() if n in known}
+    settings: dict[str, Any] = dict(kind.contender.small)  # a kernel is compiled at its first use
     if categories and "categorical_features" not in known:
         return
     if "categorical_features" in known:

@@ -2,7 +2,7 @@
 
 ``compare(X, y, models, protocol, out=folder)`` fits every model on every outer split, tuned inside
 its training part, then on all rows. Public names: `compare`, `Comparison`, `Protocol`,
-`PROTOCOLS`, `CONTENDERS`, `Contender`, `read_table`, `table_from_arrays`, `DataTable`, `MISSING`,
+`PROTOCOLS`, `known_models`, `Contender`, `read_table`, `table_from_arrays`, `DataTable`, `MISSING`,
 `columns_used`, `summary`, `paired_difference`, `pareto`, `one_standard_error`,
 `selection_stability`, `Stability`, `ProsetSearchCV`.
 
@@ -69,10 +69,10 @@ number of jobs and after any interruption. They are of the models that the last 
 fits of others stay in the journal, and naming these again restores them at once.
 """
 
+from psephos.contender import Contender
 from psephos.protocol.columns import columns_used
 from psephos.protocol.comparison import Comparison
-from psephos.protocol.contender import Contender
-from psephos.protocol.models import CONTENDERS
+from psephos.protocol.models import known_models
 from psephos.protocol.presets import PROTOCOLS, Protocol
 from psephos.protocol.prototype_search import ProsetSearchCV
 from psephos.protocol.reading import MISSING, read_table
@@ -82,7 +82,6 @@ from psephos.protocol.statistics import one_standard_error, paired_difference, p
 from psephos.protocol.tables import DataTable, table_from_arrays
 
 __all__ = [
-    "CONTENDERS",
     "MISSING",
     "PROTOCOLS",
     "Comparison",
@@ -93,6 +92,7 @@ __all__ = [
     "Stability",
     "columns_used",
     "compare",
+    "known_models",
     "one_standard_error",
     "paired_difference",
     "pareto",

@@ -13,7 +13,7 @@ import numpy as np
 
 from psephos import __version__
 from psephos._cells import disarmed_row
-from psephos.protocol.contender import Contender
+from psephos.contender import Contender
 from psephos.protocol.presets import Protocol
 from psephos.protocol.scores import METRICS
 from psephos.protocol.search import Task

@@ -2,7 +2,6 @@
 
 # pyright: reportMissingTypeStubs=false
 
-from dataclasses import dataclass
 from typing import Any
 
 from sklearn.compose import ColumnTransformer
@@ -10,26 +9,9 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-__all__ = ["Shape", "prepared"]
+from psephos.contender import Shape
 
-
-@dataclass(frozen=True)
-class Shape:
-    """What a contender may know of a table before it is fitted.
-
-    Parameters
-    ----------
-    n_columns, n_classes : int
-    categorical : tuple of int
-        The categorical columns.
-    missing : bool
-        Whether any value is missing.
-    """
-
-    n_columns: int
-    n_classes: int
-    categorical: tuple[int, ...] = ()
-    missing: bool = False
+__all__ = ["prepared"]
 
 
 def prepared(model: Any, shape: Shape, *, scale: bool = False) -> Pipeline:

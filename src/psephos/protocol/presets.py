@@ -6,7 +6,7 @@ from typing import Any
 
 from psephos._errors import PsephosError
 from psephos._files.near import suggest
-from psephos._params import Constraint, Flag, Interval, Options, check_params
+from psephos.params import Constraint, Flag, Interval, Options, check_params
 
 __all__ = ["PROTOCOLS", "Protocol", "protocol_named"]
 

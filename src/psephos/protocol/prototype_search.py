@@ -14,13 +14,13 @@ import sklearn.utils.validation
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 
+from psephos._distributions import LogUniform, draw
 from psephos._errors import PsephosError, PsephosTypeError
 from psephos._files.near import suggest
-from psephos._params import Constraint, Interval, Jobs, Options, check_params
 from psephos.models import ProsetClassifier, ProsetRegressor
 from psephos.models.prototypes.candidates import target_strata
 from psephos.models.prototypes.common import automatic
-from psephos.protocol.distributions import LogUniform, draw
+from psephos.params import Constraint, Interval, Jobs, Options, check_params
 from psephos.protocol.prototype_paths import (
     CLASS_SCORES,
     NUMBER_SCORES,

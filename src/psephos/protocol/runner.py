@@ -13,10 +13,10 @@ import sklearn
 
 from psephos import __version__
 from psephos._errors import PsephosError
-from psephos._params import Interval
 from psephos._whole import UnwritableError
+from psephos.contender import Contender
+from psephos.params import Interval
 from psephos.protocol.comparison import Comparison
-from psephos.protocol.contender import Contender
 from psephos.protocol.copies import COPIES, Copies, copies_of
 from psephos.protocol.journal import Journal, key_of
 from psephos.protocol.models import contenders
@@ -65,7 +65,7 @@ def compare(
     y : array-like of shape (n,), optional
         Class labels; a DataTable has its own.
     models : sequence of str or Contender, optional
-        Names from `CONTENDERS`, or 'all'; by default those with `default` whose packages are
+        Names from `known_models`, or 'all'; by default those with `default` whose packages are
         installed.
     protocol : {'quick', 'demo', 'samba'} or Protocol, default="quick"
     groups : array-like of shape (n,), optional

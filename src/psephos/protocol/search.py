@@ -14,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from psephos._distributions import draw
 from psephos._errors import PsephosError
 from psephos._files.unknown import quiet_levels
+from psephos.contender import Contender, Params, Shape
 from psephos.protocol.columns import columns_used
-from psephos.protocol.contender import Contender, Params
-from psephos.protocol.distributions import draw
 from psephos.protocol.models import final_step
-from psephos.protocol.pipelines import Shape
 from psephos.protocol.presets import Protocol
 from psephos.protocol.scores import answers_of, balanced_accuracy, codes_of, measures
 from psephos.protocol.splits import Rows, inner_splits

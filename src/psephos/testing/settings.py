@@ -9,11 +9,9 @@ from sklearn.tree import DecisionTreeClassifier
 from psephos.models import (
     AdaBoostClassifier,
     C45Classifier,
-    C45RulesClassifier,
     CARTClassifier,
     CARTRegressor,
     ExtraTreesClassifier,
-    ExtraTreesRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
     NewtonBoostingClassifier,
@@ -27,26 +25,28 @@ from psephos.models import (
     SparseWrapperClassifier,
     SparseWrapperRegressor,
 )
+from psephos.registry import estimator_classes
 
 __all__ = ["small_settings"]
 
 
 def small_settings() -> dict[str, Any]:
-    """Return small unfitted estimators by name; a new model adds its lines here.
+    """Return small unfitted estimators by name: every model, as its `contender` says, and others.
 
-    Every public estimator of `psephos.models` has at least one line (a test says so).
+    A model that is registered is there by its own name; further settings, one for each part that
+    changes how a model of psephos answers, are listed here.
     """
     few: dict[str, Any] = {"n_estimators": 4, "random_state": 0}
     tree = DecisionTreeClassifier(max_depth=2)
     linear: Any = LinearSVC  # declared narrower than it is
     line = linear(C=0.05, penalty="l1", dual=False)
+    models: list[Any] = list(estimator_classes().values())
     return {
-        "adaboost": AdaBoostClassifier(**few),
+        **{model.contender.name: model(**model.contender.small) for model in models},
         "adaboost-error": AdaBoostClassifier(criterion="error", **few),
         "adaboost-trees": AdaBoostClassifier(tree, **few),
         "adaboost-held-out": AdaBoostClassifier(validation_fraction=0.3, **few),
         "adaboost-c45": AdaBoostClassifier(C45Classifier(), **few),
-        "samba": SamBAClassifier(**few),
         "samba-gini": SamBAClassifier(criterion="gini", **few),
         "samba-paper": SamBAClassifier(distance_scale=None, column_scale=None, **few),
         "samba-exact": SamBAClassifier(a=0.0, **few),
@@ -73,11 +73,9 @@ def small_settings() -> dict[str, Any]:
 def _gradient() -> dict[str, Any]:
     few: dict[str, Any] = {"n_estimators": 4, "learning_rate": 0.7, "random_state": 0}
     return {
-        "gradient": GradientBoostingClassifier(**few),
         "gradient-hist": GradientBoostingClassifier(tree_method="hist", max_leaf_nodes=5, **few),
         "gradient-held-out": GradientBoostingClassifier(n_iter_no_change=2, **few),
         "gradient-sampled": GradientBoostingClassifier(subsample=0.7, max_features=0.5, **few),
-        "gradient-numbers": GradientBoostingRegressor(**few),
         "gradient-numbers-absolute": GradientBoostingRegressor(loss="absolute_error", **few),
         "gradient-numbers-huber": GradientBoostingRegressor(loss="huber", **few),
         "gradient-numbers-quantile": GradientBoostingRegressor(
@@ -89,7 +87,6 @@ def _gradient() -> dict[str, Any]:
 def _newton() -> dict[str, Any]:
     few: dict[str, Any] = {"n_estimators": 4, "max_depth": 3, "random_state": 0}
     return {
-        "newton": NewtonBoostingClassifier(**few),
         "newton-hist": NewtonBoostingClassifier("hist", **few),
         "newton-approx": NewtonBoostingClassifier("approx", **few),
         "newton-lossguide": NewtonBoostingClassifier(
@@ -99,32 +96,27 @@ def _newton() -> dict[str, Any]:
         "newton-sampled": NewtonBoostingClassifier(
             subsample=0.7, colsample_bytree=0.8, colsample_bylevel=0.8, colsample_bynode=0.8, **few
         ),
-        "newton-numbers": NewtonBoostingRegressor(**few),
         "newton-numbers-hist": NewtonBoostingRegressor("hist", **few),
     }
 
 
 def _prototypes() -> dict[str, Any]:
     return {
-        "proset": ProsetClassifier(random_state=0),
         "proset-batches": ProsetClassifier(3, n_candidates=20, random_state=0),
         "proset-correct": ProsetClassifier(2, grouping="correct", random_state=0),
         "proset-sparse": ProsetClassifier(lambda_v=0.1, alpha_v=1.0, random_state=0),
-        "proset-numbers": ProsetRegressor(random_state=0),
         "proset-numbers-batches": ProsetRegressor(2, lambda_v=0.01, random_state=0),
     }
 
 
 def _c45() -> dict[str, Any]:
     return {
-        "c45": C45Classifier(),
         "c45-unpruned": C45Classifier(pruning=None, collapse=False, mdl_correction=False),
         "c45-laplace": C45Classifier(3, binary_splits=True, laplace=True, subtree_raising=False),
         "c45-release-8": C45Classifier(release="c45"),
         "c45-groups": C45Classifier(release="c45", criterion="gain", group_values=True),
         "c45-soft": C45Classifier(soft_thresholds=True),
         "c45-windows": C45Classifier(release="c45", n_windows=2, random_state=0),
-        "c45-rules": C45RulesClassifier(random_state=0),
     }
 
 
@@ -132,26 +124,20 @@ def _forests() -> dict[str, Any]:
     few: dict[str, Any] = {"n_estimators": 4, "random_state": 0}
     small: dict[str, Any] = {"max_depth": 3, "min_samples_leaf": 2, "max_features": 0.5}
     return {
-        "forest": RandomForestClassifier(**few),
         "forest-entropy": RandomForestClassifier(criterion="entropy", oob_score=True, **few),
         "forest-small": RandomForestClassifier(bootstrap=False, max_bins=5, **small, **few),
         "forest-numbers": RandomForestRegressor(oob_score=True, **few),
-        "extra-trees": ExtraTreesClassifier(**few),
         "extra-trees-small": ExtraTreesClassifier(bootstrap=True, max_samples=0.5, **small, **few),
-        "forest-pure": PureRandomForestClassifier(**few),
         "forest-pure-balanced": PureRandomForestClassifier(split="balanced", **few),
-        "extra-trees-numbers": ExtraTreesRegressor(**few),
     }
 
 
 def _cart() -> dict[str, Any]:
     few: dict[str, Any] = {"min_samples_split": 6, "n_folds": 3, "random_state": 0}
     return {
-        "cart": CARTClassifier(**few),
         "cart-twoing": CARTClassifier(criterion="twoing", surrogate_style="known", cp=0, **few),
         "cart-stays": CARTClassifier(criterion="entropy", use_surrogates="none", **few),
         "cart-best-first": CARTClassifier(max_leaf_nodes=5, cp=0, **few),
-        "cart-numbers": CARTRegressor(**few),
         "cart-numbers-only": CARTRegressor(use_surrogates="only", max_surrogates=1, **few),
     }
 
@@ -163,14 +149,12 @@ def _libraries() -> dict[str, Any]:
     few: dict[str, Any] = {**small, "m": 4, "n_repeats": 1}
     names = ("lasso", "lda", "qda", "naive_bayes", "linear_svm", "rbf_svm", "tree", "forest")
     return {
-        "swag": SparseWrapperClassifier(**small),
         "swag-mean": SparseWrapperClassifier(vote="mean", **small),
         "swag-performance": SparseWrapperClassifier(vote="performance", **small),
         "swag-best": SparseWrapperClassifier(vote="best", absent="vote", n_reserve=9, **small),
         "swag-pairs": SparseWrapperClassifier("lda", first_step="pairs", **small),
         **{f"swag-{name}": SparseWrapperClassifier(name, **small) for name in names},
         "swag-c45": SparseWrapperClassifier(C45Classifier(), **few),
-        "swag-numbers": SparseWrapperRegressor(**small),
         "swag-numbers-tree": SparseWrapperRegressor("tree", vote="performance", **small),
         "swag-numbers-forest": SparseWrapperRegressor("forest", vote="best", **small),
         "swag-numbers-cart": SparseWrapperRegressor(CARTRegressor(n_folds=0), **few),

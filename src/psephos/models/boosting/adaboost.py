@@ -6,17 +6,31 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._distributions import WEIGHTS, Integers, LogUniform
 from psephos._input import Context, Table
-from psephos._params import Constraint, Interval
 from psephos.base import Anatomy, Labels, VoteClassifier
+from psephos.contender import Contender, Params, Shape
 from psephos.models.boosting.common import SHARED, VOTERS, Parts, fit_boosted
 from psephos.models.boosting.skeleton import Round
 from psephos.models.training import Training
+from psephos.params import Constraint, Interval
 from psephos.vote import Constant, Readout, Vote, Voters
 
 __all__ = ["AdaBoostClassifier"]
 
 _Floats = NDArray[np.float64]
+
+
+def _settings(params: Params, shape: Shape, seed: int) -> Params:
+    """Return own stumps for depth 1, else trees of scikit-learn, in which class weights live."""
+    rest = dict(params)
+    depth, weight = rest.pop("max_depth", 1), rest.pop("class_weight", None)
+    if depth == 1 and weight is None:
+        return rest
+    from sklearn.tree import DecisionTreeClassifier
+
+    tree = DecisionTreeClassifier(max_depth=depth, class_weight=weight, random_state=seed)
+    return {"estimator": tree, **rest}
 
 
 class AdaBoostClassifier(VoteClassifier):
@@ -111,6 +125,23 @@ class AdaBoostClassifier(VoteClassifier):
         weighting="constant",
         readout="normalised",
         found_by="boosting loop, exponential loss",
+    )
+    contender: ClassVar[Contender] = Contender(
+        "adaboost",
+        "boosting",
+        {
+            "quick": {"n_estimators": Integers(5, 100), "learning_rate": LogUniform(0.1, 1)},
+            "samba": {
+                "n_estimators": Integers(1, 100),
+                "max_depth": Integers(1, 3),
+                "class_weight": WEIGHTS,
+            },
+        },
+        settings=_settings,
+        ensemble=True,
+        notes="class_weight is that of its trees; without it, depth 1 is the library's own stump",
+        default=True,
+        small={"n_estimators": 4, "random_state": 0},
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "learning_rate": Interval(0, open_low=True),

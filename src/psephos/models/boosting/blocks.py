@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._input import Schema, Table
-from psephos._params import check_params
 from psephos.base import VoteClassifier
 from psephos.models.boosting.losses import Objective, check_sizes, classification, regression
 from psephos.models.boosting.newton_fit import vote_of
 from psephos.models.boosting.newton_limits import directions, growth
+from psephos.params import check_params
 from psephos.trees.blocks import RowSource, prefetched
 from psephos.trees.blocks_bins import BlockBins
 from psephos.trees.blocks_dask import DaskHolder

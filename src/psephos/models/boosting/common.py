@@ -10,10 +10,10 @@ from sklearn.model_selection import GroupShuffleSplit, StratifiedShuffleSplit
 
 from psephos._errors import PsephosError
 from psephos._input import Context
-from psephos._params import Constraint, Interval, Jobs, OneOf, Options, Seed, Voter
 from psephos.models.boosting.learners import make_learner
 from psephos.models.boosting.skeleton import Round, boost
 from psephos.models.training import Training
+from psephos.params import Constraint, Interval, Jobs, OneOf, Options, Seed, Voter
 from psephos.vote import Constant, ConstantVoters, Readout, Vote, Voters
 
 __all__ = ["SHARED", "VOTERS", "Parts", "fit_boosted"]

@@ -7,12 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._input import Context, Table
-from psephos._params import ClassWeight, Constraint, Interval, Jobs, OneOf, Options, Seed
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
-from psephos.models.boosting.gradient_fit import fit_gradient
+from psephos.contender import Contender
+from psephos.models.boosting.gradient_fit import CONTENDER, fit_gradient
 from psephos.models.boosting.gradient_losses import classification_loss
 from psephos.models.boosting.gradient_numbers import regression_loss
 from psephos.models.training import Training
+from psephos.params import ClassWeight, Constraint, Interval, Jobs, OneOf, Options, Seed
 from psephos.vote import Readout, Vote
 
 __all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]
@@ -162,6 +163,7 @@ class GradientBoostingClassifier(VoteClassifier):
     """
 
     anatomy: ClassVar[Anatomy] = _anatomy()
+    contender: ClassVar[Contender] = CONTENDER
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "loss": Options(("log_loss", "exponential")),
         **_SHARED,
@@ -303,6 +305,11 @@ class GradientBoostingRegressor(VoteRegressor):
     """
 
     anatomy: ClassVar[Anatomy] = _anatomy()
+    contender: ClassVar[Contender] = Contender(
+        "gradient-boosting-regressor",
+        "boosting",
+        small={"n_estimators": 4, "learning_rate": 0.7, "random_state": 0},
+    )
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "loss": Options(("squared_error", "absolute_error", "huber", "quantile")),
         **_SHARED,

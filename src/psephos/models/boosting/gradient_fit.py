@@ -5,8 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._distributions import BALANCED, WEIGHTS, Choice, Integers, LogUniform, Uniform
 from psephos._errors import PsephosError
 from psephos._input import Context
+from psephos.contender import Contender
 from psephos.models.boosting.gradient_leaves import GradientLoss, Leaves
 from psephos.models.boosting.newton_fit import Round, hold_out_rows, vote_of
 from psephos.models.boosting.newton_tables import column_values
@@ -16,7 +18,7 @@ from psephos.trees.gradient import Limits, SquaresGrower
 from psephos.trees.newton import Draws
 from psephos.vote import Readout, Vote
 
-__all__ = ["fit_gradient"]
+__all__ = ["CONTENDER", "fit_gradient"]
 
 _Floats = NDArray[np.float64]
 _ROWS, _COLUMNS, _TIES = 1, 2, 4  # task ids of seeds
@@ -159,3 +161,29 @@ def column_share(wanted: Any, p: int) -> float:
         number = wanted if isinstance(wanted, int | np.integer) else int(wanted * p)
     number = min(max(number, 1), p)
     return 1.0 if number == p else (number + 0.5) / p  # rounds down to the number
+
+
+CONTENDER = Contender(
+    "gradient-boosting",
+    "boosting",
+    {
+        "quick": {
+            "n_estimators": Integers(10, 40),
+            "max_depth": Integers(1, 3),
+            "learning_rate": LogUniform(0.05, 0.5),
+            "class_weight": BALANCED,
+        },
+        "samba": {
+            "n_estimators": Integers(1, 300),
+            "max_depth": Integers(1, 10),
+            "loss": Choice(("log_loss", "exponential")),
+            "learning_rate": Uniform(0, 1),
+            "class_weight": WEIGHTS,
+        },
+    },
+    ensemble=True,
+    first={"quick": {"n_estimators": 30, "learning_rate": 0.2, "class_weight": "balanced"}},
+    binary_only={"loss": ("exponential",)},
+    notes="every cut is looked at",
+    small={"n_estimators": 4, "learning_rate": 0.7, "random_state": 0},
+)

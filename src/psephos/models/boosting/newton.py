@@ -7,13 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._input import Context, Table
-from psephos._params import ClassWeight, Constraint
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
+from psephos.contender import Contender
 from psephos.models.boosting.losses import ObjectiveParameter, classification, regression
 from psephos.models.boosting.newton_fit import fit_newton
-from psephos.models.boosting.newton_limits import SHARED
+from psephos.models.boosting.newton_limits import CONTENDER, SHARED
 from psephos.models.boosting.newton_margin import check_margin, single_margin
 from psephos.models.training import Training
+from psephos.params import ClassWeight, Constraint
 from psephos.vote import Readout, Vote
 
 __all__ = ["NewtonBoostingClassifier", "NewtonBoostingRegressor"]
@@ -158,6 +159,7 @@ class NewtonBoostingClassifier(VoteClassifier):
     """
 
     anatomy: ClassVar[Anatomy] = _anatomy()
+    contender: ClassVar[Contender] = CONTENDER
     constraints: ClassVar[Mapping[str, Constraint]] = {
         **SHARED,
         "objective": ObjectiveParameter(None),
@@ -321,6 +323,11 @@ class NewtonBoostingRegressor(VoteRegressor):
     """
 
     anatomy: ClassVar[Anatomy] = _anatomy()
+    contender: ClassVar[Contender] = Contender(
+        "newton-boosting-regressor",
+        "boosting",
+        small={"n_estimators": 4, "max_depth": 3, "random_state": 0},
+    )
     constraints: ClassVar[Mapping[str, Constraint]] = {
         **SHARED,
         "objective": ObjectiveParameter("squared_error"),

@@ -6,15 +6,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._distributions import BALANCED, WEIGHTS, Integers, LogUniform, Uniform
 from psephos._errors import PsephosError
 from psephos._input import Table
-from psephos._params import Anything, Constraint, Interval, Jobs, OneOf, Options, Seed
+from psephos.contender import Contender, Params, Shape
 from psephos.kernels.sorted_trees.newton_gain import Penalty
+from psephos.params import Anything, Constraint, Interval, Jobs, OneOf, Options, Seed
 from psephos.trees.newton import Growth
 
-__all__ = ["SHARED", "directions", "growth", "penalty"]
+__all__ = ["CONTENDER", "SHARED", "directions", "growth", "penalty"]
 
 _SHARE = Interval(0, 1, open_low=True)
+_HIST_COLUMNS = 1000  # of a comparison: beyond, gigabytes
 _MOST = float(np.finfo(np.float32).max)
 
 SHARED: Mapping[str, Constraint] = {
@@ -117,3 +120,33 @@ def directions(given: Any, table: Table) -> NDArray[np.int64]:
                 "categories, which have no order: give 0."
             )
     return signs.astype(np.int64)
+
+
+def _settings(params: Params, shape: Shape, seed: int) -> Params:
+    """Return histograms where their memory allows: one is kept for each level and column."""
+    return {"tree_method": "hist" if shape.n_columns <= _HIST_COLUMNS else "exact", **params}
+
+
+CONTENDER = Contender(
+    "newton-boosting",
+    "boosting",
+    {
+        "quick": {
+            "n_estimators": Integers(20, 100),
+            "max_depth": Integers(1, 6),
+            "learning_rate": LogUniform(0.03, 0.5),
+            "class_weight": BALANCED,
+        },
+        "samba": {
+            "n_estimators": Integers(1, 300),
+            "max_depth": Integers(1, 10),
+            "learning_rate": Uniform(0, 1),
+            "class_weight": WEIGHTS,
+        },
+    },
+    settings=_settings,
+    ensemble=True,
+    first={"quick": {"n_estimators": 50, "class_weight": "balanced"}},
+    notes="histograms up to 1,000 columns, every cut beyond",
+    small={"n_estimators": 4, "max_depth": 3, "random_state": 0},
+)

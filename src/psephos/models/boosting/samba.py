@@ -6,14 +6,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._distributions import BALANCED, WEIGHTS, Choice, Integers, LogUniform, Uniform
 from psephos._input import Context, Table
-from psephos._params import ClassWeight, Constraint, Flag, Interval, OneOf, Options
 from psephos.base import Anatomy, Labels, VoteClassifier
+from psephos.contender import Contender
 from psephos.models.boosting.common import SHARED, VOTERS, Parts, fit_boosted
 from psephos.models.boosting.expertise import Geometry, anchors_of, relevance
 from psephos.models.boosting.skeleton import Round
 from psephos.models.boosting.squares import Squares
 from psephos.models.training import Training, distinct_rows
+from psephos.params import ClassWeight, Constraint, Flag, Interval, OneOf, Options
 from psephos.vote import Readout, Vote, Voters
 
 __all__ = ["SamBAClassifier"]
@@ -150,6 +152,36 @@ class SamBAClassifier(VoteClassifier):
         weighting="local",
         readout="normalised",
         found_by="boosting loop, relevance of each sample",
+    )
+    contender: ClassVar[Contender] = Contender(
+        "samba",
+        "boosting",
+        {
+            "quick": {
+                "n_estimators": Integers(20, 80),
+                "a": LogUniform(3e-2, 1),
+                "b": Uniform(1, 6),
+                "criterion": Choice(("error", "gini")),
+                "class_weight": BALANCED,
+            },
+            "samba": {
+                "n_estimators": Integers(1, 70),
+                "b": Uniform(0.1, 6),
+                "a": LogUniform(1e-10, 1),
+                "class_weight": WEIGHTS,
+            },
+        },
+        ensemble=True,
+        first={"quick": {"class_weight": "balanced"}},
+        notes=(
+            "not Algorithm 3 as published, under any protocol ('samba' too): weights move by the "
+            "rule of the authors' program, with each row left out of the vote on itself; distances "
+            "are divided by their mean over training pairs, columns by their standard deviation; "
+            "voters are Gini stumps unless the criterion is drawn. Published are update='sample', "
+            "distance_scale=None, column_scale=None. The floor a is drawn log-uniformly"
+        ),
+        default=True,
+        small={"n_estimators": 4, "random_state": 0},
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "a": Interval(0),

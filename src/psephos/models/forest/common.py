@@ -9,11 +9,11 @@ from sklearn.inspection import permutation_importance
 
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
-from psephos._params import ClassWeight, Constraint, Flag, Interval, Jobs, OneOf, Options, Seed
 from psephos.base import Labels
 from psephos.kernels.binned_trees.forest_grow import Rule
 from psephos.models.forest.memory import ForestMemory
 from psephos.models.units import power_of_weights, refuse_huge
+from psephos.params import ClassWeight, Constraint, Flag, Interval, Jobs, OneOf, Options, Seed
 from psephos.trees.bins import MAX_BINS
 from psephos.trees.forest import Forest, grow_forest
 from psephos.trees.forest_rows import Rows

@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._distributions import BALANCED, WEIGHTS, Choice, Integers
 from psephos._input import Context, Table
-from psephos._params import Constraint
 from psephos._stored import Gappy
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
+from psephos.contender import Contender
 from psephos.models.forest.common import CLASSES, NUMBERS, Grown, fit_forest
 from psephos.models.forest.uncertainty import (
     NumberUncertainty,
@@ -17,6 +18,7 @@ from psephos.models.forest.uncertainty import (
     class_uncertainty,
     number_uncertainty,
 )
+from psephos.params import Constraint
 from psephos.vote import Vote
 
 __all__ = ["ExtraTreesClassifier", "ExtraTreesRegressor"]
@@ -113,6 +115,26 @@ class ExtraTreesClassifier(Grown, VoteClassifier):
         weighting="constant",
         readout="normalised",
         found_by="trees grown apart, of cuts drawn at random",
+    )
+    contender: ClassVar[Contender] = Contender(
+        "extra-trees",
+        "forest",
+        {
+            "quick": {
+                "max_depth": Integers(2, 10),
+                "min_samples_leaf": Integers(1, 5),
+                "class_weight": BALANCED,
+            },
+            "samba": {
+                "n_estimators": Integers(1, 300),
+                "max_depth": Integers(1, 10),
+                "criterion": Choice(("gini", "entropy")),
+                "class_weight": WEIGHTS,
+            },
+        },
+        ensemble=True,
+        first={"quick": {"class_weight": "balanced"}},
+        small={"n_estimators": 4, "random_state": 0},
     )
     constraints: ClassVar[Mapping[str, Constraint]] = CLASSES
     extras: ClassVar[tuple[str, ...]] = ("memory_", "oob_score_", "oob_decision_function_")
@@ -225,6 +247,9 @@ class ExtraTreesRegressor(Grown, VoteRegressor):
     """
 
     anatomy: ClassVar[Anatomy] = ExtraTreesClassifier.anatomy
+    contender: ClassVar[Contender] = Contender(
+        "extra-trees-regressor", "forest", small={"n_estimators": 4, "random_state": 0}
+    )
     constraints: ClassVar[Mapping[str, Constraint]] = NUMBERS
     extras: ClassVar[tuple[str, ...]] = ("memory_", "oob_score_", "oob_prediction_")
     oob_score_: float | None

@@ -6,10 +6,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._distributions import BALANCED, WEIGHTS, Choice, Integers
 from psephos._input import Context, Table
-from psephos._params import ClassWeight, Constraint, Interval, Jobs, OneOf, Options, Seed
 from psephos.base import Anatomy, Labels, VoteClassifier
+from psephos.contender import Contender
 from psephos.kernels._jit import run_blocks
+from psephos.params import ClassWeight, Constraint, Interval, Jobs, OneOf, Options, Seed
 from psephos.trees.forest_pure import SPLITS, PureTree, pure_tree, theory_leaves
 from psephos.trees.forest_rows import number_of
 from psephos.vote import Constant, Readout, TreeVoters, Vote
@@ -103,6 +105,30 @@ class PureRandomForestClassifier(VoteClassifier):
         weighting="constant",
         readout="normalised",
         found_by="cells drawn without labels",
+    )
+    contender: ClassVar[Contender] = Contender(
+        "pure-random-forest",
+        "forest",
+        {
+            "quick": {
+                "max_leaf_nodes": Integers(2, 64),
+                "split": Choice(("uniform", "midpoint", "balanced")),
+                "class_weight": BALANCED,
+            },
+            "samba": {
+                "n_estimators": Integers(1, 300),
+                "max_leaf_nodes": Integers(2, 256),
+                "split": Choice(("uniform", "midpoint", "balanced")),
+                "class_weight": WEIGHTS,
+            },
+        },
+        ensemble=True,
+        first={"quick": {"class_weight": "balanced"}},
+        notes=(
+            "its cells are drawn without looking at the classes; where the table has categories "
+            "it reads one column of 0 and 1 per level, and medians where values are missing"
+        ),
+        small={"n_estimators": 4, "random_state": 0},
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "n_estimators": Interval(1, whole=True),

@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._input import Context, Table, read_schema, read_table, seed_sequence
-from psephos._params import check_params
 from psephos.base import Labels
 from psephos.models.prototypes.growing import Growth, merged_rows
 from psephos.models.prototypes.scaling import read_scaled, scaled_by
 from psephos.models.training import Training
+from psephos.params import check_params
 from psephos.vote.importance import SampleRows
 
 __all__ = ["Adding"]

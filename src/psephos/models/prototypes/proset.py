@@ -8,14 +8,15 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._labels import read_numbers, read_sample_weight
-from psephos._params import ClassWeight, Constraint, Interval, OneOf, Options
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
-from psephos.models.prototypes.common import EXTRAS, SHARED, Batched
+from psephos.contender import Contender
+from psephos.models.prototypes.common import CONTENDER, EXTRAS, SHARED, Batched
 from psephos.models.prototypes.growing import Rows, later_labels, later_weight
 from psephos.models.prototypes.guarded import Guarded
 from psephos.models.prototypes.mixture import NormalMixture, mixture_of
 from psephos.models.prototypes.problems import Problem, class_problem, number_problem
 from psephos.models.prototypes.scaling import Scaled
+from psephos.params import ClassWeight, Constraint, Interval, OneOf, Options
 from psephos.vote import RegressionTarget, Target
 
 __all__ = ["ProsetClassifier", "ProsetRegressor"]
@@ -189,6 +190,7 @@ class ProsetClassifier(Guarded, VoteClassifier):
         readout=_READOUT,
         found_by="penalised likelihood, batch after batch",
     )
+    contender: ClassVar[Contender] = CONTENDER
     constraints: ClassVar[Mapping[str, Constraint]] = {
         **SHARED,
         "grouping": Options(("likelihood", "correct")),
@@ -368,6 +370,9 @@ class ProsetRegressor(Batched, VoteRegressor):
         weighting="prototype kernels",
         readout=_READOUT,
         found_by="penalised likelihood, batch after batch",
+    )
+    contender: ClassVar[Contender] = Contender(
+        "proset-regressor", "prototypes", small={"random_state": 0}
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
         **SHARED,

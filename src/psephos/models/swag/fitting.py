@@ -7,17 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._input import Context, Table
-from psephos._params import (
-    Anything,
-    Constraint,
-    Flag,
-    Folder,
-    Interval,
-    Jobs,
-    OneOf,
-    Options,
-    Seed,
-)
 from psephos.base import Labels
 from psephos.models.swag.assembling import make_library, make_vote
 from psephos.models.swag.backends import Workers
@@ -39,6 +28,17 @@ from psephos.models.swag.search import search
 from psephos.models.swag.settings import SearchSettings
 from psephos.models.swag.steps import post_process, quantile
 from psephos.models.swag.store import Store, identity_of
+from psephos.params import (
+    Anything,
+    Constraint,
+    Flag,
+    Folder,
+    Interval,
+    Jobs,
+    OneOf,
+    Options,
+    Seed,
+)
 from psephos.vote import Vote
 
 __all__ = ["SHARED", "cost_of", "fit_library"]

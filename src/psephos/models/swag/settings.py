@@ -8,10 +8,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from psephos._distributions import BALANCED, WEIGHTS, Choice, LogUniform
 from psephos._errors import PsephosError
+from psephos.contender import Contender, Params, Shape
 from psephos.models.swag.candidates import Sampling
 
-__all__ = ["SearchSettings", "Ties"]
+__all__ = ["CONTENDER", "SearchSettings", "Ties"]
 
 Ties = Literal["log_loss", "all", "first"]
 _WORDS = {
@@ -115,3 +117,45 @@ class SearchSettings:
     def most(self, n_pool: int) -> float:
         """Return m for a pool of p* columns."""
         return max(1, comb(n_pool, 2)) if self.m is None else self.m
+
+
+def _settings(params: Params, shape: Shape, seed: int) -> Params:
+    """Return what keeps the search of a comparison to seconds."""
+    return {"m": 2000, "n_folds": 5, **params}
+
+
+CONTENDER = Contender(
+    "swag",
+    "library",
+    {
+        "quick": {
+            "alpha": LogUniform(0.01, 0.1),
+            "vote": Choice(("majority", "mean")),
+            "class_weight": BALANCED,
+        },
+        "samba": {
+            "alpha": LogUniform(0.01, 0.1),
+            "delta": LogUniform(0.01, 0.2),
+            "vote": Choice(("majority", "mean")),
+            "class_weight": WEIGHTS,
+        },
+    },
+    settings=_settings,
+    ensemble=True,
+    first={"quick": {"class_weight": "balanced"}},
+    notes=(
+        "logistic regressions on few columns each (events per variable, at most 6), at most "
+        "2000 candidates a step judged in 5 folds of the training part; the source tries up to "
+        "40,000, ten times in 10 folds"
+    ),
+    grouped=True,
+    default=True,
+    small={
+        "p_max": 2,
+        "m": 30,
+        "alpha": 0.3,
+        "delta": 0.2,
+        "n_folds": 3,
+        "random_state": 0,
+    },
+)

@@ -7,13 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._input import Context, Table
-from psephos._params import ClassWeight, Constraint, Options
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
+from psephos.contender import Contender
 from psephos.models.swag.cost import StepCost
 from psephos.models.swag.fitting import SHARED, cost_of, fit_library
 from psephos.models.swag.library import Library
 from psephos.models.swag.mechanisms import CLASSIFIERS, REGRESSORS, Mechanism
+from psephos.models.swag.settings import CONTENDER
 from psephos.models.swag.usable import usable_models
+from psephos.params import ClassWeight, Constraint, Options
 from psephos.vote import Vote
 
 __all__ = ["SparseWrapperClassifier", "SparseWrapperRegressor"]
@@ -146,6 +148,7 @@ class SparseWrapperClassifier(VoteClassifier):
     anatomy: ClassVar[Anatomy] = Anatomy(
         voters=_VOTERS, weighting="available", readout="normalised", found_by="wrapper search"
     )
+    contender: ClassVar[Contender] = CONTENDER
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "learner": Mechanism(CLASSIFIERS),
         "vote": Options(("majority", "mean", "performance", "best")),
@@ -287,6 +290,18 @@ n_reserve, categorical_features, folder, verbose, n_jobs, random_state
         weighting="available",
         readout="normalised",
         found_by="wrapper search",
+    )
+    contender: ClassVar[Contender] = Contender(
+        "swag-regressor",
+        "library",
+        small={
+            "p_max": 2,
+            "m": 30,
+            "alpha": 0.3,
+            "delta": 0.2,
+            "n_folds": 3,
+            "random_state": 0,
+        },
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "learner": Mechanism(REGRESSORS),

@@ -6,10 +6,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._distributions import BALANCED, WEIGHTS, Choice, Integers, LogUniform
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
-from psephos._params import Classes, ClassWeight, Constraint, Flag, Interval, OneOf, Options, Seed
 from psephos.base import Anatomy, Labels, VoteClassifier
+from psephos.contender import Contender
+from psephos.params import Classes, ClassWeight, Constraint, Flag, Interval, OneOf, Options, Seed
 from psephos.trees.c45 import C45Options, grow_c45
 from psephos.trees.c45_soft import soften
 from psephos.trees.c45_text import c45_text, leaf_table
@@ -180,6 +182,24 @@ class C45Classifier(VoteClassifier):
         weighting="constant",
         readout="normalised",
         found_by="greedy growth by gain ratio, pessimistic pruning",
+    )
+    contender: ClassVar[Contender] = Contender(
+        "c45",
+        "tree",
+        {
+            "quick": {
+                "confidence": LogUniform(0.01, 0.5),
+                "min_samples_leaf": Integers(1, 10),
+                "class_weight": BALANCED,
+            },
+            "samba": {
+                "confidence": LogUniform(0.001, 0.5),
+                "min_samples_leaf": Integers(1, 20),
+                "binary_splits": Choice((False, True)),
+                "class_weight": WEIGHTS,
+            },
+        },
+        first={"quick": {"class_weight": "balanced"}},
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "min_samples_leaf": Interval(0, open_low=True),

@@ -6,9 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._distributions import BALANCED, WEIGHTS, Integers, LogUniform
 from psephos._input import Context, Table
-from psephos._params import Classes, ClassWeight, Constraint, Interval, Seed
 from psephos.base import Anatomy, Labels, VoteClassifier
+from psephos.contender import Contender
+from psephos.params import Classes, ClassWeight, Constraint, Interval, Seed
 from psephos.trees.c45 import C45Options, grow_c45
 from psephos.trees.c45_rules import find_rules
 from psephos.vote import FirstMatch, Readout, RuleVoters, Vote
@@ -92,6 +94,24 @@ class C45RulesClassifier(VoteClassifier):
         weighting="first match",
         readout="normalised",
         found_by="ways of a C4.5 tree, generalised, by description length",
+    )
+    contender: ClassVar[Contender] = Contender(
+        "c45-rules",
+        "tree",
+        {
+            "quick": {
+                "confidence": LogUniform(0.01, 0.5),
+                "min_samples_leaf": Integers(1, 10),
+                "class_weight": BALANCED,
+            },
+            "samba": {
+                "confidence": LogUniform(0.001, 0.5),
+                "min_samples_leaf": Integers(1, 20),
+                "class_weight": WEIGHTS,
+            },
+        },
+        first={"quick": {"class_weight": "balanced"}},
+        small={"random_state": 0},
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "min_samples_leaf": Interval(0, open_low=True),

@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
-from psephos._params import Anything, ClassWeight, Constraint, Options
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
-from psephos.models.tree.cart_common import CART_PARAMS, fit_cart
+from psephos.contender import Contender
+from psephos.models.tree.cart_common import CART_PARAMS, CONTENDER, fit_cart
 from psephos.models.tree.cart_readings import CartReadings
+from psephos.params import Anything, ClassWeight, Constraint, Options
 from psephos.trees.cart import Problem
 from psephos.vote import CostTarget, Vote
 
@@ -150,6 +151,7 @@ class CARTClassifier(CartReadings, VoteClassifier):
     anatomy: ClassVar[Anatomy] = Anatomy(
         ("branching tree voters",), "constant", "normalised", _FOUND
     )
+    contender: ClassVar[Contender] = CONTENDER
     constraints: ClassVar[Mapping[str, Constraint]] = {
         **CART_PARAMS,
         "criterion": Options(("gini", "entropy", "twoing")),
@@ -308,6 +310,9 @@ class CARTRegressor(CartReadings, VoteRegressor):
     """
 
     anatomy: ClassVar[Anatomy] = Anatomy(("branching tree voters",), "constant", "sum", _FOUND)
+    contender: ClassVar[Contender] = Contender(
+        "cart-regressor", "tree", small={"min_samples_split": 6, "n_folds": 3, "random_state": 0}
+    )
     constraints: ClassVar[Mapping[str, Constraint]] = CART_PARAMS
 
     def __init__(

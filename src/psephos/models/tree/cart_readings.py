@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from psephos._errors import PsephosError
 from psephos._input import Schema
-from psephos._params import Interval
+from psephos.params import Interval
 from psephos.trees.cart_growth import CartGrowth
 from psephos.trees.tree import Tree
 from psephos.vote import BranchVoters, Vote

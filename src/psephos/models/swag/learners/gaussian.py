@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._params import Interval, OneOf, check_params
 from psephos.kernels.small_models.gaussian import bayes_densities, solve_bayes, solve_linear
 from psephos.kernels.small_models.moments import FoldSums, add_linear
 from psephos.models.swag.learners.fold_sums import SharedSums
@@ -24,6 +23,7 @@ from psephos.models.swag.learners.gaussian_bound import (
 )
 from psephos.models.swag.learners.quadratic import QuadraticDiscriminantLearner
 from psephos.models.swag.problem import Problem, Says
+from psephos.params import Interval, OneOf, check_params
 from psephos.vote.gaussian import NaiveBayesVoters
 from psephos.vote.linear import LinearVoters
 

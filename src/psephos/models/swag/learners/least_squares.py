@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._params import Flag, Interval, check_params
 from psephos.kernels.small_models.least_squares import solve_ridge
 from psephos.kernels.small_models.moments import FoldSums, add_linear
 from psephos.models.swag.learners.fold_sums import SharedSums
 from psephos.models.swag.learners.gaussian_bound import linear_voters
 from psephos.models.swag.problem import Folds, Problem, Says
+from psephos.params import Flag, Interval, check_params
 from psephos.vote.linear import LinearVoters
 
 __all__ = ["LeastSquaresLearner", "RidgeLearner"]

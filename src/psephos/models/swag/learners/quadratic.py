@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._params import Interval, check_params
 from psephos.kernels.small_models.gaussian import quadratic_densities, solve_quadratic
 from psephos.kernels.small_models.moments import FoldSums
 from psephos.models.swag.learners.fold_sums import SharedSums
@@ -17,6 +16,7 @@ from psephos.models.swag.learners.gaussian_bound import (
     check_says,
 )
 from psephos.models.swag.problem import Problem, Says
+from psephos.params import Interval, check_params
 from psephos.vote.gaussian import QuadraticVoters
 
 __all__ = ["QuadraticDiscriminantLearner"]

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._params import Flag, Interval, Options, check_params
 from psephos.models.swag.learners.support_bound import BoundLinear, BoundRBF
 from psephos.models.swag.problem import Problem
+from psephos.params import Flag, Interval, Options, check_params
 
 __all__ = ["C_GRID", "LinearSVMLearner", "RBFSVMLearner"]
 

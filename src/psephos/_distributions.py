@@ -6,7 +6,16 @@ from typing import Any, Protocol
 
 import numpy as np
 
-__all__ = ["Choice", "Distribution", "Integers", "LogUniform", "Uniform", "draw"]
+__all__ = [
+    "BALANCED",
+    "WEIGHTS",
+    "Choice",
+    "Distribution",
+    "Integers",
+    "LogUniform",
+    "Uniform",
+    "draw",
+]
 
 
 class Distribution(Protocol):
@@ -68,3 +77,7 @@ class Choice:
 def draw(distributions: dict[str, Distribution], rng: np.random.Generator) -> dict[str, Any]:
     """Return one value of each parameter, drawn in the order of their names."""
     return {name: distributions[name].draw(rng) for name in sorted(distributions)}
+
+
+WEIGHTS = Choice(("balanced", None))  # of classes
+BALANCED = Choice(("balanced",))  # what a quick comparison measures is balanced accuracy

@@ -1,0 +1,121 @@
+"""How a model takes part in comparisons: declared beside the model itself, as data.
+
+A recipe says ``contender = Contender("my-model", "tree", ...)`` in its class body. By that
+`psephos.compare` builds it, `psephos list` names it, and the contract of `psephos.testing` fits it
+in its small setting.
+"""
+
+import importlib.util
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from psephos._distributions import Choice, Distribution, Integers, LogUniform, Uniform
+from psephos._errors import PsephosError
+
+__all__ = [
+    "Choice",
+    "Contender",
+    "Distribution",
+    "Integers",
+    "LogUniform",
+    "Params",
+    "Shape",
+    "Uniform",
+]
+
+Params = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a contender may know of a table before it is fitted.
+
+    Parameters
+    ----------
+    n_columns, n_classes : int
+    categorical : tuple of int
+        The categorical columns.
+    missing : bool
+        Whether any value is missing.
+    """
+
+    n_columns: int
+    n_classes: int
+    categorical: tuple[int, ...] = ()
+    missing: bool = False
+
+
+def _by_class(params: Params, shape: Shape, seed: int) -> Any:
+    raise PsephosError("a contender is built by its class: psephos.protocol.known_models() has it.")
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A model that takes part in comparisons.
+
+    Parameters
+    ----------
+    name : str
+        Its one name: in `models=`, results, report and model files. A model of another package
+        begins with the package's name.
+    family : str
+        For people.
+    distributions : dict of str to dict of str to Distribution, default={}
+        What is drawn, by the name of the set ('quick', 'samba'); a set that is not there draws
+        nothing.
+    settings : callable (params, shape, seed) -> params, default=None
+        The constructor's parameters from those drawn, where they are others or depend on the
+        table. A `random_state`, and `categorical_features` where the model knows categories, are
+        set besides.
+    build : callable (params, shape, seed) -> estimator
+        A fresh estimator; by default of the class that declares the contender.
+    origin : {'psephos', 'baseline'}, default='psephos'
+    ensemble : bool, default=False
+        Whether its answer is made of many models' answers.
+    needs : str, default=""
+        An optional package, which is also the name of the extra that installs it.
+    first : dict of str to dict
+        The default setting of a set, where it is not the constructor's: what the first draw is
+        if the protocol says `defaults_first`.
+    notes : str, default=""
+        What a reader of results should know.
+    binary_only : dict of str to tuple
+        Values of a `Choice` that only two classes allow.
+    grouped : bool, default=False
+        Whether its fit draws folds of its own, and so is told the groups of the rows.
+    default : bool, default=False
+        Whether it takes part if no models are named.
+    small : dict of str, default={}
+        Constructor parameters of a small model: fitted by the contract and by `psephos warm-up`.
+    """
+
+    name: str
+    family: str
+    distributions: Mapping[str, Mapping[str, Distribution]] = field(default_factory=dict[str, Any])
+    settings: Callable[[Params, Shape, int], Params] | None = None
+    build: Callable[[Params, Shape, int], Any] = _by_class
+    origin: str = "psephos"
+    ensemble: bool = False
+    needs: str = ""
+    first: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    notes: str = ""
+    binary_only: Mapping[str, tuple[Any, ...]] = field(default_factory=dict[str, tuple[Any, ...]])
+    grouped: bool = False
+    default: bool = False
+    small: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def drawn(self, which: str, n_classes: int) -> dict[str, Distribution]:
+        """Return the distributions of a set, without the values that only two classes allow."""
+        found = dict(self.distributions.get(which, {}))
+        if n_classes > 2:
+            for name, dropped in self.binary_only.items():
+                given = found.get(name)
+                if isinstance(given, Choice):
+                    found[name] = Choice(tuple(v for v in given.values if v not in dropped))
+        return found
+
+    @property
+    def available(self) -> bool:
+        """Return whether its package is installed."""
+        return not self.needs or importlib.util.find_spec(self.needs) is not None

@@ -1,0 +1,136 @@
+"""A model of another package: contract, file, command, comparison and report, by one decorator."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from psephos import PsephosError, compare, load, register, registry, save
+from psephos.base import VoteClassifier
+from psephos.contender import Contender
+from psephos.protocol import known_models
+from psephos.protocol.tables import table_from_arrays
+from psephos.registry import _declared, estimator_classes, model_names
+from psephos.report import build_report
+from psephos.testing import Case, parametrize_with_contract, small_settings, small_table
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+import midpoints  # noqa: E402
+
+registry._registered.pop("third-midpoint")  # other tests ask which models there are
+SMALL = midpoints.MidpointClassifier(**midpoints.MidpointClassifier.contender.small)
+CASES = {f"{k} classes, {m}": Case(SMALL, k, m) for k in (2, 3) for m in (0.0, 0.2)}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _known_here_only():
+    register(midpoints.MidpointClassifier)
+    yield
+    registry._registered.pop("third-midpoint")
+
+
+@parametrize_with_contract(CASES)
+def test_contract(check):
+    check()
+
+
+def test_it_is_short():
+    assert len((HERE / "midpoints.py").read_text().splitlines()) <= 60
+
+
+def test_it_is_known_by_its_name():
+    assert small_settings()["third-midpoint"].n_columns == 2
+    assert model_names()["third-midpoint"] == "MidpointClassifier"
+    assert estimator_classes()["MidpointClassifier"] is midpoints.MidpointClassifier
+    assert known_models()["third-midpoint"].notes == "cuts halfway between the class means"
+
+
+def test_it_is_compared_and_reported(tmp_path):
+    X, y = small_table(2)
+    table = table_from_arrays(X, y)
+    done = compare(table, models=["third-midpoint", "majority"], out=tmp_path / "study", n_jobs=2)
+    assert not done.failures, done.words()
+    (score,) = [r["draws"] for r in done.results if r["model"] == "third-midpoint"][:1]
+    assert score > 1  # its n_columns was drawn
+    model = load(tmp_path / "study" / "models" / "third-midpoint.psephos")
+    assert isinstance(model, midpoints.MidpointClassifier)
+    page = build_report(tmp_path / "study").read_text("utf-8")
+    assert "third-midpoint" in page
+    assert "cuts halfway between the class means" in page
+
+
+def psephos(*words, cwd):
+    return subprocess.run(
+        [sys.executable, "-m", "psephos.cli", *words], cwd=cwd, capture_output=True, text=True
+    )
+
+
+def test_the_command_knows_what_it_is_told_to_import(tmp_path):
+    X, y = small_table(2)
+    path = tmp_path / "m.psephos"
+    model = midpoints.MidpointClassifier().fit(X, y)
+    save(model, path)
+    refused = psephos("describe", path, cwd=HERE)
+    assert refused.returncode == 2
+    assert "psephos --import MODULE" in refused.stderr
+    told = psephos("--import", "midpoints", "describe", path, cwd=HERE)
+    assert told.stdout.splitlines() == model.describe()
+    assert "third-midpoint" in psephos("--import", "midpoints", "list", cwd=HERE).stdout
+    wrong = psephos("--import", "nowhere", "list", cwd=HERE)
+    assert (wrong.returncode, "ModuleNotFoundError" in wrong.stderr) == (2, True)
+    rows = "\n".join(",".join(map(str, [*row, label])) for row, label in zip(X, y, strict=True))
+    head = ",".join([*(f"c{j}" for j in range(X.shape[1])), "y"])
+    (tmp_path / "t.csv").write_text(f"{head}\n{rows}\n")
+    fit = ["fit", tmp_path / "t.csv", "--target", "y", "--out", tmp_path / "f.psephos"]
+    done = psephos("--import", "midpoints", *fit, "--model", "third-midpoint", cwd=HERE)
+    assert done.returncode == 0, done.stderr
+    assert_array_equal(load(tmp_path / "f.psephos").vote_.used, model.vote_.used)
+
+
+def test_an_installed_package_declares_its_models(monkeypatch, tmp_path):
+    """By an entry point: nothing is registered by hand, nothing imported before it is asked for."""
+    info = tmp_path / "third-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: third\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[psephos.models]\nthird-midpoint = midpoints:MidpointClassifier\n"
+    )
+    path = tmp_path / "m.psephos"
+    X, y = small_table(2)
+    save(midpoints.MidpointClassifier().fit(X, y), path)
+    code = (
+        "import sys; from psephos import load; from psephos.registry import model_names;"
+        "print(model_names()['third-midpoint'], 'midpoints' in sys.modules);"
+        f"print(type(load({str(path)!r})).__name__)"
+    )
+    places = f"{tmp_path}:{HERE}"
+    import os
+
+    env = {**os.environ, "PYTHONPATH": f"{places}:{os.environ.get('PYTHONPATH', '')}"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
+    assert done.stdout.split() == ["MidpointClassifier", "False", "MidpointClassifier"], done.stderr
+    assert _declared() is _declared()
+
+
+def test_names_are_not_taken_twice():
+    def mine(name, kind="MineClassifier"):
+        return type(kind, (VoteClassifier,), {"contender": Contender(name, "tree")})
+
+    with pytest.raises(PsephosError, match="there is a model 'samba' already"):
+        register(mine("samba"))
+    with pytest.raises(PsephosError, match="another name of the class"):
+        register(mine("other", "SamBAClassifier"))
+    with pytest.raises(PsephosError, match="declares no name"):
+        register(type("MineClassifier", (VoteClassifier,), {}))
+    assert "other" not in model_names()
+
+
+def test_it_answers_as_a_model_of_the_package_does():
+    X, y = small_table(2)
+    model = midpoints.MidpointClassifier(2).fit(X, y)
+    assert model.score(X, y) > 0.7
+    assert np.isclose(model.feature_importances_.sum(), 1)
