@@ -383,14 +383,20 @@ class VoteEstimator(BaseEstimator):
         reduced._set_fitted(vote.select(columns), schema, extras, None, told)
         return reduced
 
+    def reads_categories(self) -> bool:
+        """Return whether columns may hold categories, named in `categorical_features`."""
+        voter: Any = getattr(self, "estimator", None)
+        known = "categorical_features" in self.get_params(deep=False)
+        return known and (
+            voter is None or (isinstance(voter, VoteEstimator) and voter.reads_categories())
+        )
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         voter = getattr(self, "estimator", None)
         reads = get_tags(voter).input_tags if voter is not None else None
         tags.input_tags.allow_nan = reads is None or reads.allow_nan
         tags.input_tags.sparse = reads is None or reads.sparse
-        known = "categorical_features" in self.get_params(deep=False)
-        tags.input_tags.categorical = known and (reads is None or reads.categorical)
         return tags
 
 

@@ -353,7 +353,8 @@ def _unfitted(name: Any, params: Mapping[str, Any]) -> Any:
 
 
 def _check_known(name: Any) -> None:
-    if not isinstance(name, str) or estimator_class(name) is None:
+    known = isinstance(name, str) and (name in BUILTIN or estimator_class(name) is not None)
+    if not known:
         raise ModelFileError(
             f"it holds a {ascii(name)[:80]}, which this version of psephos does not know: a model "
             "of another package is known once its module is imported (psephos --import MODULE ... "

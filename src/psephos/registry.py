@@ -84,14 +84,14 @@ def register(model: _Model) -> _Model:
     PsephosError
         If it declares no name, or its name or its class's name is another model's.
 
-    Examples
-    --------
-    >>> from psephos import register
-    >>> from psephos.base import VoteClassifier
-    >>> from psephos.contender import Contender
-    >>> @register
-    ... class MineClassifier(VoteClassifier):
-    ...     contender = Contender("mine", "tree", notes="ours")
+    Notes
+    -----
+    Such as::
+
+        @psephos.register
+        class MineClassifier(VoteClassifier):
+            contender = Contender("mine", "tree", notes="ours")
+            ...
     """
     contender = model.__dict__.get("contender")
     if contender is None:

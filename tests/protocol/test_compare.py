@@ -233,7 +233,7 @@ def _broken(params, shape, seed):
 
 
 def test_a_failing_model_is_a_row_and_the_run_goes_on(tmp_path):
-    broken = Contender("broken", "none", "baseline", _broken, {"quick": {}, "samba": {}})
+    broken = Contender("broken", "none", build=_broken, origin="baseline")
     comparison = compare(TABLE, models=[broken, "majority"], protocol=SMALL, out=tmp_path)
     rows = rows_of(tmp_path / "results.csv")
     assert [r["status"] for r in rows] == ["failed"] * 3 + ["ok"] * 3
@@ -276,8 +276,7 @@ class _Odd:
     ],
 )
 def test_answers_that_are_no_probabilities_are_a_failed_row(tmp_path, proba, label, words):
-    nothing = {"quick": {}, "samba": {}}
-    odd = Contender("odd", "none", "baseline", lambda *_: _Odd(proba, label), nothing)
+    odd = Contender("odd", "none", build=lambda *_: _Odd(proba, label), origin="baseline")
     found = compare(TABLE, models=[odd, "majority"], protocol=SMALL, out=tmp_path)
     rows = rows_of(tmp_path / "results.csv")
     assert [r["status"] for r in rows] == ["failed"] * 3 + ["ok"] * 3
@@ -301,9 +300,9 @@ def test_a_draw_that_fails_has_lost(tmp_path):
     greedy = Contender(
         "greedy",
         "neighbours",
-        "baseline",
-        known_models()["sklearn-k-nn"].build,
         {"quick": {"n_neighbors": Integers(18, 40)}},  # inner training parts hold 20 rows
+        build=known_models()["sklearn-k-nn"].build,
+        origin="baseline",
     )
     own = Protocol(folds=3, inner_folds=2, draws=8)
     comparison = compare(TABLE, models=[greedy], protocol=own, out=tmp_path)
@@ -355,7 +354,7 @@ def test_more_sentences(tmp_path):
     with sentence("all rows of class 'u' are in one group"):
         groups = np.arange(60) // 6
         compare(X3, np.where(groups == 0, "u", "v"), groups=groups, models=["majority"])
-    gone = Contender("x", "none", "baseline", _broken, {"quick": {}}, needs="no_such_package")
+    gone = Contender("x", "none", build=_broken, needs="no_such_package")
     with pytest.raises(MissingExtraError, match="pip install"):
         contenders([gone])
 

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 from sklearn.base import ClassifierMixin
-from sklearn.utils import get_tags  # pyright: ignore[reportUnknownVariableType]
 
 from psephos._distributions import (
     WEIGHTS,
@@ -172,7 +171,7 @@ def _build(model: Any, params: Params, shape: Shape, seed: int) -> Any:
         built.set_params(random_state=seed)
     if not shape.categorical:
         return built
-    if get_tags(built).input_tags.categorical:
+    if built.reads_categories():
         return built.set_params(categorical_features=list(shape.categorical))
     return prepared(built, shape)
 

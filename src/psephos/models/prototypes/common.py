@@ -8,12 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from psephos._distributions import BALANCED, WEIGHTS, Integers, LogUniform
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
 from psephos._stored import Gappy
 from psephos.base import Labels
-from psephos.contender import Contender
 from psephos.models.prototypes.adding import Adding
 from psephos.models.prototypes.batches import fit_batches
 from psephos.models.prototypes.growing import Growth, Rows, merged_rows
@@ -34,7 +32,7 @@ from psephos.params import (
 from psephos.vote import Vote, prototype_vote
 from psephos.vote.part import check
 
-__all__ = ["CONTENDER", "EXTRAS", "SHARED", "Batched", "automatic"]
+__all__ = ["EXTRAS", "SHARED", "Batched", "automatic"]
 
 EXTRAS = ("n_prototypes_", "objective_", "n_iter_", "stopped_")
 SHARED: Mapping[str, Constraint] = {
@@ -224,29 +222,3 @@ def _told(found: list[Batch], n_batches: int) -> dict[str, Any]:
         "n_iter_": np.array([b.minimum.n_iterations for b in found], dtype=np.intp),
         "stopped_": np.array([b.minimum.reason for b in found], dtype=np.str_),
     }
-
-
-CONTENDER = Contender(
-    "proset",
-    "prototypes",
-    {
-        "quick": {
-            "lambda_v": LogUniform(1e-4, 1.0),
-            "n_batches": Integers(1, 4),
-            "class_weight": BALANCED,
-        },
-        "samba": {
-            "lambda_v": LogUniform(1e-6, 1.0),
-            "n_batches": Integers(1, 10),
-            "class_weight": WEIGHTS,
-        },
-    },
-    ensemble=True,
-    first={"quick": {"class_weight": "balanced"}},
-    notes=(
-        "drawn like the other models; the source's own rule, which prefers fewer columns, is "
-        "ProsetSearchCV"
-    ),
-    default=True,
-    small={"random_state": 0},
-)

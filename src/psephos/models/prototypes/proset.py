@@ -10,7 +10,8 @@ from psephos._errors import PsephosError
 from psephos._labels import read_numbers, read_sample_weight
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
-from psephos.models.prototypes.common import CONTENDER, EXTRAS, SHARED, Batched
+from psephos.models.prototypes.common import EXTRAS, SHARED, Batched
+from psephos.models.prototypes.comparing import CONTENDER
 from psephos.models.prototypes.growing import Rows, later_labels, later_weight
 from psephos.models.prototypes.guarded import Guarded
 from psephos.models.prototypes.mixture import NormalMixture, mixture_of

@@ -10,8 +10,9 @@ from psephos._errors import PsephosError
 from psephos._input import Context, Table
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
-from psephos.models.tree.cart_common import CART_PARAMS, CONTENDER, fit_cart
+from psephos.models.tree.cart_common import fit_cart
 from psephos.models.tree.cart_readings import CartReadings
+from psephos.models.tree.cart_settings import CART_PARAMS, CONTENDER
 from psephos.params import Anything, ClassWeight, Constraint, Options
 from psephos.trees.cart import Problem
 from psephos.vote import CostTarget, Vote

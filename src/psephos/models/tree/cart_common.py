@@ -1,51 +1,29 @@
 """What the two CARTs share: their parameters, growing and cross-validation."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._distributions import BALANCED, WEIGHTS, Choice, Integers
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
-from psephos.contender import Contender, Params, Shape
 from psephos.kernels.sorted_trees.cart_layout import ROW
 from psephos.models.tree.cart_readings import cut
 from psephos.models.tree.cart_units import in_units, out_of_units
 from psephos.models.units import refuse_huge
-from psephos.params import Anything, Constraint, Flag, Interval, Jobs, OneOf, Options, Seed
 from psephos.trees.cart import CartSettings, Problem, grow_tree, prepare, presort, root_risk
 from psephos.trees.cart_growth import growth_of, tree_of
 from psephos.trees.cart_table import cross_validate, one_se_row, prunings
 from psephos.trees.tree import Tree
 from psephos.vote import BranchVoters, Constant, Readout, Vote
 
-__all__ = ["CART_PARAMS", "CONTENDER", "fit_cart"]
+__all__ = ["fit_cart"]
 
 _Floats = NDArray[np.float64]
 _FOLLOW = {"none": 0, "only": 1, "majority": 2}
 _COUNT = 2.0**31  # above, a weight is hardly a number of rows
-
-CART_PARAMS: Mapping[str, Constraint] = {
-    "cp": Interval(0),
-    "min_samples_split": Interval(2, whole=True),
-    "min_samples_leaf": OneOf((Interval(1, whole=True),), none=True),
-    "max_depth": Interval(1, 62, whole=True),
-    "max_leaf_nodes": OneOf((Interval(2, whole=True),), none=True),
-    "max_competitors": Interval(0, whole=True),
-    "max_surrogates": Interval(0, whole=True),
-    "surrogate_style": Options(("total", "known")),
-    "use_surrogates": Options(("majority", "only", "none")),
-    "n_folds": OneOf((Interval(0, 0, whole=True), Interval(2, whole=True))),
-    "folds": Anything(),
-    "one_standard_error": Flag(),
-    "costs": Anything(),
-    "rpart_compat": Flag(),
-    "n_jobs": Jobs(),
-    "random_state": Seed(),
-}
 
 
 def fit_cart(
@@ -195,38 +173,3 @@ def _given_folds(folds: Any, n: int, context: Context) -> NDArray[np.intp]:
     if len(names) < 2:
         raise PsephosError("folds names one fold only: cross-validation needs two.")
     return fold.astype(np.intp)
-
-
-def _for_comparison(params: Params, shape: Shape, seed: int) -> Params:
-    """Return the rule of one standard error; surrogates where a value may be missing or new."""
-    plain = not (shape.missing or shape.categorical)
-    surrogates: Params = {"max_surrogates": 0} if plain else {}
-    return {"cp": 1e-4, "one_standard_error": True, **surrogates, **params}
-
-
-CONTENDER = Contender(
-    "cart",
-    "tree",
-    {
-        "quick": {
-            "criterion": Choice(("gini", "entropy")),
-            "min_samples_split": Integers(4, 40),
-            "class_weight": BALANCED,
-        },
-        "samba": {
-            "max_depth": Integers(1, 30),
-            "criterion": Choice(("gini", "entropy")),
-            "min_samples_split": Integers(2, 40),
-            "class_weight": WEIGHTS,
-        },
-    },
-    settings=_for_comparison,
-    first={"quick": {"class_weight": "balanced"}},
-    notes=(
-        "grown to cp = 0.0001 and pruned by the 1-SE rule in 10 folds of the training part; "
-        "surrogates only where values are missing or categories; their columns, asked where "
-        "another is missing, are not counted as used"
-    ),
-    grouped=True,
-    small={"min_samples_split": 6, "n_folds": 3, "random_state": 0},
-)
