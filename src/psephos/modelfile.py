@@ -380,12 +380,11 @@ def _probe(vote: Vote) -> None:
     case = sparse.csr_array((1, vote.n_features))  # no memory, whatever width the file claims
     if vote.votes(case).shape != (1, vote.n_voters, vote.target.n_outputs):
         raise ModelFileError("its voters do not fit its classes: the file is damaged.")
-    weighting, target = cast("Any", vote.weighting), cast("Any", vote.target)
+    target = cast("Any", vote.target)
     score = vote.score(case)
     if (vote.readout.link == "identity") != (target.kind == "regression"):
         raise ModelFileError("its read-out does not fit what it predicts: the file is damaged.")
     if target.kind != "regression":
-        if vote.nearest(case, 1) is not None and weighting.anchor_class.max() >= target.n_classes:
-            raise ModelFileError("its anchors do not fit its classes: the file is damaged.")
+        vote.nearest(case, 1)
         vote.readout.probabilities(score, target)
     vote.usage()

@@ -75,7 +75,7 @@ def test_the_first_tree_is_shown_unless_another_is_named():
     assert TreeDisplay.from_estimator(model).voter == 1
     shown = TreeDisplay.from_estimator(model, 2)
     assert shown.rules()["answer"] == ["+1", "+2"]
-    with pytest.raises(PsephosError, match="voter 0 is no tree but one of the constant voters"):
+    with pytest.raises(PsephosError, match="voter 0 is no tree: the first tree is voter 1"):
         TreeDisplay.from_estimator(model, 0)
     with pytest.raises(PsephosError, match="the voters 0 to 2"):
         TreeDisplay.from_estimator(model, 3)

@@ -17,8 +17,8 @@ from psephos.vote import (
     Target,
     Vote,
 )
-from psephos.vote.fused import weighted_sum
 from psephos.vote.importance import SampleRows, baseline_of
+from psephos.vote.part import weighted_sum
 
 NAMES = ["age", "dose", "site", "note", "stage"]
 LEVELS = {2: ["skin", "lung", "bone"]}

@@ -36,8 +36,8 @@ def explain(
     A line holds why the voter says what it says to this case (the branch taken with the case's own
     values, the terms of a score, the training case it resembles; rounded for reading), its vote,
     its weight here, its contribution to the score, the columns it read, and the same reason as
-    data with all digits; for local weights also the nearest training cases as lists of row,
-    distance, share of the similarity and class. Lists and data are written as JSON.
+    data with all digits; where weights keep training cases (SamBA, proset) also the nearest of
+    them as lists of row, distance, share of what is heard and class. Lists and data are JSON.
     """
     from psephos.cli.answering import Answering, writer
 

@@ -51,7 +51,7 @@ class Prototypes(NamedTuple):
             If the model does not vote by prototypes.
         """
         whole: Any = getattr(model, "vote_", None)
-        if not isinstance(getattr(whole, "voters", None), PrototypeVoters):
+        if not hasattr(getattr(whole, "weighting", None), "batches"):
             raise PsephosError(
                 f"{type(model).__name__} has no prototypes: give a fitted ProsetClassifier or "
                 "ProsetRegressor."

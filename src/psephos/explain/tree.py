@@ -11,18 +11,9 @@ from psephos._errors import PsephosError
 from psephos.explain.tree_drawing import draw_tree, graphviz_of, svg_of
 from psephos.trees.tree import Tree
 from psephos.trees.tree_text import Answers, export_text, nodes_table, rules_table
-from psephos.vote import (
-    BranchVoters,
-    ForestVoters,
-    JoinedVoters,
-    Names,
-    Target,
-    TreeVoters,
-    Vote,
-    Voters,
-)
+from psephos.vote import Names, Target, Vote, Voters
 from psephos.vote.ballots import frame_of
-from psephos.vote.forests import spoken
+from psephos.vote.shown import ShownTree, n_trees, shown_tree
 
 __all__ = ["TreeDisplay", "rules_frame", "to_graphviz"]
 
@@ -89,8 +80,7 @@ class TreeDisplay:
             raise PsephosError(
                 f"voter is {number}: this vote has the voters 0 to {vote.n_voters - 1}."
             )
-        part, place = _part_of(vote.voters, number)
-        grown, shares, said = _read(part, place, tree, number, vote)
+        grown, shares, said = _shown(vote.voters, number, tree)
         return cls(grown, estimator.schema_.words(), _answers(vote, shares, said), number)
 
     # ------------------------------------------------------------------ reading it
@@ -202,47 +192,24 @@ def to_graphviz(
 
 
 # ---------------------------------------------------------------------- finding the tree
-def _part_of(voters: Voters, voter: int) -> tuple[Voters, int]:
-    """Return the part that a voter stands in, and its place there."""
-    while isinstance(voters, JoinedVoters):
-        place = int(voters.place[voter])
-        voters, voter = voters.parts[int(voters.part[voter])], place
-    return voters, voter
-
-
 def _first_tree(voters: Voters) -> int:
     """Return the number of the first voter that is a tree or a forest."""
     for t in range(voters.n_voters):
-        if isinstance(_part_of(voters, t)[0], BranchVoters | TreeVoters | ForestVoters):
+        if n_trees(voters, t):
             return t
     raise PsephosError("no voter of this vote is a tree: there is none to show.")
 
 
-def _read(
-    part: Voters, place: int, tree: int, number: int, vote: Vote
-) -> tuple[Tree, _Floats | None, _Floats]:
+def _shown(voters: Voters, voter: int, tree: int) -> ShownTree:
     """Return the tree, its class shares if its values are such, and its votes; see `_answers`."""
-    size = int(np.diff(part.group)[place]) if isinstance(part, ForestVoters) else 1
+    size = n_trees(voters, voter)
+    if not size:
+        raise PsephosError(
+            f"voter {voter} is no tree: the first tree is voter {_first_tree(voters)}."
+        )
     if not 0 <= tree < size:
-        raise PsephosError(f"tree is {tree}: voter {number} has {size}, counted from 0.")
-    if isinstance(part, BranchVoters):
-        grown = part.tree(place)
-        if part.code is None:
-            return grown, None, grown.value
-        return grown, grown.value, spoken(grown.value, "probability", part.code)
-    if isinstance(part, ForestVoters):
-        grown = part.trees.tree(int(part.group[place]) + tree)
-        if part.says == "value":
-            return grown, None, grown.value
-        return grown, grown.value, spoken(grown.value, part.says, part.value)
-    if isinstance(part, TreeVoters):
-        grown = part.tree(place)
-        return grown, None, grown.value
-    kind = getattr(type(part), "tag", type(part).__name__)
-    raise PsephosError(
-        f"voter {number} is no tree but one of the {kind}: the first tree is voter "
-        f"{_first_tree(vote.voters)}."
-    )
+        raise PsephosError(f"tree is {tree}: voter {voter} has {size}, counted from 0.")
+    return shown_tree(voters, voter, tree)
 
 
 def _answers(vote: Vote, shares: _Floats | None, said: _Floats) -> Answers:

@@ -60,6 +60,7 @@ class CaseBallots:
     """The ballots of several cases by the same voters."""
 
     outputs: list[str]  # (K,) the class each column of the score speaks for
+    near_words: str  # what the training cases heard most are; '' where weights keep none
     cases: list[CaseBallot]
 
 
@@ -90,9 +91,11 @@ class Opened:
         reduced, X = self._table(cases)
         ballots: Ballots = reduced.explain(X[np.asarray(rows, dtype=np.intp)])
         near: list[Any] = ballots.nearest() or [()] * len(rows)
+        found = ballots.vote.nearest(ballots.X[:1], 1)
         place = {name: i for i, name in enumerate(cases.ids)}
         return CaseBallots(
             outputs=[self.classes[1]] if ballots.score.shape[1] == 1 else self.classes,
+            near_words="" if found is None else found.meaning,
             cases=[
                 CaseBallot(
                     row=row,

@@ -63,10 +63,7 @@ def casebook(folder: Folder, opened: Opened, key: str, limit: int = LIMIT) -> di
             " Where a case was held out in the comparison, its line says how it fared then."
         ),
         "bar_words": "against · for" if len(ballots.outputs) > 1 else " · ".join(classes),
-        "near_words": (
-            "Weights here depend on the case: voters are heard as loudly as they were right about"
-            " these. A training case is its own nearest neighbour."
-        ),
+        "near_words": f"{ballots.near_words} A case that is among them is its own nearest.",
         "first": _first(book),
     }
 

@@ -233,8 +233,9 @@ class Ballots:
         number; '' where it speaks for none); ``weight`` (its share here); ``contribution`` (or one
         ``contribution_<class>`` a class if there are more than two); ``columns`` (names, in the
         order of the sentence); ``details`` (the reason as data, JSON: columns, relations, bounds
-        and values in full) and, for local weights, ``nearest``: tuples (training row, distance,
-        share of the similarity, class) of the training cases heard most.
+        and values in full) and, where weights keep training cases (SamBA, proset), ``nearest``:
+        tuples (training row, distance, share of what is heard, class or number) of those heard
+        most.
         """
         n, voters, outputs = self.contributions.shape
         pairs = [(i, t) for i in range(n) for t in range(voters)]
@@ -259,22 +260,19 @@ class Ballots:
         return table
 
     def nearest(self) -> list[tuple[tuple[Any, float, float, str], ...]] | None:
-        """Return per case the training cases heard most, or None for constant weights.
+        """Return per case the training cases heard most; None where weights keep none.
 
-        Tuples (training row, distance, share of what is heard, class); a case too far away to be
-        heard is none of them.
+        Tuples (training row, distance, share of what is heard, class or number); a case too far
+        away to be heard is none of them.
         """
         found = self.vote.nearest(self.X, _NEAREST)
         if found is None:
             return None
-        local: Any = self.vote.weighting
-        rows = local.rows[found.anchor].tolist()
-        target: Any = self.vote.target  # local weights are for classes
-        classes = target.classes[local.anchor_class[found.anchor]].astype(str).tolist()
+        rows, answers = found.row.tolist(), found.answer.tolist()
         cases: list[tuple[tuple[Any, float, float, str], ...]] = []
         for i in range(len(self)):
             distance, share = found.distance[i].tolist(), found.share[i].tolist()
-            near = zip(rows[i], distance, share, classes[i], strict=True)
+            near = zip(rows[i], distance, share, answers[i], strict=True)
             cases.append(tuple(case for case in near if np.isfinite(case[1])))
         return cases
 

@@ -17,6 +17,7 @@ from psephos.vote.forests import spoken
 from psephos.vote.importance import path_moves
 from psephos.vote.part import Columns, check, check_columns, positions, usage_table
 from psephos.vote.reasons import Reason
+from psephos.vote.shown import ShownTree
 from psephos.vote.tree_reasons import Ways
 
 __all__ = ["BranchVoters"]
@@ -262,6 +263,17 @@ class BranchVoters:
         rules, spare = alone.nodes.column, alone.nodes.surrogates.column
         at = np.append(alone.columns, -1)  # a leaf asks for column -1
         return alone.nodes.on_columns(at[rules], at[spare])
+
+    def n_trees(self, voter: int) -> int:
+        """Return 1: each voter is a tree."""
+        return 1
+
+    def shown_tree(self, voter: int, tree: int) -> ShownTree:
+        """Return a voter's tree, and what its nodes say."""
+        grown = self.tree(voter)
+        if self.code is None:
+            return ShownTree(grown, None, grown.value)
+        return ShownTree(grown, grown.value, spoken(grown.value, "probability", self.code))
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
         """Return the rule of a tree that asks once, or the size, columns and root of a larger."""

@@ -10,6 +10,7 @@ from psephos.kernels.small_models.forest import group_means
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, usage_table
 from psephos.vote.reasons import Inner, Reason, Silent
+from psephos.vote.shown import ShownTree
 from psephos.vote.trees import TreeVoters, silenced
 
 __all__ = ["ForestVoters", "spoken"]
@@ -110,6 +111,17 @@ class ForestVoters:
         trees = np.concatenate([np.empty(0, dtype=np.intp), *spans]).astype(np.intp)
         group = np.concatenate([[0], np.cumsum([len(span) for span in spans])]).astype(np.intp)
         return replace(self, trees=self.trees.take(trees), group=group)
+
+    def n_trees(self, voter: int) -> int:
+        """Return how many trees a forest has."""
+        return int(self.group[voter + 1] - self.group[voter])
+
+    def shown_tree(self, voter: int, tree: int) -> ShownTree:
+        """Return a tree of a forest, and what its nodes say."""
+        grown = self.trees.tree(int(self.group[voter]) + tree)
+        if self.says == "value":
+            return ShownTree(grown, None, grown.value)
+        return ShownTree(grown, grown.value, spoken(grown.value, self.says, self.value))
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
         """Return the number of trees and the columns they read."""

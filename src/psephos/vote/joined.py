@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from psephos.vote.codec import register
 from psephos.vote.importance import divided
 from psephos.vote.names import Names
-from psephos.vote.part import Columns, Voters, check, primary, rows_named, sparse
+from psephos.vote.part import Columns, Voters, check, primary, rows_named, sparse, weighted_sum
 from psephos.vote.reasons import Reason
+from psephos.vote.shown import ShownTree, n_trees, shown_tree
 
 __all__ = ["JoinedVoters", "join"]
 
@@ -70,6 +71,25 @@ class JoinedVoters:
             said.append(part.votes(X)[:, mine])
         order = np.argsort(np.argsort(self.part, kind="stable"), kind="stable")
         return np.concatenate(said, axis=1)[:, order]
+
+    def weighted_sum(self, weights: _Floats, X: _Floats) -> _Floats | None:
+        """Return the (n, K) weighted sums, part by part; None where a part is not there once."""
+        total = np.zeros(())
+        for k, part in enumerate(self.parts):
+            mine = np.flatnonzero(self.part == k)
+            mine = mine[np.argsort(self.place[mine])]
+            if not np.array_equal(self.place[mine], np.arange(part.n_voters)):
+                return None
+            total = total + weighted_sum(part, weights[:, mine], X)
+        return total
+
+    def n_trees(self, voter: int) -> int:
+        """Return how many trees a voter is; 0 where it is none."""
+        return n_trees(self.parts[int(self.part[voter])], int(self.place[voter]))
+
+    def shown_tree(self, voter: int, tree: int) -> ShownTree:
+        """Return a tree of a voter, and what its nodes say."""
+        return shown_tree(self.parts[int(self.part[voter])], int(self.place[voter]), tree)
 
     def usage(self) -> Any:
         """Return the (T, p) table of who reads what."""

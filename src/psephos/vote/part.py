@@ -25,6 +25,7 @@ __all__ = [
     "rows_named",
     "sparse",
     "usage_table",
+    "weighted_sum",
 ]
 
 sparse: Any = scipy.sparse  # its types say less than they promise
@@ -108,6 +109,19 @@ class Weighting(Part, Protocol):
     def words(self) -> str:
         """Return how loudly voters are heard, in a few words."""
         ...
+
+
+def weighted_sum(
+    voters: Voters, weights: NDArray[np.float64], X: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the (n, K) sum over t of weights[:, t] * votes(X)[:, t].
+
+    Voters that add up faster than by their (n, T, K) votes say so by a method ``weighted_sum(
+    weights, X)``, which may return None where it cannot.
+    """
+    ask: Any = getattr(voters, "weighted_sum", None)
+    total = None if ask is None else ask(weights, X)
+    return np.einsum("nt,ntk->nk", weights, voters.votes(X)) if total is None else total
 
 
 def rows_named(part: Any, names: NDArray[Any]) -> Any:

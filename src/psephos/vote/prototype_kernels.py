@@ -1,7 +1,7 @@
 """How loudly prototypes are heard: Gaussian kernels around training cases."""
 
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
@@ -11,6 +11,7 @@ from psephos._stored import Gappy, Lengths
 from psephos.kernels.prototypes.masses import Crowds, Reading, filled_up, said
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, check_columns, positions, usage_table
+from psephos.vote.weights import Nearest
 
 __all__ = ["PRIOR", "Answers", "Batches", "KernelWeights"]
 
@@ -303,6 +304,11 @@ class KernelWeights:
             return sums[:, :-1], sums[:, -1]
         return said(sums, kinds, answers.kinds.shape[1])
 
+    def sums_with(self, voters: Any) -> Any:
+        """Return ``heard`` for voters of fixed answers, where a prior keeps the mass above 0."""
+        answers: Answers | None = getattr(voters, "answers", None)
+        return partial(self.heard, answers=answers) if answers and self.has_prior else None
+
     def _laid_out(self, answers: Answers) -> tuple[_Floats, list[Crowds], _Floats]:
         """Return what priors add to each sum, the batches and the kinds; kept for the next call."""
         kept: Any = self.__dict__.get("_laid")
@@ -344,6 +350,32 @@ class KernelWeights:
             total += (heard / np.where(mass > 0, mass, 1.0)).sum(axis=0)
         share = total if total.any() else self.weight
         return share / share.sum()
+
+    def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Nearest | None:
+        """Return the k prototypes heard most for each row of X; None where there is but a prior.
+
+        The distance is that of the kernel, ``sqrt(-2 log G)``: a column's difference in scaled
+        units times its inverse bandwidth, squared and added up. Shares are of all that is heard,
+        a prior included.
+        """
+        own, rows = np.flatnonzero(self.batches.batch != PRIOR), getattr(voters, "rows", None)
+        if rows is None or not len(own):
+            return None
+        Z, logs = self._scaled(X), np.zeros((len(X), self.n_voters))
+        for b, (where, _) in enumerate(self._members):
+            logs[:, where] = self._log_kernels(Z, b)
+        heard, _ = self._relative(Z, shift=not self.has_prior)
+        share = heard / heard.sum(axis=1, keepdims=True)
+        order = own[np.argsort(-(logs + np.log(self.weight))[:, own], axis=1, kind="stable")[:, :k]]
+        pick = np.take_along_axis
+        return Nearest(
+            order,
+            np.sqrt(-2.0 * pick(logs, order, 1)),
+            pick(share, order, 1),
+            rows[order],
+            np.array(target.words(voters.values), dtype=object)[order],
+            "Training cases are the voters here, and these are heard most.",
+        )
 
     def similarities(self, X: _Floats) -> _Floats:
         """Return (n, T): the kernel between each row and each prototype; 1 for a prior."""

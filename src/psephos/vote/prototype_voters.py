@@ -84,6 +84,10 @@ class PrototypeVoters:
         """Return the (n, T, K) votes."""
         return np.broadcast_to(self.values, (len(X), *self.values.shape))
 
+    def components(self) -> tuple[_Floats, _Floats] | None:
+        """Return (means, standard deviations), (T,), of the densities of what each says."""
+        return (self.values[:, 0], self.spread) if self.values.shape[1] == 1 else None
+
     def usage(self) -> Any:
         """Return the (T, p) table: the columns in which a prototype is described."""
         return self.batches.usage()

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._stored import Bounds
+from psephos.kernels.prediction.leaf_sums import sum_leaves
 from psephos.kernels.prediction.tree_walk_binary import binary_leaves, pack_nodes
 from psephos.trees.tree import Tree, binary_tree, spans_of
 from psephos.trees.tree_leaves import Condition, condition_words, size_words
@@ -15,6 +16,7 @@ from psephos.vote.codec import register
 from psephos.vote.importance import path_moves
 from psephos.vote.part import Columns, Part, check, check_columns, positions, usage_table
 from psephos.vote.reasons import Reason, Silent
+from psephos.vote.shown import ShownTree
 from psephos.vote.tree_reasons import Ways
 
 __all__ = ["TreeVoters", "silenced"]
@@ -151,6 +153,14 @@ class TreeVoters:
         votes = self.value[self.rows(X)]
         return silenced(votes, X, self) if self.abstains else votes
 
+    def weighted_sum(self, weights: _Floats, X: _Floats) -> _Floats | None:
+        """Return the (n, K) weighted sums of votes, without the votes; None if trees abstain."""
+        if self.abstains:
+            return None
+        out = np.zeros((len(X), self.value.shape[1]))
+        sum_leaves(self.rows(X), np.ascontiguousarray(weights), self.value, out)
+        return out
+
     def leaves(self, X: _Floats) -> NDArray[np.intp]:
         """Return the (n, T) node at which each row of X ends in each tree."""
         read = X if len(self.columns) == X.shape[1] else X[:, self.columns]
@@ -277,6 +287,15 @@ class TreeVoters:
             alone.category_ptr, alone.category_left,
             single=bool(self.single), stays=bool(self.abstains),
         )  # fmt: skip
+
+    def n_trees(self, voter: int) -> int:
+        """Return 1: each voter is a tree."""
+        return 1
+
+    def shown_tree(self, voter: int, tree: int) -> ShownTree:
+        """Return a voter's tree, and what its nodes say."""
+        grown = self.tree(voter)
+        return ShownTree(grown, None, grown.value)
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
         """Return a stump's rule, such as ``V3 <= 1.25``, or a tree's size, columns and root."""

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.vote.codec import content_of, register
-from psephos.vote.fused import heard, prototypes_of, weighted_sum
 from psephos.vote.importance import Baseline, moved
 from psephos.vote.names import Names, backup_words
 from psephos.vote.part import (
@@ -21,11 +20,12 @@ from psephos.vote.part import (
     primary,
     rows_named,
     sparse,
+    weighted_sum,
 )
 from psephos.vote.readout import Readout
 from psephos.vote.reasons import Reason
 from psephos.vote.target import RegressionTarget, Target
-from psephos.vote.weights import Local, Nearest
+from psephos.vote.weights import Nearest
 
 __all__ = ["Vote"]
 
@@ -143,18 +143,25 @@ class Vote:
     def _selected(self) -> "Vote":
         return self.select(self.columns)
 
+    def _own_sums(self) -> Any:
+        """Return the function of rows that weights have for (sum, mass) with these voters, or None.
+
+        It holds no (n, T) table, and picks the columns it reads from rows of the whole table.
+        """
+        ask: Any = getattr(self.weighting, "sums_with", None)
+        return None if ask is None else ask(self.voters)
+
     def _reads_in_place(self, X: Any) -> bool:
-        """Whether rows are looked at where they lie: prototypes pick their columns themselves."""
+        """Whether rows are looked at where they lie, by weights that pick their own columns."""
         lies = type(X) is np.ndarray and X.dtype == np.float64 and X.flags.carray
         if not lies or X.shape[1:] != (self.n_features,):
             return False
-        return prototypes_of(self.voters, self.weighting) is not None
+        return self._own_sums() is not None
 
     def _blocks(self, X: Any, in_place: bool) -> Iterator[tuple[slice, _Floats]]:
         """Yield rows in blocks, dense float64, only the columns that are read unless in place."""
         rows = X.shape[0]
-        direct = prototypes_of(self.voters, self.weighting) is not None
-        held = 1 if direct else self.n_voters  # weights a row
+        held = self.n_voters if self._own_sums() is None else 1  # weights a row
         size = max(1, min(8192, _BLOCK // max(1, held * self.target.n_outputs)))
         read: Any = X[:, self.columns].tocsr() if sparse.issparse(X) else X
         columns = slice(None) if in_place or sparse.issparse(X) else self.columns
@@ -181,7 +188,7 @@ class Vote:
         in_place = self._reads_in_place(X)
         reader = self if in_place else self._compact
         for part, read in self._blocks(X, in_place):
-            total, size, log_scale = heard(reader.voters, reader.weighting, read)
+            total, size, log_scale = reader._sums(read)
             mass[part] = size
             if log_scale is not None:
                 with np.errstate(over="ignore"):
@@ -191,6 +198,18 @@ class Vote:
                         total = total * true_scale[:, None]
             score[part] = self.readout.finish(total, size)
         return score, mass
+
+    def _sums(self, X: _Floats) -> tuple[_Floats, _Floats, _Floats | None]:
+        """Return (sum over t of w_t votes_t, sum over t of |w_t|, log_scale): (n, K), (n,), (n,).
+
+        The true sums are exp(log_scale) times these; None: they are these.
+        """
+        own = self._own_sums()
+        if own is not None:
+            return (*own(X), None)
+        weights, log_scale = self.weighting.relative(X)
+        total = weighted_sum(self.voters, weights, X)
+        return total, np.abs(weights).sum(axis=1), log_scale
 
     def votes(self, X: Any) -> _Floats:
         """Return every vote, shape (n, T, K): for small cases."""
@@ -272,11 +291,10 @@ class Vote:
         PsephosError
             If the weights are not local.
         """
-        local = self.weighting
-        if not isinstance(local, Local):
-            raise PsephosError("anchor_scores needs local weights: this vote weighs by constants.")
-        votes = self.voters.select(local.columns).votes(local.anchors)
-        return np.einsum("mt,mtk->mk", local.expertise, votes)
+        ask: Any = getattr(self.weighting, "anchor_scores", None)
+        if ask is None:
+            raise PsephosError("anchor_scores needs local weights: this vote has no anchors.")
+        return ask(self.voters)
 
     # ------------------------------------------------------------------ what is read off it
     def margins(self, X: Any, y: NDArray[np.intp]) -> _Floats:
@@ -300,9 +318,10 @@ class Vote:
         return out
 
     def nearest(self, X: Any, k: int = 5) -> Nearest | None:
-        """Return the k anchors heard most for each row, or None for constant weights."""
-        local = self._compact.weighting
-        return local.nearest(self._dense(X), k) if isinstance(local, Local) else None
+        """Return the k training cases heard most for each row; None if the vote keeps none."""
+        vote = self._compact
+        ask: Any = getattr(vote.weighting, "nearest", None)
+        return None if ask is None else ask(vote.voters, vote.target, self._dense(X), k)
 
     def weighting_words(self) -> str:
         """Return how loudly voters are heard, in words."""

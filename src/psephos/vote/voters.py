@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from psephos._stored import Bounds
 from psephos.kernels.prediction.stump_votes import left_sides
+from psephos.kernels.prediction.vote_sums import sum_sides
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, check_columns, positions, usage_table
 from psephos.vote.reasons import Always, Path, Reason, Test
@@ -161,6 +162,12 @@ class StumpVoters:
     def votes(self, X: _Floats) -> _Floats:
         """Return the (n, T, K) votes."""
         return np.where(self.holds(X)[:, :, None], self.left, self.right)
+
+    def weighted_sum(self, weights: _Floats, X: _Floats) -> _Floats:
+        """Return the (n, K) weighted sums of votes, without the votes."""
+        out = np.zeros((len(X), self.left.shape[1]))
+        sum_sides(self.holds(X), np.ascontiguousarray(weights), self.left, self.right, out)
+        return out
 
     def usage(self) -> Any:
         """Return the (T, p) table of columns read."""

@@ -81,11 +81,18 @@ class Constant:
 
 
 class Nearest(NamedTuple):
-    """The anchors heard most for each case: index, distance and share of the similarity, (n, k)."""
+    """The training cases heard most for each case, all (n, k).
+
+    Position among those the weights keep, distance, share of what is heard, name or position in
+    the training table, and class (or number) in words. `meaning` says what they are to the vote.
+    """
 
     anchor: NDArray[np.intp]
     distance: _Floats
     share: _Floats
+    row: NDArray[Any]
+    answer: NDArray[Any]
+    meaning: str
 
 
 @register
@@ -206,8 +213,10 @@ class Local:
         """Return what the weights are."""
         return "heard where they were right"
 
-    def nearest(self, X: _Floats, k: int) -> Nearest:
+    def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Nearest:
         """Return the k anchors heard most for each row of X, shape (n, p)."""
+        inside = self.anchor_class.max() < target.n_classes
+        check(bool(inside), "anchors do not fit the classes")
         distance = distances(self._read(X), self.anchors, self.metric)
         log_share = self._log_similarity(distance) + np.log(self.anchor_weight)
         log_share -= log_share.max(axis=1, keepdims=True)
@@ -215,7 +224,20 @@ class Local:
         share /= share.sum(axis=1, keepdims=True)
         order = np.argsort(-share, axis=1, kind="stable")[:, :k]
         pick = np.take_along_axis
-        return Nearest(order, pick(distance, order, 1), pick(share, order, 1))
+        return Nearest(
+            order,
+            pick(distance, order, 1),
+            pick(share, order, 1),
+            self.rows[order],
+            target.classes.astype(str)[self.anchor_class][order],
+            "Weights here depend on the case: voters are heard as loudly as they were right about "
+            "these.",
+        )
+
+    def anchor_scores(self, voters: Any) -> _Floats:
+        """Return the sums over t of E_t[i] h_t(z_i) at the anchors; see `Vote.anchor_scores`."""
+        votes = voters.select(self.columns).votes(self.anchors)
+        return np.einsum("mt,mtk->mk", self.expertise, votes)
 
     def _log_similarity(self, distance: _Floats) -> _Floats:
         s = self.similarity

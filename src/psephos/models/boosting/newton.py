@@ -12,7 +12,7 @@ from psephos.contender import Contender
 from psephos.models.boosting.losses import ObjectiveParameter, classification, regression
 from psephos.models.boosting.newton_fit import fit_newton
 from psephos.models.boosting.newton_limits import CONTENDER, SHARED
-from psephos.models.boosting.newton_margin import check_margin, single_margin
+from psephos.models.boosting.newton_margin import single_margin
 from psephos.models.training import Training
 from psephos.params import ClassWeight, Constraint
 from psephos.vote import Readout, Vote
@@ -234,10 +234,6 @@ class NewtonBoostingClassifier(VoteClassifier):
         objective = classification(self.objective, labels.target.n_classes)
         return fit_newton(self, data, context, objective, Readout("sum", "logistic"))
 
-    def _check_loaded(self) -> None:
-        super()._check_loaded()
-        check_margin(self.vote_)
-
     def margin_in_float32(self, X: Any) -> NDArray[np.float32]:
         """Return the score with leaves added to the base score in float32, tree by tree.
 
@@ -399,10 +395,6 @@ class NewtonBoostingRegressor(VoteRegressor):
         return fit_newton(
             self, data, context, regression(self.objective), Readout("sum", "identity")
         )
-
-    def _check_loaded(self) -> None:
-        super()._check_loaded()
-        check_margin(self.vote_)
 
     def margin_in_float32(self, X: Any) -> NDArray[np.float32]:
         """Return the answer with leaves added to the base score in float32, tree by tree.

@@ -23,7 +23,7 @@ from psephos.models.prototypes.mixture_sums import (
     parts,
     tail_places,
 )
-from psephos.vote import PrototypeVoters, Vote
+from psephos.vote import Vote
 
 __all__ = ["NormalMixture", "mixture_blocks", "mixture_of"]
 
@@ -353,15 +353,17 @@ def mixture_blocks(vote: Vote, X: Any) -> Iterator[tuple[slice, NormalMixture]]:
 
 
 def _components(vote: Vote) -> tuple[_Floats, _Floats]:
-    voters: Any = vote.voters
-    if not isinstance(voters, PrototypeVoters) or vote.target.kind != "regression":
-        raise PsephosError("a mixture needs prototypes that answer with numbers.")
-    if not voters.spread.all():
+    ask: Any = getattr(vote.voters, "components", None)
+    found = None if ask is None or vote.target.kind != "regression" else ask()
+    if found is None:
+        raise PsephosError("a mixture needs voters that answer with densities: prototypes do.")
+    mean, spread = found
+    if not spread.all():
         raise PsephosError(
             "a voter's spread is 0, as where the target of the fit is constant: what is predicted "
             "is then a point and has no density; use the predicted value itself."
         )
-    return np.ascontiguousarray(voters.values[:, 0]), voters.spread
+    return np.ascontiguousarray(mean), spread
 
 
 def _refuse(wrong: Any, message: str) -> None:
