@@ -423,7 +423,16 @@ def test_ballots_of_prototypes(n_classes):
     assert table["columns"][0] == ()
     assert sorted(table["columns"][1]) == ["age", "dose", "site"]
     assert_allclose(table["weight"][:18], found.shares(X[:1])[0])
-    assert "nearest" not in table
+    for i, near in enumerate(ballots.nearest()):
+        share = found.shares(X[i : i + 1])[0]
+        kernel = found.similarities(X[i : i + 1])[0]
+        heard = [t for t in np.argsort(-share, kind="stable") if found.voters.rows[t] != -1][:5]
+        assert [case[0] for case in near] == [found.voters.rows[t] for t in heard]
+        assert_allclose([case[1] for case in near], np.sqrt(-2 * np.log(kernel[heard])), rtol=1e-9)
+        assert_allclose([case[2] for case in near], share[heard], rtol=1e-9)
+        words = found.target.words(found.voters.values[heard])
+        assert [case[3] for case in near] == words
+        assert table["nearest"][18 * i] == near
     sums = [key for key in table if key.startswith("contribution")]
     assert_allclose([sum(table[key][:18]) for key in sums], ballots.score[0], rtol=1e-12)
     assert_array_equal(ballots.mass, found.mass(X[:2]))
