@@ -4,13 +4,64 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from psephos._columns import is_missing
+from psephos._columns import as_frame, is_missing
 from psephos._errors import PsephosError
+from psephos.vote import LabelsTarget, NumbersTarget, RegressionTarget, Target
 
-__all__ = ["declared_classes", "read_numbers", "read_sample_weight", "read_target", "read_weight"]
+__all__ = [
+    "class_target",
+    "declared_classes",
+    "number_target",
+    "read_labels",
+    "read_numbers",
+    "read_sample_weight",
+    "read_several_numbers",
+    "read_target",
+    "read_weight",
+]
+
+
+def class_target(
+    estimator: Any, X: Any, y: Any, sample_weight: Any
+) -> tuple[Any, NDArray[np.intp], NDArray[np.float64]]:
+    """Return (target, codes, weight) of a classifier's labels.
+
+    Where the estimator takes several labels a row and y is a table, codes are (n, K) of 0 and 1.
+    """
+    if estimator.multilabel and (issparse(y) or (np.ndim(y) == 2 and np.shape(y)[1] != 1)):
+        names, table = read_labels(X, y)
+        return LabelsTarget(names), table, _some_weight(sample_weight, len(table))
+    classes, codes = read_target(estimator, X, y)
+    class_weight = getattr(estimator, "class_weight", None)
+    weight = read_weight(sample_weight, class_weight, classes[codes], codes)
+    declared = getattr(estimator, "classes", None)
+    if declared is not None:
+        classes, codes = declared_classes(declared, classes, codes)
+    return Target(classes), codes, weight
+
+
+def number_target(
+    estimator: Any, X: Any, y: Any, sample_weight: Any
+) -> tuple[Any, NDArray[np.float64], NDArray[np.float64]]:
+    """Return (target, numbers, weight) of a regressor; several numbers a row are (n, K)."""
+    weight = read_sample_weight(sample_weight, X.shape[0])
+    if estimator.multioutput and np.ndim(y) == 2 and np.shape(y)[1] > 1:
+        names, numbers = read_several_numbers(X, y)
+        target: Any = NumbersTarget(names)
+    else:
+        target, numbers = RegressionTarget(), read_numbers(X, y)
+    return target, numbers, _some_weight(weight, len(numbers))
+
+
+def _some_weight(sample_weight: Any, n: int) -> NDArray[np.float64]:
+    weight = read_sample_weight(sample_weight, n)
+    if not (weight > 0).any():
+        raise PsephosError("sample_weight is zero on every row: a row needs weight.")
+    return weight
 
 
 def read_target(estimator: Any, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -86,6 +137,59 @@ def _as_given(y: Any) -> Any:
     out = np.empty(len(y), dtype=object)
     out[:] = y
     return out
+
+
+def read_labels(X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return (labels, Y) of a multilabel target: Y (n, K) of 0 and 1, dense.
+
+    Labels are the columns of a data frame, else counted from 0.
+
+    Parameters
+    ----------
+    y : array, data frame or sparse table of shape (n, K)
+        1 (or True) where a row has a label, 0 where not.
+
+    Raises
+    ------
+    PsephosError
+        If a value is neither.
+    ValueError
+        scikit-learn's own, if y is not as long as X.
+    """
+    names = _names_of(y)
+    table = np.asarray(y.toarray() if issparse(y) else y)
+    check_consistent_length(X, table)
+    yes = (table == 1) & np.ones(table.shape, dtype=bool)
+    bad = ~(yes | (table == 0))
+    if table.ndim != 2 or not table.shape[1] or bad.any():
+        where = "" if table.ndim != 2 or not bad.any() else f" (row {int(bad.any(1).argmax())})"
+        raise PsephosError(
+            "y of several labels is a table of 0 and 1, a row a case and a column a label, and "
+            f"this one is not{where}."
+        )
+    return np.arange(table.shape[1]) if names is None else names, yes.astype(np.intp)
+
+
+def read_several_numbers(X: Any, y: Any) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    """Return (names, Y) of several numbers a row, Y of shape (n, K).
+
+    Raises
+    ------
+    PsephosError
+        If a value is missing, infinite or not a number, or two columns have one name.
+    """
+    names = _names_of(y)
+    table = np.asarray(y)
+    check_consistent_length(X, table)
+    columns = [read_numbers(X, table[:, k]) for k in range(table.shape[1])]
+    told = [f"y{k}" for k in range(len(columns))] if names is None else [str(n) for n in names]
+    return tuple(told), np.column_stack(columns)
+
+
+def _names_of(y: Any) -> NDArray[Any] | None:
+    """Return the names of the columns of a data frame."""
+    frame = as_frame(y)
+    return None if frame is None else np.array(frame.columns, dtype=object)
 
 
 def read_numbers(X: Any, y: Any) -> NDArray[np.float64]:

@@ -13,16 +13,10 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from psephos._errors import PsephosError
 from psephos._input import Context, Schema, Table, read_schema, read_table, seed_sequence
-from psephos._labels import (
-    declared_classes,
-    read_numbers,
-    read_sample_weight,
-    read_target,
-    read_weight,
-)
+from psephos._labels import class_target, number_target
 from psephos.contender import Contender
 from psephos.params import Constraint, check_params
-from psephos.vote import Ballots, RegressionTarget, Target, Vote
+from psephos.vote import Ballots, Vote
 from psephos.vote.ballot_views import sentences_html
 from psephos.vote.describing import describe
 from psephos.vote.importance import Baseline, SampleRows, baseline_of
@@ -180,7 +174,7 @@ class VoteEstimator(BaseEstimator):
         if hasattr(self, "estimator") or "joined voters" in self.anatomy.voters:  # nothing found
             known |= tags[0] == "constant voters" and tags[1] in ("constant", "available")
         check(known, f"it is not that of {type(self).__name__}")
-        numbers = isinstance(self.vote_.target, RegressionTarget)
+        numbers = self.vote_.target.kind == "regression"
         check(numbers == isinstance(self, RegressorMixin), "it answers another question")
 
     # ------------------------------------------------------------------ answering
@@ -332,7 +326,7 @@ class VoteEstimator(BaseEstimator):
 
     def _classes(self) -> list[Any]:
         target: Any = self.vote_.target
-        return target.classes.tolist() if isinstance(target, Target) else []
+        return target.classes.tolist() if target.n_classes else []
 
     def __str__(self) -> str:
         return "\n".join(self.describe()) if hasattr(self, "vote_") else repr(self)
@@ -403,16 +397,14 @@ class VoteEstimator(BaseEstimator):
 class VoteClassifier(ClassifierMixin, VoteEstimator):
     """Base of every classifier."""
 
+    #: Whether y may be a table of 0 and 1, one column a label.
+    multilabel: ClassVar[bool] = False
+
     def _read_labels(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Labels, NDArray[np.float64]]:
-        classes, codes = read_target(self, X, y)
-        class_weight = getattr(self, "class_weight", None)
-        weight = read_weight(sample_weight, class_weight, classes[codes], codes)
-        declared = getattr(self, "classes", None)
-        if declared is not None:
-            classes, codes = declared_classes(declared, classes, codes)
-        return Labels(Target(classes), codes), weight
+        target, codes, weight = class_target(self, X, y, sample_weight)
+        return Labels(target, codes), weight
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -420,6 +412,11 @@ class VoteClassifier(ClassifierMixin, VoteEstimator):
         self._fitted()
         target: Any = self.vote_.target
         return target.classes
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = self.multilabel
+        return tags
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the score F(x).
@@ -452,6 +449,8 @@ class VoteClassifier(ClassifierMixin, VoteEstimator):
     def margins(self, X: Any, y: Any) -> NDArray[np.float64]:
         """Return each row's margin for its label, in [-1, 1]; positive where the vote is right.
 
+        For several labels a row, y is a table of 0 and 1 and the margin the mean over labels.
+
         Raises
         ------
         PsephosError
@@ -462,6 +461,8 @@ class VoteClassifier(ClassifierMixin, VoteEstimator):
         values = self._values(X)
         labels = np.asarray(y)
         check_consistent_length(values, labels)
+        if self.vote_.target.kind == "multilabel":
+            return self.vote_.margins(values, labels)
         unknown = ~np.isin(labels, self.classes_)
         if unknown.any():
             label = labels[unknown].tolist()[0]
@@ -474,14 +475,19 @@ class VoteClassifier(ClassifierMixin, VoteEstimator):
 class VoteRegressor(RegressorMixin, VoteEstimator):
     """Base of every regressor."""
 
+    #: Whether y may have several columns of numbers.
+    multioutput: ClassVar[bool] = False
+
     def _read_labels(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Labels, NDArray[np.float64]]:
-        weight = read_sample_weight(sample_weight, X.shape[0])
-        numbers = read_numbers(X, y)
-        if not (weight > 0).any():
-            raise PsephosError("sample_weight is zero on every row: a row needs weight.")
-        return Labels(RegressionTarget(), numbers), weight
+        target, numbers, weight = number_target(self, X, y, sample_weight)
+        return Labels(target, numbers), weight
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = self.multioutput
+        return tags
 
 
 def _selected(value: Any, columns: NDArray[np.intp]) -> Any:

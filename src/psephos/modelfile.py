@@ -28,7 +28,7 @@ from psephos._schema import Schema
 from psephos._stored import fault, hints
 from psephos._whole import whole
 from psephos.registry import BUILTIN, estimator_class
-from psephos.vote import RegressionTarget, Vote
+from psephos.vote import Vote
 from psephos.vote.codec import decode, encode
 from psephos.vote.importance import Baseline
 from psephos.vote.part import check, sparse
@@ -218,7 +218,7 @@ def read(path: str | os.PathLike[str]) -> "Stored":
         _probe(vote)
         if manifest["class"] in BUILTIN:  # of others the class knows
             numbers = manifest["class"].endswith("Regressor")
-            same = numbers == isinstance(vote.target, RegressionTarget)
+            same = numbers == (vote.target.kind == "regression")
             check(same, "it answers another question")
         return Stored(path, vote, schema, manifest, arrays)
 

@@ -23,13 +23,21 @@ from psephos.vote.prototypes import (
 from psephos.vote.readout import Readout
 from psephos.vote.rules import FirstMatch, RuleVoters
 from psephos.vote.similarity import InverseDistance
-from psephos.vote.target import CostTarget, RegressionTarget, Target
+from psephos.vote.target import (
+    AnyTarget,
+    CostTarget,
+    LabelsTarget,
+    NumbersTarget,
+    RegressionTarget,
+    Target,
+)
 from psephos.vote.trees import TreeVoters
 from psephos.vote.vote import Vote
 from psephos.vote.voters import ConstantVoters, StumpVoters
 from psephos.vote.weights import Constant, Local, Nearest
 
 __all__ = [
+    "AnyTarget",
     "Available",
     "Ballots",
     "BranchVoters",
@@ -45,12 +53,14 @@ __all__ = [
     "KernelScaling",
     "KernelVoters",
     "KernelWeights",
+    "LabelsTarget",
     "LinearVoters",
     "Local",
     "NaiveBayesVoters",
     "Names",
     "Nearest",
     "NestedVoters",
+    "NumbersTarget",
     "PrototypeBatch",
     "PrototypeVoters",
     "QuadraticVoters",

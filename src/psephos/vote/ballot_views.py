@@ -58,10 +58,9 @@ def _more(ballots: Ballots) -> list[str]:
 def _rows(ballots: Ballots, case: int) -> list[list[str]]:
     """Return the heading and a row a line: contribution, weight, reason and answer, voters."""
     lines, k = ballots.lines(case), ballots.leading(case)
-    outputs: list[str] = ballots.vote.target.outputs
-    classes: Any = getattr(ballots.vote.target, "classes", None)
-    about = "" if classes is None else str(classes[1]) if len(outputs) == 1 else outputs[k]
-    rows = [[f"adds to class {about}" if about else "adds", "weight", "voter", "because → it says"]]
+    target: Any = ballots.vote.target
+    about = target.about(k)
+    rows = [[f"adds to {about}" if about else "adds", "weight", "voter", "because → it says"]]
     # a sum has weights as they are, a normalised vote shares
     weigh = percent if ballots.vote.readout.score == "normalised" else number
     scale = max((abs(float(line.contribution[k])) for line in lines), default=0.0)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import MissingExtraError, PsephosError
-from psephos.vote.names import Names, number, percent
+from psephos.vote.names import Names
 from psephos.vote.reasons import CaseLike, Reason
 from psephos.vote.vote import Vote
 
@@ -23,7 +23,8 @@ _Floats = NDArray[np.float64]
 def answer_words(vote: Vote, value: _Floats, scale: float = 0.0) -> str:
     """Return what a (K,) vote says: its class, with its share or what it adds, or its number.
 
-    Such as ``ill``, ``ill 81.0 %``, ``+0.31 for ill``, ``2.5``; ``nothing`` where it is 0.
+    Such as ``ill``, ``ill 81.0 %``, ``+0.31 for ill``, ``2.5``; ``nothing`` where it is 0. See the
+    `said` of targets.
 
     Parameters
     ----------
@@ -33,30 +34,7 @@ def answer_words(vote: Vote, value: _Floats, scale: float = 0.0) -> str:
         The size of the votes beside it: what is rounding beside them is 0.
     """
     target: Any = vote.target
-    if target.kind == "regression":
-        return number(float(value[0]), scale)
-    if (np.abs(value) <= 1e-12 * scale).all() or not value.any():
-        return "nothing"
-    if vote.readout.score == "sum":
-        return _added(value, [str(c) for c in target.classes], scale)
-    said = target.words(value[None, :])[0]
-    k = int(target.answers(value[None, :])[0])
-    if np.array_equal(value, target.code[k]):
-        return said
-    n = target.n_classes
-    share = (1.0 + (value[0] if k else -value[0])) / 2 if n == 2 else ((n - 1) * value[k] + 1) / n
-    return f"{said} {percent(float(share))}"
-
-
-def _added(value: _Floats, classes: list[str], scale: float) -> str:
-    """Return what a vote adds to a sum of scores, and to which class: the most, up or down."""
-    if len(value) == 1:
-        return f"+{number(abs(float(value[0])), scale)} for {classes[int(value[0] > 0)]}"
-    k = int(np.abs(value).argmax())
-    size = float(value[k])
-    alike = bool((np.abs(value - size) <= 1e-9 * abs(size)).all())
-    about = "every class" if alike else classes[k]
-    return f"{'+' if size > 0 else ''}{number(size, scale)} for {about}"
+    return target.said(value, scale, vote.readout.score == "sum")
 
 
 class Line(NamedTuple):
@@ -192,16 +170,15 @@ class Ballots:
     def leading(self, case: int) -> int:
         """Return the output that a case's answer is about: its class's, or the only one."""
         target: Any = self.vote.target
-        return 0 if self.score.shape[1] == 1 else int(target.answers(self.score[[case]])[0])
+        return target.leading(self.score[case])
 
     def answer(self, case: int) -> str:
         """Return the answer to a case in words: its class and probability, or its number."""
         target: Any = self.vote.target
         if target.kind == "regression":
-            return number(float(self.score[case, 0]))
-        said = target.words(self.score[[case]])[0]
+            return target.answered(self.score[case], None)
         chances = self.vote.readout.probabilities(self.score[[case]], target)[0]
-        return f"{said} ({percent(float(chances[int(target.answers(self.score[[case]])[0])]))})"
+        return target.answered(self.score[case], chances)
 
     def case_name(self, case: int) -> str:
         """Return the name of a case; 'row 101' where it is a number."""
@@ -294,7 +271,7 @@ class Ballots:
     def _answers(self) -> list[str]:
         flat: NDArray[Any] = self.votes.reshape(-1, self.votes.shape[2])
         words = self.vote.target.words(flat)
-        if self.vote.target.kind == "regression":
+        if self.vote.target.kind != "binary" and self.vote.target.kind != "multiclass":
             return words
         top: NDArray[Any] = np.sort(flat, axis=1)
         one = top[:, -1] > 0 if flat.shape[1] > 1 else flat[:, 0] != 0

@@ -79,7 +79,9 @@ class NestedVoters:
                 check(known and values.dtype == np.float64, "categories are not a row of numbers")
             self._check_target(vote.target)
 
-    def _check_target(self, target: Target | RegressionTarget) -> None:
+    def _check_target(self, target: Any) -> None:
+        plain = isinstance(target, Target | RegressionTarget)
+        check(plain, "a vote within a vote answers with one class or one number")
         number = isinstance(target, RegressionTarget)
         check(number == (self.says == "value"), "votes answer with numbers, or with classes")
         if isinstance(target, Target):
@@ -106,8 +108,8 @@ class NestedVoters:
 
     def _said(self, vote: Vote, score: _Floats) -> _Floats:
         """Return the (n, K) votes that the (n, k) scores of an inner vote come to."""
-        target = vote.target
-        if isinstance(target, RegressionTarget):
+        target: Any = vote.target
+        if target.kind == "regression":
             return score
         codes = self.value[target.classes.astype(np.intp)]
         if self.says == "answer":
@@ -236,8 +238,8 @@ class NestedVoters:
     @staticmethod
     def _classes(vote: Vote, names: Names) -> list[str]:
         """Return the words of the classes of a vote, which are codes of those of the outer."""
-        target = vote.target
-        if isinstance(target, RegressionTarget):
+        target: Any = vote.target
+        if target.kind == "regression":
             return []
         known = names.classes
         codes: list[int] = target.classes.tolist()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from psephos.kernels.prediction.vote_shares import shares_of
 from psephos.vote.codec import register
 from psephos.vote.part import check
-from psephos.vote.target import RegressionTarget, Target
+from psephos.vote.target import AnyTarget
 
 __all__ = ["Readout"]
 
@@ -57,12 +57,13 @@ class Readout:
         heard = np.where(mass > 0, mass, 1.0)  # where nobody is heard the sum is zero already
         return total / heard[:, None]
 
-    def probabilities(
-        self, score: NDArray[np.float64], target: Target | RegressionTarget
-    ) -> NDArray[np.float64]:
-        """Return (n, n_classes) probabilities from an (n, K) score."""
+    def probabilities(self, score: NDArray[np.float64], target: AnyTarget) -> NDArray[np.float64]:
+        """Return (n, n_classes) probabilities from an (n, K) score; of labels, each its own."""
         check(self.link != "identity", "a vote that answers with numbers has no probabilities")
         k = target.n_classes
+        if target.kind == "multilabel":  # each label on its own
+            shares = np.clip((1.0 + score) / 2.0, 0.0, 1.0)
+            return shares if self.link == "share" else _special.expit(self.slope * score)
         if self.link == "share":
             if k == 2:
                 up = np.minimum(np.maximum((1.0 + score[:, 0]) / 2.0, 0.0), 1.0)  # sums round

@@ -8,8 +8,16 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.vote.codec import register
+from psephos.vote.names import number, percent
 
-__all__ = ["CostTarget", "RegressionTarget", "Target"]
+__all__ = [
+    "AnyTarget",
+    "CostTarget",
+    "LabelsTarget",
+    "NumbersTarget",
+    "RegressionTarget",
+    "Target",
+]
 
 _LABELS = (bool, int, float, str)
 _TIED = 1e-12  # of the greatest loss: expected losses that differ by less are equal
@@ -107,6 +115,42 @@ class Target:
         k = self.n_classes
         return ((k - 1) * score + 1.0) / k
 
+    # ------------------------------------------------------------------ in words
+    def leading(self, score: NDArray[np.float64]) -> int:
+        """Return the output that the answer to a (K,) score is about: its class's, or the one."""
+        return 0 if self.n_outputs == 1 else int(self.answers(score[None])[0])
+
+    def about(self, output: int) -> str:
+        """Return what a contribution to an output adds to."""
+        return f"class {self.classes[1] if self.n_outputs == 1 else self.classes[output]}"
+
+    def said(self, vote: NDArray[np.float64], scale: float, adds: bool) -> str:
+        """Return what a (K,) vote says: ``ill``, ``ill 81.0 %``, ``+0.31 for ill``, ``nothing``.
+
+        Parameters
+        ----------
+        vote : ndarray of shape (K,)
+        scale : float
+            The size of the votes beside it: what is rounding beside them is 0.
+        adds : bool
+            Whether it is a term of a sum, not a share of one.
+        """
+        if (np.abs(vote) <= 1e-12 * scale).all() or not vote.any():
+            return "nothing"
+        classes = [str(label) for label in self.classes.tolist()]
+        if adds:
+            return _added(vote, classes, scale)
+        k, n = int(self.answers(vote[None])[0]), self.n_classes
+        if np.array_equal(vote, self.code[k]):
+            return classes[k]
+        share = (1.0 + (vote[0] if k else -vote[0])) / 2 if n == 2 else ((n - 1) * vote[k] + 1) / n
+        return f"{classes[k]} {percent(float(share))}"
+
+    def answered(self, score: NDArray[np.float64], chances: NDArray[np.float64]) -> str:
+        """Return the answer to a (K,) score in words: its class and probability."""
+        k = int(self.answers(score[None])[0])
+        return f"{self.classes[k]} ({percent(float(chances[k]))})"
+
     def margin(self, score: NDArray[np.float64], y: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return y . F(x) scaled so that a voter alone scores 1 if right and -1/(K-1) if wrong.
 
@@ -116,6 +160,17 @@ class Target:
         if k == 2:
             return np.where(y == 1, score[:, 0], -score[:, 0])
         return (k - 1) / k * np.einsum("nk,nk->n", self.code[y], score)
+
+
+def _added(vote: NDArray[np.float64], classes: list[str], scale: float) -> str:
+    """Return what a vote adds to a sum of scores, and to which class: the most, up or down."""
+    if len(vote) == 1:
+        return f"+{number(abs(float(vote[0])), scale)} for {classes[int(vote[0] > 0)]}"
+    k = int(np.abs(vote).argmax())
+    size = float(vote[k])
+    alike = bool((np.abs(vote - size) <= 1e-9 * abs(size)).all())
+    about = "every class" if alike else classes[k]
+    return f"{'+' if size > 0 else ''}{number(size, scale)} for {about}"
 
 
 @register
@@ -148,19 +203,8 @@ class CostTarget(Target):
         return self.loss
 
 
-@register
-@dataclass(frozen=True)
-class RegressionTarget:
-    """A number: one column, which is the answer itself.
-
-    Parameters
-    ----------
-    unit : str, default=''
-        In words.
-    """
-
-    tag: ClassVar[str] = "regression target"
-    unit: str = ""
+class _Numbers:
+    """What targets that are numbers share: the score is the answer."""
 
     @property
     def kind(self) -> Literal["regression"]:
@@ -171,6 +215,31 @@ class RegressionTarget:
     def n_classes(self) -> int:
         """Return 0: there is none."""
         return 0
+
+    def margin(self, score: NDArray[np.float64], y: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Raise: a margin is for classes.
+
+        Raises
+        ------
+        PsephosError
+            Always.
+        """
+        raise PsephosError("a margin needs classes: this vote answers with a number.")
+
+
+@register
+@dataclass(frozen=True)
+class RegressionTarget(_Numbers):
+    """A number: one column, which is the answer itself.
+
+    Parameters
+    ----------
+    unit : str, default=''
+        In words.
+    """
+
+    tag: ClassVar[str] = "regression target"
+    unit: str = ""
 
     @property
     def n_outputs(self) -> int:
@@ -190,12 +259,171 @@ class RegressionTarget:
         """Return the number each row of an (n, 1) score is."""
         return score[:, 0]
 
-    def margin(self, score: NDArray[np.float64], y: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Raise: a margin is for classes.
+    def leading(self, score: NDArray[np.float64]) -> int:
+        """Return 0."""
+        return 0
 
-        Raises
-        ------
-        PsephosError
-            Always.
-        """
-        raise PsephosError("a margin needs classes: this vote answers with a number.")
+    def about(self, output: int) -> str:
+        """Return nothing: it is the one number."""
+        return ""
+
+    def said(self, vote: NDArray[np.float64], scale: float, adds: bool) -> str:
+        """Return the number."""
+        return number(float(vote[0]), scale)
+
+    def answered(self, score: NDArray[np.float64], chances: Any) -> str:
+        """Return the number."""
+        return number(float(score[0]))
+
+
+@register
+@dataclass(frozen=True)
+class NumbersTarget(_Numbers):
+    """Several numbers at once: one column each, which are the answer itself.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Of the numbers.
+    """
+
+    tag: ClassVar[str] = "numbers target"
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.names or len(set(self.names)) < len(self.names):
+            raise PsephosError("numbers that are predicted together have different names.")
+
+    @property
+    def n_outputs(self) -> int:
+        """Return K."""
+        return len(self.names)
+
+    @property
+    def outputs(self) -> list[str]:
+        """Return the names of the numbers."""
+        return list(self.names)
+
+    def words(self, votes: NDArray[np.float64]) -> list[str]:
+        """Return the numbers of each row of (m, K) votes by name, to five digits."""
+        return [
+            ", ".join(f"{n} = {v:.5g}" for n, v in zip(self.names, row, strict=True))
+            for row in votes.tolist()
+        ]
+
+    def decode(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the (n, K) numbers."""
+        return score
+
+    def leading(self, score: NDArray[np.float64]) -> int:
+        """Return 0: ballots speak of the first number."""
+        return 0
+
+    def about(self, output: int) -> str:
+        """Return the name of a number."""
+        return self.names[output]
+
+    def said(self, vote: NDArray[np.float64], scale: float, adds: bool) -> str:
+        """Return the numbers by name."""
+        told = zip(self.names, vote.tolist(), strict=True)
+        return ", ".join(f"{name} = {number(value, scale)}" for name, value in told)
+
+    def answered(self, score: NDArray[np.float64], chances: Any) -> str:
+        """Return the numbers by name."""
+        return self.said(score, 0.0, False)
+
+
+@register
+@dataclass(frozen=True)
+class LabelsTarget:
+    """Several labels that a case may have or not, each on its own (multilabel).
+
+    A score has one signed column a label, as two classes have one: +1 has it, -1 has it not.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (K,)
+        The labels.
+    """
+
+    tag: ClassVar[str] = "labels target"
+    classes: NDArray[np.generic]
+
+    def __post_init__(self) -> None:
+        if self.classes.ndim != 1 or not len(self.classes):
+            raise PsephosError("a target of labels needs at least one label.")
+        plain = self.classes.dtype.kind in "biufUO"
+        if not plain or not all(isinstance(c, _LABELS) for c in self.classes.tolist()):
+            raise PsephosError("labels are numbers, truth values or words.")
+        if len(set(map(str, self.classes.tolist()))) < len(self.classes):
+            raise PsephosError("two labels have one name.")
+
+    @property
+    def kind(self) -> Literal["multilabel"]:
+        """Return 'multilabel'."""
+        return "multilabel"
+
+    @property
+    def n_classes(self) -> int:
+        """Return K."""
+        return len(self.classes)
+
+    @property
+    def n_outputs(self) -> int:
+        """Return K."""
+        return len(self.classes)
+
+    @property
+    def outputs(self) -> list[str]:
+        """Return the names of the labels."""
+        return [str(label) for label in self.classes.tolist()]
+
+    def coded(self, y: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the (n, K) votes that say the labels y, an (n, K) table of 0 and 1."""
+        return 2.0 * np.asarray(y, dtype=np.float64) - 1.0
+
+    def words(self, votes: NDArray[np.float64]) -> list[str]:
+        """Return the labels that each row of (m, K) votes speaks for."""
+        return [_listed(self.outputs, row) for row in votes > 0]
+
+    def decode(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Return the (n, K) table of 0 and 1: which labels each row has; 0 where F is 0."""
+        return (score > 0).astype(np.intp)
+
+    def leading(self, score: NDArray[np.float64]) -> int:
+        """Return the label of greatest score."""
+        return int(score.argmax())
+
+    def about(self, output: int) -> str:
+        """Return the label."""
+        return f"label {self.classes[output]}"
+
+    def said(self, vote: NDArray[np.float64], scale: float, adds: bool) -> str:
+        """Return what a (K,) vote says: ``a, c``, ``a 81.0 %, c 60.0 %``, ``+0.3 for a``."""
+        there = np.abs(vote) > 1e-12 * scale
+        if not (there & (vote != 0)).any():
+            return "nothing"
+        if adds:
+            told = [(n, v) for n, v, t in zip(self.outputs, vote.tolist(), there, strict=True) if t]
+            return ", ".join(f"{'+' if v > 0 else ''}{number(v, scale)} for {n}" for n, v in told)
+        if (np.abs(vote) == 1).all():
+            return _listed(self.outputs, vote > 0)
+        chances = zip(self.outputs, ((1.0 + vote) / 2.0).tolist(), strict=True)
+        return ", ".join(f"{name} {percent(chance)}" for name, chance in chances)
+
+    def answered(self, score: NDArray[np.float64], chances: NDArray[np.float64]) -> str:
+        """Return the answer to a (K,) score: the labels and their probabilities."""
+        told = zip(self.outputs, score.tolist(), chances.tolist(), strict=True)
+        found = [f"{name} ({percent(chance)})" for name, value, chance in told if value > 0]
+        return ", ".join(found) if found else "no label"
+
+    def margin(self, score: NDArray[np.float64], y: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the mean over labels of y F(x), with y in {-1, 1}; y is (n, K) of 0 and 1."""
+        return (self.coded(y) * score).mean(axis=1)
+
+
+def _listed(names: list[str], has: NDArray[np.bool_]) -> str:
+    return ", ".join(name for name, one in zip(names, has, strict=True) if one) or "no label"
+
+
+AnyTarget = Target | LabelsTarget | RegressionTarget | NumbersTarget

@@ -24,7 +24,7 @@ from psephos.vote.part import (
 )
 from psephos.vote.readout import Readout
 from psephos.vote.reasons import Reason
-from psephos.vote.target import RegressionTarget, Target
+from psephos.vote.target import AnyTarget
 from psephos.vote.weights import Nearest
 
 __all__ = ["Vote"]
@@ -45,7 +45,7 @@ class Vote:
     weighting : Weighting
         Their weights; ``weights(X)`` is (n, T).
     readout : Readout
-    target : Target or RegressionTarget
+    target : Target, LabelsTarget, RegressionTarget or NumbersTarget
 
     Notes
     -----
@@ -57,7 +57,7 @@ class Vote:
     voters: Voters
     weighting: Weighting
     readout: Readout
-    target: Target | RegressionTarget
+    target: AnyTarget
 
     def __post_init__(self) -> None:
         check(self.voters.n_voters == self.weighting.n_voters > 0, "voters and weights differ")
