@@ -197,7 +197,7 @@ class VoteEstimator(BaseEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class, or the number, that each row's vote speaks for; shape (n_samples,)."""
         values = self._values(X)
-        return self.vote_.target.decode(self.vote_.score(values))
+        return self.vote_.answers(values)
 
     def _staged(self, X: Any) -> Iterator[NDArray[np.float64]]:
         values = self._values(X)
@@ -206,7 +206,7 @@ class VoteEstimator(BaseEstimator):
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
         """Yield the answer of the first 1, 2, ..., T voters."""
         for score in self._staged(X):
-            yield self.vote_.target.decode(score)
+            yield self.vote_.decided(score)
 
     # ------------------------------------------------------------------ reading the vote
     @property

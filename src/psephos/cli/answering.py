@@ -89,8 +89,8 @@ class Answering:
         vote = self.vote
         score = vote.score(X)
         if not vote.target.n_classes:
-            return vote.target.decode(score), [[]] * len(X)
-        return vote.target.decode(score), vote.readout.probabilities(score, vote.target).tolist()
+            return vote.decided(score), [[]] * len(X)
+        return vote.decided(score), vote.readout.probabilities(score, vote.target).tolist()
 
     def ballots(self, X: NDArray[np.float64]) -> Ballots:
         """Return who voted for the answer of each row."""

@@ -170,7 +170,7 @@ class Ballots:
     def leading(self, case: int) -> int:
         """Return the output that a case's answer is about: its class's, or the only one."""
         target: Any = self.vote.target
-        return target.leading(self.score[case])
+        return target.leading(self._decided(case))
 
     def answer(self, case: int) -> str:
         """Return the answer to a case in words: its class and probability, or its number."""
@@ -178,7 +178,10 @@ class Ballots:
         if target.kind == "regression":
             return target.answered(self.score[case], None)
         chances = self.vote.readout.probabilities(self.score[[case]], target)[0]
-        return target.answered(self.score[case], chances)
+        return target.answered(self._decided(case), chances)
+
+    def _decided(self, case: int) -> _Floats:
+        return self.vote.readout.decided(self.score[[case]], self.vote.target)[0]
 
     def case_name(self, case: int) -> str:
         """Return the name of a case; 'row 101' where it is a number."""

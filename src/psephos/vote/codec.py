@@ -8,7 +8,7 @@ trust them).
 """
 
 from collections.abc import Mapping, MutableMapping, Sequence
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -162,8 +162,10 @@ def _decode_part(content: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) ->
         )
     written = content.get("fields")
     known = {field.name for field in fields(cls)}
+    # a field that older files lack has a default
+    needed = {f.name for f in fields(cls) if f.default is MISSING and f.default_factory is MISSING}
     entries = cast("dict[str, Any]", written) if isinstance(written, dict) else {}
-    if set(entries) != known:
+    if not needed <= set(entries) <= known:
         raise ModelFileError(
             f"the model file is damaged: part {_short(content['part'])} is incomplete."
         )

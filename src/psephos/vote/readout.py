@@ -3,13 +3,15 @@
 # pyright: reportMissingTypeStubs=false
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.special
 from numpy.typing import NDArray
 
 from psephos.kernels.prediction.vote_shares import shares_of
+from psephos.vote.calibration import Isotonic, Sigmoid, Table, Temperature
+from psephos.vote.choices import CHOICES
 from psephos.vote.codec import register
 from psephos.vote.part import check
 from psephos.vote.target import AnyTarget
@@ -17,8 +19,16 @@ from psephos.vote.target import AnyTarget
 __all__ = ["Readout"]
 
 _special: Any = scipy.special  # its types say less than they promise
-_SCORES = ("sum", "normalised")
+_SCORES = ("sum", "normalised", *CHOICES)
 _LINKS = ("share", "logistic", "identity")
+
+
+class _Told(NamedTuple):
+    """What read-outs may look at besides votes and weights."""
+
+    target: AnyTarget
+    seed: int
+    cut: float
 
 
 @register
@@ -28,8 +38,12 @@ class Readout:
 
     Parameters
     ----------
-    score : {'sum', 'normalised'}
+    score : {'sum', 'normalised', 'majority', 'loudest', 'drawn', 'borda', 'median', 'trimmed mean'}
         sum: F(x) = sum_t w_t(x) h_t(x). normalised: the same divided by mass(x) = sum_t |w_t(x)|.
+        majority: each voter counts for the class it speaks for. loudest: the voter of greatest
+        weight alone (maximum a posteriori). drawn: one voter, drawn with the chance of its weight
+        (Gibbs) by the row's content and `seed`, so that neither order nor batches matter. borda:
+        ranks of classes. median, trimmed mean: of what is said, output by output.
     link : {'share', 'logistic', 'identity'}
         From a score to probabilities. share: the share of the weight that voted for the class,
         ((K - 1) F_k + 1) / K, which is (1 + F) / 2 for two classes. logistic: softmax of
@@ -37,18 +51,69 @@ class Readout:
         the answer (regression).
     slope : float
         Of the logistic link; 1 otherwise.
+    seed : int, default=0
+        Of what is drawn.
+    cut : float, default=0.0
+        The share of the weight that a trimmed mean leaves out at either end.
+    calibration : Sigmoid, Isotonic, Temperature or Table, default=None
+        From the link's probabilities to those that are told; the answer follows them.
     """
 
     tag: ClassVar[str] = "readout"
     score: str
     link: str
     slope: float = 1.0
+    seed: int = 0
+    cut: float = 0.0
+    calibration: Sigmoid | Isotonic | Temperature | Table | None = None
 
     def __post_init__(self) -> None:
         check(self.score in _SCORES, f"unknown score {self.score!r}")
         check(self.link in _LINKS, f"unknown link {self.link!r}")
-        check(self.link != "share" or self.score == "normalised", "a share needs a normalised sum")
+        check(self.link != "share" or self.score != "sum", "a share needs a normalised sum")
         check(0 < self.slope < np.inf, "the slope of a link is not a positive number")
+        check(0 <= self.seed < 2**63, "the seed of a draw is not a whole number from 0 on")
+        check(0 <= self.cut < 0.5, "a trimmed mean leaves out less than half at either end")
+        check(self.calibration is None or self.link != "identity", "numbers are not calibrated")
+
+    @property
+    def is_sum(self) -> bool:
+        """Return whether the score is a sum over voters of weight times vote, or its share."""
+        return self.score not in CHOICES
+
+    def terms(
+        self,
+        votes: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        rows: NDArray[np.float64],
+        target: AnyTarget,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return (shares, said), (n, T, K): the score is the sum of their product over voters.
+
+        Parameters
+        ----------
+        votes : ndarray of shape (n, T, K)
+        weights : ndarray of shape (n, T)
+        rows : ndarray of shape (n, q)
+            The cases, on the columns that the vote reads.
+        target : Target or the like
+        """
+        if not self.is_sum:
+            return CHOICES[self.score](votes, weights, rows, _Told(target, self.seed, self.cut))
+        if self.score == "normalised":
+            size = np.abs(weights).sum(axis=1, keepdims=True)
+            weights = weights / np.where(size > 0, size, 1.0)
+        return np.broadcast_to(weights[:, :, None], votes.shape), votes
+
+    def decided(self, score: NDArray[np.float64], target: AnyTarget) -> NDArray[np.float64]:
+        """Return (n, K) scores that say the answer: of calibrated probabilities where there are."""
+        if self.calibration is None:
+            return score
+        chances = self.probabilities(score, target)
+        k = target.n_classes
+        if target.kind == "multilabel":
+            return 2.0 * chances - 1.0
+        return 2.0 * chances[:, 1:] - 1.0 if k == 2 else (k * chances - 1.0) / (k - 1)
 
     def finish(self, total: NDArray[np.float64], mass: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the score from the (n, K) sums and the (n,) mass."""
@@ -59,6 +124,12 @@ class Readout:
 
     def probabilities(self, score: NDArray[np.float64], target: AnyTarget) -> NDArray[np.float64]:
         """Return (n, n_classes) probabilities from an (n, K) score; of labels, each its own."""
+        linked = self._linked(score, target)
+        if self.calibration is None:
+            return linked
+        return self.calibration.chances(linked, target.kind == "multilabel")
+
+    def _linked(self, score: NDArray[np.float64], target: AnyTarget) -> NDArray[np.float64]:
         check(self.link != "identity", "a vote that answers with numbers has no probabilities")
         k = target.n_classes
         if target.kind == "multilabel":  # each label on its own

@@ -185,6 +185,11 @@ class Vote:
         """Return F, shape (n, K), and the raw mass, shape (n,), in one pass."""
         score = np.empty((X.shape[0], self.target.n_outputs))
         mass = np.empty(X.shape[0])
+        if not self.readout.is_sum:
+            for part, read in self._blocks(X, in_place=False):
+                score[part] = _product(*self._compact._terms(read)).sum(axis=1)
+                mass[part] = np.abs(self._compact.weighting.weights(read)).sum(axis=1)
+            return score, mass
         in_place = self._reads_in_place(X)
         reader = self if in_place else self._compact
         for part, read in self._blocks(X, in_place):
@@ -210,6 +215,21 @@ class Vote:
         weights, log_scale = self.weighting.relative(X)
         total = weighted_sum(self.voters, weights, X)
         return total, np.abs(weights).sum(axis=1), log_scale
+
+    def _terms(self, read: _Floats, n_voters: int | None = None) -> tuple[_Floats, _Floats]:
+        """Return (shares, said) of the first voters on rows of the columns that are read."""
+        some = slice(n_voters)
+        weights, _ = self.weighting.relative(read)
+        votes = self.voters.votes(read)
+        return self.readout.terms(votes[:, some], weights[:, some], read, self.target)
+
+    def answers(self, X: Any) -> NDArray[Any]:
+        """Return the answer to each row, by the score and, where there is one, the calibration."""
+        return self.decided(self.score(X))
+
+    def decided(self, score: _Floats) -> NDArray[Any]:
+        """Return the answers that (n, K) scores come to."""
+        return self.target.decode(self.readout.decided(score, self.target))
 
     def votes(self, X: Any) -> _Floats:
         """Return every vote, shape (n, T, K): for small cases."""
@@ -255,20 +275,32 @@ class Vote:
         )
 
     def shares(self, X: Any) -> _Floats:
-        """Return the weights as the score uses them, (n, T): divided by the mass if normalised."""
+        """Return the weights as the score uses them, (n, T): divided by the mass unless a sum.
+
+        Of read-outs that pick voters, what each has of the answer: its mean over outputs.
+        """
         if self.readout.score == "sum":
             return self.weights(X)
-        weights, _ = self._compact.weighting.relative(self._dense(X))
+        read = self._dense(X)
+        weights, _ = self._compact.weighting.relative(read)
+        if not self.readout.is_sum:
+            return self._compact._terms(read)[0].mean(axis=2)
         return _shares(weights)
 
     def contributions(self, X: Any) -> _Floats:
         """Return the (n, T, K) terms of the score; they sum to it over the voters."""
-        return self.shares(X)[:, :, None] * self.votes(X)
+        if self.readout.is_sum:
+            return self.shares(X)[:, :, None] * self.votes(X)
+        return _product(*self._compact._terms(self._dense(X)))
 
     def staged_scores(self, X: Any) -> Iterator[_Floats]:
         """Yield the score of the first 1, 2, ..., T voters, each (n, K)."""
         compact = self._compact
         read = self._dense(X)
+        if not self.readout.is_sum:
+            for t in range(1, self.n_voters + 1):
+                yield _product(*compact._terms(read, t)).sum(axis=1)
+            return
         weights, log_scale = compact.weighting.relative(read)
         if self.readout.score == "sum":
             weights = weights * np.exp(log_scale)[:, None]
@@ -326,6 +358,10 @@ class Vote:
     def weighting_words(self) -> str:
         """Return how loudly voters are heard, in words."""
         return self.weighting.words()
+
+
+def _product(share: _Floats, said: _Floats) -> _Floats:
+    return share * said
 
 
 def _shares(weights: _Floats) -> _Floats:

@@ -1,0 +1,133 @@
+"""Monotone maps from the probabilities of a link to calibrated ones, and counts to posteriors."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.special
+from numpy.typing import NDArray
+
+from psephos.vote.codec import register
+from psephos.vote.part import check
+
+__all__ = ["Isotonic", "Sigmoid", "Table", "Temperature"]
+
+_Floats = NDArray[np.float64]
+_special: Any = scipy.special  # its types say less than they promise
+_LEAST = 1e-12  # a probability of 0 has no log-odds
+
+
+def _log_odds(chances: _Floats) -> _Floats:
+    return _special.logit(np.clip(chances, _LEAST, 1.0 - _LEAST))
+
+
+def _together(chances: _Floats, apart: bool) -> _Floats:
+    """Return chances of classes made to sum to 1; those of labels stand each on its own."""
+    if apart:
+        return chances
+    total = chances.sum(axis=1, keepdims=True)
+    return np.where(total > 0, chances / np.where(total > 0, total, 1.0), 1.0 / chances.shape[1])
+
+
+@register
+@dataclass(frozen=True)
+class Sigmoid:
+    """Platt's map, class by class: 1 / (1 + exp(-(slope logit(p) + offset))), then to the sum 1.
+
+    Parameters
+    ----------
+    slope, offset : ndarray of shape (K,)
+        Slopes are at least 0.
+    """
+
+    tag: ClassVar[str] = "sigmoid calibration"
+    slope: _Floats
+    offset: _Floats
+
+    def __post_init__(self) -> None:
+        check(self.slope.ndim == 1 and self.slope.shape == self.offset.shape, "a class lacks a map")
+        check(bool((self.slope >= 0).all()), "a map of probabilities falls")
+
+    def chances(self, chances: _Floats, apart: bool) -> _Floats:
+        """Return calibrated (n, K) probabilities; `apart`: of labels, not of classes."""
+        check(chances.shape[1] == len(self.slope), "a class lacks a map")
+        return _together(_special.expit(self.slope * _log_odds(chances) + self.offset), apart)
+
+
+@register
+@dataclass(frozen=True)
+class Temperature:
+    """Temperature scaling: probabilities to the power 1 / t, then to the sum 1.
+
+    Parameters
+    ----------
+    t : float
+        Above 1 they move together, below 1 apart.
+    """
+
+    tag: ClassVar[str] = "temperature calibration"
+    t: float
+
+    def __post_init__(self) -> None:
+        check(0 < self.t < np.inf, "a temperature is not a positive number")
+
+    def chances(self, chances: _Floats, apart: bool) -> _Floats:
+        """Return calibrated (n, K) probabilities; `apart`: of labels, not of classes."""
+        if apart:
+            return _special.expit(_log_odds(chances) / self.t)
+        return _special.softmax(np.log(np.clip(chances, _LEAST, 1.0)) / self.t, axis=1)
+
+
+@register
+@dataclass(frozen=True)
+class Isotonic:
+    """A rising line through given points, class by class, then to the sum 1.
+
+    Parameters
+    ----------
+    given, told : tuple of ndarray
+        For each class, rising probabilities and what is said there; level beyond the ends.
+    """
+
+    tag: ClassVar[str] = "isotonic calibration"
+    given: tuple[_Floats, ...]
+    told: tuple[_Floats, ...]
+
+    def __post_init__(self) -> None:
+        check(len(self.given) == len(self.told) > 0, "a class lacks a map")
+        for x, y in zip(self.given, self.told, strict=True):
+            check(x.ndim == 1 and x.shape == y.shape and len(x) > 0, "a map lacks points")
+            check(bool((np.diff(x) > 0).all() and (np.diff(y) >= 0).all()), "a map falls")
+            check(bool(((y >= 0) & (y <= 1)).all()), "a map leaves the probabilities")
+
+    def chances(self, chances: _Floats, apart: bool) -> _Floats:
+        """Return calibrated (n, K) probabilities; `apart`: of labels, not of classes."""
+        check(chances.shape[1] == len(self.given), "a class lacks a map")
+        maps = zip(chances.T, self.given, self.told, strict=True)
+        return _together(np.column_stack([np.interp(p, x, y) for p, x, y in maps]), apart)
+
+
+@register
+@dataclass(frozen=True)
+class Table:
+    """Posteriors by share: the chance of label k where the share j / m of the voters said yes.
+
+    Parameters
+    ----------
+    posterior : ndarray of shape (K, m + 1)
+        In column j where j of m voters said yes.
+    """
+
+    tag: ClassVar[str] = "table of posteriors"
+    posterior: _Floats
+
+    def __post_init__(self) -> None:
+        check(self.posterior.ndim == 2 and self.posterior.shape[1] > 1, "posteriors are no table")
+        check(bool(((self.posterior >= 0) & (self.posterior <= 1)).all()), "posteriors")
+
+    def chances(self, chances: _Floats, apart: bool) -> _Floats:
+        """Return (n, K) posteriors of shares of yes."""
+        k, m = self.posterior.shape
+        check(chances.shape[1] == k, "a label has no posteriors")
+        count = np.rint(chances * (m - 1)).astype(np.intp)
+        return _together(self.posterior[np.arange(k), np.clip(count, 0, m - 1)], apart)

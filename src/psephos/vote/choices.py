@@ -1,0 +1,127 @@
+"""Read-outs that are no plain sum: majority, the loudest voter, one drawn, ranks, the middle.
+
+Each turns the votes and weights of some rows into shares and what they are shares of; their
+product summed over voters is the score, so that contributions sum to it whatever the read-out.
+"""
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+__all__ = ["CHOICES", "uniform_of"]
+
+_Floats = NDArray[np.float64]
+_TIE = 1e-12  # cumulative shares round
+_Terms = tuple[_Floats, _Floats]  # shares and what is said, (n, T, K)
+
+
+def _each(share: _Floats, votes: _Floats) -> _Floats:
+    return np.broadcast_to(share[:, :, None], votes.shape)
+
+
+def _shares(weights: _Floats) -> _Floats:
+    size = np.abs(weights).sum(axis=1, keepdims=True)
+    return np.abs(weights) / np.where(size > 0, size, 1.0)
+
+
+def _majority(votes: _Floats, weights: _Floats, rows: _Floats, told: Any) -> _Terms:
+    """Count each voter, by its weight, for the class it speaks for; one that says 0 is silent."""
+    speaks = (votes != 0).any(axis=2)
+    if told.target.kind == "multilabel":
+        said = np.sign(votes)
+    else:
+        flat = told.target.answers(votes.reshape(-1, votes.shape[2]))
+        said = told.target.code[flat].reshape(votes.shape)
+    return _each(_shares(np.where(speaks, weights, 0.0)), votes), said
+
+
+def _loudest(votes: _Floats, weights: _Floats, rows: _Floats, told: Any) -> _Terms:
+    """Let the voter of greatest weight speak alone (maximum a posteriori); the first of equals."""
+    return _alone(votes, np.abs(weights).argmax(axis=1))
+
+
+def _drawn(votes: _Floats, weights: _Floats, rows: _Floats, told: Any) -> _Terms:
+    """Let one voter speak, drawn with the chance of its weight (Gibbs)."""
+    ends = np.cumsum(_shares(weights), axis=1)
+    at = uniform_of(rows, told.seed) * ends[:, -1]
+    return _alone(votes, np.minimum((ends <= at[:, None]).sum(axis=1), votes.shape[1] - 1))
+
+
+def _alone(votes: _Floats, voter: NDArray[np.intp]) -> _Terms:
+    share = np.zeros_like(votes)
+    share[np.arange(len(votes)), voter] = 1.0
+    return share, votes
+
+
+def uniform_of(rows: _Floats, seed: int) -> _Floats:
+    """Return a number in [0, 1) for each row, drawn by its content and a seed.
+
+    A row gets the same number in any order and in any batch; -0.0 is 0.0, and every NaN one NaN.
+    """
+    plain = np.where(np.isnan(rows), np.nan, rows + 0.0)
+    key = seed.to_bytes(8, "little")
+    hashed = [hashlib.blake2b(row.tobytes(), digest_size=8, key=key).digest() for row in plain]
+    return np.array([int.from_bytes(h, "little") >> 11 for h in hashed]) / 2.0**53
+
+
+def _borda(votes: _Floats, weights: _Floats, rows: _Floats, told: Any) -> _Terms:
+    """Give K - 1 points to each voter's first class, 0 to its last; equals share their points.
+
+    Points are shares of what a voter gives, in the coding of classes; for two classes it is the
+    majority.
+    """
+    k = votes.shape[2]
+    if k == 1:
+        return _majority(votes, weights, rows, told)
+    speaks = (votes != votes[:, :, :1]).any(axis=2)
+    points = rankdata(votes, axis=2) - 1.0
+    share = points / (k * (k - 1) / 2.0)
+    heard = _shares(np.where(speaks, weights, 0.0))
+    return _each(heard, votes), (k * share - 1.0) / (k - 1)
+
+
+def _median(votes: _Floats, weights: _Floats, rows: _Floats, told: Any) -> _Terms:
+    """Take the weighted median, output by output; between two voters, half of each."""
+    order, ends, _ = _ordered(votes, weights)
+    low = (ends < 0.5 - _TIE).sum(axis=1, keepdims=True)
+    high = np.minimum((ends <= 0.5 + _TIE).sum(axis=1, keepdims=True), votes.shape[1] - 1)
+    kept = np.zeros_like(votes)
+    np.put_along_axis(kept, low, 0.5, axis=1)
+    np.put_along_axis(kept, high, np.where(low == high, 1.0, 0.5), axis=1)
+    return _back(kept, order), votes
+
+
+def _trimmed(votes: _Floats, weights: _Floats, rows: _Floats, told: Any) -> _Terms:
+    """Take the mean without the share `cut` of the weight at either end, output by output."""
+    order, ends, ordered = _ordered(votes, weights)
+    inside = np.minimum(ends, 1.0 - told.cut) - np.maximum(ends - ordered, told.cut)
+    kept = np.clip(inside, 0.0, None)
+    return _back(kept / kept.sum(axis=1, keepdims=True), order), votes
+
+
+def _ordered(votes: _Floats, weights: _Floats) -> tuple[NDArray[np.intp], _Floats, _Floats]:
+    """Return the order of votes, output by output, their cumulative shares, and their shares."""
+    order = np.argsort(votes, axis=1, kind="stable")
+    ordered = np.take_along_axis(_each(_shares(weights), votes), order, axis=1)
+    return order, np.cumsum(ordered, axis=1), ordered
+
+
+def _back(kept: _Floats, order: NDArray[np.intp]) -> _Floats:
+    out = np.zeros_like(kept)
+    np.put_along_axis(out, order, kept, axis=1)
+    return out
+
+
+#: What a score may be besides sum and normalised, and how its terms are made.
+CHOICES: dict[str, Callable[[_Floats, _Floats, _Floats, Any], _Terms]] = {
+    "majority": _majority,
+    "loudest": _loudest,
+    "drawn": _drawn,
+    "borda": _borda,
+    "median": _median,
+    "trimmed mean": _trimmed,
+}
