@@ -28,6 +28,7 @@ __all__ = [
     "estimator_class",
     "estimator_classes",
     "import_models",
+    "is_registered",
     "model_names",
     "register",
 ]
@@ -108,6 +109,13 @@ def register(model: _Model) -> _Model:
             )
     _registered[contender.name] = model
     return model
+
+
+def is_registered(model: type[Any]) -> bool:
+    """Return whether a class is one of psephos's models, or registered, and not one derived."""
+    if model.__module__.startswith("psephos."):
+        return True
+    return model in _registered.values()
 
 
 def _place(model: type[Any]) -> str:

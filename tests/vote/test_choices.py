@@ -184,7 +184,7 @@ def test_calibration_maps_the_links_probabilities(n_classes, tmp_path):
         "cool": (Temperature(2.0), softmax(np.log(np.clip(plain, 1e-12, 1)) / 2, axis=1)),
         "sigmoid": (
             Sigmoid(2 * one, none + 0.5),
-            expit(2 * logit(np.clip(plain, 1e-12, 1 - 1e-12)) + 0.5),
+            expit(2 * odds + 0.5),
         ),
         "isotonic": (Isotonic(points, told), np.interp(plain, points[0], told[0])),
     }

@@ -10,6 +10,8 @@ from psephos.vote.gaussian import NaiveBayesVoters, QuadraticVoters
 from psephos.vote.joined import JoinedVoters, join
 from psephos.vote.kernel import KernelVoters
 from psephos.vote.linear import LinearVoters
+from psephos.vote.mixed import mixed_voters, neighbour_vote
+from psephos.vote.neighbours import CaseVoters, Neighbours
 from psephos.vote.nested import NestedVoters
 from psephos.vote.part import Voters, Weighting
 from psephos.vote.prototype_kernels import KernelWeights
@@ -41,6 +43,7 @@ __all__ = [
     "Available",
     "Ballots",
     "BranchVoters",
+    "CaseVoters",
     "CodedVoters",
     "Constant",
     "ConstantVoters",
@@ -59,6 +62,7 @@ __all__ = [
     "NaiveBayesVoters",
     "Names",
     "Nearest",
+    "Neighbours",
     "NestedVoters",
     "NumbersTarget",
     "PrototypeBatch",
@@ -76,6 +80,8 @@ __all__ = [
     "design_matrix",
     "from_estimators",
     "join",
+    "mixed_voters",
     "mixture_moments",
+    "neighbour_vote",
     "prototype_vote",
 ]

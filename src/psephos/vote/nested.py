@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos.registry import is_registered
 from psephos.trees.tree import STAY
 from psephos.vote.branching import BranchVoters
 from psephos.vote.codec import register
@@ -320,7 +321,7 @@ def nested(
 
 def _is_own(model: Any) -> bool:
     fitted = isinstance(getattr(model, "vote_", None), Vote) and hasattr(model, "schema_")
-    return fitted and type(model).__module__.startswith("psephos.")
+    return fitted and is_registered(type(model))
 
 
 def _compact(vote: Vote, abstains: bool) -> Vote:

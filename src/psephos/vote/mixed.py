@@ -1,0 +1,132 @@
+"""A list of fitted estimators of any kinds as the voters of one vote."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos.vote.foreign import SubsetVoters, from_estimators
+from psephos.vote.joined import join
+from psephos.vote.neighbours import CaseVoters, Neighbours
+from psephos.vote.nested import NestedVoters, nested
+from psephos.vote.part import Voters
+from psephos.vote.readout import Readout
+from psephos.vote.target import RegressionTarget, Target
+from psephos.vote.vote import Vote
+
+__all__ = ["mixed_voters", "neighbour_vote"]
+
+_Floats = NDArray[np.float64]
+_SAYS = ("answer", "probability", "value")
+_KNN = ("KNeighborsClassifier", "KNeighborsRegressor")
+
+
+def mixed_voters(
+    estimators: Sequence[Any], n_features: int, code: _Floats, says: str = "probability"
+) -> Voters:
+    """Return fitted estimators as voters, each as plain arrays where its kind is known.
+
+    Models of psephos (and registered ones) become votes within the vote; scikit-learn's trees,
+    linear models, Gaussian naive Bayes and k nearest neighbours are read as they are where they
+    say what is asked; the rest is kept as it is, and cannot be saved.
+
+    Parameters
+    ----------
+    estimators : sequence of fitted estimators
+        Of all `n_features` columns and of the classes 0 ... n_classes - 1, or of numbers.
+    n_features : int
+    code : ndarray of shape (n_classes, K)
+        What a voter says for each class; for numbers (1, 1) and not read.
+    says : {'answer', 'probability', 'value'}
+        The code of the class; the mean of the codes under its probabilities; its number.
+
+    Raises
+    ------
+    PsephosError
+        If there is none, or one has no probabilities that are asked for.
+    """
+    if says not in _SAYS:
+        raise PsephosError(f"says is {says!r}: one of {', '.join(map(repr, _SAYS))}.")
+    if not estimators:
+        raise PsephosError("a vote needs at least one estimator.")
+    parts = [_voter(one, n_features, code, says) for one in estimators]
+    return join([(np.array([t], dtype=np.intp), part) for t, part in enumerate(parts)])
+
+
+def _voter(model: Any, n_features: int, code: _Floats, says: str) -> Voters:
+    whole = [np.arange(n_features)]
+    own = nested([model], whole, n_features, says, code, abstains=False)
+    if own is not None:
+        return own
+    vote = neighbour_vote(model)
+    if vote is not None:
+        value = np.zeros((1, 1)) if says == "value" else code
+        return NestedVoters(
+            n_features, whole[0], (whole[0],), (vote,), ((),), says, value, abstains=False
+        )
+    if says == "answer":
+        return from_estimators([model], n_features, code)
+    known = _known(model, n_features, code, says)
+    if known is not None:
+        return known
+    ask = "predict" if says == "value" else "predict_proba"
+    if not hasattr(model, ask):
+        raise PsephosError(
+            f"{type(model).__name__} has no {ask}: let it say 'answer', or calibrate it first."
+        )
+    return SubsetVoters.of([model], whole, n_features, says, code)
+
+
+def _known(model: Any, n_features: int, code: _Floats, says: str) -> Voters | None:
+    """Return a model of scikit-learn as plain arrays that say probabilities or a number, or None.
+
+    Of linear models only logistic regression has probabilities by the link that voters have.
+    """
+    name = type(model).__name__
+    if not type(model).__module__.startswith("sklearn.") or says != "probability":
+        return None
+    if name == "LogisticRegression" and _is_softmax(model):
+        return replace(from_estimators([model], n_features, code), says=says)  # type: ignore[type-var]
+    if name == "GaussianNB":
+        return replace(from_estimators([model], n_features, code), says=says)  # type: ignore[type-var]
+    return None
+
+
+def _is_softmax(model: Any) -> bool:
+    two = len(model.classes_) == 2
+    return two or (model.solver != "liblinear" and getattr(model, "multi_class", "auto") != "ovr")
+
+
+def neighbour_vote(model: Any) -> Vote | None:
+    """Return scikit-learn's k nearest neighbours as a vote of its training cases; None if not such.
+
+    Of equally near cases the first in the table are heard; scikit-learn takes any of them.
+    """
+    name = type(model).__name__
+    if not type(model).__module__.startswith("sklearn.") or name not in _KNN:
+        return None
+    euclid = model.effective_metric_ == "euclidean" and model.weights in ("uniform", "distance")
+    cases: Any = model._fit_X
+    if not euclid or not isinstance(cases, np.ndarray) or np.ndim(model._y) > 1:
+        return None
+    cases = np.ascontiguousarray(cases, dtype=np.float64)
+    m, q = cases.shape
+    if name == "KNeighborsClassifier":
+        target: Any = Target(np.asarray(model.classes_))
+        values, link = target.code[np.asarray(model._y, dtype=np.intp)], "share"
+    else:
+        target, link = RegressionTarget(), "identity"
+        values = np.asarray(model._y, dtype=np.float64)[:, None]
+    columns = np.arange(q)
+    return Vote(
+        CaseVoters(q, columns, cases, values, np.arange(m)),
+        Neighbours(
+            q, columns, cases, np.arange(m), int(model.n_neighbors), model.weights == "distance",
+            np.ones(q), np.zeros(q, dtype=bool), 0.0,
+        ),
+        Readout("normalised", link),
+        target,
+    )  # fmt: skip

@@ -1,0 +1,240 @@
+"""Training cases as voters, the k nearest of which are heard: k nearest neighbours."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._stored import Gappy, Lengths
+from psephos.kernels.prediction.similarity import Metric, distances
+from psephos.vote.codec import register
+from psephos.vote.names import Names
+from psephos.vote.part import (
+    Columns,
+    check,
+    check_columns,
+    named_of,
+    positions,
+    usage_table,
+)
+from psephos.vote.reasons import CaseLike, Reason
+from psephos.vote.weights import Nearest
+
+__all__ = ["CaseVoters", "Neighbours"]
+
+_Floats = NDArray[np.float64]
+_NAMED = 6  # a rule names no more columns than this
+
+
+@register
+@dataclass(frozen=True)
+class CaseVoters:
+    """Training cases as voters: each says its own class, labels or numbers.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the table.
+    columns : ndarray of shape (q,)
+        Sorted columns in which the cases are described.
+    cases : ndarray of shape (T, q)
+        Their values, NaN where missing.
+    values : ndarray of shape (T, K)
+        What each says.
+    rows : ndarray of shape (T,)
+        Identifiers: positions in the training table, or its own row names.
+    """
+
+    tag: ClassVar[str] = "training cases"
+    n_features: int
+    columns: Columns
+    cases: Gappy
+    values: _Floats
+    rows: NDArray[Any]
+
+    def __post_init__(self) -> None:
+        check_columns(self.columns, self.n_features)
+        t = len(self.rows)
+        check(self.cases.shape == (t, len(self.columns)), "cases have another shape")
+        check(self.values.ndim == 2 and len(self.values) == t, "cases and votes differ in number")
+        kinds = (self.cases.dtype, self.values.dtype)
+        check(all(kind == np.float64 for kind in kinds), "numbers are not float64")
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        return len(self.rows)
+
+    def votes(self, X: _Floats) -> _Floats:
+        """Return the (n, T, K) votes."""
+        return np.broadcast_to(self.values, (len(X), *self.values.shape))
+
+    def usage(self) -> Any:
+        """Return the (T, p) table: a case is described in all columns."""
+        return _all_columns(self.n_voters, self.columns, self.n_features)
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same voters on the table reduced to `columns`."""
+        where = positions(self.columns, columns)
+        return replace(self, n_features=len(columns), columns=where)
+
+    def named_rows(self, names: NDArray[Any]) -> Self:
+        """Return the same voters with names for the training cases."""
+        return replace(self, rows=named_of(self.rows, names))
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return these voters only."""
+        taken = (self.cases[voters], self.values[voters], self.rows[voters])
+        return replace(self, cases=taken[0], values=taken[1], rows=taken[2])
+
+    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
+        """Return ``near row 17: dose = 0.5, site = lung and 3 more columns``."""
+        row = self.rows.tolist()[voter]
+        place = f"near {row}" if isinstance(row, str) else f"near row {row}"
+        words = Names(names, levels)
+        cells = list(zip(self.columns.tolist(), self.cases[voter].tolist(), strict=True))
+        told = [f"{names[j]} = {words.value(j, value)}" for j, value in cells[:_NAMED]]
+        more = len(cells) - len(told)
+        rest = "" if more < 1 else f" and {more} more column{'s' if more > 1 else ''}"
+        return f"{place}: {', '.join(told)}{rest}"
+
+    def reasons(self, X: _Floats) -> list[list[Reason]]:
+        """Return, for each row, the training case beside it."""
+        columns, rows = tuple(self.columns.tolist()), self.rows.tolist()
+        said = [tuple(v) for v in self.values.tolist()]
+        theirs = [tuple(v) for v in self.cases.tolist()]
+        read = [tuple(x) for x in X[:, self.columns].tolist()]
+        told = list(zip(said, rows, theirs, strict=True))
+        return [[CaseLike(v, row, columns, x, case) for v, row, case in told] for x in read]
+
+    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+        """Return the one answer."""
+        return [("always", self.values[voter])]
+
+
+@register
+@dataclass(frozen=True)
+class Neighbours:
+    """w_t(x) = 1 if training case t is among the k nearest of x, else 0.
+
+    Distances are Euclidean over the columns both rows have, sqrt(q / |P| * sum of squared
+    differences over P), each number divided by its column's scale, a category differing by 0 or 1;
+    rows with no column in common are at distance `absent`. Of equally near cases the first in the
+    table are taken.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the table.
+    columns : ndarray of shape (q,)
+        Sorted columns the distance reads.
+    cases : ndarray of shape (m, q)
+        All training cases, NaN where missing.
+    voter : ndarray of shape (T,)
+        Which case each voter is.
+    k : int
+    by_distance : bool
+        Whether a neighbour is weighed by 1 / distance; one at distance 0 silences the others.
+    column_scale : ndarray of shape (q,)
+    is_category : ndarray of shape (q,), bool
+    absent : float
+    """
+
+    tag: ClassVar[str] = "neighbours"
+    n_features: int
+    columns: Columns
+    cases: Gappy
+    voter: NDArray[np.intp]
+    k: int
+    by_distance: bool
+    column_scale: Lengths
+    is_category: NDArray[np.bool_]
+    absent: float
+
+    def __post_init__(self) -> None:
+        check_columns(self.columns, self.n_features)
+        m, q = len(self.cases), len(self.columns)
+        check(self.cases.shape == (m, q) and self.cases.dtype == np.float64, "cases are no table")
+        check(not np.isinf(self.cases).any(), "a case is infinite")
+        check(self.voter.ndim == 1 and self.voter.dtype == np.intp, "voters are not integers")
+        inside = len(self.voter) > 0 and self.voter.min() >= 0 and self.voter.max() < m
+        check(bool(inside), "a voter is no case")
+        check(1 <= self.k <= m, "there are fewer cases than neighbours")
+        shapes = self.column_scale.shape == self.is_category.shape == (q,)
+        check(shapes and self.is_category.dtype == np.bool_, "scales and columns differ in number")
+        check(bool(((self.column_scale > 0) & (self.column_scale < np.inf)).all()), "column scales")
+        check(0 <= self.absent < np.inf, "a distance is not finite")
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        return len(self.voter)
+
+    def _found(self, X: _Floats) -> tuple[NDArray[np.intp], _Floats]:
+        """Return the k nearest cases of each row, nearest first, and their distances."""
+        read = np.ascontiguousarray(X[:, self.columns], dtype=np.float64)
+        metric = Metric(self.column_scale, self.is_category, self.absent)
+        apart = distances(read, self.cases, metric)
+        order = np.argsort(apart, axis=1, kind="stable")[:, : self.k]
+        return order, np.take_along_axis(apart, order, axis=1)
+
+    def _loud(self, apart: _Floats) -> _Floats:
+        """Return the weights of neighbours at these distances."""
+        if not self.by_distance:
+            return np.ones_like(apart)
+        same = apart == 0
+        return np.where(same.any(axis=1, keepdims=True), same, 1.0 / np.where(same, 1.0, apart))
+
+    def weights(self, X: _Floats) -> _Floats:
+        """Return the raw (n, T) weights."""
+        order, apart = self._found(X)
+        out = np.zeros((len(X), len(self.cases)))
+        np.put_along_axis(out, order, self._loud(apart), axis=1)
+        return out[:, self.voter]
+
+    def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
+        """Return (weights, 0): the logarithm of their scale is 0."""
+        return self.weights(X), np.zeros(len(X))
+
+    def loudness(self) -> _Floats:
+        """Return each voter's share of being heard by the training cases."""
+        read = np.zeros((len(self.cases), self.n_features))
+        read[:, self.columns] = self.cases
+        total = self.weights(read).sum(axis=0)
+        return total / total.sum() if total.any() else np.full(self.n_voters, 1 / self.n_voters)
+
+    def words(self) -> str:
+        """Return what the weights are."""
+        return f"the {self.k} nearest are heard"
+
+    def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Nearest | None:
+        """Return the nearest neighbours of each row of X, shape (n, p)."""
+        rows = getattr(voters, "rows", None)
+        if rows is None or self.n_voters != len(self.cases):
+            return None
+        order, apart = self._found(X)
+        loud = self._loud(apart)
+        place = np.argsort(self.voter)[order[:, :k]]
+        share = (loud / loud.sum(axis=1, keepdims=True))[:, :k]
+        answer = np.array(target.words(voters.values), dtype=object)[place]
+        meaning = "Training cases are the voters here, and these are heard."
+        return Nearest(place, apart[:, :k], share, rows[place], answer, meaning)
+
+    def usage(self) -> Any:
+        """Return the (T, p) table: every voter is weighed with all columns of the distance."""
+        return _all_columns(self.n_voters, self.columns, self.n_features)
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same weighting on the table reduced to `columns`."""
+        where = positions(self.columns, columns)
+        return replace(self, n_features=len(columns), columns=where)
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return these voters' weights: they are heard where they are among the k of all cases."""
+        return replace(self, voter=self.voter[voters])
+
+
+def _all_columns(voters: int, columns: Columns, n_features: int) -> Any:
+    voter, column = np.indices((voters, len(columns))).reshape(2, -1)
+    return usage_table(voter, columns[column], (voters, n_features))

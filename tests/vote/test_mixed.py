@@ -1,0 +1,139 @@
+"""Voters of several kinds in one vote: each says what its estimator says, and can be saved."""
+
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_wine
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from psephos import CARTClassifier, PsephosError, SamBAClassifier, load, registry, save
+from psephos.base import Anatomy, VoteClassifier
+from psephos.contender import Contender
+from psephos.testing.ballots import assert_ballots_are_true
+from psephos.vote import Constant, Neighbours, Readout, Vote, mixed_voters, neighbour_vote
+
+
+class Committee(VoteClassifier):
+    """The mean of the probabilities of a list of estimators."""
+
+    anatomy = Anatomy(("joined voters", "nested voters"), "constant", "normalised", "fitted apart")
+    contender = Contender("committee-of-a-test", "committees")
+    constraints: ClassVar = {}
+
+    def __init__(self, says="probability", members=()):
+        self.says = says
+        self.members = members
+
+    def _fit_vote(self, table, labels, weight, context):
+        X = table.dense()
+        fitted = [member.fit(X, labels.y) for member in self.members]
+        voters = mixed_voters(fitted, X.shape[1], labels.target.code, self.says)
+        constant = Constant(X.shape[1], np.ones(len(fitted)))
+        return Vote(voters, constant, Readout("normalised", "share"), labels.target), {}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _known_here_only():
+    registry.register(Committee)
+    yield
+    registry._registered.pop("committee-of-a-test")
+
+
+def wine(n_classes):
+    X, y = load_wine(return_X_y=True)
+    keep = y < n_classes
+    rng = np.random.default_rng(0)
+    order = rng.permutation(np.flatnonzero(keep))
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    return X[order], y[order]
+
+
+MEMBERS = {
+    "ours and k-NN": lambda: [
+        KNeighborsClassifier(4), SamBAClassifier(4, random_state=0), CARTClassifier(random_state=0)
+    ],
+    "scikit-learn's": lambda: [
+        GaussianNB(), LogisticRegression(max_iter=500), KNeighborsClassifier(3, weights="distance")
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("says", ["probability", "answer"])
+@pytest.mark.parametrize("kind", MEMBERS)
+def test_a_mixed_list_says_what_its_estimators_say(kind, says, n_classes, tmp_path):
+    X, y = wine(n_classes)
+    model = Committee(says, MEMBERS[kind]()).fit(X[:90], y[:90])
+    parts = [member.fit(X[:90], y[:90]) for member in MEMBERS[kind]()]
+    if says == "probability":
+        wanted = np.mean([part.predict_proba(X) for part in parts], axis=0)
+    else:
+        wanted = np.mean([np.eye(n_classes)[part.predict(X)] for part in parts], axis=0)
+    assert_allclose(model.predict_proba(X), wanted, atol=1e-9)
+    path = tmp_path / "m.psephos"
+    save(model, path)
+    assert_array_equal(load(path).predict_proba(X), model.predict_proba(X))
+    assert_ballots_are_true(model.explain(X[:4]), X[:4])
+    opened = model.explain(X[:1]).open(0, int(kind == "scikit-learn's") * 2)
+    assert "row " in str(opened)  # the k nearest, one level down
+    assert len(model.describe()) == 4
+    assert abs(model.feature_importances_.sum() - 1) < 1e-9
+
+
+def test_what_is_not_known_is_kept_and_cannot_be_saved(tmp_path):
+    X, y = wine(2)
+    members = [SVC(probability=False), DecisionTreeClassifier(max_depth=2, random_state=0)]
+    model = Committee("answer", members).fit(X, y)
+    assert 0.9 < model.score(X, y) <= 1
+    with pytest.raises(PsephosError, match="its voters are SVC"):
+        save(model, tmp_path / "m.psephos")
+    with pytest.raises(PsephosError, match="SVC has no predict_proba"):
+        Committee("probability", members).fit(X, y)
+    with pytest.raises(PsephosError, match="at least one estimator"):
+        Committee("answer", []).fit(X, y)
+    with pytest.raises(PsephosError, match="says is 'loud'"):
+        Committee("loud", members).fit(X, y)
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+@pytest.mark.parametrize("k", [1, 5])
+def test_neighbours_are_scikit_learns(weights, k):
+    X, y = wine(3)
+    for made, target in ((KNeighborsClassifier, y), (KNeighborsRegressor, X[:, 0] * 2.0)):
+        peer = made(k, weights=weights).fit(X[:80], target[:80])
+        vote = neighbour_vote(peer)
+        rows = np.vstack([X[75:], X[:3] + 1e-3])
+        if made is KNeighborsClassifier:
+            chances = vote.readout.probabilities(vote.score(rows), vote.target)
+            assert_allclose(chances, peer.predict_proba(rows), atol=1e-12)
+            assert_array_equal(vote.answers(rows), peer.predict(rows))
+        else:
+            assert_allclose(vote.score(rows)[:, 0], peer.predict(rows), rtol=1e-9)
+        found = vote.nearest(rows, k)
+        apart, place = peer.kneighbors(rows)
+        assert_allclose(found.distance, apart, atol=1e-9)
+        assert_array_equal(found.row, place)
+        assert_allclose(found.share.sum(axis=1), 1.0)
+        assert_allclose(vote.weights(rows).sum(axis=1), vote.mass(rows))
+        few = vote.take(np.arange(10))
+        assert_allclose(few.weights(rows), vote.weights(rows)[:, :10])
+        small = vote.select(np.arange(13))
+        assert_array_equal(small.score(rows), vote.score(rows))
+
+
+def test_equally_near_the_first_is_heard():
+    cases = np.array([[0.0], [1.0], [1.0], [-1.0]])
+    vote = neighbour_vote(KNeighborsClassifier(2).fit(cases, [0, 1, 0, 0]))
+    assert_array_equal(vote.weights(np.zeros((1, 1))), [[1, 1, 0, 0]])
+    other = KNeighborsClassifier(2, metric="manhattan").fit(cases, [0, 1, 0, 0])
+    assert neighbour_vote(other) is None
+    with pytest.raises(PsephosError, match="fewer cases than neighbours"):
+        Neighbours(
+            1, np.arange(1), cases, np.arange(4), 5, False, np.ones(1), np.zeros(1, dtype=bool), 0.0
+        )
