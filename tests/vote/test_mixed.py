@@ -56,7 +56,7 @@ def wine(n_classes):
 
 MEMBERS = {
     "ours and k-NN": lambda: [
-        KNeighborsClassifier(4), SamBAClassifier(4, random_state=0), CARTClassifier(random_state=0)
+        KNeighborsClassifier(4), SamBAClassifier(n_estimators=4, random_state=0), CARTClassifier(random_state=0)
     ],
     "scikit-learn's": lambda: [
         GaussianNB(), LogisticRegression(max_iter=500), KNeighborsClassifier(3, weights="distance")
@@ -88,7 +88,7 @@ def test_a_mixed_list_says_what_its_estimators_say(kind, says, n_classes, tmp_pa
 
 def test_what_is_not_known_is_kept_and_cannot_be_saved(tmp_path):
     X, y = wine(2)
-    members = [SVC(probability=False), DecisionTreeClassifier(max_depth=2, random_state=0)]
+    members = [SVC(), DecisionTreeClassifier(max_depth=2, random_state=0)]
     model = Committee("answer", members).fit(X, y)
     assert 0.9 < model.score(X, y) <= 1
     with pytest.raises(PsephosError, match="its voters are SVC"):

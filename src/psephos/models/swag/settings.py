@@ -13,7 +13,7 @@ from psephos._errors import PsephosError
 from psephos.contender import Contender, Params, Shape
 from psephos.models.swag.candidates import Sampling
 
-__all__ = ["CONTENDER", "SearchSettings", "Ties"]
+__all__ = ["CONTENDER", "REGRESSOR", "SearchSettings", "Ties"]
 
 Ties = Literal["log_loss", "all", "first"]
 _WORDS = {
@@ -124,6 +124,15 @@ def _settings(params: Params, shape: Shape, seed: int) -> Params:
     return {"m": 2000, "n_folds": 5, **params}
 
 
+_SMALL: Params = {
+    "p_max": 2,
+    "m": 30,
+    "alpha": 0.3,
+    "delta": 0.2,
+    "n_folds": 3,
+    "random_state": 0,
+}
+
 CONTENDER = Contender(
     "swag",
     "library",
@@ -150,12 +159,7 @@ CONTENDER = Contender(
     ),
     grouped=True,
     default=True,
-    small={
-        "p_max": 2,
-        "m": 30,
-        "alpha": 0.3,
-        "delta": 0.2,
-        "n_folds": 3,
-        "random_state": 0,
-    },
+    small=_SMALL,
 )
+
+REGRESSOR = Contender("swag-regressor", "library", small=_SMALL)

@@ -13,7 +13,7 @@ from psephos.models.swag.cost import StepCost
 from psephos.models.swag.fitting import SHARED, cost_of, fit_library
 from psephos.models.swag.library import Library
 from psephos.models.swag.mechanisms import CLASSIFIERS, REGRESSORS, Mechanism
-from psephos.models.swag.settings import CONTENDER
+from psephos.models.swag.settings import CONTENDER, REGRESSOR
 from psephos.models.swag.usable import usable_models
 from psephos.params import ClassWeight, Constraint, Options
 from psephos.vote import Vote
@@ -22,16 +22,9 @@ __all__ = ["SparseWrapperClassifier", "SparseWrapperRegressor"]
 
 _Floats = NDArray[np.float64]
 _VOTERS = (
-    "linear voters",
-    "naive Bayes voters",
-    "quadratic voters",
-    "kernel voters",
-    "tree voters",
-    "forest voters",
-    "coded voters",
-    "nested voters",
-    "joined voters",
-)
+    "linear voters", "naive Bayes voters", "quadratic voters", "kernel voters", "tree voters",
+    "forest voters", "coded voters", "nested voters", "joined voters",
+)  # fmt: skip
 
 
 class SparseWrapperClassifier(VoteClassifier):
@@ -291,18 +284,7 @@ n_reserve, categorical_features, folder, verbose, n_jobs, random_state
         readout="normalised",
         found_by="wrapper search",
     )
-    contender: ClassVar[Contender] = Contender(
-        "swag-regressor",
-        "library",
-        small={
-            "p_max": 2,
-            "m": 30,
-            "alpha": 0.3,
-            "delta": 0.2,
-            "n_folds": 3,
-            "random_state": 0,
-        },
-    )
+    contender: ClassVar[Contender] = REGRESSOR
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "learner": Mechanism(REGRESSORS),
         "vote": Options(("mean", "performance", "best")),
