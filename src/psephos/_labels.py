@@ -157,7 +157,8 @@ def read_labels(X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
         scikit-learn's own, if y is not as long as X.
     """
     names = _names_of(y)
-    table = np.asarray(y.toarray() if issparse(y) else y)
+    whole: Any = y.toarray() if issparse(y) else y
+    table = np.asarray(whole)
     check_consistent_length(X, table)
     yes = (table == 1) & np.ones(table.shape, dtype=bool)
     bad = ~(yes | (table == 0))

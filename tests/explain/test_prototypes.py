@@ -565,7 +565,7 @@ def test_bars_are_shares_and_pale_ones_are_outvoted(iris, axes):
     strong = [bar.get_alpha() == 1 for bar in axes.patches]
     assert strong == [True, *table["dominant"][1:7]]
     said = [label.get_text() for label in axes.get_yticklabels()]
-    assert said[0] == "the class frequencies"
+    assert said[0] == "the class frequencies, by weight"
     assert said[1] == f"{table['row'][1]}: {table['answer'][1]}"
 
 

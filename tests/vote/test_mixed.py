@@ -56,7 +56,9 @@ def wine(n_classes):
 
 MEMBERS = {
     "ours and k-NN": lambda: [
-        KNeighborsClassifier(4), SamBAClassifier(n_estimators=4, random_state=0), CARTClassifier(random_state=0)
+        KNeighborsClassifier(4),
+        SamBAClassifier(n_estimators=4, random_state=0),
+        CARTClassifier(random_state=0),
     ],
     "scikit-learn's": lambda: [
         GaussianNB(), LogisticRegression(max_iter=500), KNeighborsClassifier(3, weights="distance")

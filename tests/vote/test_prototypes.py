@@ -383,7 +383,7 @@ def words(row, look=(1.0, 0.4, 1.3, 0.0, 0.0)):
 
 def test_a_prototype_in_words():
     rule = words(17).voters.rule
-    assert rule(0, NAMES, LEVELS) == "the class frequencies"
+    assert rule(0, NAMES, LEVELS) == "the class frequencies, by weight"
     assert rule(1, NAMES, LEVELS) == "near row 17: site = lung, age missing, dose = 0.5"
     assert rule(1, NAMES, {}) == "near row 17: site = 1, age missing, dose = 0.5"
     assert words("patient 9").voters.rule(1, NAMES, LEVELS).startswith("near patient 9: site")

@@ -14,6 +14,7 @@ __all__ = ["METRICS", "Answers", "answers_of", "balanced_accuracy", "codes_of", 
 METRICS = ("balanced_accuracy", "accuracy", "roc_auc", "log_loss")
 
 _CLIP = 1e-15
+_ZERO = 1e-13  # of the largest decision value: what is smaller is rounding
 _ROUNDING = 1e-5  # some models answer in float32
 _Floats = NDArray[np.float64]
 _Codes = NDArray[np.intp]
@@ -67,7 +68,9 @@ def answers_of(model: Any, X: _Floats, n_classes: int) -> Answers:
     proba[:, seen] = inside
     ranking = proba
     if decision is not None and n_classes == 2 and np.ndim(decision) == 1:
-        ranking = np.column_stack([-np.asarray(decision), decision]).astype(np.float64)
+        plain = np.asarray(decision, dtype=np.float64)
+        plain = np.where(np.abs(plain) <= _ZERO * np.abs(plain).max(initial=0.0), 0.0, plain)
+        ranking = np.column_stack([-plain, plain])
     return Answers(codes_of(model, X, n_classes), proba, ranking)
 
 
@@ -149,6 +152,12 @@ def balanced_accuracy(codes: _Codes, truth: _Codes) -> float:
     return float(np.mean(right[present] / rows[present]))
 
 
+def _level(scores: _Floats) -> _Floats:
+    """Return scores to twelve digits: those that differ by rounding are equal, as ranks need."""
+    digits, power = np.frexp(scores)
+    return np.ldexp(np.round(digits, 12), power)
+
+
 def _roc_auc(ranking: _Floats, truth: _Codes, n_classes: int) -> float | None:
     counts = np.bincount(truth, minlength=n_classes)
     if (counts == 0).any() or np.isnan(ranking).any():
@@ -157,7 +166,7 @@ def _roc_auc(ranking: _Floats, truth: _Codes, n_classes: int) -> float | None:
     areas: list[float] = []
     for k in classes:
         own = int(counts[k])
-        ranks = rankdata(ranking[:, k])
+        ranks = rankdata(_level(ranking[:, k]))
         above = float(ranks[truth == k].sum()) - own * (own + 1) / 2
         areas.append(above / (own * (len(truth) - own)))
     return float(np.mean(areas))

@@ -2,8 +2,9 @@
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import MissingExtraError, PsephosError
 from psephos.vote.names import Names
-from psephos.vote.reasons import CaseLike, Reason
+from psephos.vote.reasons import Always, CaseLike, Reason
 from psephos.vote.vote import Vote
 
 __all__ = ["Ballots", "Line", "Names", "answer_words", "frame_of"]
@@ -35,6 +36,10 @@ def answer_words(vote: Vote, value: _Floats, scale: float = 0.0) -> str:
     """
     target: Any = vote.target
     return target.said(value, scale, vote.readout.score == "sum")
+
+
+def _say(vote: Vote, value: Sequence[float]) -> str:
+    return answer_words(vote, np.array(value), max(map(abs, value)))
 
 
 class Line(NamedTuple):
@@ -97,6 +102,7 @@ class Ballots:
         classes: list[str] = [str(c) for c in getattr(self.vote.target, "classes", ())]
         if not self.names.classes:
             object.__setattr__(self, "names", replace(self.names, classes=classes))
+        object.__setattr__(self, "names", replace(self.names, say=partial(_say, self.vote)))
         object.__setattr__(self, "score", score)
         object.__setattr__(self, "mass", mass)
         object.__setattr__(self, "contributions", self.vote.contributions(self.X))
@@ -143,6 +149,9 @@ class Ballots:
 
     def _said(self, case: int, voter: int) -> str:
         scale = float(np.abs(self.votes[case]).max())
+        always = isinstance(self.reasons[case][voter], Always)
+        if always and self.votes.shape[2] > 1 and not self.votes[case, voter].any():
+            return "each class alike"
         return answer_words(self.vote, self.votes[case, voter], scale)
 
     def lines(self, case: int) -> list[Line]:

@@ -97,7 +97,8 @@ class Isotonic:
         check(len(self.given) == len(self.told) > 0, "a class lacks a map")
         for x, y in zip(self.given, self.told, strict=True):
             check(x.ndim == 1 and x.shape == y.shape and len(x) > 0, "a map lacks points")
-            check(bool((np.diff(x) > 0).all() and (np.diff(y) >= 0).all()), "a map falls")
+            rises: Any = (np.diff(x) > 0).all() and (np.diff(y) >= 0).all()
+            check(bool(rises), "a map falls")
             check(bool(((y >= 0) & (y <= 1)).all()), "a map leaves the probabilities")
 
     def chances(self, chances: _Floats, apart: bool) -> _Floats:

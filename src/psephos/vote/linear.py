@@ -26,6 +26,11 @@ _MOST_NAMED = 6  # a rule spells out no more columns than this
 _ROUNDING = 1e-12
 
 
+def _terms(n: int, coded: bool) -> str:
+    """Return how many terms a model has; a category has one for each level that counts."""
+    return plural(n, "term") if coded else plural(n, "column")
+
+
 @register
 @dataclass(frozen=True)
 class LinearVoters:
@@ -149,17 +154,18 @@ class LinearVoters:
         return replace(self, columns=columns, coef=coef, intercept=intercept)
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
-        """Return the linear score in words (one score), or its columns."""
+        """Return the linear score in words (one score), or its columns and 0/1 columns."""
         coef = self.coef[voter]
         read = np.flatnonzero((coef != 0).any(axis=0))
+        coded = any(names[int(j)].startswith("(") for j in self.columns[read])
         if not len(read) and len(coef) == 1 and self.says == "answer":
             return "a linear model that reads no column"
         if len(read) > _MOST_NAMED:
-            return f"a linear model of {plural(len(read), 'column')}"
+            return f"a linear model of {_terms(len(read), coded)}"
         named = [names[int(j)] for j in self.columns[read]]
         if len(coef) > 1:
             return (
-                f"a linear model of {plural(len(read), 'column')}:"
+                f"a linear model of {_terms(len(read), coded)}:"
                 f" {', '.join(named) or 'its prior alone'}"
             )
         terms = [f"{coef[0, j]:+.4g} {name}" for j, name in zip(read, named, strict=True)]

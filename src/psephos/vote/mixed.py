@@ -112,8 +112,8 @@ def neighbour_vote(model: Any) -> Vote | None:
     cases: Any = model._fit_X
     if not euclid or not isinstance(cases, np.ndarray) or np.ndim(model._y) > 1:
         return None
-    cases = np.ascontiguousarray(cases, dtype=np.float64)
-    m, q = cases.shape
+    table: _Floats = np.ascontiguousarray(cases, dtype=np.float64)
+    m, q = table.shape
     if name == "KNeighborsClassifier":
         target: Any = Target(np.asarray(model.classes_))
         values, link = target.code[np.asarray(model._y, dtype=np.intp)], "share"
@@ -122,9 +122,9 @@ def neighbour_vote(model: Any) -> Vote | None:
         values = np.asarray(model._y, dtype=np.float64)[:, None]
     columns = np.arange(q)
     return Vote(
-        CaseVoters(q, columns, cases, values, np.arange(m)),
+        CaseVoters(q, columns, table, values, np.arange(m)),
         Neighbours(
-            q, columns, cases, np.arange(m), int(model.n_neighbors), model.weights == "distance",
+            q, columns, table, np.arange(m), int(model.n_neighbors), model.weights == "distance",
             np.ones(q), np.zeros(q, dtype=bool), 0.0,
         ),
         Readout("normalised", link),

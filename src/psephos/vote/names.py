@@ -28,11 +28,14 @@ class Names:
         The categories of each categorical column, by code.
     classes : list of str
         The classes of the target, in their order; none for numbers.
+    say : callable of a (K,) vote, default=None
+        What a vote says in words, for reasons that consist of several.
     """
 
     columns: list[str]
     levels: dict[int, list[str]] = field(default_factory=dict[int, list[str]])
     classes: list[str] = field(default_factory=list[str])
+    say: Callable[[Sequence[float]], str] | None = field(default=None, compare=False, repr=False)
 
     def value(self, column: int, value: float, scale: float = 0.0) -> str:
         """Return a value of a column in words: its category, its number, or 'missing'."""

@@ -321,7 +321,8 @@ def nested(
 
 def _is_own(model: Any) -> bool:
     fitted = isinstance(getattr(model, "vote_", None), Vote) and hasattr(model, "schema_")
-    return fitted and is_registered(type(model))
+    kind: Any = type(model)
+    return fitted and is_registered(kind)
 
 
 def _compact(vote: Vote, abstains: bool) -> Vote:

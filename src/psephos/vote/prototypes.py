@@ -111,7 +111,7 @@ def prototype_vote(
     cases[np.abs(cases) <= rounding] = 0.0  # a zero that came back from its scale
     rows = _identifiers([batch.rows for batch in batches])
     regression = isinstance(target, RegressionTarget)
-    name = "the mean of the target" if regression else "the class frequencies"
+    name = "the mean of the target" if regression else "the class frequencies, by weight"
     voters = PrototypeVoters(found, cases, values, spread, rows, name)
     readout = Readout("normalised", "identity" if regression else "share")
     return Vote(voters, weights, readout, target)

@@ -19,8 +19,10 @@ __all__ = [
     "Target",
 ]
 
+_NAMED = 4  # classes of a vote that are named
 _LABELS = (bool, int, float, str)
 _TIED = 1e-12  # of the greatest loss: expected losses that differ by less are equal
+_ROUNDING = 2.0**-41  # scores that differ by less are equal: 0.5e-12
 
 Kind = Literal["binary", "multiclass"]
 
@@ -93,6 +95,16 @@ class Target:
         """Return the loss of each answer, rows the true class; None: of every wrong answer 1."""
         return None
 
+    def level(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return (n, K) scores in which classes that differ by rounding from the first are level.
+
+        So a tie is a tie in answers and in probabilities, and goes to the first class.
+        """
+        if self.n_outputs == 1:
+            return np.where(np.abs(score) <= _ROUNDING, 0.0, score)
+        top = score.max(axis=1, keepdims=True)
+        return np.where(score >= top - _ROUNDING, top, score)
+
     def answers(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
         """Return the class index each row of a (n, K) score speaks for; a tie goes to the first.
 
@@ -143,13 +155,24 @@ class Target:
         k, n = int(self.answers(vote[None])[0]), self.n_classes
         if np.array_equal(vote, self.code[k]):
             return classes[k]
+        level = np.flatnonzero(self.level(vote[None])[0] == vote.max()) if n > 2 else []
+        if len(level) == n:
+            return "each class alike"
         share = (1.0 + (vote[0] if k else -vote[0])) / 2 if n == 2 else ((n - 1) * vote[k] + 1) / n
-        return f"{classes[k]} {percent(float(share))}"
+        said = " and ".join(classes[j] for j in level) if len(level) > 1 else classes[k]
+        return f"{said} {percent(float(share))}{' each' if len(level) > 1 else ''}"
 
     def answered(self, score: NDArray[np.float64], chances: NDArray[np.float64]) -> str:
-        """Return the answer to a (K,) score in words: its class and probability."""
+        """Return the answer to a (K,) score in words: its class and probability, and its ties."""
         k = int(self.answers(score[None])[0])
-        return f"{self.classes[k]} ({percent(float(chances[k]))})"
+        said = f"{self.classes[k]} ({percent(float(chances[k]))})"
+        level = np.flatnonzero(chances == chances[k]).tolist()
+        others = [str(self.classes[j]) for j in level if j != k]
+        if not others:
+            return said
+        if len(level) == self.n_classes:
+            return f"{said}, the first class: all are equal"
+        return f"{said}, the first of equals: {' and '.join(others)} alike"
 
     def margin(self, score: NDArray[np.float64], y: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return y . F(x) scaled so that a voter alone scores 1 if right and -1/(K-1) if wrong.
@@ -163,14 +186,20 @@ class Target:
 
 
 def _added(vote: NDArray[np.float64], classes: list[str], scale: float) -> str:
-    """Return what a vote adds to a sum of scores, and to which class: the most, up or down."""
+    """Return what a vote adds to a sum of scores, class by class, the most moved first."""
     if len(vote) == 1:
         return f"+{number(abs(float(vote[0])), scale)} for {classes[int(vote[0] > 0)]}"
-    k = int(np.abs(vote).argmax())
-    size = float(vote[k])
-    alike = bool((np.abs(vote - size) <= 1e-9 * abs(size)).all())
-    about = "every class" if alike else classes[k]
-    return f"{'+' if size > 0 else ''}{number(size, scale)} for {about}"
+    order = np.argsort(-np.abs(vote), kind="stable").tolist()
+    size = float(vote[order[0]])
+    if bool((np.abs(vote - size) <= 1e-9 * abs(size)).all()):
+        return f"{'+' if size > 0 else ''}{number(size, scale)} for every class"
+    moved = [k for k in order if abs(vote[k]) > 1e-12 * scale and vote[k] != 0]
+    told = [
+        f"{'+' if vote[k] > 0 else ''}{number(float(vote[k]), scale)} for {classes[k]}"
+        for k in moved[:_NAMED]
+    ]
+    more = len(moved) - len(told)
+    return ", ".join(told) + (f" and less for {more} more" if more else "")
 
 
 @register
@@ -215,6 +244,10 @@ class _Numbers:
     def n_classes(self) -> int:
         """Return 0: there is none."""
         return 0
+
+    def level(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the score: numbers have no ties."""
+        return score
 
     def margin(self, score: NDArray[np.float64], y: NDArray[np.intp]) -> NDArray[np.float64]:
         """Raise: a margin is for classes.
@@ -385,6 +418,10 @@ class LabelsTarget:
     def words(self, votes: NDArray[np.float64]) -> list[str]:
         """Return the labels that each row of (m, K) votes speaks for."""
         return [_listed(self.outputs, row) for row in votes > 0]
+
+    def level(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return (n, K) scores in which what is 0 but for rounding is 0."""
+        return np.where(np.abs(score) <= _ROUNDING, 0.0, score)
 
     def decode(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
         """Return the (n, K) table of 0 and 1: which labels each row has; 0 where F is 0."""

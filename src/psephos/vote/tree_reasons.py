@@ -88,7 +88,8 @@ class Ways:
             return []
         share = np.maximum(self._tree.share[self._tree.children(node)], 0.0)
         total = float(share.sum())
-        return [(b, s / total, gap) for b, s in enumerate(share.tolist()) if s > 0]
+        sent = [(b, s / total) for b, s in enumerate(share.tolist()) if s > 0]
+        return [(b, part, gap._replace(sent=self._own.way(node, b))) for b, part in sent]
 
 
 class _Rules:
@@ -119,8 +120,18 @@ class _Rules:
                 value = float(np.float32(value))
         threshold, (below, above) = self.threshold[rule], self._relations
         first = value < threshold if below == "<" else value <= threshold
+        if math.isinf(threshold):  # every number goes one way
+            return int(first == self._flip[rule]), Test(column, "present", None, x[column])
         test = Test(column, below if first else above, threshold, value)
         return int(first == self._flip[rule]), test
+
+    def way(self, rule: int, branch: int) -> tuple[str, Any]:
+        """Return (relation, bound) of the branch that a part of a case is sent to."""
+        if self._ptr[rule] < self._ptr[rule + 1]:
+            codes: list[int] = self._codes(rule).tolist()
+            return "in", tuple(code for code, b in enumerate(codes) if b == branch)
+        first = (branch == 0) != self._flip[rule]
+        return self._relations[0] if first else self._relations[1], self.threshold[rule]
 
     def absent(self, rule: int, x: list[float]) -> Test:
         """Return the test of a case whose value is missing, or a category new to the rule."""

@@ -189,7 +189,7 @@ class Vote:
             for part, read in self._blocks(X, in_place=False):
                 score[part] = _product(*self._compact._terms(read)).sum(axis=1)
                 mass[part] = np.abs(self._compact.weighting.weights(read)).sum(axis=1)
-            return score, mass
+            return self.target.level(score), mass
         in_place = self._reads_in_place(X)
         reader = self if in_place else self._compact
         for part, read in self._blocks(X, in_place):
@@ -202,7 +202,7 @@ class Vote:
                     if self.readout.score == "sum":
                         total = total * true_scale[:, None]
             score[part] = self.readout.finish(total, size)
-        return score, mass
+        return self.target.level(score), mass
 
     def _sums(self, X: _Floats) -> tuple[_Floats, _Floats, _Floats | None]:
         """Return (sum over t of w_t votes_t, sum over t of |w_t|, log_scale): (n, K), (n,), (n,).
@@ -299,7 +299,7 @@ class Vote:
         read = self._dense(X)
         if not self.readout.is_sum:
             for t in range(1, self.n_voters + 1):
-                yield _product(*compact._terms(read, t)).sum(axis=1)
+                yield self.target.level(_product(*compact._terms(read, t)).sum(axis=1))
             return
         weights, log_scale = compact.weighting.relative(read)
         if self.readout.score == "sum":
@@ -310,7 +310,7 @@ class Vote:
             one = np.array([t])
             total = total + weighted_sum(compact.voters.take(one), weights[:, one], read)
             mass = mass + np.abs(weights[:, t])
-            yield self.readout.finish(total, mass)
+            yield self.target.level(self.readout.finish(total, mass))
 
     def anchor_scores(self) -> _Floats:
         """Return the sums over t of E_t[i] h_t(z_i) at the anchors z_i, each by its own identity.

@@ -13,7 +13,7 @@ from psephos.models.swag.evaluation import Evaluation
 from psephos.models.swag.gaps import prior_scores
 from psephos.models.swag.library import Library
 from psephos.models.swag.steps import Step
-from psephos.vote import Available, Readout, Vote, join
+from psephos.vote import Available, ConstantVoters, Readout, Vote, join
 
 __all__ = ["CHOSEN", "PRIOR", "RESERVE", "make_library", "make_vote"]
 
@@ -111,11 +111,12 @@ def make_vote(
     chosen = np.flatnonzero(library.votes)
     reserve = np.flatnonzero(~library.votes)[:n_reserve]
     models = np.concatenate([chosen, reserve])
-    subsets = [library.subset(m) for m in models.tolist()] + [np.empty(0, dtype=np.intp)]
+    subsets = [library.subset(m) for m in models.tolist()]
     regression = target.kind == "regression"
     says: Any = "value" if regression else "answer" if rule == "majority" else "probability"
     code = np.ones((1, 1)) if regression else target.code
-    voters = join(evaluation.fit(subsets, says, code))
+    parts = evaluation.fit(subsets, says, code)
+    voters = join([*parts, (np.array([len(models)]), _prior(evaluation, code, library.n_features))])
     part = voters.usage()
     columns = np.unique(part.indices).astype(np.intp)
     alpha = np.append(_alpha(library.error[models], rule, evaluation), 1.0)
@@ -125,6 +126,17 @@ def make_vote(
     weighting = Available(library.n_features, columns, reads, alpha, tier, loudest=rule == "best")
     readout = Readout("normalised", "identity" if regression else "share")
     return Vote(voters, weighting, readout, target)
+
+
+def _prior(evaluation: Evaluation, code: _Floats, n_features: int) -> ConstantVoters:
+    """Return the voter that reads nothing: the class frequencies by weight, or the mean."""
+    problem = evaluation.problem
+    if not problem.n_classes:
+        mean = np.average(problem.y, weights=problem.weight)
+        return ConstantVoters(n_features, np.array([[mean]]), "the mean of the target")
+    shares = np.bincount(problem.y, problem.weight, problem.n_classes) / problem.weight.sum()
+    said = shares[None, :] @ code
+    return ConstantVoters(n_features, said, "the class frequencies, by weight")
 
 
 def _alpha(error: _Floats, rule: str, evaluation: Evaluation) -> _Floats:

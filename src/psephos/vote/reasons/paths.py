@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
-from psephos.vote.names import Names, compared, percent
+from psephos.vote.names import Names, compared, number, percent
 from psephos.vote.reasons.base import NAMED, Codes, Reason, outer_code, plain_value
 
 __all__ = ["Path", "Spread", "Test"]
@@ -29,6 +29,8 @@ class Test(NamedTuple):
         The case's, NaN where missing. Trees that compare in single precision have it so rounded.
     instead_of : int, default=-1
         The column of missing value that this test, of a surrogate, stands in for.
+    sent : tuple of (relation, bound), default=None
+        Of a case divided for its missing value: the branch that this part of it is sent to.
     """
 
     __test__ = False  # nothing for pytest to collect
@@ -37,6 +39,7 @@ class Test(NamedTuple):
     bound: Any
     value: float
     instead_of: int = -1
+    sent: tuple[str, Any] | None = None
 
     def holds(self) -> bool:
         """Return whether the value meets the condition: true of every test of a reason."""
@@ -72,12 +75,21 @@ class Test(NamedTuple):
             said = f"{self.relation} {self._set(names)}"
         elif self.relation == "present":
             said = "not missing"
+        elif self.sent is not None:
+            said = f"taken as {self._sent(names)}"
         gap = f"(instead of {names.columns[self.instead_of]}, missing)"
         return f"{said} {gap}".strip() if self.instead_of >= 0 else said
 
-    def _set(self, names: Names) -> str:
-        listed = [names.level(self.column, code) for code in self.bound[:_LISTED]]
-        more = len(self.bound) - len(listed)
+    def _sent(self, names: Names) -> str:
+        relation, bound = self.sent or ("", ())
+        if relation == "in":
+            return f"in {self._set(names, bound)}"
+        return f"{relation} {number(float(bound))}"
+
+    def _set(self, names: Names, bound: Any = None) -> str:
+        codes = self.bound if bound is None else bound
+        listed = [names.level(self.column, code) for code in codes[:_LISTED]]
+        more = len(codes) - len(listed)
         return "{" + ", ".join(listed) + (f" and {more} more" if more else "") + "}"
 
     def data(self, names: Names) -> dict[str, Any]:
@@ -93,6 +105,12 @@ class Test(NamedTuple):
         }
         if self.instead_of >= 0:
             told["instead_of"] = names.columns[self.instead_of]
+        if self.sent is not None:
+            relation, bound = self.sent
+            words = (
+                [names.level(self.column, code) for code in bound] if relation == "in" else bound
+            )
+            told["sent_to"] = {"relation": relation, "bound": words}
         return told
 
     def decoded(
@@ -118,6 +136,10 @@ class Test(NamedTuple):
         known = codes.get(self.column)
         if known is None:
             return said
+        if self.sent is not None and self.sent[0] == "in":
+            outer = (outer_code(known, c) for c in self.sent[1])
+            kept = tuple(int(c) for c in outer if not math.isnan(c))
+            said = said._replace(sent=("in", kept))
         if self.relation in ("in", "not in"):
             outer = (outer_code(known, c) for c in self.bound)
             said = said._replace(bound=tuple(int(c) for c in outer if not math.isnan(c)))
@@ -175,9 +197,13 @@ class Spread(Reason):
     def clauses(self, names: Names) -> list[str]:
         """Return the largest parts."""
         order = sorted(range(len(self.paths)), key=lambda i: -self.shares[i])
-        told = [f"{percent(self.shares[i])}: {self.paths[i].words(names)}" for i in order[:NAMED]]
+        told = [f"{percent(self.shares[i])}: {self._part(i, names)}" for i in order[:NAMED]]
         more = len(order) - len(told)
         return ["; ".join(told) + (f"; and {more} smaller parts" if more else "")]
+
+    def _part(self, i: int, names: Names) -> str:
+        words = self.paths[i].words(names)
+        return words if names.say is None else f"{words} → {names.say(self.paths[i].answer)}"
 
     def data(self, names: Names) -> dict[str, Any]:
         """Return the reason as plain values."""
@@ -223,7 +249,8 @@ def _sentence(tests: Sequence[Test], names: Names) -> str:
         asked.append(test.asks(names, own))
     told = " and ".join(one for one in asked if one)
     if missing:
-        return f"{name} missing {told}".rstrip()
+        between = ", " if told.startswith("taken as") else " "
+        return f"{name} missing{between}{told}".rstrip()
     value = value or names.value(first.column, first.value)
     between = ", " if told.startswith("not missing") else " " if told else ""
     return f"{name} = {value}{between}{told}"

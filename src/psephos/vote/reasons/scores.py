@@ -82,8 +82,9 @@ class Score(Reason):
             return f"{self.model} that reads no column{self._sums(names)}"
         if len(self.scores) == 1 and self.constant:
             return self._line(names)
-        read = [f"{self._named(t, names)} = {self._value(t, names)}" for t in self.terms[:NAMED]]
-        more = len(self.terms) - len(read)
+        cells = self.cells()
+        read = [f"{names.columns[j]} = {names.value(j, value)}" for j, value in cells[:NAMED]]
+        more = len(cells) - len(read)
         rest = f" and {more} more" if more else ""
         return f"{', '.join(read)}{rest}: {self.model}{self._sums(names)}"
 
