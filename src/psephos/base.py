@@ -245,7 +245,9 @@ class VoteEstimator(BaseEstimator):
 
         Measured on the training rows, on at most 512 of them, evenly spaced. Each voter counts
         for how far its weighted vote is from its training mean, summed over the outputs, divided
-        among columns: in a tree by how far each split on the row's path changes what is said; in
+        among columns: in a tree by how far each split on the row's path changes what is said (above
+        the leaves that is the mean of the training rows in a CART or C4.5, which keep it, and the
+        plain mean of the two children in forests and boosted trees, which do not); in
         a linear model by the terms ``|coef_j (x_j - mean_j)|``; in a vote of votes by the
         importance inside; in a prototype's weight by each column's part of the exponent; in a
         local weight by its part of the squared distance from the column means; in other voters
@@ -429,7 +431,12 @@ class VoteClassifier(ClassifierMixin, VoteEstimator):
         return self._flat(self.vote_.score(values))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return class probabilities, shape (n_samples, n_classes), by the link of the read-out."""
+        """Return class probabilities, shape (n_samples, n_classes), by the link of the read-out.
+
+        With the link 'share' (all models but gradient and second-order boosting) a probability is
+        the class's share of the weight of the vote: where voters say one class each, as in a
+        majority of models that agree, it can be near 1 without being right so often.
+        """
         values = self._values(X)
         return self.vote_.readout.probabilities(self.vote_.score(values), self.vote_.target)
 

@@ -133,9 +133,15 @@ def conclude(found: Any, out: Path, *, report: bool) -> None:
         if row["file"]:
             click.echo(f"model    {out / row['file']}")
     if found.left_out:
+        part = [name for name, whole in found.left_out.items() if not whole]
+        rest = (
+            f"what {', '.join(part)} still lack is fitted then"
+            if part
+            else "nothing is fitted again"
+        )
         say(
             f"{', '.join(found.left_out)}: fitted in this folder before, not named now, so left "
-            "out; name them too to have all together (nothing is fitted again)."
+            f"out; name them too to have all together ({rest})."
         )
     if report:
         click.echo(f"report   {build_report(out)}")

@@ -13,6 +13,8 @@ from psephos.cli.options import table_options
 
 __all__ = ["fit"]
 
+_LISTED = 6  # columns that a sentence names
+
 
 @click.command(short_help="Fit one model on a table and write it to a file.")
 @table_options
@@ -125,7 +127,9 @@ def fitted(estimator: Any, data: Any) -> Any:
     if "categorical_features" in estimator.get_params(deep=False):
         estimator.set_params(categorical_features=sorted(data.categories) or None)
     elif data.categories:
-        names = ", ".join(repr(data.names[j]) for j in sorted(data.categories))
+        listed = [repr(data.names[j]) for j in sorted(data.categories)]
+        more = f" and {len(listed) - _LISTED} more" if len(listed) > _LISTED else ""
+        names = ", ".join(listed[:_LISTED]) + more
         raise PsephosError(
             f"{type(estimator).__name__} reads numbers only, and {names} hold categories: leave "
             "them out with --drop, or choose another model."

@@ -38,8 +38,8 @@ class Comparison:
         The refits on all rows of the models of psephos.
     refits : list of dict
         Per model the parameters that the search on all rows chose, and its figures.
-    left_out : list of str
-        Models that were fitted in this study before and not named now.
+    left_out : dict of str to bool
+        Models that were fitted in this study before and not named now; whether wholly.
     """
 
     results: list[dict[str, Any]]
@@ -47,7 +47,7 @@ class Comparison:
     out: Path | None
     models: Mapping[str, Any] = field(default_factory=dict[str, Any])
     refits: Sequence[Mapping[str, Any]] = ()
-    left_out: Sequence[str] = ()
+    left_out: Mapping[str, bool] = field(default_factory=dict[str, bool])
 
     @property
     def failures(self) -> list[dict[str, Any]]:

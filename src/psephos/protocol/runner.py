@@ -142,7 +142,11 @@ def compare(
             out=folder,
             models=_models(finished, folder, fitted),
             refits=[refit_row(t, e) for t, e in finished if t.split is None],
-            left_out=[m for m in study.journal.models() if m not in asked],
+            left_out={
+                m: study.journal.count(m) * len(named) == len(tasks)
+                for m in study.journal.models()
+                if m not in asked
+            },
         )
 
 

@@ -128,7 +128,7 @@ def _check_counts(table: DataTable, protocol: Protocol) -> None:
         raise PsephosError(
             f"class {str(classes[smallest])!r} has {int(counts[smallest])} row(s), fewer than the "
             f"{protocol.folds} folds of protocol {protocol.name!r}: join it with another class, "
-            "remove its rows, or use fewer folds (--folds; at least 2)."
+            f"remove its rows{_fitting_folds(int(counts[smallest]), protocol)}."
         )
 
 
@@ -141,5 +141,14 @@ def _check_training(table: DataTable, train: Rows, protocol: Protocol) -> None:
         raise PsephosError(
             f"class {str(classes[smallest])!r} has {int(counts[smallest])} row(s) in a training "
             f"part, fewer than the {protocol.inner_folds} inner folds of protocol "
-            f"{protocol.name!r}: join it with another class, or remove its rows."
+            f"{protocol.name!r}: join it with another class, remove its rows"
+            f"{_fitting_folds(int((table.y == classes[smallest]).sum()), protocol)}."
         )
+
+
+def _fitting_folds(count: int, protocol: Protocol) -> str:
+    """Return the advice to use so many folds that a class of so many rows is in every part."""
+    fits = [f for f in range(2, count + 1) if count - -(-count // f) >= protocol.inner_folds]
+    if protocol.outer != "kfold" or not fits:
+        return ""
+    return f", or use folds={fits[-1]} (--folds {fits[-1]} on the command line)"

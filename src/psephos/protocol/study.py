@@ -41,7 +41,8 @@ journal.jsonl     one line per finished fit; an interrupted run resumes from it,
                   process keeps it locked (where the disk has locks: some network disks do not)
 fits/             every model fitted on all rows, by its settings
 comparison.json   what was compared, in words and settings; there only if the last run was finished
-results.csv       one row per model, repeat and fold: the measures
+results.csv       one row per model, repeat and fold: the measures. `columns` are positions in the
+                  table of comparison.json, from 0: '0..4 7' is the first five and the eighth
 predictions.csv   the probabilities of every held-out row
 refits.csv        one row per model: what was chosen on all rows
 timings.csv       seconds and warnings of every fit

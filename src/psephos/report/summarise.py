@@ -73,6 +73,7 @@ def summarise(folder: str | Path, model: str | None = None) -> dict[str, Any]:
         "measures": [{"key": key, "words": words} for key, words in _MEASURES],
         "models": [_model(s, prior) for s in rows],
         "any_failed": any(s.failed for s in rows),
+        "auc_words": _auc_words(len(read.about["classes"])),
         "prior_words": number(prior) if math.isfinite(prior) else "",
         "voters_note": _voters_note(rows),
         "stability_note": _stability_note(rows),
@@ -92,6 +93,15 @@ def summarise(folder: str | Path, model: str | None = None) -> dict[str, Any]:
         "recipes": recipes(read, rows),
         "warnings": _warnings(read),
     }
+
+
+def _auc_words(n_classes: int) -> str:
+    if n_classes == 2:
+        return "the chance that a case of one class is ranked above one of the other"
+    return (
+        "the mean over the classes of the chance that a case of the class is ranked above one of"
+        " the others"
+    )
 
 
 def _refuse_other_classes(folder: Folder, classes: Sequence[str], model: str) -> None:

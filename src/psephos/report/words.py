@@ -13,7 +13,7 @@ def number(value: float | None, digits: int = 3) -> str:
     """Return a number to so many decimals, with a true minus; a dash where there is none."""
     if value is None or not math.isfinite(value):
         return "–"
-    text = f"{value:.{digits}f}"
+    text = f"{round(value, 12):.{digits}f}"  # equal but for rounding, equal to the reader
     if float(text) == 0:
         text = text.lstrip("-")
     return text.replace("-", MINUS)

@@ -7,6 +7,7 @@ import numpy as np
 from psephos.trees.tree_text import Answers, export_text
 from psephos.vote.ballots import answer_words
 from psephos.vote.names import Names, backup_words, percent, plural
+from psephos.vote.shown import n_trees, shown_tree
 from psephos.vote.vote import Vote
 
 __all__ = ["describe"]
@@ -73,10 +74,18 @@ def _rule(vote: Vote, voter: int, names: Names, scale: float) -> str:
     if len(said) == 2:
         return f"if {rule} then {said[0]}, otherwise {said[1]}"
     if not said:
-        return rule
+        return rule + _about(vote, voter)
     alike = vote.readout.score == "normalised" and said[0] == "nothing"
     one = "each class alike" if alike else said[0]
     return f"{rule} then {one}" if rule.startswith("if ") else f"{rule} → {one}"
+
+
+def _about(vote: Vote, voter: int) -> str:
+    """Return ``, for class ill`` of a tree that moves one of several scores."""
+    if vote.target.n_outputs == 1 or n_trees(vote.voters, voter) != 1:
+        return ""
+    moves = np.flatnonzero(shown_tree(vote.voters, voter, 0).said.any(axis=0))
+    return f", for {vote.target.about(int(moves[0]))}" if len(moves) == 1 else ""
 
 
 def _scale(vote: Vote) -> float:

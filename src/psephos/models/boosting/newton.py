@@ -131,7 +131,9 @@ class NewtonBoostingClassifier(VoteClassifier):
     `decision_function` adds the float32 leaves in float64, so that contributions sum to it;
     `margin_in_float32` adds them as XGBoost does. Sample weights multiply gradients in float64
     (there: in float32), so that weight 2 is the row twice; where a column has more than `max_bin`
-    values, the bins of 'hist' hold equal shares of the weights, as XGBoost's do. Rows of weight 0
+    values, the bins of 'hist' hold equal shares of the weights, as XGBoost's do, and a cut lies at
+    the last value on its left, where XGBoost's lies at the first on its right: training rows go
+    the same way, a new value between the two goes right here and left there. Rows of weight 0
     are left out, as if they were not there; XGBoost lets their values propose cuts, so that a row
     that counts nothing moves thresholds: to compare, give it the other rows. Missing values are
     learned to go to the better side of each split. A zero of a sparse table is a value.

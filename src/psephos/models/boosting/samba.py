@@ -108,7 +108,8 @@ class SamBAClassifier(VoteClassifier):
 
     **Weights.** A row of weight w is the row given w times: rows that coincide in all columns and
     label are merged, pi_1 is proportional to the weights, a row's relevance counts w times in
-    every sum over i, m is the sum of the weights, and the mean distance is over weighted pairs.
+    every sum over i, m is the sum of the weights, and the mean distance is over weighted pairs,
+    each row's with itself (which is 0) among them.
 
     **a = 0.** A case at distance 0 from anchors hears only those (each as loudly); the source
     defines the weight as omega_t[i] where x = x_i. Theorem 1 speaks of sum_t omega_t[i] h_t(x_i),

@@ -68,7 +68,9 @@ class SparseWrapperClassifier(VoteClassifier):
         (row the truth, column the answer), or any scikit-learn scorer.
     vote : {'majority', 'mean', 'performance', 'best'}, default='majority'
         One model one vote; mean of their probabilities; the same weighted by how much lower each
-        one's error is than the prior's; the best model alone.
+        one's error is than the prior's; the best model alone. With 'majority', `predict_proba` is
+        the share of the models that say a class: models that read the same columns agree, so that
+        it is near 0 or 1 more often than it is right. For probabilities take 'mean'.
     dimension : int, default=None
         Only models of so many columns vote.
     sampling : {'parent', 'uniform'}, default='parent'

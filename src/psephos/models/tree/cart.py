@@ -128,9 +128,10 @@ class CARTClassifier(CartReadings, VoteClassifier):
 
     With ``rpart_compat=True``: rows count once whatever their weights, and one that lacks every
     column is kept if there are weights; a surrogate of categories needs two rows that disagree
-    with the split; the cross-validated error reads the losses transposed; a row that gets stuck
-    there takes over the errors of the row before it; and sums round as rpart's, which decides
-    between splits of equal worth.
+    with the split; the cross-validated error reads the losses transposed; and a row that gets stuck
+    there takes over the errors of the row before it. Sums are not added up in rpart's order: splits
+    whose worth is equal but for rounding may be chosen otherwise, here and in the trees of the
+    cross-validation, and so may be sets of more than 12 categories.
 
     References
     ----------

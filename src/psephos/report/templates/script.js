@@ -103,6 +103,7 @@
   // ---- every table as a csv file, in which no cell is a formula to a spreadsheet
   const starts = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r]/;
   const number = /^[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf)$/;
+  const drawn = (cell) => !cell.classList.contains("drawn"); // pictures are no cells of a file
   const disarmed = (cell) => starts.test(cell) && !number.test(cell) ? "'" + cell : cell;
   const field = (cell) => /[",\r\n]/.test(cell) ? '"' + cell.replaceAll('"', '""') + '"' : cell;
   const told = (cell) => disarmed((cell.dataset.value || cell.textContent).trim().replace(/\s+/g, " ").replaceAll("\u2212", "-"));
@@ -113,7 +114,7 @@
     link.href = "#";
     link.download = name + ".csv";
     link.addEventListener("click", () => {
-      const lines = [...table.rows].map((row) => [...row.cells].map((cell) => field(told(cell))).join(","));
+      const lines = [...table.rows].map((row) => [...row.cells].filter(drawn).map((cell) => field(told(cell))).join(","));
       URL.revokeObjectURL(link.href);
       link.href = URL.createObjectURL(new Blob([lines.join("\n") + "\n"], { type: "text/csv" }));
     });
@@ -159,7 +160,7 @@
     let sum = 0;
     const row = (words, whole, voters, weight, term) => {
       sum += term;
-      const row = make("tr"), head = make("th", words), strip = make("td", "", "bar k-bar");
+      const row = make("tr"), head = make("th", words), strip = make("td", "", "bar k-bar drawn");
       head.scope = "row";
       if (whole) head.title = whole;
       row.dataset.test = "voter";
@@ -183,7 +184,7 @@
     at("ballot-rows").replaceChildren(...rows);
     at("score").textContent = signed(one.s[k]);
     at("score").dataset.score = one.s[k];
-    at("score-words").textContent = "the answer: " + said;
+    at("score-words").textContent = (data.outputs.length > 1 && k !== one.p ? `of ${data.outputs[k]}; ` : "") + "the answer: " + said;
     more.hidden = lines.length <= data.shown;
     more.textContent = open ? "Show only the first" : `Show ${lines.length} lines`;
     at("near").hidden = !one.n.length;
@@ -216,6 +217,7 @@
     const wanted = search.value.trim().toLowerCase();
     const found = choices.filter((option) => option.textContent.toLowerCase().includes(wanted));
     select.replaceChildren(...found);
+    at("case-none").hidden = found.length > 0;
     if (found.length && !listed().includes(current)) go(Number(found[0].value));
     else if (found.length) select.value = String(current);
   });
