@@ -170,9 +170,11 @@ def test_cases_are_found_by_name_and_by_step(visit):
     assert page.locator(f"{by('case-select')} option").count() == 1
     page.locator(by("case-search")).fill("no such case")
     assert page.locator(f"{by('case-select')} option").count() == 0
+    assert page.locator(by("case-none")).is_visible()
     page.locator(by("case-next")).click()
     page.locator(by("case-search")).fill("")
     assert page.locator(f"{by('case-select')} option").count() > 20
+    assert page.locator(by("case-none")).is_hidden()
 
 
 def test_downloads_are_the_tables_and_no_cell_is_a_formula(visit, compared, tmp_path):

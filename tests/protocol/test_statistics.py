@@ -153,11 +153,24 @@ def test_metrics_equal_scikit_learns(n_classes):
     proba /= proba.sum(axis=1, keepdims=True)
     codes = proba.argmax(axis=1)
     found = measures(Answers(codes, proba, proba), truth)
-    scores = proba[:, 1] if n_classes == 2 else proba
+    level = proba.round(12)  # ties but for rounding are ties
     assert_allclose(found["balanced_accuracy"], metrics.balanced_accuracy_score(truth, codes))
     assert_allclose(found["accuracy"], metrics.accuracy_score(truth, codes))
-    assert_allclose(found["roc_auc"], metrics.roc_auc_score(truth, scores, multi_class="ovr"))
+    areas = [metrics.roc_auc_score(truth == k, level[:, k]) for k in range(n_classes)]
+    assert_allclose(found["roc_auc"], areas[1] if n_classes == 2 else np.mean(areas))
     assert_allclose(found["log_loss"], metrics.log_loss(truth, proba))
+
+
+def test_scores_that_differ_by_rounding_are_ties_in_roc_auc():
+    truth = np.array([0, 1, 0, 1, 0])
+    p = np.array([0.2, 0.2 + 1e-16, 0.2 - 3e-17, 0.9, 0.1])
+    proba = np.column_stack([1 - p, p])
+    area = measures(Answers(proba.argmax(axis=1), proba, proba), truth)["roc_auc"]
+    assert_allclose(area, metrics.roc_auc_score(truth, [0.2, 0.2, 0.2, 0.9, 0.1]))
+    tiny = np.array([1e-20, 3e-20, 1e-21, 2e-20, 4e-20])  # small and different is no tie
+    proba = np.column_stack([1 - tiny, tiny])
+    area = measures(Answers(proba.argmax(axis=1), proba, proba), truth)["roc_auc"]
+    assert_allclose(area, metrics.roc_auc_score(truth, tiny))
 
 
 def test_metrics_where_a_class_is_absent():

@@ -122,13 +122,13 @@ def test_only_models_of_this_run_are_listed_and_the_others_come_back(folder, mon
     first = {n: d for n, d in content(folder).items() if n != "journal.jsonl"}
     (folder / "report.html").write_text("a report of both models")
     fewer = compare(A, models=["majority"], protocol=SMALL, out=folder)
-    assert fewer.left_out == ["samba"]
+    assert fewer.left_out == {"samba": True}
     assert not list((folder / "models").iterdir())
     assert not (folder / "report.html").exists()
     assert set(read_folder(folder).models) == set()
     monkeypatch.setattr("psephos.protocol.runner.run_task", None)
     again = compare(A, models=MODELS, protocol=SMALL, out=folder)
-    assert again.left_out == []
+    assert again.left_out == {}
     assert {n: d for n, d in content(folder).items() if n != "journal.jsonl"} == first
 
 

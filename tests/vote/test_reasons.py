@@ -20,6 +20,7 @@ from psephos import (
     GradientBoostingClassifier,
     NewtonBoostingClassifier,
     ProsetClassifier,
+    RandomForestClassifier,
     SamBAClassifier,
     SparseWrapperClassifier,
 )
@@ -167,7 +168,113 @@ def test_a_missing_value_that_is_spread_says_its_parts():
     (reason,) = ballots.reasons[0]
     assert isinstance(reason, Spread)
     assert_allclose(sum(reason.shares), 1.0)
-    assert ballots.words(0, 0).startswith("65.0 %: column 0 missing; 35.0 %: column 0 missing → ")
+    assert ballots.words(0, 0).startswith(
+        "65.0 %: column 0 missing, taken as <= 25 → False; "
+        "35.0 %: column 0 missing, taken as > 25 → True → "
+    )
+    first, second = json.loads(ballots.columns()["details"][0])["paths"]
+    assert first["tests"][0]["sent_to"] == {"relation": "<=", "bound": 25.0}
+    assert second["tests"][0]["sent_to"]["relation"] == ">"
+
+
+def test_a_missing_category_that_is_spread_names_the_branches():
+    X = np.repeat([0.0, 1.0, 2.0], 20)[:, None]
+    model = C45Classifier(categorical_features=[0]).fit(X, X[:, 0] > 0)
+    told = model.explain(np.array([[np.nan]])).words(0, 0)
+    assert "column 0 missing, taken as in {0.0} → False" in told
+    assert "column 0 missing, taken as in {2.0} → True" in told
+
+
+def test_a_test_of_presence_says_so():
+    X = np.column_stack([np.where(np.arange(40) < 20, np.nan, 7.0), np.zeros(40)])
+    model = RandomForestClassifier(n_estimators=3, random_state=0).fit(X, np.arange(40) < 20)
+    ballots = model.explain(np.array([[7.0, 0.0], [np.nan, 0.0]]))
+    assert_ballots_are_true(ballots, np.asarray(ballots.X))
+    said = {ballots.words(0, t) for t in range(3)}
+    assert any("column 0 = 7, not missing → " in words for words in said)
+    test = json.loads(ballots.columns()["details"][0])["tests"]
+    assert {one["relation"] for one in test} == {"present"}
+
+
+def test_a_tie_is_a_tie_in_answer_and_probability():
+    code = Target(np.array(["a", "b", "c"]))
+    third = np.full((1, 3), 0.0) + [[-2e-17, 5e-17, 0.0]]
+    parts = join([(np.array([0]), ConstantVoters(1, third, "the class frequencies"))])
+    vote = Vote(parts, Constant(1, np.ones(1)), Readout("normalised", "share"), code)
+    X = np.zeros((2, 1))
+    assert vote.answers(X).tolist() == ["a", "a"]
+    chances = vote.readout.probabilities(vote.score(X), code)
+    assert chances.argmax(axis=1).tolist() == [0, 0]
+    assert len(set(chances.ravel().tolist())) == 1
+    ballots = Ballots(vote, Names(["x"]), X, [0, 1])
+    assert ballots.answer(0) == "a (33.3 %), the first class: all are equal"
+    assert ballots.words(0, 0) == "the class frequencies → each class alike"
+    two = Vote(
+        join([(np.array([0]), ConstantVoters(1, np.array([[3e-17]]), "a voter"))]),
+        Constant(1, np.ones(1)), Readout("normalised", "share"), Target(np.array(["a", "b"])),
+    )  # fmt: skip
+    assert two.answers(X).tolist() == ["a", "a"]
+    assert (
+        Ballots(two, Names(["x"]), X, [0, 1]).answer(0)
+        == "a (50.0 %), the first class: all are equal"
+    )
+    assert code.answered(np.array([0.25, 0.25, -0.5]), np.array([0.4, 0.4, 0.2])) == (
+        "a (40.0 %), the first of equals: b alike"
+    )
+
+
+@pytest.mark.parametrize("vote", ["majority", "mean", "performance", "best"])
+@pytest.mark.parametrize("balanced", [True, False])
+def test_where_nothing_is_measured_a_library_says_the_class_shares(vote, balanced):
+    rng = np.random.default_rng(0)
+    y = np.repeat(["a", "b", "c"], [30, 20, 10])
+    X = rng.standard_normal((60, 4)) + (np.arange(60) // 30)[:, None]
+    X[rng.random(X.shape) < 0.05] = np.nan
+    weight = "balanced" if balanced else None
+    model = SparseWrapperClassifier(
+        p_max=2, m=10, alpha=0.3, n_folds=3, vote=vote, class_weight=weight, random_state=0
+    ).fit(X, y)
+    nothing = np.full((1, 4), np.nan)
+    shares = [1 / 3] * 3 if balanced else [1 / 2, 1 / 3, 1 / 6]
+    assert_allclose(model.predict_proba(nothing)[0], shares, atol=1e-12)
+    assert model.predict(nothing) == ["a"]
+    last = model.explain(nothing).words(0, model.vote_.n_voters - 1)
+    said = "each class alike" if balanced else "a 50.0 %"
+    assert last == f"the class frequencies, by weight → {said}"
+
+
+def test_what_a_sum_adds_is_said_for_every_class():
+    target = Target(np.array(["a", "b", "c"]))
+    assert target.said(np.array([0.61, 0.388, -0.999]), 1.0, True) == (
+        "-0.999 for c, +0.61 for a, +0.388 for b"
+    )
+    assert target.said(np.full(3, 0.5), 1.0, True) == "+0.5 for every class"
+    assert target.said(np.array([0.0, 0.4, 0.0]), 1.0, True) == "+0.4 for b"
+    many = Target(np.arange(9))
+    assert many.said(np.arange(9.0), 8.0, True) == (
+        "+8 for 8, +7 for 7, +6 for 6, +5 for 5 and less for 4 more"
+    )
+
+
+def test_the_levels_of_a_category_are_one_column():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.repeat([0.0, 1.0, 2.0], 20), rng.standard_normal(60)])
+    model = SparseWrapperClassifier(
+        p_max=2, m=10, alpha=0.9, n_folds=3, categorical_features=[0], random_state=0
+    ).fit(X, np.repeat(["a", "b", "c"], 20))
+    told = " ".join(model.describe())
+    assert "a linear model of 3 terms: (column 0 is 0.0), (column 0 is 1.0)" in told
+    words = model.explain(X[:1]).words(0, 0)
+    assert words.count("column 0") == 1
+    assert "not" not in words
+
+
+def test_a_tree_of_several_scores_says_which_it_moves():
+    X, y = np.arange(60.0)[:, None], np.arange(60) // 20
+    model = GradientBoostingClassifier(n_estimators=1, random_state=0).fit(X, y)
+    assert [line.rsplit(", for ", 1)[-1] for line in model.describe()[2:]] == [
+        "class 0.", "class 1.", "class 2.",
+    ]  # fmt: skip
 
 
 def test_a_rule_that_does_not_hold_says_nothing_and_why():
