@@ -171,7 +171,5 @@ def test_a_class_of_few_rows_is_compared_with_fewer_folds(call, tmp_path):
     short = call(*told, "--folds", "2")  # a training part would hold two, and inner folds are three
     assert "use folds=4 (--folds 4 on the command line)" in short.stderr
     assert call(*told, "--folds", "4").exit_code == 0
-    part = [json.loads(line)["model"] for line in (tmp_path / "study/journal.jsonl").open()]
-    assert set(part) == {"majority", "adaboost"}
     with (tmp_path / "study" / "results.csv").open(newline="") as file:
         assert {row["fold"] for row in csv.DictReader(file)} == {"0", "1", "2", "3"}
