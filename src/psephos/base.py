@@ -14,13 +14,13 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from psephos._errors import PsephosError
 from psephos._input import Context, Schema, Table, read_schema, read_table, seed_sequence
 from psephos._labels import class_target, number_target
-from psephos.contender import Contender
+from psephos.contender import Anatomy, Contender
 from psephos.params import Constraint, check_params
 from psephos.vote import Ballots, Vote
 from psephos.vote.ballot_views import sentences_html
 from psephos.vote.describing import describe
 from psephos.vote.importance import Baseline, SampleRows, baseline_of
-from psephos.vote.part import check
+from psephos.vote.part import check, kinds_of
 
 __all__ = [
     "Anatomy",
@@ -29,25 +29,6 @@ __all__ = [
     "VoteEstimator",
     "VoteRegressor",
 ]
-
-
-class Anatomy(NamedTuple):
-    """What a model is made of, in the tags its fitted `vote_` carries; a test compares the two.
-
-    Parameters
-    ----------
-    voters : tuple of str
-        Tags of the voters it may have, the default's first.
-    weighting : str
-    readout : str
-    found_by : str
-        The search, in words.
-    """
-
-    voters: tuple[str, ...]
-    weighting: str
-    readout: str
-    found_by: str
 
 
 class Labels(NamedTuple):
@@ -284,6 +265,14 @@ class VoteEstimator(BaseEstimator):
             self._measured()
         state: Any = super().__getstate__()
         return state | {"_sample": None} if "_sample" in state else state
+
+    @property
+    def anatomy_(self) -> Anatomy:
+        """What the fitted vote is made of: its voters, also within voters, weights and read-out."""
+        self._fitted()
+        vote = self.vote_
+        kinds, weights = kinds_of(vote.voters), getattr(type(vote.weighting), "tag", "")
+        return Anatomy(kinds, weights, vote.readout.score, self.anatomy.found_by)
 
     def usage(self) -> Any:
         """Return the (T, p) boolean CSR table of which voter (or its weight) reads which column."""

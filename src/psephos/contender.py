@@ -1,4 +1,4 @@
-"""How a model takes part in comparisons: declared beside the model itself, as data.
+"""What a model declares of itself, as data: what it is made of, how it takes part in comparisons.
 
 A recipe says ``contender = Contender("my-model", "tree", ...)`` in its class body. By that
 `psephos.compare` builds it, `psephos list` names it, and the contract of `psephos.testing` fits it
@@ -8,12 +8,13 @@ in its small setting.
 import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from psephos._distributions import Choice, Distribution, Integers, LogUniform, Uniform
 from psephos._errors import PsephosError
 
 __all__ = [
+    "Anatomy",
     "Choice",
     "Contender",
     "Distribution",
@@ -25,6 +26,25 @@ __all__ = [
 ]
 
 Params = dict[str, Any]
+
+
+class Anatomy(NamedTuple):
+    """What a model is made of, in the tags its fitted `vote_` carries; a test compares the two.
+
+    Parameters
+    ----------
+    voters : tuple of str
+        Tags of the voters it may have, the default's first.
+    weighting : str
+    readout : str
+    found_by : str
+        The search, in words.
+    """
+
+    voters: tuple[str, ...]
+    weighting: str
+    readout: str
+    found_by: str
 
 
 @dataclass(frozen=True)

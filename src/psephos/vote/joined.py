@@ -9,7 +9,16 @@ from numpy.typing import NDArray
 from psephos.vote.codec import register
 from psephos.vote.importance import divided
 from psephos.vote.names import Names
-from psephos.vote.part import Columns, Voters, check, primary, rows_named, sparse, weighted_sum
+from psephos.vote.part import (
+    Columns,
+    Voters,
+    check,
+    kinds_of,
+    primary,
+    rows_named,
+    sparse,
+    weighted_sum,
+)
 from psephos.vote.reasons import Reason
 from psephos.vote.shown import ShownTree, n_trees, shown_tree
 
@@ -82,6 +91,10 @@ class JoinedVoters:
                 return None
             total = total + weighted_sum(part, weights[:, mine], X)
         return total
+
+    def kinds(self) -> tuple[str, ...]:
+        """Return the tags of the voters of all parts."""
+        return tuple(dict.fromkeys(kind for part in self.parts for kind in kinds_of(part)))
 
     def n_trees(self, voter: int) -> int:
         """Return how many trees a voter is; 0 where it is none."""

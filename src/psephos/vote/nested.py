@@ -13,7 +13,7 @@ from psephos.vote.branching import BranchVoters
 from psephos.vote.codec import register
 from psephos.vote.importance import Baseline, divided, moved
 from psephos.vote.names import Names
-from psephos.vote.part import Columns, check, check_columns, positions, usage_table
+from psephos.vote.part import Columns, check, check_columns, kinds_of, positions, usage_table
 from psephos.vote.reasons import Inner, Reason, Silent
 from psephos.vote.target import RegressionTarget, Target
 from psephos.vote.trees import TreeVoters
@@ -94,6 +94,11 @@ class NestedVoters:
     def n_voters(self) -> int:
         """Return T."""
         return len(self.inner)
+
+    def kinds(self) -> tuple[str, ...]:
+        """Return ``votes of stump voters`` and the like, one for each kind of inner vote."""
+        inner = [" and ".join(kinds_of(vote.voters)) for vote in self.inner]
+        return tuple(dict.fromkeys(f"votes of {kinds}" for kinds in inner))
 
     def votes(self, X: _Floats) -> _Floats:
         """Return the (n, T, K) votes."""

@@ -19,6 +19,7 @@ __all__ = [
     "check",
     "check_columns",
     "check_present",
+    "kinds_of",
     "named_of",
     "positions",
     "primary",
@@ -109,6 +110,15 @@ class Weighting(Part, Protocol):
     def words(self) -> str:
         """Return how loudly voters are heard, in a few words."""
         ...
+
+
+def kinds_of(voters: Any) -> tuple[str, ...]:
+    """Return the tags of the voters, those first met first.
+
+    Parts that hold others say so by a method ``kinds()``.
+    """
+    ask: Any = getattr(voters, "kinds", None)
+    return (getattr(type(voters), "tag", type(voters).__name__),) if ask is None else ask()
 
 
 def weighted_sum(
