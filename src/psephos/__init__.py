@@ -12,6 +12,7 @@ from psephos.registry import BUILTIN
 
 if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
     from psephos._errors import PsephosError, UnknownLevelWarning
+    from psephos.calibrating import calibrate
     from psephos.models import (
         AdaBoostClassifier,
         C45Classifier,
@@ -47,6 +48,7 @@ _PUBLIC = BUILTIN | {
     "PsephosError": "psephos._errors",
     "UnknownLevelWarning": "psephos._errors",
     "Vote": "psephos.vote",
+    "calibrate": "psephos.calibrating",
     "compare": "psephos.protocol",
     "load": "psephos.modelfile",
     "read_table": "psephos.protocol",
@@ -80,6 +82,7 @@ __all__ = [
     "UnknownLevelWarning",
     "Vote",
     "__version__",
+    "calibrate",
     "compare",
     "load",
     "read_table",

@@ -1,0 +1,160 @@
+"""Fitting a calibration of a fitted classifier's probabilities on rows it has not seen."""
+
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.optimize
+import scipy.special
+from numpy.typing import NDArray
+from sklearn.isotonic import IsotonicRegression
+
+from psephos._errors import PsephosError
+from psephos._labels import read_sample_weight
+from psephos.base import VoteClassifier
+from psephos.vote.calibration import Isotonic, Sigmoid, Temperature
+
+__all__ = ["calibrate"]
+
+_Floats = NDArray[np.float64]
+_METHODS = ("sigmoid", "isotonic", "temperature")
+_LEAST = 1e-12
+
+
+def calibrate(
+    model: Any, X: Any, y: Any, method: str = "sigmoid", sample_weight: Any = None
+) -> Any:
+    """Return a classifier whose probabilities are calibrated on held-out rows.
+
+    Its voters, weights and score stay; `predict_proba` and `predict` follow the calibrated
+    probabilities. A calibration that the model has already is replaced.
+
+    Parameters
+    ----------
+    model : fitted VoteClassifier
+        It is left as it is.
+    X : array, data frame or sparse table of shape (n_samples, n_features)
+        Rows the model was not fitted on: on its own training rows it is surer than elsewhere.
+    y : array of shape (n_samples,)
+        Their labels; every class of the model must be among them.
+    method : {'sigmoid', 'isotonic', 'temperature'}, default='sigmoid'
+        sigmoid (Platt): 1 / (1 + exp(-(a logit(p) + b))) class by class, a >= 0, with the labels
+        smoothed as in the source. isotonic: any rising map, class by class; it needs hundreds of
+        rows. temperature: p to the power 1 / t, one t for all. Probabilities of more than two
+        classes are then divided by their sum.
+    sample_weight : array of shape (n_samples,), default=None
+
+    Returns
+    -------
+    calibrated : VoteClassifier
+
+    Raises
+    ------
+    PsephosError
+        If the model is no fitted classifier of one class a row, a label is not one of its classes,
+        a class has no row, or the method is unknown.
+
+    References
+    ----------
+    Platt (1999), "Probabilistic outputs for support vector machines". Zadrozny & Elkan (2002),
+    "Transforming classifier scores into accurate multiclass probability estimates". Guo, Pleiss,
+    Sun & Weinberger (2017), "On calibration of modern neural networks".
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from psephos import SamBAClassifier, calibrate
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = SamBAClassifier(n_estimators=3).fit(X[:300], y[:300])
+    >>> sure = calibrate(model, X[300:450], y[300:450])
+    >>> sure.predict_proba(X[450:]).shape
+    (119, 2)
+    """
+    if method not in _METHODS:
+        raise PsephosError(f"method is {method!r}: one of {', '.join(map(repr, _METHODS))}.")
+    target: Any = getattr(getattr(model, "vote_", None), "target", None)
+    if not isinstance(model, VoteClassifier) or target is None or target.kind == "multilabel":
+        raise PsephosError(f"{type(model).__name__} is no fitted classifier of one class a row.")
+    plain = replace(model.vote_.readout, calibration=None)
+    vote = replace(model.vote_, readout=plain)
+    values = model._values(X)
+    chances = plain.probabilities(vote.score(values), vote.target)
+    codes = _codes(model.classes_, y, len(chances))
+    weight = read_sample_weight(sample_weight, len(codes))
+    truth = np.eye(len(model.classes_))[codes]
+    _check_classes(model.classes_, truth.T @ weight)
+    found = {"sigmoid": _sigmoid, "isotonic": _isotonic, "temperature": _temperature}[method]
+    calibrated = copy(model)
+    readout = replace(plain, calibration=found(chances, truth, weight))
+    calibrated.vote_ = replace(vote, readout=readout)
+    return calibrated
+
+
+def _codes(classes: NDArray[Any], y: Any, n: int) -> NDArray[np.intp]:
+    place = {label: k for k, label in enumerate(classes.tolist())}
+    labels = np.asarray(y).tolist()
+    if len(labels) != n:
+        raise PsephosError(f"y has {len(labels)} labels for {n} rows.")
+    unknown = [label for label in labels if label not in place]
+    if unknown:
+        raise PsephosError(f"label {unknown[0]!r} is not one of the model's classes.")
+    return np.array([place[label] for label in labels], dtype=np.intp)
+
+
+def _check_classes(classes: NDArray[Any], totals: _Floats) -> None:
+    if (totals <= 0).any():
+        label = classes.tolist()[int((totals <= 0).argmax())]
+        raise PsephosError(f"no row is of class {label!r}: a calibration needs rows of each class.")
+
+
+def _mirrored(maps: list[Any], mirror: Any) -> list[Any]:
+    """Return the maps of both classes from that of the second, so that they sum to 1."""
+    return [mirror(maps[1]), maps[1]] if len(maps) == 2 else maps
+
+
+def _sigmoid(chances: _Floats, truth: _Floats, weight: _Floats) -> Sigmoid:
+    odds = scipy.special.logit(np.clip(chances, _LEAST, 1.0 - _LEAST))
+    maps = [_platt(odds[:, k], truth[:, k], weight) for k in range(chances.shape[1])]
+    slope, offset = zip(*_mirrored(maps, lambda m: (m[0], -m[1])), strict=True)
+    return Sigmoid(np.array(slope), np.array(offset))
+
+
+def _platt(odds: _Floats, truth: _Floats, weight: _Floats) -> tuple[float, float]:
+    """Return slope and offset of least log-loss, the labels smoothed by one row of each kind."""
+    yes, no = float(weight @ truth), float(weight @ (1.0 - truth))
+    wanted = np.where(truth == 1, (yes + 1.0) / (yes + 2.0), 1.0 / (no + 2.0))
+
+    def loss(at: _Floats) -> tuple[float, _Floats]:
+        score = at[0] * odds + at[1]
+        gap = weight * (scipy.special.expit(score) - wanted)
+        value = float(weight @ (np.logaddexp(0.0, score) - wanted * score))
+        return value / weight.sum(), np.array([gap @ odds, gap.sum()]) / weight.sum()
+
+    start = np.array([1.0, 0.0])
+    bounds = [(0.0, None), (None, None)]
+    best: Any = scipy.optimize.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
+    return float(best.x[0]), float(best.x[1])
+
+
+def _isotonic(chances: _Floats, truth: _Floats, weight: _Floats) -> Isotonic:
+    maps: list[tuple[_Floats, _Floats]] = []
+    for k in range(chances.shape[1]):
+        fitted: Any = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
+        fitted.fit(chances[:, k], truth[:, k], sample_weight=weight)
+        maps.append((fitted.X_thresholds_.astype(np.float64), fitted.y_thresholds_))
+    maps = _mirrored(maps, lambda m: (1.0 - m[0][::-1], 1.0 - m[1][::-1]))
+    given, told = zip(*maps, strict=True)
+    return Isotonic(given, tuple(np.asarray(y, dtype=np.float64) for y in told))
+
+
+def _temperature(chances: _Floats, truth: _Floats, weight: _Floats) -> Temperature:
+    logs = np.log(np.clip(chances, _LEAST, 1.0))
+
+    def loss(log_t: float) -> float:
+        scaled = logs / np.exp(log_t)
+        told = scaled - scipy.special.logsumexp(scaled, axis=1, keepdims=True)
+        return -float(weight @ (truth * told).sum(axis=1))
+
+    best: Any = scipy.optimize.minimize_scalar(loss, bounds=(-5.0, 5.0), method="bounded")
+    return Temperature(float(np.exp(best.x)))

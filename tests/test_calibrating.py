@@ -1,0 +1,97 @@
+"""Calibration on held-out rows."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import expit, logit
+from sklearn.calibration import _SigmoidCalibration
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.isotonic import IsotonicRegression
+from sklearn.metrics import log_loss
+
+from psephos import (
+    CARTRegressor,
+    PsephosError,
+    RandomForestClassifier,
+    SparseWrapperClassifier,
+    calibrate,
+    load,
+    save,
+)
+
+METHODS = ["sigmoid", "isotonic", "temperature"]
+
+
+def split(load_set, seed=0):
+    X, y = load_set(return_X_y=True)
+    order = np.random.default_rng(seed).permutation(len(y))
+    return X[order], y[order]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("load_set", [load_breast_cancer, load_wine])
+def test_a_calibrated_model_answers_by_its_probabilities(method, load_set, tmp_path):
+    X, y = split(load_set)
+    model = RandomForestClassifier(n_estimators=9, max_depth=2, random_state=0).fit(X[:80], y[:80])
+    before = model.predict_proba(X)
+    sure = calibrate(model, X[80:160], y[80:160], method)
+    assert_array_equal(model.predict_proba(X), before)
+    proba = sure.predict_proba(X[160:])
+    assert_allclose(proba.sum(axis=1), 1.0)
+    best = proba.round(12).argmax(axis=1)
+    assert_array_equal(sure.predict(X[160:]), sure.classes_[best])
+    assert_array_equal(sure.decision_function(X), model.decision_function(X))
+    save(sure, tmp_path / "m.psephos")
+    assert_array_equal(load(tmp_path / "m.psephos").predict_proba(X[160:]), proba)
+    again = calibrate(sure, X[80:160], y[80:160], method)  # replaced, not stacked
+    assert_array_equal(again.predict_proba(X[160:]), proba)
+
+
+def test_a_share_of_the_vote_becomes_a_probability():
+    """SWAG's share of models that agree is near 0 or 1; calibrated it says how often they err."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 20))
+    y = (X[:, 0] + 1.5 * rng.standard_normal(600) > 0).astype(int)
+    model = SparseWrapperClassifier(p_max=2, m=30, n_folds=3, random_state=0).fit(X[:80], y[:80])
+    rest = X[300:], y[300:]
+    plain = log_loss(rest[1], model.predict_proba(rest[0]))
+    for method in METHODS:
+        sure = calibrate(model, X[80:300], y[80:300], method)
+        told = sure.predict_proba(rest[0])
+        assert log_loss(rest[1], told) < min(plain, 0.7)
+        assert abs(told[:, 1].mean() - rest[1].mean()) < 0.1
+
+
+def test_the_maps_are_those_of_the_field():
+    X, y = split(load_breast_cancer)
+    model = RandomForestClassifier(n_estimators=9, max_depth=2, random_state=0).fit(X[:80], y[:80])
+    p, new = model.predict_proba(X[80:300])[:, 1], model.predict_proba(X[300:])[:, 1]
+    odds = logit(np.clip(p, 1e-12, 1 - 1e-12))
+    weight = np.random.default_rng(0).random(220)
+    platt = _SigmoidCalibration().fit(odds, y[80:300], sample_weight=weight)
+    found = calibrate(model, X[80:300], y[80:300], sample_weight=weight).predict_proba(X[300:])
+    new_odds = logit(np.clip(new, 1e-12, 1 - 1e-12))
+    assert_allclose(found[:, 1], expit(-(platt.a_ * new_odds + platt.b_)), atol=2e-3)
+    peer = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(p, y[80:300])
+    found = calibrate(model, X[80:300], y[80:300], "isotonic").predict_proba(X[300:])
+    assert_allclose(found[:, 1], peer.predict(new), atol=1e-12)
+    t = 3.0  # an answer of known temperature is found
+    blurred = expit(new_odds / t)
+    truth = (np.random.default_rng(1).random(len(blurred)) < blurred).astype(int)
+    found = calibrate(model, X[300:], truth, "temperature").vote_.readout.calibration.t
+    assert 2.0 < found < 4.5
+
+
+def test_wrong_input_is_refused():
+    X, y = split(load_wine)
+    model = RandomForestClassifier(n_estimators=3, random_state=0).fit(X, y)
+    for given, words in (
+        ((model, X, y, "loud"), "method is 'loud'"),
+        ((model, X, np.where(y == 2, 1, y)), "no row is of class 2"),
+        ((model, X, y + 1), "label 3 is not one of the model's classes"),
+        ((model, X, y[:9]), "9 labels for 178 rows"),
+        ((RandomForestClassifier(), X, y), "no fitted classifier"),
+        ((CARTRegressor().fit(X, y), X, y), "CARTRegressor is no fitted classifier"),
+    ):
+        with pytest.raises(PsephosError, match=words):
+            calibrate(*given)
