@@ -443,9 +443,11 @@ class VoteClassifier(ClassifierMixin, VoteEstimator):
             yield self.vote_.readout.probabilities(score, self.vote_.target)
 
     def margins(self, X: Any, y: Any) -> NDArray[np.float64]:
-        """Return each row's margin for its label, in [-1, 1]; positive where the vote is right.
+        """Return each row's margin for its label, in [-1, 1].
 
-        For several labels a row, y is a table of 0 and 1 and the margin the mean over labels.
+        For two classes it is positive where the vote is right; for K > 2 where the label has more
+        than 1 / K of the vote, which need not make it the answer. For several labels a row, y is a
+        table of 0 and 1 and the margin the mean over labels.
 
         Raises
         ------

@@ -1,11 +1,18 @@
 """The skeleton's endings, and what the recipes promise of them."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.tree import DecisionTreeClassifier
 
-from psephos import AdaBoostClassifier, PsephosError, SamBAClassifier
+from psephos import (
+    AdaBoostClassifier,
+    C45Classifier,
+    CARTClassifier,
+    PsephosError,
+    SamBAClassifier,
+)
 from psephos._errors import UnknownLevelWarning
 from psephos.models.boosting.skeleton import boost
 from psephos.testing import small_table
@@ -191,3 +198,21 @@ def test_category_rules_are_learned_and_worded():
         assert_array_equal(model.predict(X), y)
         with pytest.warns(UnknownLevelWarning):
             assert_array_equal(model.predict([[0.0, np.nan], [0.0, 17.0]]), [True, True])
+
+
+@pytest.mark.parametrize("boosted", [AdaBoostClassifier, SamBAClassifier])
+def test_categories_are_categories_to_the_voters_too(boosted):
+    """Codes handed on as numbers would be cut by an order that categories do not have."""
+    rng = np.random.default_rng(0)
+    colour = rng.permutation(np.repeat(["blue", "green", "red", "teal"], 20))
+    frame = pd.DataFrame({"n": rng.standard_normal(80), "colour": pd.Categorical(colour)})
+    y = np.isin(colour, ["blue", "teal"])
+    for voter in (C45Classifier(), CARTClassifier(n_folds=0, max_depth=2)):
+        model = boosted(voter, n_estimators=2, random_state=0).fit(frame, y)
+        assert model.score(frame, y) == 1.0
+        inner = model.explain(frame.iloc[:3]).open(0, 0)
+        assert "colour = " in str(inner)
+        assert " in {" in str(inner)
+        assert_array_equal(model.predict(frame.astype({"colour": str})), y)
+    with pytest.raises(PsephosError, match="'colour' hold categories, and the estimator Decision"):
+        boosted(DecisionTreeClassifier(max_depth=2), n_estimators=2).fit(frame, y)

@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from psephos._errors import PsephosError
 from psephos._input import Context
+from psephos.base import VoteEstimator
 from psephos.kernels.numerics.criteria import opposite_labels
 from psephos.models.boosting.skeleton import Learner
 from psephos.models.training import Training
@@ -18,6 +19,7 @@ from psephos.vote import StumpVoters, Voters, from_estimators
 __all__ = ["EstimatorLearner", "StumpLearner", "make_learner"]
 
 _Floats = NDArray[np.float64]
+_LISTED = 4  # columns that a sentence names
 
 
 class StumpLearner:
@@ -88,12 +90,14 @@ class EstimatorLearner:
         self.total = float(data.weight.sum())
         self.code = data.target.code
         self.context = context
+        self.given = _categories(estimator, data)
 
     def learn(self, pi: _Floats, task: int) -> tuple[Any, NDArray[np.intp]] | None:
         """Return a fitted clone and its answers."""
         voter: Any = clone(self.estimator)
         seeds = sorted(n for n in voter.get_params() if _is_seed(n))
         voter.set_params(**{n: self.context.integer(1 + task, i) for i, n in enumerate(seeds)})
+        voter.set_params(**self.given)
         try:
             voter.fit(self.X, self.y, sample_weight=pi * self.total)
         except (TypeError, ValueError) as error:  # a Pipeline raises the second
@@ -108,6 +112,30 @@ class EstimatorLearner:
     def voters(self, found: Sequence[Any]) -> Voters:
         """Return the fitted classifiers as voters; known kinds become plain arrays."""
         return from_estimators(found, self.X.shape[1], self.code)
+
+
+def _categories(estimator: Any, data: Training) -> dict[str, Any]:
+    """Return what tells an estimator which columns hold codes of categories.
+
+    Raises
+    ------
+    PsephosError
+        If there are such columns, and it would read their codes as numbers.
+    """
+    columns = sorted(data.table.n_codes)
+    if not columns:
+        return {}
+    if isinstance(estimator, VoteEstimator) and estimator.reads_categories():
+        return {"categorical_features": columns}
+    words = data.table.schema.words().columns
+    named = ", ".join(repr(words[j]) for j in columns[:_LISTED])
+    more = f" and {len(columns) - _LISTED} more" if len(columns) > _LISTED else ""
+    raise PsephosError(
+        f"{named}{more} hold categories, and the estimator {type(estimator).__name__} would read "
+        "their codes as numbers: make 0/1 columns of them first (OneHotEncoder), or boost a model "
+        "of psephos that knows categories (CARTClassifier, C45Classifier, or the stumps of "
+        "estimator=None)."
+    )
 
 
 def _is_seed(parameter: str) -> bool:
