@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 
 from psephos import (
     AdaBoostClassifier,
@@ -17,6 +18,7 @@ from psephos import (
     NewtonBoostingClassifier,
     ProsetClassifier,
     PsephosError,
+    RandomForestClassifier,
     SamBAClassifier,
     SparseWrapperClassifier,
     UnknownLevelWarning,
@@ -540,3 +542,64 @@ def test_unknown_categories_are_told_or_refused():
     strange = frame.assign(color=[None if c is None else str(c).upper() for c in color])
     with pytest.raises(PsephosError, match="column 'color' holds none of the categories"):
         fitted.predict(strange)
+
+
+# ---------------------------------------------------------------------- what is no table of numbers
+def test_masked_values_are_missing():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3))
+    y = X[:, 0] > 0
+    holes = rng.random(X.shape) < 0.2
+    masked = np.ma.masked_array(np.where(holes, -999.0, X), mask=holes)
+    plain = np.where(holes, np.nan, X)
+    for made in (CARTClassifier(n_folds=0), RandomForestClassifier(n_estimators=3, random_state=0)):
+        model = clone(made).fit(masked, y)
+        same = clone(made).fit(plain, y)
+        assert_array_equal(model.predict_proba(masked), same.predict_proba(plain))
+    words = np.ma.masked_array(np.array([["a"], ["b"], ["c"]] * 20, dtype=object), mask=False)
+    words.mask[0, 0] = True
+    assert CARTClassifier(categorical_features=[0], n_folds=0).fit(words, y).schema_.levels[0] == (
+        "a", "b", "c",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        (np.arange(6).reshape(3, 2).astype("datetime64[D]"), "dates or times"),
+        (np.arange(6).reshape(3, 2).astype("timedelta64[D]"), "dates or times"),
+        (np.zeros((3,), dtype=[("a", float)]), "records"),
+        ({"a": [1, 2, 3]}, "X is a dict"),
+        ("abc", "X is a str"),
+    ],
+)
+def test_what_would_be_read_as_numbers_and_is_none_is_refused(X, words):
+    model = CARTClassifier(n_folds=0)
+    with pytest.raises(PsephosError, match=words):
+        clone(model).fit(X, [0, 1, 0])
+    model.fit(np.arange(6.0).reshape(3, 2), [0, 1, 0])
+    with pytest.raises(PsephosError, match=words):
+        model.predict(X)
+
+
+@pytest.mark.parametrize("kind", ["datetime64[D]", "timedelta64[D]", "complex", "U8"])
+def test_weights_that_are_no_numbers_are_refused(kind):
+    weight = np.ones(3).astype("int64").astype(kind)
+    with pytest.raises(PsephosError, match="sample_weight has an entry that is not a number"):
+        CARTClassifier(n_folds=0).fit(np.arange(6.0).reshape(3, 2), [0, 1, 0], weight)
+
+
+def test_groups_of_several_kinds_are_told_apart_and_none_is_missing():
+    X, y = np.arange(60.0)[:, None], np.arange(60) % 2
+    mixed = np.array([1, "1", 2, "b"] * 15, dtype=object)
+    assert CARTClassifier(n_folds=4, random_state=0).fit(X, y, groups=mixed).score(X, y) >= 0.5
+    mixed[7] = None
+    with pytest.raises(PsephosError, match="groups has no group for row 7"):
+        CARTClassifier(n_folds=4).fit(X, y, groups=mixed)
+
+
+def test_margins_take_one_label_a_row():
+    X, y = np.arange(60.0)[:, None], np.arange(60) % 2
+    model = CARTClassifier(n_folds=0).fit(X, y)
+    with pytest.raises(PsephosError, match=r"shape \(60, 1\): give one label per row"):
+        model.margins(X, y[:, None])

@@ -1,6 +1,6 @@
 """What may come in: arrays, frames and sparse tables become one encoded table."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,6 +95,31 @@ class Context:
 
 
 # ---------------------------------------------------------------------- tables
+def as_given(X: Any) -> Any:
+    """Return a table whose masked values are missing, or as it is.
+
+    Raises
+    ------
+    PsephosError
+        If it is what would be read as numbers and is none: dates, a dictionary, a text.
+    """
+    if isinstance(X, np.ma.MaskedArray):
+        plain = np.array(X.data, dtype=None if X.dtype.kind == "O" else np.float64)
+        plain[np.ma.getmaskarray(X)] = None if X.dtype.kind == "O" else np.nan
+        return plain
+    if isinstance(X, str | bytes | Mapping):
+        raise PsephosError(
+            f"X is a {type(X).__name__}: give an array, a data frame or a sparse table of shape "
+            "(n_samples, n_features)."
+        )
+    if isinstance(X, np.ndarray) and X.dtype.kind in "mMV":
+        held = "dates or times" if X.dtype.kind in "mM" else "records"
+        raise PsephosError(
+            f"X holds {held} ({X.dtype}): give numbers, such as days since a date, or a data frame."
+        )
+    return X
+
+
 def read_schema(
     estimator: Any, X: Any, y: Any, categorical_features: CategoricalFeatures
 ) -> Schema:
@@ -109,6 +134,7 @@ def read_schema(
     PsephosError
         If `categorical_features` names a column the table does not have.
     """
+    X = as_given(X)
     _refuse_repeated_names(X)
     validate_data(estimator, _with_names(X), y, skip_check_array=True)
     if not hasattr(estimator, "n_features_in_"):
@@ -225,6 +251,7 @@ def read_table(
     if not reset and _is_plain(X, schema):
         _refuse_infinite(X, schema)
         return Table(X, schema, np.arange(len(X)))
+    X = as_given(X)
     if absent and schema.names is not None and as_frame(X) is not None:
         return _incomplete(X, schema)
     if not reset and schema.by_name:

@@ -16,6 +16,7 @@ __all__ = [
     "class_target",
     "declared_classes",
     "number_target",
+    "read_groups",
     "read_labels",
     "read_numbers",
     "read_sample_weight",
@@ -55,6 +56,28 @@ def number_target(
     else:
         target, numbers = RegressionTarget(), read_numbers(X, y)
     return target, numbers, _some_weight(weight, len(numbers))
+
+
+def read_groups(groups: Any, n: int) -> NDArray[Any] | None:
+    """Return the group of each row, or None.
+
+    Raises
+    ------
+    PsephosError
+        If there is not one for each row, or one is missing.
+    """
+    if groups is None:
+        return None
+    named = np.asarray(groups)
+    if named.shape != (n,):
+        raise PsephosError(f"groups has shape {named.shape}: give one group per row ({n}).")
+    if named.dtype.kind in "fO":
+        missing = [i for i, group in enumerate(named.tolist()) if is_missing(group)]
+        if missing:
+            raise PsephosError(f"groups has no group for row {missing[0]}: name one, or drop it.")
+    if named.dtype.kind == "O" and len({type(group) for group in named.tolist()}) > 1:
+        return np.array([f"{type(group).__name__} {group}" for group in named.tolist()])
+    return named
 
 
 def _some_weight(sample_weight: Any, n: int) -> NDArray[np.float64]:
@@ -270,7 +293,10 @@ def read_sample_weight(sample_weight: Any, n: int) -> NDArray[np.float64]:
         If a weight is not a finite number of at least 0, or their sum is not finite.
     """
     try:
-        given = np.asarray(1.0 if sample_weight is None else sample_weight, dtype=np.float64)
+        plain = np.asarray(1.0 if sample_weight is None else sample_weight)
+        if plain.dtype.kind in "cmMSUV":  # numpy would make numbers of some
+            raise TypeError
+        given = plain.astype(np.float64)
     except (TypeError, ValueError):
         raise PsephosError("sample_weight has an entry that is not a number.") from None
     weight = np.full(n, float(given)) if given.ndim == 0 else given.copy()

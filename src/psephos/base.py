@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from psephos._errors import PsephosError
 from psephos._input import Context, Schema, Table, read_schema, read_table, seed_sequence
-from psephos._labels import class_target, number_target
+from psephos._labels import class_target, number_target, read_groups
 from psephos.contender import Anatomy, Contender
 from psephos.params import Constraint, check_params
 from psephos.vote import Ballots, Vote
@@ -103,7 +103,7 @@ class VoteEstimator(BaseEstimator):
     ) -> tuple[Table, Labels, NDArray[np.float64], Context]:
         table = read_table(self, X, schema, reset=True)
         labels, weight = self._read_labels(table.values, y, sample_weight)
-        groups = self._read_groups(groups, len(labels.y))
+        groups = read_groups(groups, len(labels.y))
         kept = np.flatnonzero(weight > 0)
         seed = seed_sequence(getattr(self, "random_state", None))
         if len(kept) == len(weight):
@@ -116,15 +116,6 @@ class VoteEstimator(BaseEstimator):
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Labels, NDArray[np.float64]]:
         raise NotImplementedError(f"{type(self).__name__} does not say what it predicts")
-
-    @staticmethod
-    def _read_groups(groups: Any, n: int) -> NDArray[Any] | None:
-        if groups is None:
-            return None
-        named = np.asarray(groups)
-        if named.shape != (n,):
-            raise PsephosError(f"groups has shape {named.shape}: give one group per row ({n}).")
-        return named
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: NDArray[np.float64], context: Context
@@ -461,6 +452,8 @@ class VoteClassifier(ClassifierMixin, VoteEstimator):
         check_consistent_length(values, labels)
         if self.vote_.target.kind == "multilabel":
             return self.vote_.margins(values, labels)
+        if labels.ndim != 1:
+            raise PsephosError(f"y has shape {labels.shape}: give one label per row.")
         unknown = ~np.isin(labels, self.classes_)
         if unknown.any():
             label = labels[unknown].tolist()[0]

@@ -219,3 +219,22 @@ def test_the_line_of_a_row_is_the_one_it_begins_in(call, tmp_path):
     assert call("fit", table, *columns, "--out", path).exit_code == 0
     (tmp_path / "t.csv").write_text('"no\nte",x\n"two\nlines",2\n"two\nlines",tall\n')
     assert "text in line 5 ('tall')" in call("predict", path, tmp_path / "t.csv").stderr
+
+
+def test_a_nameless_table_of_another_width_is_refused(call, tmp_path):
+    """Its columns would be read one place off, without a word."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 4))
+    np.savez(tmp_path / "t.npz", X=X, y=(X[:, 1] > 0).astype(int))
+    fit = ["fit", tmp_path / "t.npz", "--out", tmp_path / "m.psephos", "--model", "cart"]
+    assert call(*fit).exit_code == 0
+    np.savez(tmp_path / "wide.npz", X=np.column_stack([X[:, 0], X]))
+    np.savez(tmp_path / "narrow.npz", X=X[:, :3])
+    for name, width in (("wide", 5), ("narrow", 3)):
+        refused = call("predict", tmp_path / "m.psephos", tmp_path / f"{name}.npz")
+        assert refused.exit_code == 2
+        assert f"has {width} columns and no names, and the model was fitted on 4" in refused.stderr
+    small = ["reduce", tmp_path / "m.psephos", "--out", tmp_path / "s.psephos"]
+    assert call(*small).exit_code == 0
+    whole = call("predict", tmp_path / "m.psephos", tmp_path / "t.npz").stdout
+    assert call("predict", tmp_path / "s.psephos", tmp_path / "t.npz").stdout == whole

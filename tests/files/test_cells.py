@@ -132,3 +132,9 @@ def test_levels_that_differ_as_words_stay_apart():
 def test_values_of_one_number_are_one_level():
     assert merged(["1.0", "1", "01", "x"]) == {"1.0": "1", "1": "1", "01": "01", "x": "x"}
     assert merged(["2", 2, 2.0]) == {"2": 2, 2: 2}
+
+
+def test_a_truth_value_is_the_word_that_writes_it():
+    find = LevelCodes(("False", "True"))
+    assert (find.code(True), find.code(np.False_), find.code("True")) == (1.0, 0.0, 1.0)
+    assert (LevelCodes(("0", "1")).code(True), LevelCodes((False, True)).code("True")) == (1.0, 1.0)

@@ -225,6 +225,12 @@ def test_sentences_of_npz(tmp_path, arrays, more, sentence):
         read_table(tmp_path / "t.npz", **more)
 
 
+def test_what_is_no_npz_is_told_so(tmp_path):
+    (tmp_path / "t.npz").write_text("a,b,y\n1,2,x\n")
+    with says("'t.npz' is no npz archive"):
+        read_table(tmp_path / "t.npz")
+
+
 def test_npz_never_unpickles(tmp_path):
     np.savez(tmp_path / "t.npz", X=np.eye(2), y=np.array(["a", None], dtype=object))
     with says("holds Python objects, which are never read"):

@@ -30,6 +30,13 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     """
     try:
         # opened here: np.load does not close a file that is no archive
+        with path.open("rb") as raw:
+            archive = raw.read(2) == b"PK"
+        if not archive:
+            raise PsephosError(
+                f"{path.name!r} is no npz archive: write it by numpy.savez, or name it as what it "
+                "is (.csv, .tsv, .txt)."
+            )
         with path.open("rb") as raw, np.load(raw, allow_pickle=False) as archive:
             arrays = {key: _array(archive, key, path) for key in archive.files}
     except PsephosError:

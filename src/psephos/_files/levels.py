@@ -90,8 +90,9 @@ class LevelCodes:
 
     def _by_value(self, value: Any) -> float:
         number = value_of(value)
-        if number is None:  # True and the word True are one
-            return self._words.get(str(value), math.nan)
+        word = self._words.get(str(value)) if number is None or number in (0, 1) else None
+        if word is not None or number is None:  # True and the word True are one
+            return math.nan if word is None else word
         if _is_led(value) and number in self._shared:
             return math.nan  # 001 is neither 01 nor 1 where both are levels
         return self._numbers.get(number, math.nan)

@@ -13,7 +13,7 @@ from psephos._files.cells import Cells
 from psephos._files.columns import refuse_numbers_in_words
 from psephos._files.levels import LevelCodes
 from psephos._files.near import CELL, shown, suggest
-from psephos._files.sheet import Choice, Header, Sheet, read_sheet
+from psephos._files.sheet import Choice, Header, Sheet, read_sheet, unnamed
 from psephos._files.unknown import Unknown
 
 __all__ = ["CaseTable", "Wanted", "read_cases"]
@@ -133,6 +133,8 @@ def _places(header: Header, wanted: Wanted, id_column: str | None, notes: list[s
     _check_id(header, id_column)
     if wanted.names is None:
         return _by_position(header, wanted, id_column, notes)
+    if not header.named:
+        _check_width(header, wanted)
     where = {name: j for j, name in enumerate(header.names)}
     names = [wanted.word(j) for j in wanted.columns]
     gone = [j for j in wanted.columns if wanted.word(j) not in where]
@@ -160,6 +162,17 @@ def _places(header: Header, wanted: Wanted, id_column: str | None, notes: list[s
                 f"the column name {shown(name)} stands twice in {header.file!r}: rename one."
             )
     return [where.get(name, -1) for name in names]
+
+
+def _check_width(header: Header, wanted: Wanted) -> None:
+    """Raise a sentence if names that stand for positions are those of a table of another width."""
+    made = unnamed(wanted.n_columns)
+    if list(wanted.names or ()) == made and header.names != made:
+        raise PsephosError(
+            f"{header.file!r} has {len(header.names)} columns and no names, and the model was "
+            f"fitted on {wanted.n_columns}, which it finds by position: give a table of those "
+            "columns in that order, or fit the model on a table with names."
+        )
 
 
 def _check_id(header: Header, id_column: str | None) -> None:
