@@ -15,12 +15,14 @@ from psephos import (
     AdaBoostClassifier,
     C45Classifier,
     CARTClassifier,
+    CARTRegressor,
     NewtonBoostingClassifier,
     ProsetClassifier,
     PsephosError,
     RandomForestClassifier,
     SamBAClassifier,
     SparseWrapperClassifier,
+    SparseWrapperRegressor,
     UnknownLevelWarning,
     load,
     save,
@@ -603,3 +605,26 @@ def test_margins_take_one_label_a_row():
     model = CARTClassifier(n_folds=0).fit(X, y)
     with pytest.raises(PsephosError, match=r"shape \(60, 1\): give one label per row"):
         model.margins(X, y[:, None])
+
+
+@pytest.mark.parametrize("made", [CARTRegressor(), SparseWrapperRegressor(p_max=2, m=5, n_folds=3)])
+def test_numbers_to_learn_are_numbers(made):
+    X = np.random.default_rng(0).standard_normal((30, 3))
+    with pytest.raises(PsephosError, match="a regressor needs numbers"):
+        clone(made).fit(X, np.arange(30).astype("datetime64[D]"))
+    with pytest.raises(PsephosError, match="NaN or infinity in row 2"):
+        clone(made).fit(X, np.ma.masked_array(np.arange(30.0), mask=np.arange(30) == 2))
+    with pytest.raises(PsephosError, match="its square is too large; divide y"):
+        clone(made).fit(X, X[:, 0] * 1e200)
+
+
+def test_a_library_of_nothing_is_refused():
+    model = SparseWrapperClassifier(p_max=2, m=5, n_folds=3)
+    with pytest.raises(PsephosError, match="no column has a value in any row"):
+        model.fit(np.full((30, 3), np.nan), np.arange(30) % 2)
+
+
+def test_rows_of_one_group_are_fitted():
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    model = ProsetClassifier(random_state=0).fit(X, X[:, 0] > 0, groups=np.ones(40))
+    assert model.shrinkage_ == 1.0

@@ -226,12 +226,15 @@ def read_numbers(X: Any, y: Any) -> NDArray[np.float64]:
     ValueError
         scikit-learn's own, if y is not a row as long as X.
     """
+    y = np.ma.filled(y.astype(np.float64), np.nan) if isinstance(y, np.ma.MaskedArray) else y
     y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)
     try:
+        if y.dtype.kind in "mMc":  # numpy would make numbers of them
+            raise TypeError
         numbers = np.asarray(y, dtype=np.float64)
     except (TypeError, ValueError):
-        odd = next(value for value in y.tolist() if not _is_number(value))
+        odd = next((value for value in y.tolist() if not _is_number(value)), y.tolist()[0])
         raise PsephosError(f"y holds {odd!r}: a regressor needs numbers.") from None
     if not np.isfinite(numbers).all():
         row = int(np.flatnonzero(~np.isfinite(numbers))[0])

@@ -61,18 +61,23 @@ def unwritable(path: str | os.PathLike[str], error: OSError) -> UnwritableError:
 def whole(path: str | os.PathLike[str]) -> Generator[BinaryIO]:
     """Yield a file that takes its place when the block ends: a reader sees the old or the new.
 
-    Missing folders are made. If the block raises, nothing is left.
+    Missing folders are made. If the block raises, nothing is left. What a link points to is
+    replaced, not the link; what is no file (a device, a pipe) is written to as it is.
 
     Raises
     ------
     UnwritableError
         If the file cannot be written; it names `path`.
     """
-    target = Path(path)
+    target = Path(os.path.realpath(path))
     draft = ""
     try:
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if target.exists() and not target.is_file():
+            with target.open("wb", buffering=0) as device:
+                yield device  # pyright: ignore[reportReturnType]
+            return
         target.parent.mkdir(parents=True, exist_ok=True)
         # the start of the name only: a name may be as long as the system allows
         prefix = f".{target.name[:40]}."

@@ -6,6 +6,7 @@ import json
 import math
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -342,3 +343,32 @@ def test_an_answer_imports_no_more_than_it_needs(model, table):
         "matplotlib", "psephos.protocol", "psephos.report", "psephos.explain", "psephos.base",
     }  # fmt: skip
     assert not unwanted & imported
+
+
+def test_what_is_read_is_not_written_over(call, model, table, tmp_path):
+    own = tmp_path / "m.psephos"
+    own.write_bytes(model.read_bytes())
+    rows = tmp_path / "t.csv"
+    rows.write_bytes(table.read_bytes())
+    for command in ("predict", "explain"):
+        for out in (own, rows):
+            refused = call(command, own, rows, "--out", out)
+            assert refused.exit_code == 2
+            assert "is a file that is read here: name another" in refused.stderr
+    assert own.read_bytes() == model.read_bytes()
+    assert rows.read_bytes() == table.read_bytes()
+
+
+def test_a_device_stays_a_device_and_a_link_a_link(call, model, table, tmp_path):
+    if not Path("/dev/null").is_char_device():
+        pytest.skip("this system has no /dev/null")
+    node = tmp_path / "link"
+    node.symlink_to("/dev/null")
+    assert call("predict", model, table, "--out", node).exit_code == 0
+    assert Path("/dev/null").is_char_device()
+    aside = tmp_path / "aside.csv"
+    link = tmp_path / "link.csv"
+    link.symlink_to(aside)
+    assert call("predict", model, table, "--out", link).exit_code == 0
+    assert link.is_symlink()
+    assert aside.read_text("utf-8").count("\n") > 1

@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._cells import disarmed_row
+from psephos._errors import PsephosError
 from psephos._whole import whole
 from psephos.cli.columns import Wanted, read_cases
 from psephos.modelfile import read
 from psephos.vote import Ballots
 
-__all__ = ["Answering", "writer"]
+__all__ = ["Answering", "refuse_overwriting", "writer"]
 
 
 class Answering:
@@ -126,6 +127,13 @@ class _Sheet:
 
     def writerow(self, cells: Iterable[Any]) -> None:
         self._csv.writerow(disarmed_row(cells) if self._safe else cells)
+
+
+def refuse_overwriting(out: Path | None, *read: Path) -> None:
+    """Raise a sentence if what is written would take the place of what is read."""
+    for path in read:
+        if out is not None and out.exists() and path.exists() and out.samefile(path):
+            raise PsephosError(f"--out {str(out)!r} is a file that is read here: name another.")
 
 
 @contextmanager

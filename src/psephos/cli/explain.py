@@ -39,8 +39,9 @@ def explain(
     data with all digits; where weights keep training cases (SamBA, proset) also the nearest of
     them as lists of row, distance, share of what is heard and class. Lists and data are JSON.
     """
-    from psephos.cli.answering import Answering, writer
+    from psephos.cli.answering import Answering, refuse_overwriting, writer
 
+    refuse_overwriting(out, model, table)
     answering = Answering(model, table, id_column, **form)
     with writer(out, spreadsheet_safe) as sheet:
         header: list[str] = []

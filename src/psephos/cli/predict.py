@@ -43,8 +43,9 @@ def predict(
     there are: n_models says how many, source whether they were chosen to vote, and search_error
     how good they were in its search, which flatters them.
     """
-    from psephos.cli.answering import Answering, writer
+    from psephos.cli.answering import Answering, refuse_overwriting, writer
 
+    refuse_overwriting(out, model, table)
     answering = Answering(model, table, id_column, **form)
     with writer(out, spreadsheet_safe) as sheet:
         heads = ["id", "predicted", *(f"probability_{c}" for c in answering.classes)]

@@ -221,7 +221,7 @@ def _fit(row: dict[str, str], path: Path) -> Fit:
         failed = row["status"] != "ok"
         told = {key: _number(row[key]) for key in MEASURES}
         for key in ("n_voters", "n_columns", "draws"):
-            _number(row.get(key))
+            _count(row.get(key) or "0")
         positions_of(row.get("columns") or "")
         return Fit(
             model=row["model"],

@@ -34,9 +34,12 @@ def trusted_share(rows: Rows, fit: Callable[[Rows], Fitted], context: Context) -
 
     Fits to four fifths of the rows answer the others. It is 1 if their log-loss is below that of
     the frequencies by a standard error, else the factor of least log-loss that is, else 0. The
-    loss that a fit ends at does not tell: columns and weights were chosen to lower it.
+    loss that a fit ends at does not tell: columns and weights were chosen to lower it. Rows of one
+    group alone cannot be divided: nothing is taken back.
     """
     groups = None if context.groups is None else context.groups[rows.rows]
+    if groups is not None and len(np.unique(groups)) < 2:
+        return 1.0
     # A row that stands for several is divided: its copies vouch for each other.
     parts = np.minimum(rows.copies, 1 if groups is not None else _FOLDS).astype(np.intp)
     parts = np.maximum(parts, 1)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._errors import PsephosError
 from psephos._input import Context, Table
 from psephos.base import Labels
 from psephos.models.swag.assembling import make_library, make_vote
@@ -28,6 +29,7 @@ from psephos.models.swag.search import search
 from psephos.models.swag.settings import SearchSettings
 from psephos.models.swag.steps import post_process, quantile
 from psephos.models.swag.store import Store, identity_of
+from psephos.models.units import refuse_huge
 from psephos.params import (
     Anything,
     Constraint,
@@ -40,6 +42,7 @@ from psephos.params import (
     Seed,
 )
 from psephos.vote import Vote
+from psephos.vote.part import sparse
 
 __all__ = ["SHARED", "cost_of", "fit_library"]
 
@@ -69,6 +72,11 @@ SHARED: dict[str, Constraint] = {
 }
 
 
+def _has_values(table: Table) -> bool:
+    values = table.values
+    return bool(sparse.issparse(values) or not np.isnan(values).all())
+
+
 def fit_library(
     model: Any,
     names: dict[str, Learner],
@@ -89,6 +97,10 @@ def fit_library(
     weight : ndarray of shape (n,)
     context : Context
     """
+    if labels.target.kind == "regression":
+        refuse_huge(labels.y)
+    if not _has_values(table):
+        raise PsephosError("no column has a value in any row: there is nothing to learn from.")
     evaluation = _evaluation(model, names, table, labels, weight, context)
     settings = _settings(model, evaluation)
     seed = context.integer(_DRAWS)
