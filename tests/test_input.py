@@ -14,6 +14,7 @@ from sklearn.base import clone
 from psephos import (
     AdaBoostClassifier,
     C45Classifier,
+    C45RulesClassifier,
     CARTClassifier,
     CARTRegressor,
     NewtonBoostingClassifier,
@@ -628,3 +629,14 @@ def test_rows_of_one_group_are_fitted():
     X = np.random.default_rng(0).standard_normal((40, 3))
     model = ProsetClassifier(random_state=0).fit(X, X[:, 0] > 0, groups=np.ones(40))
     assert model.shrinkage_ == 1.0
+
+
+@pytest.mark.parametrize(
+    "made", [C45Classifier(), C45RulesClassifier(), NewtonBoostingClassifier()]
+)
+def test_weights_beside_which_splits_are_lost_are_refused(made):
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    y = X[:, 0] > 0
+    assert clone(made).fit(X, y, np.full(60, 1e12)).score(X, y) > 0.9
+    with pytest.raises(PsephosError, match=r"a weight is 1e\+20: .* divide all weights"):
+        clone(made).fit(X, y, np.full(60, 1e20))

@@ -23,7 +23,11 @@ __all__ = [
     "read_several_numbers",
     "read_target",
     "read_weight",
+    "refuse_large_weights",
 ]
+
+
+_MOST_WEIGHT = 1e15
 
 
 def class_target(
@@ -180,7 +184,8 @@ def read_labels(X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
         scikit-learn's own, if y is not as long as X.
     """
     names = _names_of(y)
-    whole: Any = y.toarray() if issparse(y) else y
+    given: Any = y
+    whole: Any = given.toarray() if issparse(y) else given
     table = np.asarray(whole)
     check_consistent_length(X, table)
     yes = (table == 1) & np.ones(table.shape, dtype=bool)
@@ -312,6 +317,16 @@ def read_sample_weight(sample_weight: Any, n: int) -> NDArray[np.float64]:
         row = int(np.flatnonzero(bad)[0])
         raise PsephosError(f"sample_weight of row {row} is {weight[row]}: weights are at least 0.")
     return _checked(weight)
+
+
+def refuse_large_weights(weight: NDArray[np.float64]) -> None:
+    """Raise a sentence if counts of rows would be lost in rounding."""
+    most = float(weight.max(initial=0.0))
+    if most > _MOST_WEIGHT:
+        raise PsephosError(
+            f"a weight is {most:.3g}: weights count rows, and beside numbers so large the "
+            "differences that splits are judged by are lost; divide all weights by one number."
+        )
 
 
 def _checked(weight: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -434,7 +434,7 @@ class VoteClassifier(ClassifierMixin, VoteEstimator):
             yield self.vote_.readout.probabilities(score, self.vote_.target)
 
     def margins(self, X: Any, y: Any) -> NDArray[np.float64]:
-        """Return each row's margin for its label, in [-1, 1].
+        """Return each row's margin for its label, in [-1, 1] if votes are (not of boosted trees).
 
         For two classes it is positive where the vote is right; for K > 2 where the label has more
         than 1 / K of the vote, which need not make it the answer. For several labels a row, y is a

@@ -231,6 +231,36 @@ def test_what_is_no_npz_is_told_so(tmp_path):
         read_table(tmp_path / "t.npz")
 
 
+@pytest.mark.parametrize("kind", [int, float, bool])
+def test_codes_of_any_kind_are_those_of_the_classes(tmp_path, kind):
+    np.savez(
+        tmp_path / "t.npz", X=np.arange(8.0).reshape(4, 2), y=np.array([0, 1, 0, 1]).astype(kind),
+        classes=["neg", "pos"],
+    )  # fmt: skip
+    assert read_table(tmp_path / "t.npz").y.tolist() == ["neg", "pos", "neg", "pos"]
+    np.savez(tmp_path / "u.npz", X=np.eye(2), y=[0.0, 0.5], classes=["neg", "pos"])
+    with says("holds numbers that are no codes of its 'classes'"):
+        read_table(tmp_path / "u.npz")
+
+
+@pytest.mark.parametrize("shape", [(0, 10**11), (10**11, 3)])
+def test_a_shape_that_is_not_there_is_refused(tmp_path, shape):
+    import io
+    import zipfile
+
+    head = io.BytesIO()
+    told = {"descr": "<f8", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(head, told)
+    with zipfile.ZipFile(tmp_path / "t.npz", "w") as archive:
+        archive.writestr("X.npy", head.getvalue())
+        archive.writestr("y.npy", head.getvalue())
+    with says("claims the shape"):
+        read_table(tmp_path / "t.npz")
+    np.savez(tmp_path / "u.npz", X=np.eye(2), y=[0, 1], feature_names=["a", " "])
+    with says("names no column 2"):
+        read_table(tmp_path / "u.npz")
+
+
 def test_npz_never_unpickles(tmp_path):
     np.savez(tmp_path / "t.npz", X=np.eye(2), y=np.array(["a", None], dtype=object))
     with says("holds Python objects, which are never read"):

@@ -193,3 +193,31 @@ def test_a_model_file_of_other_classes_is_a_sentence(copy):
         save(other, file)
     with pytest.raises(PsephosError, match="its classes are not those of comparison"):
         summarise(copy)
+
+
+@pytest.mark.parametrize(
+    ("column", "cell"),
+    [
+        ("balanced_accuracy", "5"), ("roc_auc", "-1"), ("log_loss", "-0.1"), ("columns_used", "-3"),
+        ("columns_used", "1e308"), ("n_columns", "inf"), ("n_columns", "1e400"), ("fold", "99"),
+    ],
+)  # fmt: skip
+def test_figures_that_are_none_are_a_sentence(column, cell, copy):
+    path = copy / "results.csv"
+    head, first, *rest = path.read_text("utf-8").splitlines()
+    cells = next(csv.reader([first]))
+    cells[head.split(",").index(column)] = cell
+    quoted = ['"' + c.replace('"', '""') + '"' for c in cells]
+    path.write_text("\n".join([head, ",".join(quoted), *rest]) + "\n", "utf-8")
+    with pytest.raises(PsephosError, match=r"results.csv' is damaged"):
+        build_report(copy)
+
+
+@pytest.mark.parametrize("change", ["drop", "double"])
+def test_rows_that_are_not_there_once_are_a_sentence(change, copy):
+    path = copy / "results.csv"
+    lines = path.read_text("utf-8").splitlines()
+    lines = lines[:-1] if change == "drop" else [*lines, lines[-1]]
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    with pytest.raises(PsephosError, match="has not each split once"):
+        build_report(copy)

@@ -1,5 +1,6 @@
 """Files of arrays (.npz): numbers and words, never Python objects."""
 
+import math
 import struct
 import zipfile
 import zlib
@@ -18,6 +19,8 @@ _DAMAGED = (
     zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, ValueError, KeyError,
     NotImplementedError, RuntimeError, OverflowError, SyntaxError,
 )  # fmt: skip
+
+_WIDEST = 1 << 24  # columns of a table without rows
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
@@ -55,10 +58,34 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     for key in ("feature_names", "classes"):
         if key in arrays and arrays[key].ndim != 1:
             raise PsephosError(f"{key!r} of {path.name!r} must be a list of names.")
+    empty = [j for j, name in enumerate(arrays.get("feature_names", ())) if not str(name).strip()]
+    if empty:
+        raise PsephosError(f"'feature_names' of {path.name!r} names no column {empty[0] + 1}.")
     return arrays
 
 
+def _check_size(archive: Any, key: str, path: Path) -> None:
+    """Raise a sentence if the shape that an array claims is not that of the bytes there are."""
+    name = f"{key}.npy"
+    if name not in archive.zip.namelist():
+        return
+    held = archive.zip.getinfo(name).file_size
+    with archive.zip.open(name) as file:
+        major = np.lib.format.read_magic(file)[0]
+        read = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
+        if major not in read:
+            return
+        shape, _, kind = read[major](file)
+    size = math.prod(shape) * kind.itemsize
+    if size > held or (not size and max(shape, default=0) > _WIDEST):
+        raise PsephosError(
+            f"{path.name!r} is damaged (the array {key!r} claims the shape {shape}, and there are "
+            f"{held} bytes): write it again."
+        )
+
+
 def _array(archive: Any, key: str, path: Path) -> NDArray[Any]:
+    _check_size(archive, key, path)
     try:
         array = np.asarray(archive[key])
     except ValueError as error:

@@ -298,13 +298,21 @@ def _array(
 def _labels(sheet: Sheet, target: str, n: int, file: str) -> NDArray[Any]:
     y = _array(sheet.header.arrays, target, "--target", n, file)
     classes = sheet.header.arrays.get("classes")
-    if target == "y" and classes is not None and y.dtype.kind in "iu" and n:
-        if y.min() < 0 or y.max() >= len(classes):
+    if target == "y" and classes is not None and y.dtype.kind != "U" and n:
+        plain = y.dtype.kind != "f" or bool(np.isfinite(y).all())
+        codes: NDArray[np.intp] = y.astype(np.intp) if plain else np.full(n, -1, dtype=np.intp)
+        if (codes != y).any():
             raise PsephosError(
-                f"'y' of {file!r} holds the code {int(y.max() if y.min() >= 0 else y.min())}, but "
-                f"'classes' names {len(classes)} classes (codes 0 to {len(classes) - 1})."
+                f"'y' of {file!r} holds numbers that are no codes of its 'classes': give codes "
+                f"0 to {len(classes) - 1}, or leave 'classes' out."
             )
-        y = classes[y]
+        if codes.min() < 0 or codes.max() >= len(classes):
+            wrong = int(codes.max() if codes.min() >= 0 else codes.min())
+            raise PsephosError(
+                f"'y' of {file!r} holds the code {wrong}, but 'classes' names {len(classes)} "
+                f"classes (codes 0 to {len(classes) - 1})."
+            )
+        y = classes[codes]
     values: list[Any] = y.tolist()
     if y.dtype.kind == "U":
         values = _cells_or_none(values, sheet)

@@ -151,6 +151,7 @@ def read_folder(path: str | Path) -> Folder:
         raise PsephosError(
             f"{str(folder / 'results.csv')!r} holds no fits: run the comparison again."
         )
+    _check_fits(fits, about, folder / "results.csv")
     _refuse_mixture(folder, about, fits)
     environment = folder / "environment.json"
     refits = folder / "refits.csv"
@@ -235,6 +236,23 @@ def _fit(row: dict[str, str], path: Path) -> Fit:
         )
     except (KeyError, ValueError, TypeError, OverflowError) as error:
         raise damaged(path, error) from error
+
+
+def _check_fits(fits: list[Fit], about: dict[str, Any], path: Path) -> None:
+    """Raise unless every model has every split once, and every figure is one."""
+    splits: dict[str, list[tuple[int, int]]] = {}
+    for fit in fits:
+        splits.setdefault(fit.model, []).append((fit.repeat, fit.fold))
+        wrong = [k for k, v in fit.measures.items() if v < 0 or (v > 1 and k != "log_loss")]
+        if wrong:
+            raise damaged(path, f"{wrong[0]} of {fit.model} is {fit.measures[wrong[0]]}")
+        most = about.get("n_columns", np.inf)
+        if fit.columns_used is not None and not 0 <= fit.columns_used <= most:
+            raise damaged(path, f"{fit.model} uses {fit.columns_used:g} columns")
+    every = {split for own in splits.values() for split in own}
+    for model, own in splits.items():
+        if len(own) != len(every) or set(own) != every:
+            raise damaged(path, f"{model} has not each split once")
 
 
 def _count(text: str) -> int:

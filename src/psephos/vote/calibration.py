@@ -97,15 +97,16 @@ class Isotonic:
         check(len(self.given) == len(self.told) > 0, "a class lacks a map")
         for x, y in zip(self.given, self.told, strict=True):
             check(x.ndim == 1 and x.shape == y.shape and len(x) > 0, "a map lacks points")
-            rises: Any = (np.diff(x) > 0).all() and (np.diff(y) >= 0).all()
-            check(bool(rises), "a map falls")
+            rises = bool((np.diff(x) > 0).all()) and bool((np.diff(y) >= 0).all())
+            check(rises, "a map falls")
             check(bool(((y >= 0) & (y <= 1)).all()), "a map leaves the probabilities")
 
     def chances(self, chances: _Floats, apart: bool) -> _Floats:
         """Return calibrated (n, K) probabilities; `apart`: of labels, not of classes."""
         check(chances.shape[1] == len(self.given), "a class lacks a map")
         maps = zip(chances.T, self.given, self.told, strict=True)
-        return _together(np.column_stack([np.interp(p, x, y) for p, x, y in maps]), apart)
+        told: list[_Floats] = [np.interp(p, x, y) for p, x, y in maps]
+        return _together(np.stack(told, axis=1), apart)
 
 
 @register

@@ -113,14 +113,14 @@ def neighbour_vote(model: Any) -> Vote | None:
     if not euclid or not isinstance(cases, np.ndarray) or np.ndim(model._y) > 1:
         return None
     table: _Floats = np.ascontiguousarray(cases, dtype=np.float64)
-    m, q = table.shape
+    m, q = int(table.shape[0]), int(table.shape[1])
     if name == "KNeighborsClassifier":
         target: Any = Target(np.asarray(model.classes_))
         values, link = target.code[np.asarray(model._y, dtype=np.intp)], "share"
     else:
         target, link = RegressionTarget(), "identity"
         values = np.asarray(model._y, dtype=np.float64)[:, None]
-    columns = np.arange(q)
+    columns: NDArray[np.intp] = np.arange(q, dtype=np.intp)
     return Vote(
         CaseVoters(q, columns, table, values, np.arange(m)),
         Neighbours(

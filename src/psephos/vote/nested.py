@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -326,8 +326,7 @@ def nested(
 
 def _is_own(model: Any) -> bool:
     fitted = isinstance(getattr(model, "vote_", None), Vote) and hasattr(model, "schema_")
-    kind: Any = type(model)
-    return fitted and is_registered(kind)
+    return fitted and is_registered(cast("type[Any]", type(model)))
 
 
 def _compact(vote: Vote, abstains: bool) -> Vote:

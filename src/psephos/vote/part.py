@@ -2,7 +2,7 @@
 
 # pyright: reportMissingTypeStubs=false
 
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Protocol, Self, cast, runtime_checkable
 
 import numpy as np
 import scipy.sparse
@@ -118,7 +118,8 @@ def kinds_of(voters: Any) -> tuple[str, ...]:
     Parts that hold others say so by a method ``kinds()``.
     """
     ask: Any = getattr(voters, "kinds", None)
-    return (getattr(type(voters), "tag", type(voters).__name__),) if ask is None else ask()
+    kind = cast("type[Any]", type(voters))
+    return (str(getattr(kind, "tag", kind.__name__)),) if ask is None else ask()
 
 
 def weighted_sum(

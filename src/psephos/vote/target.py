@@ -155,7 +155,9 @@ class Target:
         k, n = int(self.answers(vote[None])[0]), self.n_classes
         if np.array_equal(vote, self.code[k]):
             return classes[k]
-        level = np.flatnonzero(self.level(vote[None])[0] == vote.max()) if n > 2 else []
+        level: list[int] = []
+        if n > 2:
+            level = np.flatnonzero(self.level(vote[None])[0] == vote.max()).tolist()
         if len(level) == n:
             return "each class alike"
         share = (1.0 + (vote[0] if k else -vote[0])) / 2 if n == 2 else ((n - 1) * vote[k] + 1) / n

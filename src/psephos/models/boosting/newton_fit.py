@@ -8,6 +8,7 @@ from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
 
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
+from psephos._labels import refuse_large_weights
 from psephos.kernels._jit import run_blocks
 from psephos.models.boosting.common import hold_out
 from psephos.models.boosting.losses import Objective
@@ -34,6 +35,7 @@ def fit_newton(
     model: Any, data: Training, context: Context, objective: Objective, readout: Readout
 ) -> tuple[Vote, dict[str, Any]]:
     """Boost trees with the parameters of a recipe."""
+    refuse_large_weights(data.weight)
     if model.validation_fraction is not None:
         train, rest = hold_out_rows(data, context, model.validation_fraction)
         boosted = _Boosting(model, data.take(train), context, objective)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from psephos._distributions import BALANCED, WEIGHTS, Choice, Integers, LogUniform
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
+from psephos._labels import refuse_large_weights
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
 from psephos.params import Classes, ClassWeight, Constraint, Flag, Interval, OneOf, Options, Seed
@@ -275,6 +276,7 @@ class C45Classifier(VoteClassifier):
         self, table: Table, labels: Labels, weight: _Floats, context: Context
     ) -> tuple[Vote, dict[str, Any]]:
         target = labels.target
+        refuse_large_weights(weight)
         given = (
             table.dense(), labels.y, weight, target.n_classes, table.n_codes, self._options()
         )  # fmt: skip

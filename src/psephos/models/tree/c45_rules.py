@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from psephos._distributions import BALANCED, WEIGHTS, Integers, LogUniform
 from psephos._input import Context, Table
+from psephos._labels import refuse_large_weights
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
 from psephos.params import Classes, ClassWeight, Constraint, Interval, Seed
@@ -144,6 +145,7 @@ class C45RulesClassifier(VoteClassifier):
         self, table: Table, labels: Labels, weight: _Floats, context: Context
     ) -> tuple[Vote, dict[str, Any]]:
         target, X = labels.target, table.dense()
+        refuse_large_weights(weight)
         options = C45Options(
             float(self.min_samples_leaf), float(self.confidence), pruning=False, release="c45"
         )
