@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._stored import Gappy, Lengths
-from psephos.kernels.prototypes.masses import Crowds, Reading, filled_up, said
+from psephos.kernels.prototypes.masses import FixedPrototypes, Reading, combine
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, check_columns, positions, usage_table
 from psephos.vote.weights import Nearest
@@ -292,36 +292,33 @@ class KernelWeights:
 
         As ``weights(X) @ values`` but for rounding, in memory O(n K).
         """
-        prior, crowds, kinds = self._laid_out(answers)
-        sums = np.empty((len(X), len(prior)))
-        if crowds:
-            crowds[0].add(X, sums, prior)
-        else:
-            sums[:] = prior
-        for crowd in crowds[1:]:
-            crowd.add(X, sums)
+        prior, batches = self._laid_out(answers)
+        sums = np.tile(prior, (len(X), 1))
+        for batch in batches:
+            batch.add(X, sums)
         if answers.kinds is None:
             return sums[:, :-1], sums[:, -1]
-        return said(sums, kinds, answers.kinds.shape[1])
+        out = np.empty((len(X), answers.kinds.shape[1] + 1))
+        combine(sums, answers.kinds, out)
+        return out[:, :-1], out[:, -1]
 
     def sums_with(self, voters: Any) -> Any:
         """Return ``heard`` for voters of fixed answers, where a prior keeps the mass above 0."""
         answers: Answers | None = getattr(voters, "answers", None)
         return partial(self.heard, answers=answers) if answers and self.has_prior else None
 
-    def _laid_out(self, answers: Answers) -> tuple[_Floats, list[Crowds], _Floats]:
-        """Return what priors add to each sum, the batches and the kinds; kept for the next call."""
+    def _laid_out(self, answers: Answers) -> tuple[_Floats, list[FixedPrototypes]]:
+        """Return what priors add to each sum, and the batches; kept for the next call."""
         kept: Any = self.__dict__.get("_laid")
         if kept is None or kept[0] is not answers:
             table = answers.table * self.weight[:, None]
             of, v = self.batches.batch, self.batches.inverse_bandwidth
             reading = Reading(self.columns, self.centre, self.inverse, self.n_levels)
-            crowds = [
-                Crowds(reading, self.prototypes[of == b], v[b], table[of == b], self.agree)
+            batches = [
+                FixedPrototypes(reading, self.prototypes[of == b], v[b], table[of == b], self.agree)
                 for b in range(len(v))
             ]
-            kinds = np.empty((0, 0)) if answers.kinds is None else filled_up(answers.kinds)
-            kept = answers, table[of == PRIOR].sum(axis=0), crowds, kinds
+            kept = answers, table[of == PRIOR].sum(axis=0), batches
             self.__dict__["_laid"] = kept
         return kept[1:]
 

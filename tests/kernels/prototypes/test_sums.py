@@ -1,16 +1,13 @@
 import importlib.util
 from pathlib import Path
 
-import numba
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.kernels.prototypes import plain as prototype_plain
+from psephos.kernels.prototypes import products as prototype_products
 from psephos.kernels.prototypes import sums as prototype_sums
-from psephos.kernels.prototypes import vectors as prototype_vectors
-from psephos.kernels.prototypes.sums import Desk, batch_sums, stage
-from psephos.kernels.prototypes.vector_code import FEW, MANY, ROWS, lanes
+from psephos.kernels.prototypes.sums import ZERO_AT, batch_sums, squared_distances, stage
 
 _spec = importlib.util.spec_from_file_location(
     "prototype_twin", Path(__file__).parent / "prototype_twin.py"
@@ -60,10 +57,22 @@ def test_squares_are_not_expanded_where_it_would_cost_digits(random_seed):
     close(batch_sums(stage(*rows, np.float32), v, *weights), expected, 2e-4)
 
 
+@pytest.mark.parametrize("q", [20, 60])
+def test_expanded_squares_are_the_others(random_seed, monkeypatch, q):
+    rows, weights = example(random_seed, R=90, M=70, q=q, missing=0.001)
+    pairs = stage(*rows, np.float64)
+    asked = {"entering": weights[0] == 0.0}
+    expanded = batch_sums(pairs, *weights), batch_sums(pairs, *weights, **asked)
+    monkeypatch.setattr(prototype_products, "_COLUMNS", 10**9)
+    plain = batch_sums(pairs, *weights), batch_sums(pairs, *weights, **asked)
+    for one, other in zip(expanded, plain, strict=True):
+        assert_allclose(one.v, other.v, atol=1e-13 * np.abs(other.v).max())
+    assert (expanded[0].v != plain[0].v).any()
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("targets", [False, True])
 def test_threads_change_no_byte(random_seed, monkeypatch, dtype, targets):
-    monkeypatch.setattr(prototype_sums, "_SMALL", 0)
     rows, weights = example(random_seed, R=700, M=90, q=20, missing=0.01, targets=targets)
     pairs, expected = stage(*rows, dtype), twin(rows, weights)
     for work in (prototype_sums._WORK, 10_000):  # of few tasks, and of as many as there may be
@@ -85,133 +94,73 @@ def test_a_weight_next_to_nothing_is_none(random_seed, dtype):
         assert_allclose(sums.v, none.v, atol=1e-6)
 
 
-def test_very_many_prototypes(random_seed, monkeypatch):
-    monkeypatch.setattr(prototype_sums, "_CACHE", 1)  # tiles of the fewest rows
-    monkeypatch.setattr(prototype_sums, "_DEPTH", 8)  # and columns in many pieces
-    rows, weights = example(random_seed, q=30)
-    close(batch_sums(stage(*rows, np.float64), *weights), twin(rows, weights), 1e-12)
+@pytest.mark.parametrize("echoes", [False, True])
+@pytest.mark.parametrize("q", [6, 40])
+def test_a_row_that_is_a_prototype_adds_a_share_of_itself(random_seed, q, echoes):
+    """As if the reference were judged alone, by prototypes of which its own weighs less."""
+    (Z, _, y, _, *other), (v, w, u, own, total, omega) = example(random_seed, R=30, M=30, q=q)
+    rows, rng = (Z, Z, y, y, *other), np.random.default_rng(random_seed)
+    place = np.where(rng.random(30) < 0.7, np.arange(30), -1)
+    apart = np.where(rng.random(30) < 0.5, 1.0, ZERO_AT) if echoes else None
+    weights = v, w, u, own, total, omega
+    found = batch_sums(stage(*rows, np.float64), *weights, twin=place, apart=apart)
+    kept = np.exp2(-apart) if echoes else np.zeros(30)
+    value, by_v = 0.0, np.zeros(q)
+    for n in range(30):
+        less = w.copy()
+        if place[n] >= 0:
+            less[n] *= kept[n]
+        one = slice(n, n + 1)
+        alone = twin((Z[one], Z, y[one], y, *other), (v, less, u, own[one], total[one], omega[one]))
+        value, by_v = value + alone["value"], by_v + alone["v"]
+        assert_allclose([found.own[n], found.total[n]], [alone["own"][0], alone["total"][0]],
+                        rtol=1e-11)  # fmt: skip
+    assert_allclose(found.value, value, rtol=1e-12)
+    assert_allclose(found.v, by_v, atol=1e-12 * np.abs(by_v).max())
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_vector_functions_do_as_their_plain_twins(random_seed, dtype):
-    """Each with the JIT on against NumPy: where the JIT is off, those are what is tested."""
-    rng, width, up, step = np.random.default_rng(random_seed), lanes(dtype), 2 * ROWS, 16
-    vectors, plain = prototype_vectors, prototype_plain
-
-    def numbers(size):
-        return rng.uniform(0.1, 2.0, size).astype(dtype)
-
-    tile, x, panel = numbers(up * width), numbers(up * step), numbers(MANY * width)
-    x[::7], panel[3::11], w = np.nan, np.nan, numbers(width)
-    whole, whole_panel = np.nan_to_num(x, nan=1.0), np.nan_to_num(panel, nan=1.0)
-    label, t = rng.integers(0, 2, width).astype(dtype), rng.integers(0, 2, up).astype(dtype)
-    of, by_total, by_own = numbers(2), numbers(up), numbers(up)
-    own, total, out = numbers(up * width), numbers(up * width), numbers(MANY * width)
-    calls = []
-    for squares, name in ((True, "add_squares"), (False, "add_products")):
-        given = (tile, 0, whole, 0, step, whole_panel, 0, 3)
-        calls.append((getattr(vectors, name), plain.plain_add(squares), given))
-    for columns, squares, name in (
-        (MANY, False, "column_products"),
-        (FEW, True, "column_squares"),
-        (2, True, "column_squares_last"),
-    ):
-        given = (tile, 0, up, whole, 0, step, whole_panel, 0, w, 0, out, 0)
-        calls.append((getattr(vectors, name), plain.plain_column(columns, squares), given))
-    for squares, name in ((True, "put_squares"), (False, "put_products")):
-        given = (tile, 0, whole, 0, whole_panel, 0, 2)
-        calls.append((getattr(vectors, name), plain.plain_put(squares), given))
-    far = tile.copy()
-    far[::5], apart = 2000.0, numbers(2 * up * width)
-    half, size = width // 2, up * width // 2
-    given = (far, 0, up, w, 0, half, apart, 0, size)
-    calls.append((vectors.hear, plain.plain_hear, given))
-    given = (tile, half, up, w, half, apart, size)
-    calls.append((vectors.add_heard, plain.plain_heard, given))
-    calls.append((vectors.sum_lanes, plain.plain_sum_lanes, (apart, up, numbers(up + width))))
-    for terms in (np.array([0.7, 0.3], dtype), np.array([-1.0, 0.3], dtype)):
-        given = (tile, 0, up, x, 1, step, panel, width, terms, 0)
-        calls.append((vectors.add_special, plain.plain_add_special, given))
-        given = (tile, 0, up, x, 1, step, panel, width, w, 0, out, width, terms, 0)
-        calls.append((vectors.column_special, plain.plain_column_special, given))
-    given = (tile, 0, up, t, 0, label, 0, w, 0, own, total, 0)
-    calls.append((vectors.mass_classes, plain.plain_mass_classes, given))
-    calls.append((vectors.mass_targets, plain.plain_mass_targets, (*given, of)))
-    given = (tile, 0, up, t, 0, label, 0, by_total, by_own, out, 0)
-    calls.append((vectors.slope_classes, plain.plain_slope_classes, given))
-    given = (tile, 0, up, t, 0, label, 0, w, 0, by_total, by_own, out, 0, of)
-    calls.append((vectors.slope_targets, plain.plain_slope_targets, given))
-    for fast, slow, given in calls:
-        here, there = (
-            [a.copy() if isinstance(a, np.ndarray) else a for a in given] for _ in range(2)
-        )
-        called(fast, here)
-        slow(*there)
-        for a, b in zip(here, there, strict=True):
-            assert_allclose(a, b, rtol=1e-12 if dtype == np.float64 else 2e-5)
+def test_equal_rows_are_at_zero(random_seed, dtype):
+    """Whatever v: a row beside a copy of itself has the copy's whole weight."""
+    (Z, _, y, _, *other), (v, _w, u, own, total, omega) = example(random_seed, R=30, M=30, q=40)
+    pairs = stage(Z, Z, y, y, *other, dtype)
+    sums = batch_sums(pairs, v * 1e4, np.ones(30), u, own, total, omega)
+    assert_array_equal(sums.total, 1.0)
 
 
-def called(function, given):
-    """Call from a kernel: outside of one, an intrinsic cannot be called."""
-    names = ", ".join(f"a{i}" for i in range(len(given)))
-    space = {"function": function}
-    exec(f"def kernel({names}):\n    function({names})", space)
-    numba.njit(space["kernel"])(*given)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_some_prototypes(random_seed, dtype):
+    (Z, C, y, t, *other), (v, w, *rest) = example(random_seed, R=30, M=45, q=20, missing=0.01)
+    some = np.array([0, 4, 5, 9, 14, 15, 16, 20, 31, 32, 33, 34, 38, 39, 40, 41, 44])
+    pairs = stage(Z, C, y, t, *other, dtype).among(some)
+    expected = twin((Z, C[some], y, t[some], *other), (v, w[some], *rest))
+    close(batch_sums(pairs, v, w[some], *rest), expected, 1e-12 if dtype == np.float64 else 1e-5)
 
 
-def test_scratch_of_other_calls_changes_nothing(random_seed):
-    desk = Desk()
-    for shape in ({}, {"q": 40}, {"M": 100, "targets": True}, {"missing": 0.1}, {}):
-        rows, weights = example(random_seed, **shape)
-        pairs = stage(*rows)
-        for room in desk.rooms:
-            room._block[:] = np.nan
-        same(batch_sums(pairs, *weights, desk=desk), batch_sums(pairs, *weights))
-    assert len(desk.rooms) == len(desk._laid) == 1
+@pytest.mark.parametrize("shape", [(5, 3, 1), (70, 6, 301), (33, 48, 8)])
+def test_columns_that_are_alike_need_distances_alone(random_seed, shape):
+    R, M, q = shape
+    rows, (v, *weights) = example(random_seed, R=R, M=M, q=q)
+    pairs = stage(*rows, np.float64)
+    distances = squared_distances(pairs)
+    expected = ((rows[0][:, None] - rows[1]) ** 2).sum(axis=2)
+    assert_allclose(distances[:, :M], expected, rtol=1e-12, atol=1e-12)
+    assert_array_equal(squared_distances(pairs, n_jobs=3), distances)
+    v[:] = 0.3
+    none = np.zeros(q, np.bool_)
+    found = batch_sums(pairs, v, *weights, entering=none, alike=(distances, 0.3))
+    expected = twin(rows, (v, *weights)) | {"v": np.zeros(q)}
+    close(found, expected, 1e-12)
+
+
+def test_rows_far_off_keep_their_digits(random_seed):
+    """In single precision the difference of numbers near 1e6 has one digit."""
+    (Z, C, *other), (v, *weights) = example(random_seed, R=40, M=20, q=40)
+    expected = twin((Z, C, *other), (v, *weights))
+    far = stage(Z + 1e6, C + 1e6, *other, np.float32)
+    close(batch_sums(far, v, *weights), expected, 1e-5)
 
 
 def same(found, expected):
     for a, b in zip(found, expected, strict=True):
         assert_array_equal(a, b)
-
-
-@pytest.mark.parametrize("missing", [0.0, 0.1])
-def test_what_other_prototypes_left_changes_nothing(random_seed, missing):
-    """Parts of the prototypes fill as many panels, with the same columns in the same order."""
-    rows, (v, w, *weights) = example(random_seed, M=90, q=9, missing=missing)
-    pairs, desk = stage(*rows), Desk()
-    for last in (70, 65, 90, 3, 70):
-        some = np.arange(last)[:: 1 + (last == 90)]
-        part, few, heard = pairs.among(some), w[some], v.copy()
-        for k in (last % 3, 5 + last % 3):  # as many columns, others
-            heard[k] = 0.0
-            given = part, heard, few, *weights
-            same(batch_sums(*given, desk=desk), batch_sums(*given))
-            heard[k] = v[k]
-
-
-def test_what_a_thread_has_taken_the_others_do_without(random_seed):
-    rows, (v, *_) = example(random_seed)
-    pairs, desk = stage(*rows), Desk()
-    mine, theirs = desk.take(pairs, v > 0), desk.take(pairs, v > 0)
-    assert not np.shares_memory(mine.panels, theirs.panels)
-    desk.leave(mine)
-    desk.leave(theirs)
-    assert desk.take(pairs, v > 0) is theirs
-    desk.leave(theirs)
-    assert desk.take(pairs, v > 1) is not theirs
-
-
-@pytest.mark.parametrize("missing", [0.0, 0.1])
-def test_prototypes_that_are_references_are_not_kept_twice(random_seed, missing):
-    (Z, _, label, _, *kinds), (v, _, *weights) = example(random_seed, R=80, q=9, missing=missing)
-    turned = np.random.default_rng(random_seed).permutation(80)
-    for place in (turned[:30], turned, np.arange(80)):
-        given = Z, Z[place], label, label[place], *kinds
-        twice, once = stage(*given), stage(*given, place=place)
-        assert once.prototypes is once.rows
-        for some in (np.arange(30), np.arange(0, 30, 4), np.arange(len(place))):
-            one, other = once.among(some), twice.among(some)
-            same(one.tables, other.tables)
-            w = np.linspace(0.0, 1.0, len(some))
-            same(batch_sums(one, v, w, *weights), batch_sums(other, v, w, *weights))

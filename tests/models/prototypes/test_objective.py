@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos._errors import PsephosError
-from psephos.kernels.prototypes.wide import WidePairs
+from psephos.models.prototypes import objective
 from psephos.models.prototypes.dense import objective_dense
 from psephos.models.prototypes.objective import BatchObjective, own_and_total
 from psephos.models.prototypes.scaling import ScaledRows
@@ -274,76 +274,47 @@ def scaled_rows(Z, rows, n_levels=None):
 
 @pytest.mark.parametrize("regression", [False, True])
 @pytest.mark.parametrize("of_all", [False, True])
-def test_many_columns_are_not_laid_out_and_say_the_same(random_seed, regression, of_all):
-    """Tables of few rows and very many columns; the other objective is given arrays."""
-    (Z, *_), _ = parts(random_seed, q=6000, R=64)
+def test_rows_made_when_asked_for_are_those_of_an_array(random_seed, regression, of_all):
+    (Z, *_), _ = parts(random_seed, q=600, R=64)
     n_candidates = 64 if of_all else 40
     rows = scaled_rows(Z, np.arange(64))
     candidates = rows if of_all else rows.only(np.arange(40))
-    given, theta = parts(random_seed, regression, q=6000, R=64, M=n_candidates)
-    more = (*given[2:8], given[8])
-    settings = {"regression": regression, "dtype": "float64", "twin": np.arange(64), **PENALTIES}
+    given, theta = parts(random_seed, regression, q=600, R=64, M=n_candidates)
+    settings = {"regression": regression, "twin": np.arange(64), **PENALTIES}
     settings["twin"][n_candidates:] = -1
-    few = BatchObjective(rows, candidates, *more, **settings)
-    laid_out = BatchObjective(rows[:], candidates[:], *more, **settings)
-    assert isinstance(few._pairs, WidePairs)
-    assert not isinstance(laid_out._pairs, WidePairs)
-    for told, table in zip(few.tables, (rows, candidates), strict=True):
-        assert_array_equal(told[:], table[:])
-    some = np.array([1, 5, 30])
-    for heard in (6000, 3000, 40, 0):
-        theta[:6000] *= 0.02
-        theta[heard:6000] = 0.0
-        value, gradient = laid_out(theta)
-        most = 1e-12 * np.abs(gradient).max()
-        found = few(theta)
-        assert_allclose(found[0], value, rtol=1e-12)
-        assert_allclose(found[1], gradient, atol=most, rtol=1e-9)
-        assert_allclose(few.by_weights(theta)[1], laid_out.by_weights(theta)[1], rtol=1e-9)
-        assert_allclose(few.masses(theta), laid_out.masses(theta), rtol=1e-12)
-        expected = laid_out.reentry(theta)
-        assert_allclose(few.reentry(theta), expected, atol=1e-12 * np.abs(expected).max())
-        part = np.concatenate([theta[:6000], theta[6000 + some], theta[6000 + n_candidates :]])
-        of_some = laid_out.among(some)(part)
-        assert_allclose(few.among(some)(part)[0], of_some[0], rtol=1e-12)
-        assert_allclose(few.among(some)(part)[1], of_some[1], atol=most, rtol=1e-9)
-
-
-def test_candidates_among_the_references_are_not_kept_twice(random_seed):
-    given, theta = parts(random_seed)
-    rows = scaled_rows(given[0], np.arange(61))
-    candidates = rows.only(np.random.default_rng(random_seed).permutation(61)[:23])
-    once = BatchObjective(rows, candidates, *given[2:], **PENALTIES)
-    twice = BatchObjective(rows[:], candidates[:], *given[2:], **PENALTIES)
-    assert once._pairs.prototypes is once._pairs.rows
-    assert twice._pairs.prototypes is not twice._pairs.rows
-    for a, b in zip(once(theta), twice(theta), strict=True):
+    lazy = BatchObjective(rows, candidates, *given[2:], **settings)
+    held = BatchObjective(rows[:], candidates[:], *given[2:], **settings)
+    theta[:600] *= 0.06
+    for a, b in zip(lazy(theta), held(theta), strict=True):
         assert_array_equal(a, b)
 
 
-def test_gaps_and_categories_are_laid_out(random_seed):
-    given, theta = parts(random_seed, q=6000, R=64, M=64)
-    theta[:6000] *= 0.02
-    gap = given[0].copy()
-    gap[3, 70] = np.nan
-    levels = np.where(np.arange(6000) == 2, 3, 0)
-    for rows in (
-        scaled_rows(gap, np.arange(64)),
-        scaled_rows(np.round(np.abs(given[0])), np.arange(64), levels),
-    ):
-        category = rows._scaling.n_levels > 0
-        f = BatchObjective(rows, rows, *given[2:7], category, given[8], **PENALTIES)
-        assert not isinstance(f._pairs, WidePairs)
-        assert np.isfinite(f(theta)[0])
+@pytest.mark.parametrize("regression", [False, True])
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_by_weights_is_the_objective_where_all_columns_are_alike(random_seed, regression, missing):
+    given, theta = parts(random_seed, regression, missing)
+    settings = {"regression": regression, "dtype": "float64", **PENALTIES}
+    settings |= {"twin": np.where(np.arange(61) < 23, np.arange(61), -1)}
+    f = BatchObjective(*given, **settings)
+    some = np.array([1, 2, 7])
+    for v in (0.1, 0.0, 0.7, 0.7):
+        theta[:5] = v
+        value, gradient = f(theta)
+        found = f.by_weights(theta)
+        assert_allclose(found[0], value, rtol=1e-12)
+        assert_allclose(found[1], gradient[5:28], rtol=1e-9, atol=1e-14)
+        part = np.concatenate([theta[:5], theta[5 + some], theta[28:]])
+        fewer = f.among(some)
+        assert_allclose(fewer.by_weights(part)[0], fewer(part)[0], rtol=1e-12)
+    assert (f._distances is None) is (missing > 0)
+    f.forget()
+    assert f._distances is None
 
 
-def test_a_gap_in_a_candidate_alone_counts(random_seed):
-    (Z, C, *more), theta = parts(random_seed, q=6000, R=64, M=16)
-    C[4, 90] = np.nan
-    references, candidates = scaled_rows(Z, np.arange(64)), scaled_rows(C, np.arange(16))
-    assert references.is_plain
-    f = BatchObjective(references, candidates, *more, **PENALTIES)
-    assert not isinstance(f._pairs, WidePairs)
-    assert not f.is_plain
-    theta[:6000] *= 0.02
-    assert np.isfinite(f(theta)[0])
+def test_distances_are_not_kept_where_pairs_are_many(random_seed, monkeypatch):
+    monkeypatch.setattr(objective, "_KEPT_PAIRS", 61 * 23 - 1)
+    given, theta = parts(random_seed)
+    theta[:5] = 0.4
+    f = BatchObjective(*given)
+    assert_allclose(f.by_weights(theta)[0], f(theta)[0], rtol=1e-6)
+    assert f._distances is None

@@ -86,9 +86,9 @@ def test_rows_are_merged_and_ordered_without_a_copy_of_the_table(random_seed):
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="takes minutes in plain Python")
-@pytest.mark.parametrize(("n", "p", "times"), [(150, 3000, 5 / 8), (400, 30, 5)])
+@pytest.mark.parametrize(("n", "p", "times"), [(150, 3000, 1.5), (3000, 60, 2.0)])
 def test_a_fit_holds_little(n, p, times):
-    """Less than the table where columns are many; for few, much of it is the descent's memory."""
+    """No table of all pairs where rows are many; a copy of the table, and of what it is at v."""
     X, y = make_classification(n, p, n_informative=10, n_redundant=0, random_state=0)
     model = ProsetClassifier(max_iter=20, fallback=None, random_state=0)
     model.fit(X, y)  # compiles
@@ -117,36 +117,3 @@ def test_rows_and_columns_are_those_asked_for_and_the_table_stays(rows, order):
         one = table.reading(np.array(columns, dtype=int))[:1]
         one += 1.0
         assert_array_equal(Z, before)
-
-
-def test_rows_are_found_among_others_of_the_table():
-    Z = np.arange(24.0).reshape(8, 3)
-    scaling = KernelScaling(3, np.arange(3), *np.ones((2, 3)), np.zeros(3, int), np.zeros(3))
-    others = ScaledRows(Z, np.array([6, 1, 7, 3]), scaling)
-    for rows, expected in (([7, 1], [2, 1]), ([6], [0]), ([3, 6, 1, 7], [3, 0, 1, 2])):
-        assert_array_equal(others.only(np.array(expected)).among(others), expected)
-        assert_array_equal(ScaledRows(Z, np.array(rows), scaling).among(others), expected)
-    for rows in ([7, 2], [0], [7, 7, 4]):
-        assert ScaledRows(Z, np.array(rows), scaling).among(others) is None
-    few = ScaledRows(Z, np.array([6]), scaling)
-    assert few.among(ScaledRows(Z, np.arange(8), scaling)) is None  # not worth the search
-    for other in (
-        others[:],
-        ScaledRows(Z.copy(), np.array([6, 1, 7]), scaling),
-        others.reading([0]),
-    ):
-        assert few.among(other) is None
-
-
-def test_a_gap_counts_where_it_is_read():
-    Z = np.zeros((300, 40))
-    Z[250, 3] = np.nan
-    rows, nothing = np.arange(300), np.zeros(39)
-    read = np.delete(np.arange(40), 3)
-    scaling = KernelScaling(40, read, nothing, nothing, np.zeros(39, int), nothing)
-    assert ScaledRows(Z, rows, scaling).is_plain
-    Z[299, 39] = np.nan
-    assert not ScaledRows(Z, rows, scaling).is_plain
-    assert ScaledRows(Z, rows[:299], scaling).is_plain
-    levels = scaling._replace(n_levels=np.eye(1, 39, 5, dtype=int)[0])
-    assert not ScaledRows(Z, rows[:299], levels).is_plain

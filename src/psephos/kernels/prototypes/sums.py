@@ -13,11 +13,9 @@ exp(-v^2 / 2))`` for categories that agree with chance a. With m_nj = 1[y_n = y_
     B_nj = G_nj (p_n / (q_n + 1e-10 s_n) omega_n - m_nj omega_n / (q_n + 1e-10 s_n)),  p = q / s
     df/dw_j = sum_n B_nj,   df/dv_d = - v_d sum_nj w_j B_nj delta'_njd,
 
-``v delta'`` the derivative of what a column takes off log G. References go by in tiles whose
-pairs stay in the second-level cache; no (n, m) array is kept. Where columns are many, squares are
-expanded, ``|x|^2 + |c|^2 - 2 x c``: half the work. That loses about eps (|x|^2 + |c|^2), x and c
-multiplied by v, of the exponent and of a column's derivative, so a tile with rows longer than
-``_LONGEST`` takes differences instead.
+``v delta'`` the derivative of what a column takes off log G. References go by in tiles, and
+columns in blocks, so that both stay in the second-level cache; no (n, m) array is kept. Tiles are
+divided among tasks, whose sums are added in their order: the number of threads changes no byte.
 """
 
 import math
@@ -28,47 +26,33 @@ from numpy.typing import NDArray
 
 from psephos.kernels._jit import jit, run_blocks
 from psephos.kernels.numerics.powers import wide
-from psephos.kernels.prototypes.masses import LEAST, kernel_sums
-from psephos.kernels.prototypes.packed import (
+from psephos.kernels.prototypes.kernel import (
     HALF_LOG2E,
-    Order,
-    Pairs,
-    fill_rows,
-    order_of,
-    pack_columns,
-    stage,
-)
-from psephos.kernels.prototypes.scratch import STEP, Desk
-from psephos.kernels.prototypes.vector_code import COLUMNS, FEW, MANY, ROWS, lanes
-from psephos.kernels.prototypes.vectors import (
-    add_products,
+    LEAST,
+    ROWS,
     add_special,
     add_squares,
-    column_products,
-    column_products_last,
-    column_special,
-    column_squares,
-    column_squares_last,
-    mass_classes,
-    mass_targets,
-    slope_classes,
-    slope_targets,
+    exp2_constants,
+    exp2_minus,
+)
+from psephos.kernels.prototypes.layout import Pairs, filled_up, panel_of, stage
+from psephos.kernels.prototypes.products import (
+    add_products,
+    add_row_squares,
+    add_squares_of_lines,
+    pays,
 )
 
-__all__ = ["SILENT", "Desk", "Pairs", "Sums", "batch_sums", "kernel_sums", "stage"]
+__all__ = ["ZERO_AT", "Pairs", "Sums", "batch_sums", "squared_distances", "stage"]
 
 _Float = NDArray[np.float64]
 TINY = 1e-10  # in the logarithm
-_CACHE = 2**19  # bytes of a tile of pairs, and of what else it needs
-_TILE, _SMALL_TILE = 96, 24  # references; the latter of tables of few pairs, to hold less
-_FEW_PAIRS, _NARROW = 2**18, 64  # and columns: of more, a small tile took a tenth longer
-_WORK = 4_000_000  # multiplications of a task of such a table
-_DEPTH = 256
-_TASKS = 16
-_EXPANDED = 12  # columns from which on squares are expanded
-_LONGEST = {4: 512.0, 8: 4096.0}  # |x|^2 + |c|^2 in base 2, by bytes of a number
-_SMALL = 1_000_000  # multiplications that are not worth a second thread
-SILENT = 1e4  # an exponent at which a kernel is 0
+_TILE, _BLOCK = 16, 128  # references, and columns, at a time
+_LARGE_TILE, _MANY = 64, 1024  # the former where columns are more: they leave the caches
+_TASKS = 16  # at most
+_WORK = 4_000_000  # pairs times columns of a task, at least
+_PER_PAIR = 10  # columns whose work is that of the rest of a pair
+ZERO_AT = 1e4  # an exponent whose kernel is 0
 NO_TWINS = np.empty(0, np.int64)
 
 
@@ -83,150 +67,220 @@ class Sums(NamedTuple):
     total: _Float  # (R,)
 
 
-# One kernel, not one for each step: a kernel called from another is compiled with that one again.
-@jit(fastmath={"contract", "reassoc"}, _nrt=False)
-def _task(
-    rows, label, column_label, near, far, both, w, of, base_own, base_total, omega, twin, apart,
-    span, size, limit, crossing, gradient, masses, by_v, by_w, by_u, room,
-):  # fmt: skip
-    """One task's references, tile by tile; return its part of the value.
+class _Judged(NamedTuple):
+    """What is known of the references, (R,) each; `twin` and `apart` may be empty."""
 
-    ``near`` is the pack of the kernel, ``far`` of the columns whose derivatives are wanted, the
-    same one if ``both``. ``of`` is None for classes, whose kernel leaves out what targets need.
-    """
+    label: NDArray[Any]
+    own: _Float
+    total: _Float
+    omega: _Float
+    twin: NDArray[np.int64]
+    apart: _Float
+
+
+@jit(_nrt=False)
+def _put_product(a, factor, out):
     wide()
-    first, last = span
-    (tile, x_near, x_far, own, total, by_total, by_own, slopes, block, by_lane, rowsum,
-     by_w_expanded) = room  # fmt: skip
-    width = own.shape[0] // size
-    n_panels = column_label.shape[0] // width
-    stride_near, stride_far = x_near.shape[0] // size, x_far.shape[0] // size
-    value = 0.0
-    for start in range(first, last, size):
-        n = min(size, last - start)
-        up = -(-n // ROWS) * ROWS
-        expanded = fill_rows(rows, start, n, up, near, x_near, stride_near, crossing, limit)
-        depth, plain = near.column.shape[0] + 2, near.plain
-        near_end = plain + 2 if expanded else plain
-        own[: up * width] = 0
-        total[: up * width] = 0
-        begin = 0
-        while begin == 0 or begin < near_end:
-            end = min(begin + _DEPTH, near_end)
-            for p in range(n_panels):
-                at, pairs, c_at = p * width, p * size * width, (p * depth + begin) * width
-                if begin == 0:
-                    tile[pairs : pairs + up * width] = 0
-                for r in range(0, up, ROWS):
-                    if expanded:
-                        add_products(tile, pairs + r * width, x_near, r * stride_near + begin,
-                                     stride_near, near.panels, c_at, end - begin)  # fmt: skip
-                    else:
-                        add_squares(tile, pairs + r * width, x_near, r * stride_near + begin,
-                                    stride_near, near.panels, c_at, end - begin)  # fmt: skip
-                if end < near_end:
-                    continue
-                for k in range(plain + 2, depth):
-                    c_at = (p * depth + k) * width
-                    add_special(tile, pairs, up, x_near, k, stride_near, near.panels, c_at,
-                                near.near, 2 * (k - plain - 2))  # fmt: skip
-                for r in range(n if len(twin) else 0):  # no reference hears itself
-                    lane = twin[start + r] - at
-                    if 0 <= lane < width:
-                        tile[pairs + r * width + lane] += apart[start + r]
-                if of is None:
-                    mass_classes(tile, pairs, up, label, start, column_label, at, w, at, own, total,
-                                 0)  # fmt: skip
-                else:
-                    mass_targets(tile, pairs, up, label, start, column_label, at, w, at, own, total,
-                                 0, of)  # fmt: skip
-            begin = max(end, 1)
-        by_total[:] = 0
-        by_own[:] = 0
-        for r in range(n):  # the log-likelihood, and the factors of its derivatives
-            q = s = 0.0
-            for lane in range(r * width, (r + 1) * width):
-                q += own[lane]
-                s += total[lane]
-            i = start + r
-            masses[i, 0], masses[i, 1] = q, s
-            mass, whole, weight = base_own[i] + q, base_total[i] + s, omega[i]
-            ratio, b = mass / whole, 0.0
-            if weight != 0.0:
-                value -= weight * math.log(ratio + TINY)
-                b = weight / (mass + TINY * whole)
-            by_own[r], by_total[r] = b, b * ratio
-            rowsum[r] = b * ratio * s - b * q
+    for j in range(a.shape[0]):
+        out[j] = factor * a[j]
+
+
+@jit(_nrt=False)
+def _fill_rows(references, start, n, panel, first, x):
+    """Copy columns of a panel, `first` and on, out of some references; the last one fills up."""
+    for k in range(x.shape[1]):
+        at = first + k
+        if at >= panel.plain:
+            x[:, k] = 0
+            continue
+        line, scale = references[panel.column[at]], panel.scale[at]
+        for r in range(x.shape[0]):
+            x[r, k] = line[start + min(r, n - 1)] * scale
+
+
+@jit(fastmath={"contract", "reassoc"}, _nrt=False)
+def _row_masses(kernel, match, w):
+    """Return ``sum_j m_j w_j G_j`` and ``sum_j w_j G_j``."""
+    wide()
+    q = s = np.float32(0.0)
+    for j in range(w.shape[0]):
+        mass = kernel[j] * w[j]
+        s += mass
+        q += mass * match[j]
+    return q, s
+
+
+@jit(fastmath={"contract", "reassoc"}, _nrt=False)
+def _row_spread(kernel, match, w, label, y):
+    """Return ``sum_j m_j w_j G_j (y - t_j)^2``."""
+    wide()
+    total = np.float32(0.0)
+    for j in range(w.shape[0]):
+        apart = y - label[j]
+        total += kernel[j] * w[j] * match[j] * (apart * apart)
+    return total
+
+
+@jit(fastmath={"contract"}, _nrt=False)
+def _row_slopes(kernel, match, w, by_total, by_own, by_w):
+    """Add a reference's B to the derivatives by w, and put ``w B`` in the place of its kernels."""
+    wide()
+    for j in range(w.shape[0]):
+        slope = kernel[j] * (by_total - by_own * match[j])
+        by_w[j] += slope
+        kernel[j] = slope * w[j]
+
+
+@jit(_nrt=False)
+def _add_to(total, part):
+    wide()
+    for j in range(part.shape[0]):
+        total[j] += part[j]
+
+
+@jit(fastmath={"contract"}, _nrt=False)
+def _put_match(label, y, u, constants, match, room):
+    """Put in `match` whether prototypes are of a class (u = 0), or the densities of a target."""
+    wide()
+    if u == 0.0:
+        for j in range(label.shape[0]):
+            match[j] = 1.0 if label[j] == y else 0.0
+        return
+    for j in range(label.shape[0]):
+        apart = (label[j] - y) * match.dtype.type(u * math.sqrt(HALF_LOG2E))
+        match[j] = apart * apart
+    exp2_minus(match, room[0], room[1], constants)
+    height = match.dtype.type(u / math.sqrt(2.0 * math.pi))
+    for j in range(label.shape[0]):
+        match[j] *= height
+
+
+@jit(fastmath={"contract", "reassoc"}, _nrt=False)
+def _add_column_sums(a, rows, lines, out):
+    """Add ``sum over r, j of a[r, j] (rows[r, d] - lines[d, j])^2`` of four rows to ``out``."""
+    wide()
+    a0, a1, a2, a3 = a[0], a[1], a[2], a[3]
+    for d in range(lines.shape[0]):
+        w, x, y, z, line = rows[0, d], rows[1, d], rows[2, d], rows[3, d], lines[d]
+        total = np.float32(0.0)
+        for j in range(a.shape[1]):
+            c = line[j]
+            total += a0[j] * (w - c) * (w - c) + a1[j] * (x - c) * (x - c)
+            total += a2[j] * (y - c) * (y - c) + a3[j] * (z - c) * (z - c)
+        out[d] += total
+
+
+@jit(fastmath={"contract", "reassoc"}, _nrt=False)
+def _special_sum(factor, one, line, mismatch, gap):
+    """Return the same of one column that may be missing, or a category, and one reference."""
+    wide()
+    total = np.float32(0.0)
+    for j in range(factor.shape[0]):
+        apart = one - line[j]
+        term = apart * apart
+        if mismatch >= 0:
+            term = mismatch if apart != 0 else apart
+        total += factor[j] * (term if apart == apart else gap)
+    return total
+
+
+@jit(_nrt=False)
+def _exponents(references, start, n, panel, distances, factor, room, kernel):
+    """Put minus the log2 of the kernels of a tile's references in the place of `kernel`."""
+    special, kind = panel.terms.shape[0], kernel.dtype.type
+    whole = panel.lines.shape[0] - special
+    kernel[:] = 0
+    for r in range(n if distances.shape[0] else 0):
+        _put_product(distances[start + r], factor, kernel[r])
+    for first in range(0, whole, _BLOCK):
+        lines = panel.lines[first : min(first + _BLOCK, whole)]
+        x = room[: kernel.shape[0], : lines.shape[0]]
+        _fill_rows(references, start, n, panel, first, x)
+        for r in range(0, kernel.shape[0], ROWS):
+            add_squares(x[r : r + ROWS], lines, kernel[r : r + ROWS])
+    for k in range(special):
+        mismatch, gap = kind(panel.terms[k, 0]), kind(panel.terms[k, 1])
+        source, scale = references[panel.column[panel.plain + k]], panel.scale[panel.plain + k]
+        for r in range(n):
+            one = source[start + r] * scale
+            add_special(one, panel.lines[whole + k], mismatch, gap, kernel[r])
+
+
+@jit(_nrt=False)
+def _weigh(start, n, judged, label, w, u, gradient, constants, kernel, room, totals, masses):
+    """Put ``w B`` in the place of a tile's exponents, and the sums of B in ``room[3]``.
+
+    Returns the tile's part of the value, and of the slope by u; `totals` are the sums of w B.
+    """
+    value, by_u, match, kind = 0.0, 0.0, room[2], kernel.dtype.type
+    room[3] = 0
+    for r in range(n):
+        i, here = start + r, kernel[r]
+        if len(judged.twin) and judged.twin[i] >= 0:  # a reference is left out of its own sums
+            here[judged.twin[i]] += judged.apart[i]
+        exp2_minus(here, room[0], room[1], constants)
+        _put_match(label, judged.label[i], u, constants, match, room)
+        q, s = _row_masses(here, match, w)
+        masses[i, 0], masses[i, 1] = q, s
+        mass, total, b = judged.own[i] + q, judged.total[i] + s, 0.0
+        if judged.omega[i] != 0.0:
+            value -= judged.omega[i] * math.log(mass / total + TINY)
+            b = judged.omega[i] / (mass + TINY * total)
         if not gradient:
             continue
-        x, stride, products = x_near, stride_near, expanded
-        if not both:
-            x, stride = x_far, stride_far
-            products = fill_rows(rows, start, n, up, far, x, stride, crossing, math.inf)
-        for p in range(n_panels):
-            at, pairs = p * width, p * size * width
-            if of is None:
-                slope_classes(tile, pairs, up, label, start, column_label, at, by_total, by_own,
-                              slopes, 0)  # fmt: skip
+        if u > 0.0:
+            by_u += b * (u * _row_spread(here, match, w, label, judged.label[i]) - q / u)
+        _row_slopes(here, match, w, kind(b * mass / total), kind(b), room[3])
+        totals[r] = b * (mass / total * s - q)
+    kernel[n:] = 0
+    return value, by_u
+
+
+@jit(_nrt=False)
+def _differentiate(references, start, n, panel, room, kernel, totals, expanded, by_v):
+    """Add a tile's part of the derivatives by the columns of a panel."""
+    special, kind = panel.terms.shape[0], kernel.dtype.type
+    whole = panel.lines.shape[0] - special
+    for first in range(0, whole, _BLOCK):
+        lines = panel.lines[first : min(first + _BLOCK, whole)]
+        out, x = by_v[first : first + lines.shape[0]], room[: kernel.shape[0], : lines.shape[0]]
+        _fill_rows(references, start, n, panel, first, x)
+        for r in range(n if expanded else 0):
+            add_row_squares(totals[r], x[r], out)
+        for r in range(0, kernel.shape[0], ROWS):
+            here, some = kernel[r : r + ROWS], x[r : r + ROWS]
+            if expanded:
+                add_products(here, some, lines, out)
             else:
-                slope_targets(tile, pairs, up, label, start, column_label, at, w, at, by_total,
-                              by_own, slopes, 0, of)  # fmt: skip
-                for lane in range(width, 2 * width):
-                    by_u[0] += slopes[lane]
-                    by_u[1] += slopes[lane + width]
-            for lane in range(width):
-                by_w[at + lane] += slopes[lane]
-                if products:
-                    by_w_expanded[at + lane] += slopes[lane]
-        by_lane[:] = 0
-        depth, plain, k = far.column.shape[0] + 2, far.plain, 0
-        while k < plain:
-            many = MANY if products else FEW
-            many = many if k + many <= plain else COLUMNS
-            for r in range(up):  # side by side: rows apart are pages apart
-                for d in range(many):
-                    block[r * STEP + d] = x[r * stride + k + d]
-            for p in range(n_panels):
-                at, pairs, c_at = p * width, p * size * width, (p * depth + k) * width
-                if products and many == MANY:
-                    column_products(tile, pairs, up, block, 0, STEP, far.panels, c_at, w, at,
-                                    by_lane, k * width)  # fmt: skip
-                elif products:
-                    column_products_last(tile, pairs, up, block, 0, STEP, far.panels, c_at, w, at,
-                                         by_lane, k * width)  # fmt: skip
-                elif many == FEW:
-                    column_squares(tile, pairs, up, block, 0, STEP, far.panels, c_at, w, at,
-                                   by_lane, k * width)  # fmt: skip
-                else:
-                    column_squares_last(tile, pairs, up, block, 0, STEP, far.panels, c_at, w, at,
-                                        by_lane, k * width)  # fmt: skip
-            k += many
-        for k in range(plain + 2, depth):
-            for p in range(n_panels):
-                at, pairs, c_at = p * width, p * size * width, (p * depth + k) * width
-                column_special(tile, pairs, up, x, k, stride, far.panels, c_at, w, at, by_lane,
-                               (k - 2) * width, far.steep, 2 * (k - plain - 2))  # fmt: skip
-        for k in range(depth - 2):
-            whole = 0.0
-            for lane in range(k * width, (k + 1) * width):
-                whole += by_lane[lane]
-            by_v[k] += whole
-        for r in range(n if products else 0):  # x were multiplied by -2
-            quarter, source = 0.25 * rowsum[r], x[r * stride : r * stride + plain]
-            for k in range(plain):
-                by_v[k] += quarter * (source[k] * source[k])
-    for p in range(n_panels if gradient else 0):
-        at = p * width
-        for lane in range(at, at + width):
-            by_w_expanded[lane] *= w[lane]
-        heard = by_w_expanded[at : at + width]
-        for k in range(far.plain):
-            c_at, whole = (p * (far.column.shape[0] + 2) + k) * width, 0.0
-            c = far.panels[c_at : c_at + width]
-            for lane in range(width):
-                whole += heard[lane] * (c[lane] * c[lane])
-            by_v[k] += whole
-    return value
+                _add_column_sums(here, some, lines, out)
+    for k in range(special):
+        mismatch, slope, line = panel.terms[k, 0], panel.terms[k, 2], panel.lines[whole + k]
+        source, scale = references[panel.column[panel.plain + k]], panel.scale[panel.plain + k]
+        for r in range(n):
+            one = source[start + r] * scale
+            by_v[whole + k] += _special_sum(kernel[r], one, line, kind(mismatch), kind(slope))
+
+
+@jit(_nrt=False)
+def _task(
+    references, judged, label, w, u, near, far, distances, factor, first, last, gradient,
+    expanded, constants, x, kernel, room, totals, masses, by_v, by_w,
+):  # fmt: skip
+    """One task's references, tile by tile; return its part of the value and of the slope by u."""
+    size, value, by_u = kernel.shape[0], 0.0, 0.0
+    for start in range(first, last, size):
+        n = min(size, last - start)
+        here = kernel[: -(-n // ROWS) * ROWS]
+        _exponents(references, start, n, near, distances, factor, x, here)
+        more, slope = _weigh(
+            start, n, judged, label, w, u, gradient, constants, here, room, totals, masses
+        )
+        value += more
+        by_u += slope
+        if gradient:
+            _add_to(by_w, room[3])
+            _differentiate(references, start, n, far, x, here, totals, expanded, by_v)
+    return value, by_u
 
 
 def batch_sums(
@@ -242,7 +296,7 @@ def batch_sums(
     entering: NDArray[np.bool_] | None = None,
     twin: NDArray[np.int64] = NO_TWINS,
     apart: _Float | None = None,
-    desk: Desk | None = None,
+    alike: tuple[NDArray[Any], float] | None = None,
 ) -> Sums:
     """Log-likelihood of a batch with its derivatives, and its masses.
 
@@ -264,69 +318,56 @@ def batch_sums(
     twin : (R,) int64, default=empty
         Where a reference is itself a candidate, which; -1 elsewhere.
     apart : (R,) float64, default=None
-        What is added there to the exponent, in base 2: `SILENT`, the default, and it is not heard.
-    desk : Desk, default=None
-        What earlier calls left, and afterwards this one.
+        What is added there to the exponent, in base 2: `ZERO_AT`, the default, leaves it out.
+    alike : (distances, v), default=None
+        The `squared_distances` of all pairs and the weight of all columns, in the place of `v`.
 
     Returns
     -------
     Sums
     """
-    dtype = pairs.rows.dtype
-    apart = np.full(len(twin), SILENT) if apart is None else apart
-    width, n_rows, whole = lanes(dtype), len(pairs.rows), len(pairs.place_label)
-    desk = Desk() if desk is None else desk
-    laid = desk.take(pairs, v > LEAST)
-    order = laid.order
-    near = far = pack_columns(pairs, v, order, False, laid.panels)
+    dtype, n_rows, m = pairs.columns.dtype, len(pairs.label), pairs.columns.shape[1]
+    apart = np.full(len(twin), ZERO_AT) if apart is None else apart
+    judged = _Judged(pairs.label, base_own, base_total, omega, twin, apart)
+    distances, alike_v = (np.empty((0, m), dtype), 0.0) if alike is None else alike
+    near = far = panel_of(pairs, v, v > LEAST if alike is None else np.zeros(len(v), np.bool_))
     if entering is not None:
-        order = order_of(pairs, entering)
-        far = pack_columns(pairs, v, order, True)
-    m, weight = len(pairs.place), np.zeros(whole, dtype)
-    weight[:m] = w
-    of = None
-    if u > 0.0:
-        of = np.array([u * math.sqrt(HALF_LOG2E), u / math.sqrt(2.0 * math.pi)], dtype)
-    work = n_rows * whole * (len(near.column) + 10)
-    size, span = _division(pairs, len(near.column), work)
+        far = panel_of(pairs, v, entering, entering=True)
+    expanded = pays(far.plain, pairs.square, near.column[: near.plain], near.scale)
+    span = _span(n_rows, n_rows * m * (len(near.column) + len(far.column) + _PER_PAIR))
     n_tasks = -(-n_rows // span)
-    q = len(far.column)
-    by_v, by_w = np.zeros((n_tasks, q)), np.zeros((n_tasks, whole))
-    by_u, values, masses = np.zeros((n_tasks, 2)), np.zeros(n_tasks), np.empty((n_rows, 2))
-
-    shape = (size, width, whole, len(near.column), -1 if far is near else q, dtype)
+    by_v, by_w = np.zeros((n_tasks, len(far.lines))), np.zeros((n_tasks, m))
+    parts, masses = np.zeros((n_tasks, 2)), np.empty((n_rows, 2))
+    weight, constants = filled_up(w, dtype), exp2_constants(dtype)
+    factor = dtype.type(alike_v**2 * HALF_LOG2E)
+    size = min(_LARGE_TILE if len(near.column) > _MANY else _TILE, -(-n_rows // ROWS) * ROWS)
 
     def task(k: int) -> None:
-        room, ends = desk.room(), (k * span, min(n_rows, (k + 1) * span))
-        values[k] = _task(
-            pairs.rows, pairs.label, pairs.place_label, near, far, far is near, weight, of,
-            base_own, base_total, omega, twin, apart, ends, size, _LONGEST[dtype.itemsize],
-            _EXPANDED, gradient, masses, by_v[k], by_w[k], by_u[k],
-            room.parts(*shape),
+        parts[k] = _task(
+            pairs.references, judged, pairs.column_label, weight, u, near, far, distances, factor,
+            k * span, min(n_rows, (k + 1) * span), gradient, expanded, constants,
+            np.empty((size, _BLOCK), dtype), np.empty((size, m), dtype), np.empty((4, m), dtype),
+            np.empty(size), masses, by_v[k], by_w[k],
         )  # fmt: skip
-        desk.rooms.append(room)
 
-    run_blocks(task, n_tasks, 1 if work < _SMALL else n_jobs)
-    desk.leave(laid)
-    by_own_u = 0.0
-    if u > 0.0:
-        share, spread = by_u.sum(axis=0)
-        by_own_u = -(share - spread / HALF_LOG2E) / u
-    return Sums(
-        float(_total(values)), _by_feature_weight(_total(by_v), order, v, entering is None),
-        _total(by_w)[:m], by_own_u, masses[:, 0], masses[:, 1],
-    )  # fmt: skip
+    run_blocks(task, n_tasks, n_jobs)
+    all_v, all_w, (value, by_u) = _total(by_v), _total(by_w), _total(parts)
+    whole, n_read = len(far.lines) - len(far.terms), len(far.column)
+    if expanded and gradient:
+        add_squares_of_lines(far.lines, all_w, weight, whole, all_v)
+    if len(far.terms):
+        all_v[far.plain : n_read] = all_v[whole:].copy()
+    found = np.zeros(len(v))
+    by: Any = -2.0 if entering is not None else v[far.column] * -HALF_LOG2E
+    found[far.column] = all_v[:n_read] / by
+    w_slopes = all_w[: pairs.n_prototypes]
+    return Sums(float(value), found, w_slopes, float(by_u), masses[:, 0], masses[:, 1])
 
 
-def _division(pairs: Pairs, n_columns: int, work: int) -> tuple[int, int]:
-    """Return the references of a tile and of a task; neither depends on the threads."""
-    n_rows, whole, item = len(pairs.rows), len(pairs.place_label), pairs.rows.itemsize
-    few = n_rows * len(pairs.prototypes) <= _FEW_PAIRS
-    tile = _SMALL_TILE if few and n_columns <= _NARROW else _TILE
-    size = min(tile, max(1, _CACHE // (whole * item) // ROWS) * ROWS, -(-n_rows // ROWS) * ROWS)
-    most = min(_TASKS, 1 + work // _WORK) if few else _TASKS
-    n_tiles = -(-n_rows // size)
-    return size, -(-n_tiles // most) * size
+def _span(n_rows: int, work: int) -> int:
+    """Return the references of a task, whole tiles; they do not depend on the threads."""
+    n_tiles = -(-n_rows // _TILE)
+    return -(-n_tiles // min(_TASKS, 1 + work // _WORK)) * _TILE
 
 
 def _total(parts: _Float) -> Any:
@@ -334,9 +375,19 @@ def _total(parts: _Float) -> Any:
     return np.add.reduce(parts) if len(parts) > 1 else parts[0]
 
 
-def _by_feature_weight(sums: _Float, order: Order, v: _Float, by_v: bool) -> _Float:
-    """Make derivatives by v, or by v^2 at 0, of sums whose columns were multiplied by v."""
-    out = np.zeros(len(v))
-    by = -1.0 / (v[order.read] * HALF_LOG2E) if by_v else -0.5
-    out[order.read] = by * sums[order.there]
+def squared_distances(pairs: Pairs, n_jobs: int | None = None) -> NDArray[Any]:
+    """Return the squared distances (R, M) of references and prototypes without missing values."""
+    q, n, m = len(pairs.columns), len(pairs.label), pairs.columns.shape[1]
+    out = np.zeros((n, m), pairs.columns.dtype)
+    panel = panel_of(pairs, np.ones(q), np.ones(q, np.bool_), entering=True)
+
+    def task(k: int) -> None:
+        first = k * _LARGE_TILE
+        size = min(_LARGE_TILE, n - first)
+        here = np.empty((-(-size // ROWS) * ROWS, m), out.dtype)
+        room = np.empty((len(here), _BLOCK), out.dtype)
+        _exponents(pairs.references, first, size, panel, out[:0], out.dtype.type(0), room, here)
+        out[first : first + size] = here[:size]
+
+    run_blocks(task, -(-n // _LARGE_TILE), n_jobs)
     return out

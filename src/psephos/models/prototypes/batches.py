@@ -1,4 +1,4 @@
-"""Batches of prototypes, one after another: draw candidates, descend, keep what is heard."""
+"""Batches of prototypes, one after another: draw candidates, descend, keep what has weight."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from psephos.models.prototypes.candidates import (
     hard_rows,
     misread_rows,
 )
-from psephos.models.prototypes.heard import Speech, masses_heard
+from psephos.models.prototypes.frozen import FrozenBatch, masses_with
 from psephos.models.prototypes.kinds import NO_PATH, Batch, Path, Settings
 from psephos.models.prototypes.merging import merge_prototypes
 from psephos.models.prototypes.objective import BatchObjective, own_and_total
@@ -21,7 +21,6 @@ from psephos.models.prototypes.optimiser import WEIGHT_SCALE, Minimum, choose_st
 from psephos.models.prototypes.problems import Masses, Problem
 from psephos.models.prototypes.reentry import descend_with_reentry, let_in
 from psephos.models.prototypes.scaling import ScaledRows
-from psephos.models.prototypes.windows import Windows
 from psephos.vote import PrototypeBatch
 
 __all__ = ["fit_batches"]
@@ -52,7 +51,7 @@ def fit_batches(
         if b > len(before) and len(batches[-1].found.weight):
             masses = _with_batch(problem, masses, batches[-1], settings)
         draw = _draw(problem, masses, settings, context.generator(b), n_judges)
-        last = path.last[b].speech if b < len(path.last) else None
+        last = path.last[b].frozen if b < len(path.last) else None
         batch = _fit_batch(problem, draw, masses, settings, last, path.cold)
         batches.append(batch)
         if not len(batch.found.weight) and draw.of_all:  # so would be all that follow
@@ -87,13 +86,11 @@ def _hard(problem: Problem, masses: Masses, settings: Settings) -> NDArray[np.bo
 
 
 def _with_batch(problem: Problem, masses: Masses, batch: Batch, settings: Settings) -> Masses:
-    """Return the masses of all rows with one more batch; no row hears itself that judged it."""
+    """Return the masses of all rows with one more batch; who judged it is left out of its own."""
     found, scaled, alone = batch.found, problem.scaled, settings.references == "all"
     own, total, by_class = masses
     if alone or problem.regression:
-        own, total = masses_heard(
-            problem, batch.speech, masses, alone=alone, n_jobs=settings.n_jobs
-        )
+        own, total = masses_with(problem, batch.frozen, masses, alone=alone, n_jobs=settings.n_jobs)
     if not problem.regression and (not alone or settings.grouping == "correct"):
         read = np.flatnonzero(found.inverse_bandwidth)  # all rows are scaled at once there
         by_class = by_class + own_and_total(
@@ -110,7 +107,7 @@ def _with_batch(problem: Problem, masses: Masses, batch: Batch, settings: Settin
 
 
 def _fit_batch(
-    problem: Problem, draw: Draw, masses: Masses, settings: Settings, last: Speech | None,
+    problem: Problem, draw: Draw, masses: Masses, settings: Settings, last: FrozenBatch | None,
     cold: bool,
 ) -> Batch:  # fmt: skip
     """Return the batch that the lowest descent ends at."""
@@ -121,9 +118,8 @@ def _fit_batch(
         ends.append(_descended(objective, let_in(objective, _moved(last, draw, q)), settings))
     if cold or not ends:
         further = (_U_START,) if problem.regression else ()
-        windows = _windows(problem, draw, masses, objective, settings)
-        start = choose_start(objective, q, m, further, windows or objective.by_weights)
-        del windows  # it may hold tables of all pairs
+        start = choose_start(objective, q, m, further, objective.by_weights)
+        objective.forget()
         ends.append(_descended(objective, start, settings))
     minimum = min(ends, key=lambda one: one.f)
     nothing = np.concatenate([np.zeros(q + m), np.full(int(problem.regression), _U_LEAST)])
@@ -131,15 +127,15 @@ def _fit_batch(
     if (empty - minimum.f) * problem.weight.sum() < settings.min_gain:
         minimum = minimum._replace(x=nothing, f=empty)
     v, w, u = objective.split(minimum.x)
-    heard = np.flatnonzero(w > 0) if (v > 0).any() or problem.regression else np.empty(0, np.intp)
-    speech = _speech(problem, draw.candidates[heard], v, w[heard], u)
-    kept, weight = _merged(problem, speech)
-    rows = speech.places[kept]
+    kept = np.flatnonzero(w > 0) if (v > 0).any() or problem.regression else np.empty(0, np.intp)
+    frozen = _frozen(problem, draw.candidates[kept], v, w[kept], u)
+    kept, weight = _merged(problem, frozen)
+    rows = frozen.places[kept]
     found = PrototypeBatch(
         v, problem.scaled.Z[rows], weight, problem.answer[rows], problem.rows[rows],
         problem.unit / u if problem.regression else 0.0,
     )  # fmt: skip
-    return Batch(found, minimum._replace(x=np.empty(0)), speech)
+    return Batch(found, minimum._replace(x=np.empty(0)), frozen)
 
 
 def _descended(objective: BatchObjective, start: _Floats, settings: Settings) -> Minimum:
@@ -153,7 +149,7 @@ def _descended(objective: BatchObjective, start: _Floats, settings: Settings) ->
     )  # fmt: skip
 
 
-def _moved(last: Speech, draw: Draw, n_columns: int) -> _Floats:
+def _moved(last: FrozenBatch, draw: Draw, n_columns: int) -> _Floats:
     """Return a batch fitted to the same rows as parameters of these candidates."""
     v, w = np.zeros(n_columns), np.zeros(len(draw.candidates))
     v[last.columns] = last.v
@@ -163,26 +159,14 @@ def _moved(last: Speech, draw: Draw, n_columns: int) -> _Floats:
     return np.concatenate([v, w, [last.u] if last.u else []])
 
 
-def _speech(problem: Problem, rows: NDArray[np.intp], v: _Floats, w: _Floats, u: float) -> Speech:
-    """Return what these rows say as prototypes."""
+def _frozen(
+    problem: Problem, rows: NDArray[np.intp], v: _Floats, w: _Floats, u: float
+) -> FrozenBatch:
+    """Return the batch that has these rows as prototypes."""
     read = np.flatnonzero(v > 0)
     columns = read if len(read) else np.zeros(1, dtype=np.intp)
     Z = problem.scaled.Z.only(rows).reading(columns)[:]
-    return Speech(columns, v[columns], Z, problem.y[rows], w, u, problem.rows[rows], rows)
-
-
-def _windows(
-    problem: Problem, draw: Draw, masses: Masses, objective: BatchObjective, settings: Settings
-) -> Windows | None:
-    """Return the objective where all columns are alike, if this table allows its short way."""
-    rows, own, y = draw.references, draw.candidates, problem.y
-    if not objective.is_plain or not Windows.suit(len(rows), len(own), objective.n_columns):
-        return None
-    u = _U_START if problem.regression else 0.0
-    return Windows(
-        *objective.tables, y[rows], y[own], masses.own[rows], masses.total[rows], draw.omega,
-        draw.twin, draw.echo, settings.penalties, u, settings.n_jobs,
-    )  # fmt: skip
+    return FrozenBatch(columns, v[columns], Z, problem.y[rows], w, u, problem.rows[rows], rows)
 
 
 def _tables(problem: Problem, draw: Draw) -> tuple[ScaledRows, ScaledRows]:
@@ -192,15 +176,15 @@ def _tables(problem: Problem, draw: Draw) -> tuple[ScaledRows, ScaledRows]:
     return references, candidates
 
 
-def _merged(problem: Problem, speech: Speech) -> tuple[NDArray[np.intp], _Floats]:
+def _merged(problem: Problem, frozen: FrozenBatch) -> tuple[NDArray[np.intp], _Floats]:
     """Merge prototypes that no kernel of the batch tells apart."""
-    read = speech.v > 0
-    places = speech.Z[:, read] * speech.v[read]
-    label = problem.strata[speech.places]
+    read = frozen.v > 0
+    places = frozen.Z[:, read] * frozen.v[read]
+    label = problem.strata[frozen.places]
     if problem.regression:
-        places = np.column_stack([places, speech.y * speech.u])
-        label = np.zeros(len(speech.y), dtype=np.intp)
-    return merge_prototypes(places, label, speech.weight)
+        places = np.column_stack([places, frozen.y * frozen.u])
+        label = np.zeros(len(frozen.y), dtype=np.intp)
+    return merge_prototypes(places, label, frozen.weight)
 
 
 def _objective(problem: Problem, draw: Draw, masses: Masses, settings: Settings) -> BatchObjective:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from psephos.models.prototypes.heard import Speech
+from psephos.models.prototypes.frozen import FrozenBatch
 from psephos.models.prototypes.optimiser import Minimum
 from psephos.vote import PrototypeBatch
 
@@ -32,7 +32,7 @@ class Batch(NamedTuple):
 
     found: PrototypeBatch
     minimum: Minimum  # without its place
-    speech: Speech
+    frozen: FrozenBatch
 
 
 class Path(NamedTuple):

@@ -8,8 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from psephos._errors import PsephosError
-from psephos.kernels.prototypes.sums import SILENT, Desk, Sums, kernel_sums
-from psephos.kernels.prototypes.wide import pairs_of, sums_of
+from psephos.kernels.prototypes.masses import kernel_sums
+from psephos.kernels.prototypes.sums import (
+    ZERO_AT,
+    Sums,
+    batch_sums,
+    squared_distances,
+    stage,
+)
 from psephos.models.prototypes.checks import check_parts, check_penalties
 from psephos.models.prototypes.scaling import ScaledRows
 
@@ -17,6 +23,7 @@ __all__ = ["BatchObjective", "own_and_total"]
 
 _Float = NDArray[np.float64]
 _NO_TWINS = np.empty(0, np.int64)
+_KEPT_PAIRS = 2**20  # of a table of distances that is kept, more if columns are more than rows
 _PARTS = ("references", "candidates", "y_references", "y_candidates", "base_own", "base_total",
           "omega", "agree")  # fmt: skip
 
@@ -59,7 +66,7 @@ class BatchObjective:
         The candidate that is the reference itself, -1 where none is. None: candidates and
         references have no row in common.
     echo : ndarray of shape (R,), default=None
-        Share of its own weight that such a reference hears, below 1; None: nothing.
+        Share of its own weight that such a reference keeps, below 1; None: nothing.
 
     Raises
     ------
@@ -100,22 +107,15 @@ class BatchObjective:
                 f"twin has shape {self._twin.shape}; it should be ({len(Z_r)},), places of "
                 f"candidates below {len(Z_c)}, or -1"
             )
-        place = Z_c.among(Z_r) if isinstance(Z_c, ScaledRows) else None
-        self._pairs = pairs_of(Z_r, Z_c, y_r, y_c, category, rates, np.dtype(dtype), place)
-        heard = np.zeros(len(self._twin)) if echo is None else np.asarray(echo, dtype=np.float64)
+        self._pairs = stage(Z_r, Z_c, y_r, y_c, category, rates, np.dtype(dtype))
+        self._distances: NDArray[Any] | None = None
+        share = np.zeros(len(self._twin)) if echo is None else np.asarray(echo, dtype=np.float64)
         with np.errstate(divide="ignore"):
-            self._apart = np.minimum(-np.log2(heard), SILENT)
+            self._apart = np.minimum(-np.log2(share), ZERO_AT)
         self.regression, self.n_jobs = regression, n_jobs
         self._penalties = penalties
-        self._desk = Desk()
         self.n_columns, self.n_candidates = Z_r.shape[1], len(Z_c)
-        self.is_plain = self._pairs.is_plain
         self.size = self.n_columns + self.n_candidates + regression
-
-    @property
-    def tables(self) -> tuple[Any, Any]:
-        """Return references and candidates as the sums read them, less a mean where laid out."""
-        return self._pairs.tables
 
     def split(self, theta: ArrayLike) -> tuple[_Float, _Float, float]:
         """Take theta apart: v (q,), w (M,), and u, 0 for classes."""
@@ -148,18 +148,40 @@ class BatchObjective:
         return sums.value + value + more + 0.5 * p["lambda_u"] * u * u, gradient
 
     def by_weights(self, theta: ArrayLike) -> tuple[float, _Float]:
-        """Value at theta and gradient by w alone, (M,): half the work where columns are many."""
+        """Value at theta and gradient by w alone, (M,): less work where columns are many.
+
+        Where all columns are alike, as in the trials of a start, the squared distances of all pairs
+        are made once and kept, unless the pairs are many or some values are missing.
+        """
         v, w, u = self.split(theta)
-        sums = self._sums(v, w, u, entering=np.zeros(len(v), dtype=np.bool_))
+        none = np.zeros(len(v), dtype=np.bool_)
+        sums = self._sums(v, w, u, entering=none, alike=self._alike(v))
         p = self._penalties
         value = _penalty(v, p["lambda_v"], p["alpha_v"])[0]
         more, by_w = _penalty(w, p["lambda_w"], p["alpha_w"])
         return sums.value + value + more + 0.5 * p["lambda_u"] * u * u, sums.w + by_w
 
+    def _alike(self, v: _Float) -> tuple[NDArray[Any], float] | None:
+        """Return squared distances of all pairs, and the weight that all columns have."""
+        most = max(_KEPT_PAIRS, self.n_columns * self.n_candidates)
+        if (
+            len(self._omega) * self.n_candidates > most
+            or (v != v[0]).any()
+            or not self._pairs.is_plain
+        ):
+            return None
+        if self._distances is None:
+            self._distances = squared_distances(self._pairs, self.n_jobs)
+        return self._distances, float(v[0])
+
+    def forget(self) -> None:
+        """Give up the distances that `by_weights` keeps."""
+        self._distances = None
+
     def among(self, candidates: NDArray[np.intp]) -> "BatchObjective":
         """Return the objective over some of the candidates."""
         some = copy.copy(self)
-        some._pairs = self._pairs.among(candidates)
+        some._pairs, some._distances = self._pairs.among(candidates), None
         if len(self._twin):
             place = np.full(self.n_candidates + 1, -1)  # its last place is that of no twin
             place[candidates] = np.arange(len(candidates))
@@ -187,9 +209,9 @@ class BatchObjective:
         return self._base_own + sums.own, self._base_total + sums.total
 
     def _sums(self, v: _Float, w: _Float, u: float, **options: Any) -> Sums:
-        return sums_of(
+        return batch_sums(
             self._pairs, v, w, u, self._base_own, self._base_total, self._omega, self.n_jobs,
-            twin=self._twin, apart=self._apart, desk=self._desk, **options,
+            twin=self._twin, apart=self._apart, **options,
         )  # fmt: skip
 
 
@@ -213,7 +235,6 @@ def own_and_total(
     *,
     is_category: ArrayLike,
     agree: ArrayLike,
-    dtype: str = "float64",
     n_jobs: int | None = None,
 ) -> _Float:
     """Mass of a batch for each class at the rows of Z: ``sum over y_j = k of w_j G(x_n, c_j)``.
@@ -227,7 +248,6 @@ def own_and_total(
     n_classes : int
     is_category, agree : (q,)
         As in ``BatchObjective``.
-    dtype : {'float32', 'float64'}, default='float64'
     n_jobs : int, default=None
 
     Returns
@@ -242,5 +262,5 @@ def own_and_total(
         Z if isinstance(Z, ScaledRows) else np.asarray(Z, dtype=np.float64),
         np.asarray(prototypes, dtype=np.float64),
         np.asarray(v, dtype=np.float64), table, np.asarray(is_category, dtype=np.bool_),
-        np.asarray(agree, dtype=np.float64), np.dtype(dtype), n_jobs,
+        np.asarray(agree, dtype=np.float64), n_jobs,
     )  # fmt: skip

@@ -226,8 +226,7 @@ def choose_start(
         Start of the parameters that follow v and w: they stay as they are.
     by_weights : callable, default=None
         ``by_weights([v, w, further]) -> (f, gradient by w alone)``, which costs less where columns
-        are many; None: from the objective. If it has a method ``values``, the first points are
-        given to that at once, for f alone.
+        are many; None: from the objective.
 
     Returns
     -------
@@ -239,8 +238,7 @@ def choose_start(
     tail = np.array(further, dtype=np.float64)
     starts = [np.concatenate([v, np.ones(n_weights), tail]) for v in lengths]
     points = [*starts, np.concatenate([np.zeros(n_columns + n_weights), tail])]
-    at_once = getattr(by_weights, "values", None)
-    *values, empty = at_once(points) if at_once else [told(x)[0] for x in points]
+    *values, empty = [told(x)[0] for x in points]
     best = int(np.argmin(values))
     if values[best] < empty:
         return starts[best]

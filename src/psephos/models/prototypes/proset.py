@@ -159,12 +159,10 @@ class ProsetClassifier(Guarded, VoteClassifier):
     log-loss was 1.00 without it and .70 with it, as of the class frequencies. A little signal in
     few rows may then be lost.
 
-    **Memory.** A fit holds rows in single precision, n q numbers, and its candidates in the columns
-    that are heard (in all columns, where rows are over four times as many); up to three tables of
-    pairs while it looks for its start, if these are at most a million, and what the descent
-    remembers, 20 (q + M) in double precision. Where nothing is missing or a category, and columns
-    are a thousand at least, over four times the candidates, with eight rows a candidate at most, it
-    holds three tables of pairs and of the rows no copy but its prototypes, in double precision.
+    **Memory.** A fit holds its rows in single precision, n q numbers, and its candidates twice, as
+    they are (the rows themselves where all are candidates) and multiplied by v; one table of pairs
+    while it looks for its start, if these are at most a million, else a few rows of one at a time;
+    and what the descent remembers, 20 (q + M) in double precision.
 
     **Leave-one-out** is this project's. Mean held-out log-loss was lower than with halves on 15 of
     15 tables of 62 to 1,797 rows (`benchmarks/README.md`), by a fifth where columns outnumber rows.

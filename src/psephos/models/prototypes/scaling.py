@@ -15,7 +15,6 @@ __all__ = ["Scaled", "ScaledRows", "read_scaled", "scaled_by"]
 _Floats = NDArray[np.float64]
 _HELD = 1 << 13  # values looked at at once
 _FEW = 2  # times as many columns from which on those read are picked one by one
-_FAR = 4  # times as many others from which on it is not worth the search
 _LONG = 1 << 17  # rows from which on it is one column
 _LEAST = 1e-120  # a variance below it may be one of numbers whose squares were lost
 _MOST = 1023  # numbers of this power of two can be subtracted from one another
@@ -38,20 +37,6 @@ class ScaledRows:
         """Return some of the rows, not made yet."""
         return ScaledRows(self._values, self._rows[some], self._scaling)
 
-    def among(self, others: Any) -> NDArray[np.intp] | None:
-        """Return where each row is among others, (n,).
-
-        None if not all are there, or the others so many that it is not worth the search.
-        """
-        if not isinstance(others, ScaledRows) or others._values is not self._values:
-            return None
-        if others._scaling is not self._scaling or len(others) > _FAR * len(self):
-            return None
-        order = np.argsort(others._rows, kind="stable")
-        at = np.searchsorted(others._rows, self._rows, sorter=order)
-        place = order[np.minimum(at, len(order) - 1)]
-        return place if np.array_equal(others._rows[place], self._rows) else None
-
     def reading(self, columns: NDArray[np.intp]) -> "ScaledRows":
         """Return the same rows with some of the q columns, not made yet."""
         whole = self._scaling
@@ -60,15 +45,6 @@ class ScaledRows:
             whole.inverse[columns], whole.n_levels[columns], whole.agree[columns],
         )  # fmt: skip
         return ScaledRows(self._values, self._rows, some)
-
-    @property
-    def is_plain(self) -> bool:
-        """Return whether nothing is missing and nothing a category."""
-        if (self._scaling.n_levels > 0).any():
-            return False
-        columns, size = self._scaling.columns, max(1, _HELD // max(1, self._values.shape[1]))
-        some = (self._rows[first : first + size] for first in range(0, len(self), size))
-        return not any(np.isnan(self._values[rows].take(columns, axis=1)).any() for rows in some)
 
     def __getitem__(self, some: slice | NDArray[np.intp]) -> _Floats:
         """Return some of the rows, contiguous float64."""

@@ -1,4 +1,4 @@
-"""What the rows hear of a batch that is there already: the masses the next one starts from."""
+"""Masses of the rows with a batch that stays as it is: those the next one starts from."""
 
 from typing import NamedTuple
 
@@ -8,19 +8,20 @@ from numpy.typing import NDArray
 from psephos.models.prototypes.objective import BatchObjective
 from psephos.models.prototypes.problems import Masses, Problem
 
-__all__ = ["Speech", "masses_heard"]
+__all__ = ["FrozenBatch", "masses_with"]
 
 _Floats = NDArray[np.float64]
 _Rows = NDArray[np.intp]
 
 
-class Speech(NamedTuple):
+class FrozenBatch(NamedTuple):
     """A batch as it was fitted, before prototypes at one place are made one.
 
-    So a row knows its own voice: in what is merged it could not tell it from its neighbours'.
+    So a row that is a prototype can be left out of its own masses: in a merged one its weight is
+    not told from its neighbours'.
     """
 
-    columns: _Rows  # (r,) of the q scaled columns, those it listens to (one, if to none)
+    columns: _Rows  # (r,) of the q scaled columns, those with v > 0 (one, if there is none)
     v: _Floats  # (r,) inverse bandwidths
     Z: _Floats  # (J, r) scaled rows
     y: _Floats  # (J,) codes of classes, or standardised targets
@@ -30,8 +31,8 @@ class Speech(NamedTuple):
     places: _Rows  # (J,) among the rows of the fit
 
 
-def masses_heard(
-    problem: Problem, speech: Speech, masses: Masses, *, alone: bool, n_jobs: int | None
+def masses_with(
+    problem: Problem, frozen: FrozenBatch, masses: Masses, *, alone: bool, n_jobs: int | None
 ) -> tuple[_Floats, _Floats]:
     """Return own and total mass of each row with the batch, from those without it.
 
@@ -39,41 +40,42 @@ def masses_heard(
     ----------
     problem : Problem
         Of the rows, which need not be those that the batch was fitted to.
-    speech : Speech
+    frozen : FrozenBatch
     masses : Masses
     alone : bool
-        Whether no row hears itself: one that stands for c rows hears (c - 1) / c of its own weight.
+        Whether rows are left out of their own masses: one that stands for c rows keeps (c - 1) / c
+        of its own weight.
     n_jobs : int or None
     """
-    scaled, columns = problem.scaled, speech.columns
+    scaled, columns = problem.scaled, frozen.columns
     twin = None
     if alone:
         twin = np.full(len(problem.y), -1, dtype=np.intp)
-        own = _places(problem, speech)
+        own = _places(problem, frozen)
         twin[own[own >= 0]] = np.flatnonzero(own >= 0)
     objective = BatchObjective(
-        scaled.Z.reading(columns), speech.Z, problem.y, speech.y, masses.own, masses.total,
+        scaled.Z.reading(columns), frozen.Z, problem.y, frozen.y, masses.own, masses.total,
         problem.weight / problem.weight.sum(), scaled.is_category[columns],
         scaled.scaling.agree[columns], regression=problem.regression, n_jobs=n_jobs, twin=twin,
         echo=1.0 - 1.0 / np.maximum(problem.copies, 1.0) if alone else None,
     )  # fmt: skip
-    of_target = [speech.u] if problem.regression else []
-    return objective.masses(np.concatenate([speech.v, speech.weight, of_target]))
+    of_target = [frozen.u] if problem.regression else []
+    return objective.masses(np.concatenate([frozen.v, frozen.weight, of_target]))
 
 
-def _places(problem: Problem, speech: Speech) -> _Rows:
+def _places(problem: Problem, frozen: FrozenBatch) -> _Rows:
     """Return where each prototype stands among the rows, -1 if it is not there.
 
     It is where it was in its own fit, else where its identifier is, if its values are there too.
     """
     n = len(problem.y)
-    places = np.where(speech.places < n, speech.places, -1)
-    lost = (places < 0) | (problem.rows[places] != speech.rows)
+    places = np.where(frozen.places < n, frozen.places, -1)
+    lost = (places < 0) | (problem.rows[places] != frozen.rows)
     if lost.any():
         order = np.argsort(problem.rows, kind="stable")
-        at = np.searchsorted(problem.rows, speech.rows[lost], sorter=order)
+        at = np.searchsorted(problem.rows, frozen.rows[lost], sorter=order)
         places[lost] = order[np.minimum(at, n - 1)]
-    Z = problem.scaled.Z.only(places).reading(speech.columns)[:]
-    same = (Z == speech.Z) | (np.isnan(Z) & np.isnan(speech.Z))
-    known = same.all(axis=1) & (problem.y[places] == speech.y)
-    return np.where(known & (problem.rows[places] == speech.rows), places, -1)
+    Z = problem.scaled.Z.only(places).reading(frozen.columns)[:]
+    same = (Z == frozen.Z) | (np.isnan(Z) & np.isnan(frozen.Z))
+    known = same.all(axis=1) & (problem.y[places] == frozen.y)
+    return np.where(known & (problem.rows[places] == frozen.rows), places, -1)

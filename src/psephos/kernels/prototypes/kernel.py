@@ -1,0 +1,156 @@
+"""Gaussian kernels of two rows with all prototypes, the one thing that fits and answers share.
+
+Prototypes stand in a panel, one line for each column; rows and panel are multiplied by v and
+``sqrt(log2(e) / 2)``, so that ``-log2 G`` is a sum of squared differences. Lines go by four at a
+time, and the loop over prototypes becomes vector code. Sums here are made element by element in a
+fixed order: a pair's kernel depends on nothing but the pair, and equal rows are at zero.
+"""
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.polynomial import Chebyshev, Polynomial
+from numpy.typing import NDArray
+
+from psephos.kernels._jit import jit
+from psephos.kernels.numerics.powers import wide
+
+__all__ = [
+    "HALF_LOG2E", "LEAST", "LINES", "ROWS", "add_special", "add_squares", "column_terms",
+    "exp2_constants", "exp2_minus", "whole_lanes", "whole_lines",
+]  # fmt: skip
+
+_Floats = NDArray[np.float64]
+HALF_LOG2E = 0.5 / math.log(2.0)  # exponents are in base 2
+LEAST = 1e-30  # v below is 0: its square would leave the range of numbers
+ROWS = 4  # that are looked at together: a line that is read serves them all
+LINES, LANES = 4, 16  # of a panel: lines that are read at once, and prototypes, as vectors go
+
+
+def whole_lanes(m: int) -> int:
+    """Return how many places m prototypes take: those that fill up have weight 0."""
+    return -(-m // LANES) * LANES
+
+
+def whole_lines(n: int) -> int:
+    """Return how many lines n columns take: what fills up is 0 and adds nothing."""
+    return -(-n // LINES) * LINES
+
+
+def column_terms(
+    v: _Floats, is_category: NDArray[np.bool_], agree: _Floats, entering: bool = False
+) -> _Floats:
+    """Return (k, 3): what a mismatch and a gap add to the exponent, and a gap's ``v^2 delta'``.
+
+    A mismatch of -1 says that the column holds numbers. With `entering` the first and the last are
+    divided by v^2, at v = 0.
+    """
+    squared = np.zeros_like(v) if entering else v * v
+    factor = np.ones_like(v) if entering else squared * HALF_LOG2E
+    decay = np.exp(-0.5 * squared)
+    mixed = np.where(is_category, agree + (1.0 - agree) * decay, 1.0)
+    # Where no two rows agree and v is large, a gap is infinitely far.
+    mixed = np.maximum(mixed, np.finfo(np.float64).tiny)
+    gap = np.where(is_category, -np.log2(mixed), HALF_LOG2E * np.log1p(2.0 * squared))
+    slope = np.where(is_category, (1.0 - agree) * decay / mixed, 2.0 / (1.0 + 2.0 * squared))
+    return np.stack([np.where(is_category, factor, -1.0), gap, slope * factor], axis=1)
+
+
+@jit(fastmath={"contract"}, _nrt=False)
+def add_squares(rows, lines, e):
+    """Add squares of differences in whole lines to the exponents of four rows.
+
+    ``e[r, j] += sum over d of (rows[r, d] - lines[d, j])^2``.
+    """
+    wide()
+    e0, e1, e2, e3 = e[0], e[1], e[2], e[3]
+    for d in range(0, lines.shape[0], LINES):
+        w0, w1, w2, w3 = rows[0, d], rows[0, d + 1], rows[0, d + 2], rows[0, d + 3]
+        x0, x1, x2, x3 = rows[1, d], rows[1, d + 1], rows[1, d + 2], rows[1, d + 3]
+        y0, y1, y2, y3 = rows[2, d], rows[2, d + 1], rows[2, d + 2], rows[2, d + 3]
+        z0, z1, z2, z3 = rows[3, d], rows[3, d + 1], rows[3, d + 2], rows[3, d + 3]
+        c0, c1, c2, c3 = lines[d], lines[d + 1], lines[d + 2], lines[d + 3]
+        for j in range(e.shape[1]):
+            s0, s1, s2, s3 = e0[j], e1[j], e2[j], e3[j]
+            c = c0[j]
+            s0 += (w0 - c) * (w0 - c)
+            s1 += (x0 - c) * (x0 - c)
+            s2 += (y0 - c) * (y0 - c)
+            s3 += (z0 - c) * (z0 - c)
+            c = c1[j]
+            s0 += (w1 - c) * (w1 - c)
+            s1 += (x1 - c) * (x1 - c)
+            s2 += (y1 - c) * (y1 - c)
+            s3 += (z1 - c) * (z1 - c)
+            c = c2[j]
+            s0 += (w2 - c) * (w2 - c)
+            s1 += (x2 - c) * (x2 - c)
+            s2 += (y2 - c) * (y2 - c)
+            s3 += (z2 - c) * (z2 - c)
+            c = c3[j]
+            s0 += (w3 - c) * (w3 - c)
+            s1 += (x3 - c) * (x3 - c)
+            s2 += (y3 - c) * (y3 - c)
+            s3 += (z3 - c) * (z3 - c)
+            e0[j], e1[j], e2[j], e3[j] = s0, s1, s2, s3
+
+
+@jit(_nrt=False)
+def add_special(one, line, mismatch, gap, e):
+    """Add what a column that may be missing, or a category, takes off log2 G of one row."""
+    wide()
+    if mismatch >= 0:
+        for j in range(e.shape[0]):
+            apart = one - line[j]
+            term = mismatch if apart != 0 else apart
+            e[j] += term if apart == apart else gap
+    else:
+        for j in range(e.shape[0]):
+            apart = one - line[j]
+            e[j] += apart * apart if apart == apart else gap
+
+
+@lru_cache
+def exp2_constants(dtype: Any) -> NDArray[Any]:
+    """Return what `exp2_minus` computes with: two numbers and a polynomial near 2^r, 1 at 0."""
+    single = dtype == np.float32
+    least, bits, degree = (127, 23, 6) if single else (1023, 52, 12)
+    series = [math.log(2.0) ** k / math.factorial(k) for k in range(1, 2 * degree)]
+    rest = Polynomial(series).convert(kind=Chebyshev, domain=[-0.5, 0.5]).truncate(degree)
+    return np.array([least, 1.5 * 2.0**bits, *rest.convert(kind=Polynomial).coef[::-1], 1.0], dtype)
+
+
+@jit(fastmath={"contract"}, _nrt=False)
+def exp2_minus(e, power, room, constants):
+    """Put ``2^-e`` in the place of e, not negative; 0 where it is below the least normal number.
+
+    ``-e = r - k``, k whole: what is added to 1.5 * 2^52 (2^23) is rounded, and its last bits are
+    -k. `power` and `room` are as long as e; the relative error is about 2e-16 (1e-7).
+    """
+    wide()
+    most, magic = constants[0], constants[1]
+    for j in range(e.shape[0]):
+        less = e[j] if e[j] < most else most
+        room[j] = magic - less
+        r = (magic - room[j]) - less
+        power[j] = ((constants[2] * r + constants[3]) * r + constants[4]) * r + constants[5]
+        e[j] = r
+    last = constants.shape[0] - 3
+    for k in range(6, last, 3):
+        a, b, c = constants[k], constants[k + 1], constants[k + 2]
+        for j in range(e.shape[0]):
+            power[j] = ((power[j] * e[j] + a) * e[j] + b) * e[j] + c
+    if e.itemsize == 4:
+        bits = room.view(np.int32)
+        for j in range(bits.shape[0]):
+            bits[j] = (bits[j] + 127) << 23
+    else:
+        wide_bits = room.view(np.int64)
+        for j in range(wide_bits.shape[0]):
+            wide_bits[j] = (wide_bits[j] + 1023) << 52
+    a, b, c = constants[last], constants[last + 1], constants[last + 2]
+    for j in range(e.shape[0]):
+        r = e[j]
+        e[j] = (((power[j] * r + a) * r + b) * r + c) * room[j]
