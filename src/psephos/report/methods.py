@@ -21,7 +21,7 @@ def methods(folder: Folder, rows: Sequence[Standing]) -> list[str]:
         )
     words += _tuning(about, rows)
     words.append(
-        "Log-loss takes a probability below 1e-15 as 1e-15."
+        "Log-loss takes a probability below 10⁻¹⁵ as 10⁻¹⁵."
         " Columns used counts columns of the table as it was given; a category counts once, and a"
         " column that is asked only where another is missing does not count. Afterwards the same"
         " search was run on all cases, and that refit was saved for models of psephos. What is"
