@@ -95,6 +95,9 @@ def test_a_refit_unlike_the_models_of_the_folds_is_warned_of(copy, refit, warned
             row.update(columns_used=str(5 + int(row["fold"]) % 3), balanced_accuracy="1.0")
 
     edit(copy / "results.csv", change)
+    about = json.loads((copy / "comparison.json").read_text("utf-8"))
+    about["n_columns"] = 40  # of which so many can be read
+    (copy / "comparison.json").write_text(json.dumps(about), "utf-8")
     edit(copy / "refits.csv", lambda r: r.update(columns_used=refit) if r["model"] == key else None)
     told = [w for w in summarise(copy)["cautions"] if w.startswith(f"The refit of {key}")]
     assert bool(told) == warned
