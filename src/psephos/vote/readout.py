@@ -88,7 +88,9 @@ class Readout:
         rows: NDArray[np.float64],
         target: AnyTarget,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return (shares, said), (n, T, K): the score is the sum of their product over voters.
+        """Return (shares, said), (n, T, K), of a read-out that is no sum.
+
+        The score is the sum of their product over voters.
 
         Parameters
         ----------
@@ -98,12 +100,7 @@ class Readout:
             The cases, on the columns that the vote reads.
         target : Target or the like
         """
-        if not self.is_sum:
-            return CHOICES[self.score](votes, weights, rows, _Told(target, self.seed, self.cut))
-        if self.score == "normalised":
-            size = np.abs(weights).sum(axis=1, keepdims=True)
-            weights = weights / np.where(size > 0, size, 1.0)
-        return np.broadcast_to(weights[:, :, None], votes.shape), votes
+        return CHOICES[self.score](votes, weights, rows, _Told(target, self.seed, self.cut))
 
     def decided(self, score: NDArray[np.float64], target: AnyTarget) -> NDArray[np.float64]:
         """Return (n, K) scores that say the answer: of calibrated probabilities where there are."""
