@@ -9,7 +9,7 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.vote.ballots import Ballots
-from psephos.vote.reasons import CaseLike, Inner, Path, Reason, Score, Silent, Spread
+from psephos.vote.reasons import CaseLike, Inner, OfAnswers, Path, Reason, Score, Silent, Spread
 
 __all__ = ["assert_ballots_are_true"]
 
@@ -51,7 +51,7 @@ def assert_ballots_are_true(ballots: Ballots, X: Any) -> None:
             _assert_reads_true(words)
             if isinstance(reason, CaseLike):
                 _assert_is_near(reason, ballots, i, t)
-            if isinstance(reason, Inner):
+            if isinstance(reason, Inner | OfAnswers):
                 _assert_opens(ballots, i, t)
     _assert_lines_sum_up(ballots)
 
@@ -98,6 +98,9 @@ def _assert_holds(reason: Reason, vote: Any) -> None:
         assert reason.columns, "nothing is missing"
         assert np.isnan(reason.values).all()
         assert not np.any(reason.answer)
+    if isinstance(reason, OfAnswers):
+        assert_array_equal(reason.told.answer, reason.answer)
+        _assert_holds(reason.told, vote)
     if isinstance(reason, Score):
         _assert_adds_up(reason, vote)
 

@@ -4,8 +4,10 @@ from psephos.vote.availability import Available
 from psephos.vote.ballots import Ballots, Names
 from psephos.vote.branching import BranchVoters
 from psephos.vote.coded import CodedVoters, design_matrix
+from psephos.vote.composed import ComposedVoters, answer_names
 from psephos.vote.foreign import ForeignVoters, from_estimators
 from psephos.vote.forests import ForestVoters
+from psephos.vote.gates import ConfidenceGate, OutputWeights
 from psephos.vote.gaussian import NaiveBayesVoters, QuadraticVoters
 from psephos.vote.joined import JoinedVoters, join
 from psephos.vote.kernel import KernelVoters
@@ -45,6 +47,8 @@ __all__ = [
     "BranchVoters",
     "CaseVoters",
     "CodedVoters",
+    "ComposedVoters",
+    "ConfidenceGate",
     "Constant",
     "ConstantVoters",
     "CostTarget",
@@ -65,6 +69,7 @@ __all__ = [
     "Neighbours",
     "NestedVoters",
     "NumbersTarget",
+    "OutputWeights",
     "PrototypeBatch",
     "PrototypeVoters",
     "QuadraticVoters",
@@ -77,6 +82,7 @@ __all__ = [
     "Vote",
     "Voters",
     "Weighting",
+    "answer_names",
     "design_matrix",
     "from_estimators",
     "join",

@@ -197,7 +197,7 @@ class Ballots:
         name = self.case_ids[case]
         return f"row {name}" if isinstance(name, int) else str(name)
 
-    def open(self, case: int, voter: int) -> "Ballots | None":
+    def open(self, case: int, voter: int, member: int | None = None) -> "Ballots | None":
         """Return who voted within a voter that is a vote itself; None if it is not.
 
         Parameters
@@ -206,8 +206,10 @@ class Ballots:
             From 0.
         voter : int
             From 0.
+        member : int, default=None
+            Of voters that read the answers of members: open this member (from 0) instead.
         """
-        found = self.vote.open(voter, self.X[[case]], self.names)
+        found = self.vote.open(voter, self.X[[case]], self.names, member)
         if found is None:
             return None
         vote, X, names = found

@@ -21,7 +21,8 @@ def describe(vote: Vote, names: Names, title: str) -> list[str]:
     """Return a vote as sentences: one on the whole, then a tree's lines or one a kind of voter.
 
     Voters of equal content are one sentence. The percentage is their share of the weight over all
-    (for local weights, over the anchors); in a sum of scores weights are no shares.
+    (for local weights, over the anchors); in a sum of scores weights are no shares, and those that
+    depend on the votes have none over all.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ def describe(vote: Vote, names: Names, title: str) -> list[str]:
         who = f"Voter {number}" if len(voters) == 1 else f"Voters {number}"
         who += f" and {more} more" if more > 0 else ""
         facts = [f"× {len(voters)}"] if len(voters) > 1 else []
-        if vote.readout.score == "normalised":
+        if vote.readout.score == "normalised" and not hasattr(vote.weighting, "asks"):
             facts.insert(0, percent(float(share[voters].sum())))
         part = f" ({', '.join(facts)})" if facts else ""
         sentences.append(f"{who}{part}: {_rule(vote, voters[0], names, scale)}.")

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.vote.codec import register
-from psephos.vote.part import Columns, check, sparse
+from psephos.vote.part import Columns, check, loud, sparse
 
 __all__ = ["Baseline", "SampleRows", "baseline_of", "divided", "equally", "moved", "path_moves"]
 
@@ -164,12 +164,17 @@ def moved(vote: Any, X: _Floats, told: Baseline) -> _Floats:
     X : ndarray of shape (n, p)
     told : Baseline
     """
-    votes, weights = vote.votes(X), vote.shares(X)
-    said = np.abs(weights) * np.abs(votes - told.votes).sum(axis=2)
-    heard = np.abs(weights - told.weights) * np.abs(told.votes).sum(axis=1)
+    votes, weights = vote.votes(X), vote.output_shares(X)
+    said = (np.abs(weights) * np.abs(votes - told.votes)).sum(axis=2)
+    heard = np.abs(loud(weights) - told.weights) * np.abs(told.votes).sum(axis=1)
     centre = told.centre
+    asks: Any = getattr(vote.weighting, "asks", None)
     with np.errstate(over="ignore", invalid="ignore"):  # values may be as large as floats go
-        found = divided(vote.voters, X, said, centre) + divided(vote.weighting, X, heard, centre)
+        found = divided(vote.voters, X, said, centre)
+        if asks is None:
+            found = found + divided(vote.weighting, X, heard, centre)
+        else:
+            found = found + _evenly(asks(vote.voters.usage()), heard)
     return np.where(np.isfinite(found), found, 0.0)
 
 
@@ -185,7 +190,11 @@ def divided(part: Any, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
 
 def equally(part: Any, size: _Floats) -> _Floats:
     """Return (n, p): the sizes (n, T) divided equally among the columns each voter reads."""
-    usage: Any = part.usage().astype(np.float64)
+    return _evenly(part.usage(), size)
+
+
+def _evenly(table: Any, size: _Floats) -> _Floats:
+    usage: Any = table.astype(np.float64)
     read = np.maximum(np.asarray(usage.sum(axis=1)).ravel(), 1.0)
     return np.asarray((usage.T @ (size / read).T).T, dtype=np.float64)
 

@@ -238,7 +238,11 @@ class NestedVoters:
             j: [_word(float(value), names.levels.get(table[j], [])) for value in values]
             for j, values in self.levels[voter]
         }
-        words = Names([names.columns[j] for j in table], levels, self._classes(vote, names))
+        classes = self._classes(vote, names)
+        words = Names([names.columns[j] for j in table], levels, classes)
+        if classes:  # codes within the vote, words to a reader
+            target = replace(cast("Target", vote.target), classes=np.array(classes, dtype=object))
+            vote = replace(vote, target=target)
         return vote, _coded(np.ascontiguousarray(X[:, table]), self.levels[voter]), words
 
     @staticmethod

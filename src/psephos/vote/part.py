@@ -20,6 +20,7 @@ __all__ = [
     "check_columns",
     "check_present",
     "kinds_of",
+    "loud",
     "named_of",
     "positions",
     "primary",
@@ -120,6 +121,13 @@ def kinds_of(voters: Any) -> tuple[str, ...]:
     ask: Any = getattr(voters, "kinds", None)
     kind = cast("type[Any]", type(voters))
     return (str(getattr(kind, "tag", kind.__name__)),) if ask is None else ask()
+
+
+def loud(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return weights as (n, T); where they differ by output the mean of their sizes."""
+    if weights.ndim == 2:
+        return weights
+    return weights[:, :, 0] if weights.shape[2] == 1 else np.abs(weights).mean(axis=2)
 
 
 def weighted_sum(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from psephos.vote.part import (
     Voters,
     Weighting,
     check,
+    loud,
     primary,
     rows_named,
     sparse,
@@ -62,6 +63,9 @@ class Vote:
     def __post_init__(self) -> None:
         check(self.voters.n_voters == self.weighting.n_voters > 0, "voters and weights differ")
         check(self.voters.n_features == self.weighting.n_features, "tables differ")
+        fits: Any = getattr(self.weighting, "fits", None)
+        fault = "" if fits is None else fits(self.target, self.readout.is_sum)
+        check(not fault, fault)
 
     # ------------------------------------------------------------------ who reads what
     @property
@@ -82,6 +86,9 @@ class Vote:
     def usage(self) -> Any:
         """Return the (T, p) boolean CSR table of who (voter or weight) reads which column."""
         table: Any = self.voters.usage() + self.weighting.usage()
+        if self._of_votes is not None:
+            asks: Any = getattr(self.weighting, "asks", None)
+            table = table if asks is None else table + asks(self.voters.usage())
         return table.astype(bool)
 
     @cached_property
@@ -151,6 +158,16 @@ class Vote:
         ask: Any = getattr(self.weighting, "sums_with", None)
         return None if ask is None else ask(self.voters)
 
+    @property
+    def _of_votes(self) -> Any:
+        """Return the function of (votes, target) that weights are beside the votes, or None."""
+        return getattr(self.weighting, "of_votes", None)
+
+    @property
+    def _adds_up(self) -> bool:
+        """Whether the score is a sum over voters with one weight each, known without the votes."""
+        return self.readout.is_sum and self._of_votes is None
+
     def _reads_in_place(self, X: Any) -> bool:
         """Whether rows are looked at where they lie, by weights that pick their own columns."""
         lies = type(X) is np.ndarray and X.dtype == np.float64 and X.flags.carray
@@ -185,10 +202,11 @@ class Vote:
         """Return F, shape (n, K), and the raw mass, shape (n,), in one pass."""
         score = np.empty((X.shape[0], self.target.n_outputs))
         mass = np.empty(X.shape[0])
-        if not self.readout.is_sum:
+        if not self._adds_up:
             for part, read in self._blocks(X, in_place=False):
-                score[part] = _product(*self._compact._terms(read)).sum(axis=1)
-                mass[part] = np.abs(self._compact.weighting.weights(read)).sum(axis=1)
+                votes, weights = self._compact._said(read)
+                score[part] = _product(*self._terms(votes, weights, read)).sum(axis=1)
+                mass[part] = np.abs(loud(weights)).sum(axis=1)
             return self.target.level(score), mass
         in_place = self._reads_in_place(X)
         reader = self if in_place else self._compact
@@ -216,12 +234,28 @@ class Vote:
         total = weighted_sum(self.voters, weights, X)
         return total, np.abs(weights).sum(axis=1), log_scale
 
-    def _terms(self, read: _Floats, n_voters: int | None = None) -> tuple[_Floats, _Floats]:
-        """Return (shares, said) of the first voters on rows of the columns that are read."""
-        some = slice(n_voters)
-        weights, _ = self.weighting.relative(read)
-        votes = self.voters.votes(read)
-        return self.readout.terms(votes[:, some], weights[:, some], read, self.target)
+    def _said(self, read: _Floats, n_voters: int | None = None) -> tuple[_Floats, _Floats]:
+        """Return (votes, weights) of the first voters on rows of the columns that are read.
+
+        Votes are (n, T, K), weights (n, T), or (n, T, K) where they differ by output; a common
+        factor of a row's weights is left out where the read-out divides by their sum.
+        """
+        votes = self.voters.votes(read)[:, :n_voters]
+        if self._of_votes is None:
+            return votes, self.weighting.relative(read)[0][:, :n_voters]
+        heard: int = votes.shape[1]
+        first = self.weighting.take(np.arange(heard, dtype=np.intp))
+        return votes, cast("Any", first).of_votes(votes, self.target)
+
+    def _terms(self, votes: _Floats, weights: _Floats, read: _Floats) -> tuple[_Floats, _Floats]:
+        """Return (shares, said), whose product sums over voters to the score."""
+        if not self.readout.is_sum:
+            return self.readout.terms(votes, weights, read, self.target)
+        each = weights if weights.ndim == 3 else weights[:, :, None]
+        if self.readout.score == "normalised":
+            size = np.abs(each).sum(axis=1, keepdims=True)
+            each = each / np.where(size > 0, size, 1.0)
+        return np.broadcast_to(each, votes.shape), votes
 
     def answers(self, X: Any) -> NDArray[Any]:
         """Return the answer to each row, by the score and, where there is one, the calibration."""
@@ -236,8 +270,11 @@ class Vote:
         return self._compact.voters.votes(self._dense(X))
 
     def weights(self, X: Any) -> _Floats:
-        """Return every raw weight, shape (n, T): for small cases."""
-        return self._compact.weighting.weights(self._dense(X))
+        """Return every raw weight, (n, T): for small cases. By output: the mean of their sizes."""
+        read = self._dense(X)
+        if self._of_votes is not None:
+            return loud(self._compact._said(read)[1])
+        return self._compact.weighting.weights(read)
 
     def reasons(self, X: Any) -> list[list[Reason]]:
         """Return, for each row, why each voter says what it says; columns are the table's."""
@@ -252,12 +289,18 @@ class Vote:
         ask: Any = getattr(self._compact.weighting, "similarities", None)
         return None if ask is None else ask(self._dense(X))
 
-    def open(self, voter: int, X: Any, names: Names) -> tuple["Vote", _Floats, Names] | None:
-        """Return the vote that a voter is, and the rows and words it is asked with, or None."""
-        ask: Any = getattr(self._compact.voters, "open", None)
-        if ask is None:
+    def open(
+        self, voter: int, X: Any, names: Names, member: int | None = None
+    ) -> tuple["Vote", _Floats, Names] | None:
+        """Return the vote that a voter is, and the rows and words it is asked with, or None.
+
+        With `member`, of voters that read answers: that of the member.
+        """
+        voters: Any = self._compact.voters
+        if not hasattr(voters, "open") or (member is not None and not hasattr(voters, "members")):
             return None
-        return ask(voter, self._dense(X), names.select(self.columns.tolist()))
+        asked = voter, self._dense(X), names.select(self.columns.tolist())
+        return voters.open(*asked) if member is None else voters.open(*asked, member)
 
     def alike(self) -> list[list[int]]:
         """Return the voters in groups of equal content, in the order of the first of each."""
@@ -277,29 +320,36 @@ class Vote:
     def shares(self, X: Any) -> _Floats:
         """Return the weights as the score uses them, (n, T): divided by the mass unless a sum.
 
-        Of read-outs that pick voters, what each has of the answer: its mean over outputs.
+        Where they differ by output, and of read-outs that pick voters, their mean over outputs.
         """
         if self.readout.score == "sum":
             return self.weights(X)
+        return loud(self.output_shares(X))
+
+    def output_shares(self, X: Any) -> _Floats:
+        """Return the weights as the score uses them, (n, T, K); (n, T, 1) if alike by output."""
         read = self._dense(X)
-        weights, _ = self._compact.weighting.relative(read)
-        if not self.readout.is_sum:
-            return self._compact._terms(read)[0].mean(axis=2)
-        return _shares(weights)
+        if not self._adds_up:
+            return self._terms(*self._compact._said(read), read)[0]
+        if self.readout.score == "sum":
+            return self.weights(X)[:, :, None]
+        return _shares(self._compact.weighting.relative(read)[0])[:, :, None]
 
     def contributions(self, X: Any) -> _Floats:
         """Return the (n, T, K) terms of the score; they sum to it over the voters."""
-        if self.readout.is_sum:
-            return self.shares(X)[:, :, None] * self.votes(X)
-        return _product(*self._compact._terms(self._dense(X)))
+        if self._adds_up:
+            return self.output_shares(X) * self.votes(X)
+        read = self._dense(X)
+        return _product(*self._terms(*self._compact._said(read), read))
 
     def staged_scores(self, X: Any) -> Iterator[_Floats]:
         """Yield the score of the first 1, 2, ..., T voters, each (n, K)."""
         compact = self._compact
         read = self._dense(X)
-        if not self.readout.is_sum:
+        if not self._adds_up:
             for t in range(1, self.n_voters + 1):
-                yield self.target.level(_product(*compact._terms(read, t)).sum(axis=1))
+                terms = self._terms(*compact._said(read, t), read)
+                yield self.target.level(_product(*terms).sum(axis=1))
             return
         weights, log_scale = compact.weighting.relative(read)
         if self.readout.score == "sum":

@@ -7,6 +7,7 @@ the data: every test holds, terms add up to scores, scores give the answer.
 
 from psephos.vote.reasons.base import Always, Reason
 from psephos.vote.reasons.cases import CaseLike
+from psephos.vote.reasons.composed import OfAnswers
 from psephos.vote.reasons.paths import Path, Spread, Test
 from psephos.vote.reasons.read import FittedEstimator, Inner, Silent, read_by, silence
 from psephos.vote.reasons.scores import Score, Term, scored
@@ -16,6 +17,7 @@ __all__ = [
     "CaseLike",
     "FittedEstimator",
     "Inner",
+    "OfAnswers",
     "Path",
     "Reason",
     "Score",

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from psephos.vote.names import Names, plural
 from psephos.vote.reasons.base import NAMED, Codes, Reason, outer_code, plain_value
 
-__all__ = ["FittedEstimator", "Inner", "Silent", "read_by", "silence"]
+__all__ = ["FittedEstimator", "Inner", "ReadReason", "Silent", "read_by", "silence"]
 
 
 @dataclass(frozen=True)
-class _Read(Reason):
+class ReadReason(Reason):
     """A reason that names what was read and no more."""
 
     columns: tuple[int, ...] = ()
@@ -58,7 +58,7 @@ class _Read(Reason):
 
 
 @dataclass(frozen=True)
-class Inner(_Read):
+class Inner(ReadReason):
     """The answer of a vote within the vote: `Ballots.open` shows who voted there.
 
     Parameters
@@ -82,7 +82,7 @@ class Inner(_Read):
 
 
 @dataclass(frozen=True)
-class FittedEstimator(_Read):
+class FittedEstimator(ReadReason):
     """The answer of a fitted estimator of another library: its name and what it reads."""
 
     name: str = ""
@@ -98,7 +98,7 @@ class FittedEstimator(_Read):
 
 
 @dataclass(frozen=True)
-class Silent(_Read):
+class Silent(ReadReason):
     """A voter that says nothing because values it needs are missing: those columns."""
 
     kind = "silent"

@@ -1,0 +1,220 @@
+"""Weights by output, and weights that depend on what voters say."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos.vote.codec import register
+from psephos.vote.names import percent
+from psephos.vote.part import Columns, check, sparse, usage_table
+
+__all__ = ["ConfidenceGate", "OutputWeights", "certainty"]
+
+_Floats = NDArray[np.float64]
+_ROUNDING = 1e-12
+
+
+class _OfVotes:
+    """What weights share that are known only beside the votes."""
+
+    n_features: int
+
+    @property
+    def columns(self) -> Columns:
+        """Return no column."""
+        return np.empty(0, dtype=np.intp)
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        raise NotImplementedError
+
+    def weights(self, X: _Floats) -> _Floats:
+        """Refuse: the vote has them, from `of_votes`."""
+        raise PsephosError("these weights need the votes: ask the vote for its weights.")
+
+    def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
+        """Refuse, as `weights`."""
+        return self.weights(X), np.zeros(len(X))
+
+    def usage(self) -> Any:
+        """Return the empty (T, p) table; see `asks`."""
+        none = np.empty(0, dtype=np.intp)
+        return usage_table(none, none, (self.n_voters, self.n_features))
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same weights on the smaller table."""
+        own: Any = self
+        return replace(own, n_features=len(columns))
+
+
+@register
+@dataclass(frozen=True)
+class OutputWeights(_OfVotes):
+    """w_tk everywhere: one weight per voter and output, such as a stacker's, class by class.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the table; none is read.
+    alpha : ndarray of shape (T, K)
+    """
+
+    tag: ClassVar[str] = "by output"
+    n_features: int
+    alpha: _Floats
+
+    def __post_init__(self) -> None:
+        check(self.alpha.ndim == 2 and self.alpha.dtype == np.float64, "alpha is not (T, K)")
+        size = np.abs(self.alpha)
+        check(bool(np.isfinite(size).all() and (size > 0).any()), "alpha is not finite, or zero")
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        return len(self.alpha)
+
+    def fits(self, target: Any, is_sum: bool) -> str:
+        """Return why a vote cannot have these weights; '' if it can."""
+        if self.alpha.shape[1] != target.n_outputs:
+            return "weights and outputs differ in number"
+        return "" if is_sum else "only sums take a weight for each output"
+
+    def of_votes(self, votes: _Floats, target: Any) -> _Floats:
+        """Return the (n, T, K) weights."""
+        return np.broadcast_to(self.alpha, votes.shape)
+
+    def loudness(self) -> _Floats:
+        """Return each voter's share of the total weight of all outputs."""
+        size = np.abs(self.alpha).sum(axis=1)
+        return size / size.sum()
+
+    def words(self) -> str:
+        """Return what the weights are."""
+        return "weights by output"
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return these voters' weights only."""
+        return replace(self, alpha=self.alpha[voters])
+
+
+@register
+@dataclass(frozen=True)
+class ConfidenceGate(_OfVotes):
+    """w_t(x) = alpha_t where voter t is sure enough of its answer to x, else 0.
+
+    A cascade (``first=True``) asks one voter after the other and stops at the first that is sure
+    enough; the last that says anything answers what nobody is sure of. A gate (``first=False``)
+    hears all that are sure enough, and everybody where nobody is.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the table; the weights read none, but depend on all that the voters read.
+    alpha : ndarray of shape (T,)
+        Positive.
+    threshold : ndarray of shape (T,)
+        The probability (0 to 1) from which each voter is sure enough; see `certainty`.
+    rank : ndarray of shape (T,), intp
+        The order in which a cascade asks.
+    first : bool
+        Whether it is a cascade.
+    """
+
+    tag: ClassVar[str] = "confidence"
+    n_features: int
+    alpha: _Floats
+    threshold: _Floats
+    rank: NDArray[np.intp]
+    first: bool
+
+    def __post_init__(self) -> None:
+        t = len(self.alpha)
+        shapes = (self.alpha.shape, self.threshold.shape, self.rank.shape)
+        check(all(shape == (t,) for shape in shapes), "weights and thresholds differ in number")
+        kinds = (self.alpha.dtype, self.threshold.dtype)
+        check(all(kind == np.float64 for kind in kinds), "numbers are not float64")
+        positive = (self.alpha > 0).all() and np.isfinite(self.alpha).all()
+        check(t > 0 and bool(positive), "alpha is not above 0")
+        sound = ((self.threshold >= 0) & (self.threshold <= 1)).all()
+        check(bool(sound), "a threshold is no probability")
+        check(self.rank.dtype == np.intp, "ranks are not integers")
+        check(len(np.unique(self.rank)) == t, "two voters have one rank")
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        return len(self.alpha)
+
+    def fits(self, target: Any, is_sum: bool) -> str:
+        """Return why a vote cannot have these weights; '' if it can."""
+        return "numbers have no probability" if target.kind == "regression" else ""
+
+    def of_votes(self, votes: _Floats, target: Any) -> _Floats:
+        """Return the (n, T) weights beside votes of shape (n, T, K)."""
+        sure = certainty(votes, target)
+        heard = sure >= self.threshold - _ROUNDING
+        heard &= sure > 0
+        none = ~heard.any(axis=1)
+        if not self.first:
+            heard[none] = True
+            return np.where(heard, self.alpha, 0.0)
+        order = np.argsort(self.rank)
+        place = heard[:, order].argmax(axis=1)
+        last = len(order) - 1 - (sure[:, order] > 0)[:, ::-1].argmax(axis=1)
+        voter = order[np.where(none, last, place)]
+        weights = np.zeros(sure.shape)
+        weights[np.arange(len(sure)), voter] = self.alpha[voter]
+        return weights
+
+    def asks(self, usage: Any) -> Any:
+        """Return the (T, p) table of the columns that each weight depends on, of those of voters.
+
+        Whether a voter is heard depends on what all say: on those before it in a cascade, on those
+        after it where nobody is sure.
+        """
+        everyone: Any = sparse.csr_array(np.ones((self.n_voters, self.n_voters), dtype=bool))
+        return (everyone @ usage).astype(bool)
+
+    def loudness(self) -> _Floats:
+        """Return each voter's share of the weight where all are heard."""
+        return self.alpha / self.alpha.sum()
+
+    def words(self) -> str:
+        """Return what the weights are."""
+        least = np.unique(self.threshold)
+        bound = percent(least[0])
+        sure = f"{bound} sure" if len(least) == 1 else f"{bound} to {percent(least[-1])} sure"
+        if self.first:
+            return f"the first that is at least {sure} is heard, else the last"
+        return f"those at least {sure} are heard, all where none is"
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return these voters' weights only; a cascade asks them in the same order."""
+        alpha, threshold, rank = self.alpha[voters], self.threshold[voters], self.rank[voters]
+        return replace(self, alpha=alpha, threshold=threshold, rank=rank)
+
+
+def certainty(votes: _Floats, target: Any) -> _Floats:
+    """Return the probability that each voter gives its answer, (n, T); 0 where it says nothing.
+
+    Votes are means of the codes of classes: ((K - 1) max v + 1) / K, which is (1 + abs(v)) / 2 for
+    two classes; of several labels a row it is that of the label it is least sure of. Larger votes,
+    such as log-odds, are as sure as can be.
+
+    Parameters
+    ----------
+    votes : ndarray of shape (n, T, K)
+    target : Target or LabelsTarget
+    """
+    k = target.n_classes
+    if target.kind == "multilabel":
+        sure = (1.0 + np.abs(votes).min(axis=2)) / 2.0
+    elif k == 2:
+        sure = (1.0 + np.abs(votes[:, :, 0])) / 2.0
+    else:
+        sure = ((k - 1) * votes.max(axis=2) + 1.0) / k
+    return np.where((votes != 0).any(axis=2), np.clip(sure, 0.0, 1.0), 0.0)
