@@ -13,8 +13,10 @@ from psephos._errors import PsephosError
 from psephos.vote import LabelsTarget, NumbersTarget, RegressionTarget, Target
 
 __all__ = [
+    "class_factors",
     "class_target",
     "declared_classes",
+    "names_of",
     "number_target",
     "read_groups",
     "read_labels",
@@ -183,7 +185,7 @@ def read_labels(X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
     ValueError
         scikit-learn's own, if y is not as long as X.
     """
-    names = _names_of(y)
+    names = names_of(y)
     given: Any = y
     whole: Any = given.toarray() if issparse(y) else given
     table = np.asarray(whole)
@@ -207,7 +209,7 @@ def read_several_numbers(X: Any, y: Any) -> tuple[tuple[str, ...], NDArray[np.fl
     PsephosError
         If a value is missing, infinite or not a number, or two columns have one name.
     """
-    names = _names_of(y)
+    names = names_of(y)
     table = np.asarray(y)
     check_consistent_length(X, table)
     columns = [read_numbers(X, table[:, k]) for k in range(table.shape[1])]
@@ -215,7 +217,7 @@ def read_several_numbers(X: Any, y: Any) -> tuple[tuple[str, ...], NDArray[np.fl
     return tuple(told), np.column_stack(columns)
 
 
-def _names_of(y: Any) -> NDArray[Any] | None:
+def names_of(y: Any) -> NDArray[Any] | None:
     """Return the names of the columns of a data frame."""
     frame = as_frame(y)
     return None if frame is None else np.array(frame.columns, dtype=object)
@@ -282,7 +284,10 @@ def read_weight(
     """
     weight = read_sample_weight(sample_weight, len(y))
     if class_weight is not None:
-        factor = _class_weights(class_weight, y, codes, weight)[codes]
+        known = np.unique(y).tolist()
+        factor = class_factors(class_weight, known, np.bincount(codes, weight).astype(np.float64))[
+            codes
+        ]
         with np.errstate(over="ignore"):
             weight = _checked(weight * factor)
     if not (weight > 0).any():
@@ -340,20 +345,18 @@ def _checked(weight: NDArray[np.float64]) -> NDArray[np.float64]:
     return weight
 
 
-def _class_weights(
-    class_weight: Any, y: NDArray[Any], codes: NDArray[np.intp], weight: NDArray[np.float64]
+def class_factors(
+    class_weight: Any, classes: list[Any], totals: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return one weight a class.
 
     'balanced' is total / (K * total of the class), totals of sample weights, so that weight 2 is
     the row twice and weight 0 no row, here too; a class of weight 0 gets 0.
     """
-    totals = np.bincount(codes, weight)
     if isinstance(class_weight, str):
         held = totals > 0
         shares = totals.sum() / (held.sum() * np.where(held, totals, 1.0))
         return np.where(held, shares, 0.0)
-    classes = np.unique(y).tolist()
     unknown = [label for label in class_weight if label not in classes]
     if unknown and any(label not in class_weight for label in classes):
         raise PsephosError(

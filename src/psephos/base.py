@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from psephos._errors import PsephosError
 from psephos._input import Context, Schema, Table, read_schema, read_table, seed_sequence
 from psephos._labels import class_target, number_target, read_groups
+from psephos._partial import partial_target, soft_target
 from psephos.contender import Anatomy, Contender
 from psephos.params import Constraint, check_params
 from psephos.vote import Ballots, Vote
@@ -32,10 +33,33 @@ __all__ = [
 
 
 class Labels(NamedTuple):
-    """The labels of a training table: their target, and each row's class index or number."""
+    """The labels of a training table.
+
+    Parameters
+    ----------
+    target : Target, LabelsTarget, RegressionTarget or NumbersTarget
+    y : ndarray of shape (n,) or (n, K)
+        Each row's class index or number; (n, K) of several. Of a row without a label -1; of soft
+        labels the class of greatest probability, the first of equals.
+    soft : ndarray of shape (n, n_classes), default=None
+        The probabilities of the classes, 0 of a row without a label; None where all labels are
+        hard.
+    """
 
     target: Any
     y: NDArray[Any]
+    soft: NDArray[np.float64] | None = None
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Return which rows have a label."""
+        classes = self.target.kind in ("binary", "multiclass")
+        return self.y >= 0 if classes else np.ones(len(self.y), dtype=bool)
+
+    def take(self, rows: NDArray[np.intp]) -> Self:
+        """Return the labels of these rows."""
+        soft = None if self.soft is None else self.soft[rows]
+        return self._replace(y=self.y[rows], soft=soft)
 
 
 class VoteEstimator(BaseEstimator):
@@ -108,7 +132,7 @@ class VoteEstimator(BaseEstimator):
         seed = seed_sequence(getattr(self, "random_state", None))
         if len(kept) == len(weight):
             return table, labels, weight, Context(seed, groups)
-        labels = Labels(labels.target, labels.y[kept])
+        labels = labels.take(kept)
         groups = None if groups is None else groups[kept]
         return table.take(kept), labels, weight[kept], Context(seed, groups, kept)
 
@@ -381,10 +405,22 @@ class VoteClassifier(ClassifierMixin, VoteEstimator):
 
     #: Whether y may be a table of 0 and 1, one column a label.
     multilabel: ClassVar[bool] = False
+    #: Whether rows may lack a label: None, NaN or what the parameter `unlabeled` says.
+    partial_labels: ClassVar[bool] = False
+    #: Whether y may be a table of probabilities, one column a class.
+    soft_labels: ClassVar[bool] = False
 
     def _read_labels(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Labels, NDArray[np.float64]]:
+        if self.soft_labels and np.ndim(y) == 2 and np.shape(y)[1] > 1:
+            target, soft, weight = soft_target(self, X, y, sample_weight)
+            codes = np.where(soft.any(axis=1), soft.argmax(axis=1), -1)
+            return Labels(target, codes.astype(np.intp), soft), weight
+        if self.partial_labels and np.ndim(y) == 1:
+            found = partial_target(self, X, y, sample_weight)
+            if found is not None:
+                return Labels(*found[:2]), found[2]
         target, codes, weight = class_target(self, X, y, sample_weight)
         return Labels(target, codes), weight
 

@@ -181,7 +181,7 @@ class AdaBoostClassifier(VoteClassifier):
     ) -> tuple[Vote, dict[str, Any]]:
         k = labels.target.n_classes
         readout = Readout("normalised", "logistic", 2.0 if k == 2 else 1.0 / (k - 1))
-        data = Training(table, *labels, weight)
+        data = Training(table, labels.target, labels.y, weight)
         return fit_boosted(self, data, context, readout, lambda data: self._parts(data, readout))
 
     def _parts(self, data: Training, readout: Readout) -> Parts:

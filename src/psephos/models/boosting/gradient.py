@@ -223,7 +223,7 @@ class GradientBoostingClassifier(VoteClassifier):
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context
     ) -> tuple[Vote, dict[str, Any]]:
-        data = Training(table, *labels, weight)
+        data = Training(table, labels.target, labels.y, weight)
         loss = classification_loss(self.loss, labels.target.n_classes)
         slope = 2.0 if self.loss == "exponential" else 1.0
         return fit_gradient(self, data, context, loss, Readout("sum", "logistic", slope))
@@ -369,6 +369,6 @@ class GradientBoostingRegressor(VoteRegressor):
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context
     ) -> tuple[Vote, dict[str, Any]]:
-        data = Training(table, *labels, weight)
+        data = Training(table, labels.target, labels.y, weight)
         loss = regression_loss(self.loss, self.alpha, data.y)
         return fit_gradient(self, data, context, loss, Readout("sum", "identity"))

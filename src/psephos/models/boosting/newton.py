@@ -232,7 +232,7 @@ class NewtonBoostingClassifier(VoteClassifier):
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context
     ) -> tuple[Vote, dict[str, Any]]:
-        data = Training(table, *labels, weight)
+        data = Training(table, labels.target, labels.y, weight)
         objective = classification(self.objective, labels.target.n_classes)
         return fit_newton(self, data, context, objective, Readout("sum", "logistic"))
 
@@ -393,7 +393,7 @@ class NewtonBoostingRegressor(VoteRegressor):
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context
     ) -> tuple[Vote, dict[str, Any]]:
-        data = Training(table, *labels, weight)
+        data = Training(table, labels.target, labels.y, weight)
         return fit_newton(
             self, data, context, regression(self.objective), Readout("sum", "identity")
         )

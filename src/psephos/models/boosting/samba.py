@@ -242,7 +242,7 @@ class SamBAClassifier(VoteClassifier):
         self, table: Table, labels: Labels, weight: _Floats, context: Context
     ) -> tuple[Vote, dict[str, Any]]:
         readout = Readout("normalised", "share")
-        data = Training(table, *labels, weight)
+        data = Training(table, labels.target, labels.y, weight)
 
         def make_parts(data: Training) -> Parts:
             return self._parts(data, readout, context)

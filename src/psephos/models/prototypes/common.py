@@ -104,7 +104,7 @@ class Batched(Adding, Paths):
     ) -> tuple[Vote, dict[str, Any]]:  # fmt: skip
         """Fit the batches, from what a warm start or a path gives."""
         whole = getattr(self, "class_weight", None) is None
-        rows = merged_rows(Training(table, *labels, weight), whole=whole)
+        rows = merged_rows(Training(table, labels.target, labels.y, weight), whole=whole)
         totals = self._totals(rows.y, rows.weight, getattr(labels.target, "n_classes", 0))
         if growth is None:
             scaled = read_scaled(table, rows.rows, rows.weight)

@@ -1,0 +1,119 @@
+"""Labels that are partial: rows without one, and probabilities in place of one."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from psephos._columns import is_missing
+from psephos._errors import PsephosError
+from psephos._labels import (
+    class_factors,
+    declared_classes,
+    names_of,
+    read_sample_weight,
+    read_target,
+    read_weight,
+)
+from psephos.vote import Target
+
+__all__ = ["known_rows", "partial_target", "soft_target"]
+
+_ROUNDING = 1e-6
+_Floats = NDArray[np.float64]
+_Coded = tuple[Target, NDArray[np.intp], _Floats]
+
+
+def known_rows(y: Any, unlabeled: Any = None) -> NDArray[np.bool_]:
+    """Return which rows have a label: not None, NaN, or what `unlabeled` is."""
+    labels = column_or_1d(y)
+
+    def lacks(label: Any) -> bool:
+        if is_missing(label):
+            return True
+        same = type(label) is type(unlabeled) or not isinstance(label, str | bool)
+        return unlabeled is not None and same and label == unlabeled
+
+    return np.array([not lacks(label) for label in labels.tolist()], dtype=bool)
+
+
+def partial_target(estimator: Any, X: Any, y: Any, sample_weight: Any) -> _Coded | None:
+    """Return (target, codes, weight) of labels of which some are missing; None if none is.
+
+    The code of a row without a label is -1. Its weight is its sample weight: class weights are of
+    labels.
+
+    Raises
+    ------
+    PsephosError
+        If no row has a label, or those that have are of one class.
+    """
+    known = known_rows(y, getattr(estimator, "unlabeled", None))
+    check_consistent_length(X, known)
+    if known.all():
+        return None
+    if not known.any():
+        raise PsephosError("no row of y has a label: at least two classes need a labelled row.")
+    given = np.asarray(y).ravel()[known]
+    classes, found = read_target(estimator, given, given)
+    weight = read_sample_weight(sample_weight, len(known))
+    class_weight = getattr(estimator, "class_weight", None)
+    weight[known] = read_weight(weight[known], class_weight, classes[found], found)
+    declared = getattr(estimator, "classes", None)
+    if declared is not None:
+        classes, found = declared_classes(declared, classes, found)
+    codes = np.full(len(known), -1, dtype=np.intp)
+    codes[known] = found
+    return Target(classes), codes, weight
+
+
+def soft_target(
+    estimator: Any, X: Any, y: Any, sample_weight: Any
+) -> tuple[Target, _Floats, _Floats]:
+    """Return (target, soft, weight) of labels that are probabilities, one column a class.
+
+    Classes are the columns of a data frame, else the parameter `classes`, else counted from 0.
+    A row of which all are missing has no label (all 0) where the estimator takes such rows. A class
+    weight counts as in a row of each class with its share of the row's weight.
+
+    Raises
+    ------
+    PsephosError
+        If a row is no distribution, or fewer than two classes have any probability.
+    """
+    given: Any = y
+    soft = np.array(given.toarray() if hasattr(given, "toarray") else given, dtype=np.float64)
+    check_consistent_length(X, soft)
+    empty = np.isnan(soft).all(axis=1) & estimator.partial_labels
+    soft[empty] = 0.0
+    bad = ~((soft >= 0).all(axis=1) & (np.abs(soft.sum(axis=1) - ~empty) <= _ROUNDING))
+    if bad.any():
+        row = int(bad.argmax())
+        raise PsephosError(
+            f"row {row} of y is {soft[row].tolist()}: soft labels are probabilities, one column a "
+            "class, that sum to 1 in each row."
+        )
+    soft[~empty] /= soft[~empty].sum(axis=1, keepdims=True)
+    classes = _classes(estimator, y, soft.shape[1])
+    weight = read_sample_weight(sample_weight, len(soft))
+    class_weight = getattr(estimator, "class_weight", None)
+    if class_weight is not None:
+        soft *= class_factors(class_weight, classes.tolist(), weight @ soft)
+        total = soft.sum(axis=1)
+        weight[~empty] *= total[~empty]
+        soft /= np.where(total > 0, total, 1.0)[:, None]
+    if (weight @ soft > 0).sum() < 2:
+        raise PsephosError("fewer than two classes of y have any probability in rows of weight.")
+    return Target(classes), soft, weight
+
+
+def _classes(estimator: Any, y: Any, n_classes: int) -> NDArray[Any]:
+    names, declared = names_of(y), getattr(estimator, "classes", None)
+    found = names if names is not None else declared
+    classes = np.arange(n_classes) if found is None else np.asarray(found)
+    if len(classes) != n_classes:
+        raise PsephosError(
+            f"y has {n_classes} columns, `classes` {len(classes)}: give one column a class."
+        )
+    return classes
