@@ -182,6 +182,13 @@ def test_a_figure_of_a_fit_that_is_none_is_a_sentence(column, cell, copy):
         summarise(copy)
 
 
+@pytest.mark.parametrize("cell", ["\\ud800", "-3", "1e308", "nine"])
+def test_columns_of_a_refit_that_are_none_are_a_sentence(cell, copy):
+    edit(copy / "refits.csv", lambda rows: rows[0].update(columns_used=cell))
+    with pytest.raises(PsephosError, match=r"refits\.csv' is damaged"):
+        summarise(copy)
+
+
 def test_a_model_file_of_other_classes_is_a_sentence(copy):
     path = copy / "comparison.json"
     about = json.loads(path.read_text("utf-8"))

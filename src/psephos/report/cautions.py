@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from psephos.report.figures import Choice, Standing
 from psephos.report.folder import Folder
@@ -112,7 +112,7 @@ def _unlike(folder: Folder, s: Standing) -> list[str]:
     Far: outside the range over the folds, by a factor of 1.5 or more from their mean and by two
     columns or more.
     """
-    refit = _columns_of(folder.refits.get(s.key, {}))
+    refit = folder.refit_columns.get(s.key)
     folds = [f.columns_used for f in s.fits if f.columns_used is not None]
     if refit is None or not folds or min(folds) <= refit <= max(folds):
         return []
@@ -125,8 +125,3 @@ def _unlike(folder: Folder, s: Standing) -> list[str]:
         f" folds {count(s.columns.mean)} on average ({span}): the figures here are those of the"
         f" folds' models, not of the refit."
     ]
-
-
-def _columns_of(refit: Mapping[str, str]) -> float | None:
-    told = refit.get("columns_used") if refit.get("status") == "ok" else None
-    return float(told) if told else None

@@ -70,7 +70,7 @@ class Folder:
     environment: dict[str, Any]
     rows: list[dict[str, str]]  # results.csv as it stands
     fits: list[Fit]  # the same, read
-    refits: dict[str, dict[str, str]]
+    refit_columns: dict[str, float]
     cases: Cases | None
     models: dict[str, Path] = field(default_factory=dict[str, Path])
 
@@ -154,7 +154,6 @@ def read_folder(path: str | Path) -> Folder:
     _check_fits(fits, about, folder / "results.csv")
     _refuse_mixture(folder, about, fits)
     environment = folder / "environment.json"
-    refits = folder / "refits.csv"
     found = Folder(
         path=folder,
         about=about,
@@ -163,7 +162,7 @@ def read_folder(path: str | Path) -> Folder:
         else {},
         rows=rows,
         fits=fits,
-        refits={row["model"]: row for row in _rows(refits, ("model",))} if refits.exists() else {},
+        refit_columns=_refit_columns(folder / "refits.csv", about),
         cases=_cases(folder / "cases.npz", about.get("categories", {}), len(about["classes"])),
         models=_models(folder, about),
     )
@@ -236,6 +235,23 @@ def _fit(row: dict[str, str], path: Path) -> Fit:
         )
     except (KeyError, ValueError, TypeError, OverflowError) as error:
         raise damaged(path, error) from error
+
+
+def _refit_columns(path: Path, about: dict[str, Any]) -> dict[str, float]:
+    """Return how many columns each refit that succeeded reads."""
+    if not path.exists():
+        return {}
+    found: dict[str, float] = {}
+    for row in _rows(path, ("model", "columns_used", "status")):
+        try:
+            used = _number(row["columns_used"]) if row["status"] == "ok" else None
+        except ValueError as error:
+            raise damaged(path, error) from error
+        if used is not None and not 0 <= used <= about.get("n_columns", np.inf):
+            raise damaged(path, f"the refit of {row['model']} reads {used:g} columns")
+        if used is not None:
+            found[row["model"]] = used
+    return found
 
 
 def _check_fits(fits: list[Fit], about: dict[str, Any], path: Path) -> None:
