@@ -4,9 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.kernels._jit import jit
 from psephos.kernels.numerics import powers as _power
-from psephos.kernels.numerics import subsets as _subsets
 from psephos.kernels.prediction.similarity import (
     InverseDistance,
     Metric,
@@ -265,44 +263,3 @@ def test_root(random_seed):
     x = 2.0 ** np.random.default_rng(random_seed).uniform(-900, 900, 1000)
     assert_allclose([_power.root(v) for v in x], np.sqrt(x), rtol=1e-15)
     assert _power.root(0.0) == 0.0
-
-
-@pytest.mark.parametrize(("m", "n_voters"), [(1, 1), (31, 3), (64, 4), (101, 9)])
-def test_sums_over_subsets(random_seed, m, n_voters):
-    """Every voter's sum over its anchors, from rows apart or side by side."""
-    rng = np.random.default_rng(random_seed)
-    right = rng.random((m, n_voters)) < 0.6
-    codes = _subsets.pack_subsets(right)
-    padded = len(codes) * _subsets.ANCHORS
-    s = np.zeros(padded)
-    s[:m] = rng.random(m)
-    weights = np.zeros((_subsets.LANES, padded))
-    weights[:, :m] = rng.random((_subsets.LANES, m))
-    want = (weights * s)[:, :m] @ np.column_stack([right, np.ones(m)])
-    for source, step, stride, kernel in (
-        (weights, _subsets.ANCHORS, padded, sum_apart),
-        (np.ascontiguousarray(weights.T), _subsets.ANCHORS * _subsets.LANES, 16, sum_across),
-    ):
-        out = np.zeros((codes.shape[1], _subsets.LANES))
-        kernel(source, step, stride, s, codes, out)
-        assert_allclose(out.T[:, : n_voters + 1], want, rtol=1e-13)
-
-
-@jit
-def sum_apart(weights, step, stride, s, codes, out):
-    table = np.empty((_subsets.ANCHORS * 4, _subsets.LANES))
-    for block in range(codes.shape[0]):
-        _subsets.make_sums(weights, block * step, stride, s, block * _subsets.ANCHORS, table)
-        for t in range(0, codes.shape[1], 4):
-            base = (block * codes.shape[1] + t) * codes.shape[2]
-            _subsets.add_looked_up(codes, base, table, out, t * _subsets.LANES)
-
-
-@jit
-def sum_across(weights, step, stride, s, codes, out):
-    table = np.empty((_subsets.ANCHORS * 4, _subsets.LANES))
-    for block in range(codes.shape[0]):
-        _subsets.make_sums_across(weights, block * step, stride, s, block * _subsets.ANCHORS, table)
-        for t in range(0, codes.shape[1], 4):
-            base = (block * codes.shape[1] + t) * codes.shape[2]
-            _subsets.add_looked_up(codes, base, table, out, t * _subsets.LANES)

@@ -14,14 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from psephos.kernels._jit import jit, run_blocks
 from psephos.kernels.numerics.powers import inverse_power, root, to_bits, to_float, wide
-from psephos.kernels.numerics.subsets import (
-    ANCHORS,
-    LANES,
-    add_looked_up,
-    make_sums,
-    make_sums_across,
-    pack_subsets,
-)
 
 __all__ = [
     "InverseDistance",
@@ -33,7 +25,7 @@ __all__ = [
 ]
 
 _Float = NDArray[np.float64]
-_BLOCK_ROWS = 128  # of a task; their number does not depend on the threads
+_BLOCK_ROWS = 32  # of a task, whose weights stay in the second-level cache
 _NEAR = 2048  # anchors weighed at a time: a row of them stays in the nearest cache
 
 
@@ -56,12 +48,6 @@ class InverseDistance(NamedTuple):
     a: float
     b: float
     scale: float
-
-
-def _zeros(rows: int, columns: int) -> _Float:
-    """Zeros (rows, columns) from a cache line's start on: vectors across two lines load slowly."""
-    flat = np.zeros(rows * columns + 8)
-    return flat[(-flat.ctypes.data % 64) // 8 :][: rows * columns].reshape(rows, columns)
 
 
 @jit(fastmath={"contract"}, _nrt=False)
@@ -155,19 +141,13 @@ def _root_sum(u, w):
 @jit(_nrt=False)
 def _mean_of_pairs(Z, w, columns, inverse, is_category, has_nan, far, u, counts):
     """Weighted mean distance over all ordered pairs of rows, those at ``far < 0`` left out."""
-    m = Z.shape[0]
     total = pairs = 0.0
-    for top in range(0, m, ANCHORS):  # pairs of rows in different blocks are met once, count twice
-        start, times = top, 1.0
-        end = behind = m if m < top + ANCHORS else top + ANCHORS
-        while start < m:
-            for r in range(top, behind):
-                row = u[:end]
-                _squared_row(Z, r, columns, inverse, is_category, has_nan, far, start, row, counts)
-                roots, known = _root_sum(u[start:end], w[start:end])
-                total += times * w[r] * roots
-                pairs += times * w[r] * known
-            start, end, times = end, m if m < end + _NEAR else end + _NEAR, 2.0
+    for r in range(Z.shape[0]):  # a pair of two rows is met once, and counts twice
+        _squared_row(Z, r, columns, inverse, is_category, has_nan, far, r, u, counts)
+        roots, known = _root_sum(u[r:], w[r:])
+        own = w[r] if u[r] >= 0.0 else 0.0
+        total += w[r] * 2.0 * roots
+        pairs += w[r] * (2.0 * known - own)
     return total / pairs if pairs > 0.0 else 0.0
 
 
@@ -229,100 +209,40 @@ def _weigh_far(u, a, b, by, low, high, zeros):
 
 
 @jit(_nrt=False)
-def _sum_rows(
-    X, m, columns, inverse, is_category, has_nan, far, s, codes, own, a, b, scale, per_query,
-    shift, tile, sums, weights, table, counts,
+def _weigh_rows(
+    X, anchors, inverse, is_category, has_nan, far, s, own, first, a, b, scale, per_query, shift,
+    weights, counts,
 ):  # fmt: skip
-    """Sum the weights around the rows of X, 16 side by side, into ``sums`` (tiles, T', 16).
+    """Write the weights of the anchors from `first` on around the rows of X to ``weights`` (n, m).
 
-    Anchor ``own[r]`` (-1: none) is left out. Begins at a tile, returns the one after the last that
-    is done. A row whose greatest weight would leave the range of float64 has its weights divided
-    by ``2^shift[r]``; where ``shift`` is None, and the kernel holds no code for such rows, it ends
-    before the row's tile. ``weights`` (16, m filled up to whole blocks with zeros), ``table`` and
-    ``counts`` (m,) are room to work in.
+    Anchor ``own[r]`` (-1: none) is left out. A row whose greatest weight would leave the range of
+    float64 has its weights divided by ``2^shift[r]``; returns whether any row was that far, or has
+    only identical anchors heard. ``counts`` (m,) is room to work in.
     """
-    n, n_voters, floor = X.shape[0], sums.shape[1], a**b
-    while tile < sums.shape[0]:
-        top = tile * LANES
-        behind = n if n < top + LANES else top + LANES
-        for r in range(top, behind):
-            u = weights[r - top, :m]
-            for start in range(0, m, _NEAR):
-                part = u[: m if m < start + _NEAR else start + _NEAR]
-                _squared_row(X, r, columns, inverse, is_category, has_nan, far, start, part, counts)
-        for r in range(top, behind):
-            u = weights[r - top, :m]
-            left_out = own[r]
-            if left_out >= 0:
-                u[left_out] = 0.0
-                if m == 1:
-                    continue
-            unit = _root_sum(u, s[:m])[0] if per_query else scale
-            by = 1.0 / unit if unit > 0.0 else 1.0
-            if left_out >= 0:  # a neighbour's distance changes no extreme
-                u[left_out] = u[left_out - 1 if left_out > 0 else 1]
-            low, high, zeros = _range(u)
-            if _is_tame(low, high, zeros, floor, b, by):
-                inverse_power(u, by * by, b, floor)
-            elif shift is None:
-                return tile
-            else:
-                shift[r] = _weigh_far(u, a, b, by, low, high, zeros)
-            if left_out >= 0:
-                u[left_out] = 0.0
-        for start in range(0, s.shape[0], ANCHORS):
-            make_sums(weights, start, s.shape[0], s, start, table)
-            base = start // 4 * n_voters
-            for t in range(0, n_voters, 4):
-                at = (tile * n_voters + t) * LANES
-                add_looked_up(codes, base + t * (ANCHORS // 4), table, sums, at)
-        tile += 1
-    return tile
-
-
-@jit(_nrt=False)
-def _sum_pairs(
-    Z, columns, inverse, is_category, has_nan, far, s, codes, leave_out, a, b, scale, sums,
-    weights, table, counts,
-):  # fmt: skip
-    """``_sum_rows`` of the anchors themselves, each pair weighed once; False if a row is far."""
-    m, padded = Z.shape[0], s.shape[0]
-    n_voters = sums.shape[1]
-    by, floor = 1.0 / scale, a**b
-    for top in range(0, padded, ANCHORS):
-        for r in range(m - top if m > top else 0, ANCHORS):
-            for i in range(padded):
-                weights[r, i] = 0.0
-        for start in range(top, m, _NEAR):
-            end = m if m < start + _NEAR else start + _NEAR
-            for r in range(top, m if m < top + ANCHORS else top + ANCHORS):
-                row = weights[r - top, :end]
-                _squared_row(Z, r, columns, inverse, is_category, has_nan, far, start, row, counts)
-                u = row[start:]
-                alone = leave_out and start == top
-                if alone:  # a neighbour's distance changes no extreme
-                    last = m - top - 1
-                    u[r - top] = u[r - top - 1 if r > top else (last if last < 1 else 1)]
-                low, high, zeros = _range(u)
-                if not _is_tame(low, high, zeros, floor, b, by):
-                    return False
-                inverse_power(u, by * by, b, floor)
-                if alone:
-                    u[r - top] = 0.0
-        for lane in range(0, ANCHORS, LANES):  # these rows hear the anchors from ``top`` on
-            for start in range(top, padded, ANCHORS):
-                make_sums(weights, lane * padded + start, padded, s, start, table)
-                for t in range(0, n_voters, 4):
-                    at = ((top + lane) // LANES * n_voters + t) * LANES
-                    base = start // 4 * n_voters + t * (ANCHORS // 4)
-                    add_looked_up(codes, base, table, sums, at)
-        for start in range(top + ANCHORS, padded, LANES):  # and later rows hear these as anchors
-            make_sums_across(weights, start, padded, s, top, table)
-            for t in range(0, n_voters, 4):
-                at = (start // LANES * n_voters + t) * LANES
-                base = top // 4 * n_voters + t * (ANCHORS // 4)
-                add_looked_up(codes, base, table, sums, at)
-    return True
+    m, floor, any_far = weights.shape[1], a**b, False
+    for r in range(X.shape[0]):
+        row = weights[r]
+        for start in range(first, m, _NEAR):
+            part = row[: m if m < start + _NEAR else start + _NEAR]
+            _squared_row(X, r, anchors, inverse, is_category, has_nan, far, start, part, counts)
+        u, left_out = row[first:], own[r] - first
+        if left_out >= 0:
+            u[left_out] = 0.0
+            if u.shape[0] == 1:
+                continue
+        unit = _root_sum(u, s[first:])[0] if per_query else scale
+        by = 1.0 / unit if unit > 0.0 else 1.0
+        if left_out >= 0:  # a neighbour's distance changes no extreme
+            u[left_out] = u[left_out - 1 if left_out > 0 else 1]
+        low, high, zeros = _range(u)
+        if _is_tame(low, high, zeros, floor, b, by):
+            inverse_power(u, by * by, b, floor)
+        else:
+            shift[r] = _weigh_far(u, a, b, by, low, high, zeros)
+            any_far = True
+        if left_out >= 0:
+            u[left_out] = 0.0
+    return any_far
 
 
 def _plain(array: ArrayLike, dtype: Any = np.float64) -> Any:
@@ -337,8 +257,7 @@ def _parts(
 ) -> tuple[Any, ...]:
     """Anchors by column with what the kernels need to know of each column, for these rows."""
     Z = np.asarray(Z, dtype=np.float64)
-    columns = _zeros(Z.shape[1], _filled(len(Z)))
-    columns[:, : len(Z)] = Z.T
+    columns = np.ascontiguousarray(Z.T)
     has_nan = np.isnan(columns).any(axis=1)
     inverse = 1.0 / np.asarray(metric.scale, dtype=np.float64)
     is_category = np.asarray(metric.is_category, dtype=np.bool_)
@@ -349,22 +268,12 @@ def _parts(
     return _plain(columns), _plain(inverse), *kinds, absent
 
 
-def _filled(m: int) -> int:
-    """Anchors in whole blocks."""
-    return -(-m // ANCHORS) * ANCHORS
-
-
-def _padded(s: _Float) -> _Float:
-    """Weights of the anchors, filled up with zeros to whole blocks."""
-    whole = np.zeros(_filled(len(s)))
-    whole[: len(s)] = s
-    return _plain(whole)
-
-
-def _totals(sums: _Float, n: int, n_voters: int) -> tuple[_Float, _Float]:
-    """Take tiles (tiles, T', 16) apart: (total (n,), heard (n, T))."""
-    rows = sums.swapaxes(1, 2).reshape(-1, sums.shape[1])[:n]
-    return rows[:, n_voters].copy(), rows[:, :n_voters].copy()
+def _weighed(right: NDArray[np.bool_], s: _Float) -> _Float:
+    """Weights of the anchors where each voter was right (m, T + 1), the last being always right."""
+    table = np.empty((len(s), right.shape[1] + 1))
+    table[:, :-1], table[:, -1] = right, 1.0
+    table *= s[:, None]
+    return table
 
 
 def distances(
@@ -396,7 +305,7 @@ def mean_distance(Z: ArrayLike, weight: ArrayLike, metric: Metric, max_rows: int
     stride = max(1, -(-len(every) // max_rows))
     used = _plain(every[::stride])
     w = _plain(np.asarray(weight, dtype=np.float64)[::stride])
-    room = _zeros(1, len(used))[0], np.empty(len(used))
+    room = np.empty(len(used)), np.empty(len(used))
     return float(_mean_of_pairs(used, w, *_parts(used, metric, far=-1.0), *room))
 
 
@@ -451,23 +360,21 @@ def local_sums(
     if len(s) == 0:
         return np.zeros(n), np.zeros((n, n_voters)), np.zeros(n)
     parts = _parts(anchors, metric, queries)
-    a, b, scale = (float(v) for v in kernel)
-    codes, whole = pack_subsets(right), _padded(s)
-    tiles = -(-n // LANES)
-    sums, shift = np.zeros((tiles, codes.shape[1], LANES)), np.zeros(n)
+    kernel, weighed, s = InverseDistance(*map(float, kernel)), _weighed(right, s), _plain(s)
+    sums, shift = np.zeros((n, n_voters + 1)), np.zeros(n)
 
     def block(k: int) -> None:
         rows = slice(k * _BLOCK_ROWS, (k + 1) * _BLOCK_ROWS)
-        here = slice(k * _BLOCK_ROWS // LANES, (k + 1) * _BLOCK_ROWS // LANES)
-        given = (queries[rows], len(s), *parts, whole, codes, left_out[rows], a, b, scale)
-        room = _zeros(LANES, len(whole)), _zeros(ANCHORS * 4, LANES), np.empty(len(s))
-        tile = _sum_rows(*given, per_query, None, 0, sums[here], *room)
-        if tile < len(sums[here]):
-            _sum_rows(*given, per_query, shift[rows], tile, sums[here], *room)
+        weights = np.empty((len(queries[rows]), len(s)))
+        _weigh_rows(
+            queries[rows], *parts, s, left_out[rows], 0, *kernel, per_query, shift[rows], weights,
+            np.empty(len(s)),
+        )  # fmt: skip
+        sums[rows] = weights @ weighed
 
     run_blocks(block, -(-n // _BLOCK_ROWS), n_jobs)
     log_scale = np.where(shift != 0.0, -math.log(2.0) * shift, 0.0)
-    return *_totals(sums, n, n_voters), log_scale
+    return sums[:, -1].copy(), sums[:, :-1].copy(), log_scale
 
 
 def pair_sums(
@@ -487,13 +394,19 @@ def pair_sums(
     rows, right = _plain(Z), np.asarray(right, dtype=np.bool_)
     s = np.asarray(anchor_weight, dtype=np.float64)
     n, n_voters = right.shape
-    a, b, scale = (float(v) for v in kernel)
-    codes, whole = pack_subsets(right), _padded(s)
-    sums = np.zeros((len(whole) // LANES, codes.shape[1], LANES))
-    parts = _parts(rows, metric)
-    room = _zeros(ANCHORS, len(whole)), _zeros(ANCHORS * 4, LANES), np.empty(n)
-    if _sum_pairs(rows, *parts, whole, codes, leave_out, a, b, scale, sums, *room):
-        return _totals(sums, n, n_voters)
-    own = np.arange(n) if leave_out else None
+    own = np.arange(n) if leave_out else np.full(n, -1)
+    weighed, far, parts = _weighed(right, s), False, _parts(rows, metric)
+    sums, shift, counts = np.zeros((n, n_voters + 1)), np.zeros(n), np.empty(n)
+    weights = np.empty((min(n, _BLOCK_ROWS), n))
+    for top in range(0, n, _BLOCK_ROWS):
+        end = min(n, top + _BLOCK_ROWS)
+        k = weights[: end - top]
+        far |= _weigh_rows(
+            rows[top:end], *parts, _plain(s), own[top:end], top, *kernel, False, shift, k, counts
+        )
+        sums[top:end] += k[:, top:] @ weighed[top:]
+        sums[end:] += k[:, end:].T @ weighed[top:end]
+    if not far:
+        return sums[:, -1].copy(), sums[:, :-1].copy()
     total, heard, _ = local_sums(rows, rows, metric, kernel, s, right, own=own)
     return total, heard
