@@ -137,9 +137,9 @@ def child(work, args, path, place):
 # ------------------------------------------------------------------- in the child
 def by_blocks(args):
     from psephos import NewtonBoostingClassifier
-    from psephos.models.boosting.blocks import fit_blocks
-    from psephos.trees.blocks import ArrayRows, ParquetRows
-    from psephos.trees.blocks_hold import DiskHolder
+    from psephos.models.boosting.out_of_core import fit_blocks
+    from psephos.trees.out_of_core.disk import DiskHolder
+    from psephos.trees.out_of_core.rows import ArrayRows, ParquetRows
 
     spent = {}
 

@@ -36,20 +36,27 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
         load,
         save,
     )
+    from psephos.models.boosting.out_of_core import fit_blocks, fit_partitions
     from psephos.protocol import ProsetSearchCV, compare, read_table
     from psephos.registry import register
+    from psephos.trees.out_of_core import ArrayRows, ParquetRows, dask_partitions
     from psephos.vote import Ballots, Vote
 
 __version__ = "0.1.0.dev0"
 
 _PUBLIC = BUILTIN | {
+    "ArrayRows": "psephos.trees.out_of_core",
     "Ballots": "psephos.vote",
+    "ParquetRows": "psephos.trees.out_of_core",
     "ProsetSearchCV": "psephos.protocol",
     "PsephosError": "psephos._errors",
     "UnknownLevelWarning": "psephos._errors",
     "Vote": "psephos.vote",
     "calibrate": "psephos.calibrating",
     "compare": "psephos.protocol",
+    "dask_partitions": "psephos.trees.out_of_core",
+    "fit_blocks": "psephos.models.boosting.out_of_core",
+    "fit_partitions": "psephos.models.boosting.out_of_core",
     "load": "psephos.modelfile",
     "read_table": "psephos.protocol",
     "register": "psephos.registry",
@@ -58,6 +65,7 @@ _PUBLIC = BUILTIN | {
 
 __all__ = [
     "AdaBoostClassifier",
+    "ArrayRows",
     "Ballots",
     "C45Classifier",
     "C45RulesClassifier",
@@ -69,6 +77,7 @@ __all__ = [
     "GradientBoostingRegressor",
     "NewtonBoostingClassifier",
     "NewtonBoostingRegressor",
+    "ParquetRows",
     "ProsetClassifier",
     "ProsetRegressor",
     "ProsetSearchCV",
@@ -84,6 +93,9 @@ __all__ = [
     "__version__",
     "calibrate",
     "compare",
+    "dask_partitions",
+    "fit_blocks",
+    "fit_partitions",
     "load",
     "read_table",
     "register",

@@ -12,10 +12,10 @@ from psephos import (
     load,
     save,
 )
-from psephos.models.boosting.blocks import fit_blocks
+from psephos.models.boosting.out_of_core import fit_blocks
 from psephos.trees import newton_grow, newton_hist
-from psephos.trees.blocks import ArrayRows, ParquetRows
-from psephos.trees.blocks_bins import BlockBins
+from psephos.trees.out_of_core.bins import BlockBins
+from psephos.trees.out_of_core.rows import ArrayRows, ParquetRows
 from psephos.trees.quantiles import QuantileSummary
 
 

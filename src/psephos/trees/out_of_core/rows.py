@@ -195,6 +195,14 @@ class ArrayRows:
     PsephosError
         If X is no table of float32 or float64 (other numbers: make a copy of that type), or a
         length or column does not fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from psephos import ArrayRows
+    >>> rows = ArrayRows(np.eye(4, 3), np.array([0, 1, 0, 1]), block_rows=3)
+    >>> [len(block.y) for block in rows.blocks()]
+    [3, 1]
     """
 
     def __init__(self, X: Any, y: Any, weight: Any = None, *, block_rows: int | None = None):

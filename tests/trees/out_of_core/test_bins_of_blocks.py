@@ -3,9 +3,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from psephos._errors import PsephosError
-from psephos.trees.blocks_bins import BlockBins
-from psephos.trees.blocks_labels import Labels
 from psephos.trees.newton_hist import bin_table
+from psephos.trees.out_of_core.bins import BlockBins
+from psephos.trees.out_of_core.labels import Labels
 from psephos.trees.quantiles import QuantileSummary
 
 

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from psephos._errors import MissingExtraError, PsephosError
 from psephos.kernels.binned_trees.newton_blocks import add_leaves, add_sizes
-from psephos.trees.blocks import Block
-from psephos.trees.blocks_bins import BlockBins
-from psephos.trees.blocks_grow import Level, Objective, Scales
-from psephos.trees.blocks_hold import add_histograms, moved, pairs_of, row_gradients
-from psephos.trees.blocks_labels import Labels
+from psephos.trees.out_of_core.bins import BlockBins
+from psephos.trees.out_of_core.disk import add_histograms, moved, pairs_of, row_gradients
+from psephos.trees.out_of_core.grow import Level, Objective, Scales
+from psephos.trees.out_of_core.labels import Labels
+from psephos.trees.out_of_core.rows import Block
 from psephos.trees.quantiles import QuantileSummary, SummaryStream, merge_all
 
-__all__ = ["DaskHolder", "partitions"]
+__all__ = ["DaskHolder", "dask_partitions"]
 
 _Floats = NDArray[np.float64]
 _Singles = NDArray[np.float32]
@@ -147,7 +147,7 @@ class DaskHolder:
     ----------
     client : distributed.Client
     parts : sequence of Delayed or Future
-        Each gives ``(X, y)`` or ``(X, y, weight)``: see `partitions`.
+        Each gives ``(X, y)`` or ``(X, y, weight)``: see `dask_partitions`.
 
     Attributes
     ----------
@@ -244,7 +244,7 @@ def _as_numbers(y: NDArray[Any]) -> _Singles:
     return np.asarray(y, dtype=np.float32)
 
 
-def partitions(X: Any, y: Any, weight: Any = None) -> list[Any]:
+def dask_partitions(X: Any, y: Any, weight: Any = None) -> list[Any]:
     """Return one delayed ``(X, y[, weight])`` for each partition of Dask collections.
 
     Parameters

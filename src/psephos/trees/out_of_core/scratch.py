@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.trees.blocks import fill
+from psephos.trees.out_of_core.rows import fill
 
 __all__ = ["Scratch", "Spool"]
 

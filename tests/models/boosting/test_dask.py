@@ -6,13 +6,13 @@ import signal
 import pytest
 
 from psephos._errors import PsephosError
-from psephos.models.boosting.blocks import fit_blocks, fit_partitions
-from psephos.trees.blocks import ArrayRows
-from psephos.trees.blocks_bins import BlockBins
-from psephos.trees.blocks_dask import DaskHolder, partitions
+from psephos.models.boosting.out_of_core import fit_blocks, fit_partitions
+from psephos.trees.out_of_core.bins import BlockBins
+from psephos.trees.out_of_core.dask import DaskHolder, dask_partitions
+from psephos.trees.out_of_core.rows import ArrayRows
 from psephos.trees.quantiles import QuantileSummary
 
-from .test_blocks import make, same_votes, table
+from .test_out_of_core import make, same_votes, table
 
 distributed = pytest.importorskip("distributed", reason="partitions live in a Dask cluster")
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
@@ -76,11 +76,11 @@ def test_dask_collections(client, random_seed):
     da = pytest.importorskip("dask.array", reason="Dask's arrays")
     X, y, w = table(random_seed, n=N)
     chunked = [da.from_array(a, chunks=(ROWS, *a.shape[1:])) for a in (X, y, w)]
-    found = fit_partitions(make(2), client, partitions(*chunked), names=list("abcdef"))
+    found = fit_partitions(make(2), client, dask_partitions(*chunked), names=list("abcdef"))
     assert found.feature_names_in_.tolist() == list("abcdef")
     same_votes(found, make(2).fit(X, y, w))
     with pytest.raises(PsephosError, match=r"\[6, 3\] partitions"):
-        partitions(chunked[0], chunked[1].rechunk(300))
+        dask_partitions(chunked[0], chunked[1].rechunk(300))
 
 
 def test_partitions_that_do_not_fit(client, random_seed):

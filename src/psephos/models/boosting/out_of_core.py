@@ -1,4 +1,4 @@
-"""Newton boosting on rows that are never in one place: blocks of a disk, or Dask partitions."""
+"""Second-order boosting on rows that are never in one place: on a disk, or on Dask workers."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,12 +15,12 @@ from psephos.models.boosting.losses import Objective, check_sizes, classificatio
 from psephos.models.boosting.newton_fit import vote_of
 from psephos.models.boosting.newton_limits import directions, growth
 from psephos.params import check_params
-from psephos.trees.blocks import RowSource, prefetched
-from psephos.trees.blocks_bins import BlockBins
-from psephos.trees.blocks_dask import DaskHolder
-from psephos.trees.blocks_grow import Holder, boost
-from psephos.trees.blocks_hold import DiskHolder
-from psephos.trees.blocks_labels import Labels
+from psephos.trees.out_of_core.bins import BlockBins
+from psephos.trees.out_of_core.dask import DaskHolder
+from psephos.trees.out_of_core.disk import DiskHolder
+from psephos.trees.out_of_core.grow import Holder, boost
+from psephos.trees.out_of_core.labels import Labels
+from psephos.trees.out_of_core.rows import RowSource, prefetched
 from psephos.vote import Readout, RegressionTarget, Target
 
 __all__ = ["fit_blocks", "fit_partitions"]
@@ -45,7 +45,7 @@ def fit_blocks(
     scratch: str | Path | None = None,
     bins: BlockBins | None = None,
 ) -> _Model:
-    """Fit a Newton boosting estimator on rows that are read in blocks.
+    """Fit a second-order boosting estimator on rows that do not fit in memory.
 
     Three passes over the source (labels, quantile summaries of the columns, bins); then the bins,
     one byte a value, gradients and margins are on the disk, and each level of each tree is a pass
@@ -58,8 +58,8 @@ def fit_blocks(
         With ``tree_method='hist'``; all rows and columns are seen by every tree, and all are
         numbers.
     source : RowSource
-        ``psephos.trees.blocks.ArrayRows`` (memory maps, .npy files) or ``ParquetRows`` (a
-        directory of parts). Rows of weight 0 are left out.
+        `ArrayRows` (memory maps, .npy files) or `ParquetRows` (a directory of parts). Rows of
+        weight 0 are left out.
     scratch : str or Path, default=None
         Folder on a disk with room; None is the system's place for temporary files.
     bins : BlockBins, default=None
@@ -78,6 +78,19 @@ def fit_blocks(
     ------
     PsephosError
         If a parameter asks for what blocks cannot do, or a row cannot be used.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from psephos import ArrayRows, NewtonBoostingClassifier, fit_blocks
+    >>> X = np.random.default_rng(0).standard_normal((1000, 5)).astype(np.float32)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(folder + "/X.npy", X)
+    ...     rows = ArrayRows(folder + "/X.npy", X[:, 1] > 0)
+    ...     model = fit_blocks(NewtonBoostingClassifier("hist", n_estimators=3), rows)
+    >>> int(model.features_used_[0])
+    1
     """
     _check(model)
     n_jobs = getattr(model, "n_jobs", None)
@@ -100,7 +113,7 @@ def fit_partitions(
     names: list[str] | None = None,
     bins: BlockBins | None = None,
 ) -> _Model:
-    """Fit a Newton boosting estimator on the partitions of a Dask cluster.
+    """Fit a second-order boosting estimator on the partitions of a Dask cluster.
 
     Rows stay where they are; summaries and histograms are sent and joined. What a lost worker
     held is computed again by others.
@@ -111,8 +124,8 @@ def fit_partitions(
         As in `fit_blocks`.
     client : distributed.Client
     parts : sequence of Delayed or Future
-        Each gives ``(X, y)`` or ``(X, y, weight)``; ``psephos.trees.blocks_dask.partitions``
-        makes them of Dask collections.
+        Each gives ``(X, y)`` or ``(X, y, weight)``; `dask_partitions` makes them of Dask
+        collections.
     names : list of str, default=None
         Names of the columns.
     bins : BlockBins, default=None
@@ -122,6 +135,17 @@ def fit_partitions(
     -------
     model : the estimator, fitted
         The same, bit for bit, for any workers; with the same bins, that of `fit_blocks`.
+
+    Examples
+    --------
+    On a cluster, X and y being Dask collections parted alike:
+
+    >>> from distributed import Client  # doctest: +SKIP
+    >>> from psephos import NewtonBoostingRegressor, dask_partitions, fit_partitions
+    >>> client = Client("scheduler:8786")  # doctest: +SKIP
+    >>> model = fit_partitions(
+    ...     NewtonBoostingRegressor("hist"), client, dask_partitions(X, y)
+    ... )  # doctest: +SKIP
     """
     _check(model)
     holder = DaskHolder(client, parts)

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from psephos.kernels._jit import run_blocks
 from psephos.kernels.binned_trees import newton_blocks as kernel
 from psephos.kernels.sorted_trees.newton_exact import pack
-from psephos.trees.blocks import Block, RowSource, prefetched
-from psephos.trees.blocks_bins import BlockBins
-from psephos.trees.blocks_grow import Level, Objective, Scales
-from psephos.trees.blocks_scratch import Scratch, Spool
+from psephos.trees.out_of_core.bins import BlockBins
+from psephos.trees.out_of_core.grow import Level, Objective, Scales
+from psephos.trees.out_of_core.rows import Block, RowSource, prefetched
+from psephos.trees.out_of_core.scratch import Scratch, Spool
 from psephos.trees.quantiles import QuantileSummary, SummaryStream
 
 __all__ = ["DiskHolder", "add_histograms", "moved", "pairs_of", "row_gradients"]
