@@ -7,10 +7,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_wine
 from sklearn.linear_model import LogisticRegression
-from sklearn.naive_bayes import GaussianNB
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from psephos import CARTClassifier, PsephosError, SamBAClassifier, load, registry, save
 from psephos.base import Anatomy, VoteClassifier
@@ -63,6 +63,10 @@ MEMBERS = {
     "scikit-learn's": lambda: [
         GaussianNB(), LogisticRegression(max_iter=500), KNeighborsClassifier(3, weights="distance")
     ],
+    "trees": lambda: [
+        DecisionTreeClassifier(max_depth=3, random_state=0), ExtraTreeClassifier(random_state=0),
+        KNeighborsClassifier(3),
+    ],
 }  # fmt: skip
 
 
@@ -82,10 +86,50 @@ def test_a_mixed_list_says_what_its_estimators_say(kind, says, n_classes, tmp_pa
     save(model, path)
     assert_array_equal(load(path).predict_proba(X), model.predict_proba(X))
     assert_ballots_are_true(model.explain(X[:4]), X[:4])
-    opened = model.explain(X[:1]).open(0, int(kind == "scikit-learn's") * 2)
+    opened = model.explain(X[:1]).open(0, 2 * (kind != "ours and k-NN"))
     assert "row " in str(opened)  # the k nearest, one level down
     assert len(model.describe()) == 4
     assert abs(model.feature_importances_.sum() - 1) < 1e-9
+
+
+class Product(Committee):
+    """The product of the probabilities of a list of estimators: the sum of their log-odds."""
+
+    anatomy = Anatomy(("joined voters", "nested voters"), "constant", "sum", "fitted apart")
+    contender = Contender("product-of-a-test", "committees")
+
+    def _fit_vote(self, table, labels, weight, context):
+        X = table.dense()
+        fitted = [member.fit(X, labels.y) for member in self.members]
+        voters = mixed_voters(fitted, X.shape[1], labels.target.code, "log-odds")
+        constant = Constant(X.shape[1], np.ones(len(fitted)))
+        return Vote(voters, constant, Readout("sum", "logistic"), labels.target), {}
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("kind", MEMBERS)
+def test_log_odds_of_a_mixed_list_add_up(kind, n_classes, tmp_path):
+    X, y = wine(n_classes)
+    model = Product(members=MEMBERS[kind]()).fit(X[:90], y[:90])
+    chances = [part.fit(X[:90], y[:90]).predict_proba(X) for part in MEMBERS[kind]()]
+    wanted = np.prod([np.maximum(c, 1e-9) for c in chances], axis=0)
+    wanted /= wanted.sum(axis=1, keepdims=True)
+    assert_allclose(model.predict_proba(X), wanted, rtol=1e-6, atol=1e-12)
+    registry.register(Product)
+    try:
+        save(model, tmp_path / "m.psephos")
+        loaded = load(tmp_path / "m.psephos")
+    finally:
+        registry._registered.pop("product-of-a-test")
+    assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    assert_ballots_are_true(model.explain(X[:4]), X[:4])
+
+
+def test_log_odds_of_what_is_kept_as_it_is():
+    X, y = wine(3)
+    members = [BernoulliNB()]
+    model = Product(members=members).fit(X, y)
+    assert_allclose(model.predict_proba(X), members[0].predict_proba(X), atol=1e-9)
 
 
 def test_what_is_not_known_is_kept_and_cannot_be_saved(tmp_path):

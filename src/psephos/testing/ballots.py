@@ -9,6 +9,7 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.vote.ballots import Ballots
+from psephos.vote.part import log_odds
 from psephos.vote.reasons import CaseLike, Inner, OfAnswers, Path, Reason, Score, Silent, Spread
 
 __all__ = ["assert_ballots_are_true"]
@@ -122,7 +123,13 @@ def _assert_adds_up(reason: Score, vote: Any) -> None:
         assert_array_equal(code[each.argmax()], reason.answer)
         return
     share = np.exp(reason.slope * (each - each.max()))
-    assert_allclose(share / share.sum() @ code, reason.answer, atol=1e-9)
+    share /= share.sum()
+    said = (
+        log_odds(share[None], len(reason.answer))[0]
+        if reason.readout == "log-odds"
+        else share @ code
+    )
+    assert_allclose(said, reason.answer, atol=1e-9, rtol=1e-6)
 
 
 def _assert_opens(ballots: Ballots, case: int, voter: int) -> None:

@@ -11,11 +11,11 @@ from psephos._errors import PsephosError
 from psephos.vote.gaussian import NaiveBayesVoters
 from psephos.vote.linear import LinearVoters
 from psephos.vote.nested import nested
-from psephos.vote.part import Columns, Voters, positions, sparse, usage_table
+from psephos.vote.part import Columns, Voters, log_odds, positions, sparse, usage_table
 from psephos.vote.reasons import Reason, read_by
 from psephos.vote.trees import TreeVoters
 
-__all__ = ["ForeignVoters", "SubsetVoters", "from_estimators"]
+__all__ = ["TREES", "ForeignVoters", "SubsetVoters", "from_estimators", "tree_voters"]
 
 _Floats = NDArray[np.float64]
 
@@ -99,8 +99,8 @@ class SubsetVoters:
 
     `columns` are all columns read, `places` each voter's positions within them. `says` is what a
     voter says: 'answer', the code of its class; 'probability', the mean of the codes under its
-    ``predict_proba``; 'value', the number it predicts. `value` (n_classes, K) is the table of
-    codes; for numbers it is (1, 1) and not read.
+    ``predict_proba``; 'log-odds', those of the same; 'value', the number it predicts. `value`
+    (n_classes, K) is the table of codes; for numbers it is (1, 1) and not read.
     """
 
     n_features: int
@@ -165,6 +165,10 @@ class SubsetVoters:
         if self.says == "answer":
             return self.value[np.asarray(estimator.predict(table), dtype=np.intp)]
         known = np.asarray(estimator.classes_, dtype=np.intp)
+        if self.says == "log-odds":
+            chances = np.zeros((len(table), len(self.value)))
+            chances[:, known] = estimator.predict_proba(table)
+            return log_odds(chances, self.value.shape[1])
         return np.asarray(estimator.predict_proba(table)) @ self.value[known]
 
     def usage(self) -> Any:
@@ -201,7 +205,7 @@ class SubsetVoters:
 
 
 # ---------------------------------------------------------------------- from scikit-learn
-_TREES = ("DecisionTreeClassifier", "ExtraTreeClassifier")
+TREES = ("DecisionTreeClassifier", "ExtraTreeClassifier")
 _LINEAR = (
     "LogisticRegression",
     "LinearSVC",
@@ -226,8 +230,8 @@ def from_estimators(estimators: Sequence[Any], n_features: int, code: _Floats) -
     kind = cast("type[Any]", type(estimators[0]))
     own = kind.__module__.startswith("sklearn.")
     full = all(len(e.classes_) == len(code) for e in estimators)
-    if own and kind.__name__ in _TREES:
-        return _trees(estimators, n_features, code)
+    if own and kind.__name__ in TREES:
+        return tree_voters(estimators, n_features, code)
     if own and full and kind.__name__ in _LINEAR:
         return _linear(estimators, n_features, code)
     if own and full and kind.__name__ == "GaussianNB":
@@ -270,7 +274,10 @@ def _columns_read(estimator: Any, n_features: int) -> NDArray[np.bool_]:
     return np.asarray(importances) != 0
 
 
-def _trees(estimators: Sequence[Any], n_features: int, code: _Floats) -> TreeVoters:
+def tree_voters(
+    estimators: Sequence[Any], n_features: int, code: _Floats, says: str = "answer"
+) -> TreeVoters:
+    """Return scikit-learn's trees as voters: leaves say their class, or their probabilities."""
     trees = [e.tree_ for e in estimators]
     sizes = np.array([tree.node_count for tree in trees])
     root = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.intp)
@@ -284,8 +291,12 @@ def _trees(estimators: Sequence[Any], n_features: int, code: _Floats) -> TreeVot
     columns, local = np.unique(column[split], return_inverse=True)
     feature = np.full(len(column), -1, dtype=np.intp)
     feature[split] = local
-    leaders = [tree.value[:, 0].argmax(1) for tree in trees]
-    values = [np.asarray(e.classes_)[k] for e, k in zip(estimators, leaders, strict=True)]
+    known = [code[np.asarray(e.classes_, dtype=np.intp)] for e in estimators]
+    if says == "answer":
+        said = [c[t.value[:, 0].argmax(1)] for c, t in zip(known, trees, strict=True)]
+    else:
+        shares = [t.value[:, 0] / t.value[:, 0].sum(axis=1, keepdims=True) for t in trees]
+        said = [share @ c for share, c in zip(shares, known, strict=True)]
     return TreeVoters(
         n_features,
         columns.astype(np.intp),
@@ -295,7 +306,7 @@ def _trees(estimators: Sequence[Any], n_features: int, code: _Floats) -> TreeVot
         joined("missing_go_to_left").astype(bool),
         np.where(split, joined("children_left", shift=True), -1).astype(np.intp),
         np.where(split, joined("children_right", shift=True), -1).astype(np.intp),
-        code[np.concatenate(values).astype(np.intp)],
+        np.concatenate(said),
         single=True,
     )
 

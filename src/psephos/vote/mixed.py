@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.vote.foreign import SubsetVoters, from_estimators
+from psephos.vote.foreign import TREES, SubsetVoters, from_estimators, tree_voters
 from psephos.vote.joined import join
 from psephos.vote.neighbours import CaseVoters, Neighbours
 from psephos.vote.nested import NestedVoters, nested
@@ -16,11 +16,12 @@ from psephos.vote.part import Voters
 from psephos.vote.readout import Readout
 from psephos.vote.target import RegressionTarget, Target
 from psephos.vote.vote import Vote
+from psephos.vote.weights import Constant
 
 __all__ = ["mixed_voters", "neighbour_vote"]
 
 _Floats = NDArray[np.float64]
-_SAYS = ("answer", "probability", "value")
+_SAYS = ("answer", "probability", "log-odds", "value")
 _KNN = ("KNeighborsClassifier", "KNeighborsRegressor")
 
 
@@ -40,8 +41,10 @@ def mixed_voters(
     n_features : int
     code : ndarray of shape (n_classes, K)
         What a voter says for each class; for numbers (1, 1) and not read.
-    says : {'answer', 'probability', 'value'}
-        The code of the class; the mean of the codes under its probabilities; its number.
+    says : {'answer', 'probability', 'log-odds', 'value'}
+        The code of the class; the mean of the codes under its probabilities; their log-odds (a
+        probability below 1e-9 counts as that), to be added up and read by a logistic link; its
+        number.
 
     Raises
     ------
@@ -70,8 +73,16 @@ def _voter(model: Any, n_features: int, code: _Floats, says: str) -> Voters:
     if says == "answer":
         return from_estimators([model], n_features, code)
     known = _known(model, n_features, code, says)
-    if known is not None:
+    if known is not None and says == "probability":
         return known
+    if known is not None:  # a vote of one voter has probabilities, and so log-odds
+        one = Constant(n_features, np.ones(1))
+        alone = Vote(known, one, Readout("normalised", "share"), Target(np.arange(len(code))))
+        read = alone.columns
+        return NestedVoters(
+            n_features, read, (np.arange(len(read)),), (alone.select(read),), ((),), says, code,
+            abstains=False,
+        )  # fmt: skip
     ask = "predict" if says == "value" else "predict_proba"
     if not hasattr(model, ask):
         raise PsephosError(
@@ -86,12 +97,14 @@ def _known(model: Any, n_features: int, code: _Floats, says: str) -> Voters | No
     Of linear models only logistic regression has probabilities by the link that voters have.
     """
     name = type(model).__name__
-    if not type(model).__module__.startswith("sklearn.") or says != "probability":
+    if not type(model).__module__.startswith("sklearn.") or says == "value":
         return None
     if name == "LogisticRegression" and _is_softmax(model):
-        return replace(from_estimators([model], n_features, code), says=says)  # type: ignore[type-var]
+        return replace(from_estimators([model], n_features, code), says="probability")  # type: ignore[type-var]
+    if name in TREES:
+        return tree_voters([model], n_features, code, says="probability")
     if name == "GaussianNB":
-        return replace(from_estimators([model], n_features, code), says=says)  # type: ignore[type-var]
+        return replace(from_estimators([model], n_features, code), says="probability")  # type: ignore[type-var]
     return None
 
 

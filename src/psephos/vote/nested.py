@@ -13,7 +13,15 @@ from psephos.vote.branching import BranchVoters
 from psephos.vote.codec import register
 from psephos.vote.importance import Baseline, divided, moved
 from psephos.vote.names import Names
-from psephos.vote.part import Columns, check, check_columns, kinds_of, positions, usage_table
+from psephos.vote.part import (
+    Columns,
+    check,
+    check_columns,
+    kinds_of,
+    log_odds,
+    positions,
+    usage_table,
+)
 from psephos.vote.reasons import Inner, Reason, Silent
 from psephos.vote.target import RegressionTarget, Target
 from psephos.vote.trees import TreeVoters
@@ -23,7 +31,7 @@ from psephos.vote.weights import Constant
 __all__ = ["NestedVoters", "nested"]
 
 _Floats = NDArray[np.float64]
-_SAYS = ("answer", "probability", "value")
+_SAYS = ("answer", "probability", "log-odds", "value")
 _Levels = tuple[tuple[int, _Floats], ...]
 
 
@@ -45,9 +53,9 @@ class NestedVoters:
     levels : tuple of tuple of (int, ndarray)
         For each vote, its columns of categories and their values: a category's code is its place
         among the values, another value is missing.
-    says : {'answer', 'probability', 'value'}
+    says : {'answer', 'probability', 'log-odds', 'value'}
         The code of the class a vote decides for; the mean of the codes under its probabilities;
-        the number it predicts.
+        their log-odds; the number it predicts.
     value : ndarray of shape (n_classes, K)
         The codes; for numbers (1, 1) and not read.
     abstains : bool
@@ -117,7 +125,12 @@ class NestedVoters:
         target: Any = vote.target
         if target.kind == "regression":
             return score
-        codes = self.value[target.classes.astype(np.intp)]
+        classes = target.classes.astype(np.intp)
+        if self.says == "log-odds":
+            chances = np.zeros((len(score), len(self.value)))
+            chances[:, classes] = vote.readout.probabilities(score, target)
+            return log_odds(chances, self.value.shape[1])
+        codes = self.value[classes]
         if self.says == "answer":
             return codes[target.answers(score)]
         return vote.readout.probabilities(score, target) @ codes
@@ -227,7 +240,7 @@ class NestedVoters:
             cells: tuple[int, ...] = tuple(own.tolist())
             alone = [Inner((), cells, tuple(x), vote.n_voters) for x in table[heard].tolist()]
         for i, reason in zip(heard.tolist(), alone, strict=True):
-            told[i] = reason.says(said[i])
+            told[i] = reason.says(said[i], self.says)
         return told
 
     def open(self, voter: int, X: _Floats, names: Names) -> tuple[Vote, _Floats, Names]:

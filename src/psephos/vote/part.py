@@ -20,6 +20,7 @@ __all__ = [
     "check_columns",
     "check_present",
     "kinds_of",
+    "log_odds",
     "loud",
     "named_of",
     "positions",
@@ -121,6 +122,15 @@ def kinds_of(voters: Any) -> tuple[str, ...]:
     ask: Any = getattr(voters, "kinds", None)
     kind = cast("type[Any]", type(voters))
     return (str(getattr(kind, "tag", kind.__name__)),) if ask is None else ask()
+
+
+def log_odds(chances: NDArray[np.float64], n_outputs: int) -> NDArray[np.float64]:
+    """Return (n, K) log-odds of (n, n_classes) probabilities, of which none counts below 1e-9.
+
+    Two classes are ``log(p_1 / p_0)``, one column; more ``log p_k`` less its mean over classes.
+    """
+    logs = np.log(np.maximum(chances, 1e-9))
+    return logs[:, 1:] - logs[:, :1] if n_outputs == 1 else logs - logs.mean(axis=1, keepdims=True)
 
 
 def loud(weights: NDArray[np.float64]) -> NDArray[np.float64]:

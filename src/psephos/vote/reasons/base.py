@@ -71,8 +71,15 @@ class Reason:
         """
         return self.mapped(columns, {})
 
-    def says(self, answer: tuple[float, ...]) -> Self:
-        """Return the same reason for another answer."""
+    def says(self, answer: tuple[float, ...], how: str = "") -> Self:
+        """Return the same reason for another answer, that of a vote of which this is all.
+
+        Parameters
+        ----------
+        answer : tuple of float
+        how : {'answer', 'probability', 'log-odds', 'value'}
+            What the vote says of its score.
+        """
         return replace(self, answer=answer)
 
 

@@ -58,8 +58,9 @@ class Score(Reason):
         What is added to the terms: scores = constant + sum of added; empty as above.
     scores : tuple of float
         One decides between two classes by its sign, or is a number; else one a class.
-    readout : {'answer', 'probability', 'value'}
-        The class of the greatest score; the mean of the codes by probability; the score itself.
+    readout : {'answer', 'probability', 'log-odds', 'value'}
+        The class of the greatest score; the mean of the codes by probability; the log-odds of
+        these; the score itself.
     slope : float, default=1.0
         Log-odds a unit of the score.
     """
@@ -114,13 +115,16 @@ class Score(Reason):
         total = self.scores[0]
         said = number(total, scale)
         above = "" if self.readout == "value" else " > 0" if total > 0 else " <= 0"
-        unit = "log-odds " if self.readout == "probability" and self.slope == 1 else ""
+        odds = self.readout in ("probability", "log-odds") and self.slope == 1
+        unit = "log-odds " if odds else ""
         return f"{unit}{' '.join(parts)} = {said}{above}"
 
     def _sums(self, names: Names) -> str:
         """Return the scores in words."""
         scale = max(map(abs, self.scores), default=0.0)
-        if self.readout == "probability" or not self.terms:  # log-odds: their unit is 1
+        if (
+            self.readout in ("probability", "log-odds") or not self.terms
+        ):  # log-odds: their unit is 1
             scale = max(scale, 1.0)
         if len(self.scores) == 1:
             return f" (score {number(self.scores[0], scale)})"
@@ -141,6 +145,11 @@ class Score(Reason):
             return said
         wanted = names.level(term.column, term.level)
         return said if said == wanted else f"{said}, not {wanted}"
+
+    def says(self, answer: tuple[float, ...], how: str = "") -> Self:
+        """Return the same reason for another answer, made of the same scores."""
+        made = how if self.readout == "probability" and how else self.readout
+        return replace(self, answer=answer, readout=made)
 
     def data(self, names: Names) -> dict[str, Any]:
         """Return the reason as plain values."""
