@@ -87,14 +87,14 @@ def test_few_columns_are_screened_where_bounds_tell(random_seed, monkeypatch, cr
     kernel = "screen_error" if criterion == "error" else "screen_gini"
     inner = getattr(_screen, kernel)
 
-    def count(order, n, packing, n_pure, blocks, *rest):
+    def count(order, blocks, *rest):
         screened.append(len(blocks))
-        inner(order, n, packing, n_pure, blocks, *rest)
+        inner(order, blocks, *rest)
 
     monkeypatch.setattr(_screen, kernel, count)
     w = rng.random(n)
     first = search.best(w, criterion)
-    assert sum(screened) == search._ordered.n_blocks
+    assert sum(screened) == len(search._ordered.order)
     screened.clear()
     second = search.best(w, criterion)
     assert 0 < sum(screened) < 10

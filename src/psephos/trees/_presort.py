@@ -7,13 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.kernels._jit import effective_jobs, run_blocks
-from psephos.kernels.stump.lanes import Packing
 from psephos.kernels.stump.layout import (
     LANES,
     SortedColumns,
+    flag_of,
     no_orders,
-    order_type,
-    packing_of,
     place,
     sort_columns,
 )
@@ -25,21 +23,29 @@ _CHUNK_BYTES = 2**20  # a chunk of columns and its keys stay in the second-level
 
 @dataclass(frozen=True)
 class Ordered:
-    """Dense columns of n rows in sorted order; ``kernels.stump.layout`` tells how they are packed.
+    """Dense columns of n rows in sorted order (``kernels.stump.layout``), one after another.
 
-    Columns without ties and without missing values fill the first ``n_pure`` blocks; the others
-    follow. ``columns``, ``slots`` and ``n_present`` are parallel, sorted by column.
+    ``columns`` and ``n_present`` are parallel, sorted by column.
     """
 
-    order: NDArray[np.uint8]
-    n: int
-    packing: Packing
-    n_blocks: int
-    n_pure: int
+    order: NDArray[Any]
     columns: NDArray[np.int64]
-    slots: NDArray[np.int64]
     n_present: NDArray[np.int64]
     any_missing: bool
+
+    @property
+    def n(self) -> int:
+        """Return the number of rows."""
+        return self.order.shape[1]
+
+    @property
+    def flag(self) -> int:
+        """Return the bit of an entry after which a threshold may lie."""
+        return flag_of(self.order)
+
+    def entries(self, at: int) -> NDArray[Any]:
+        """Return the order of one column."""
+        return self.order[at // LANES, :, at % LANES]
 
 
 @dataclass(frozen=True)
@@ -67,14 +73,9 @@ def presort_dense(X: NDArray[Any], columns: NDArray[np.int64], n_jobs: int | Non
     n = X.shape[0]
     width = max(LANES, min(1024, _CHUNK_BYTES // (8 * n)) // LANES * LANES)
     chunks = [columns[a : a + width] for a in range(0, len(columns), width)]
-    n_blocks, packing = -(-len(columns) // LANES) + 1, packing_of(n)
-    order = no_orders(n_blocks, n)
-    # Columns without ties fill the blocks from the front, the others from the back.
-    front, back = 0, n_blocks * LANES
-    kept: list[NDArray[np.int64]] = []
-    slots: list[NDArray[np.int64]] = []
-    present: list[NDArray[np.int64]] = []
-    wave = 4 * effective_jobs(n_jobs)
+    order = no_orders(len(columns), n)
+    kept, present = [columns[:0]], [np.empty(0, np.int64)]
+    filled, wave = 0, 4 * effective_jobs(n_jobs)
     for a in range(0, len(chunks), wave):
         part = chunks[a : a + wave]
         done: list[SortedColumns | None] = [None] * len(part)
@@ -85,44 +86,14 @@ def presort_dense(X: NDArray[Any], columns: NDArray[np.int64], n_jobs: int | Non
         run_blocks(sort, len(part), n_jobs)
         for chunk, result in zip(part, done, strict=True):
             assert result is not None
-            front += len(result.pure)
-            back -= len(result.tied)
-            place(result.pure_rows, front - len(result.pure), packing.bits, order)
-            place(result.tied_rows, back, packing.bits, order)
-            both = np.concatenate([result.pure, result.tied])
-            kept.append(chunk[both])
-            slots.append(front - len(result.pure) + np.arange(len(result.pure)))
-            slots.append(back + np.arange(len(result.tied)))
-            present.append(result.n_present[both])
-    return _close(order, n, n_blocks, (front, back), kept, slots, present)
-
-
-def _close(
-    order: NDArray[np.uint8],
-    n: int,
-    n_all: int,
-    ends: tuple[int, int],
-    kept: list[NDArray[np.int64]],
-    slots: list[NDArray[np.int64]],
-    present: list[NDArray[np.int64]],
-) -> Ordered:
-    """Fill unused lanes with padding rows, cut out unused blocks, sort the lists by column."""
-    (front, back), packing = ends, packing_of(n)
-    n_pure, first_tied = -(-front // LANES), back // LANES
-    for first, lanes in ((front, -front % LANES), (first_tied * LANES, back % LANES)):
-        place(np.full((lanes, n), n, order_type(n)), first, packing.bits, order)
-    columns = np.concatenate(kept) if kept else np.empty(0, np.int64)
-    slot = np.concatenate(slots) if slots else np.empty(0, np.int64)
-    n_present = np.concatenate(present) if present else np.empty(0, np.int64)
-    if first_tied > n_pure:
-        block = n * packing.bits
-        order = np.concatenate([order[: n_pure * block], order[first_tied * block :]])
-        slot = np.where(slot >= back, slot - LANES * (first_tied - n_pure), slot)
-    n_blocks = n_pure + n_all - first_tied
-    by_column = np.argsort(columns, kind="stable")
-    columns, slot, n_present = columns[by_column], slot[by_column], n_present[by_column]
-    any_missing = bool((n_present < n).any())
-    return Ordered(order, n, packing, n_blocks, n_pure, columns, slot, n_present, any_missing)
+            place(result.rows, filled, order)
+            filled += len(result.kept)
+            kept.append(chunk[result.kept])
+            present.append(result.n_present[result.kept])
+    order = order[: -(-filled // LANES)]
+    order[filled // LANES :, :, filled % LANES :] = n  # unused lanes hold the padding row
+    n_present = np.concatenate(present)
+    return Ordered(order, np.concatenate(kept), n_present, bool((n_present < n).any()))
 
 
 def presort_sparse(X: Any, columns: NDArray[np.int64]) -> SparseOrdered:

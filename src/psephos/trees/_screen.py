@@ -19,8 +19,8 @@ from psephos.kernels.stump.bins import (
     weigh_groups,
 )
 from psephos.kernels.stump.bounds import bound_error, bound_gini, has_bounds, reaches
-from psephos.kernels.stump.layout import LANES, thresholds_in
-from psephos.kernels.stump.screen import quantise, screen_error, screen_gini, within
+from psephos.kernels.stump.layout import LANES
+from psephos.kernels.stump.screen import quantise, screen_error, screen_gini
 from psephos.trees._presort import Ordered
 
 __all__ = ["BLOCK", "Screen", "jobs"]
@@ -31,7 +31,7 @@ _BOUNDED = 2**19  # entries from which bounds are worth their own overhead
 _WORTH = 2**29  # entries a process has searched before it compiles bounds: a second's work
 _BOUNDED_ROWS = 2**12  # rows beyond which the units of their sums, 16 bits, are too coarse
 _VALUES = 64  # thresholds from which a column is bounded well: bounds know nothing of ties
-_NO_COLUMNS = np.empty(0, np.int64)
+_SAMPLE = 32  # columns that are looked at to tell
 _BOUNDED_SHARE = 0.8  # of columns that have a bound
 _LEADERS = 4  # blocks screened at once: the greatest of their values is the one to come near
 _MANY = 0.7  # share of all blocks screened from which bounds do not pay
@@ -63,13 +63,20 @@ class _Search(NamedTuple):
     counted: NDArray[np.float64]  # 0 where a column's screen value counts, else -inf
     extra: NDArray[np.float64]  # added to bounds: inf where a column has none, -inf if uncounted
     limits: tuple[float, float, float]
-    certain: NDArray[np.bool_]
-    missing: NDArray[np.int64]  # positions not certain
+    missing: NDArray[np.int64]  # positions of columns whose screen value does not count
     narrower: float  # by how much the outermost bins are: a few rows there change Gini's value much
 
 
 def _kernel(search: _Search) -> Any:
     return bound_error if search.by_error else bound_gini
+
+
+def _greatest(search: _Search, blocks: NDArray[np.int64]) -> tuple[float, float]:
+    """Greatest screen value that counts, and the least that comes near it."""
+    relative, absolute, _ = search.limits
+    counted = search.counted.reshape(-1, LANES)
+    best = float((search.values[blocks] + counted[blocks]).max())
+    return best, best - absolute - relative * best
 
 
 class Screen:
@@ -90,41 +97,44 @@ class Screen:
 
     def __init__(self, ordered: Ordered, labels: NDArray[np.int64], n_jobs: int | None):
         self._ordered, self._labels, self._n_jobs = ordered, labels, n_jobs
-        self._complete = ordered.n_present == ordered.n
-        self._all_certain = np.ones(len(ordered.slots), np.bool_)
+        p, n = len(ordered.columns), ordered.n
+        self._complete = ordered.n_present == n
         self._missing = np.flatnonzero(~self._complete)
-        self._n_wide = -(-ordered.n_blocks * LANES // WIDTH)
+        self._n_blocks, self._n_wide = len(ordered.order), -(-p // WIDTH)
         lanes = self._n_wide * WIDTH
         self._used, self._counted = np.full(lanes, -np.inf), np.full(lanes, -np.inf)
-        self._used[ordered.slots] = 0.0
-        self._counted[ordered.slots[self._complete]] = 0.0
+        self._used[:p] = 0.0
+        self._counted[:p][self._complete] = 0.0
         self._bounded = np.where(self._used == self._counted, self._used, np.inf)
-        self._position = np.zeros(lanes, np.int64)
-        self._position[ordered.slots] = np.arange(len(ordered.slots))
-        entries = len(ordered.slots) * ordered.n
-        large = entries >= _BOUNDED and ordered.n <= _BOUNDED_ROWS
-        self._bounds = has_bounds and large and self._bounds_fit()
+        self._bounds = has_bounds and p * n >= _BOUNDED and n <= _BOUNDED_ROWS
+        self._bounds = self._bounds and self._bounds_fit()
         self._bins: dict[float, _Bins] = {}
         # Bins are made for the second search: they take as long as three exact screens.
         self._wait, self._pause = 1, _SHORTEST_WAIT
         self._compiled: dict[str, bool] = {}
 
-    def promising(self, crit: Any, weights: NDArray[np.float64]) -> NDArray[np.int64] | None:
-        """Positions of the columns that may hold the best split; None for all.
+    def promising(self, crit: Any, weights: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Positions of the columns that may hold the best split.
 
         ``weights`` (n + 1,), the last being the padding row's.
         """
-        o = self._ordered
+        p = len(self._ordered.columns)
         signed, totals = np.empty(len(weights), np.int32), np.empty(3)
-        if not len(o.slots) or not quantise(weights, self._labels, signed, totals):
-            return None
+        if not p or not quantise(weights, self._labels, signed, totals):
+            return np.arange(p)
         values = np.empty((self._n_wide * WIDTH // LANES, LANES))
         search = self._search(crit, signed, totals, values)
+        blocks = np.arange(self._n_blocks)
         if self._bounds_tell(_kernel(search)):
-            return self._by_bounds(search, values)
-        self._exact(search, np.arange(o.n_blocks))
-        at = np.empty(len(o.slots), np.int64)
-        return at[: within(values, o.slots, search.certain, *search.limits, at)]
+            blocks = self._by_bounds(search)
+        else:
+            self._exact(search, blocks)
+        best, least = _greatest(search, blocks)
+        if best <= search.limits[2]:  # the screen proves nothing
+            return np.arange(p)
+        near = values[blocks] + search.counted.reshape(-1, LANES)[blocks] >= least
+        at = (blocks[:, None] * LANES + np.arange(LANES))[near]
+        return np.union1d(at, search.missing) if len(search.missing) else at
 
     def _search(self, crit: Any, signed: Any, totals: Any, values: Any) -> _Search:
         total_d, total_w, error = int(totals[0]), int(totals[1]), float(totals[2])
@@ -134,34 +144,33 @@ class Screen:
             limits = 0.0, 2 * error + 2, floor
             return _Search(
                 True, signed, total_d, total_w, values, self._used, self._bounded, limits,
-                self._all_certain, _NO_COLUMNS, 0.0,
+                self._missing[:0], 0.0,
             )  # fmt: skip
         # Ten float32 roundings, and what rounded weights can do to d^2 / w on two sides; both
         # twice, since two columns are compared.
         limits = 24 * 2.0**-24, 12 * error + 16, -2.0
         return _Search(
             False, signed, total_d, total_w, values, self._counted, self._counted, limits,
-            self._complete, self._missing, 0.4,
+            self._missing, 0.4,
         )  # fmt: skip
 
     def _exact(self, search: _Search, blocks: NDArray[np.int64]) -> None:
         """Screen values of these blocks of columns."""
         o = self._ordered
-        orders = o.order, o.n, o.packing, o.n_pure
         given: Any = search.signed, search.total_d
         if not search.by_error:
             given = *given, search.total_w
         screen = screen_error if search.by_error else screen_gini
 
         def part(b: int) -> None:
-            screen(*orders, blocks[b * BLOCK : (b + 1) * BLOCK], *given, search.values)
+            screen(o.order, blocks[b * BLOCK : (b + 1) * BLOCK], *given, search.values)
 
         threads = jobs(self._n_jobs, len(blocks) * LANES * o.n)
         run_blocks(part, -(-len(blocks) // BLOCK), threads)
 
     def _bound(self, search: _Search, bins: _Bins) -> None:
         """Upper bounds in place of the screen values of all columns."""
-        o, rows = self._ordered, bins.rows
+        rows = bins.rows
         tables, visits, n_visited, scales = weigh_groups(search.signed, rows)
         if search.by_error:
             told: Any = scales.units, scales.whole_a, scales.whole_b, scales.slack, search.total_d
@@ -171,7 +180,7 @@ class Screen:
             in_units = (np.float32(scales.units * weight) for weight in weights)
             told = scales.units, *in_units, reaches(bins.ends, rows, scales, weights)
         kernel, room = _kernel(search), ((2, np.int16) if search.by_error else (5, np.float32))
-        threads = jobs(self._n_jobs, len(o.slots) * o.n // 4)  # it takes a quarter of the time
+        threads = jobs(self._n_jobs, self._entries() // 4)  # it takes a quarter of the time
         per = -(-self._n_wide // (1 if threads == 1 else 4 * effective_jobs(threads)))
 
         def part(b: int) -> None:
@@ -190,15 +199,15 @@ class Screen:
         The others have no bound, and where a third of them are searched in full anyway a round
         took a fifth longer than without bounds.
         """
-        o = self._ordered
-        tied = np.flatnonzero(self._complete & (o.slots // LANES >= o.n_pure))
-        pure = np.count_nonzero(self._complete) - len(tied)
-        sample = tied[:: max(1, len(tied) // 16)]
-        many = [
-            thresholds_in(o.order, o.n, o.packing.bits, slot) >= _VALUES for slot in o.slots[sample]
-        ]
-        fit = pure + len(tied) * sum(many) / max(1, len(many))
-        return bool(fit > _BOUNDED_SHARE * len(o.slots))
+        o, complete = self._ordered, np.flatnonzero(self._complete)
+        sample = complete[:: max(1, len(complete) // _SAMPLE)]
+        few = min(_VALUES, o.n - 1)
+        many = [np.count_nonzero(o.entries(int(at)) >= o.flag) >= few for at in sample]
+        fit = len(complete) * sum(many) / max(1, len(many))
+        return bool(fit > _BOUNDED_SHARE * len(o.columns))
+
+    def _entries(self) -> int:
+        return len(self._ordered.columns) * self._ordered.n
 
     def _bounds_tell(self, kernel: Any) -> bool:
         """Whether this search is to use bounds, compiled already or worth it."""
@@ -211,7 +220,7 @@ class Screen:
         if name not in self._compiled:
             self._compiled[name] = is_compiled(kernel)
         if not self._compiled[name] and Screen._searched < _WORTH:
-            Screen._searched += len(self._ordered.slots) * self._ordered.n
+            Screen._searched += self._entries()
             return False
         return True
 
@@ -226,40 +235,26 @@ class Screen:
         def part(b: int) -> None:
             words = np.zeros(rows.n_groups * GROUP + 1, np.uint64)
             code_columns(
-                o.order, o.n, o.packing.bits, b * BLOCK, min(o.n_blocks, (b + 1) * BLOCK),
-                rows.place, rows.n_groups, ends, words.view(np.uint8), words, codes,
+                o.order, o.flag - 1, b * BLOCK, min(self._n_blocks, (b + 1) * BLOCK), rows.place,
+                rows.n_groups, ends, words.view(np.uint8), words, codes,
             )  # fmt: skip
 
-        run_blocks(part, -(-o.n_blocks // BLOCK), jobs(self._n_jobs, len(o.slots) * o.n))
+        run_blocks(part, -(-self._n_blocks // BLOCK), jobs(self._n_jobs, self._entries()))
         self._bins[narrower] = _Bins(codes, rows, ends)
         return self._bins[narrower]
 
-    def _by_bounds(self, search: _Search, values: NDArray[np.float64]) -> NDArray[np.int64]:
-        """``promising``, with screen values for those columns only whose bounds come near."""
-        bins, n_blocks = self._binned(search.narrower), self._ordered.n_blocks
+    def _by_bounds(self, search: _Search) -> NDArray[np.int64]:
+        """Blocks whose bounds come near the best; theirs become screen values."""
+        bins, values = self._binned(search.narrower), search.values
         self._bound(search, bins)
-        relative, absolute, floor = search.limits
-        counted, position = search.counted.reshape(-1, LANES), self._position.reshape(-1, LANES)
-
-        def greatest(blocks: NDArray[np.int64]) -> tuple[float, float]:
-            best = float((values[blocks] + counted[blocks]).max())
-            return best, best - absolute - relative * best
-
         first = self._leaders(values.reshape(-1, WIDTH))
         self._exact(search, first)
         # A block's eight answers are read as one word.
-        near = (values[:n_blocks] >= greatest(first)[1]).view(np.uint64)
+        near = (values[: self._n_blocks] >= _greatest(search, first)[1]).view(np.uint64)
         left = np.flatnonzero(near)
         self._exact(search, left)
-        self._learn(len(left) / n_blocks)
-        best, least = greatest(left)
-        if best <= floor:
-            return np.arange(len(self._ordered.slots))
-        at = position[left][values[left] + counted[left] >= least]
-        if len(search.missing):
-            at = np.concatenate([at, search.missing])
-        at.sort()
-        return at
+        self._learn(len(left) / self._n_blocks)
+        return left
 
     def _leaders(self, bounds: NDArray[np.float64]) -> NDArray[np.int64]:
         """Blocks of eight with the greatest finite bounds, at most one of each 64 columns."""

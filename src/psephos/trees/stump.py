@@ -12,7 +12,6 @@ from psephos._errors import PsephosError
 from psephos.kernels._jit import run_blocks
 from psephos.kernels.numerics.criteria import Gini, WeightedError
 from psephos.kernels.stump.categories import scan_categories
-from psephos.kernels.stump.layout import entry_at, mark_first
 from psephos.kernels.stump.scan import round_weights, scan_ordered, scan_sparse
 from psephos.trees._presort import presort_dense, presort_sparse
 from psephos.trees._screen import BLOCK, Screen, jobs
@@ -184,26 +183,23 @@ class StumpSearch:
 
     def _best_ordered(self, crit: Any, weights: Any, parent: Any) -> list[_Found]:
         o = self._ordered
-        at = None
-        if len(o.slots) * o.n > _UNSCREENED and self.n_classes == 2 and crit.least == 0:
+        at = np.arange(len(o.columns))
+        if len(at) * o.n > _UNSCREENED and self.n_classes == 2 and crit.least == 0:
             at = self._screen.promising(crit, weights)
-        slots, n_present, columns = o.slots, o.n_present, o.columns
-        if at is not None:
-            slots, n_present, columns = slots[at], n_present[at], columns[at]
-        gains = np.empty(len(slots))
-        cuts = np.empty(len(slots), np.int64)
-        sides = np.empty(len(slots), np.bool_)
+        n_present = o.n_present[at]
+        gains = np.empty(len(at))
+        cuts = np.empty(len(at), np.int64)
+        sides = np.empty(len(at), np.bool_)
 
         def scan(b: int) -> None:
             s = slice(b * BLOCK, (b + 1) * BLOCK)
             scan_ordered(
-                crit, o.order, o.n, o.packing.bits, o.n_pure, slots[s], n_present[s],
-                self.labels, weights, parent, np.empty((3, self.n_classes)),
-                gains[s], cuts[s], sides[s],
+                crit, o.order, o.flag, at[s], n_present[s], self.labels, weights, parent,
+                np.empty((3, self.n_classes)), gains[s], cuts[s], sides[s],
             )  # fmt: skip
 
-        run_blocks(scan, -(-len(slots) // BLOCK), self._jobs(len(slots)))
-        return _first_best("ordered", columns, at, gains, cuts, sides)
+        run_blocks(scan, -(-len(at) // BLOCK), self._jobs(len(at)))
+        return _first_best("ordered", o.columns[at], at, gains, cuts, sides)
 
     def _best_sparse(self, crit: Any, weights: Any, parent: Any) -> list[_Found]:
         s = self._sparse
@@ -273,12 +269,13 @@ class StumpSearch:
             left, absent = values <= threshold, np.isnan(values)
             return left | absent if found.missing_left else left, bool(absent.any())
         o = self._ordered
-        slot, n_present = int(o.slots[found.at]), int(o.n_present[found.at])
+        n_present = int(o.n_present[found.at])
+        rows = o.entries(found.at) & (o.flag - 1)
         left = np.zeros(n + 1, np.bool_)  # the padding row stands for those that are missing
         if found.missing_left:  # then the rows on the right are the present ones behind the cut
-            mark_first(o.order, n, o.packing.bits, slot, n_present, left)
-            np.logical_not(left, out=left)
-        mark_first(o.order, n, o.packing.bits, slot, found.cut + 1, left)
+            left[:] = True
+            left[rows[:n_present]] = False
+        left[rows[: found.cut + 1]] = True
         return left[:n], n_present < n
 
     def _neighbours(self, found: _Found) -> tuple[float, float]:
@@ -297,13 +294,12 @@ class StumpSearch:
 
             return value(found.cut), value(found.cut + 1)
         o = self._ordered
-        slot, bits = int(o.slots[found.at]), o.packing.bits
+        rows = o.entries(found.at) & (o.flag - 1)
 
         def at(k: int) -> float:
             if k == o.n_present[found.at]:
                 return np.inf
-            row = int(entry_at(o.order, o.n, bits, slot, k)) & ((1 << (bits - 1)) - 1)
-            return float(self.X[row, found.column])
+            return float(self.X[rows[k], found.column])
 
         return at(found.cut), at(found.cut + 1)
 

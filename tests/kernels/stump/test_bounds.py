@@ -15,7 +15,7 @@ from psephos.kernels.stump.bins import (
     code_columns,
     weigh_groups,
 )
-from psephos.kernels.stump.layout import LANES, packing_of, place
+from psephos.kernels.stump.layout import LANES, no_orders, place
 from psephos.kernels.stump.screen import quantise, screen_error, screen_gini
 
 needs_look_up = pytest.mark.skipif(
@@ -31,20 +31,23 @@ def _sums(codes, word, n_groups, tables, visits, n_visited, out):
 
 
 def _coded(rng, n, y, narrower=0.0, blocks=16):
-    """Return orders (8 * blocks, n), the same packed, the arrangement, bin ends and codes."""
-    packing = packing_of(n)
+    """Return orders (8 * blocks, n), the same interleaved, the arrangement, bin ends and codes.
+
+    Every entry but the last is flagged.
+    """
     order = np.stack([rng.permutation(n) for _ in range(LANES * blocks)])
-    packed = np.zeros(blocks * n * packing.bits + 32, np.uint8)
-    place(order.astype(np.uint32), 0, packing.bits, packed)
+    laid, flagged = no_orders(LANES * blocks, n), order.copy()
+    flagged[:, :-1] |= 2**15
+    place(flagged.astype(np.uint16), 0, laid)
     rows, ends = arrange(y), bin_ends(n, narrower)
     wide_blocks = -(-blocks * LANES // WIDTH)
     codes = np.zeros(wide_blocks * PLANES * rows.n_groups * LANES, np.uint64)
     words = np.zeros(rows.n_groups * GROUP + 1, np.uint64)
     code_columns(
-        packed, n, packing.bits, 0, blocks, rows.place, rows.n_groups,
-        ends, words.view(np.uint8), words, codes,
+        laid, 2**15 - 1, 0, blocks, rows.place, rows.n_groups, ends, words.view(np.uint8), words,
+        codes,
     )  # fmt: skip
-    return order, packed, rows, ends, codes
+    return order, laid, rows, ends, codes
 
 
 def _weights(rng, n, kind):
@@ -155,17 +158,15 @@ def test_vector_sums_equal_their_twin(random_seed, kind):
 def test_bounds_are_above_the_screen(random_seed, kind, share):
     rng = np.random.default_rng(random_seed)
     n, blocks = 150, 16
-    packing = packing_of(n)
     y = (rng.random(n) < share).astype(int)
     w = _weights(rng, n, kind)
     signed, d, total = _quantised(w, y)
     for narrower in (0.0, 0.4):
-        _, packed, rows, ends, codes = _coded(rng, n, y, narrower, blocks)
+        order, laid, rows, ends, codes = _coded(rng, n, y, narrower, blocks)
         tables, visits, n_visited, scales = weigh_groups(signed, rows)
         exact = np.empty((2, blocks, LANES))
-        orders = packed, n, packing, blocks, np.arange(blocks)
-        screen_error(*orders, signed, d, exact[0])
-        screen_gini(*orders, signed, d, total, exact[1])
+        screen_error(laid, np.arange(blocks), signed, d, exact[0])
+        screen_gini(laid, np.arange(blocks), signed, d, total, exact[1])
         given = codes, rows.n_groups, 0, 2, tables, visits, n_visited, scales.units
         extra, bounds = np.zeros(2 * WIDTH), np.empty((2, 2 * WIDTH))
         sums = np.empty((2, BINS - 1, WIDTH), np.int16)
@@ -179,15 +180,8 @@ def test_bounds_are_above_the_screen(random_seed, kind, share):
         bounds = bounds.reshape(exact.shape)
         assert (bounds >= exact).all()
         # And not far above: by the heaviest bins, and the rounding of the tables.
-        order = _unpacked(packed, n, packing, blocks)
         cumulated = np.abs(signed[order].astype(float)).cumsum(axis=1)
         padded = np.concatenate([np.zeros((len(order), 1)), cumulated], axis=1)
         in_bins = np.diff(padded[:, np.append(0, ends)], axis=1).max(axis=1)
         slack = 2 * scales.slack / scales.units
         assert ((bounds[0] - exact[0]).reshape(-1) <= 2 * in_bins + slack + 1e-6 * total).all()
-
-
-def _unpacked(packed, n, packing, blocks):
-    bits = np.unpackbits(packed[: blocks * n * packing.bits], bitorder="little")
-    entries = bits.reshape(blocks, n, LANES, packing.bits) * (1 << np.arange(packing.bits))
-    return entries.sum(axis=3).transpose(0, 2, 1).reshape(-1, n)

@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from psephos.kernels.numerics.criteria import Gini, WeightedError, gain, opposite_labels
 from psephos.kernels.prediction.stump_votes import left_sides
 from psephos.kernels.stump import lanes as stump_lanes
-from psephos.kernels.stump.layout import entry_at, packing_of, place, sort_columns
+from psephos.kernels.stump.layout import flag_of, no_orders, order_type, place, sort_columns
 from psephos.kernels.stump.scan import round_weights
 from psephos.kernels.stump.screen import quantise, screen_error, screen_gini
 
@@ -77,85 +77,71 @@ def test_columns_are_sorted_and_their_thresholds_flagged(random_seed, n):
     done = sort_columns(values)
     present = n - np.isnan(values).sum(axis=1)
     assert_array_equal(done.n_present, present)
-    rows_of = {int(j): r for j, r in zip(done.pure, done.pure_rows, strict=True)}
-    rows_of |= {int(j): r for j, r in zip(done.tied, done.tied_rows, strict=True)}
-    assert len(rows_of) == len(done.pure) + len(done.tied)
-    flag = 1 << (packing_of(n).bits - 1)
+    rows_of = {int(j): r for j, r in zip(done.kept, done.rows, strict=True)}
+    assert len(rows_of) == len(done.kept)
+    flag = flag_of(done.rows)
     for j, x in enumerate(values):
         m = int(present[j])
         numbers = np.sort(x)[:m]
         cut = np.append(numbers[1:] > numbers[:-1], 0 < m < n)[: max(m, 1)]
-        pure = m == n and cut[:-1].all()
-        assert (j in done.pure) == pure
-        assert (j in done.tied) == (not pure and bool(cut.any()))
+        assert (j in done.kept) == bool(cut.any())
         if j in rows_of:
             rows = rows_of[j].astype(int) & (flag - 1)
             assert_array_equal(np.sort(rows[:m]), np.flatnonzero(~np.isnan(x)))
             assert_array_equal(x[rows[:m]], numbers)
             assert (rows[m:] == n).all()
-            flags = rows_of[j][:m] >= flag
-            assert_array_equal(flags, cut if j in done.tied else np.zeros(n, bool))
+            assert_array_equal(rows_of[j][:m] >= flag, cut)
 
 
-@pytest.mark.parametrize(("n", "bits"), [(7, 10), (511, 10), (512, 16), (32767, 16), (32768, 32)])
-def test_an_entry_takes_few_bits(n, bits):
-    if stump_lanes.Bits10() not in stump_lanes.packings:
-        bits = max(bits, 16)
-    assert packing_of(n).bits == bits
+@pytest.mark.parametrize(("n", "bits"), [(7, 16), (32767, 16), (32768, 32)])
+def test_an_entry_has_room_for_rows_padding_and_flag(n, bits):
+    assert 8 * np.dtype(order_type(n)).itemsize == bits
     assert n < 2 ** (bits - 1)
 
 
-@pytest.mark.parametrize("bits", [10, 12, 16, 32])
-def test_orders_find_their_lanes(random_seed, bits):
+@pytest.mark.parametrize("n", [7, 2**15])
+def test_orders_find_their_lanes(random_seed, n):
     rng = np.random.default_rng(random_seed)
     for first, c in [(0, 8), (3, 2), (3, 5), (3, 30), (8, 24), (15, 1), (6, 0), (37, 3)]:
-        rows = rng.integers(1, 2**bits, (c, 7)).astype(np.uint32)
-        later = rng.integers(1, 2**bits, (40 - first - c, 7)).astype(np.uint32)
-        out = np.zeros(5 * 7 * bits + 32, np.uint8)
-        place(later, first + c, bits, out)  # the lanes behind may have come before
-        place(rows, first, bits, out)
-        found = [[entry_at(out, 7, bits, slot, k) for k in range(7)] for slot in range(40)]
-        assert_array_equal(found, np.concatenate([np.zeros((first, 7)), rows, later]))
-        assert not out[5 * 7 * bits :].any()
+        rows = rng.integers(0, n, (c, n)).astype(order_type(n))
+        out = no_orders(40, n)
+        out[:] = 1
+        place(rows, first, out)
+        found = out.transpose(0, 2, 1).reshape(40, n)
+        assert_array_equal(found[first : first + c], rows)
+        assert (np.delete(found, np.arange(first, first + c), axis=0) == 1).all()
 
 
-def _orders(rng, n, blocks, packing, flagged):
-    """Return orders as numbers (blocks, n, 8), and packed."""
+def _orders(rng, n, blocks, kind, flagged):
+    """Return orders (blocks, n, 8); all but the last entry are flagged, or some."""
     order = np.stack([[rng.permutation(n) for _ in range(8)] for _ in range(blocks)])
-    order = order.transpose(0, 2, 1).astype(np.uint32)
-    if flagged:
-        flag = np.uint32(1 << (packing.bits - 1))
-        order[rng.random(order.shape) < 0.5] |= flag
-        order[:, 0] |= flag
-    packed = np.zeros(blocks * n * packing.bits + 32, np.uint8)
-    place(order.transpose(0, 2, 1).reshape(-1, n), 0, packing.bits, packed)
-    return order, packed
+    order = order.transpose(0, 2, 1).astype(kind)
+    chosen = rng.random(order.shape) < 0.5 if flagged else np.ones(order.shape, bool)
+    chosen[:, 0], chosen[:, -1] = True, chosen[:, -1] & flagged
+    return np.ascontiguousarray(order | chosen * order.dtype.type(flag_of(order)))
 
 
-@pytest.mark.parametrize("packing", stump_lanes.packings)
+@pytest.mark.parametrize("kind", [np.uint16, np.uint32])
 @pytest.mark.parametrize("flagged", [False, True])
-def test_screens_bound_every_column(random_seed, packing, flagged):
+def test_screens_bound_every_column(random_seed, kind, flagged):
     rng = np.random.default_rng(random_seed)
     n, blocks = 37, 3
-    order, packed = _orders(rng, n, blocks, packing, flagged)
-    mask = (1 << (packing.bits - 1)) - 1
+    order = _orders(rng, n, blocks, kind, flagged)
+    mask = flag_of(order) - 1
     w = np.append(rng.random(n), 0.0)
     y = np.append(rng.integers(0, 2, n), 0)
     signed, totals = np.empty(n + 1, np.int32), np.empty(3)
     assert quantise(w, y, signed, totals)
     d_all, w_all, error = int(totals[0]), int(totals[1]), totals[2]
     assert 2**29 - 2 * n <= w_all < 2**30
-    n_pure = 0 if flagged else blocks
     errors, ginis = np.empty((blocks, 8)), np.empty((blocks, 8))
-    orders = packed, n, packing, n_pure
-    screen_error(*orders, np.arange(blocks), signed, d_all, errors)
-    screen_gini(*orders, np.arange(blocks), signed, d_all, w_all, ginis)
+    screen_error(order, np.arange(blocks), signed, d_all, errors)
+    screen_gini(order, np.arange(blocks), signed, d_all, w_all, ginis)
     unit = w_all / w.sum()
     for b in range(blocks):
         for lane in range(8):
             entries = order[b, :, lane].astype(np.int64)
-            rows = entries & mask
-            where = entries > mask if flagged else np.arange(n) < n - 1
+            rows, where = entries & mask, entries > mask
             d = np.cumsum(np.where(y == 1, w, -w)[rows])
             s = np.cumsum(w[rows])
             top = np.abs(2 * d - d[-1])[where].max() * unit
@@ -170,15 +156,14 @@ def test_screens_bound_every_column(random_seed, packing, flagged):
 def test_vector_loops_equal_their_twins(random_seed):
     rng = np.random.default_rng(random_seed)
     n = 50
-    packing = packing_of(n)
-    _, order = _orders(rng, n, 1, packing, True)
+    order = _orders(rng, n, 1, np.uint16, True)
     signed, totals = np.empty(n + 1, np.int32), np.empty(3)
     y = np.append(rng.integers(0, 2, n), 0)
     quantise(np.append(rng.random(n), 0.0), y, signed, totals)
-    steps, where = stump_lanes._steps(order, 0, n, signed, True, packing.bits)
+    steps, where = stump_lanes._steps(order, 0, signed)
     sums = steps.cumsum(axis=0)
     values = np.empty((1, 8))
-    screen_error(order, n, packing, 0, np.arange(1), signed, int(totals[0]), values)
+    screen_error(order, np.arange(1), signed, int(totals[0]), values)
     absent = totals[0] - sums[-1]
     tries = np.abs(2 * np.stack([sums, sums + absent]) - totals[0])
     assert_array_equal(values[0], tries.max(axis=0, where=where, initial=0).max(axis=0))

@@ -88,32 +88,28 @@ def bin_ends(n: int, narrower: float) -> NDArray[np.int64]:
 
 
 @jit(_nrt=False)
-def code_columns(order, n, bits, first, last, place, n_groups, ends, room, words, out):
-    """Bins of the eight columns of each of the blocks ``first`` to ``last`` of packed orders.
+def code_columns(order, mask, first, last, place, n_groups, ends, room, words, out):
+    """Bins of the eight columns of each of the blocks ``first`` to ``last`` of interleaved orders.
 
     Parameters
     ----------
-    order, n, bits : orders of n rows, packed (``layout``) in at most 16 bits
+    order, mask : orders (``layout``), and the bits of an entry that name its row
     place, n_groups : of ``Rows``
     ends : (32,) of ``bin_ends``: bins are formed by rank
     room, words : the same memory, all zero at first: ``(n_groups * GROUP + 1) * LANES`` uint8 and
         an eighth as many uint64
     out : (blocks of 64 columns * PLANES * n_groups * 8,) uint64, a word for eight columns
     """
-    one, ones = _U64(1), _U64(0x0101010101010101)
-    keep, stride = _U64((1 << (bits - 1)) - 1), _U64(bits)  # unsigned: no index counts from the end
+    ones = _U64(0x0101010101010101)
     per = WIDTH // LANES
     for block in range(first, last):
         for lane in range(LANES):
-            at = _U64(block * n * bits + lane * bits // 8)
-            filled = _U64(lane * bits % 8)
             stop = 0
             for code in range(ends.shape[0]):
                 start, stop = stop, ends[code]
-                for _ in range(start, stop):
-                    row = (_U64(order[at]) | _U64(order[at + one]) << _U64(8)) >> filled & keep
-                    room[_U64(place[row]) + _U64(lane)] = code
-                    at += stride
+                for k in range(start, stop):
+                    row = np.int64(order[block, k, lane]) & mask
+                    room[_U64(place[_U64(row)]) + _U64(lane)] = code
         for g in range(n_groups):
             for plane in range(PLANES):
                 shift = _U64(PLANES - 1 - plane)

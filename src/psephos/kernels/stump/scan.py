@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from psephos.kernels._jit import jit
 from psephos.kernels.numerics.criteria import gain
-from psephos.kernels.stump.layout import LANES, entry_at
+from psephos.kernels.stump.lanes import LANES
 
 __all__ = ["round_weights", "scan_ordered", "scan_sparse"]
 
@@ -36,18 +36,16 @@ def round_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @jit(_nrt=False)  # it makes no array, so nothing need count references: compiled sooner
 def scan_ordered(
-    crit, order, n, bits, n_pure, slots, n_present, labels, weights, parent, sums,
-    gains, cuts, missing_left,
+    crit, order, flag, columns, n_present, labels, weights, parent, sums, gains, cuts,
+    missing_left,
 ):  # fmt: skip
-    """Best threshold of each column in ``slots`` of the interleaved orders.
+    """Best threshold of some columns of the interleaved orders (``layout``).
 
     Parameters
     ----------
     crit : named tuple of ``psephos.kernels.numerics.criteria``
-    order, n, bits : orders of n rows, packed (``layout``); the top of an entry's ``bits``
-        marks an admissible threshold, but in the first ``n_pure`` blocks, where each entry but
-        the last is admissible.
-    slots : (c,) int64, ``LANES * block + lane``
+    order, flag : (blocks, n, 8) orders, and the bit of an entry after which a threshold may lie
+    columns : (c,) int64, ``LANES * block + lane``
     n_present : (c,) int64, rows that are not missing; they come first
     labels, weights : (n + 1,), the last being the padding row
     parent : (K,) totals per class
@@ -57,29 +55,28 @@ def scan_ordered(
     """
     n_classes = parent.shape[0]
     left, right, absent = sums[0], sums[1], sums[2]
-    flag = np.int64(1) << (bits - 1)
     mask = flag - 1
-    for w in range(slots.shape[0]):
-        pure = slots[w] // LANES < n_pure
+    for w in range(columns.shape[0]):
+        block, lane = columns[w] // LANES, columns[w] % LANES
         present = n_present[w]
-        missing = present < n
+        missing = present < order.shape[1]
         for c in range(n_classes):
             left[c] = 0.0
             right[c] = parent[c]
             absent[c] = parent[c] if missing else 0.0
         if missing:
             for k in range(present):
-                row = entry_at(order, n, bits, slots[w], k) & mask
+                row = np.int64(order[block, k, lane]) & mask
                 absent[labels[row]] -= weights[row]
         best = -np.inf
         cut = -1
         side = False
         for k in range(present):
-            entry = entry_at(order, n, bits, slots[w], k)
+            entry = np.int64(order[block, k, lane])
             row = entry & mask
             left[labels[row]] += weights[row]
             right[labels[row]] -= weights[row]
-            if entry >= flag or (pure and k < n - 1):
+            if entry >= flag:
                 # The missing rows on the right, then on the left.
                 tries = 2 if missing and k < present - 1 else 1
                 for turn in range(tries):

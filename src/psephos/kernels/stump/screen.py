@@ -9,15 +9,9 @@ again in float64 (``scan``).
 import numpy as np
 
 from psephos.kernels._jit import jit
-from psephos.kernels.stump.lanes import (
-    LANES,
-    lane_extremes,
-    lane_extremes_flagged,
-    lane_gini,
-    lane_gini_flagged,
-)
+from psephos.kernels.stump.lanes import LANES, lane_extremes, lane_gini
 
-__all__ = ["quantise", "screen_error", "screen_gini", "within"]
+__all__ = ["quantise", "screen_error", "screen_gini"]
 
 
 @jit
@@ -57,23 +51,18 @@ def quantise(weights, labels, signed, totals):
 
 
 @jit
-def screen_error(order, n, packing, n_pure, blocks, table, total, values):
+def screen_error(order, blocks, table, total, values):
     """Greatest ``|2 S - D|`` over the splits of each column, S the signed sum on the left.
 
-    ``order`` is packed as ``packing`` says; ``blocks`` (b,) int64 of it are searched, ``values``
-    (all blocks, 8) receives them. Where rows are missing both sides are tried for them, "all on one
-    side" among them: an upper bound.
+    ``order`` is of ``layout``; ``blocks`` (b,) int64 of it are searched, ``values`` (all blocks, 8)
+    receives them. Where rows are missing both sides are tried for them, "all on one side" among
+    them: an upper bound.
     """
     out = np.empty((3, LANES), np.int32)
     for block in blocks:
-        base = block * n * packing.bits
-        if block < n_pure:
-            lane_extremes(order, base, n - 1, table, out, packing)
-        else:
-            lane_extremes_flagged(order, base, n, table, out, packing)
+        lane_extremes(order, block, table, out)
         for lane in range(LANES):
-            # Columns of the first kind miss nothing: their last row is the one left out.
-            absent = np.int64(0) if block < n_pure else total - out[0, lane]
+            absent = total - out[0, lane]
             top = 2 * np.int64(out[1, lane]) - total
             bottom = 2 * np.int64(out[2, lane]) - total
             value = max(abs(top), abs(bottom))
@@ -83,7 +72,7 @@ def screen_error(order, n, packing, n_pure, blocks, table, total, values):
 
 
 @jit
-def screen_gini(order, n, packing, n_pure, blocks, table, total_d, total_w, values):
+def screen_gini(order, blocks, table, total_d, total_w, values):
     """Greatest ``d^2 / w`` of left plus right over the splits of each column, in float32.
 
     ``order``, ``blocks`` and ``values`` as in ``screen_error``. Missing rows count as right;
@@ -92,32 +81,6 @@ def screen_gini(order, n, packing, n_pure, blocks, table, total_d, total_w, valu
     d, w = np.int32(total_d), np.int32(total_w)
     out = np.empty(LANES, np.float32)
     for block in blocks:
-        base = block * n * packing.bits
-        if block < n_pure:
-            lane_gini(order, base, n - 1, table, d, w, out, packing)
-        else:
-            lane_gini_flagged(order, base, n, table, d, w, out, packing)
+        lane_gini(order, block, table, d, w, out)
         for lane in range(LANES):
             values[block, lane] = out[lane]
-
-
-@jit
-def within(values, slots, certain, relative, absolute, floor, out):
-    """Positions in ``slots`` whose value is near the greatest, and those not ``certain``.
-
-    Near: not below ``greatest - absolute - relative * greatest``. Where the greatest is not above
-    ``floor``, the screen proves nothing and all positions are written. Returns their number.
-    """
-    greatest = -1.0
-    for i in range(slots.shape[0]):
-        if certain[i]:
-            greatest = max(greatest, values[slots[i] // LANES, slots[i] % LANES])
-    least = greatest - absolute - relative * greatest
-    if greatest <= floor:
-        least = -np.inf
-    count = 0
-    for i in range(slots.shape[0]):
-        if not certain[i] or values[slots[i] // LANES, slots[i] % LANES] >= least:
-            out[count] = i
-            count += 1
-    return count
