@@ -11,7 +11,6 @@ from psephos.kernels._jit import run_blocks
 from psephos.kernels.sorted_trees.newton_categories import split_categories
 from psephos.kernels.sorted_trees.newton_codes import code_columns, scan_codes
 from psephos.kernels.sorted_trees.newton_exact import (
-    LANES,
     deal_rows,
     level_totals,
     pack,
@@ -214,7 +213,7 @@ def _search(
     weigh_gains(pen, level.sums, low, high, root)
     whole = (level.sums, level.whole, level.size, root, low, high)
     start = np.cumsum(np.concatenate([[0], level.size])) + np.arange(1, slots + 3)
-    width = max(LANES, _BLOCK // n // LANES * LANES)
+    width = max(1, _BLOCK // n)
     blocks = -(-len(allowed) // width)
     # What any block has found spares the others work; equal losses must still reach the end.
     floor = np.zeros(slots, np.float32)
@@ -285,9 +284,8 @@ def _scan_block(
     if len(many):
         scan_columns(
             pen, (table.values, table.order, table.known, directions), many, *shared, dealt[1],
-            whole, *scale, np.empty((LANES, slots + 1), np.uint32),
-            np.empty((LANES, size), np.int64), np.empty(slots + 1, np.uint32),
-            np.empty(size, table.order.dtype), *best,
+            whole, *scale, np.empty(slots + 1, np.uint32), np.empty(size, np.int64),
+            np.empty(slots + 1, np.uint32), np.empty(size, table.order.dtype), *best,
         )  # fmt: skip
 
 
@@ -305,9 +303,11 @@ def _try_categories(
     before = found.column.copy()
     members = np.zeros((len(before), max(table.n_codes[column], 1)), np.bool_)
     allowed = by_node[:, column] if len(by_node) else np.empty(0, np.bool_)
+    slots, size = members.shape
     split_categories(
-        pen, table.values[column], members.shape[1], column, allowed, level.slot, gh, whole,
-        found.loss, found.column, found.missing_left, members,
+        pen, table.values[column], column, allowed, level.slot, gh, whole,
+        np.zeros((slots + 1, size, 3)), np.empty(size), np.empty(size, np.int64),
+        np.empty((2, size), np.int64), found.loss, found.column, found.missing_left, members,
     )  # fmt: skip
     for s in np.flatnonzero(found.column != before):
         found.threshold[s], found.members[int(s)] = np.nan, members[s]

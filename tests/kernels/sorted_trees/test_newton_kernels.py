@@ -164,7 +164,7 @@ def test_scan_finds_the_best_cut_of_every_node(pen, seed):
     found = (np.zeros(3, F), np.zeros(3, F), np.zeros(3, bool), np.full(3, -1))
     scan_columns(
         pen, (x, order, known, directions), np.arange(p), np.empty((0, 0), bool), slot, gh, packed,
-        start, level, *scale, np.empty((4, 4), np.uint32), np.empty((4, start[-1]), np.int64),
+        start, level, *scale, np.empty(4, np.uint32), np.empty(start[-1], np.int64),
         np.empty(4, np.uint32), np.empty(start[-1], np.uint16), *found,
     )  # fmt: skip
     for s in range(slots):

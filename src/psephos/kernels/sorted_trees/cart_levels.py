@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from psephos.kernels._jit import jit
+from psephos.kernels.numerics.ordering import order_of
 from psephos.kernels.sorted_trees.cart_layout import ROW, SHIFT
 from psephos.kernels.sorted_trees.cart_scan import lower_left, undivided, worth_of
 
@@ -83,37 +84,8 @@ def _ratio(part, whole):
 
 
 @jit(_nrt=False, no_cpython_wrapper=True)
-def _order_of(values, n, room):
-    """Return the row of `room` with the order of the first n values, equals as they come.
-
-    It compiles faster than argsort.
-    """
-    now = 0
-    for i in range(n):
-        room[now, i] = i
-    width = 1
-    while width < n:
-        for start in range(0, n, 2 * width):
-            middle = start + width if start + width < n else n
-            end = middle + width if middle + width < n else n
-            i, j = start, middle
-            for t in range(start, end):
-                first = i < middle
-                if first and j < end:
-                    first = values[room[now, i]] <= values[room[now, j]]
-                room[1 - now, t] = room[now, i if first else j]
-                if first:
-                    i += 1
-                else:
-                    j += 1
-        now = 1 - now
-        width *= 2
-    return now
-
-
-@jit(_nrt=False, no_cpython_wrapper=True)
 def _nested_numbers(min_leaf, rows, n_levels, whole, work):
-    order = work.level_order[_order_of(work.level_sort, n_levels, work.level_order)]
+    order = work.level_order[order_of(work.level_sort, n_levels, work.level_order)]
     best, cut = 0.0, -1
     weight_l = sum_l = 0.0
     below = np.int64(0)
@@ -134,7 +106,7 @@ def _nested_numbers(min_leaf, rows, n_levels, whole, work):
 
 @jit(_nrt=False, no_cpython_wrapper=True)
 def _nested_classes(crit, data, min_leaf, rows, n_levels, work):
-    order = work.level_order[_order_of(work.level_sort, n_levels, work.level_order)]
+    order = work.level_order[order_of(work.level_sort, n_levels, work.level_order)]
     left, right, total = work.left, work.right, work.total
     for k in range(total.shape[0]):
         left[k] = 0.0

@@ -14,7 +14,6 @@ from psephos.kernels._jit import jit
 from psephos.kernels.sorted_trees.newton_gain import centre_of, comes_first, least_of, loss_of
 
 __all__ = [
-    "LANES",
     "better_cut",
     "deal_rows",
     "descend",
@@ -27,7 +26,6 @@ __all__ = [
     "sizes_of",
 ]
 
-LANES = 4  # columns walked through side by side: the processor waits for none of them
 _BLOCK = 1024  # rows whose sums are allowed the same rounding
 _F = np.float32
 _U = np.uintp
@@ -206,23 +204,9 @@ def _may_gain(sums, shift, whole, near, far, bar):
     """Return whether any cut after the rows of `sums` may gain more than `bar`.
 
     `near` and `far` say of the side of the sums and of the other what is added to its hessians, the
-    least sum after that (above 0), and what is added to its gradients.
+    least sum after that, and what is added to its gradients. Where a sum of hessians is too small
+    to tell, a cut may.
     """
-    found = np.int32(0)
-    for k in range(len(sums)):
-        a = sums[k] + shift
-        b = whole - a
-        u = _F(np.int32(a)) + near[0]
-        v = _F(np.int32(b)) + far[0]
-        x = abs(_F(np.int32(a >> 32))) + near[2]
-        y = abs(_F(np.int32(b >> 32))) + far[2]
-        found += np.int32((x * x * v + y * y * u > bar * (u * v)) & (u >= near[1]) & (v >= far[1]))
-    return found > 0
-
-
-@jit(_nrt=False, inline="always")
-def _may_gain_guarded(sums, shift, whole, near, far, bar):
-    """Do so where sums of hessians may be too small to tell, or gradients are shrunk."""
     found = np.int32(0)
     for k in range(len(sums)):
         a = sums[k] + shift
@@ -268,15 +252,10 @@ def hits(pen, sums, partial, missing, whole, size, by_row, root, best, scale_g, 
         # The rows without a value may be on either side.
         near = _allowance(pen, size - known + last if by_row else size, shrunk, scale_h)
         far = _allowance(pen, size - first if by_row else size, shrunk, scale_h)
-        plain = near[1] > 0.0 and far[1] > 0.0 and shrunk == 0.0
         part = sums[first:last]
         for side in range(2 if partial else 1):
             shift = missing if side else np.int64(0)
-            if plain:
-                found = _may_gain(part, shift, whole, near, far, bar)
-            else:
-                found = _may_gain_guarded(part, shift, whole, near, far, bar)
-            if found:
+            if _may_gain(part, shift, whole, near, far, bar):
                 return True
     return False
 
@@ -305,35 +284,6 @@ def deal_rows(order, slot, start, at, out):
         at[s] = np.uint32(q + _U(1))
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
-def _deal_side_by_side(order, four, size, slot, packed, at, sums):
-    """Do so for four columns at once, as far as all of them have known values."""
-    o0, o1, o2, o3 = order[four[0]], order[four[1]], order[four[2]], order[four[3]]
-    at0, at1, at2, at3 = at[0], at[1], at[2], at[3]
-    sum0, sum1, sum2, sum3 = sums[0], sums[1], sums[2], sums[3]
-    for k in range(size):
-        r = _U(o0[k])
-        s = _U(slot[r])
-        q = _U(at0[s])
-        sum0[q] = sum0[q - _U(1)] + packed[r]
-        at0[s] = np.uint32(q + _U(1))
-        r = _U(o1[k])
-        s = _U(slot[r])
-        q = _U(at1[s])
-        sum1[q] = sum1[q - _U(1)] + packed[r]
-        at1[s] = np.uint32(q + _U(1))
-        r = _U(o2[k])
-        s = _U(slot[r])
-        q = _U(at2[s])
-        sum2[q] = sum2[q - _U(1)] + packed[r]
-        at2[s] = np.uint32(q + _U(1))
-        r = _U(o3[k])
-        s = _U(slot[r])
-        q = _U(at3[s])
-        sum3[q] = sum3[q - _U(1)] + packed[r]
-        at3[s] = np.uint32(q + _U(1))
-
-
 @jit(_nrt=False)
 def scan_columns(
     pen, table, columns, allowed, slot, gh, packed, start, level, scale_g, scale_h,
@@ -351,45 +301,36 @@ def scan_columns(
     gh, packed : gradients and hessians of rows, and the same as whole numbers
     start : (S + 2,) where each slot's running sums begin, one place kept free before them
     level : (sums (S, 2), whole (S,), size (S,), root (S,), low (S,), high (S,))
-    at, sums, spot, dealt : room, (4, S + 1), (4, start[-1]), (S + 1,) and (start[-1],)
+    at, sums, spot, dealt : room, (S + 1,), (start[-1],), (S + 1,) and (start[-1],)
     loss, split, missing_left, chosen : (S,) the best so far; chosen is -1 where there is none
     """
     values, order, known, direction = table
     totals, whole, size, root, low, high = level
     slots = len(whole)
-    for c in range(0, len(columns), LANES):
-        lanes = min(LANES, len(columns) - c)
-        for k in range(lanes):
-            for s in range(slots + 1):
-                at[k, s] = start[s]
-                sums[k, start[s] - 1] = 0
-        shared = np.int64(0)
-        if lanes == LANES:
-            a, b, d, e = columns[c], columns[c + 1], columns[c + 2], columns[c + 3]
-            shared = min(min(known[a], known[b]), min(known[d], known[e]))
-            _deal_side_by_side(order, (a, b, d, e), shared, slot, packed, at, sums)
-        for k in range(lanes):
-            j = columns[c + k]
-            fresh = False
-            _deal(order[j, shared : known[j]], slot, packed, at[k], sums[k])
-            for s in range(slots):
-                if len(allowed) and not allowed[s, j]:
-                    continue
-                near, end = start[s], np.int64(at[k, s])
-                if end == near or totals[s, 1] < 2.0 * pen.least * (1.0 - 1e-9):
-                    continue
-                mine = sums[k, near:end]
-                if hits(
-                    pen, mine, end - near < size[s], whole[s] - mine[-1], whole[s], size[s],
-                    True, root[s], loss[s], scale_g, scale_h,
-                ):  # fmt: skip
-                    if not fresh:  # rows are dealt only for columns that may win
-                        deal_rows(order[j, : known[j]], slot, start, spot, dealt)
-                        fresh = True
-                    first, last = order[j, 0], order[j, known[j] - 1]
-                    forwards = known[j] < len(slot) and values[j, first] != values[j, last]
-                    best = (loss[s], split[s], missing_left[s], chosen[s])
-                    loss[s], split[s], missing_left[s], chosen[s] = exact_split(
-                        pen, values[j], dealt[near:end], forwards, gh, totals[s, 0], totals[s, 1],
-                        (root[s], low[s], high[s], direction[j]), j, best,
-                    )  # fmt: skip
+    for j in columns:
+        for s in range(slots + 1):
+            at[s] = start[s]
+            sums[start[s] - 1] = 0
+        fresh = False
+        _deal(order[j, : known[j]], slot, packed, at, sums)
+        for s in range(slots):
+            if len(allowed) and not allowed[s, j]:
+                continue
+            near, end = start[s], np.int64(at[s])
+            if end == near or totals[s, 1] < 2.0 * pen.least * (1.0 - 1e-9):
+                continue
+            mine = sums[near:end]
+            if hits(
+                pen, mine, end - near < size[s], whole[s] - mine[-1], whole[s], size[s], True,
+                root[s], loss[s], scale_g, scale_h,
+            ):  # fmt: skip
+                if not fresh:  # rows are dealt only for columns that may win
+                    deal_rows(order[j, : known[j]], slot, start, spot, dealt)
+                    fresh = True
+                first, last = order[j, 0], order[j, known[j] - 1]
+                forwards = known[j] < len(slot) and values[j, first] != values[j, last]
+                best = (loss[s], split[s], missing_left[s], chosen[s])
+                loss[s], split[s], missing_left[s], chosen[s] = exact_split(
+                    pen, values[j], dealt[near:end], forwards, gh, totals[s, 0], totals[s, 1],
+                    (root[s], low[s], high[s], direction[j]), j, best,
+                )  # fmt: skip
