@@ -38,7 +38,7 @@ class Bins:
     ptr : ndarray of shape (p + 1,), int64
         Where each column's bins stand in `low` and `high`; a categorical column has none there.
     low, high : ndarray of shape (ptr[-1],)
-        The least and the greatest value of each bin.
+        The least and the greatest value of each bin; one array where every value has its own.
     categories : dict of int to ndarray of shape (n_codes,), uint8
         The bin of each code of a categorical column.
     """
@@ -97,7 +97,8 @@ class Bins:
         kept = n_bins.copy()
         kept[list(maps)] = 0
         ptr = np.concatenate([[0], np.cumsum(kept)])
-        low, high = np.empty(int(ptr[-1])), np.empty(int(ptr[-1]))
+        low = np.empty(int(ptr[-1]))
+        high = low if all(ends[0] is ends[1] for ends in edges) else np.empty(len(low))
         for start, (lows, highs) in zip(starts, edges, strict=True):
             number, width = kept[start : start + len(lows)], lows.shape[1]
             span = slice(int(ptr[start]), int(ptr[start + len(lows)]))
@@ -159,18 +160,14 @@ def _bin_block(
     part: Any, weight: _Floats | None, max_bins: int, codes: Any, n_bins: Any
 ) -> tuple[_Floats, _Floats]:
     """Write codes and numbers of bins of a few columns; return their least and greatest values."""
-    if weight is None:
-        ranked, mass = np.sort(part, axis=1), np.empty((len(part), 0))
-    else:
-        order = np.argsort(part, axis=1, kind="stable")
-        ranked, mass = np.take_along_axis(part, order, 1), weight[order]
+    order = np.argsort(part, axis=1, kind=None if weight is None else "stable")
     low, high = np.empty((len(part), max_bins)), np.empty((len(part), max_bins))
-    scratch = np.empty(512), np.empty(256, np.int64)
-    bin_columns(part, ranked, mass, max_bins, *scratch, codes, n_bins, low, high)
+    mass, ranked = np.empty(0) if weight is None else weight, np.empty((2, part.shape[1]))
+    lossless = bin_columns(part, order, mass, max_bins, ranked, codes, n_bins, low, high)
     most = int(n_bins.max(initial=0))
     if most < max_bins:  # what is kept for all blocks is no more than it has to be
         low, high = low[:, :most].copy(), high[:, :most].copy()
-    return low, high
+    return low, low if lossless else high
 
 
 def _category_bins(column: Any, weight: _Floats | None, size: int) -> NDArray[np.uint8]:

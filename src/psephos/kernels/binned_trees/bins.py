@@ -6,8 +6,6 @@ from psephos.kernels._jit import jit
 
 __all__ = ["between", "bin_columns", "code_values"]
 
-_PLACES = 256
-
 
 @jit(_nrt=False)
 def between(low, high):
@@ -60,99 +58,62 @@ def code_values(values, padded, n_bins, out):
 
     `padded` (256,): the ``n_bins - 1`` cuts in order, then infinities.
     """
+    half = 1
+    while 2 * half < n_bins:
+        half *= 2
     for i in range(len(values)):
         value = np.float64(values[i])
-        at, step = 0, 128
-        while step > 0:  # eight steps without a branch that depends on the value
-            at += step if padded[at + step - 1] < value else 0
+        at, step = 0, half
+        while step > 0:  # steps without a branch that depends on the value
+            at += step if padded[np.uintp(at + step - 1)] < value else 0
             step >>= 1
         out[i] = n_bins if np.isnan(value) else at
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
-def _code_column(values, scale, shift, cuts, padded, guide, n_bins, out):
-    """Write the bins of a column: where a search begins is looked up, and so it is short.
-
-    Places are numbered from 0 to 255 between the least value and the greatest, by a function that
-    does not fall: the cuts of lower places are below a value, those of higher places above it.
-    """
-    for g in range(_PLACES):
-        guide[g] = 0
-    for b in range(cuts):
-        guide[np.uintp(_place(padded[b], scale, shift))] += 1
-    at = width = 0
-    for g in range(_PLACES):  # guide[g] cuts are in places before g
-        here = guide[g]
-        guide[g] = at
-        at += here
-        width = here if here > width else width
-    first = 1
-    while first <= width:
-        first *= 2
-    for i in range(len(values)):
-        value = np.float64(values[i])
-        at = guide[np.uintp(_place(value, scale, shift))]
-        if first > 4:  # else it is two steps
-            step = first >> 1
-            while step > 2:  # without a branch that depends on the value
-                at += step if padded[np.uintp(at + step - 1)] < value else 0
-                step >>= 1
-        at += 2 if padded[np.uintp(at + 1)] < value else 0
-        at += 1 if padded[np.uintp(at)] < value else 0
-        out[i] = n_bins if np.isnan(value) else at
-
-
-@jit(_nrt=False, no_cpython_wrapper=True)
-def _place(value, scale, shift):
-    place = value * scale - shift
-    place = place if place > 0.0 else 0.0  # also where it is no number
-    return np.int64(place if place < _PLACES - 1.0 else _PLACES - 1.0)
-
-
 @jit(_nrt=False)
-def bin_columns(values, ranked, mass, max_bins, padded, guide, codes, n_bins, low, high):
-    """Bin the columns of a block.
+def bin_columns(values, order, mass, max_bins, ranked, codes, n_bins, low, high):
+    """Bin the columns of a block; return whether every value kept a bin of its own.
 
     Parameters
     ----------
     values : (b, n) float64 or float32
-    ranked : (b, n), each column sorted, NaN last
-    mass : (b, n) float64, weights in the order of `ranked`; (b, 0) if all are 1
+    order : (b, n) int64
+        The rows by value, NaN last.
+    mass : (n,) float64, weights of the rows; (0,) if all are 1
     max_bins : int, at most 255
-    padded, guide : (512,) float64, (256,) int64, scratch
+    ranked : (2, n) float64, scratch: values in their order, and their weights
     codes : (b, n) uint8, result; NaN gets the number of bins
     n_bins : (b,) int64, result
     low, high : (b, max_bins) float64, results: the least and greatest value of each bin
     """
-    n = values.shape[1]
+    n, lossless = values.shape[1], True
+    row, weights = ranked[0], ranked[1][: len(mass)]
     for j in range(values.shape[0]):
-        row, known, distinct = ranked[j], n, 0
-        while known > 0 and np.isnan(row[known - 1]):
+        known, last, at = n, np.nan, np.int64(-1)
+        while known > 0 and np.isnan(values[j, order[j, known - 1]]):
             known -= 1
-        for k in range(known):
-            if k == 0 or row[k] != row[k - 1]:
-                if distinct == max_bins:
-                    distinct += 1
-                    break
-                low[j, distinct] = high[j, distinct] = row[k]
-                distinct += 1
-        if distinct > max_bins:
-            total = np.float64(known)
-            if mass.shape[1] > 0:
+        for k in range(known):  # a bin for each value, while they suffice
+            i = np.uintp(order[j, k])
+            row[k] = values[j, i]
+            if row[k] != last:
+                last = row[k]
+                at += 1
+                if at < max_bins:
+                    low[j, np.uintp(at)] = high[j, np.uintp(at)] = last
+            codes[j, i] = at
+        n_bins[j] = at + 1
+        if at >= max_bins:
+            lossless, total = False, np.float64(known)
+            if len(mass) > 0:
                 total = 0.0
                 for k in range(known):
-                    total += mass[j, k]
-            distinct = _pack(row, mass[j], known, total, max_bins, low[j], high[j])
-        n_bins[j] = distinct
-        for b in range(len(padded)):
-            padded[b] = np.inf
-        for b in range(distinct - 1):
-            padded[b] = between(high[j, b], low[j, b + 1])
-        scale = shift = 0.0  # all in one place
-        if n >= 4 * _PLACES and distinct > 1:
-            half = high[j, distinct - 1] / 2.0 - low[j, 0] / 2.0  # the difference may be infinite
-            if 1e-300 < half < 1e300:
-                scale = _PLACES / 2.0 / half
-                shift = low[j, 0] * scale
-        cuts = distinct - 1 if distinct > 0 else 0
-        _code_column(values[j], scale, shift, cuts, padded, guide, distinct, codes[j])
+                    weights[k] = mass[order[j, k]]
+                    total += weights[k]
+            n_bins[j] = _pack(row, weights, known, total, max_bins, low[j], high[j])
+            at = 0
+            for k in range(known):
+                at += row[k] > high[j, np.uintp(at)]
+                codes[j, np.uintp(order[j, k])] = at
+        for k in range(known, n):
+            codes[j, order[j, k]] = n_bins[j]
+    return lossless
