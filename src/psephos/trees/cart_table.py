@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.kernels._jit import run_blocks
-from psephos.kernels.sorted_trees.cart_descent import run_down
 from psephos.kernels.sorted_trees.cart_grow import CHILD, CLASS, COMPLEXITY, MEAN, RISK, Grown
 from psephos.trees.cart import CartData, CartSettings, grow_tree
+from psephos.trees.cart_descent import run_down
 
 __all__ = ["Prunings", "cross_validate", "one_se_row", "prunings"]
 
@@ -152,12 +152,8 @@ def _left_out(
     columns = np.unique(grown.rule_whole[:, 0])
     place = np.zeros(len(data.sorted.known), np.int64)
     place[columns] = np.arange(len(columns))
-    ends = np.zeros((len(out), len(table.cp)), np.int64)
-    stuck = np.zeros(len(out), np.int64)
-    part = values(out, columns)
-    codes = data.sorted.n_codes if data.sorted.n_codes.any() else None
     limits = _limits(table.cp) * scale
-    run_down(grown, codes, part, place, settings.use_surrogates, limits, ends, stuck)
+    ends, stuck = run_down(grown, values(out, columns), place, settings.use_surrogates, limits)
     if cart.n_classes == 0:
         return (cart.target[out, None] - grown.real[ends, MEAN]) ** 2, stuck
     answers = grown.whole[ends, CLASS]

@@ -14,6 +14,7 @@ from psephos.kernels.sorted_trees.cart_layout import (
     ROW,
     SHIFT,
     Cart,
+    Scratch,
     Slots,
     cut_between,
     keep_rows,
@@ -70,15 +71,15 @@ def test_cuts_divide(low, gap):
 @given(st.lists(st.integers(0, 5), max_size=12), st.integers(0, 4))
 def test_slots_hold_the_best_in_order(worths, room):
     slots = Slots(
-        np.arange(room), np.zeros((room, 5), np.int64), np.zeros((room, 3)),
-        np.zeros((room, 1), np.int32), np.zeros((room, 1), np.int8),
+        np.zeros((room, 6), np.int64), np.zeros((room, 3)), None,
     )  # fmt: skip
+    slots.whole[:, 5] = np.arange(room)
     held = 0
     for i, worth in enumerate(worths):
         slot, held = put(slots, held, float(worth))
         if slot >= 0:
             slots.whole[slot, 0] = i
-    kept = [slots.whole[slots.order[i], 0] for i in range(held)]
+    kept = [slots.whole[slots.whole[i, 5], 0] for i in range(held)]
     assert kept == sorted(range(len(worths)), key=lambda i: -worths[i])[:room]  # stable
 
 
@@ -92,12 +93,12 @@ def test_cuts_of_classes_are_the_best(name, weighted):
     alpha = np.array([0.5, 1.0, 2.5]) if weighted else np.ones(k)
     keys, values = sorted_column(x)
     crit, data = CRITERIA[name](k), cart_of(y, weight, k, alpha)
-    work = _Work(k)
-    work.total[:] = np.bincount(y, weight, minlength=k)
-    worth, low, high, side = scan_classes(
-        crit, data, 4, keys[None], 0, 0, n, n, work.namedtuple()
-    )  # fmt: skip
-    total = alpha * work.total
+    held = np.bincount(y, weight, minlength=k)
+    empty = np.zeros(1, np.int8), np.zeros(1, np.int64), np.zeros(1, np.int32)
+    work = Scratch(np.zeros((6, k)), *empty, None)
+    work.sums[0] = held
+    worth, low, high, side = scan_classes(crit, data, 4, keys[None], 0, 0, n, n, work)
+    total = alpha * held
     none = crit.gain(total, total, np.zeros(k))
     best = (0.0, -1, 0)
     for cut in range(len(values) - 1):
@@ -111,23 +112,6 @@ def test_cuts_of_classes_are_the_best(name, weighted):
             best = (gain, cut, -1 if means[0] < means[1] else 1)
     assert_allclose(worth, best[0])
     assert (low, high, side) == (best[1], best[1] + 1, best[2])
-
-
-class _Work:
-    """What `scan_classes` writes to."""
-
-    def __init__(self, k):
-        self.total = np.zeros(k)
-
-    def namedtuple(self):
-        from psephos.kernels.sorted_trees.cart_layout import Scratch
-
-        k, empty = len(self.total), np.zeros
-        return Scratch(
-            self.total, *(empty(k) for _ in range(5)), empty(1, np.int8), empty(1, np.int64),
-            empty(1, np.int32), empty(1, np.int32), empty(2, np.int64), empty(1), empty((1, k)),
-            empty(1), empty(1, np.int8), empty(1, np.int8), empty((2, 1), np.int64),
-        )  # fmt: skip
 
 
 def test_cuts_of_numbers_are_the_best():

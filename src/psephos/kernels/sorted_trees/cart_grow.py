@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.kernels._jit import jit
-from psephos.kernels.sorted_trees.cart_layout import Scratch, Slots
+from psephos.kernels.sorted_trees.cart_layout import Levels, Scratch, Slots
 from psephos.kernels.sorted_trees.cart_node import (
     describe,
     divide,
@@ -111,36 +111,21 @@ def _grown_of(held, n_nodes, n_rules, n_levels):
 
 def _room(data, rules, n, n_levels):
     """Return (chosen rules, surrogates, scratch): room for nodes of n rows and that many levels."""
-    k, c = max(data.n_classes, 1), max(n_levels, 1)
+    k, c = max(data.n_classes, 1), n_levels
 
     def slots(number):
-        return Slots(
-            np.arange(number),
-            np.zeros((number, 5), np.int64),
-            np.zeros((number, 3)),
-            np.zeros((number, c), np.int32),
-            np.zeros((number, c), np.int8),
-        )
+        whole = np.zeros((number, 6), np.int64)
+        whole[:, 5] = np.arange(number)
+        level = np.zeros((2, number, c), np.int32) if n_levels else None
+        return Slots(whole, np.zeros((number, 3)), level)
 
+    level = None
+    if n_levels:
+        level = Levels(np.zeros((7, c), np.int64), np.zeros((2, c)), np.zeros((c, k)))
     work = Scratch(
-        total=np.zeros(k),
-        left=np.zeros(k),
-        right=np.zeros(k),
-        altered=np.zeros(k),
-        altered_left=np.zeros(k),
-        altered_right=np.zeros(k),
-        go=np.zeros(len(data.weight), np.int8),
-        key=np.zeros(n, np.int64),
-        rows=np.zeros(n, np.int32),
-        level_code=np.zeros(c, np.int32),
-        level_rows=np.zeros(2 * c, np.int64),
-        level_weight=np.zeros(c),
-        level_sums=np.zeros((c, k)),
-        level_sort=np.zeros(c),
-        side=np.zeros(c, np.int8),
-        best_side=np.zeros(c, np.int8),
-        level_order=np.zeros((2, c), np.int64),
-    )
+        np.zeros((6, k)), np.zeros(len(data.weight), np.int8), np.zeros(n, np.int64),
+        np.zeros(n, np.int32), level,
+    )  # fmt: skip
     return slots(rules.max_competitors + 1), slots(rules.max_surrogates), work
 
 
@@ -148,7 +133,7 @@ def _room(data, rules, n, n_levels):
 def _store(slots, held, n_codes, at, level, rule_whole, rule_real, levels):
     """Copy the held rules of `slots` to the tables from row `at`; return the next free level."""
     for i in range(held):
-        slot = slots.order[i]
+        slot = slots.whole[i, 5]
         n_levels = slots.whole[slot, 3]
         rule_whole[at + i, 0] = slots.whole[slot, 0]
         rule_whole[at + i, 1] = slots.whole[slot, 1]
@@ -159,8 +144,8 @@ def _store(slots, held, n_codes, at, level, rule_whole, rule_real, levels):
             rule_real[at + i, c] = slots.real[slot, c]
         if n_codes is not None:
             for a in range(n_levels):
-                levels[level + a, 0] = slots.code[slot, a]
-                levels[level + a, 1] = slots.branch[slot, a]
+                levels[level + a, 0] = slots.level[0, slot, a]
+                levels[level + a, 1] = slots.level[1, slot, a]
             level += n_levels
     return level
 
@@ -297,7 +282,7 @@ def _grow(
                 d -= 1
                 continue
             n_spare, left, right, lost = find_surrogates(
-                data, n_codes, rules, keys, s, n, held_at[d], rows, slots.order[0], slots, spare,
+                data, n_codes, rules, keys, s, n, held_at[d], rows, slots.whole[0, 5], slots, spare,
                 work,
             )  # fmt: skip
             heavier = send(

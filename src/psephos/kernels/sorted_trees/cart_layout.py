@@ -18,6 +18,7 @@ __all__ = [
     "ROW",
     "SHIFT",
     "Cart",
+    "Levels",
     "Rules",
     "Scratch",
     "Slots",
@@ -76,40 +77,41 @@ class Rules(NamedTuple):
 
 
 class Slots(NamedTuple):
-    """The best few rules of a node so far, best first: slot ``order[i]`` holds the i-th.
+    """The best few rules of a node so far, best first: slot ``whole[i, 5]`` holds the i-th.
 
-    `whole` is (slots, 5): column, rows counted, side of the low values (-1 left, 1 right), number
-    of levels, 0; `real` is (slots, 3): worth, threshold, adjusted agreement. `low` is the last
-    rank of the low side. Levels are in `code` and `branch`, (slots, levels).
+    `whole` is (slots, 6): column, rows counted, side of the low values (-1 left, 1 right), number
+    of levels, last rank of the low side; `real` is (slots, 3): worth, threshold, adjusted
+    agreement. `level` (2, slots, levels) holds codes and branches, None without categories.
     """
 
-    order: NDArray[np.int64]
     whole: NDArray[np.int64]
     real: NDArray[np.float64]
-    code: NDArray[np.int32]
-    branch: NDArray[np.int8]
+    level: NDArray[np.int32] | None
+
+
+class Levels(NamedTuple):
+    """Room to work in by level of a category.
+
+    `whole` (7, levels): code, rows (two rows), side, best side, order (two rows); `real` (2,
+    levels): weight, key to sort by; `sums` (levels, K).
+    """
+
+    whole: NDArray[np.int64]
+    real: NDArray[np.float64]
+    sums: NDArray[np.float64]
 
 
 class Scratch(NamedTuple):
-    """Room to work in: per class (weights, and altered weights), per row, per level."""
+    """Room to work in: by class, by row, by level (None without categories).
 
-    total: NDArray[np.float64]
-    left: NDArray[np.float64]
-    right: NDArray[np.float64]
-    altered: NDArray[np.float64]
-    altered_left: NDArray[np.float64]
-    altered_right: NDArray[np.float64]
+    `sums` (6, K): weight in all, left and right of a cut, and the same times the classes' alpha.
+    """
+
+    sums: NDArray[np.float64]
     go: NDArray[np.int8]
     key: NDArray[np.int64]
     rows: NDArray[np.int32]
-    level_code: NDArray[np.int32]
-    level_rows: NDArray[np.int64]
-    level_weight: NDArray[np.float64]
-    level_sums: NDArray[np.float64]
-    level_sort: NDArray[np.float64]
-    side: NDArray[np.int8]
-    best_side: NDArray[np.int8]
-    level_order: NDArray[np.int64]
+    level: Levels | None
 
 
 def sorted_column(values):
@@ -148,16 +150,16 @@ def keep_rows(keys, known, kept, out, out_known):
 @jit(_nrt=False, no_cpython_wrapper=True)
 def put(slots, held, worth):
     """Return (slot for a rule of this worth or -1, number held); equals keep their order."""
-    room = slots.order.shape[0]
+    room = slots.whole.shape[0]
     if held == room:
-        if held == 0 or worth <= slots.real[slots.order[held - 1], 0]:
+        if held == 0 or worth <= slots.real[slots.whole[held - 1, 5], 0]:
             return -1, held
         held -= 1
-    slot = slots.order[held]
+    slot = slots.whole[held, 5]
     i = held
-    while i > 0 and slots.real[slots.order[i - 1], 0] < worth:
-        slots.order[i] = slots.order[i - 1]
+    while i > 0 and slots.real[slots.whole[i - 1, 5], 0] < worth:
+        slots.whole[i, 5] = slots.whole[i - 1, 5]
         i -= 1
-    slots.order[i] = slot
+    slots.whole[i, 5] = slot
     slots.real[slot, 0] = worth
     return slot, held + 1

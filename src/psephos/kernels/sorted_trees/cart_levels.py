@@ -15,7 +15,7 @@ import numpy as np
 from psephos.kernels._jit import jit
 from psephos.kernels.numerics.ordering import order_of
 from psephos.kernels.sorted_trees.cart_layout import ROW, SHIFT
-from psephos.kernels.sorted_trees.cart_scan import lower_left, undivided, worth_of
+from psephos.kernels.sorted_trees.cart_scan import lower_left, worth_of
 
 __all__ = ["best_levels", "gather_levels"]
 
@@ -32,44 +32,44 @@ def gather_levels(crit, target, data, keys, j, s, m, work):
         row = key & ROW
         if key >> SHIFT != last:
             last = key >> SHIFT
-            work.level_code[n_levels] = np.int32(data.values[data.start[j] + last])
-            work.level_rows[n_levels] = 0
-            work.level_weight[n_levels] = 0.0
-            for k in range(work.level_sums.shape[1]):
-                work.level_sums[n_levels, k] = 0.0
+            work.level.whole[0, n_levels] = np.int32(data.values[data.start[j] + last])
+            work.level.whole[1, n_levels] = 0
+            work.level.real[0, n_levels] = 0.0
+            for k in range(work.level.sums.shape[1]):
+                work.level.sums[n_levels, k] = 0.0
             n_levels += 1
         at = n_levels - 1
-        work.level_rows[at] += data.copies[row]
+        work.level.whole[1, at] += data.copies[row]
         w = data.charge[row]
-        work.level_weight[at] += w
+        work.level.real[0, at] += w
         if target is not None:
-            work.level_sums[at, 0] += w * target[row]
+            work.level.sums[at, 0] += w * target[row]
         if crit is not None:
-            work.level_sums[at, data.y[row]] += w
+            work.level.sums[at, data.y[row]] += w
     return n_levels
 
 
 @jit(_nrt=False, no_cpython_wrapper=True)
 def best_levels(crit, target, data, rules, rows, n_levels, work):
-    """Return the worth of the best rule; the side of every level is in ``work.best_side``.
+    """Return the worth of the best rule; the side of every level is in ``work.level``.
 
-    Uses what `gather_levels` wrote; ``work.total`` holds the class sums of the known entries.
+    Uses what `gather_levels` wrote; ``work.sums[0]`` holds the class sums of the known entries.
     """
     worth = 0.0
     if target is not None:
         whole = sums = 0.0
         for a in range(n_levels):
-            whole += work.level_weight[a]
-            sums += work.level_sums[a, 0]
+            whole += work.level.real[0, a]
+            sums += work.level.sums[a, 0]
         mean = sums / whole
         for a in range(n_levels):
-            work.level_sums[a, 0] -= mean * work.level_weight[a]
-            work.level_sort[a] = _ratio(work.level_sums[a, 0], work.level_weight[a])
+            work.level.sums[a, 0] -= mean * work.level.real[0, a]
+            work.level.real[1, a] = _ratio(work.level.sums[a, 0], work.level.real[0, a])
         worth = _nested_numbers(rules.min_leaf, rows, n_levels, whole, work)
     if crit is not None:
         if data.n_classes == 2:
             for a in range(n_levels):
-                work.level_sort[a] = _ratio(work.level_sums[a, 1], work.level_weight[a])
+                work.level.real[1, a] = _ratio(work.level.sums[a, 1], work.level.real[0, a])
         elif n_levels <= rules.max_levels:
             return _every_subset(crit, data, rules.min_leaf, rows, n_levels, work)
         else:
@@ -85,42 +85,44 @@ def _ratio(part, whole):
 
 @jit(_nrt=False, no_cpython_wrapper=True)
 def _nested_numbers(min_leaf, rows, n_levels, whole, work):
-    order = work.level_order[order_of(work.level_sort, n_levels, work.level_order)]
+    room = work.level.whole[5:]
+    order = room[order_of(work.level.real[1], n_levels, room)]
     best, cut = 0.0, -1
     weight_l = sum_l = 0.0
     below = np.int64(0)
     for i in range(n_levels - 1):
         a = order[i]
-        weight_l += work.level_weight[a]
-        sum_l += work.level_sums[a, 0]
-        below += work.level_rows[a]
+        weight_l += work.level.real[0, a]
+        sum_l += work.level.sums[a, 0]
+        below += work.level.whole[1, a]
         if below < min_leaf or rows - below < min_leaf:
             continue
         worth = sum_l * sum_l / weight_l + sum_l * sum_l / (whole - weight_l)
         if worth > best:
             best, cut = worth, i
     for i in range(n_levels):
-        work.best_side[order[i]] = -1 if i <= cut else 1
+        work.level.whole[4, order[i]] = -1 if i <= cut else 1
     return best
 
 
 @jit(_nrt=False, no_cpython_wrapper=True)
 def _nested_classes(crit, data, min_leaf, rows, n_levels, work):
-    order = work.level_order[order_of(work.level_sort, n_levels, work.level_order)]
-    left, right, total = work.left, work.right, work.total
+    room = work.level.whole[5:]
+    order = room[order_of(work.level.real[1], n_levels, room)]
+    left, right, total = work.sums[1], work.sums[2], work.sums[0]
     for k in range(total.shape[0]):
         left[k] = 0.0
         right[k] = total[k]
-    base = undivided(crit, data, work)
+    base = worth_of(crit, data, work)
     best, cut = base, -1
     where = np.int64(-1)
     below = np.int64(0)
     for i in range(n_levels - 1):
         a = order[i]
         for k in range(total.shape[0]):
-            left[k] += work.level_sums[a, k]
+            left[k] += work.level.sums[a, k]
             right[k] = total[k] - left[k]
-        below += work.level_rows[a]
+        below += work.level.whole[1, a]
         if below < min_leaf or rows - below < min_leaf:
             continue
         worth = worth_of(crit, data, work)
@@ -128,31 +130,31 @@ def _nested_classes(crit, data, min_leaf, rows, n_levels, work):
             best, cut = worth, i
             where = lower_left(work)
     for i in range(n_levels):
-        work.best_side[order[i]] = where if i <= cut else -where
+        work.level.whole[4, order[i]] = where if i <= cut else -where
     return best - base
 
 
 @jit(_nrt=False, no_cpython_wrapper=True)
 def _every_subset(crit, data, min_leaf, rows, n_levels, work):
-    left, right, total = work.left, work.right, work.total
+    left, right, total = work.sums[1], work.sums[2], work.sums[0]
     for k in range(total.shape[0]):
         left[k] = 0.0
         right[k] = total[k]
     for a in range(n_levels):
-        work.side[a] = 1
-    base = undivided(crit, data, work)
+        work.level.whole[3, a] = 1
+    base = worth_of(crit, data, work)
     best = base
     below = np.int64(0)
     for i in range(1, 1 << (n_levels - 1)):
         a = 0
         while (i >> a) & 1 == 0:
             a += 1
-        sign = float(work.side[a])  # 1: the level moves to the left
-        work.side[a] = -work.side[a]
-        below += work.level_rows[a] if sign > 0.0 else -work.level_rows[a]
+        sign = float(work.level.whole[3, a])  # 1: the level moves to the left
+        work.level.whole[3, a] = -work.level.whole[3, a]
+        below += work.level.whole[1, a] if sign > 0.0 else -work.level.whole[1, a]
         for k in range(total.shape[0]):
-            left[k] += sign * work.level_sums[a, k]
-            right[k] -= sign * work.level_sums[a, k]
+            left[k] += sign * work.level.sums[a, k]
+            right[k] -= sign * work.level.sums[a, k]
         if below < min_leaf or rows - below < min_leaf:
             continue
         worth = worth_of(crit, data, work)
@@ -160,26 +162,26 @@ def _every_subset(crit, data, min_leaf, rows, n_levels, work):
             best = worth
             where = lower_left(work)
             for b in range(n_levels):
-                work.best_side[b] = where if work.side[b] < 0 else -where
+                work.level.whole[4, b] = where if work.level.whole[3, b] < 0 else -where
     return best - base
 
 
 @jit(_nrt=False, no_cpython_wrapper=True)
 def _principal_order(n_levels, work):
-    """Write to `level_sort` each level's place on the axis along which class shares vary most."""
-    k_all = work.total.shape[0]
-    mean, axis, turned = work.altered, work.altered_left, work.altered_right
+    """Write each level's place on the axis along which class shares vary most."""
+    k_all = work.sums.shape[1]
+    mean, axis, turned = work.sums[3], work.sums[4], work.sums[5]
     whole = widest = 0.0
     for k in range(k_all):
-        whole += work.total[k]
+        whole += work.sums[0, k]
     for k in range(k_all):
-        mean[k] = work.total[k] / whole
+        mean[k] = work.sums[0, k] / whole
         axis[k] = 0.0
     for k in range(k_all):  # start on the class whose shares vary most
         spread = 0.0
         for a in range(n_levels):
-            w = work.level_weight[a]
-            off = _ratio(work.level_sums[a, k], w) - mean[k]
+            w = work.level.real[0, a]
+            off = _ratio(work.level.sums[a, k], w) - mean[k]
             spread += w * (off * off)
         if spread > widest:
             widest = spread
@@ -189,12 +191,12 @@ def _principal_order(n_levels, work):
         for k in range(k_all):
             turned[k] = 0.0
         for a in range(n_levels):
-            w = work.level_weight[a]
+            w = work.level.real[0, a]
             along = 0.0
             for k in range(k_all):
-                along += axis[k] * (_ratio(work.level_sums[a, k], w) - mean[k])
+                along += axis[k] * (_ratio(work.level.sums[a, k], w) - mean[k])
             for k in range(k_all):
-                turned[k] += w * along * (_ratio(work.level_sums[a, k], w) - mean[k])
+                turned[k] += w * along * (_ratio(work.level.sums[a, k], w) - mean[k])
         length = 0.0
         for k in range(k_all):
             length += turned[k] * turned[k]
@@ -206,5 +208,5 @@ def _principal_order(n_levels, work):
     for a in range(n_levels):
         along = 0.0
         for k in range(k_all):
-            along += axis[k] * _ratio(work.level_sums[a, k], work.level_weight[a])
-        work.level_sort[a] = along
+            along += axis[k] * _ratio(work.level.sums[a, k], work.level.real[0, a])
+        work.level.real[1, a] = along

@@ -70,8 +70,8 @@ def find_rules(crit, target, data, n_codes, rules, keys, s, n, known, risk, larg
     `crit` for numbers, `target` for classes: numba leaves out what stands under ``is not None``.
     """
     held = np.int64(0)
-    for k in range(slots.order.shape[0]):
-        slots.order[k] = k
+    for k in range(slots.whole.shape[0]):
+        slots.whole[k, 5] = k
     of_all = -1  # whether the sums of all rows are in `total`
     rows = np.int64(0)
     weight = 0.0
@@ -82,7 +82,7 @@ def find_rules(crit, target, data, n_codes, rules, keys, s, n, known, risk, larg
         if target is not None:
             rows, weight = _numbers_known(data, keys, j, s, m)
         if crit is not None and (m < n or of_all < 0):
-            rows, weight = class_sums(data, keys, j, s, m, work.total)
+            rows, weight = class_sums(data, keys, j, s, m, work.sums[0])
             of_all = 1 if m == n else -1
         if rows < 2 * rules.min_leaf:
             continue
@@ -141,8 +141,8 @@ def _write(data, n_codes, slots, slot, j, rows, low, high, where, n_levels, work
     slots.real[slot, 2] = 0.0
     if n_codes is not None and n_levels > 0:
         for a in range(n_levels):
-            slots.code[slot, a] = work.level_code[a]
-            slots.branch[slot, a] = work.best_side[a]
+            slots.level[0, slot, a] = work.level.whole[0, a]
+            slots.level[1, slot, a] = work.level.whole[4, a]
     else:
         at = data.start[j]
         slots.real[slot, 1] = cut_between(data.values[at + low], data.values[at + high])
@@ -164,10 +164,10 @@ def _follow(data, n_codes, keys, s, m, slots, slot, go):
             go[row] = where if key >> SHIFT <= low else -where
         else:
             code = np.int32(data.values[data.start[j] + (key >> SHIFT)])
-            while at < n_levels and slots.code[slot, at] < code:
+            while at < n_levels and slots.level[0, slot, at] < code:
                 at += 1
-            if at < n_levels and slots.code[slot, at] == code:
-                go[row] = slots.branch[slot, at]
+            if at < n_levels and slots.level[0, slot, at] == code:
+                go[row] = slots.level[1, slot, at]
         if go[row] != 0:
             number += data.copies[row]
     return number
@@ -187,9 +187,9 @@ def find_surrogates(data, n_codes, rules, keys, s, n, known, rows, chosen, slots
     left, right, number = sent(data, keys, primary, s, known[primary], go)
     lost = n - known[primary]
     held = np.int64(0)
-    for k in range(spare.order.shape[0]):
-        spare.order[k] = k
-    if spare.order.shape[0] == 0:
+    for k in range(spare.whole.shape[0]):
+        spare.whole[k, 5] = k
+    if spare.whole.shape[0] == 0:
         return held, left, right, lost
     for j in range(keys.shape[0]):
         m = known[j]
@@ -231,7 +231,7 @@ def send(data, n_codes, rules, keys, s, n, known, rows, spare, held, left, right
     heavier = np.int64(0) if left == right else (-1 if left > right else 1)
     if lost > 0 and rules.use > 0:
         for i in range(held):
-            slot = spare.order[i]
+            slot = spare.whole[i, 5]
             j = spare.whole[slot, 0]
             spare.whole[slot, 1] = _follow(data, n_codes, keys, s, known[j], spare, slot, go)
         if rules.use == 2 and heavier != 0:

@@ -10,7 +10,7 @@ from psephos.kernels._jit import jit
 from psephos.kernels.numerics.criteria import gain, rise, side
 from psephos.kernels.sorted_trees.cart_layout import ROW, SHIFT
 
-__all__ = ["class_sums", "lower_left", "scan_classes", "scan_numbers", "undivided", "worth_of"]
+__all__ = ["class_sums", "lower_left", "scan_classes", "scan_numbers", "worth_of"]
 
 _NEAR = 1e-9  # of the weight: cuts whose running sums come this near the best are weighed exactly
 
@@ -33,27 +33,18 @@ def class_sums(data, keys, j, s, m, total):
 
 @jit(_nrt=False, no_cpython_wrapper=True)
 def worth_of(crit, data, work):
-    """Return the worth of dividing ``work.total`` into ``work.left`` and ``work.right``."""
+    """Return the worth of dividing ``sums[0]`` into ``sums[1]`` and ``sums[2]``."""
     for k in range(data.n_classes):
-        work.altered[k] = data.alpha[k] * work.total[k]
-        work.altered_left[k] = data.alpha[k] * work.left[k]
-        work.altered_right[k] = data.alpha[k] * work.right[k]
-    return gain(crit, work.altered, work.altered_left, work.altered_right)
-
-
-@jit(_nrt=False, no_cpython_wrapper=True)
-def undivided(crit, data, work):
-    """Return what the criterion gives for a division that leaves one side empty."""
-    for k in range(data.n_classes):
-        work.altered[k] = work.altered_left[k] = data.alpha[k] * work.total[k]
-        work.altered_right[k] = 0.0
-    return gain(crit, work.altered, work.altered_left, work.altered_right)
+        work.sums[3, k] = data.alpha[k] * work.sums[0, k]
+        work.sums[4, k] = data.alpha[k] * work.sums[1, k]
+        work.sums[5, k] = data.alpha[k] * work.sums[2, k]
+    return gain(crit, work.sums[3], work.sums[4], work.sums[5])
 
 
 @jit(_nrt=False, no_cpython_wrapper=True)
 def lower_left(work):
     """Return -1 if the mean class index of what `worth_of` saw is lower on the left, else 1."""
-    left, right = work.altered_left, work.altered_right
+    left, right = work.sums[4], work.sums[5]
     mean_l = mean_r = total_l = total_r = 0.0
     for k in range(left.shape[0]):
         mean_l += k * left[k]
@@ -67,17 +58,17 @@ def lower_left(work):
 def scan_classes(crit, data, min_leaf, keys, j, s, m, rows, work):
     """Return (worth, last rank below the cut, first above, side of the low values).
 
-    ``work.total`` holds the class sums of the m known entries, which are `rows` rows. A cut needs
+    ``work.sums[0]`` holds the class sums of the m known entries, which are `rows` rows. A cut needs
     `min_leaf` rows on both sides; of equals the lowest is taken.
     """
-    left, right = work.left, work.right
+    left, right = work.sums[1], work.sums[2]
     whole = terms_l = terms_r = 0.0
     for k in range(data.n_classes):
         left[k] = 0.0
-        right[k] = work.total[k]
+        right[k] = work.sums[0, k]
         terms_r += rise(crit, 0.0, data.alpha[k] * right[k])
         whole += data.alpha[k] * right[k]
-    base = undivided(crit, data, work)
+    base = worth_of(crit, data, work)
     best, low, high, where = base, np.int64(-1), np.int64(-1), np.int64(0)
     bar = -np.inf
     weight_l, below = 0.0, np.int64(0)

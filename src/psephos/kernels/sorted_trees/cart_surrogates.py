@@ -82,27 +82,27 @@ def agree_levels(data, compat, keys, j, s, m, go, left, right, work):
             continue
         if key >> SHIFT != last:
             last = key >> SHIFT
-            work.level_code[n_levels] = np.int32(data.values[data.start[j] + last])
-            work.level_weight[n_levels] = 0.0  # sent left
-            work.level_sort[n_levels] = 0.0  # sent right
-            work.level_rows[2 * n_levels] = 0
-            work.level_rows[2 * n_levels + 1] = 0
+            work.level.whole[0, n_levels] = np.int32(data.values[data.start[j] + last])
+            work.level.real[0, n_levels] = 0.0  # sent left
+            work.level.real[1, n_levels] = 0.0  # sent right
+            work.level.whole[1, n_levels] = 0
+            work.level.whole[2, n_levels] = 0
             n_levels += 1
         at = n_levels - 1
         if g < 0:
-            work.level_weight[at] += data.weight[row]
-            work.level_rows[2 * at] += data.copies[row]
+            work.level.real[0, at] += data.weight[row]
+            work.level.whole[1, at] += data.copies[row]
         else:
-            work.level_sort[at] += data.weight[row]
-            work.level_rows[2 * at + 1] += data.copies[row]
+            work.level.real[1, at] += data.weight[row]
+            work.level.whole[2, at] += data.copies[row]
     heavier = -1 if left > right else 1
     agreement = 0.0
     agreeing, others, to_left, to_right = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     for a in range(n_levels):
-        of_left, of_right = work.level_weight[a], work.level_sort[a]
+        of_left, of_right = work.level.real[0, a], work.level.real[1, a]
         side = heavier if of_left == of_right else (-1 if of_left > of_right else 1)
-        rows_l, rows_r = work.level_rows[2 * a], work.level_rows[2 * a + 1]
-        work.best_side[a] = side
+        rows_l, rows_r = work.level.whole[1, a], work.level.whole[2, a]
+        work.level.whole[4, a] = side
         if side < 0:
             agreement += of_left
             agreeing += rows_l
