@@ -253,7 +253,7 @@ def unpack(path):
     return json.loads(files.pop("manifest.json")), files
 
 
-def pack(manifest, files, path, method=zipfile.ZIP_DEFLATED):
+def pack(manifest, files, path, method=zipfile.ZIP_STORED):
     """Write a file whose checksums are right, whatever is in it."""
     if isinstance(manifest, dict):
         names = manifest.get("arrays", {})
@@ -275,7 +275,7 @@ def npy(array, **kwargs):
 
 def use(model):
     """Ask a model that was accepted for everything it can say: it must not crash."""
-    X = np.random.default_rng(0).standard_normal((7, model.n_features_in_))
+    X = np.random.default_rng(0).standard_normal((3, model.n_features_in_))
     with np.errstate(all="ignore"):
         model.predict(X)
         if hasattr(model, "predict_proba"):

@@ -194,7 +194,7 @@ def test_a_run_stopped_while_files_are_placed_is_never_reported_as_finished(
         written.append(path)
         write_whole(path, data)
 
-    names = (*MODELS, "cart")
+    names = (*MODELS, "adaboost")
     with monkeypatch.context() as patched:
         patched.setattr("psephos.protocol.study.write_whole", stop)
         try:

@@ -34,7 +34,7 @@ def distinct_rows(data: Training) -> Training:
     """
     marks = _marks(data.table.dense(slice(_KEY_COLUMNS)), data.y)
     ranked = np.sort(marks)
-    suspects = np.flatnonzero(np.isin(marks, ranked[1:][ranked[1:] == ranked[:-1]]))
+    suspects = np.flatnonzero(np.isin(marks, ranked[1:][ranked[1:] == ranked[:-1]], kind="sort"))
     rest = data.table.take(suspects).dense()
     same = _groups(np.column_stack([rest, data.y[suspects]]).astype(np.float64))
     first = np.arange(len(marks))
