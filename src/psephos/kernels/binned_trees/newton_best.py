@@ -95,7 +95,7 @@ def grow_best(
             vacant -= 1
             place[wanted] = free[vacant]
             hist, mine = hists[place[wanted]], rows[ints[wanted, BEGIN] : ints[wanted, END]]
-            fill(bins[0], len(own), mine, packed, hist)
+            fill(bins[0], mine, packed, hist)
             if other >= 0:
                 take_away(hists[place[other]], hist)
             wanted = other = -1

@@ -66,27 +66,14 @@ def _add_eight(codes, rows, packed, hist, first):
             hist[_U(first + k), _U(codes[r, k])] += v
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
-def _add_four(codes, rows, packed, hist, first):
-    for i in range(len(rows)):
-        r = _U(rows[i])
-        v = packed[r]
-        for k in range(WIDTH // 2):
-            hist[_U(first + k), _U(codes[r, k])] += v
-
-
 @jit(_nrt=False, inline="always")
-def fill(codes, p, rows, packed, hist):
+def fill(codes, rows, packed, hist):
     """Make the histograms (blocks * WIDTH, BINS) of some rows."""
     for j in range(hist.shape[0]):
         for b in range(BINS):
             hist[j, b] = 0
     for block in range(codes.shape[0]):
-        j = block * WIDTH
-        if p - j > WIDTH // 2:
-            _add_eight(codes[block], rows, packed, hist, j)
-        else:
-            _add_four(codes[block], rows, packed, hist, j)
+        _add_eight(codes[block], rows, packed, hist, block * WIDTH)
 
 
 @jit(_nrt=False, inline="always")
@@ -381,7 +368,7 @@ def grow_hist(
     while top > 0:
         if wanted >= 0:
             mine = rows[ints[wanted, BEGIN] : ints[wanted, END]]
-            fill(bins[0], len(own), mine, packed, hists[place])
+            fill(bins[0], mine, packed, hists[place])
             if parent >= 0:  # what is left of the parent's is the sibling's
                 take_away(hists[parent], hists[place])
             wanted = -1

@@ -3,10 +3,6 @@
 LLVM does not merge eight scalar chains with table look-ups into vector code by itself (numba
 leaves that pass out), which costs a factor of two; so these loops are written as vectors. With
 the JIT off the same functions are NumPy.
-
-The order is read once, in a straight line, yet a quarter of the time went by waiting for it where
-it does not fit the second-level cache, and three quarters on a busy machine: so every few rows ask
-for memory that is due some 4 KB later. What is left is the time of the look-ups.
 """
 
 from collections.abc import Callable
@@ -22,9 +18,6 @@ __all__ = ["LANES", "lane_extremes", "lane_gini"]
 
 LANES = _L = 8
 _I8, _I32, _I64, _F32 = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.FloatType()
-_STEP = 16  # rows worked on between two calls for memory
-_AHEAD = 4096  # bytes from the row at work to the row asked for
-_LINE = 64  # bytes that memory hands over at a time
 _config: Any = config  # its fields come from the environment
 
 
@@ -46,26 +39,9 @@ def _splat(value: ir.Constant) -> ir.Constant:
 
 
 def _each_row(builder: Any, rows: Any, bits: int, n: Any, work: Callable[[Any], None]) -> None:
-    """Loop over the n rows of a block, memory asked for ahead: ``work`` gets a row's address."""
-    shape = ir.FunctionType(ir.VoidType(), [_I8.as_pointer(), _I32, _I32, _I32])
-    prefetch = cgutils.get_or_insert_function(builder.module, shape, "llvm.prefetch.p0i8")
-    read, keep, data = (ir.Constant(_I32, v) for v in (0, 1, 1))
-
-    def row(k: Any) -> Any:
-        return builder.gep(rows, [builder.mul(k, ir.Constant(_I64, bits))])  # 8 entries: bits bytes
-
-    steps = builder.sdiv(n, ir.Constant(_I64, _STEP))
-    done = builder.mul(steps, ir.Constant(_I64, _STEP))
-    with cgutils.for_range(builder, steps, intp=_I64) as loop:
-        first = builder.mul(loop.index, ir.Constant(_I64, _STEP))
-        here = row(first)
-        for line in range(0, _STEP * bits, _LINE):
-            ahead = builder.gep(here, [ir.Constant(_I64, _AHEAD + line)])
-            builder.call(prefetch, [ahead, read, keep, data])
-        for k in range(_STEP):
-            work(row(builder.add(first, ir.Constant(_I64, k))))
-    with cgutils.for_range(builder, builder.sub(n, done), intp=_I64) as loop:
-        work(row(builder.add(done, loop.index)))
+    """Loop over the n rows of a block: ``work`` gets a row's address (8 entries: `bits` bytes)."""
+    with cgutils.for_range(builder, n, intp=_I64) as loop:
+        work(builder.gep(rows, [builder.mul(loop.index, ir.Constant(_I64, bits))]))
 
 
 def _looked_up(builder: Any, table: Any, at: Any) -> Any:
