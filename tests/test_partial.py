@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from psephos import CARTClassifier, PsephosError
 from psephos._partial import known_rows
 from psephos.base import Anatomy, VoteClassifier
-from psephos.params import ClassWeight
+from psephos.params import ClassWeight, Flag
 from psephos.testing import small_table
 from psephos.vote import Constant, ConstantVoters, Readout, Vote
 
@@ -126,3 +126,52 @@ def test_a_mark_is_told_by_its_kind():
     assert_array_equal(known_rows(np.array([True, False]), 0), [True, True])
     assert_array_equal(known_rows(np.array(["0", "1"], dtype=object), 0), [True, True])
     assert_array_equal(known_rows(np.array([0.0, 1.0]), 0), [False, True])
+
+
+class GrowingClassifier(VoteClassifier):
+    """A voter for each fit or call: the shares of its rows; those there were go on voting."""
+
+    anatomy = Anatomy(("joined voters",), "constant", "normalised", "counting")
+    constraints: ClassVar = {"warm_start": Flag()}
+
+    def __init__(self, warm_start=False):
+        self.warm_start = warm_start
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        return self._partial_fit(X, y, sample_weight, classes)
+
+    def _fit_vote(self, table, labels, weight, context):
+        before = context.previous
+        said = weight @ labels.target.code[labels.y] / weight.sum()
+        values = np.atleast_2d(said)
+        if before is not None:
+            values = np.concatenate([before.voters.values, values])
+        p = table.values.shape[1]
+        votes = ConstantVoters(p, values, "further rows" if context.further else "rows")
+        constant = Constant(p, np.ones(len(values)))
+        return Vote(votes, constant, Readout("normalised", "share"), labels.target), {}
+
+
+def test_a_warm_start_goes_on_from_the_vote_there_is():
+    y = np.array([0, 0, 0, 1, 1, 1])
+    model = GrowingClassifier(warm_start=True).fit(X, y).fit(X[2:], y[2:])
+    assert_allclose(model.vote_.voters.values, [[0.0], [0.5]])
+    assert GrowingClassifier().fit(X, y).fit(X, y).vote_.n_voters == 1
+    with pytest.raises(PsephosError, match="columns, categories and classes of the first fit"):
+        model.fit(X[:, :1], y)
+    with pytest.raises(PsephosError, match="columns, categories and classes of the first fit"):
+        GrowingClassifier(warm_start=True).fit(X, y).fit(X, y + 1)
+
+
+def test_further_rows_are_read_as_those_before():
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    model = GrowingClassifier().partial_fit(frame, ["p", "p", "q", "q", "q", "q"])
+    model.partial_fit(frame.iloc[:2], ["p", "p"], sample_weight=[1.0, 0.0])
+    assert_allclose(model.vote_.voters.values, [[1 / 3], [-1.0]])
+    assert model.vote_.voters.name == "further rows"
+    with pytest.raises(PsephosError, match="label 'r' is not one of the classes"):
+        model.partial_fit(frame, ["r"] * 6)
+    with pytest.raises(PsephosError, match="sample_weight is zero on every row"):
+        model.partial_fit(frame, ["p"] * 6, sample_weight=np.zeros(6))
+    with pytest.raises(ValueError, match="feature names"):
+        model.partial_fit(frame[["a"]], ["p"] * 6)

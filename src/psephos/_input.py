@@ -78,11 +78,20 @@ class Context:
         Groups of rows.
     kept : ndarray of int, default=None
         Positions of the rows in the user's table, where rows of weight 0 were left out.
+    previous : Vote, default=None
+        The fitted vote to go on from: of a warm start, or of the calls before in `partial_fit`.
+    further : bool, default=False
+        Whether the rows come after those of earlier calls (`partial_fit`).
+    n_rows : int, default=0
+        Rows given in this call of `partial_fit`, those of weight 0 too.
     """
 
     seed: np.random.SeedSequence
     groups: NDArray[Any] | None = None
     kept: NDArray[np.intp] | None = None
+    previous: Any = None
+    further: bool = False
+    n_rows: int = 0
 
     def generator(self, *task: int) -> np.random.Generator:
         """Return the generator of a task, derived from the seed by the task's id."""

@@ -1,6 +1,6 @@
 """Labels and weights: class indices, and how much each row counts."""
 
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from psephos._errors import PsephosError
 from psephos.vote import LabelsTarget, NumbersTarget, RegressionTarget, Target
 
 __all__ = [
+    "Labels",
     "class_factors",
     "class_target",
     "declared_classes",
@@ -30,6 +31,36 @@ __all__ = [
 
 
 _MOST_WEIGHT = 1e15
+
+
+class Labels(NamedTuple):
+    """The labels of a training table.
+
+    Parameters
+    ----------
+    target : Target, LabelsTarget, RegressionTarget or NumbersTarget
+    y : ndarray of shape (n,) or (n, K)
+        Each row's class index or number; (n, K) of several. Of a row without a label -1; of soft
+        labels the class of greatest probability, the first of equals.
+    soft : ndarray of shape (n, n_classes), default=None
+        The probabilities of the classes, 0 of a row without a label; None where all labels are
+        hard.
+    """
+
+    target: Any
+    y: NDArray[Any]
+    soft: NDArray[np.float64] | None = None
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Return which rows have a label."""
+        classes = self.target.kind in ("binary", "multiclass")
+        return self.y >= 0 if classes else np.ones(len(self.y), dtype=bool)
+
+    def take(self, rows: NDArray[np.intp]) -> Self:
+        """Return the labels of these rows."""
+        soft = None if self.soft is None else self.soft[rows]
+        return self._replace(y=self.y[rows], soft=soft)
 
 
 def class_target(

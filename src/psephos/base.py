@@ -1,27 +1,19 @@
-"""The estimator: one final fit, and what is read off the fitted vote, once for all models."""
+"""The estimators that recipes derive from: a classifier and a regressor that are votes."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple, Self, final
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
-from sklearn.utils import estimator_html_repr, get_tags
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_consistent_length
 
 from psephos._errors import PsephosError
-from psephos._input import Context, Schema, Table, read_schema, read_table, seed_sequence
-from psephos._labels import class_target, number_target, read_groups
-from psephos._partial import partial_target, soft_target
-from psephos.contender import Anatomy, Contender
-from psephos.params import Constraint, check_params
-from psephos.vote import Ballots, Vote
-from psephos.vote.ballot_views import sentences_html
-from psephos.vote.describing import describe
-from psephos.vote.importance import Baseline, SampleRows, baseline_of
-from psephos.vote.part import check, kinds_of
+from psephos._estimator import VoteEstimator
+from psephos._labels import Labels, class_target, number_target, read_numbers, read_sample_weight
+from psephos._partial import later_labels, later_weight, partial_target, soft_target
+from psephos.contender import Anatomy
+from psephos.vote import RegressionTarget, Target
 
 __all__ = [
     "Anatomy",
@@ -30,374 +22,6 @@ __all__ = [
     "VoteEstimator",
     "VoteRegressor",
 ]
-
-
-class Labels(NamedTuple):
-    """The labels of a training table.
-
-    Parameters
-    ----------
-    target : Target, LabelsTarget, RegressionTarget or NumbersTarget
-    y : ndarray of shape (n,) or (n, K)
-        Each row's class index or number; (n, K) of several. Of a row without a label -1; of soft
-        labels the class of greatest probability, the first of equals.
-    soft : ndarray of shape (n, n_classes), default=None
-        The probabilities of the classes, 0 of a row without a label; None where all labels are
-        hard.
-    """
-
-    target: Any
-    y: NDArray[Any]
-    soft: NDArray[np.float64] | None = None
-
-    @property
-    def known(self) -> NDArray[np.bool_]:
-        """Return which rows have a label."""
-        classes = self.target.kind in ("binary", "multiclass")
-        return self.y >= 0 if classes else np.ones(len(self.y), dtype=bool)
-
-    def take(self, rows: NDArray[np.intp]) -> Self:
-        """Return the labels of these rows."""
-        soft = None if self.soft is None else self.soft[rows]
-        return self._replace(y=self.y[rows], soft=soft)
-
-
-class VoteEstimator(BaseEstimator):
-    """Base of every model: a recipe returns a vote, the rest is here.
-
-    A recipe sets `anatomy`, `constraints` and `contender` and implements ``_fit_vote(table, labels,
-    weight, context)``, returning the vote and a dictionary of further fitted attributes (arrays and
-    numbers, named in `extras`, which the model file keeps).
-    """
-
-    anatomy: ClassVar[Anatomy]
-    contender: ClassVar[Contender]
-    constraints: ClassVar[Mapping[str, Constraint]]
-    extras: ClassVar[tuple[str, ...]] = ()
-
-    # ------------------------------------------------------------------ fitting
-    @final
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
-        """Fit the vote.
-
-        Parameters
-        ----------
-        X : array, data frame or sparse table of shape (n_samples, n_features)
-            Numbers; NaN is missing; columns named in `categorical_features` may hold anything.
-        y : array of shape (n_samples,)
-            Class labels, or numbers for a regressor.
-        sample_weight : array of shape (n_samples,), default=None
-            How much each row counts; None counts each once. Rows of weight 0 are left out.
-        groups : array of shape (n_samples,), default=None
-            Rows of one group (a subject) are never divided by a validation share.
-
-        Returns
-        -------
-        self : estimator
-
-        Raises
-        ------
-        PsephosError
-            If a parameter, a column, a label or a weight cannot be used; the message names it.
-        """
-        check_params(self, self.constraints)
-        schema = read_schema(self, X, y, getattr(self, "categorical_features", None))
-        table, labels, weight, context = self._training(X, y, sample_weight, groups, schema)
-        vote, extras = self._fit_vote(table, labels, weight, context)
-        self._set_fitted(vote, schema, extras, SampleRows.of(vote, table.values))
-        return self
-
-    def read(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
-    ) -> tuple[Table, Labels, NDArray[np.float64], Context]:
-        """Return what `fit` would work on, for those who look before they fit.
-
-        Returns
-        -------
-        table, labels, weight, context
-            Without the rows of weight 0. The estimator itself is left as it is.
-        """
-        scratch: Any = clone(self)
-        check_params(scratch, scratch.constraints)
-        schema = read_schema(scratch, X, y, getattr(self, "categorical_features", None))
-        return scratch._training(X, y, sample_weight, groups, schema)
-
-    def _training(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, schema: Schema
-    ) -> tuple[Table, Labels, NDArray[np.float64], Context]:
-        table = read_table(self, X, schema, reset=True)
-        labels, weight = self._read_labels(table.values, y, sample_weight)
-        groups = read_groups(groups, len(labels.y))
-        kept = np.flatnonzero(weight > 0)
-        seed = seed_sequence(getattr(self, "random_state", None))
-        if len(kept) == len(weight):
-            return table, labels, weight, Context(seed, groups)
-        labels = labels.take(kept)
-        groups = None if groups is None else groups[kept]
-        return table.take(kept), labels, weight[kept], Context(seed, groups, kept)
-
-    def _read_labels(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Labels, NDArray[np.float64]]:
-        raise NotImplementedError(f"{type(self).__name__} does not say what it predicts")
-
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: NDArray[np.float64], context: Context
-    ) -> tuple[Vote, dict[str, Any]]:
-        raise NotImplementedError(f"{type(self).__name__} does not say how it is fitted")
-
-    def _set_fitted(
-        self,
-        vote: Vote,
-        schema: Schema,
-        extras: Mapping[str, Any],
-        sample: SampleRows | None = None,
-        baseline: Baseline | None = None,
-    ) -> None:
-        self.vote_ = vote
-        self._sample = sample if sample is None else sample.on(vote)
-        self._baseline = baseline
-        self.schema_ = schema
-        for name in self.extras:
-            setattr(self, name, extras[name])
-
-    def _check_loaded(self) -> None:
-        """Raise a sentence unless what a file says of a fitted model fits together."""
-        voters: Any = self.vote_.voters
-        weighting: Any = self.vote_.weighting
-        tags = voters.tag, weighting.tag
-        known = tags[0] in self.anatomy.voters and tags[1] == self.anatomy.weighting
-        if hasattr(self, "estimator") or "joined voters" in self.anatomy.voters:  # nothing found
-            known |= tags[0] == "constant voters" and tags[1] in ("constant", "available")
-        check(known, f"it is not that of {type(self).__name__}")
-        numbers = self.vote_.target.kind == "regression"
-        check(numbers == isinstance(self, RegressorMixin), "it answers another question")
-
-    # ------------------------------------------------------------------ answering
-    def _values(self, X: Any) -> Any:
-        return self._table(X).values
-
-    def _table(self, X: Any) -> Table:
-        self._fitted()
-        absent = getattr(self, "absent", None) == "vote"
-        return read_table(self, X, self.schema_, reset=False, absent=absent)
-
-    def _fitted(self) -> None:
-        if not hasattr(self, "vote_"):  # to ask scikit-learn takes longer than many an answer
-            check_is_fitted(self, "vote_")
-
-    @staticmethod
-    def _flat(score: NDArray[np.float64]) -> NDArray[np.float64]:
-        return score[:, 0] if score.shape[1] == 1 else score
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class, or the number, that each row's vote speaks for; shape (n_samples,)."""
-        values = self._values(X)
-        return self.vote_.answers(values)
-
-    def _staged(self, X: Any) -> Iterator[NDArray[np.float64]]:
-        values = self._values(X)
-        return self.vote_.staged_scores(values)
-
-    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
-        """Yield the answer of the first 1, 2, ..., T voters."""
-        for score in self._staged(X):
-            yield self.vote_.decided(score)
-
-    # ------------------------------------------------------------------ reading the vote
-    @property
-    def n_features_used_(self) -> int:
-        """Number of columns that a case without missing values is answered by."""
-        self._fitted()
-        return len(self.vote_.used)
-
-    @property
-    def features_used_(self) -> NDArray[Any]:
-        """Columns that a case without missing values is answered by.
-
-        Names if the table had them, else positions. What the vote reads besides is in
-        `features_backup_`.
-        """
-        self._fitted()
-        return self._named(self.vote_.used)
-
-    @property
-    def features_backup_(self) -> NDArray[Any]:
-        """Columns read only where another is missing: those of surrogates and reserve models.
-
-        Names if the table had them, else positions. A category that the model does not know is
-        missing.
-        """
-        self._fitted()
-        return self._named(self.vote_.backup)
-
-    def _named(self, columns: NDArray[np.intp]) -> NDArray[Any]:
-        names = self.schema_.names
-        return columns if names is None else np.asarray(names, dtype=object)[columns]
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """How much of what moves the score comes from each column; shape (p,).
-
-        Measured on the training rows, on at most 512 of them, evenly spaced. Each voter counts
-        for how far its weighted vote is from its training mean, summed over the outputs, divided
-        among columns: in a tree by how far each split on the row's path changes what is said (above
-        the leaves that is the mean of the training rows in a CART or C4.5, which keep it, and the
-        plain mean of the two children in forests and boosted trees, which do not); in
-        a linear model by the terms ``|coef_j (x_j - mean_j)|``; in a vote of votes by the
-        importance inside; in a prototype's weight by each column's part of the exponent; in a
-        local weight by its part of the squared distance from the column means; in other voters
-        (kernels, Gaussian models, rules, foreign estimators) equally among those they read.
-
-        After `partial_fit` the rows are those of its last call. Constants, and surrogates that were
-        never asked, get nothing. The sum is 1, or 0 if no column moves the score. The sizes of two
-        columns' shares do not say what leaving one out would change.
-        """
-        told = self._told()
-        shares = np.zeros(self.vote_.n_features)
-        shares[self.vote_.columns] = told.importance
-        return shares
-
-    def _told(self) -> Baseline:
-        self._fitted()
-        if self._baseline is None:
-            if self._sample is None:
-                raise PsephosError(
-                    f"importance needs training rows, which this {type(self).__name__} does not "
-                    "keep: it learnt from rows in blocks, was made of a model file, or its file "
-                    "was written by an older version. Fit it on the training rows."
-                )
-            self._baseline = baseline_of(self.vote_, self._sample, self.schema_.levels)
-        return self._baseline
-
-    def _measured(self) -> Baseline | None:
-        """Return what importance is measured from, None where that is not known."""
-        return None if self._baseline is None and self._sample is None else self._told()
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what a pickle holds: the training means, and no training rows."""
-        if hasattr(self, "vote_"):
-            self._measured()
-        state: Any = super().__getstate__()
-        return state | {"_sample": None} if "_sample" in state else state
-
-    @property
-    def anatomy_(self) -> Anatomy:
-        """What the fitted vote is made of: its voters, also within voters, weights and read-out."""
-        self._fitted()
-        vote = self.vote_
-        kinds, weights = kinds_of(vote.voters), getattr(type(vote.weighting), "tag", "")
-        return Anatomy(kinds, weights, vote.readout.score, self.anatomy.found_by)
-
-    def usage(self) -> Any:
-        """Return the (T, p) boolean CSR table of which voter (or its weight) reads which column."""
-        self._fitted()
-        return self.vote_.usage()
-
-    def contributions(self, X: Any) -> NDArray[np.float64]:
-        """Return each voter's contribution to the score, (n, T) for two classes, else (n, T, K)."""
-        values = self._values(X)
-        terms = self.vote_.contributions(values)
-        return terms[:, :, 0] if terms.shape[2] == 1 else terms
-
-    def local_importance(self, X: Any) -> NDArray[np.float64]:
-        """Return per row how much of what moves its score comes from each column.
-
-        By the rule of `feature_importances_`: shape (n, q), one column for each that the vote
-        reads, of `features_used_` and `features_backup_`, in the order of the table. A row's sum
-        is 1, or 0 where no column moves its score.
-        """
-        values = self._values(X)
-        return self.vote_.local_importance(values, self._told())
-
-    def mass(self, X: Any) -> NDArray[np.float64]:
-        """Return the total raw weight heard for each row, shape (n,): low far from the anchors."""
-        values = self._values(X)
-        return self.vote_.mass(values)
-
-    def explain(self, X: Any) -> Ballots:
-        """Return who voted for each row's answer, how loudly, and on which columns."""
-        table = self._table(X)
-        return Ballots(self.vote_, self.schema_.words(), table.values, table.rows.tolist())
-
-    def describe(self) -> list[str]:
-        """Return the model as sentences: one on the whole, then a tree's lines or one a voter.
-
-        Voters of equal content are one sentence. The percentage of a normalised vote is a share of
-        the weight over all (for local weights, over the anchors). ``print(model)`` shows the same.
-        """
-        self._fitted()
-        names = replace(self.schema_.words(), classes=[str(c) for c in self._classes()])
-        return describe(self.vote_, names, type(self).__name__)
-
-    def _classes(self) -> list[Any]:
-        target: Any = self.vote_.target
-        return target.classes.tolist() if target.n_classes else []
-
-    def __str__(self) -> str:
-        return "\n".join(self.describe()) if hasattr(self, "vote_") else repr(self)
-
-    def _html_repr(self) -> str:
-        diagram: str = estimator_html_repr(self)
-        return sentences_html(self.describe()) + diagram if hasattr(self, "vote_") else diagram
-
-    def _repr_html_inner(self) -> str:
-        return self._html_repr()
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        shown = {"text/plain": str(self)}
-        if get_config()["display"] == "diagram":
-            shown["text/html"] = self._html_repr()
-        return shown
-
-    def reduce(self, backup: bool = True) -> Self:
-        """Return a fitted estimator of the same class over only the columns it reads.
-
-        It gives the same answers from those columns alone. A vote that reads nothing keeps the
-        first column, since a table needs one.
-
-        Parameters
-        ----------
-        backup : bool, default=True
-            Whether to keep the columns read only where another is missing (`features_backup_`).
-            False drops them, with the surrogates and the reserve models that read them. Cases
-            without missing values get the same answers. Where a value is missing the answer may
-            be another: a tree sends the case where it sends those that no surrogate helps, and a
-            library hears the models of the first rank that can speak, else the training prior.
-            Importances are those of the whole model, shared out among the columns left.
-        """
-        self._fitted()
-        vote = self.vote_ if backup else self.vote_.primary()
-        columns = vote.columns if len(vote.columns) else np.array([0])
-        reduced: Any = clone(self)
-        schema = self.schema_.select(columns)
-        if not isinstance(getattr(self, "categorical_features", None), str | None):
-            named = [schema.names[j] if schema.names else j for j in schema.levels]
-            reduced.set_params(categorical_features=named or None)
-        extras = {name: _selected(getattr(self, name), columns) for name in self.extras}
-        reduced.n_features_in_ = len(columns)
-        if schema.names is not None:
-            reduced.feature_names_in_ = np.asarray(schema.names, dtype=object)
-        told = self._measured()
-        told = told if backup or told is None else told.primary(self.vote_)
-        reduced._set_fitted(vote.select(columns), schema, extras, None, told)
-        return reduced
-
-    def reads_categories(self) -> bool:
-        """Return whether columns may hold categories, named in `categorical_features`."""
-        voter: Any = getattr(self, "estimator", None)
-        known = "categorical_features" in self.get_params(deep=False)
-        return known and (
-            voter is None or (isinstance(voter, VoteEstimator) and voter.reads_categories())
-        )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        voter = getattr(self, "estimator", None)
-        reads = get_tags(voter).input_tags if voter is not None else None
-        tags.input_tags.allow_nan = reads is None or reads.allow_nan
-        tags.input_tags.sparse = reads is None or reads.sparse
-        return tags
 
 
 class VoteClassifier(ClassifierMixin, VoteEstimator):
@@ -423,6 +47,14 @@ class VoteClassifier(ClassifierMixin, VoteEstimator):
                 return Labels(*found[:2]), found[2]
         target, codes, weight = class_target(self, X, y, sample_weight)
         return Labels(target, codes), weight
+
+    def _further_labels(
+        self, X: Any, y: Any, sample_weight: Any, classes: Any
+    ) -> tuple[Labels, NDArray[np.float64]]:
+        known = self.classes_ if hasattr(self, "vote_") else None
+        found, codes = later_labels(self, X, y, classes, known)
+        weight = later_weight(sample_weight, getattr(self, "class_weight", None), found, codes)
+        return Labels(Target(found), codes), weight
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -511,12 +143,13 @@ class VoteRegressor(RegressorMixin, VoteEstimator):
         target, numbers, weight = number_target(self, X, y, sample_weight)
         return Labels(target, numbers), weight
 
+    def _further_labels(
+        self, X: Any, y: Any, sample_weight: Any, classes: Any
+    ) -> tuple[Labels, NDArray[np.float64]]:
+        numbers = read_numbers(X, y)
+        return Labels(RegressionTarget(), numbers), read_sample_weight(sample_weight, len(numbers))
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = self.multioutput
         return tags
-
-
-def _selected(value: Any, columns: NDArray[np.intp]) -> Any:
-    """Return a fitted attribute on the table reduced to `columns`, if it speaks of columns."""
-    return value.select(columns) if hasattr(value, "select") else value

@@ -7,13 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._input import Context, Table, read_schema, read_table, seed_sequence
+from psephos._input import Context, Table
 from psephos.base import Labels
 from psephos.models.prototypes.growing import Growth, merged_rows
 from psephos.models.prototypes.scaling import read_scaled, scaled_by
 from psephos.models.training import Training
-from psephos.params import check_params
-from psephos.vote.importance import SampleRows
+from psephos.vote import Vote
 
 __all__ = ["Adding"]
 
@@ -23,9 +22,9 @@ _Floats = NDArray[np.float64]
 class Adding:
     """What goes on from the batches that are there."""
 
-    def _to_go_on_with(self: Any, table: Table, target: Any) -> Growth | None:
-        """Return what a warm start starts from; None before the first fit."""
-        if not hasattr(self, "vote_"):
+    def _before(self: Any, context: Context) -> Growth | None:
+        """Return what a warm start goes on from; None before the first fit."""
+        if context.previous is None:
             return None
         growth = self._growth()
         fitted = len(self.n_prototypes_)
@@ -33,12 +32,6 @@ class Adding:
             raise PsephosError(
                 f"n_batches is {self.n_batches}, but the model has {fitted} batches: a warm start "
                 "only adds some; use truncate."
-            )
-        now, then = (getattr(t, "classes", np.empty(0)) for t in (target, self.vote_.target))
-        if table.schema != self.schema_ or not np.array_equal(now, then):
-            raise PsephosError(
-                "with warm_start=True the table needs the columns, categories and classes of the "
-                "first fit: fit another model."
             )
         return growth
 
@@ -50,16 +43,15 @@ class Adding:
             )
         return self._grown
 
-    def _add_batch(self: Any, labels: Labels, weight: _Floats, table: Table) -> Any:
-        """Add a batch whose candidates are these rows."""
-        kept = np.flatnonzero(weight > 0)
-        if len(kept) == 0:
-            raise PsephosError("sample_weight is zero on every row: a row needs weight.")
-        first, n = not hasattr(self, "vote_"), len(weight)
+    def _further_batch(
+        self: Any, table: Table, labels: Labels, weight: _Floats, context: Context
+    ) -> tuple[Vote, dict[str, Any]]:
+        """Return the vote with a batch more, whose candidates are these rows."""
+        first = context.previous is None
         growth = Growth(None, np.empty(0), [], 0) if first else self._growth()  # type: ignore[arg-type]
         if table.rows.dtype.kind == "i":  # positions: they go on from call to call
             table = replace(table, rows=table.rows + growth.n_given)
-        data = Training(table.take(kept), labels.target, labels.y[kept], weight[kept])
+        data = Training(table, labels.target, labels.y, weight)
         rows = merged_rows(data, whole=getattr(self, "class_weight", None) is None).alone()
         totals = self._totals(rows.y, rows.weight, getattr(labels.target, "n_classes", 0))
         if first:
@@ -77,23 +69,7 @@ class Adding:
         n_judges = 0
         if growth.rows is not None:
             n_judges, rows = len(growth.rows.y), rows.after(growth.rows)
-        growth = growth._replace(rows=rows, n_given=growth.n_given + n)
+        growth = growth._replace(rows=rows, n_given=growth.n_given + context.n_rows)
         n_batches = 1 if first else 1 + len(self.n_prototypes_)
         scaled = scaled_by(growth.scaling, rows.table, rows.rows)
-        context = Context(seed_sequence(self.random_state))
-        found = self._with_batches(
-            labels.target, scaled, rows, growth, n_batches, context, n_judges
-        )
-        self._set_fitted(found[0], table.schema, found[1], SampleRows.of(found[0], table.values))
-        return self
-
-    def _further_table(self: Any, X: Any, y: Any) -> Table:
-        """Return the rows of a call of `partial_fit`."""
-        check_params(self, self.constraints)
-        first = not hasattr(self, "vote_")
-        if first:
-            schema = read_schema(self, X, y, self.categorical_features)
-        else:
-            schema = self.schema_
-            self._growth()
-        return read_table(self, X, schema, reset=first)
+        return self._with_batches(labels.target, scaled, rows, growth, n_batches, context, n_judges)

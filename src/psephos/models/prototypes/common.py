@@ -95,8 +95,9 @@ class Batched(Adding, Paths):
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context
     ) -> tuple[Vote, dict[str, Any]]:
-        growth = self._to_go_on_with(table, labels.target) if self.warm_start else None
-        return self._fit_on(table, labels, weight, context, growth, NO_PATH)
+        if context.further:
+            return self._further_batch(table, labels, weight, context)
+        return self._fit_on(table, labels, weight, context, self._before(context), NO_PATH)
 
     def _fit_on(
         self, table: Table, labels: Labels, weight: _Floats, context: Context,

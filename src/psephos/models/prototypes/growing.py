@@ -5,16 +5,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from psephos._errors import PsephosError
 from psephos._input import Table
-from psephos._labels import read_sample_weight, read_target
 from psephos.models.prototypes.kinds import Batch
 from psephos.models.training import Training, distinct_rows, ordered_rows
 from psephos.vote import KernelScaling
 
-__all__ = ["Growth", "Rows", "later_labels", "later_weight", "merged_rows"]
+__all__ = ["Growth", "Rows", "merged_rows"]
 
 _Floats = NDArray[np.float64]
 _ORDERED_BY = 64  # first columns, all that `ordered_rows` looks at
@@ -77,62 +74,3 @@ def _ordered(data: Training) -> Training:
     found = distinct_rows(data._replace(table=numbered))
     few = replace(found.table, values=found.table.values[:, :_ORDERED_BY])
     return ordered_rows(found._replace(table=few))
-
-
-def later_labels(
-    estimator: Any, X: Any, y: Any, classes: Any, known: NDArray[Any] | None
-) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return (classes, codes) of labels that need not name every class.
-
-    Raises
-    ------
-    PsephosError
-        If a label is none of the classes, or other classes were known before.
-    """
-    if classes is None and known is None:
-        return read_target(estimator, X, y)
-    given: Any = known if classes is None else np.unique(column_or_1d(np.asarray(classes)))
-    if known is not None and not np.array_equal(given, known):
-        raise PsephosError(
-            f"classes are {given.tolist()}, but the first call knew {known.tolist()}: leave "
-            "`classes` out, or give the same."
-        )
-    y = column_or_1d(y, warn=True)
-    check_consistent_length(X, y)
-    read_target(estimator, given, given)  # what may be said of any labels
-    code = {label: k for k, label in enumerate(given.tolist())}
-    codes = np.array([code.get(label, -1) for label in y.tolist()], dtype=np.intp)
-    if (codes < 0).any():
-        raise PsephosError(
-            f"label {y[codes < 0].tolist()[0]!r} is not one of the classes {given.tolist()}: the "
-            "first call of partial_fit has to name all classes."
-        )
-    return given, codes
-
-
-def later_weight(
-    sample_weight: Any, class_weight: Any, classes: NDArray[Any], codes: NDArray[np.intp]
-) -> _Floats:
-    """Return each row's weight, where not every class need be there.
-
-    Raises
-    ------
-    PsephosError
-        If the class weights are 'balanced', or name what is no class.
-    """
-    weight = read_sample_weight(sample_weight, len(codes))
-    if isinstance(class_weight, str):
-        raise PsephosError(
-            f"class_weight is {class_weight!r}: partial_fit cannot know the rows to come; give a "
-            "dictionary, or sample_weight."
-        )
-    if class_weight is not None:
-        strange = [label for label in class_weight if label not in classes.tolist()]
-        if strange:
-            raise PsephosError(
-                f"class_weight names {strange[0]!r}, which is none of the classes "
-                f"{classes.tolist()}: correct it."
-            )
-        by_class = [float(class_weight.get(label, 1.0)) for label in classes.tolist()]
-        weight = weight * np.array(by_class)[codes]
-    return weight

@@ -7,18 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._labels import read_numbers, read_sample_weight
-from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
+from psephos.base import Anatomy, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
 from psephos.models.prototypes.common import EXTRAS, SHARED, Batched
 from psephos.models.prototypes.comparing import CONTENDER
-from psephos.models.prototypes.growing import Rows, later_labels, later_weight
+from psephos.models.prototypes.growing import Rows
 from psephos.models.prototypes.guarded import Guarded
 from psephos.models.prototypes.mixture import NormalMixture, mixture_of
 from psephos.models.prototypes.problems import Problem, class_problem, number_problem
 from psephos.models.prototypes.scaling import Scaled
 from psephos.params import ClassWeight, Constraint, Interval, OneOf, Options
-from psephos.vote import RegressionTarget, Target
 
 __all__ = ["ProsetClassifier", "ProsetRegressor"]
 
@@ -282,11 +280,7 @@ class ProsetClassifier(Guarded, VoteClassifier):
             If a parameter, a column, a label or a weight cannot be used, no class has two rows, or
             the model was read from a file.
         """
-        table = self._further_table(X, y)
-        known = self.classes_ if hasattr(self, "vote_") else None
-        found, codes = later_labels(self, table.values, y, classes, known)
-        weight = later_weight(sample_weight, self.class_weight, found, codes)
-        return self._add_batch(Labels(Target(found), codes), weight, table)
+        return self._partial_fit(X, y, sample_weight, classes)
 
 
 class ProsetRegressor(Batched, VoteRegressor):
@@ -464,10 +458,7 @@ class ProsetRegressor(Batched, VoteRegressor):
             If a parameter, a column, a number or a weight cannot be used, or the model was read
             from a file.
         """
-        table = self._further_table(X, y)
-        numbers = read_numbers(table.values, y)
-        weight = read_sample_weight(sample_weight, len(numbers))
-        return self._add_batch(Labels(RegressionTarget(), numbers), weight, table)
+        return self._partial_fit(X, y, sample_weight)
 
     def distribution(self, X: Any) -> NormalMixture:
         """Return the predicted distribution of each row: density, CDF, quantiles, CRPS.
