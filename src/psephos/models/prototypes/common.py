@@ -20,15 +20,7 @@ from psephos.models.prototypes.paths import Paths
 from psephos.models.prototypes.problems import Problem
 from psephos.models.prototypes.scaling import Scaled, read_scaled, scaled_by
 from psephos.models.training import Training
-from psephos.params import (
-    Constraint,
-    Flag,
-    Interval,
-    Jobs,
-    OneOf,
-    Options,
-    Seed,
-)
+from psephos.params import Constraint, Flag, Interval, Jobs, OneOf, Options, Seed
 from psephos.vote import Vote, prototype_vote
 from psephos.vote.part import check
 
