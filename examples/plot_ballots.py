@@ -22,7 +22,8 @@ import psephos
 # Fit
 # ---
 #
-# Five voters. Each is a stump on one column, heard where it was right on similar training cases.
+# Five voters. Each is a stump on one column, weighted by how often it was right on similar
+# training cases.
 
 
 def fitted(n_estimators=5, seed=0):

@@ -3,7 +3,7 @@ Whose neighbourhoods? Decision functions on moons and spirals
 =============================================================
 
 SamBA stands between boosting and nearest neighbours: its voters are stumps, which cut the plane
-straight, and each is heard near training rows on which it was right, which bends the decision.
+straight, and each weighs more near training rows on which it was right, which bends the decision.
 This redraws Figure 3 of the SamBA paper's supplement (Bauvin et al., UAI 2023, appendices E.2 and
 F.3): 1000 rows, 80 % to train (small dots) and 20 % to test (large dots); colour is the decision,
 its strength the certainty. The settings are the supplement's: SVM with C = .1 and gamma = 1.1,
@@ -16,7 +16,7 @@ defaults. Two notes on the first:
 * Which distance? The authors' program divides the distances of each case by their sum
   (``distance_scale="sum"``), which is used here. At these settings it does not matter: a^b is
   1e-300, nothing, so a factor common to all distances of a case cancels in the normalised vote,
-  and "mean", "sum" and None give the same accuracy. Only the nearest rows are heard.
+  and "mean", "sum" and None give the same accuracy. Only the nearest rows count.
 * Which update? By Algorithm 3 (``update="sample"``) four voters find both columns of the spirals.
   The program's update without leaving a row out of its own vote does not: a row at distance 0
   from itself outweighs all others by 1e300, so that training votes are right for no good reason,

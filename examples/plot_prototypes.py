@@ -3,8 +3,8 @@ Prototypes: which earlier cases decide this one?
 ================================================
 
 Proset on scikit-learn's breast cancer table: a few training cases that speak for their own
-diagnosis, each heard nearby. Who they are, which of them decide a doubtful case, and how a case
-that is unlike all of them is noticed.
+diagnosis, each with a local weight. Who they are, which of them decide a doubtful case, and how a
+case that is unlike all of them is noticed.
 """
 
 import argparse

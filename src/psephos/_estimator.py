@@ -323,7 +323,7 @@ class VoteEstimator(BaseEstimator):
         return self.vote_.local_importance(values, self._told())
 
     def mass(self, X: Any) -> NDArray[np.float64]:
-        """Return the total raw weight heard for each row, shape (n,): low far from the anchors."""
+        """Return the total raw weight of each row, shape (n,): low far from the anchors."""
         values = self._values(X)
         return self.vote_.mass(values)
 

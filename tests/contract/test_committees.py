@@ -90,7 +90,7 @@ def test_a_cascade_stops_at_the_first_that_is_sure():
     assert_allclose(model.predict_proba(X), wanted, atol=1e-9)
     assert set(heard) == {0, 1, 2}
     assert_array_equal(model.vote_.weights(X).argmax(axis=1), heard)
-    assert "the first that is at least 80.0 % sure is heard" in model.describe()[0]
+    assert "the first that is at least 80.0 % sure, else the last" in model.describe()[0]
     assert "%" not in model.describe()[1]
 
 

@@ -368,7 +368,7 @@ def test_loudness_is_what_other_places_hear(with_prior, monkeypatch):
     monkeypatch.setattr("psephos.vote.prototype_kernels._MOVED", 5 * weights.n_voters)
     assert_allclose(weights.loudness(), expected / 17, rtol=1e-9)
     assert_array_equal(weights.take(np.array([4])).loudness(), [1.0])
-    assert weights.words() == "heard near their own places"
+    assert weights.words() == "weights by Gaussian kernels"
 
 
 # ---------------------------------------------------------------------- in words
@@ -390,7 +390,7 @@ def test_a_prototype_in_words():
     for unknown in (-1, ""):
         assert words(unknown).voters.rule(1, NAMES, LEVELS).startswith("near a training case: s")
     rule = words(17, [0.0] * 5).voters.rule
-    assert rule(1, NAMES, LEVELS) == "near row 17, by no column: heard alike everywhere"
+    assert rule(1, NAMES, LEVELS) == "near row 17, by no column: the same weight everywhere"
     ((when, said),) = words(17).voters.sides(1)
     assert (when, said) == ("always", 1.0)
     assert vote(0).voters.rule(0, NAMES, LEVELS) == "the mean of the target"

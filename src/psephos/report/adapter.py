@@ -24,7 +24,7 @@ _LISTED = 3  # numbers of voters that said the same
 
 @dataclass(frozen=True)
 class Near:
-    """A training case that was heard: its row, distance, share of the similarity, class."""
+    """A training case that had a weight: its row, distance, share of the similarity, class."""
 
     row: int
     distance: float

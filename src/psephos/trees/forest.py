@@ -17,7 +17,7 @@ from psephos.kernels.binned_trees.forest_grow import (
     blank,
     grow,
     kind_of,
-    room,
+    workspace,
 )
 from psephos.kernels.numerics.criteria import BinaryEntropy, Entropy, Gini, Poisson, Variance
 from psephos.trees.bins import Bins
@@ -243,7 +243,7 @@ def grow_forest(
         row, count = np.empty(m, np.uint32), np.empty(m, np.int32)
         y: Any = np.empty(m, np.int64) if mine.pairs else np.empty_like(answers)
         w = None if mine.pairs else np.empty(m)
-        scratch = room(m, n_classes, y, mine, len(bins.n_bins))
+        scratch = workspace(m, n_classes, y, mine, len(bins.n_bins))
         arena = _Arena(m, len(scratch.sums), bool(bins.categories))
         for i, t in enumerate(own):
             weight = rows.mass if draws is None else draws.counts(seeds[t], count)

@@ -1,4 +1,4 @@
-"""Weights of voters that are heard only where what they read was measured."""
+"""Weights of voters that count only where the columns they read were measured."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -100,7 +100,7 @@ class Available:
         """Return what the weights are."""
         if self.loudest:
             return "the best whose columns were measured"
-        return "heard where their columns were measured"
+        return "those whose columns were measured"
 
     def primary_voters(self) -> NDArray[np.intp]:
         """Return the voters that a complete case needs, and who speaks where no other can.
@@ -115,7 +115,7 @@ class Available:
         return np.flatnonzero((first & ~more.any(axis=1)) | none)
 
     def usage(self) -> Any:
-        """Return the (T, p) table: a voter is heard by what it reads itself."""
+        """Return the (T, p) table: a voter's weight depends on the columns it reads itself."""
         voter, column = np.nonzero(self.reads)
         return usage_table(voter, self.columns[column], (self.n_voters, self.n_features))
 

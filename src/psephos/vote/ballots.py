@@ -251,7 +251,7 @@ class Ballots:
         return table
 
     def nearest(self) -> list[tuple[tuple[Any, float, float, str], ...]] | None:
-        """Return per case the training cases heard most; None where weights keep none.
+        """Return per case the training cases of greatest weight; None where weights keep none.
 
         Tuples (training row, distance, share of what is heard, class or number); a case too far
         away to be heard is none of them.

@@ -180,7 +180,7 @@ class ConfidenceGate(_OfVotes):
         return (everyone @ usage).astype(bool)
 
     def loudness(self) -> _Floats:
-        """Return each voter's share of the weight where all are heard."""
+        """Return each voter's share of the weight where all are sure enough."""
         return self.alpha / self.alpha.sum()
 
     def words(self) -> str:
@@ -189,8 +189,8 @@ class ConfidenceGate(_OfVotes):
         bound = percent(least[0])
         sure = f"{bound} sure" if len(least) == 1 else f"{bound} to {percent(least[-1])} sure"
         if self.first:
-            return f"the first that is at least {sure} is heard, else the last"
-        return f"those at least {sure} are heard, all where none is"
+            return f"the first that is at least {sure}, else the last"
+        return f"those at least {sure}, or all where none is"
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters' weights only; a cascade asks them in the same order."""

@@ -1,4 +1,4 @@
-"""Voters of several kinds that sit as one."""
+"""Voters of several kinds in one vote."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self

@@ -1,4 +1,4 @@
-"""Training cases as voters, the k nearest of which are heard: k nearest neighbours."""
+"""Training cases as voters, of which the k nearest have a weight: k nearest neighbours."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -198,7 +198,7 @@ class Neighbours:
         return self.weights(X), np.zeros(len(X))
 
     def loudness(self) -> _Floats:
-        """Return each voter's share of being heard by the training cases."""
+        """Return each voter's share of the weight over the training cases."""
         read = np.zeros((len(self.cases), self.n_features))
         read[:, self.columns] = self.cases
         total = self.weights(read).sum(axis=0)
@@ -206,7 +206,7 @@ class Neighbours:
 
     def words(self) -> str:
         """Return what the weights are."""
-        return f"the {self.k} nearest are heard"
+        return f"the {self.k} nearest neighbours"
 
     def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Nearest | None:
         """Return the nearest neighbours of each row of X, shape (n, p)."""
@@ -218,7 +218,7 @@ class Neighbours:
         place = np.argsort(self.voter)[order[:, :k]]
         share = (loud / loud.sum(axis=1, keepdims=True))[:, :k]
         answer = np.array(target.words(voters.values), dtype=object)[place]
-        meaning = "Training cases are the voters here, and these are heard."
+        meaning = "Training cases are the voters here, and these have a weight."
         return Nearest(place, apart[:, :k], share, rows[place], answer, meaning)
 
     def usage(self) -> Any:
@@ -231,7 +231,7 @@ class Neighbours:
         return replace(self, n_features=len(columns), columns=where)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these voters' weights: they are heard where they are among the k of all cases."""
+        """Return these voters' weights: each counts where its case is among the k nearest."""
         return replace(self, voter=self.voter[voters])
 
 

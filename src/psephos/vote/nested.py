@@ -1,4 +1,4 @@
-"""A vote of votes: fitted models of the library, each heard as one voter."""
+"""A vote of votes: fitted models of the library, each as one voter."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

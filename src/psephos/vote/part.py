@@ -38,7 +38,7 @@ Columns = NDArray[np.intp]
 
 @runtime_checkable
 class Part(Protocol):
-    """A set of T voters, or the T weights they are heard with.
+    """A set of T voters, or their T weights.
 
     A part keeps the sorted `columns` of the table it reads and works in positions within them;
     `select` is the only remapping.
@@ -95,7 +95,7 @@ class Voters(Part, Protocol):
 
 @runtime_checkable
 class Weighting(Part, Protocol):
-    """How loudly each voter is heard here."""
+    """The weight of each voter on a case."""
 
     def weights(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the raw (n, T) weights on the rows of X, shape (n, p)."""
@@ -106,11 +106,11 @@ class Weighting(Part, Protocol):
         ...
 
     def loudness(self) -> NDArray[np.float64]:
-        """Return (T,) non-negative: how loudly each voter is heard over all, summing to 1."""
+        """Return (T,) non-negative: each voter's share of the weight over all; sum 1."""
         ...
 
     def words(self) -> str:
-        """Return how loudly voters are heard, in a few words."""
+        """Return what the weights are, in a few words."""
         ...
 
 

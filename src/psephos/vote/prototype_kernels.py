@@ -1,4 +1,4 @@
-"""How loudly prototypes are heard: Gaussian kernels around training cases."""
+"""Weights of prototypes: Gaussian kernels around training cases."""
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
@@ -204,7 +204,7 @@ class KernelWeights:
 
     @cached_property
     def has_prior(self) -> bool:
-        """Return whether somebody is heard everywhere."""
+        """Return whether some voter has a weight everywhere."""
         return bool((self.batches.batch == PRIOR).any())
 
     def _known(self, Z: _Floats) -> _Floats:
@@ -349,7 +349,7 @@ class KernelWeights:
         return share / share.sum()
 
     def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Nearest | None:
-        """Return the k prototypes heard most for each row of X; None where there is but a prior.
+        """Return the k prototypes of greatest weight for each row of X; None for a prior alone.
 
         The distance is that of the kernel, ``sqrt(-2 log G)``: a column's difference in scaled
         units times its inverse bandwidth, squared and added up. Shares are of all that is heard,
@@ -371,7 +371,7 @@ class KernelWeights:
             pick(share, order, 1),
             rows[order],
             np.array(target.words(voters.values), dtype=object)[order],
-            "Training cases are the voters here, and these are heard most.",
+            "Training cases are the voters here, and these have the greatest weight.",
         )
 
     def similarities(self, X: _Floats) -> _Floats:
@@ -380,10 +380,10 @@ class KernelWeights:
 
     def words(self) -> str:
         """Return what the weights are."""
-        return "heard near their own places"
+        return "weights by Gaussian kernels"
 
     def usage(self) -> Any:
-        """Return the (T, p) table: a prototype is heard by the columns of its batch."""
+        """Return the (T, p) table: a prototype's weight reads the columns of its batch."""
         return self.batches.usage()
 
     def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:

@@ -126,7 +126,7 @@ class PrototypeVoters:
         place = f"near {row}" if isinstance(row, str) else f"near row {row}"
         place = "near a training case" if row in (-1, "") else place
         if not sharpest:
-            return f"{place}, by no column: heard alike everywhere"
+            return f"{place}, by no column: the same weight everywhere"
         said = [self._value(voter, d, names, levels) for d in sharpest[:_MOST_NAMED]]
         more = len(sharpest) - _MOST_NAMED
         rest = "" if more < 1 else f" and {more} more column{'s' if more > 1 else ''}"

@@ -1,4 +1,4 @@
-"""Votes of prototypes: training cases that speak for their own class or value, heard nearby."""
+"""Votes of prototypes: training cases that vote for their own class or value, weighted nearby."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""A list of rules as parts of a vote: rules that speak, and the first that holds is heard."""
+"""A list of rules as parts of a vote: the first rule that holds gives the answer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

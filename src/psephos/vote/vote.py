@@ -400,13 +400,13 @@ class Vote:
         return out
 
     def nearest(self, X: Any, k: int = 5) -> Nearest | None:
-        """Return the k training cases heard most for each row; None if the vote keeps none."""
+        """Return the k training cases of greatest weight for each row; None if none is kept."""
         vote = self._compact
         ask: Any = getattr(vote.weighting, "nearest", None)
         return None if ask is None else ask(vote.voters, vote.target, self._dense(X), k)
 
     def weighting_words(self) -> str:
-        """Return how loudly voters are heard, in words."""
+        """Return what the weights are, in words."""
         return self.weighting.words()
 
 
@@ -415,7 +415,7 @@ def _product(share: _Floats, said: _Floats) -> _Floats:
 
 
 def _shares(weights: _Floats) -> _Floats:
-    """Return weights divided by the sum of their sizes; zero where nobody is heard."""
+    """Return weights divided by the sum of their sizes; zero where no voter has a weight."""
     size = np.abs(weights).sum(axis=1, keepdims=True)
     return weights / np.where(size > 0, size, 1.0)
 

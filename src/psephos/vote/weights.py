@@ -1,4 +1,4 @@
-"""Weightings: how loudly each voter is heard on a case."""
+"""Weightings: the weight of each voter on a case."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
@@ -81,7 +81,7 @@ class Constant:
 
 
 class Nearest(NamedTuple):
-    """The training cases heard most for each case, all (n, k).
+    """The training cases of greatest weight for each case, all (n, k).
 
     Position among those the weights keep, distance, share of what is heard, name or position in
     the training table, and class (or number) in words. `meaning` says what they are to the vote.
@@ -211,10 +211,10 @@ class Local:
 
     def words(self) -> str:
         """Return what the weights are."""
-        return "heard where they were right"
+        return "weights by local expertise"
 
     def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Nearest:
-        """Return the k anchors heard most for each row of X, shape (n, p)."""
+        """Return the k anchors of greatest weight for each row of X, shape (n, p)."""
         inside = self.anchor_class.max() < target.n_classes
         check(bool(inside), "anchors do not fit the classes")
         distance = distances(self._read(X), self.anchors, self.metric)
@@ -230,8 +230,7 @@ class Local:
             pick(share, order, 1),
             self.rows[order],
             target.classes.astype(str)[self.anchor_class][order],
-            "Weights here depend on the case: voters are heard as loudly as they were right about "
-            "these.",
+            "Weights here depend on the case: a voter weighs more where it was right about these.",
         )
 
     def anchor_scores(self, voters: Any) -> _Floats:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.kernels.binned_trees.forest_grow import Rule, Table, blank, grow, kind_of, room
+from psephos.kernels.binned_trees.forest_grow import Rule, Table, blank, grow, kind_of, workspace
 from psephos.kernels.numerics.criteria import BinaryEntropy, Entropy, Gini, Poisson, Variance
 from psephos.trees.bins import Bins
 
@@ -59,7 +59,7 @@ def grown(X, y, w, crit, n_classes, rule, random=False, categories=(), seed=7):
     if kind.pairs:
         whole = w[rows].astype(np.int64)
         parts = rows, whole << 32 | whole * answers.astype(np.int64), None
-    work = room(len(y), n_classes, parts[1], kind, X.shape[1])
+    work = workspace(len(y), n_classes, parts[1], kind, X.shape[1])
     tree = blank(2 * len(y) - 1, len(y), len(work.sums), len(y))
     nodes, told, sets = grow(crit, rule, table, *parts, np.uint64(seed), work, tree, *kind)
     done = {name: getattr(tree, name)[:nodes] for name in tree._fields}

@@ -36,7 +36,7 @@ from psephos.kernels.binned_trees.forest_sets import (
 from psephos.kernels.numerics.criteria import most, rise, side
 from psephos.kernels.small_models.tree import draw
 
-__all__ = ["Grown", "Kind", "Rule", "Table", "Work", "blank", "grow", "kind_of", "room"]
+__all__ = ["Grown", "Kind", "Rule", "Table", "Work", "blank", "grow", "kind_of", "workspace"]
 
 _DEPTH = 64  # open nodes at once: the larger child waits, so each is at most half the one below
 _NEAR = 1 << 20  # codes that memory brings before they are needed
@@ -92,7 +92,7 @@ class Kind(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Scratch of one thread; see `room`."""
+    """Scratch of one thread; see `workspace`."""
 
     row: NDArray[np.uint32]
     y: NDArray[np.generic]
@@ -124,7 +124,7 @@ class Grown(NamedTuple):
 
 
 def blank(nodes: int, leaves: int, n_sums: int, sets: int) -> Grown:
-    """Return room for so many nodes, leaves and sets; what is not reached takes no memory."""
+    """Return workspace for so many nodes, leaves and sets; what is not reached takes no memory."""
     return Grown(
         np.empty((nodes, 4), np.int32),
         np.empty(nodes),
@@ -149,7 +149,7 @@ def kind_of(m: int, n_classes: int, whole: bool, random: bool, categorical: bool
     )
 
 
-def room(m: int, n_classes: int, y: NDArray[np.generic], kind: Kind, p: int) -> Work:
+def workspace(m: int, n_classes: int, y: NDArray[np.generic], kind: Kind, p: int) -> Work:
     """Return scratch for trees of at most m rows and p columns; their answers are of y's type."""
     n_sums = n_classes if n_classes > 2 else 2
     cells: Any = np.zeros(256, np.int64) if kind.pairs else np.zeros((256, n_sums))
@@ -286,7 +286,7 @@ def grow(
     state : uint64
         Where the draws begin.
     work, tree : Work, Grown
-        Of `room` and `blank`; `tree` is the result.
+        Of `workspace` and `blank`; `tree` is the result.
     pairs, numbers, classes, best, chance, mask
         See `Kind`. What is None is known while compiling, and leaves its part out: only tests for
         what is not None do so.

@@ -22,7 +22,7 @@ from psephos.kernels.sorted_trees.c45_worth import (
     one_code_worth,
 )
 
-__all__ = ["ALL_CODES", "CUT", "GROUPED", "Nodes", "Room", "grow", "longer", "total_of"]
+__all__ = ["ALL_CODES", "CUT", "GROUPED", "Nodes", "Workspace", "grow", "longer", "total_of"]
 
 # `code` of a node that compares numbers, or has one branch for each code; and GROUPED less the
 # place in `groups` where the branches of its codes begin.
@@ -49,8 +49,8 @@ class Nodes(NamedTuple):
     groups: NDArray[np.int64] = np.empty(0, np.int64)
 
 
-class Room(NamedTuple):
-    """Room to work in, made outside and made longer there.
+class Workspace(NamedTuple):
+    """Workspace, made outside and made longer there.
 
     The lists are in `arena`: row 0 all rows, row 1 + f those of numeric column f; the first entry
     of a list is its length. `heavy` holds the weights of the rows of list 0. By row: weights in
@@ -93,7 +93,7 @@ def _begin(y, weight, order, known, p, rule, widest):
         np.full(size, np.nan), np.full(size, CUT, np.int64), np.ones(size), np.zeros(size),
         np.zeros(size, np.int64), np.zeros((size, rule.n_classes)),
     )  # fmt: skip
-    room = Room(
+    room = Workspace(
         np.empty((q + 1, 2 * n + 8), np.int32), np.empty(2 * n + 8), np.zeros(n),
         np.empty(n, np.int32), np.empty(n, np.int32), np.zeros(p), np.zeros(p),
         np.zeros(p, np.bool_), np.zeros(p, np.int64), np.zeros(p, np.bool_),

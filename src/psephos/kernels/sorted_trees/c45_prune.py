@@ -226,7 +226,7 @@ def rows_of_branch(rows, heavy, sizes, at, k, b, start, end, part, least, top):
 
 
 class Work(NamedTuple):
-    """Room to work in, made outside and made longer there.
+    """Workspace to work in, made outside and made longer there.
 
     The visits on the way, one a row of `whole` and `errors`: node, rows from and to, next child,
     place in `sizes`, rows in use, what it does, where it stands, the largest child; errors of the

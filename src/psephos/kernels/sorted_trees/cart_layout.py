@@ -90,7 +90,7 @@ class Slots(NamedTuple):
 
 
 class Levels(NamedTuple):
-    """Room to work in by level of a category.
+    """Workspace by level of a category.
 
     `whole` (7, levels): code, rows (two rows), side, best side, order (two rows); `real` (2,
     levels): weight, key to sort by; `sums` (levels, K).
@@ -102,7 +102,7 @@ class Levels(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room to work in: by class, by row, by level (None without categories).
+    """Workspace: by class, by row, by level (None without categories).
 
     `sums` (6, K): weight in all, left and right of a cut, and the same times the classes' alpha.
     """

@@ -160,7 +160,7 @@ def _values(model: Any, table: Table) -> NDArray[Any]:
 
 
 def vote_of(boosted: _Boosting, data: Training, readout: Readout) -> Vote:
-    """Return the vote of the base score and all trees, each heard with weight 1."""
+    """Return the vote of the base score and all trees, each of weight 1."""
     p, k = len(boosted.values), len(boosted.base)
     base = ConstantVoters(p, boosted.base.astype(np.float64)[None], "the base score")
     trees = [(c, tree) for r in boosted.rounds for c, tree in enumerate(r.trees)]

@@ -1,4 +1,4 @@
-"""SamBA as an instance of the skeleton: one relevance a sample, heard locally (Algorithm 3)."""
+"""SamBA as an instance of the skeleton: one relevance a sample, weights local (Algorithm 3)."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -24,7 +24,7 @@ _Floats = NDArray[np.float64]
 
 
 class SamBAClassifier(VoteClassifier):
-    """Sample boosting: few stumps, each heard where it was right on similar training rows.
+    """Sample boosting: few stumps, each weighted by how right it was on similar training rows.
 
     With y and h_t(x) in {-1, 1}, over m training rows (Algorithm 3 and equation 1)::
 

@@ -18,7 +18,7 @@ _STILL = 1e-14  # relative change of the sample weights below which a round had 
 
 
 class Round(NamedTuple):
-    """One voter as the loop hears it.
+    """One round of the loop: a voter, its answers and its error.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Pure random forests: cells that no label had a say in."""
+"""Pure random forests: cells drawn without looking at labels."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar

@@ -1,4 +1,4 @@
-"""Proset: training rows that vote for their own class or number, each heard nearby."""
+"""Proset: training rows that vote for their own class or number, each weighted nearby."""
 
 from psephos.models.prototypes.proset import ProsetClassifier, ProsetRegressor
 

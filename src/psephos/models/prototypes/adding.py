@@ -38,8 +38,8 @@ class Adding:
     def _growth(self: Any) -> Growth:
         if not hasattr(self, "_grown"):
             raise PsephosError(
-                "no batch can be added to a model that was read from a file or reduced: how its "
-                "rows were heard is not kept there. Fit it anew."
+                "no batch can be added to a model that was read from a file or reduced: what "
+                "its batches were fitted with is not kept there. Fit it anew."
             )
         return self._grown
 

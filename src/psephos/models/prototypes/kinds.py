@@ -1,4 +1,4 @@
-"""What a fit of batches is told, and what it leaves."""
+"""The settings of a fit of batches, and its results."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -25,7 +25,7 @@ _READOUT = "normalised"
 
 
 class ProsetClassifier(Guarded, VoteClassifier):
-    """Prototypes: few training rows that speak for their class, each heard nearby.
+    """Prototypes: few training rows that vote for their class, each with a local weight.
 
     Batches b = 1 ... B are fitted one after another, each with inverse bandwidths v_b of the
     columns and prototypes j of weight w_j, as many zeros among both as the data allow::
@@ -145,9 +145,9 @@ class ProsetClassifier(Guarded, VoteClassifier):
     best of seven bandwidths ``c / sqrt(D)``, judged by the references, and the weights are
     scaled in the descent.
 
-    **Weights** are numbers of rows: those that sum to 1 say that there is one. Copies of a row are
-    merged, weights added; what stands for c rows hears (c - 1) / c of its own weight (c counts
-    copies, or is the ``sample_weight`` where all are whole and there is no `class_weight`).
+    **Weights** are numbers of rows: weights that sum to 1 count as one row. Copies of a row are
+    merged, weights added; a row that stands for c rows keeps (c - 1) / c of its own weight (c
+    counts copies, or is the ``sample_weight`` where all are whole and there is no `class_weight`).
     Candidates are drawn whatever their weights, and by their content, not their place in the table.
 
     **Few rows.** A class of one row has no prototype, since no other row could judge it.

@@ -1,4 +1,4 @@
-"""Columns that a descent has given up, tried once more.
+"""Columns whose weights a descent has set to 0, tried once more.
 
 A column of v_d = 0 has no derivative by v_d, so no descent brings it back; by v_d^2 it has one,
 which says whether the data would gain from it.

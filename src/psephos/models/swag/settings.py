@@ -1,4 +1,4 @@
-"""What a search is told: its meta-parameters, checked."""
+"""The meta-parameters of a search, checked."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -15,7 +15,7 @@ _WORDS = {CHOSEN: "chosen", RESERVE: "reserve", PRIOR: "prior"}
 
 
 def usable_models(vote: Vote, library: Library, table: Table) -> dict[str, list[Any]]:
-    """Return the models heard for each row, as lists; see `SparseWrapperClassifier.usable`."""
+    """Return the models that vote on each row, as lists; see `SparseWrapperClassifier.usable`."""
     weighting = vote.weighting
     assert isinstance(weighting, Available)
     models = np.concatenate([np.flatnonzero(library.votes), np.flatnonzero(~library.votes)])

@@ -42,7 +42,7 @@ class CaseLike(Reason):
         named = f"row {row}" if isinstance(self.row, int) and self.row >= 0 else row
         near = "" if math.isnan(self.similarity) else f" (similarity {_near(self.similarity)})"
         if not self.columns:
-            return f"like {named}, by no column: heard alike everywhere"
+            return f"like {named}, by no column: the same weight everywhere"
         told: list[str] = []
         for column, value, their in list(self.cells_with_theirs())[:NAMED]:
             here, there = names.value(column, value), names.value(column, their)
