@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.vote import KernelWeights, PrototypeVoters, Vote
 from psephos.vote.ballots import frame_of
-from psephos.vote.prototype_kernels import PRIOR
+from psephos.vote.weights.gaussian_kernels import PRIOR
 
 __all__ = [
     "PrototypeTable",

@@ -1,32 +1,8 @@
 """The noun of the library: a vote is voters, their weights and a read-out."""
 
-from psephos.vote.availability import Available
 from psephos.vote.ballots import Ballots, Names
-from psephos.vote.branching import BranchVoters
-from psephos.vote.coded import CodedVoters, design_matrix
-from psephos.vote.composed import ComposedVoters, answer_names
-from psephos.vote.foreign import ForeignVoters, from_estimators
-from psephos.vote.forests import ForestVoters
-from psephos.vote.gates import ConfidenceGate, OutputWeights
-from psephos.vote.gaussian import NaiveBayesVoters, QuadraticVoters
-from psephos.vote.joined import JoinedVoters, join
-from psephos.vote.kernel import KernelVoters
-from psephos.vote.linear import LinearVoters
-from psephos.vote.mixed import mixed_voters, neighbour_vote
-from psephos.vote.neighbours import CaseVoters, Neighbours
-from psephos.vote.nested import NestedVoters
 from psephos.vote.part import Voters, Weighting
-from psephos.vote.prototype_kernels import KernelWeights
-from psephos.vote.prototype_voters import PrototypeVoters
-from psephos.vote.prototypes import (
-    KernelScaling,
-    PrototypeBatch,
-    mixture_moments,
-    prototype_vote,
-)
 from psephos.vote.readout import Readout
-from psephos.vote.rules import FirstMatch, RuleVoters
-from psephos.vote.similarity import InverseDistance
 from psephos.vote.target import (
     AnyTarget,
     CostTarget,
@@ -35,10 +11,34 @@ from psephos.vote.target import (
     RegressionTarget,
     Target,
 )
-from psephos.vote.trees import TreeVoters
 from psephos.vote.vote import Vote
-from psephos.vote.voters import ConstantVoters, StumpVoters
-from psephos.vote.weights import Constant, Local, Nearest
+from psephos.vote.voters.branching import BranchVoters
+from psephos.vote.voters.coded import CodedVoters, design_matrix
+from psephos.vote.voters.composed import ComposedVoters, answer_names
+from psephos.vote.voters.foreign import ForeignVoters, from_estimators
+from psephos.vote.voters.forests import ForestVoters
+from psephos.vote.voters.gaussian import NaiveBayesVoters, QuadraticVoters
+from psephos.vote.voters.joined import JoinedVoters, join
+from psephos.vote.voters.kernel import KernelVoters
+from psephos.vote.voters.linear import LinearVoters
+from psephos.vote.voters.mixed import mixed_voters, neighbour_vote
+from psephos.vote.voters.mixture import (
+    KernelScaling,
+    PrototypeBatch,
+    mixture_moments,
+    prototype_vote,
+)
+from psephos.vote.voters.neighbours import CaseVoters, Neighbours
+from psephos.vote.voters.nested import NestedVoters
+from psephos.vote.voters.prototypes import PrototypeVoters
+from psephos.vote.voters.rules import FirstMatch, RuleVoters
+from psephos.vote.voters.stumps import ConstantVoters, StumpVoters
+from psephos.vote.voters.trees import TreeVoters
+from psephos.vote.weights.availability import Available
+from psephos.vote.weights.gates import ConfidenceGate, OutputWeights
+from psephos.vote.weights.gaussian_kernels import KernelWeights
+from psephos.vote.weights.local import Constant, Local, Nearest
+from psephos.vote.weights.similarity import InverseDistance
 
 __all__ = [
     "AnyTarget",

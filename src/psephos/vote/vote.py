@@ -26,7 +26,7 @@ from psephos.vote.part import (
 from psephos.vote.readout import Readout
 from psephos.vote.reasons import Reason
 from psephos.vote.target import AnyTarget
-from psephos.vote.weights import Nearest
+from psephos.vote.weights.local import Nearest
 
 __all__ = ["Vote"]
 

@@ -16,8 +16,8 @@ from sklearn.utils.validation import has_fit_parameter
 from psephos._errors import PsephosError
 from psephos.models.swag.problem import Problem, Says
 from psephos.vote import ConstantVoters, Voters, join
-from psephos.vote.foreign import SubsetVoters
-from psephos.vote.nested import nested
+from psephos.vote.voters.foreign import SubsetVoters
+from psephos.vote.voters.nested import nested
 
 __all__ = ["GenericLearner"]
 

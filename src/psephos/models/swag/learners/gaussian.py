@@ -24,8 +24,8 @@ from psephos.models.swag.learners.gaussian_bound import (
 from psephos.models.swag.learners.quadratic import QuadraticDiscriminantLearner
 from psephos.models.swag.problem import Problem, Says
 from psephos.params import Interval, OneOf, check_params
-from psephos.vote.gaussian import NaiveBayesVoters
-from psephos.vote.linear import LinearVoters
+from psephos.vote.voters.gaussian import NaiveBayesVoters
+from psephos.vote.voters.linear import LinearVoters
 
 __all__ = [
     "LinearDiscriminantLearner",

@@ -11,7 +11,7 @@ from psephos.kernels.small_models.gaussian import deliver
 from psephos.kernels.small_models.moments import FoldSums
 from psephos.models.swag.learners.fold_sums import SharedSums
 from psephos.models.swag.problem import Folds, Problem, Says
-from psephos.vote.linear import LinearVoters
+from psephos.vote.voters.linear import LinearVoters
 
 __all__ = ["NONE", "UNSEEN", "GaussianBound", "check_says", "linear_voters"]
 

@@ -14,7 +14,7 @@ from psephos.models.swag.learners.fold_sums import SharedSums
 from psephos.models.swag.learners.gaussian_bound import linear_voters
 from psephos.models.swag.problem import Folds, Problem, Says
 from psephos.params import Flag, Interval, check_params
-from psephos.vote.linear import LinearVoters
+from psephos.vote.voters.linear import LinearVoters
 
 __all__ = ["LeastSquaresLearner", "RidgeLearner"]
 

@@ -17,7 +17,7 @@ from psephos.models.swag.learners.gaussian_bound import (
 )
 from psephos.models.swag.problem import Problem, Says
 from psephos.params import Interval, check_params
-from psephos.vote.gaussian import QuadraticVoters
+from psephos.vote.voters.gaussian import QuadraticVoters
 
 __all__ = ["QuadraticDiscriminantLearner"]
 

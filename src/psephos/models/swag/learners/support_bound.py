@@ -14,7 +14,7 @@ from psephos.kernels.small_models.svm_common import MOST_ROWS, layout
 from psephos.models.swag.learners.gaussian_bound import linear_voters
 from psephos.models.swag.problem import Problem, Says
 from psephos.vote import Voters
-from psephos.vote.kernel import KernelVoters
+from psephos.vote.voters.kernel import KernelVoters
 
 __all__ = ["BoundLinear", "BoundRBF"]
 

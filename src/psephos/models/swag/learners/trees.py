@@ -14,8 +14,8 @@ from psephos.kernels.small_models.tree import Rule, Table, Tree, Work, room
 from psephos.models.swag.problem import Folds, Problem, Says
 from psephos.params import Constraint, Flag, Interval, OneOf, Options, check_params
 from psephos.vote import Voters
-from psephos.vote.forests import ForestVoters, spoken
-from psephos.vote.trees import TreeVoters
+from psephos.vote.voters.forests import ForestVoters, spoken
+from psephos.vote.voters.trees import TreeVoters
 
 __all__ = ["ForestLearner", "TreeLearner"]
 

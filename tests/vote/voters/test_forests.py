@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from psephos import PsephosError
 from psephos.vote import NaiveBayesVoters, TreeVoters
 from psephos.vote.codec import decode, encode
-from psephos.vote.forests import ForestVoters
+from psephos.vote.voters.forests import ForestVoters
 
 NAMES = [f"c{j}" for j in range(6)]
 CODES = {2: np.array([[-1.0], [1.0]]), 3: np.eye(3) * 1.5 - 0.5}
@@ -96,7 +96,7 @@ def test_moved_forests_answer_alike(n_classes, says, abstains, monkeypatch):
     again = decode(encode(voters, arrays, "v"), arrays)
     assert (again.says, again.abstains) == (says, abstains)
     assert_array_equal(again.votes(X), votes)
-    monkeypatch.setattr("psephos.vote.forests._LEAVES", 7)  # blocks of one row
+    monkeypatch.setattr("psephos.vote.voters.forests._LEAVES", 7)  # blocks of one row
     assert_array_equal(voters.votes(X), votes)
 
 

@@ -27,7 +27,7 @@ from psephos.vote import (
 )
 from psephos.vote.codec import decode, encode
 from psephos.vote.importance import SampleRows, baseline_of
-from psephos.vote.prototype_kernels import PRIOR, Batches
+from psephos.vote.weights.gaussian_kernels import PRIOR, Batches
 
 NAMES = ["age", "note", "dose", "site", "size", "stage"]
 LEVELS = {3: ["skin", "lung", "bone"], 5: ["I", "II"]}
@@ -225,7 +225,7 @@ def test_a_row_alone_is_a_row_among_others_to_the_bit(n_classes, monkeypatch):
     for i in range(len(X)):
         assert_array_equal(found.weights(X[i : i + 1])[0], weights[i])
         assert_array_equal(found.score(X[i : i + 1])[0], score[i])
-    monkeypatch.setattr("psephos.vote.prototype_kernels._BLOCK", 7 * found.n_voters)
+    monkeypatch.setattr("psephos.vote.weights.gaussian_kernels._BLOCK", 7 * found.n_voters)
     monkeypatch.setattr("psephos.vote.vote._BLOCK", 11 * found.n_voters)
     assert_array_equal(found.weights(X), weights)
     assert_array_equal(found.mass(X[::-1]), mass[::-1])
@@ -365,7 +365,7 @@ def test_loudness_is_what_other_places_hear(with_prior, monkeypatch):
         raw[i, i] = 0.0
         expected += raw[i] / raw[i].sum()
     assert_allclose(weights.loudness(), expected / 17, rtol=1e-9)
-    monkeypatch.setattr("psephos.vote.prototype_kernels._MOVED", 5 * weights.n_voters)
+    monkeypatch.setattr("psephos.vote.weights.gaussian_kernels._MOVED", 5 * weights.n_voters)
     assert_allclose(weights.loudness(), expected / 17, rtol=1e-9)
     assert_array_equal(weights.take(np.array([4])).loudness(), [1.0])
     assert weights.words() == "weights by Gaussian kernels"

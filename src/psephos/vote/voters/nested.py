@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from psephos.registry import is_registered
 from psephos.trees.tree import STAY
-from psephos.vote.branching import BranchVoters
 from psephos.vote.codec import register
 from psephos.vote.importance import Baseline, divided, moved
 from psephos.vote.names import Names
@@ -24,9 +23,10 @@ from psephos.vote.part import (
 )
 from psephos.vote.reasons import Inner, Reason, Silent
 from psephos.vote.target import RegressionTarget, Target
-from psephos.vote.trees import TreeVoters
 from psephos.vote.vote import Vote
-from psephos.vote.weights import Constant
+from psephos.vote.voters.branching import BranchVoters
+from psephos.vote.voters.trees import TreeVoters
+from psephos.vote.weights.local import Constant
 
 __all__ = ["NestedVoters", "nested"]
 

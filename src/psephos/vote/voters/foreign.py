@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.vote.gaussian import NaiveBayesVoters
-from psephos.vote.linear import LinearVoters
-from psephos.vote.nested import nested
 from psephos.vote.part import Columns, Voters, log_odds, positions, sparse, usage_table
 from psephos.vote.reasons import Reason, read_by
-from psephos.vote.trees import TreeVoters
+from psephos.vote.voters.gaussian import NaiveBayesVoters
+from psephos.vote.voters.linear import LinearVoters
+from psephos.vote.voters.nested import nested
+from psephos.vote.voters.trees import TreeVoters
 
 __all__ = ["TREES", "ForeignVoters", "SubsetVoters", "from_estimators", "tree_voters"]
 

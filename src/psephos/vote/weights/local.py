@@ -11,7 +11,7 @@ from psephos.kernels.prediction.similarity import InverseDistance as InverseKern
 from psephos.kernels.prediction.similarity import Metric, distances, local_sums
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, check_columns, named_of, positions, usage_table
-from psephos.vote.similarity import InverseDistance
+from psephos.vote.weights.similarity import InverseDistance
 
 __all__ = ["Constant", "Local", "Nearest"]
 

@@ -13,12 +13,12 @@ from psephos.trees.c45_soft import SoftTree
 from psephos.trees.tree import STAY, Surrogates, Tree, join_trees
 from psephos.trees.tree_leaves import tree_words
 from psephos.vote.codec import register
-from psephos.vote.forests import spoken
 from psephos.vote.importance import path_moves
 from psephos.vote.part import Columns, check, check_columns, positions, usage_table
 from psephos.vote.reasons import Reason
 from psephos.vote.shown import ShownTree
 from psephos.vote.tree_reasons import Ways
+from psephos.vote.voters.forests import spoken
 
 __all__ = ["BranchVoters"]
 

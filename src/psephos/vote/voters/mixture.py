@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.vote.part import Columns, check
-from psephos.vote.prototype_kernels import PRIOR, Batches, KernelWeights
-from psephos.vote.prototype_voters import PrototypeVoters
 from psephos.vote.readout import Readout
 from psephos.vote.target import RegressionTarget, Target
 from psephos.vote.vote import Vote
+from psephos.vote.voters.prototypes import PrototypeVoters
+from psephos.vote.weights.gaussian_kernels import PRIOR, Batches, KernelWeights
 
 __all__ = [
     "KernelScaling",

@@ -19,7 +19,7 @@ from psephos.vote.part import (
     usage_table,
 )
 from psephos.vote.reasons import CaseLike, Reason
-from psephos.vote.weights import Nearest
+from psephos.vote.weights.local import Nearest
 
 __all__ = ["CaseVoters", "Neighbours"]
 

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.vote.foreign import TREES, SubsetVoters, from_estimators, tree_voters
-from psephos.vote.joined import join
-from psephos.vote.neighbours import CaseVoters, Neighbours
-from psephos.vote.nested import NestedVoters, nested
 from psephos.vote.part import Voters
 from psephos.vote.readout import Readout
 from psephos.vote.target import RegressionTarget, Target
 from psephos.vote.vote import Vote
-from psephos.vote.weights import Constant
+from psephos.vote.voters.foreign import TREES, SubsetVoters, from_estimators, tree_voters
+from psephos.vote.voters.joined import join
+from psephos.vote.voters.neighbours import CaseVoters, Neighbours
+from psephos.vote.voters.nested import NestedVoters, nested
+from psephos.vote.weights.local import Constant
 
 __all__ = ["mixed_voters", "neighbour_vote"]
 

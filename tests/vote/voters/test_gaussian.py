@@ -10,7 +10,7 @@ from scipy.stats import multivariate_normal, norm
 from psephos import PsephosError
 from psephos.vote import Target
 from psephos.vote.codec import decode, encode
-from psephos.vote.gaussian import NaiveBayesVoters, QuadraticVoters
+from psephos.vote.voters.gaussian import NaiveBayesVoters, QuadraticVoters
 
 NAMES = ["age", "dose", "size", "stage", "time"]
 READS = [[0, 2], [1, 2, 3], [], [2]]

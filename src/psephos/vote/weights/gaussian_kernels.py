@@ -11,7 +11,7 @@ from psephos._stored import Gappy, Lengths
 from psephos.kernels.prototypes.masses import FixedPrototypes, Reading, combine
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, check_columns, positions, usage_table
-from psephos.vote.weights import Nearest
+from psephos.vote.weights.local import Nearest
 
 __all__ = ["PRIOR", "Answers", "Batches", "KernelWeights"]
 

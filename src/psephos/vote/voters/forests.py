@@ -11,7 +11,7 @@ from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, usage_table
 from psephos.vote.reasons import Inner, Reason, Silent
 from psephos.vote.shown import ShownTree
-from psephos.vote.trees import TreeVoters, silenced
+from psephos.vote.voters.trees import TreeVoters, silenced
 
 __all__ = ["ForestVoters", "spoken"]
 

@@ -11,8 +11,8 @@ from psephos._stored import Gappy
 from psephos.vote.codec import register
 from psephos.vote.names import number
 from psephos.vote.part import Columns, check, named_of
-from psephos.vote.prototype_kernels import PRIOR, Answers, Batches
 from psephos.vote.reasons import Always, CaseLike, Reason
+from psephos.vote.weights.gaussian_kernels import PRIOR, Answers, Batches
 
 __all__ = ["PrototypeVoters"]
 

@@ -1,0 +1,1 @@
+"""Voters: a file for each kind, and what is made of several kinds."""

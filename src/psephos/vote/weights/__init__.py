@@ -1,0 +1,1 @@
+"""Weightings: a file for each kind."""
