@@ -26,3 +26,13 @@ def test_an_error_of_the_system_is_a_sentence(error, sentence, monkeypatch):
     result = CliRunner().invoke(main, ["list"])
     assert result.exit_code == 2
     assert result.output.strip().endswith(sentence)
+
+
+def test_ctrl_c_is_neither_a_bug_nor_bad_input(monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(main.commands["list"], "callback", stop)
+    result = CliRunner().invoke(main, ["list"])
+    assert result.exit_code == 130
+    assert result.output == "\nstopped.\n"

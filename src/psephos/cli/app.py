@@ -1,4 +1,4 @@
-"""The command group, and what its exit codes mean: 0 done, 1 a bug, 2 bad input."""
+"""The command group, and what its exit codes mean: 0 done, 1 a bug, 2 bad input, 130 stopped."""
 
 import sys
 from pathlib import Path
@@ -36,6 +36,16 @@ class _BadInput(click.ClickException):
     exit_code = 2
 
 
+class _Stopped(click.ClickException):
+    """By Ctrl-C."""
+
+    exit_code = 130
+
+    def show(self, file: Any = None) -> None:
+        """Print the sentence on a line of its own, and no 'Error:'."""
+        click.echo(f"\n{self.format_message()}", err=True)
+
+
 class _Commands(click.Group):
     """A group that says what was wrong with its input in one sentence, without a traceback."""
 
@@ -45,6 +55,8 @@ class _Commands(click.Group):
             return super().invoke(ctx)
         except PsephosError as error:
             raise _BadInput(str(error)) from error
+        except KeyboardInterrupt as error:
+            raise _Stopped("stopped.") from error
         except BrokenPipeError:
             raise  # whoever read our output has gone: click knows what to do
         except OSError as error:
