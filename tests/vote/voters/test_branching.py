@@ -11,7 +11,7 @@ from psephos.trees.tree import SPREAD, STAY, Surrogates, Tree
 from psephos.vote import BranchVoters, Constant, Readout, Target, Vote
 from psephos.vote.codec import decode, encode
 
-from ..trees.tree_twin import CODES, answer, cases, random_tree
+from ...trees.tree_twin import CODES, answer, cases, random_tree
 
 NAMES = ["age", "dose", "site", "note", "stage", "grade", "c6", "c7"]
 LEVELS = {2: ["skin", "lung", "bone", "eye"], 5: ["low", "mid", "high"]}
