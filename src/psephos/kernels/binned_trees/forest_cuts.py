@@ -94,7 +94,7 @@ lowest: Callable[..., Any] = (
 ask: Callable[..., None] = (lambda array, at: None) if _plain else intrinsic(_ask_ahead)
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def ask_rows(column, row, start, end):
     """Ask for the codes of a node's first rows."""
     stop = start + _AHEAD if end - start > _AHEAD else end
@@ -102,14 +102,14 @@ def ask_rows(column, row, start, end):
         ask(column, np.uintp(row[np.uintp(k)]))
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def heavy(crit, w_l, weight):
     """Return whether both sides have the least weight of the criterion, and any at all."""
     rest = weight - w_l  # 0 where light rows are lost in rounding
     return w_l > 0.0 and rest > 0.0 and w_l >= crit.least and rest >= crit.least
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def list_codes(bins):
     """List the codes that were seen in ``bins.held``, forget them, and return their number."""
     words, held, present = bins.words, bins.held, 0
@@ -123,7 +123,7 @@ def list_codes(bins):
     return present
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def add_rows(column, row, y, w, start, end, counting, bins, numbers, classes):
     """Add the node's rows to the cells of their codes, and mark the codes as seen."""
     cells, count, seen = bins.cells, bins.rows, bins.seen
@@ -144,7 +144,7 @@ def add_rows(column, row, y, w, start, end, counting, bins, numbers, classes):
             cells[code, 1] += add * y[k]
 
 
-@jit(_nrt=False, fastmath={"reassoc"}, no_cpython_wrapper=True)
+@jit(inner=True, fastmath={"reassoc"})
 def _move_bin(crit, cell, sums, left):
     """Add a bin to the left side; return what the terms of both sides and the weight gain."""
     up = down = weight = 0.0
@@ -158,7 +158,7 @@ def _move_bin(crit, cell, sums, left):
     return up, down, weight
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def cut_many(crit, least, n_bins, bins, m, sums, weight, terms, numbers, classes):
     """Return the best cut of the cells of `add_rows`, and make them zero."""
     cells, count, held = bins.cells, bins.rows, bins.held

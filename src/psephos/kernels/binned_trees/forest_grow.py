@@ -169,7 +169,7 @@ def workspace(m: int, n_classes: int, y: NDArray[np.generic], kind: Kind, p: int
     )
 
 
-@jit(_nrt=False, fastmath={"reassoc"}, no_cpython_wrapper=True)
+@jit(inner=True, fastmath={"reassoc"})
 def _total(y, w, start, end, out, pairs, numbers, classes):
     """Write the totals of a node to out (C,); return its weight and whether all rows are equal."""
     weight = 0.0
@@ -205,7 +205,7 @@ def _total(y, w, start, end, out, pairs, numbers, classes):
     return weight, pure
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _part(column, n_bins, low, missing_left, mask, row, y, w, start, end, work):
     """Bring the rows of the left side to the front, each side in its order.
 
@@ -251,7 +251,7 @@ def _part(column, n_bins, low, missing_left, mask, row, y, w, start, end, work):
     return middle, missing, following
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _place(low, high, at, following):
     """Return (bin, threshold): midway between a bin and the next that a node holds.
 

@@ -11,7 +11,7 @@ __all__ = ["BALANCED", "MIDPOINT", "UNIFORM", "cell_sides", "count_cells", "grow
 UNIFORM, MIDPOINT, BALANCED = 0, 1, 2
 
 
-@jit(_nrt=False)
+@jit(inner=True)
 def _side(node, f, parent, link, cut):
     """Return (low, high) of a node's cell along coordinate f."""
     low, high = 0.0, 1.0

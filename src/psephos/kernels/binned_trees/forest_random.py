@@ -21,7 +21,7 @@ def uniform(state):
     return state, np.float64(mix(state) >> _S11) * 2.0**-53
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _classes_left(code, at, y, w, start, m, classes):
     """Write the weight a class of the codes up to `at`; return their sum."""
     left, half = classes.left, classes.half
@@ -40,7 +40,7 @@ def _classes_left(code, at, y, w, start, m, classes):
     return total
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def ends_of(column, n_bins, row, start, m, code):
     """Write the codes of a node's m rows; return (first, last, kinds).
 
@@ -64,7 +64,7 @@ def ends_of(column, n_bins, row, start, m, code):
     return first, last, 2
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def aim(low, high, sixteenth, first, last, u):
     """Return (place, bin): the place u in [0, 1) of the way between two bins of a column.
 
@@ -82,7 +82,7 @@ def aim(low, high, sixteenth, first, last, u):
     return wanted, 16 * block
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def settle(low, high, at, following, wanted):
     """Return (bin, threshold) of a cut of `random_cut` at the place that it returned.
 
@@ -95,7 +95,7 @@ def settle(low, high, at, following, wanted):
     return at, wanted if high[at] <= wanted and wanted < low[at + 1] else high[at]
 
 
-@jit(_nrt=False, fastmath={"reassoc"}, no_cpython_wrapper=True)
+@jit(inner=True, fastmath={"reassoc"})
 def random_cut(
     crit, least, n_bins, first, last, kinds, low, wanted, base, code, y, w, start, m, sums, weight,
     pairs, numbers, classes,

@@ -10,7 +10,7 @@ from psephos.kernels.small_models.tree import draw
 __all__ = ["add_categories", "clear_categories", "cut_categories", "random_set", "worth_left"]
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def add_categories(column, row, y, w, start, end, n_bins, bins, numbers, classes):
     """Add the node's rows to their cells; return how many categories there are, in ``bins.held``.
 
@@ -31,7 +31,7 @@ def add_categories(column, row, y, w, start, end, n_bins, bins, numbers, classes
     return present
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def clear_categories(bins, present):
     """Make the cells of all listed categories zero again."""
     cells = bins.cells
@@ -42,7 +42,7 @@ def clear_categories(bins, present):
             cells[b, c] = 0.0
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def worth_left(crit, sums, weight, w_l, s_l, numbers, classes):
     """Return the worth of a cut from the totals on its left, ``classes.left`` or `w_l` and `s_l`.
 
@@ -60,7 +60,7 @@ def worth_left(crit, sums, weight, w_l, s_l, numbers, classes):
     return worth
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def cut_categories(crit, least, bins, present, m, sums, weight, numbers, classes, mask):
     """Return (worth, varied) of the best set of categories, and write it to `mask` (256,).
 
@@ -106,7 +106,7 @@ def cut_categories(crit, least, bins, present, m, sums, weight, numbers, classes
     return best, 1
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def random_set(crit, least, bins, present, m, sums, weight, state, numbers, classes, mask):
     """Return (worth, varied, state) of a random set of the categories present; write `mask`.
 

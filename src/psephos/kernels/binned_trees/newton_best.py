@@ -25,7 +25,7 @@ from psephos.kernels.binned_trees.newton_hist import (
 __all__ = ["grow_best"]
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _first(best_first, reals, one, two):
     """Return whether leaf `one` is split before `two`: it gains more, or was made before."""
     if best_first and reals[one, LOSS] != reals[two, LOSS]:
@@ -33,7 +33,7 @@ def _first(best_first, reals, one, two):
     return one < two
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _push(best_first, reals, heap, size, node):
     at = size
     while at > 0:
@@ -45,7 +45,7 @@ def _push(best_first, reals, heap, size, node):
     heap[at] = node
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _sink(best_first, reals, heap, size, node):
     """Put a node where the first of the heap was taken away; `size` is without that one."""
     at = 0

@@ -57,7 +57,7 @@ def lay_out(codes, out):
             out[block, i, lane] = codes[j, i]
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _add_eight(codes, rows, packed, hist, first):
     for i in range(len(rows)):
         r = _U(rows[i])
@@ -92,7 +92,7 @@ def _parts(packed, scale_g, scale_h):
     return np.float64(g) / scale_g, np.float64(packed - (g << 32)) / scale_h
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _numeric_split(pen, sums, missing, whole, scale, bounds, column, best):
     """Improve `best` (loss, column, bin, missing left) by a column's running sums over bins."""
     root, low, high, direction, centre = bounds
@@ -117,7 +117,7 @@ def _numeric_split(pen, sums, missing, whole, scale, bounds, column, best):
     return loss, chosen, where, left_missing
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _category_split(pen, hist, size, missing, whole, scale, bounds, column, best, categories):
     """Do so by a column of categories; write the first child's bins to `lut` (BINS,)."""
     root, low, high, _, centre = bounds
@@ -209,7 +209,7 @@ def _divide(codes, lut, rows, spare):
     return np.int64(kept)
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _draw(seed, node, columns, count, out):
     """Draw `count` of the columns for a node, increasing, by selection sampling."""
     state = np.uint64(seed) + np.uint64(node) * np.uint64(0x9E3779B97F4A7C15)
@@ -281,7 +281,7 @@ def search_node(
     return whole
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def divide_node(
     pen, bins, node, count, hist, whole, rows, spare, scale, lut, categories, nodes
 ):  # fmt: skip

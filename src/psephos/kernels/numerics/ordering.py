@@ -5,7 +5,7 @@ from psephos.kernels._jit import jit
 __all__ = ["order_of"]
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def order_of(values, n, room):
     """Return the row of `room` (2, n) with the order of the first n values, equals as they come."""
     now = 0

@@ -67,7 +67,7 @@ def root(u):
     return h + (h * e) * (0.5 + e * 0.375)
 
 
-@jit(fastmath={"contract"}, _nrt=False)
+@jit(inner=True, fastmath={"contract"})
 def _one_by(d):
     """Reciprocal of a number between 1e-300 and 1e300: ``y / (1 - e)``, ``e = 1 - d y``."""
     y = to_float(0x7FDE623822FC16E6 - to_bits(d))

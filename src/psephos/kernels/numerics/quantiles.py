@@ -135,7 +135,7 @@ def pruned(s, b):
     return out[:, :m].copy()
 
 
-@jit
+@jit(inner=True)
 def _reach(values, start, step):
     """Return the last place, from ``start`` by steps of 1 or -1, of the value that stands there."""
     value, n, jump, at = values[start], len(values), 1, start

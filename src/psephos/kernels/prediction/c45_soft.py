@@ -27,7 +27,7 @@ def first_share(x, lower, threshold, upper):
     return 0.5 * ((0.5 * upper - 0.5 * x) / width) if width > 0.0 else 0.5
 
 
-@jit(_nrt=False)
+@jit(inner=True)
 def _descend(nodes, lower, upper, row, node):
     """Return the node where a row ends or is divided, and the share of its first branch.
 
@@ -54,7 +54,7 @@ def soft_ends(nodes, lower, upper, X, root, out):
             out[i, t] = node if share == _ENDS else -1
 
 
-@jit(_nrt=False)
+@jit(inner=True)
 def _mix(nodes, lower, upper, row, top, value, open_node, open_part, out):
     """Add to out (K,) the values of the leaves that a row reaches, by the parts that reach them.
 

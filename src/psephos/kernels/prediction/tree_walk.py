@@ -44,7 +44,7 @@ class Nodes(NamedTuple):
     single: bool
 
 
-@jit(_nrt=False)
+@jit(inner=True)
 def rule_branch(rules, r, x, strict, single):
     """Return the branch that rule r names for the value x; -1 if it is missing or unknown."""
     if x != x:
@@ -61,7 +61,7 @@ def rule_branch(rules, r, x, strict, single):
     return -1
 
 
-@jit(_nrt=False)
+@jit(inner=True)
 def next_branch(nodes, row, node):
     """Return the branch of a row (q,) at a node that is no leaf; < 0: see `Tree.missing`."""
     rules, spare = nodes.rules, nodes.surrogates

@@ -67,7 +67,7 @@ def pack_nodes(
     return nodes
 
 
-@jit(_nrt=False)
+@jit(inner=True)
 def _copy(X, start, size, single, block):
     """Write rows to a block (rows, 2 q): each value, and the same with NaN as minus infinity."""
     for r in range(size):
@@ -92,7 +92,7 @@ def _step(nodes, in_set, row, at):
     return np.int64(node["first"] if left else node["other"])
 
 
-@jit(_nrt=False)
+@jit(inner=True)
 def _eight(nodes, in_set, block, i, last, top, out, t):
     """Write to column t of out the leaves of rows i to i + 7, none after the last."""
     i1, i2, i3 = min(i + 1, last), min(i + 2, last), min(i + 3, last)

@@ -36,7 +36,7 @@ def groups_for(codes, k):
     )  # fmt: skip
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _sort(seen, met):
     for i in range(1, met):
         code, at = seen[i], i
@@ -46,7 +46,7 @@ def _sort(seen, met):
         seen[at] = code
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _begin(met, rule, c, g):
     """Write the first groups and return their number."""
     number = np.int64(0)
@@ -72,14 +72,14 @@ def _begin(met, rule, c, g):
     return number
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _unite(g, at, bag, weight):
     for a in range(len(bag)):
         g.bag[at, a] += bag[a]
     g.weight[at] += weight
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _compare(i, j, rule, table, c, g):
     """Write what the union of groups i < j changes; ``c.left`` is scratch."""
     for a in range(rule.n_classes):
@@ -95,7 +95,7 @@ def _compare(i, j, rule, table, c, g):
     )
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def group_codes(met, weight, rule, table, c, g):
     """Return (valid, gain, ratio, number) of the best groups of the codes in ``c.seen``.
 

@@ -124,7 +124,7 @@ def _more(nodes, room, short, need):
     return nodes, room._replace(**{name: longer(getattr(room, name), need) for name in names})
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def total_of(counts):
     """Return the sum of class weights."""
     total = 0.0
@@ -143,16 +143,16 @@ def _may_split(counts, rule):
     return (lacks <= 0.0 or lacks < rule.tolerance) and total - top > rule.tolerance
 
 
-_open = jit(_nrt=False, no_cpython_wrapper=True)(_may_split)
+_open = jit(inner=True)(_may_split)
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _clear(a):
     for i in range(len(a)):
         a[i] = 0.0
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _count_codes(rows, m, column, y, w, c):
     """Add up ``c.bag``, ``c.weight`` and ``c.total`` by code; return the number of codes met."""
     met = 0
@@ -171,7 +171,7 @@ def _count_codes(rows, m, column, y, w, c):
     return met
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _forget_codes(met, c):
     for i in range(met):
         code = c.seen[i]
@@ -179,7 +179,7 @@ def _forget_codes(met, c):
         _clear(c.bag[code])
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _choose(gain, ratio, valid, listed, rule):
     """Return the column to split on, -1 without one.
 
@@ -407,7 +407,7 @@ def _grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g, no
     return short
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _hand_on(
     arena, heavy, s, w, branch, scratch, nodes, first, waiting, start, begun, end, slot, place
 ):

@@ -73,10 +73,10 @@ def added_errors(n, e, limit):
     return none + e * (added - none) if few else added
 
 
-_added_errors = jit(_nrt=False, no_cpython_wrapper=True)(added_errors)
+_added_errors = jit(inner=True)(added_errors)
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def pessimistic(counts, limit):
     """Return the pessimistic errors of a leaf of these class weights."""
     n = top = 0.0
@@ -129,7 +129,7 @@ def collapse(nodes, below):
         nodes.n_children[(lacks <= 0.0) | (lacks < TIE)] = 0
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def branch_of(nodes, node, value):
     """Return the branch of a value, -1 if it is missing, or of a category that has none."""
     if value != value:
@@ -144,7 +144,7 @@ def branch_of(nodes, node, value):
     return 0 if np.int64(value) == code else 1
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def sort_out(X, nodes, node, rows, heavy, start, end, branch, row_of, weight_of, size):
     """Put the rows of a node in the order of its branches, those of missing value last.
 
@@ -171,7 +171,7 @@ def sort_out(X, nodes, node, rows, heavy, start, end, branch, row_of, weight_of,
         at, size[b] = size[b], size[b] - at
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def shares(nodes, node, heavy, start, size, share):
     """Set the branches' shares of the weight of known value (alike without any)."""
     k, at, known = nodes.n_children[node], start, 0.0
@@ -185,7 +185,7 @@ def shares(nodes, node, heavy, start, size, share):
         share[b] = share[b] / known if known > 0.0 else 1.0 / k
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def count_rows(y, rows, heavy, start, end, counts, nodes, node, write):
     """Add up the class weights of rows; if `write`, they become the node's."""
     for a in range(len(counts)):
@@ -198,7 +198,7 @@ def count_rows(y, rows, heavy, start, end, counts, nodes, node, write):
         nodes.n_rows[node] = end - start
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def rows_of_branch(rows, heavy, sizes, at, k, b, start, end, part, least, top):
     """Return (first, last, top): where the rows of branch b are found, and the rows in use.
 
@@ -250,7 +250,7 @@ class Work(NamedTuple):
     counts: NDArray[np.float64]
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def take_place(nodes, node, other):
     """Give a node the split of another, which is below it."""
     nodes.child[node], nodes.n_children[node] = nodes.child[other], nodes.n_children[other]
@@ -258,7 +258,7 @@ def take_place(nodes, node, other):
     nodes.code[node], nodes.gain[node] = nodes.code[other], nodes.gain[other]
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _largest(nodes, node):
     """Return the last branch of (nearly) the greatest weight."""
     best, most = np.int64(-1), 0.0
@@ -269,7 +269,7 @@ def _largest(nodes, node):
     return best
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _call(work, depth, node, start, end, at, top, mode):
     """Add a visit, for which there is room."""
     own = work.whole[depth]

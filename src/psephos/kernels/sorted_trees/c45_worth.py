@@ -84,7 +84,7 @@ def counts_for(codes, k):
     )  # fmt: skip
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def x_log2_x(x, table):
     """Return x log2 x, 0 for x < 1e-6; `table` holds it for 0, 1, 2, ..."""
     whole = np.int64(x)
@@ -95,13 +95,13 @@ def x_log2_x(x, table):
     return x * math.log2(x)
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def at_least(a, b, tie):
     """Return whether a >= b, or nearly so."""
     return a >= b or b - a < tie
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def gain_ratio(gain, lost, weight, rule):
     """Return gain / (lost / weight), or the gain; `lost` is W times the split information.
 
@@ -114,7 +114,7 @@ def gain_ratio(gain, lost, weight, rule):
     return gain if rule.by_gain else gain * weight / lost
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def best_cut(line, known, n_known, column, y, w, weight, rule, table, c):
     """Return (gain, ratio, i): the best cut is between places i and i + 1; i is -1 without one.
 
@@ -192,7 +192,7 @@ def best_cut(line, known, n_known, column, y, w, weight, rule, table, c):
     return best, gain_ratio(best, lost, weight, rule), best_at
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def spread(bag, k, table):
     """Return N times the entropy of class weights."""
     n = inner = 0.0
@@ -202,7 +202,7 @@ def spread(bag, k, table):
     return x_log2_x(n, table) - inner
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def code_worth(met, weight, rule, table, c):
     """Return (valid, gain, ratio) of one branch for each of the `met` codes in ``c.seen``."""
     k, tie = rule.n_classes, rule.tolerance
@@ -222,7 +222,7 @@ def code_worth(met, weight, rule, table, c):
     return True, gain, gain_ratio(gain, lost, weight, rule)
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def one_code_worth(n_codes, weight, rule, table, c):
     """Return (valid, gain, ratio, code) of the best branch of one code against the rest."""
     k, tie = rule.n_classes, rule.tolerance

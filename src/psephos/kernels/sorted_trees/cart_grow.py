@@ -129,7 +129,7 @@ def _room(data, rules, n, n_levels):
     return slots(rules.max_competitors + 1), slots(rules.max_surrogates), work
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _store(slots, held, n_codes, at, level, rule_whole, rule_real, levels):
     """Copy the held rules of `slots` to the tables from row `at`; return the next free level."""
     for i in range(held):
@@ -150,7 +150,7 @@ def _store(slots, held, n_codes, at, level, rule_whole, rule_real, levels):
     return level
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _enter(target, data, rules, whole, real, counts, node, number, depth, rows, s, n, alpha):
     """Write a new node, a leaf so far; return whether it may be split."""
     size, answer, weight, risk, mean = describe(target, data, rows, s, n, counts[node])
@@ -177,10 +177,10 @@ def may_split(rules, size, weight, risk, depth, alpha):
     )
 
 
-_may_split = jit(_nrt=False, no_cpython_wrapper=True)(may_split)
+_may_split = jit(inner=True)(may_split)
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _own_complexity(real, node, child, risk_l, splits_l, risk_r, splits_r):
     """Return (complexity, risk below, splits below): weaker children are taken for leaves."""
     risk = real[node, RISK]
@@ -359,7 +359,7 @@ def _grow(
     return short
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _settle(whole, real, n):
     """Bring no node's complexity above its parent's."""
     for i in range(n):

@@ -128,7 +128,7 @@ def sorted_column(values):
     return (rank << SHIFT) | rows, ranked[new] + 0.0
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def cut_between(low, high):
     """Return the number half way, above `low` even where rounding would not have it."""
     middle = (low + high) / 2.0
@@ -147,7 +147,7 @@ def keep_rows(keys, known, kept, out, out_known):
         out_known[j] = m
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def put(slots, held, worth):
     """Return (slot for a rule of this worth or -1, number held); equals keep their order."""
     room = slots.whole.shape[0]

@@ -22,7 +22,7 @@ __all__ = ["best_levels", "gather_levels"]
 _POWER = 100  # steps of the power method
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def gather_levels(crit, target, data, keys, j, s, m, work):
     """Return the number of levels among the node's entries; write what each of them holds."""
     n_levels = np.int64(0)
@@ -49,7 +49,7 @@ def gather_levels(crit, target, data, keys, j, s, m, work):
     return n_levels
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def best_levels(crit, target, data, rules, rows, n_levels, work):
     """Return the worth of the best rule; the side of every level is in ``work.level``.
 
@@ -78,12 +78,12 @@ def best_levels(crit, target, data, rules, rows, n_levels, work):
     return worth
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _ratio(part, whole):
     return part / whole if whole > 0.0 else 0.0
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _nested_numbers(min_leaf, rows, n_levels, whole, work):
     room = work.level.whole[5:]
     order = room[order_of(work.level.real[1], n_levels, room)]
@@ -105,7 +105,7 @@ def _nested_numbers(min_leaf, rows, n_levels, whole, work):
     return best
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _nested_classes(crit, data, min_leaf, rows, n_levels, work):
     room = work.level.whole[5:]
     order = room[order_of(work.level.real[1], n_levels, room)]
@@ -134,7 +134,7 @@ def _nested_classes(crit, data, min_leaf, rows, n_levels, work):
     return best - base
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _every_subset(crit, data, min_leaf, rows, n_levels, work):
     left, right, total = work.sums[1], work.sums[2], work.sums[0]
     for k in range(total.shape[0]):
@@ -166,7 +166,7 @@ def _every_subset(crit, data, min_leaf, rows, n_levels, work):
     return best - base
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _principal_order(n_levels, work):
     """Write each level's place on the axis along which class shares vary most."""
     k_all = work.sums.shape[1]

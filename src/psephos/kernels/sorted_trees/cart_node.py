@@ -14,7 +14,7 @@ _FAINT = 1e-10  # of the largest worth so far: a rule of less is not listed; rpa
 _ROUND = 1e-13  # of the node's weight: a gain below is rounding
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def describe(target, data, rows, s, n, counts):
     """Return (rows, class, weight, risk, mean) of a node; write its weight per class.
 
@@ -61,7 +61,7 @@ def describe(target, data, rows, s, n, counts):
     return number, answer, weight, risk, 0.0
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def find_rules(crit, target, data, n_codes, rules, keys, s, n, known, risk, largest, slots, work):
     """Fill `slots` with the best rule of each column, best first; return (number, largest worth).
 
@@ -118,7 +118,7 @@ def find_rules(crit, target, data, n_codes, rules, keys, s, n, known, risk, larg
     return held, largest
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _numbers_known(data, keys, j, s, m):
     if data.unit:
         return m, float(m)
@@ -130,7 +130,7 @@ def _numbers_known(data, keys, j, s, m):
     return rows, weight
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _write(data, n_codes, slots, slot, j, rows, low, high, where, n_levels, work):
     slots.whole[slot, 0] = j
     slots.whole[slot, 1] = rows
@@ -148,7 +148,7 @@ def _write(data, n_codes, slots, slot, j, rows, low, high, where, n_levels, work
         slots.real[slot, 1] = cut_between(data.values[at + low], data.values[at + high])
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _follow(data, n_codes, keys, s, m, slots, slot, go):
     """Send the entries that no rule has sent yet as a slot's rule says; return how many rows."""
     j = slots.whole[slot, 0]
@@ -173,7 +173,7 @@ def _follow(data, n_codes, keys, s, m, slots, slot, go):
     return number
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def find_surrogates(data, n_codes, rules, keys, s, n, known, rows, chosen, slots, spare, work):
     """Send the rows by the chosen rule and fill `spare` with the rules that agree with it best.
 
@@ -225,7 +225,7 @@ def find_surrogates(data, n_codes, rules, keys, s, n, known, rows, chosen, slots
     return held, left, right, lost
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def send(data, n_codes, rules, keys, s, n, known, rows, spare, held, left, right, lost, go):
     """Send the rows that lack the rule's column; return the side of most weight, 0 if neither."""
     heavier = np.int64(0) if left == right else (-1 if left > right else 1)
@@ -241,7 +241,7 @@ def send(data, n_codes, rules, keys, s, n, known, rows, spare, held, left, right
     return heavier
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def divide_rows(rows, s, n, go, buffer):
     """Put the rows that go left first, then those that go right; return how many go each way."""
     n_left, n_right = 0, 0
@@ -256,7 +256,7 @@ def divide_rows(rows, s, n, go, buffer):
     return n_left, n_right
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def divide(keys, known, s, go, n_left, right_lives, known_left, known_right, buffer):
     """Divide the sorted entries of every column, in place, among the children that will split."""
     for j in range(keys.shape[0]):

@@ -15,7 +15,7 @@ __all__ = ["class_sums", "lower_left", "scan_classes", "scan_numbers", "worth_of
 _NEAR = 1e-9  # of the weight: cuts whose running sums come this near the best are weighed exactly
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def class_sums(data, keys, j, s, m, total):
     """Write the weight of every class among the node's entries; return rows and weight."""
     for k in range(total.shape[0]):
@@ -31,7 +31,7 @@ def class_sums(data, keys, j, s, m, total):
     return rows, weight
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def worth_of(crit, data, work):
     """Return the worth of dividing ``sums[0]`` into ``sums[1]`` and ``sums[2]``."""
     for k in range(data.n_classes):
@@ -41,7 +41,7 @@ def worth_of(crit, data, work):
     return gain(crit, work.sums[3], work.sums[4], work.sums[5])
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def lower_left(work):
     """Return -1 if the mean class index of what `worth_of` saw is lower on the left, else 1."""
     left, right = work.sums[4], work.sums[5]
@@ -54,7 +54,7 @@ def lower_left(work):
     return np.int64(-1) if mean_l / total_l < mean_r / total_r else np.int64(1)
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def scan_classes(crit, data, min_leaf, keys, j, s, m, rows, work):
     """Return (worth, last rank below the cut, first above, side of the low values).
 
@@ -112,7 +112,7 @@ def scan_classes(crit, data, min_leaf, keys, j, s, m, rows, work):
     return best - base, low, high, where
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def scan_numbers(target, data, min_leaf, keys, j, s, m, rows):
     """Return the same for a target of numbers: the worth is the fall of the sum of squares."""
     simple = data.unit

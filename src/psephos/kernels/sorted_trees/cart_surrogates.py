@@ -12,7 +12,7 @@ from psephos.kernels.sorted_trees.cart_layout import ROW, SHIFT
 __all__ = ["agree_levels", "agree_numbers", "sent"]
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def sent(data, keys, j, s, m, go):
     """Return (weight left, weight right, rows) of the entries that the node's rule sends."""
     left = right = 0.0
@@ -29,7 +29,7 @@ def sent(data, keys, j, s, m, go):
     return left, right, rows
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def agree_numbers(data, keys, j, s, m, go, left, right, rows):
     """Return (weight in agreement, last rank below, first above, side of the low values).
 
@@ -63,7 +63,7 @@ def agree_numbers(data, keys, j, s, m, go, left, right, rows):
     return best, low, high, where
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def agree_levels(data, compat, keys, j, s, m, go, left, right, work):
     """Return (weight in agreement, number of levels, whether the rule may serve).
 

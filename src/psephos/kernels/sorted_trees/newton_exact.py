@@ -67,7 +67,7 @@ def level_totals(slot, gh, packed, sums, whole, size):
         size[s] += 1
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _child(x, node, split, missing_left, first, sets, members):
     if np.isnan(x):
         left = missing_left[node]
@@ -232,7 +232,7 @@ def _allowance(pen, rows, shrunk, scale_h):
     return _F(lam), _F(edge - 1e-6 * abs(edge)), _F(error - shrunk)
 
 
-@jit(_nrt=False, no_cpython_wrapper=True, fastmath={"contract"})
+@jit(inner=True, fastmath={"contract"})
 def hits(pen, sums, partial, missing, whole, size, by_row, root, best, scale_g, scale_h):
     """Return whether any cut after the entries of `sums` may gain more than `best`.
 
@@ -260,7 +260,7 @@ def hits(pen, sums, partial, missing, whole, size, by_row, root, best, scale_g, 
     return False
 
 
-@jit(_nrt=False, no_cpython_wrapper=True)
+@jit(inner=True)
 def _deal(rows, slot, packed, at, sums):
     """Add each row to the running sums of its slot."""
     for k in range(len(rows)):

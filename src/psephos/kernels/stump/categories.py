@@ -8,7 +8,7 @@ from psephos.kernels.numerics.criteria import gain
 __all__ = ["scan_categories"]
 
 
-@jit
+@jit(inner=True)
 def _take_if_better(crit, parent, table, chosen, left, right, best, out):
     """Value of the grouping ``chosen``; copied to ``out`` where it beats ``best``."""
     n_classes = parent.shape[0]
@@ -28,7 +28,7 @@ def _take_if_better(crit, parent, table, chosen, left, right, best, out):
     return best
 
 
-@jit
+@jit(inner=True)
 def _sort_by(keys, groups, count):
     """Shell sort of ``groups[:count]`` by key, ties by group number."""
     gap = count // 2
@@ -46,7 +46,7 @@ def _sort_by(keys, groups, count):
         gap //= 2
 
 
-@jit
+@jit(inner=True)
 def _best_by_error(crit, parent, table, groups, count, chosen, left, right, out):
     """For each pair of labels every group takes its better side: the exact optimum."""
     best = -np.inf
@@ -72,7 +72,7 @@ def _best_by_error(crit, parent, table, groups, count, chosen, left, right, out)
     return best
 
 
-@jit
+@jit(inner=True)
 def _best_by_share(crit, parent, table, groups, count, chosen, left, right, out, shares):
     """Sort the groups by the share of one class and cut: exact for two classes.
 
