@@ -6,7 +6,8 @@ A fault is drawn from (seed, number): a file, each as likely as its lines are ma
 comparison turned, a sum made a difference, a truth value, a number or a bound moved by one, a
 `not` dropped, a line of a branch never taken. The source is copied first; the fault stands in the
 copy alone. Tests that mirror the file are asked first, then those of its folder, then the contract,
-the input, the command and the report. Prints what survived, to be looked at: some faults change
+the models, the input, the command and the report; of a kernel first as plain Python, which compiles
+nothing. Prints what survived, to be looked at: some faults change
 nothing that a user could see.
 """
 
@@ -22,7 +23,11 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-WIDER = ["tests/contract", "tests/test_input.py", "tests/test_base.py", "tests/cli", "tests/report"]
+WIDER = [
+    "tests/contract", "tests/test_input.py", "tests/test_base.py", "tests/models", "tests/cli",
+    "tests/report",
+]  # fmt: skip
+PLAIN = ["tests/kernels", "tests/trees"]  # pass as plain Python
 _TURNED = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
     ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
@@ -97,7 +102,7 @@ def draw(seed, number, only):
 
 
 def asked(file):
-    """Return the groups of tests that are asked, the nearest first."""
+    """Return the groups of tests that are asked, the nearest first: (plain, paths)."""
     inside = file.relative_to(ROOT / "src" / "psephos")
     near = ROOT / "tests" / inside.parent
     stem = inside.stem.strip("_")
@@ -106,7 +111,9 @@ def asked(file):
     while not any(folder.glob("test_*.py")) and folder != ROOT / "tests":
         folder = folder.parent
     own = [str(folder)] if folder != ROOT / "tests" else [str(p) for p in folder.glob("test_*.py")]
-    return [group for group in (mirror, own, [str(ROOT / w) for w in WIDER]) if group]
+    plain = [mirror, own, PLAIN] if "kernels" in inside.parts else []
+    groups = [(True, group) for group in plain] + [(False, group) for group in (mirror, own, WIDER)]
+    return [(plain, group) for plain, group in groups if group]
 
 
 def survives(copy, file, code, groups, jobs):
@@ -121,7 +128,8 @@ def survives(copy, file, code, groups, jobs):
         else env.get("NUMBA_CACHE_DIR", str(copy / "sound"))
     )
     try:
-        for group in groups:
+        for plain, group in groups:
+            env["NUMBA_DISABLE_JIT"] = "1" if plain else "0"
             told = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
             told += ["--durations=0", "-n", str(jobs), *group]
             done = subprocess.run(told, cwd=ROOT, env=env, capture_output=True, text=True)

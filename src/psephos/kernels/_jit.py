@@ -19,9 +19,7 @@ _pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
 _inside = threading.local()
 
 
-def jit(
-    function: Callable[..., Any] | None = None, *, inner: bool = False, **options: Any
-) -> Any:
+def jit(function: Callable[..., Any] | None = None, *, inner: bool = False, **options: Any) -> Any:
     """Compile a kernel: nogil, NumPy error model, cached on disk where a folder can be written.
 
     An `inner` kernel is called by kernels alone, and makes no arrays: nothing is compiled for calls

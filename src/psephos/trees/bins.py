@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from psephos.kernels._jit import run_blocks
 from psephos.kernels.binned_trees.bins import between, bin_columns, code_values
 
-__all__ = ["MAX_BINS", "Bins"]
+__all__ = ["BLOCK_CELLS", "MAX_BINS", "Bins", "columns_of"]
 
 MAX_BINS = 255  # of known values; the last code of a byte is for missing ones
-_CELLS = 1 << 15  # values of a block of columns: 256 KiB
+BLOCK_CELLS = 1 << 15  # values of a block of columns: 256 KiB
 
 _Floats = NDArray[np.float64]
 
@@ -77,22 +77,22 @@ class Bins:
         """
         n, p = values.shape
         codes, n_bins = np.empty((p, n), np.uint8), np.zeros(p, np.int64)
-        step = max(1, _CELLS // max(n, 1))
+        step = max(1, BLOCK_CELLS // max(n, 1))
         starts = range(0, p, step)
         edges: list[Any] = [None] * len(starts)
         mass = None if weight is None or (weight == weight[:1]).all() else weight
 
         def work(block: int) -> None:
             span = slice(starts[block], min(starts[block] + step, p))
-            part = _columns(values, span)
+            part = columns_of(values, span)
             out = codes[span], n_bins[span]
             edges[block] = _bin_block(part, mass, min(max_bins, max(n, 1)), *out)
 
         run_blocks(work, len(starts), n_jobs)
         maps: dict[int, NDArray[np.uint8]] = {}
         for j, size in (n_codes or {}).items():
-            maps[j] = _category_bins(_columns(values, slice(j, j + 1))[0], weight, size)
-            _code_categories(_columns(values, slice(j, j + 1))[0], maps[j], codes[j])
+            maps[j] = _category_bins(columns_of(values, slice(j, j + 1))[0], weight, size)
+            _code_categories(columns_of(values, slice(j, j + 1))[0], maps[j], codes[j])
             n_bins[j] = int(maps[j].max(initial=0)) + 1
         kept = n_bins.copy()
         kept[list(maps)] = 0
@@ -136,7 +136,7 @@ class Bins:
         out = np.empty((len(self.n_bins), values.shape[0]), np.uint8)
         padded = np.empty(256)
         for j in range(len(out)):
-            column = _columns(values, slice(j, j + 1))[0]
+            column = columns_of(values, slice(j, j + 1))[0]
             if j in self.categories:
                 _code_categories(column, self.categories[j], out[j])
                 continue
@@ -147,8 +147,8 @@ class Bins:
         return out
 
 
-def _columns(values: Any, span: slice) -> Any:
-    """Return some columns of a dense or sparse table as the rows of a dense one."""
+def columns_of(values: Any, span: slice) -> Any:
+    """Return some columns of a dense or sparse (n, p) table as the rows of a dense one."""
     part = values[:, span]
     whole = part if isinstance(part, np.ndarray) else part.toarray()
     if not whole.flags.f_contiguous:  # gathered first: every line of memory is then read once

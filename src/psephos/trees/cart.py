@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from psephos.kernels.numerics.criteria import Gini
 from psephos.kernels.sorted_trees.cart_grow import Grown, grow, root_of
-from psephos.kernels.sorted_trees.cart_layout import Cart, Rules, keep_rows, sorted_column
+from psephos.kernels.sorted_trees.cart_layout import Cart, Rules, keep_rows, sorted_columns
 from psephos.kernels.sorted_trees.cart_worth import GiniShares, Information, Twoing
+from psephos.trees.bins import BLOCK_CELLS, columns_of
 from psephos.trees.cart_best_first import best_first
 
 __all__ = [
@@ -88,20 +89,19 @@ class CartData(NamedTuple):
 
 
 def presort(table: Any, n_codes: Mapping[int, int]) -> Presorted:
-    """Sort every column once; sparse ones are written out one at a time."""
+    """Sort every column once, a block at a time; sparse ones are written out for that."""
     n, p = table.shape
-    keys = np.empty((p, n), np.int64)
-    known = np.empty(p, np.int64)
-    distinct: list[_Floats] = []
-    for j in range(p):
-        column = table[:, j] if isinstance(table, np.ndarray) else table[:, [j]].toarray()[:, 0]
-        entries, values = sorted_column(np.ascontiguousarray(column, dtype=np.float64))
-        known[j] = len(entries)
-        keys[j, : known[j]] = entries
+    keys, known, sizes = np.empty((p, n), np.int64), np.empty(p, np.int64), np.empty(p, np.int64)
+    distinct: list[_Floats] = [np.empty(0)]
+    step = max(1, BLOCK_CELLS // max(n, 1))
+    for first in range(0, p, step):
+        span = slice(first, min(first + step, p))
+        block = columns_of(table, span).astype(np.float64, copy=False)
+        keys[span], known[span], sizes[span], values = sorted_columns(block)
         distinct.append(values)
-    start = np.concatenate([[0], np.cumsum([len(v) for v in distinct])]).astype(np.int64)
+    start = np.concatenate([[0], np.cumsum(sizes)])
     codes = np.array([n_codes.get(j, 0) for j in range(p)], dtype=np.int64)
-    return Presorted(keys, known, start, np.concatenate([np.empty(0), *distinct]), codes)
+    return Presorted(keys, known, start, np.concatenate(distinct), codes)
 
 
 def prepare(problem: Problem, presorted: Presorted, compat: bool = False) -> CartData:

@@ -19,7 +19,7 @@ from psephos.kernels.sorted_trees.cart_layout import (
     cut_between,
     keep_rows,
     put,
-    sorted_column,
+    sorted_columns,
 )
 from psephos.kernels.sorted_trees.cart_node import divide, divide_rows
 from psephos.kernels.sorted_trees.cart_scan import scan_classes, scan_numbers
@@ -51,6 +51,23 @@ def cart_of(y, weight, k=0, alpha=None, copies=None):
         weight, copies, unit, unit and bool((alpha == 1).all()), alpha, ones, 1 - np.eye(max(k, 1)),
         True, np.zeros(2, np.int64), none, np.ones(1),
     )  # fmt: skip
+
+
+def sorted_column(x):
+    """Return (keys, distinct values) of one column."""
+    keys, known, n_values, values = sorted_columns(x[None])
+    assert len(values) == n_values[0]
+    return keys[0, : known[0]], values
+
+
+def test_columns_of_a_block_are_sorted_on_their_own():
+    block = np.array([[2.0, 1.0, 2.0], [np.nan, 0.5, np.nan], [np.nan] * 3])
+    keys, known, n_values, values = sorted_columns(block)
+    assert_array_equal(known, [3, 1, 0])
+    assert_array_equal(n_values, [2, 1, 0])
+    assert_array_equal(values, [1.0, 2.0, 0.5])
+    assert_array_equal(keys[0] >> SHIFT, [0, 1, 1])
+    assert_array_equal(keys[1, :1], [1])
 
 
 def test_columns_are_sorted_without_what_is_missing():

@@ -25,7 +25,7 @@ __all__ = [
     "cut_between",
     "keep_rows",
     "put",
-    "sorted_column",
+    "sorted_columns",
 ]
 
 SHIFT = 32
@@ -114,18 +114,20 @@ class Scratch(NamedTuple):
     level: Levels | None
 
 
-def sorted_column(values):
-    """Return (keys, distinct values) of one column; missing values are left out."""
-    known = np.flatnonzero(~np.isnan(values))
-    column = values if len(known) == len(values) else values[known]
-    order = np.argsort(column)
-    ranked = column[order]
-    new = np.empty(len(ranked), np.bool_)
-    new[:1] = True
-    np.not_equal(ranked[1:], ranked[:-1], out=new[1:])
-    rank = np.cumsum(new) - 1
-    rows = order if len(known) == len(values) else known[order]
-    return (rank << SHIFT) | rows, ranked[new] + 0.0
+def sorted_columns(values):
+    """Return (keys, known, n_values, distinct values) of the columns that are the rows of (b, n).
+
+    The first ``known[j]`` keys of a column are its entries; missing values come after them.
+    """
+    order = np.argsort(values, axis=1)
+    ranked = np.take_along_axis(values, order, axis=1)
+    new = np.ones(ranked.shape, np.bool_)
+    np.not_equal(ranked[:, 1:], ranked[:, :-1], out=new[:, 1:])
+    keys = ((np.cumsum(new, axis=1) - 1) << SHIFT) | order
+    missing = np.isnan(ranked)
+    new &= ~missing
+    known = values.shape[1] - missing.sum(axis=1)
+    return keys, known, new.sum(axis=1), ranked[new] + 0.0
 
 
 @jit(inner=True)

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos._input import Table
 from psephos.kernels._jit import run_blocks
+from psephos.trees.bins import BLOCK_CELLS, columns_of
 from psephos.trees.newton import NewtonTree
 from psephos.vote import TreeVoters
-from psephos.vote.part import sparse
 
 __all__ = ["column_values", "single_values", "tree_voters", "warn_of_merged_values"]
 
@@ -25,11 +25,10 @@ def column_values(table: Table, kind: Any = None) -> NDArray[Any]:
     """Return the (p, n) table in a type of floats, without one in its own."""
     n, p = table.values.shape
     out = np.empty((p, n), kind or table.values.dtype)
-    if sparse.issparse(table.values):
-        for j in range(p):
-            out[j] = table.dense([j])[:, 0]
-    else:
-        out[:] = table.values.T
+    width = max(1, BLOCK_CELLS // max(n, 1))
+    for first in range(0, p, width):
+        span = slice(first, min(first + width, p))
+        out[span] = columns_of(table.values, span)
     return out
 
 
@@ -39,19 +38,23 @@ def warn_of_merged_values(table: Table, values: _Singles, n_jobs: int | None) ->
     Of d values whose binary digits are random, float32 merges some d^2 / 2^24. Twice that and two
     more, or a twentieth of the values, are not by chance.
     """
-    p = len(values)
+    p, n = values.shape
     merged, distinct = np.zeros((2, p), np.int64)
+    width = max(1, BLOCK_CELLS // n)
 
-    def count(j: int) -> None:
-        exact = table.dense([j])[:, 0]
-        known = ~np.isnan(exact)
-        if j not in table.n_codes and (values[j] != exact)[known].any():
-            ranked = np.sort(exact[known])
-            apart, single = ranked[1:] > ranked[:-1], ranked.astype(np.float32)
-            distinct[j] = 1 + apart.sum()
-            merged[j] = (apart & (single[1:] == single[:-1])).sum()
+    def count(block: int) -> None:
+        span = np.arange(block * width, min((block + 1) * width, p))
+        part = columns_of(table.values, slice(span[0], span[-1] + 1)).astype(np.float64, copy=False)
+        changed = ((values[span] != part) & ~np.isnan(part)).any(axis=1)
+        changed[[j in table.n_codes for j in span.tolist()]] = False
+        ranked = np.sort(
+            part[changed], axis=1
+        )  # missing values last: no comparison of theirs holds
+        apart, single = ranked[:, 1:] > ranked[:, :-1], ranked.astype(np.float32)
+        distinct[span[changed]] = 1 + apart.sum(axis=1)
+        merged[span[changed]] = (apart & (single[:, 1:] == single[:, :-1])).sum(axis=1)
 
-    run_blocks(count, p, n_jobs)
+    run_blocks(count, -(-p // width), n_jobs)
     chance = distinct.astype(np.float64) ** 2 / 2**24
     found = np.flatnonzero((merged > 2.0 * chance + 2.0) | (merged > _MANY * distinct))
     if len(found):
