@@ -14,7 +14,7 @@ from _timing import cpu_time, head, line  # first: it asks NumPy for one thread
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from psephos.kernels.prediction.similarity import InverseDistance, Metric, local_sums
+from psephos.kernels.prediction.similarity import InverseKernel, Metric, local_sums
 
 ANCHORS, QUERIES = 2_000, 500
 
@@ -53,7 +53,7 @@ def main() -> None:
             full, table = rng.random((QUERIES, ANCHORS)), right.astype(float)
             product = cpu_time(lambda full=full, table=table: full @ table, 15)
             for b in (3.0, 2.7, 4.0):
-                kernel = InverseDistance(0.1, b, 0.5)
+                kernel = InverseKernel(0.1, b, 0.5)
 
                 def ours(X=X, Z=Z, metric=metric, kernel=kernel, s=s, right=right):
                     return local_sums(X, Z, metric, kernel, s, right)

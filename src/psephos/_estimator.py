@@ -31,9 +31,7 @@ __all__ = ["VoteEstimator"]
 class VoteEstimator(BaseEstimator):
     """Base of every model: a recipe returns a vote, the rest is here.
 
-    A recipe sets `anatomy`, `constraints` and `contender` and implements ``_fit_vote(table, labels,
-    weight, context)``, returning the vote and a dictionary of further fitted attributes (arrays and
-    numbers, named in `extras`, which the model file keeps).
+    A recipe sets `anatomy`, `constraints` and `contender` and implements `_fit_vote`.
     """
 
     anatomy: ClassVar[Anatomy]
@@ -156,6 +154,28 @@ class VoteEstimator(BaseEstimator):
     def _fit_vote(
         self, table: Table, labels: Labels, weight: NDArray[np.float64], context: Context
     ) -> tuple[Vote, dict[str, Any]]:
+        """Fit: the one method a recipe writes. Parameters have been checked, X and y read.
+
+        Parameters
+        ----------
+        table : Table
+            Rows of positive weight: ``table.dense()`` is (n, p) float64, missing values NaN,
+            categories codes; `schema` knows names and categories.
+        labels : Labels
+            ``labels.y`` are class indices (or numbers); ``labels.target`` goes into the vote, and
+            ``labels.target.code[k]`` is the (K,) vote of a voter that is certain of class k: one
+            number, -1 or 1, for two classes, SAMME's coding for more.
+        weight : ndarray of shape (n,)
+            Sample weights, positive.
+        context : Context
+            Seeds by task, groups, and the vote that a warm start goes on from.
+
+        Returns
+        -------
+        vote : Vote
+        extras : dict
+            Further fitted attributes, those named in `extras`; model files keep them.
+        """
         raise NotImplementedError(f"{type(self).__name__} does not say how it is fitted")
 
     def _set_fitted(

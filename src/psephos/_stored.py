@@ -1,4 +1,4 @@
-"""What a part's fields may hold, said by their types and checked in one place.
+"""What a part's fields may hold, stated by their types and checked in one place.
 
 A field holds what its annotation says: an array of that type, a number, a word, a tuple of such, or
 another part. Stored numbers are finite and at most `GREATEST` in size, so that sums of votes are
@@ -12,17 +12,17 @@ from typing import Annotated, Any, Union, cast, get_args, get_origin, get_type_h
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["GREATEST", "Bounds", "Gappy", "Lengths", "fault", "hints"]
+__all__ = ["GREATEST", "AnySize", "Nullable", "Thresholds", "fault", "hints"]
 
 GREATEST = 1e150
 _MISSING, _INFINITE, _LARGE = "may be missing", "may be infinite", "may be of any size"
 
-#: Numbers in the units of the table: as large as a column's values.
-Lengths = Annotated[NDArray[np.float64], _LARGE]
-#: The same, or NaN: the values of cases.
-Gappy = Annotated[NDArray[np.float64], _LARGE, _MISSING]
-#: The same, or an infinity: thresholds, NaN where there is none.
-Bounds = Annotated[NDArray[np.float64], _LARGE, _MISSING, _INFINITE]
+#: Numbers in the units of the table, as large as a column's values; no NaN, no infinity.
+AnySize = Annotated[NDArray[np.float64], _LARGE]
+#: The same, or NaN: values of cases.
+Nullable = Annotated[NDArray[np.float64], _LARGE, _MISSING]
+#: The same, or NaN or an infinity: thresholds of splits, NaN where there is none.
+Thresholds = Annotated[NDArray[np.float64], _LARGE, _MISSING, _INFINITE]
 
 _PLAIN = (bool, int, str, type(None))
 
@@ -33,33 +33,33 @@ def hints(cls: type[Any]) -> dict[str, Any]:
     return get_type_hints(cls, include_extras=True)
 
 
-def fault(value: Any, hint: Any, said: tuple[Any, ...] = ()) -> str:
+def fault(value: Any, hint: Any, allowed: tuple[Any, ...] = ()) -> str:
     """Return what is wrong with a value for an annotation; '' if it is as it says.
 
     Parameters
     ----------
     value : object
     hint : type annotation
-    said : tuple, default=()
-        What the annotation around this one says of numbers.
+    allowed : tuple, default=()
+        Which numbers the annotation around this one allows.
     """
     origin, args = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return fault(value, args[0], args[1:])
     if origin in (Union, UnionType):
-        found = [fault(value, one, said) for one in args]
+        found = [fault(value, one, allowed) for one in args]
         return "" if "" in found else found[0]
     if origin is np.ndarray:
-        return _fault_of_array(value, args[1], said)
+        return _fault_of_array(value, args[1], allowed)
     if origin is tuple:
-        return _fault_of_tuple(value, args, said)
+        return _fault_of_tuple(value, args, allowed)
     if hint in _PLAIN:
         return "" if type(value) is hint else f"is not {_word(hint)}"
     if hint is float:
         number = type(value) in (int, float)
-        return _fault_of_numbers(np.float64(value), said) if number else "is not a number"
+        return _fault_of_numbers(np.float64(value), allowed) if number else "is not a number"
     if hint is Any:
-        return _fault_of_any(value, said)
+        return _fault_of_any(value, allowed)
     return "" if isinstance(value, hint) else "is of the wrong kind"
 
 
@@ -68,13 +68,13 @@ def _word(kind: Any) -> str:
     return words.get(kind, "empty")
 
 
-def _fault_of_any(value: Any, said: tuple[Any, ...]) -> str:
+def _fault_of_any(value: Any, allowed: tuple[Any, ...]) -> str:
     if isinstance(value, np.ndarray):
-        return _fault_of_numbers(cast("NDArray[Any]", value), said)
-    return _fault_of_numbers(np.float64(value), said) if type(value) is float else ""
+        return _fault_of_numbers(cast("NDArray[Any]", value), allowed)
+    return _fault_of_numbers(np.float64(value), allowed) if type(value) is float else ""
 
 
-def _fault_of_array(value: Any, kind: Any, said: tuple[Any, ...]) -> str:
+def _fault_of_array(value: Any, kind: Any, allowed: tuple[Any, ...]) -> str:
     if not isinstance(value, np.ndarray):
         return "is not an array"
     array = cast("NDArray[Any]", value)
@@ -82,30 +82,30 @@ def _fault_of_array(value: Any, kind: Any, said: tuple[Any, ...]) -> str:
     known = wanted is Any or issubclass(array.dtype.type, wanted)
     if not known or not array.dtype.isnative:
         return f"is an array of {array.dtype}"
-    return _fault_of_numbers(array, said)
+    return _fault_of_numbers(array, allowed)
 
 
-def _fault_of_tuple(value: Any, args: tuple[Any, ...], said: tuple[Any, ...]) -> str:
+def _fault_of_tuple(value: Any, args: tuple[Any, ...], allowed: tuple[Any, ...]) -> str:
     if not isinstance(value, tuple):
         return "is not a tuple"
     entries = cast("tuple[Any, ...]", value)
     kinds = (args[0],) * len(entries) if args[-1] is Ellipsis else args
     if len(kinds) != len(entries):
         return "is a tuple of another length"
-    found = (fault(entry, kind, said) for entry, kind in zip(entries, kinds, strict=True))
+    found = (fault(entry, kind, allowed) for entry, kind in zip(entries, kinds, strict=True))
     return next((words for words in found if words), "")
 
 
-def _fault_of_numbers(value: Any, said: tuple[Any, ...]) -> str:
+def _fault_of_numbers(value: Any, allowed: tuple[Any, ...]) -> str:
     if value.dtype.kind != "f" or value.size == 0:
         return ""
     with np.errstate(invalid="ignore"):
         least, most = np.fmin.reduce(value, axis=None), np.fmax.reduce(value, axis=None)
-    if _MISSING not in said and bool(np.isnan(value).any()):
+    if _MISSING not in allowed and bool(np.isnan(value).any()):
         return "holds what is not a number"
     size = max(-float(least), float(most))
-    if _INFINITE not in said and size == np.inf:
+    if _INFINITE not in allowed and size == np.inf:
         return "holds an infinite number"
-    if _LARGE not in said and size > GREATEST:
+    if _LARGE not in allowed and size > GREATEST:
         return f"holds a number beyond {GREATEST:g}"
     return ""

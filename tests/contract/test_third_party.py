@@ -1,4 +1,4 @@
-"""A model of another package: contract, file, command, comparison and report, by one decorator."""
+"""Models and weights of another package: contract, file, command, comparison and report."""
 
 import subprocess
 import sys
@@ -16,21 +16,29 @@ from psephos.protocol.tables import table_from_arrays
 from psephos.registry import _declared, estimator_classes, model_names
 from psephos.report import build_report
 from psephos.testing import Case, parametrize_with_contract, small_settings, small_table
+from psephos.vote import register_part
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
+import local_accuracy  # noqa: E402
 import midpoints  # noqa: E402
 
 registry._registered.pop("third-midpoint")  # other tests ask which models there are
 SMALL = midpoints.MidpointClassifier(**midpoints.MidpointClassifier.contender.small)
-CASES = {f"{k} classes, {m}": Case(SMALL, k, m) for k in (2, 3) for m in (0.0, 0.2)}
+LOCAL = local_accuracy.LocalAccuracyClassifier()
+NO_REPETITION = "the k nearest training rows are counted without their weights"
+CASES = {f"{k} classes, {m}": Case(SMALL, k, m) for k in (2, 3) for m in (0.0, 0.2)} | {
+    f"local, {k} classes, {m}": Case(LOCAL, k, m, NO_REPETITION) for k in (2, 3) for m in (0.0, 0.2)
+}
 
 
 @pytest.fixture(autouse=True, scope="module")
 def _known_here_only():
     register(midpoints.MidpointClassifier)
+    register(local_accuracy.LocalAccuracyClassifier)
     yield
     registry._registered.pop("third-midpoint")
+    registry._registered.pop("third-local")
 
 
 @parametrize_with_contract(CASES)
@@ -127,6 +135,15 @@ def test_names_are_not_taken_twice():
     with pytest.raises(PsephosError, match="declares no name"):
         register(type("MineClassifier", (VoteClassifier,), {}))
     assert "other" not in model_names()
+
+
+def test_a_part_does_not_take_the_tag_of_another():
+    class Local:
+        tag = "local"
+
+    with pytest.raises(PsephosError, match=r"there is a part 'local' already \(psephos.vote"):
+        register_part(Local)
+    assert register_part(local_accuracy.LocalAccuracy) is local_accuracy.LocalAccuracy
 
 
 def test_it_answers_as_a_model_of_the_package_does():

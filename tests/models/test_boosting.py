@@ -1,4 +1,4 @@
-"""The skeleton's endings, and what the recipes promise of them."""
+"""The endings of the boosting loop, and what the recipes promise of them."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from psephos import (
     SamBAClassifier,
 )
 from psephos._errors import UnknownLevelWarning
-from psephos.models.boosting.skeleton import boost
+from psephos.models.boosting.loop import boost
 from psephos.testing import small_table
 
 
@@ -41,10 +41,10 @@ def double_wrong(pi, rounds):
     return np.where(rounds[-1].right, pi, 2 * pi)
 
 
-def run(answers, n_rounds=5, difficulty=double_wrong, prior=None, **kwargs):
+def run(answers, n_rounds=5, reweight=double_wrong, prior=None, **kwargs):
     learner = Fixed(answers)
     prior = np.ones(4) if prior is None else prior
-    return learner, boost(learner, Y, prior, n_rounds, 0.5, difficulty, **kwargs)
+    return learner, boost(learner, Y, prior, n_rounds, 0.5, reweight, **kwargs)
 
 
 def test_algorithm_1_step_by_step():

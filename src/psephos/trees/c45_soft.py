@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._stored import Bounds
+from psephos._stored import Thresholds
 from psephos.kernels.prediction.c45_soft import soft_ends, soft_values
 from psephos.trees.tree import Tree, frozen
 
@@ -34,8 +34,8 @@ class SoftTree(Tree):
 
     tag: ClassVar[str] = "tree nodes with soft thresholds"
     by_node: ClassVar[tuple[str, ...]] = (*Tree.by_node, "lower", "upper")
-    lower: Bounds
-    upper: Bounds
+    lower: Thresholds
+    upper: Thresholds
 
     def softly(self, node: int) -> tuple[float, float] | None:
         """Return where a row is part of both branches of a node; None if nowhere."""

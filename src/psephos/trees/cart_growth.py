@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import ModelFileError
-from psephos._stored import Gappy
+from psephos._stored import Nullable
 from psephos.kernels.sorted_trees.cart_grow import (
     CHILD,
     COMPLEXITY,
@@ -76,7 +76,7 @@ class CartGrowth:
     counted: _Whole
     side: _Whole
     worth: _Floats
-    threshold: Gappy
+    threshold: Nullable
     adjusted: _Floats
     level_ptr: _Whole
     level_code: _Whole

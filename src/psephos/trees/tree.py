@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._stored import Bounds
+from psephos._stored import Thresholds
 from psephos.kernels.prediction.tree_walk import Nodes, Rules, end_nodes, mixed_values
 
 __all__ = [
@@ -39,7 +39,7 @@ class Surrogates:
     tag: ClassVar[str] = "surrogate rules"
     ptr: _Whole
     column: _Whole
-    threshold: Bounds
+    threshold: Thresholds
     flip: _Flags
     code_ptr: _Whole
     code_branch: _Whole
@@ -119,7 +119,7 @@ class Tree:
     child: _Whole
     n_children: _Whole
     column: _Whole
-    threshold: Bounds
+    threshold: Thresholds
     flip: _Flags
     code_ptr: _Whole
     code_branch: _Whole

@@ -1,6 +1,8 @@
 """The noun of the library: a vote is voters, their weights and a read-out."""
 
+from psephos._stored import Nullable, Thresholds
 from psephos.vote.ballots import Ballots, Names
+from psephos.vote.codec import register as register_part
 from psephos.vote.part import Voters, Weighting
 from psephos.vote.readout import Readout
 from psephos.vote.target import (
@@ -35,9 +37,10 @@ from psephos.vote.voters.rules import FirstMatch, RuleVoters
 from psephos.vote.voters.stumps import ConstantVoters, StumpVoters
 from psephos.vote.voters.trees import TreeVoters
 from psephos.vote.weights.availability import Available
+from psephos.vote.weights.constant import Constant
 from psephos.vote.weights.gates import ConfidenceGate, OutputWeights
 from psephos.vote.weights.gaussian_kernels import KernelWeights
-from psephos.vote.weights.local import Constant, Local, Nearest
+from psephos.vote.weights.local import Local, Nearest
 from psephos.vote.weights.similarity import InverseDistance
 
 __all__ = [
@@ -68,6 +71,7 @@ __all__ = [
     "Nearest",
     "Neighbours",
     "NestedVoters",
+    "Nullable",
     "NumbersTarget",
     "OutputWeights",
     "PrototypeBatch",
@@ -78,6 +82,7 @@ __all__ = [
     "RuleVoters",
     "StumpVoters",
     "Target",
+    "Thresholds",
     "TreeVoters",
     "Vote",
     "Voters",
@@ -90,4 +95,5 @@ __all__ = [
     "mixture_moments",
     "neighbour_vote",
     "prototype_vote",
+    "register_part",
 ]

@@ -1,4 +1,4 @@
-"""From parts to plain data and back: the closed registry behind the model file.
+"""From parts to plain data and back: the registry of parts behind the model file.
 
 A part is a frozen dataclass with a `tag`. Its fields are numbers, words, arrays, tuples or other
 parts; nothing else can be written, and only registered tags can be read. Reading runs no code of
@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._errors import ModelFileError
+from psephos._errors import ModelFileError, PsephosError
 from psephos._stored import fault, hints
 
 __all__ = ["content_of", "decode", "encode", "register"]
@@ -27,8 +27,25 @@ Arrays = MutableMapping[str, NDArray[Any]]
 
 
 def register(cls: type[_T]) -> type[_T]:
-    """Enter a part in the registry under its tag."""
-    _REGISTRY[getattr(cls, "tag")] = cls  # noqa: B009  (a generic class has no declared tag)
+    """Let model files hold a part: a class decorator, `psephos.vote.register_part`.
+
+    The part is a frozen dataclass with a `tag` of its own (``tag: ClassVar[str]``). Its annotations
+    say what its fields may hold: ``NDArray[np.float64]`` finite numbers, `psephos.vote.Nullable`
+    NaN too, `psephos.vote.Thresholds` infinities too.
+
+    Raises
+    ------
+    PsephosError
+        If another class has the tag.
+    """
+    tag: str = getattr(cls, "tag")  # noqa: B009  (a generic class has no declared tag)
+    known = _REGISTRY.setdefault(tag, cls)
+    if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+        raise PsephosError(
+            f"there is a part {tag!r} already ({known.__module__}.{known.__qualname__}): give "
+            f"{cls.__name__} another tag."
+        )
+    _REGISTRY[tag] = cls  # a module may be loaded again
     return cls
 
 

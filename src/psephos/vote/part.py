@@ -25,6 +25,7 @@ __all__ = [
     "named_of",
     "positions",
     "primary",
+    "relative_weights",
     "rows_named",
     "sparse",
     "usage_table",
@@ -101,12 +102,11 @@ class Weighting(Part, Protocol):
         """Return the raw (n, T) weights on the rows of X, shape (n, p)."""
         ...
 
-    def relative(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return (w, log_scale): the raw weights are exp(log_scale) times w, row by row."""
-        ...
-
     def loudness(self) -> NDArray[np.float64]:
-        """Return (T,) non-negative: each voter's share of the weight over all; sum 1."""
+        """Return (T,): each voter's share of the weight over all cases, >= 0, with sum 1.
+
+        `describe` prints it; no answer depends on it.
+        """
         ...
 
     def words(self) -> str:
@@ -138,6 +138,18 @@ def loud(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     if weights.ndim == 2:
         return weights
     return weights[:, :, 0] if weights.shape[2] == 1 else np.abs(weights).mean(axis=2)
+
+
+def relative_weights(
+    weighting: Weighting, X: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    """Return (w, log_scale): the raw (n, T) weights are exp(log_scale) times w, row by row.
+
+    Weights that may leave the range of float64 have a method ``relative(X)`` for it; of all others
+    w are the weights themselves, and log_scale is None.
+    """
+    ask: Any = getattr(weighting, "relative", None)
+    return (weighting.weights(X), None) if ask is None else ask(X)
 
 
 def weighted_sum(

@@ -19,6 +19,7 @@ from psephos.vote.part import (
     check,
     loud,
     primary,
+    relative_weights,
     rows_named,
     sparse,
     weighted_sum,
@@ -230,7 +231,7 @@ class Vote:
         own = self._own_sums()
         if own is not None:
             return (*own(X), None)
-        weights, log_scale = self.weighting.relative(X)
+        weights, log_scale = relative_weights(self.weighting, X)
         total = weighted_sum(self.voters, weights, X)
         return total, np.abs(weights).sum(axis=1), log_scale
 
@@ -242,7 +243,7 @@ class Vote:
         """
         votes = self.voters.votes(read)[:, :n_voters]
         if self._of_votes is None:
-            return votes, self.weighting.relative(read)[0][:, :n_voters]
+            return votes, relative_weights(self.weighting, read)[0][:, :n_voters]
         heard: int = votes.shape[1]
         first = self.weighting.take(np.arange(heard, dtype=np.intp))
         return votes, cast("Any", first).of_votes(votes, self.target)
@@ -333,7 +334,7 @@ class Vote:
             return self._terms(*self._compact._said(read), read)[0]
         if self.readout.score == "sum":
             return self.weights(X)[:, :, None]
-        return _shares(self._compact.weighting.relative(read)[0])[:, :, None]
+        return _shares(relative_weights(self._compact.weighting, read)[0])[:, :, None]
 
     def contributions(self, X: Any) -> _Floats:
         """Return the (n, T, K) terms of the score; they sum to it over the voters."""
@@ -351,8 +352,8 @@ class Vote:
                 terms = self._terms(*compact._said(read, t), read)
                 yield self.target.level(_product(*terms).sum(axis=1))
             return
-        weights, log_scale = compact.weighting.relative(read)
-        if self.readout.score == "sum":
+        weights, log_scale = relative_weights(compact.weighting, read)
+        if self.readout.score == "sum" and log_scale is not None:
             weights = weights * np.exp(log_scale)[:, None]
         total = np.zeros((len(read), self.target.n_outputs))
         mass = np.zeros(len(read))

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.kernels.numerics import powers as _power
 from psephos.kernels.prediction.similarity import (
-    InverseDistance,
+    InverseKernel,
     Metric,
     distances,
     local_sums,
@@ -113,7 +113,7 @@ def test_mean_distance_strides_and_has_an_answer_without_pairs(random_seed):
 def test_sums_equal_the_formula(random_seed, a, b, per_query):
     for missing in (0.0, 0.3):
         X, Z, metric, s, right = example(random_seed, missing=missing)
-        kernel = InverseDistance(a, b, 0.7)
+        kernel = InverseKernel(a, b, 0.7)
         total, heard, log_scale = local_sums(X, Z, metric, kernel, s, right, per_query)
         want = twin_sums(twin_distances(X, Z, metric), kernel, s, right, per_query)
         scale = np.exp(log_scale)
@@ -130,7 +130,7 @@ def test_exact_branch_hears_identical_anchors_only():
     metric = Metric(np.ones(1), np.zeros(1, np.bool_), np.inf)
     s = np.array([1.0, 2.0, 4.0, 0.0])
     total, heard, log_scale = local_sums(
-        np.array([[0.0]]), Z, metric, InverseDistance(0.0, 3.0, 1.0), s, right
+        np.array([[0.0]]), Z, metric, InverseKernel(0.0, 3.0, 1.0), s, right
     )
     assert (total[0], heard[0, 0], log_scale[0]) == (3.0, 1.0, 0.0)
 
@@ -143,7 +143,7 @@ def test_no_overflow(a, b, unit):
     right = np.array([[True], [False], [True]])
     metric = Metric(np.ones(1), np.zeros(1, np.bool_), np.inf)
     total, heard, log_scale = local_sums(
-        np.array([[0.0], [unit]]), Z, metric, InverseDistance(a, b, 1.0), np.ones(3), right
+        np.array([[0.0], [unit]]), Z, metric, InverseKernel(a, b, 1.0), np.ones(3), right
     )
     assert np.isfinite(total).all()
     assert np.isfinite(log_scale).all()
@@ -160,7 +160,7 @@ def test_everything_infinitely_far_is_equally_far():
     Z = np.array([[np.nan], [np.nan]])
     metric = Metric(np.ones(1), np.zeros(1, np.bool_), np.inf)
     total, heard, log_scale = local_sums(
-        np.zeros((1, 1)), Z, metric, InverseDistance(0.1, 2.0, 1.0), np.ones(2), np.eye(2) > 0
+        np.zeros((1, 1)), Z, metric, InverseKernel(0.1, 2.0, 1.0), np.ones(2), np.eye(2) > 0
     )
     assert_allclose(heard[0] / total[0], 0.5)
     assert log_scale[0] == -np.inf
@@ -169,7 +169,7 @@ def test_everything_infinitely_far_is_equally_far():
 def test_nobody_is_heard():
     X, Z, metric, _, right = example(0)
     total, heard, _ = local_sums(
-        X, Z, metric, InverseDistance(0.1, 2.0, 1.0), np.zeros(len(Z)), right
+        X, Z, metric, InverseKernel(0.1, 2.0, 1.0), np.zeros(len(Z)), right
     )
     assert_array_equal(total, 0.0)
     assert_array_equal(heard, 0.0)
@@ -181,7 +181,7 @@ def test_nobody_is_heard():
 def test_one_anchor_left_out(random_seed, missing, a, per_query):
     X, Z, metric, s, right = example(random_seed, missing=missing, categories=True)
     own = np.array([0, -1, 3, 3, 5, -1, 13, 2, 7])
-    kernel = InverseDistance(a, 2.5, 0.7)
+    kernel = InverseKernel(a, 2.5, 0.7)
     got = local_sums(X, Z, metric, kernel, s, right, per_query, own=own)
     assert_array_equal(got[2], 0.0)
     d = twin_distances(X, Z, metric)
@@ -195,7 +195,7 @@ def test_one_anchor_left_out(random_seed, missing, a, per_query):
 def test_an_only_anchor_left_out_leaves_nothing():
     metric = Metric(np.ones(1), np.zeros(1, np.bool_), np.inf)
     Z, right = np.zeros((1, 1)), np.ones((1, 2), np.bool_)
-    kernel = InverseDistance(0.1, 2.0, 1.0)
+    kernel = InverseKernel(0.1, 2.0, 1.0)
     total, heard, _ = local_sums(Z, Z, metric, kernel, np.ones(1), right, own=np.zeros(1, np.int64))
     assert (total[0], heard.sum()) == (0.0, 0.0)
     total, heard = pair_sums(Z, metric, kernel, np.ones(1), right, True)
@@ -208,7 +208,7 @@ def test_an_only_anchor_left_out_leaves_nothing():
 def test_pairs_weighed_once(random_seed, missing, leave_out, a, b):
     for m in (1, 2, 14, 65, 97):
         _, Z, metric, s, right = example(random_seed, m=m, missing=missing, categories=True)
-        kernel = InverseDistance(a, b, 0.7)
+        kernel = InverseKernel(a, b, 0.7)
         total, heard = pair_sums(Z, metric, kernel, s, right, leave_out)
         own = np.arange(m) if leave_out else None
         want = local_sums(Z, Z, metric, kernel, s, right, own=own)
@@ -221,7 +221,7 @@ def test_pairs_far_apart_are_weighed_row_by_row():
     Z = np.array([[0.0], [1.0], [3.0]]) * 1e140
     metric = Metric(np.ones(1), np.zeros(1, np.bool_), np.inf)
     right = np.array([[True], [False], [True]])
-    kernel = InverseDistance(0.0, 8.0, 1e10)
+    kernel = InverseKernel(0.0, 8.0, 1e10)
     total, heard = pair_sums(Z, metric, kernel, np.ones(3), right, True)
     near, far = 1.0, 3.0**-8
     assert_allclose((heard[:, 0] / total)[:2], [far / (near + far), 1.0], rtol=1e-12)
@@ -229,7 +229,7 @@ def test_pairs_far_apart_are_weighed_row_by_row():
 
 def test_read_only_and_other_layouts(random_seed):
     X, Z, metric, s, right = example(random_seed)
-    kernel = InverseDistance(0.1, 3.0, 1.0)
+    kernel = InverseKernel(0.1, 3.0, 1.0)
     first = local_sums(X, Z, metric, kernel, s, right)
     frozen = Z.copy()
     frozen.flags.writeable = False

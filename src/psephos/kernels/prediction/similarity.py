@@ -16,7 +16,7 @@ from psephos.kernels._jit import jit, run_blocks
 from psephos.kernels.numerics.powers import inverse_power, root, to_bits, to_float, wide
 
 __all__ = [
-    "InverseDistance",
+    "InverseKernel",
     "Metric",
     "distances",
     "local_sums",
@@ -42,8 +42,8 @@ class Metric(NamedTuple):
     absent: float
 
 
-class InverseDistance(NamedTuple):
-    """``k(d) = 1 / (a^b + (d / scale)^b)``, a >= 0, b > 0, scale > 0."""
+class InverseKernel(NamedTuple):
+    """Parameters of ``k(d) = 1 / (a^b + (d / scale)^b)``, a >= 0, b > 0, scale > 0."""
 
     a: float
     b: float
@@ -188,7 +188,7 @@ def _is_tame(low, high, zeros, base, b, by):
 @jit(inner=True)
 def _weigh_far(u, a, b, by, low, high, zeros):
     """Weights of a row near the limits of float64, divided by ``2^c``; returns c."""
-    if a == 0.0 and zeros:  # the exact branch: only identical anchors are heard
+    if a == 0.0 and zeros:  # the exact branch: only identical anchors count
         for i in range(u.shape[0]):
             u[i] = 1.0 if u[i] == 0.0 else 0.0
         return 0.0
@@ -216,8 +216,8 @@ def _weigh_rows(
     """Write the weights of the anchors from `first` on around the rows of X to ``weights`` (n, m).
 
     Anchor ``own[r]`` (-1: none) is left out. A row whose greatest weight would leave the range of
-    float64 has its weights divided by ``2^shift[r]``; returns whether any row was that far, or has
-    only identical anchors heard. ``counts`` (m,) is room to work in.
+    float64 has its weights divided by ``2^shift[r]``; returns whether any row was that far, or
+    counts only identical anchors. Scratch: ``counts`` (m,).
     """
     m, floor, any_far = weights.shape[1], a**b, False
     for r in range(X.shape[0]):
@@ -305,15 +305,15 @@ def mean_distance(Z: ArrayLike, weight: ArrayLike, metric: Metric, max_rows: int
     stride = max(1, -(-len(every) // max_rows))
     used = _plain(every[::stride])
     w = _plain(np.asarray(weight, dtype=np.float64)[::stride])
-    room = np.empty(len(used)), np.empty(len(used))
-    return float(_mean_of_pairs(used, w, *_parts(used, metric, far=-1.0), *room))
+    scratch = np.empty(len(used)), np.empty(len(used))
+    return float(_mean_of_pairs(used, w, *_parts(used, metric, far=-1.0), *scratch))
 
 
 def local_sums(
     X: ArrayLike,
     Z: ArrayLike,
     metric: Metric,
-    kernel: InverseDistance,
+    kernel: InverseKernel,
     anchor_weight: ArrayLike,
     right: NDArray[np.bool_],
     per_query: bool = False,
@@ -327,7 +327,7 @@ def local_sums(
     X : (n, q) queries
     Z : (m, q) anchors
     metric : Metric
-    kernel : InverseDistance
+    kernel : InverseKernel
     anchor_weight : (m,)
         ``s``, not negative.
     right : (m, T) bool
@@ -335,14 +335,14 @@ def local_sums(
         Divide the distances of a query by ``sum_j s_j d_j`` instead of ``kernel.scale``.
     n_jobs : int, default=None
     own : (n,) int, default=None
-        An anchor each query does not hear, -1 for none; None is none at all.
+        The anchor left out of each query's sums, -1 for none; None leaves out none.
 
     Returns
     -------
     total : (n,)
         ``sum_i s_i k_i``. With a = 0 and an anchor at distance zero only such anchors count, each
         with k = 1.
-    heard : (n, T)
+    where_right : (n, T)
         ``sum_i s_i k_i right[i, t]``.
     log_scale : (n,)
         The true sums are ``exp(log_scale)`` times those returned. Zero but for queries whose
@@ -353,14 +353,14 @@ def local_sums(
     n, n_voters = len(queries), right.shape[1]
     left_out = np.full(n, -1) if own is None else np.asarray(own, dtype=np.int64)
     present = s > 0.0
-    if not present.all():  # anchors without weight are not heard
+    if not present.all():  # anchors without weight add nothing
         place = np.where(present, np.cumsum(present) - 1, -1)
         left_out = np.where(left_out >= 0, place[left_out], -1)
         anchors, s, right = anchors[present], s[present], right[present]
     if len(s) == 0:
         return np.zeros(n), np.zeros((n, n_voters)), np.zeros(n)
     parts = _parts(anchors, metric, queries)
-    kernel, weighed, s = InverseDistance(*map(float, kernel)), _weighed(right, s), _plain(s)
+    kernel, weighed, s = InverseKernel(*map(float, kernel)), _weighed(right, s), _plain(s)
     sums, shift = np.zeros((n, n_voters + 1)), np.zeros(n)
 
     def block(k: int) -> None:
@@ -380,16 +380,17 @@ def local_sums(
 def pair_sums(
     Z: ArrayLike,
     metric: Metric,
-    kernel: InverseDistance,
+    kernel: InverseKernel,
     anchor_weight: ArrayLike,
     right: NDArray[np.bool_],
     leave_out: bool,
 ) -> tuple[_Float, _Float]:
-    """``local_sums`` (total, heard) of the anchors around each anchor, at half the cost.
+    """``local_sums`` (total, right) of the anchors around each anchor, at half the cost.
 
     Every pair is weighed once, so distances are divided by ``kernel.scale``. With ``leave_out``
-    no anchor hears itself. Where weights near the limits of float64, or the exact branch at
-    a = 0, ask for more care, each row is weighed by itself; sums are then relative, row by row.
+    an anchor is left out of its own sums. Where weights near the limits of float64, or the exact
+    branch at a = 0, ask for more care, each row is weighed by itself; sums are then relative, row
+    by row.
     """
     rows, right = _plain(Z), np.asarray(right, dtype=np.bool_)
     s = np.asarray(anchor_weight, dtype=np.float64)
@@ -408,5 +409,4 @@ def pair_sums(
         sums[end:] += k[:, end:].T @ weighed[top:end]
     if not far:
         return sums[:, -1].copy(), sums[:, :-1].copy()
-    total, heard, _ = local_sums(rows, rows, metric, kernel, s, right, own=own)
-    return total, heard
+    return local_sums(rows, rows, metric, kernel, s, right, own=own)[:2]

@@ -1,4 +1,4 @@
-"""Boosting: one skeleton and its two instances; gradient and second-order trees."""
+"""Boosting: AdaBoost and SamBA on one loop; gradient and second-order trees."""
 
 from psephos.models.boosting.adaboost import AdaBoostClassifier
 from psephos.models.boosting.gradient import (

@@ -1,4 +1,4 @@
-"""AdaBoost as an instance of the skeleton: one weight a voter (Algorithm 2)."""
+"""AdaBoost on the boosting loop: one weight a voter (Algorithm 2)."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -10,8 +10,8 @@ from psephos._distributions import WEIGHTS, Integers, LogUniform
 from psephos._input import Context, Table
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender, Params, Shape
-from psephos.models.boosting.common import SHARED, VOTERS, Parts, fit_boosted
-from psephos.models.boosting.skeleton import Round
+from psephos.models.boosting.common import SHARED, VOTERS, Steps, fit_boosted
+from psephos.models.boosting.loop import Round
 from psephos.models.training import Training
 from psephos.params import Constraint, Interval
 from psephos.vote import Constant, Readout, Vote, Voters
@@ -182,23 +182,23 @@ class AdaBoostClassifier(VoteClassifier):
         k = labels.target.n_classes
         readout = Readout("normalised", "logistic", 2.0 if k == 2 else 1.0 / (k - 1))
         data = Training(table, labels.target, labels.y, weight)
-        return fit_boosted(self, data, context, readout, lambda data: self._parts(data, readout))
+        return fit_boosted(self, data, context, readout, lambda data: self._steps(data, readout))
 
-    def _parts(self, data: Training, readout: Readout) -> Parts:
+    def _steps(self, data: Training, readout: Readout) -> Steps:
         """Return how sample weights move, and the vote: one number a voter."""
         k = data.target.n_classes
 
-        def difficulty(pi: _Floats, rounds: list[Round], _: object) -> _Floats:
+        def reweight(pi: _Floats, rounds: list[Round], _: object) -> _Floats:
             last = rounds[-1]
             if last.error <= 0:
                 return pi
             return np.where(last.right, pi, pi * np.exp(self._alpha(last.error, k)))
 
-        def listen(rounds: list[Round], voters: Voters) -> Vote:
+        def make_vote(rounds: list[Round], voters: Voters) -> Vote:
             alpha = np.array([self._alpha(r.error, k) for r in rounds])
             return Vote(voters, Constant(voters.n_features, alpha), readout, data.target)
 
-        return Parts(difficulty, listen)
+        return Steps(reweight, make_vote)
 
     def _alpha(self, error: float, n_classes: int) -> float:
         """Return a voter's weight: 1 for a perfect voter, as in scikit-learn."""

@@ -1,4 +1,4 @@
-"""What boosting recipes share: the run of the skeleton, with a validation share if asked for."""
+"""What boosting recipes share: a run of the boosting loop, with a validation share if asked for."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from sklearn.model_selection import GroupShuffleSplit, StratifiedShuffleSplit
 from psephos._errors import PsephosError
 from psephos._input import Context
 from psephos.models.boosting.learners import make_learner
-from psephos.models.boosting.skeleton import Round, boost
+from psephos.models.boosting.loop import Round, boost
 from psephos.models.training import Training
 from psephos.params import Constraint, Interval, Jobs, OneOf, Options, Seed, Voter
 from psephos.vote import Constant, ConstantVoters, Readout, Vote, Voters
 
-__all__ = ["SHARED", "VOTERS", "Parts", "fit_boosted"]
+__all__ = ["SHARED", "VOTERS", "Steps", "fit_boosted"]
 
 _Floats = NDArray[np.float64]
 _SPLIT = 0  # task id of the validation share's seed; the learners' tasks follow
@@ -36,20 +36,20 @@ SHARED: Mapping[str, Constraint] = {
 }
 
 
-class Parts(NamedTuple):
-    """What makes a boosting algorithm out of the skeleton.
+class Steps(NamedTuple):
+    """The steps of the boosting loop that differ by algorithm.
 
     Parameters
     ----------
-    difficulty : callable
-        ``difficulty(pi, rounds, voters)``: the next sample weights; ``voters(rounds)`` makes
+    reweight : callable
+        ``reweight(pi, rounds, voters)``: the next sample weights; ``voters(rounds)`` makes
         voters of rounds.
-    listen : callable
-        ``listen(rounds, voters)``: the vote of these rounds.
+    make_vote : callable
+        ``make_vote(rounds, voters)``: the vote of these rounds.
     """
 
-    difficulty: Callable[[_Floats, list[Round], Callable[[list[Round]], Voters]], _Floats]
-    listen: Callable[[list[Round], Voters], Vote]
+    reweight: Callable[[_Floats, list[Round], Callable[[list[Round]], Voters]], _Floats]
+    make_vote: Callable[[list[Round], Voters], Vote]
 
 
 def fit_boosted(
@@ -57,10 +57,10 @@ def fit_boosted(
     data: Training,
     context: Context,
     readout: Readout,
-    make_parts: Callable[[Training], Parts],
+    make_steps: Callable[[Training], Steps],
     prepare: Callable[[Training], Training] = lambda data: data,
 ) -> tuple[Vote, dict[str, Any]]:
-    """Run the skeleton for a recipe with the parameters named in `SHARED`.
+    """Run the boosting loop for a recipe with the parameters named in `SHARED`.
 
     Parameters
     ----------
@@ -69,8 +69,8 @@ def fit_boosted(
     context : Context
     readout : Readout
         Of the vote of one constant voter that is returned if no voter beats chance.
-    make_parts : callable
-        From the training rows to the recipe's parts.
+    make_steps : callable
+        From the training rows to the recipe's steps.
     prepare : callable
         From the training rows to those the recipe works on.
     """
@@ -81,13 +81,13 @@ def fit_boosted(
     data = prepare(data)
     target = data.target
     learner = make_learner(model, data, context)
-    parts = make_parts(data)
+    steps = make_steps(data)
 
     def voters(rounds: list[Round]) -> Voters:
         return learner.voters([r.voter for r in rounds])
 
     def build(rounds: list[Round]) -> Vote:
-        return parts.listen(rounds, voters(rounds))
+        return steps.make_vote(rounds, voters(rounds))
 
     monitor = Monitor(build, held, model.n_iter_no_change) if held is not None else None
     found = boost(
@@ -96,7 +96,7 @@ def fit_boosted(
         data.weight,
         model.n_estimators,
         1.0 - 1.0 / target.n_classes,
-        lambda pi, rounds: parts.difficulty(pi, rounds, voters),
+        lambda pi, rounds: steps.reweight(pi, rounds, voters),
         monitor,
     )
     rounds = found.rounds[: monitor.best_round] if monitor else found.rounds

@@ -1,4 +1,4 @@
-"""SamBA's local expertise: distances, and the weights made of what voters got right."""
+"""SamBA's distance and local weights: from training rows and rounds to a `Local`."""
 
 from dataclasses import dataclass, field
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos._input import Context
 from psephos.kernels.prediction.similarity import Metric, mean_distance
-from psephos.models.boosting.skeleton import Round
+from psephos.models.boosting.loop import Round
 from psephos.models.training import Training
 from psephos.models.units import power_of_columns
 from psephos.vote import InverseDistance, Local, Voters
@@ -45,7 +45,7 @@ def anchors_of(n_rows: int, n_anchors: int | None, context: Context) -> NDArray[
 
 @dataclass(frozen=True)
 class Geometry:
-    """SamBA's distance and similarity settings, and the training rows they speak of.
+    """SamBA's distance on given columns, its similarity and its weights, from the training rows.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class Geometry:
     distance_scale : {'mean', 'sum', None}
     column_scale : {'std', None}
     similarities : dict
-        What was found for the columns asked for last.
+        Cache: the similarity of the columns asked for last.
     """
 
     data: Training
@@ -75,7 +75,7 @@ class Geometry:
         return self.data.table.dense(columns)
 
     def metric(self, columns: NDArray[np.intp], rows: _Floats) -> Metric:
-        """Return the distance on these columns; rows with nothing in common are left open."""
+        """Return the distance on these columns; `absent` is set later, from the mean distance."""
         levels = self.data.table.schema.levels
         category = np.array([int(j) in levels for j in columns], dtype=bool)
         scale = np.ones(len(columns))
@@ -92,7 +92,7 @@ class Geometry:
             name = self.data.table.schema.words().columns[int(far[0])]
             raise PsephosError(
                 f"column {name!r} holds numbers whose squares are beyond float64: distances in the "
-                "unit of the column cannot be told. Use column_scale='std', or multiply the "
+                "unit of the column cannot be computed. Use column_scale='std', or multiply the "
                 "column by a constant."
             )
 

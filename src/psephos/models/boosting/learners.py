@@ -11,7 +11,7 @@ from psephos._errors import PsephosError
 from psephos._input import Context
 from psephos.base import VoteEstimator
 from psephos.kernels.numerics.criteria import opposite_labels
-from psephos.models.boosting.skeleton import Learner
+from psephos.models.boosting.loop import Learner
 from psephos.models.training import Training
 from psephos.trees.stump import Criterion, Stump, StumpSearch
 from psephos.vote import StumpVoters, Voters, from_estimators

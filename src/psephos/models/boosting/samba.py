@@ -1,4 +1,4 @@
-"""SamBA as an instance of the skeleton: one relevance a sample, weights local (Algorithm 3)."""
+"""SamBA on the boosting loop: one relevance a sample, weights local (Algorithm 3)."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -10,10 +10,10 @@ from psephos._distributions import BALANCED, WEIGHTS, Choice, Integers, LogUnifo
 from psephos._input import Context, Table
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
-from psephos.models.boosting.common import SHARED, VOTERS, Parts, fit_boosted
+from psephos.models.boosting.common import SHARED, VOTERS, Steps, fit_boosted
 from psephos.models.boosting.expertise import Geometry, anchors_of, relevance
-from psephos.models.boosting.skeleton import Round
-from psephos.models.boosting.squares import Squares
+from psephos.models.boosting.loop import Round
+from psephos.models.boosting.training_weights import TrainingWeights
 from psephos.models.training import Training, distinct_rows
 from psephos.params import ClassWeight, Constraint, Flag, Interval, OneOf, Options
 from psephos.vote import Readout, Vote, Voters
@@ -47,7 +47,7 @@ class SamBAClassifier(VoteClassifier):
         Distance floor: larger is smoother and more robust to wrong labels. In units of the mean
         distance of training pairs unless `distance_scale` says otherwise.
     b : float, default=4.0
-        Locality: larger hears nearer rows only.
+        Locality: with larger values only nearer rows count.
     criterion : {'gini', 'error'}, default='gini'
         What the stump minimises: Gini impurity, or weighted error (both sides then answer
         differently). By weighted error more columns of noise are let into the distance.
@@ -56,8 +56,8 @@ class SamBAClassifier(VoteClassifier):
         program: pi_2 proportional to exp(-h_1(x_i) y_i), then pi_{t+1} to exp(-2 F_t(x_i) y_i),
         with F_t the normalised kernel vote of all voters so far; its time is quadratic in the rows.
     leave_one_out : bool, default=True
-        With update='vote', leave a row out of the vote on itself. A row at distance 0 from itself
-        else hears mostly whether the voter was right on it, which stalls the search.
+        With update='vote', leave a row out of the vote on itself. Its own anchor, at distance 0,
+        would else outweigh the others, and stall the search.
     distance_scale : {'mean', 'sum', None}, default='mean'
         'mean' divides distances by their mean over training pairs, so that `a` and `b` mean the
         same at any number of rows and any scale; 'sum' divides the distances of each case by
@@ -104,15 +104,15 @@ class SamBAClassifier(VoteClassifier):
     -----
     **More than two classes.** y and h_t(x) take SAMME's coding and h_t(x_i) y_i becomes 1 where
     the voter is right and -1/(K-1) where it is wrong; for two classes this is the algorithm
-    above. A class's probability is the share of the weight of voters that speak for it.
+    above. A class's probability is the share of the weight of voters that vote for it.
 
     **Weights.** A row of weight w is the row given w times: rows that coincide in all columns and
     label are merged, pi_1 is proportional to the weights, a row's relevance counts w times in
     every sum over i, m is the sum of the weights, and the mean distance is over weighted pairs,
     each row's with itself (which is 0) among them.
 
-    **a = 0.** A case at distance 0 from anchors hears only those (each as loudly); the source
-    defines the weight as omega_t[i] where x = x_i. Theorem 1 speaks of sum_t omega_t[i] h_t(x_i),
+    **a = 0.** A case at distance 0 from anchors is weighed by those alone (equally); the source
+    defines the weight as omega_t[i] where x = x_i. Theorem 1 is about sum_t omega_t[i] h_t(x_i),
     each row by its own identity, which rows that coincide on the columns read but differ in label
     would otherwise break: ``vote_.anchor_scores()`` is that vote. There, for any row, the vote
     has the sign of the label as soon as more than 1 / (1 + e^2) = 11.9 % of the voters are right,
@@ -244,30 +244,32 @@ class SamBAClassifier(VoteClassifier):
         readout = Readout("normalised", "share")
         data = Training(table, labels.target, labels.y, weight)
 
-        def make_parts(data: Training) -> Parts:
-            return self._parts(data, readout, context)
+        def make_steps(data: Training) -> Steps:
+            return self._steps(data, readout, context)
 
-        return fit_boosted(self, data, context, readout, make_parts, prepare=distinct_rows)
+        return fit_boosted(self, data, context, readout, make_steps, prepare=distinct_rows)
 
-    def _parts(self, data: Training, readout: Readout, context: Context) -> Parts:
-        """Return how sample weights move, and the vote: one relevance a sample."""
+    def _steps(self, data: Training, readout: Readout, context: Context) -> Steps:
+        """Return how sample weights change from round to round, and the vote of the rounds."""
         anchors = anchors_of(len(data.y), self.n_anchors, context)
         geometry = Geometry(data, anchors, self.a, self.b, self.distance_scale, self.column_scale)
         low, high = relevance(data.target.n_classes)
         worst = -1.0 / (data.target.n_classes - 1)
-        squares = Squares(geometry, bool(self.leave_one_out)) if self.update == "vote" else None
 
         def by_sample(pi: _Floats, rounds: list[Round], _: object) -> _Floats:
             return pi * np.where(rounds[-1].right, np.exp(-high), np.exp(-low * worst))
 
         def by_vote(pi: _Floats, rounds: list[Round], voters: Any) -> _Floats:
-            said = np.stack([np.where(r.right, 1.0, worst) for r in rounds], axis=1)
-            if len(rounds) == 1 or squares is None:
-                return data.weight * np.exp(-said[:, 0])
-            share = squares.shares(rounds, voters(rounds).columns)
-            return data.weight * np.exp(-2.0 * (share * said).sum(axis=1))
+            agreement = np.stack([np.where(r.right, 1.0, worst) for r in rounds], axis=1)  # h_t y
+            if len(rounds) == 1:
+                return data.weight * np.exp(-agreement[:, 0])
+            share = training.shares(rounds, voters(rounds).columns)
+            return data.weight * np.exp(-2.0 * (share * agreement).sum(axis=1))
 
-        def listen(rounds: list[Round], voters: Voters) -> Vote:
+        def make_vote(rounds: list[Round], voters: Voters) -> Vote:
             return Vote(voters, geometry.local(rounds, voters), readout, data.target)
 
-        return Parts(by_vote if squares is not None else by_sample, listen)
+        if self.update == "sample":
+            return Steps(by_sample, make_vote)
+        training = TrainingWeights(geometry, bool(self.leave_one_out))
+        return Steps(by_vote, make_vote)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from psephos._distributions import BALANCED, WEIGHTS, Choice, Integers
 from psephos._input import Context, Table
-from psephos._stored import Gappy
+from psephos._stored import Nullable
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
 from psephos.models.forest.common import CLASSES, NUMBERS, Grown, fit_forest
@@ -139,7 +139,7 @@ class ExtraTreesClassifier(Grown, VoteClassifier):
     constraints: ClassVar[Mapping[str, Constraint]] = CLASSES
     extras: ClassVar[tuple[str, ...]] = ("memory_", "oob_score_", "oob_decision_function_")
     oob_score_: float | None
-    oob_decision_function_: Gappy | None
+    oob_decision_function_: Nullable | None
 
     def __init__(
         self,
@@ -253,7 +253,7 @@ class ExtraTreesRegressor(Grown, VoteRegressor):
     constraints: ClassVar[Mapping[str, Constraint]] = NUMBERS
     extras: ClassVar[tuple[str, ...]] = ("memory_", "oob_score_", "oob_prediction_")
     oob_score_: float | None
-    oob_prediction_: Gappy | None
+    oob_prediction_: Nullable | None
 
     def __init__(
         self,

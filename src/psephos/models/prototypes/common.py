@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
-from psephos._stored import Gappy
+from psephos._stored import Nullable
 from psephos.base import Labels
 from psephos.models.prototypes.adding import Adding
 from psephos.models.prototypes.batches import fit_batches
@@ -57,7 +57,7 @@ class Batched(Adding, Paths):
     schema_: Any
     n_prototypes_: NDArray[np.intp]
     shrinkage_: float
-    objective_: Gappy
+    objective_: Nullable
     n_iter_: NDArray[np.intp]
     stopped_: NDArray[np.str_]
     n_batches: int

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._stored import Gappy
+from psephos._stored import Nullable
 from psephos.models.swag.dimensions import Dimensions
 from psephos.models.swag.synonyms import find_synonyms
 from psephos.vote.ballots import frame_of
@@ -60,7 +60,7 @@ class Library:
     ptr: NDArray[np.intp]
     member: NDArray[np.intp]
     error: _Floats
-    spread: Gappy
+    spread: Nullable
     votes: NDArray[np.bool_]
     measure: str
     dimensions: Dimensions

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._stored import Gappy
+from psephos._stored import Nullable
 from psephos.vote.codec import register
 from psephos.vote.importance import divided
 from psephos.vote.part import (
@@ -69,7 +69,7 @@ class CodedVoters:
     columns: Columns
     inner: Voters
     source: NDArray[np.intp]
-    level: Gappy
+    level: Nullable
 
     def __post_init__(self) -> None:
         check_columns(self.columns, self.n_features)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._stored import Lengths
+from psephos._stored import AnySize
 from psephos.vote.codec import register
 from psephos.vote.part import (
     Columns,
@@ -57,8 +57,8 @@ class NaiveBayesVoters:
     tag: ClassVar[str] = "naive Bayes voters"
     n_features: int
     columns: Columns
-    mean: Lengths
-    variance: Lengths
+    mean: AnySize
+    variance: AnySize
     log_prior: _Floats
     value: _Floats
     reads: NDArray[np.bool_] | None = None
@@ -222,8 +222,8 @@ class QuadraticVoters:
     columns: Columns
     ptr: NDArray[np.intp]
     position: NDArray[np.intp]
-    mean: Lengths
-    whitening: Lengths
+    mean: AnySize
+    whitening: AnySize
     constant: _Floats
     value: _Floats
     says: str = "answer"

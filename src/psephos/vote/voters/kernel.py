@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._stored import Lengths
+from psephos._stored import AnySize
 from psephos.vote.codec import register
 from psephos.vote.part import (
     Columns,
@@ -86,8 +86,8 @@ class KernelVoters:
     columns: Columns
     ptr: NDArray[np.intp]
     position: NDArray[np.intp]
-    centre: Lengths
-    inverse: Lengths
+    centre: AnySize
+    inverse: AnySize
     rows: NDArray[np.intp]
     support: _Floats
     dual: _Floats

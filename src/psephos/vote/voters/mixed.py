@@ -16,7 +16,7 @@ from psephos.vote.voters.foreign import TREES, SubsetVoters, from_estimators, tr
 from psephos.vote.voters.joined import join
 from psephos.vote.voters.neighbours import CaseVoters, Neighbours
 from psephos.vote.voters.nested import NestedVoters, nested
-from psephos.vote.weights.local import Constant
+from psephos.vote.weights.constant import Constant
 
 __all__ = ["mixed_voters", "neighbour_vote"]
 

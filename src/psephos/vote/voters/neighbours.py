@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._stored import Gappy, Lengths
+from psephos._stored import AnySize, Nullable
 from psephos.kernels.prediction.similarity import Metric, distances
 from psephos.vote.codec import register
 from psephos.vote.names import Names
@@ -49,7 +49,7 @@ class CaseVoters:
     tag: ClassVar[str] = "training cases"
     n_features: int
     columns: Columns
-    cases: Gappy
+    cases: Nullable
     values: _Floats
     rows: NDArray[Any]
 
@@ -144,11 +144,11 @@ class Neighbours:
     tag: ClassVar[str] = "neighbours"
     n_features: int
     columns: Columns
-    cases: Gappy
+    cases: Nullable
     voter: NDArray[np.intp]
     k: int
     by_distance: bool
-    column_scale: Lengths
+    column_scale: AnySize
     is_category: NDArray[np.bool_]
     absent: float
 
@@ -192,10 +192,6 @@ class Neighbours:
         out = np.zeros((len(X), len(self.cases)))
         np.put_along_axis(out, order, self._loud(apart), axis=1)
         return out[:, self.voter]
-
-    def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
-        """Return (weights, 0): the logarithm of their scale is 0."""
-        return self.weights(X), np.zeros(len(X))
 
     def loudness(self) -> _Floats:
         """Return each voter's share of the weight over the training cases."""

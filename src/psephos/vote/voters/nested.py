@@ -26,7 +26,7 @@ from psephos.vote.target import RegressionTarget, Target
 from psephos.vote.vote import Vote
 from psephos.vote.voters.branching import BranchVoters
 from psephos.vote.voters.trees import TreeVoters
-from psephos.vote.weights.local import Constant
+from psephos.vote.weights.constant import Constant
 
 __all__ = ["NestedVoters", "nested"]
 

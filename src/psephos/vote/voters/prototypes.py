@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._stored import Gappy
+from psephos._stored import Nullable
 from psephos.vote.codec import register
 from psephos.vote.names import number
 from psephos.vote.part import Columns, check, named_of
@@ -44,7 +44,7 @@ class PrototypeVoters:
 
     tag: ClassVar[str] = "prototype voters"
     batches: Batches
-    cases: Gappy
+    cases: Nullable
     values: _Floats
     spread: _Floats
     rows: NDArray[Any]

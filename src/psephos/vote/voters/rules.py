@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._stored import Bounds
+from psephos._stored import Thresholds
 from psephos.trees.c45_rules import RuleTest
 from psephos.trees.tree_leaves import Condition, condition_words
 from psephos.vote.codec import register
@@ -51,7 +51,7 @@ class RuleVoters:
     ptr: NDArray[np.intp]
     feature: NDArray[np.intp]
     op: NDArray[np.intp]
-    bound: Bounds
+    bound: Thresholds
     value: _Floats
 
     def __post_init__(self) -> None:
@@ -236,10 +236,6 @@ class FirstMatch:
         heard = np.flatnonzero(first < t)
         out[heard, order[first[heard]]] = 1.0
         return out
-
-    def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
-        """Return (weights, log_scale): the true weights are exp(log_scale) times these."""
-        return self.weights(X), np.zeros(len(X))
 
     def loudness(self) -> _Floats:
         """Return each rule's share of the training rows that these rules decided."""

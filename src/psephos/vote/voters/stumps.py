@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._stored import Bounds
+from psephos._stored import Thresholds
 from psephos.kernels.prediction.stump_votes import left_sides
 from psephos.kernels.prediction.vote_sums import sum_sides
 from psephos.vote.codec import register
@@ -115,7 +115,7 @@ class StumpVoters:
     n_features: int
     columns: Columns
     feature: NDArray[np.intp]
-    threshold: Bounds
+    threshold: Thresholds
     missing_left: NDArray[np.bool_]
     category_ptr: NDArray[np.intp]
     category_left: NDArray[np.bool_]

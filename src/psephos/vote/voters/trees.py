@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._stored import Bounds
+from psephos._stored import Thresholds
 from psephos.kernels.prediction.leaf_sums import sum_leaves
 from psephos.kernels.prediction.tree_walk_binary import binary_leaves, pack_nodes
 from psephos.trees.tree import Tree, binary_tree, spans_of
@@ -79,7 +79,7 @@ class TreeVoters:
     columns: Columns
     root: NDArray[np.intp]
     feature: NDArray[np.intp]
-    threshold: Bounds
+    threshold: Thresholds
     missing_left: NDArray[np.bool_]
     first: NDArray[np.intp]
     second: NDArray[np.intp]

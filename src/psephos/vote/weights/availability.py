@@ -87,10 +87,6 @@ class Available:
             weights[silent] = 0.0
         return weights
 
-    def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
-        """Return (weights, log_scale): the true weights are exp(log_scale) times these."""
-        return self.weights(X), np.zeros(len(X))
-
     def loudness(self) -> _Floats:
         """Return each voter's share of the weight where nothing is missing."""
         whole = self.weights(np.zeros((1, self.n_features)))[0]

@@ -36,10 +36,6 @@ class _OfVotes:
         """Refuse: the vote has them, from `of_votes`."""
         raise PsephosError("these weights need the votes: ask the vote for its weights.")
 
-    def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
-        """Refuse, as `weights`."""
-        return self.weights(X), np.zeros(len(X))
-
     def usage(self) -> Any:
         """Return the empty (T, p) table; see `asks`."""
         none = np.empty(0, dtype=np.intp)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._stored import Gappy, Lengths
+from psephos._stored import AnySize, Nullable
 from psephos.kernels.prototypes.masses import FixedPrototypes, Reading, combine
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, check_columns, positions, usage_table
@@ -153,11 +153,11 @@ class KernelWeights:
 
     tag: ClassVar[str] = "prototype kernels"
     batches: Batches
-    centre: Lengths
-    inverse: Lengths
+    centre: AnySize
+    inverse: AnySize
     n_levels: NDArray[np.intp]
     agree: _Floats
-    prototypes: Gappy
+    prototypes: Nullable
     weight: _Floats
 
     def __post_init__(self) -> None:

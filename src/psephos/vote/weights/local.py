@@ -1,4 +1,4 @@
-"""Weightings: the weight of each voter on a case."""
+"""Local expertise: voters weigh more on a case where they were right on similar training rows."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
@@ -6,85 +6,22 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._stored import Gappy
-from psephos.kernels.prediction.similarity import InverseDistance as InverseKernel
-from psephos.kernels.prediction.similarity import Metric, distances, local_sums
+from psephos._stored import Nullable
+from psephos.kernels.prediction.similarity import distances, local_sums
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, check_columns, named_of, positions, usage_table
 from psephos.vote.weights.similarity import InverseDistance
 
-__all__ = ["Constant", "Local", "Nearest"]
+__all__ = ["Local", "Nearest"]
 
 _Floats = NDArray[np.float64]
-
-
-@register
-@dataclass(frozen=True)
-class Constant:
-    """w_t(x) = alpha_t everywhere: boosting; uniform with equal alphas.
-
-    Parameters
-    ----------
-    n_features : int
-        Columns of the table; none is read.
-    alpha : ndarray of shape (T,)
-    """
-
-    tag: ClassVar[str] = "constant"
-    n_features: int
-    alpha: _Floats
-
-    def __post_init__(self) -> None:
-        check(self.alpha.ndim == 1 and self.alpha.dtype == np.float64, "alpha is not (T,) float64")
-        size = np.abs(self.alpha)
-        check(bool(np.isfinite(size).all() and (size > 0).any()), "alpha is not finite, or zero")
-
-    @property
-    def n_voters(self) -> int:
-        """Return T."""
-        return len(self.alpha)
-
-    @property
-    def columns(self) -> Columns:
-        """Return no column."""
-        return np.empty(0, dtype=np.intp)
-
-    def weights(self, X: _Floats) -> _Floats:
-        """Return the (n, T) weights."""
-        return np.broadcast_to(self.alpha, (len(X), len(self.alpha)))
-
-    def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
-        """Return (weights, log_scale): the true weights are exp(log_scale) times these."""
-        return self.weights(X), np.zeros(len(X))
-
-    def loudness(self) -> _Floats:
-        """Return each voter's share of the total weight."""
-        size = np.abs(self.alpha)
-        return size / size.sum()
-
-    def words(self) -> str:
-        """Return what the weights are."""
-        return "constant weights"
-
-    def usage(self) -> Any:
-        """Return the empty (T, p) table."""
-        none = np.empty(0, dtype=np.intp)
-        return usage_table(none, none, (self.n_voters, self.n_features))
-
-    def select(self, columns: Columns) -> Self:
-        """Return the same weights on the smaller table."""
-        return replace(self, n_features=len(columns))
-
-    def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these voters' weights only."""
-        return replace(self, alpha=self.alpha[voters])
 
 
 class Nearest(NamedTuple):
     """The training cases of greatest weight for each case, all (n, k).
 
-    Position among those the weights keep, distance, share of what is heard, name or position in
-    the training table, and class (or number) in words. `meaning` says what they are to the vote.
+    Position among those the weights keep, distance, share of the total weight, name or position
+    in the training table, and class (or number) in words. `meaning` says what they are to the vote.
     """
 
     anchor: NDArray[np.intp]
@@ -100,8 +37,8 @@ class Nearest(NamedTuple):
 class Local:
     """Local expertise: w_t(x) = sum_i g_i s(x, z_i) E_t[i] over the anchors z_i.
 
-    A voter is heard where it was an expert: E_t[i] is `high` where voter t was right on anchor i
-    and `low` where it was wrong, so that two sums a voter, not m products, give its weight.
+    A voter weighs more near anchors it was right on: E_t[i] is `high` where voter t was right on
+    anchor i and `low` where it was wrong, so two sums a voter, not m products, give its weight.
 
     Parameters
     ----------
@@ -130,7 +67,7 @@ class Local:
     n_features: int
     columns: Columns
     similarity: InverseDistance
-    anchors: Gappy
+    anchors: Nullable
     anchor_weight: _Floats
     right: NDArray[np.uint8]
     voters: int
@@ -173,12 +110,6 @@ class Local:
         """Return the (m, T) expertise."""
         return np.where(self.was_right, self.high, self.low)
 
-    @property
-    def metric(self) -> Metric:
-        """Return the distance as the kernels take it."""
-        s = self.similarity
-        return Metric(s.column_scale, s.is_category, s.absent)
-
     def _read(self, X: _Floats) -> _Floats:
         read = X if len(self.columns) == X.shape[1] else X[:, self.columns]
         return np.ascontiguousarray(read, dtype=np.float64)
@@ -186,17 +117,16 @@ class Local:
     def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
         """Return (weights, log_scale): the true weights are exp(log_scale) times these."""
         s = self.similarity
-        kernel = InverseKernel(s.a, s.b, s.scale)
-        total, heard, log_scale = local_sums(
+        total, where_right, log_scale = local_sums(
             self._read(X),
             self.anchors,
-            self.metric,
-            kernel,
+            s.metric,
+            s.kernel,
             self.anchor_weight,
             self.was_right,
             s.per_query,
         )
-        return self.low * total[:, None] + (self.high - self.low) * heard, log_scale
+        return self.low * total[:, None] + (self.high - self.low) * where_right, log_scale
 
     def weights(self, X: _Floats) -> _Floats:
         """Return the raw (n, T) weights."""
@@ -217,7 +147,7 @@ class Local:
         """Return the k anchors of greatest weight for each row of X, shape (n, p)."""
         inside = self.anchor_class.max() < target.n_classes
         check(bool(inside), "anchors do not fit the classes")
-        distance = distances(self._read(X), self.anchors, self.metric)
+        distance = distances(self._read(X), self.anchors, self.similarity.metric)
         log_share = self._log_similarity(distance) + np.log(self.anchor_weight)
         log_share -= log_share.max(axis=1, keepdims=True)
         share = np.exp(log_share)
@@ -243,7 +173,7 @@ class Local:
         scale = (distance @ self.anchor_weight)[:, None] if s.per_query else np.float64(s.scale)
         with np.errstate(divide="ignore"):
             far = s.b * np.log(np.where(scale > 0, distance / np.where(scale > 0, scale, 1.0), 0.0))
-            if s.a == 0:  # the exact branch: a coinciding case hears only its coincidences
+            if s.a == 0:  # the exact branch: only identical anchors count
                 exact = (distance == 0).any(axis=1, keepdims=True)
                 return np.where(exact, np.where(distance == 0, 0.0, -np.inf), -far)
             return -np.logaddexp(s.b * np.log(s.a), far)

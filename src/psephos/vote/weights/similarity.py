@@ -6,7 +6,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._stored import Lengths
+from psephos._stored import AnySize
+from psephos.kernels.prediction.similarity import InverseKernel, Metric
 from psephos.vote.codec import register
 from psephos.vote.part import check
 
@@ -26,7 +27,7 @@ class InverseDistance:
     Parameters
     ----------
     a : float
-        Distance floor (smoothness); at 0 a case that coincides with anchors hears only those.
+        Distance floor (smoothness); at 0 only the anchors that coincide with a case count.
     b : float
         Locality.
     scale : float
@@ -43,7 +44,7 @@ class InverseDistance:
     b: float
     scale: float
     per_query: bool
-    column_scale: Lengths
+    column_scale: AnySize
     is_category: NDArray[np.bool_]
     absent: float
 
@@ -57,3 +58,13 @@ class InverseDistance:
         check(all(0 <= v < np.inf for v in numbers), "similarity is not finite")
         check(self.per_query in (True, False), "per_query is not a truth value")
         check(self.scale > 0 and self.b > 0, "similarity has no scale")
+
+    @property
+    def metric(self) -> Metric:
+        """Return the distance as the kernels take it."""
+        return Metric(self.column_scale, self.is_category, self.absent)
+
+    @property
+    def kernel(self) -> InverseKernel:
+        """Return the parameters of the weight as the kernels take them."""
+        return InverseKernel(self.a, self.b, self.scale)

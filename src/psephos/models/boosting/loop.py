@@ -1,7 +1,7 @@
 """The one boosting loop, with local expertise: Algorithm 1 of the SamBA supplement.
 
-Recipes give its parts: who learns the next voter, what is remembered of its worth, and how the
-weights of the samples move. AdaBoost remembers one number a voter, SamBA one relevance a sample.
+A recipe says how the next voter is learned and how sample weights change after each round. AdaBoost
+keeps one number a voter, SamBA one relevance a voter and sample.
 """
 
 from collections.abc import Callable, Sequence
@@ -74,7 +74,7 @@ def boost(
     prior: _Floats,
     n_rounds: int,
     chance: float,
-    difficulty: Callable[[_Floats, list[Round]], _Floats],
+    reweight: Callable[[_Floats, list[Round]], _Floats],
     enough: Callable[[list[Round]], bool] | None = None,
 ) -> Boosted:
     """Run Algorithm 1.
@@ -91,8 +91,8 @@ def boost(
         T.
     chance : float
         The error of guessing; a voter must do better.
-    difficulty : callable
-        ``difficulty(pi, rounds)`` returns the next sample weights, not yet normalised (line 7;
+    reweight : callable
+        ``reweight(pi, rounds)`` returns the next sample weights, not yet normalised (line 7;
         the source's normaliser leaves out pi_t(i), without which the weights would not sum
         to 1: a slip).
     enough : callable, default=None
@@ -121,7 +121,7 @@ def boost(
             break
         if len(out.rounds) == n_rounds:  # nobody learns from the next weights
             break
-        moved = difficulty(pi, out.rounds)
+        moved = reweight(pi, out.rounds)
         moved = moved / moved.sum()
         if np.all(np.abs(moved - pi) <= _STILL * pi):
             out.reason = "no effect"

@@ -1,0 +1,72 @@
+"""Weights that are the same on every case."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.vote.codec import register
+from psephos.vote.part import Columns, check, usage_table
+
+__all__ = ["Constant"]
+
+_Floats = NDArray[np.float64]
+
+
+@register
+@dataclass(frozen=True)
+class Constant:
+    """w_t(x) = alpha_t everywhere: boosting; uniform with equal alphas.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the table; none is read.
+    alpha : ndarray of shape (T,)
+    """
+
+    tag: ClassVar[str] = "constant"
+    n_features: int
+    alpha: _Floats
+
+    def __post_init__(self) -> None:
+        check(self.alpha.ndim == 1 and self.alpha.dtype == np.float64, "alpha is not (T,) float64")
+        size = np.abs(self.alpha)
+        check(bool(np.isfinite(size).all() and (size > 0).any()), "alpha is not finite, or zero")
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        return len(self.alpha)
+
+    @property
+    def columns(self) -> Columns:
+        """Return no column."""
+        return np.empty(0, dtype=np.intp)
+
+    def weights(self, X: _Floats) -> _Floats:
+        """Return the (n, T) weights."""
+        return np.broadcast_to(self.alpha, (len(X), len(self.alpha)))
+
+    def loudness(self) -> _Floats:
+        """Return each voter's share of the total weight."""
+        size = np.abs(self.alpha)
+        return size / size.sum()
+
+    def words(self) -> str:
+        """Return what the weights are."""
+        return "constant weights"
+
+    def usage(self) -> Any:
+        """Return the empty (T, p) table."""
+        none = np.empty(0, dtype=np.intp)
+        return usage_table(none, none, (self.n_voters, self.n_features))
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same weights on the smaller table."""
+        return replace(self, n_features=len(columns))
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return these voters' weights only."""
+        return replace(self, alpha=self.alpha[voters])
