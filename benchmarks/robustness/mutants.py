@@ -5,9 +5,9 @@
 A fault is drawn from (seed, number): a file, each as likely as its lines are many, and in it a
 comparison turned, a sum made a difference, a truth value, a number or a bound moved by one, a
 `not` dropped, a line of a branch never taken. The source is copied first; the fault stands in the
-copy alone. Tests that mirror the file are asked first, then those of its folder, then the contract,
-the models, the input, the command and the report; of a kernel first as plain Python, which compiles
-nothing. Prints what survived, to be looked at: some faults change
+copy alone. Tests that mirror the file are asked first, then those of its folder, then those that
+name what it defines, then the contract, the models, the input, the command and the report; of a
+kernel first as plain Python, which compiles nothing. Prints what survived, to be looked at: some faults change
 nothing that a user could see.
 """
 
@@ -15,6 +15,7 @@ import argparse
 import ast
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -111,8 +112,17 @@ def asked(file):
     while not any(folder.glob("test_*.py")) and folder != ROOT / "tests":
         folder = folder.parent
     own = [str(folder)] if folder != ROOT / "tests" else [str(p) for p in folder.glob("test_*.py")]
+    names = {
+        n.name for n in ast.parse(file.read_text()).body if isinstance(n, ast.FunctionDef | ast.ClassDef)
+    }  # fmt: skip
+    dotted = ".".join(["psephos", *inside.parent.parts])
+    naming = re.compile(rf"{re.escape(dotted)}\b|\b({'|'.join(names) or '-'})\b")
+    tests = sorted((ROOT / "tests").rglob("test_*.py")) if inside.parent.parts else []
+    named = [str(p) for p in tests if "browser" not in p.parts and naming.search(p.read_text())]
     plain = [mirror, own, PLAIN] if "kernels" in inside.parts else []
-    groups = [(True, group) for group in plain] + [(False, group) for group in (mirror, own, WIDER)]
+    groups = [(True, group) for group in plain] + [
+        (False, group) for group in (mirror, own, named, WIDER)
+    ]
     return [(plain, group) for plain, group in groups if group]
 
 

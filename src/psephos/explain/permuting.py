@@ -15,6 +15,7 @@ from sklearn.utils.validation import column_or_1d
 
 from psephos._errors import PsephosError
 from psephos._input import Context
+from psephos._workers import delayed
 from psephos.explain.network import entropy_of, voter_usage
 from psephos.explain.selection import SelectionTest
 from psephos.params import Interval
@@ -135,7 +136,7 @@ def selection_test(
             stacklevel=2,
         )
     context = Context(np.random.SeedSequence(check_random_state(random_state).randint(2**31 - 1)))
-    task = _pool.delayed(_away)
+    task = delayed(_away)
     shuffled = (labels[orders.draw(context.generator(b))] for b in range(int(n_permutations)))
     with warnings.catch_warnings():  # the labels given have raised them already
         warnings.simplefilter("ignore")

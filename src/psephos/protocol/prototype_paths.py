@@ -14,6 +14,7 @@ from threadpoolctl import ThreadpoolController
 
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
+from psephos._workers import delayed
 from psephos.base import Labels
 from psephos.models.prototypes.mixture import NormalMixture
 from psephos.protocol.scores import METRICS, Answers, measures
@@ -97,7 +98,7 @@ def follow_paths(
     """
     pool: Any = joblib  # it has no types
     tasks = [
-        pool.delayed(_path)(estimator, offered, fold, one, scoring, seed_of(seed, "fold", f))
+        delayed(_path)(estimator, offered, fold, one, scoring, seed_of(seed, "fold", f))
         for one in penalties
         for f, fold in enumerate(folds)
     ]

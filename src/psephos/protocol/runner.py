@@ -14,6 +14,7 @@ import sklearn
 from psephos import __version__
 from psephos._errors import PsephosError
 from psephos._whole import UnwritableError
+from psephos._workers import delayed
 from psephos.contender import Contender
 from psephos.params import Interval
 from psephos.protocol.comparison import Comparison
@@ -316,7 +317,7 @@ def _results(
     version = tuple(int(part) for part in joblib.__version__.split(".")[:2])
     order = "generator_unordered" if version >= (1, 4) else "generator"
     parallel = pool.Parallel(n_jobs=n_jobs, return_as=order)
-    yield from parallel(pool.delayed(_told)(task, table, progress) for task in todo)
+    yield from parallel(delayed(_told)(task, table, progress) for task in todo)
 
 
 def _told(task: Task, table: DataTable, progress: bool) -> tuple[dict[str, Any], Any]:
