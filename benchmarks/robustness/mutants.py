@@ -7,8 +7,8 @@ comparison turned, a sum made a difference, a truth value, a number or a bound m
 `not` dropped, a line of a branch never taken. The source is copied first; the fault stands in the
 copy alone. Tests that mirror the file are asked first, then those of its folder, then those that
 name what it defines, then the contract, the models, the input, the command and the report; of a
-kernel first as plain Python, which compiles nothing. Prints what survived, to be looked at: some faults change
-nothing that a user could see.
+kernel first as plain Python, which compiles nothing. Prints what survived, to be looked at: some
+faults change nothing that a user could see.
 """
 
 import argparse
@@ -112,9 +112,8 @@ def asked(file):
     while not any(folder.glob("test_*.py")) and folder != ROOT / "tests":
         folder = folder.parent
     own = [str(folder)] if folder != ROOT / "tests" else [str(p) for p in folder.glob("test_*.py")]
-    names = {
-        n.name for n in ast.parse(file.read_text()).body if isinstance(n, ast.FunctionDef | ast.ClassDef)
-    }  # fmt: skip
+    defined = ast.parse(file.read_text()).body
+    names = {n.name for n in defined if isinstance(n, ast.FunctionDef | ast.ClassDef)}
     dotted = ".".join(["psephos", *inside.parent.parts])
     naming = re.compile(rf"{re.escape(dotted)}\b|\b({'|'.join(names) or '-'})\b")
     tests = sorted((ROOT / "tests").rglob("test_*.py")) if inside.parent.parts else []
