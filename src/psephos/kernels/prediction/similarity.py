@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 _Float = NDArray[np.float64]
-_BLOCK_ROWS = 32  # of a task, whose weights stay in the second-level cache
+_BLOCK_ROWS = 16  # of a task, whose weights stay in the second-level cache
 _NEAR = 2048  # anchors weighed at a time: a row of them stays in the nearest cache
 
 
