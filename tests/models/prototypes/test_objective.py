@@ -2,9 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos._errors import PsephosError
 from psephos.models.prototypes import objective
-from psephos.models.prototypes.dense import objective_dense
 from psephos.models.prototypes.objective import BatchObjective, own_and_total
 from psephos.models.prototypes.scaling import ScaledRows
 from psephos.vote import KernelScaling
@@ -82,13 +80,6 @@ def test_a_row_that_is_both_does_not_hear_itself(random_seed, regression):
     assert_allclose(by_weights[1], gradient[5:28], rtol=1e-12)
 
 
-def test_a_twin_that_is_no_candidate_is_refused():
-    given, _ = parts(0)
-    for twin in (np.zeros(3, int), np.full(61, 23)):
-        with pytest.raises(PsephosError, match="twin has shape"):
-            BatchObjective(*given, twin=twin)
-
-
 @pytest.mark.parametrize("regression", [False, True])
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 @pytest.mark.parametrize("categories", [False, True])
@@ -159,6 +150,12 @@ def test_reentry_leaves_l1_out(random_seed):
     assert_allclose(none - some, 0.05, rtol=1e-6)
 
 
+def lone_mass(x, c, v, options):
+    options = {name: np.array(value) for name, value in options.items()}
+    one, none = np.ones(1), np.zeros(1, np.intp)
+    return own_and_total(np.array([[x]]), np.array([[c]]), v, one, none, 1, **options)[0, 0]
+
+
 def test_a_missing_value_leaves_the_mean_kernel_as_it_is(random_seed):
     """A prototype drawn at random weighs as much, on average, as where its value is missing."""
     rng = np.random.default_rng(random_seed)
@@ -167,13 +164,13 @@ def test_a_missing_value_leaves_the_mean_kernel_as_it_is(random_seed):
     v = np.array([0.8])
     expected = np.exp(-0.5 * (v * (x - C)) ** 2).mean()
     options = {"is_category": [False], "agree": [0.0]}
-    mass = own_and_total([[np.nan]], [[0.3]], v, [1.0], [0], 1, **options)
-    assert_allclose(mass[0, 0], expected, rtol=5e-3)
+    mass = lone_mass(np.nan, 0.3, v, options)
+    assert_allclose(mass, expected, rtol=5e-3)
     codes = rng.choice(3, p=(0.5, 0.3, 0.2), size=(2, 200_000))
     expected = np.where(codes[0] == codes[1], 1.0, np.exp(-0.5 * v**2)).mean()
     options = {"is_category": [True], "agree": [0.25 + 0.09 + 0.04]}
-    mass = own_and_total([[1.0]], [[np.nan]], v, [1.0], [0], 1, **options)
-    assert_allclose(mass[0, 0], expected, rtol=5e-3)
+    mass = lone_mass(1.0, np.nan, v, options)
+    assert_allclose(mass, expected, rtol=5e-3)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])
@@ -200,67 +197,6 @@ def test_no_column_and_no_weight(random_seed):
     same = y[:, None] == t
     expected = (omega[:, None] * (1 / total[:, None] - same / own[:, None])).sum(axis=0)
     assert_allclose(gradient[5:], expected, rtol=1e-6)
-
-
-@pytest.mark.parametrize("regression", [False, True])
-@pytest.mark.parametrize("missing", [0.0, 0.2])
-@pytest.mark.parametrize("categories", [False, True])
-@pytest.mark.parametrize("name", ["numpy", "array_api_strict"])
-def test_dense_sums_are_the_same(random_seed, name, regression, missing, categories):
-    xp = pytest.importorskip(name, reason=f"needs the package {name}")
-    given, theta = parts(random_seed, regression, missing, categories)
-    theta[0] = 0.0
-    twin = np.where(np.arange(61) < 23, np.arange(61), -1) if missing else None
-    echo = np.full(61, 0.5) if missing else None
-    settings = {"twin": twin, "echo": echo, **PENALTIES}
-    f = BatchObjective(*given, regression=regression, dtype="float64", **settings)
-    *arrays, is_category, agree = given
-    value, gradient = objective_dense(
-        xp, *(xp.asarray(np.asarray(a, dtype=float)) for a in arrays), is_category.tolist(),
-        xp.asarray(agree), xp.asarray(theta), regression=regression, block=25,
-        twin=None if twin is None else xp.asarray(twin),
-        echo=None if echo is None else xp.asarray(echo), **PENALTIES,
-    )  # fmt: skip
-    expected, slope = f(theta)
-    assert_allclose(float(value), expected, rtol=1e-12)
-    assert_allclose(np.asarray(gradient), slope, atol=1e-12)
-
-
-def wrong(which, value):
-    given, _ = parts(0)
-    given = list(given)
-    given[which] = value
-    return given
-
-
-@pytest.mark.parametrize(
-    ("given", "options", "words"),
-    [
-        (wrong(0, np.zeros(3)), {}, "references has shape"),
-        (wrong(1, np.zeros((23, 4))), {}, r"candidates has shape .23, 4.; it should be .23, 5."),
-        (wrong(0, np.full((61, 5), np.inf)), {}, "references is infinite at row 0, column 0"),
-        (wrong(4, np.zeros(61)), {}, r"base_own\[0\] is 0"),
-        (wrong(6, np.full(61, np.nan)), {}, r"omega\[0\] is not finite"),
-        (wrong(7, np.zeros(2, bool)), {}, "is_category has shape"),
-        (parts(0)[0], {"alpha_v": 1.5}, "alpha_v is 1.5; give a number that is from 0 to 1"),
-        (parts(0)[0], {"lambda_w": -1.0}, "lambda_w is -1.0"),
-        (parts(0)[0], {"dtype": "float16"}, "dtype is 'float16'"),
-    ],
-)
-def test_what_cannot_be_used_is_refused(given, options, words):
-    with pytest.raises(PsephosError, match=words):
-        BatchObjective(*given, **options)
-
-
-def test_theta_is_checked():
-    given, theta = parts(0, True)
-    f = BatchObjective(*given, regression=True)
-    with pytest.raises(PsephosError, match="and u"):
-        f(theta[:-1])
-    with pytest.raises(PsephosError, match=r"theta\[3\] is -1"):
-        f(np.where(np.arange(len(theta)) == 3, -1.0, theta))
-    with pytest.raises(PsephosError, match="an inverse bandwidth is positive"):
-        f(np.where(np.arange(len(theta)) == len(theta) - 1, 0.0, theta))
 
 
 def scaled_rows(Z, rows, n_levels=None):

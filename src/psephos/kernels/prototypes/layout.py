@@ -28,7 +28,6 @@ class Pairs(NamedTuple):
     is_category: NDArray[np.bool_]  # (q,)
     agree: _Float  # (q,)
     is_plain: bool  # whether nothing is missing and nothing a category
-    square: _Float  # (q,) mean of the references' squares
 
     def among(self, some: NDArray[np.intp]) -> "Pairs":
         """Return the pairs with some of the prototypes."""
@@ -74,11 +73,10 @@ def stage(
     columns = theirs = _by_column(candidates, centre, dtype)
     if references is not candidates:
         theirs = _by_column(references, centre, dtype)
-    square = np.einsum("dn,dn->d", theirs, theirs, dtype=np.float64) / len(references)
-    special |= np.isnan(square)
+    special |= np.isnan(theirs).any(axis=1)
     labels = label.astype(dtype), filled_up(candidate_label, dtype)
     kinds = len(candidates), special, is_category, agree, not special.any()
-    return Pairs(theirs, labels[0], columns, labels[1], *kinds, square)
+    return Pairs(theirs, labels[0], columns, labels[1], *kinds)
 
 
 def _by_column(table: Any, centre: _Float, dtype: Any) -> NDArray[Any]:

@@ -36,12 +36,6 @@ from psephos.kernels.prototypes.kernel import (
     exp2_minus,
 )
 from psephos.kernels.prototypes.layout import Pairs, filled_up, panel_of, stage
-from psephos.kernels.prototypes.products import (
-    add_products,
-    add_row_squares,
-    add_squares_of_lines,
-    pays,
-)
 
 __all__ = ["ZERO_AT", "Pairs", "Sums", "batch_sums", "squared_distances", "stage"]
 
@@ -207,10 +201,10 @@ def _exponents(references, start, n, panel, distances, factor, room, kernel):
 
 
 @jit(_nrt=False)
-def _weigh(start, n, judged, label, w, u, gradient, constants, kernel, room, totals, masses):
+def _weigh(start, n, judged, label, w, u, gradient, constants, kernel, room, masses):
     """Put ``w B`` in the place of a tile's exponents, and the sums of B in ``room[3]``.
 
-    Returns the tile's part of the value, and of the slope by u; `totals` are the sums of w B.
+    Returns the tile's part of the value, and of the slope by u.
     """
     value, by_u, match, kind = 0.0, 0.0, room[2], kernel.dtype.type
     room[3] = 0
@@ -231,13 +225,12 @@ def _weigh(start, n, judged, label, w, u, gradient, constants, kernel, room, tot
         if u > 0.0:
             by_u += b * (u * _row_spread(here, match, w, label, judged.label[i]) - q / u)
         _row_slopes(here, match, w, kind(b * mass / total), kind(b), room[3])
-        totals[r] = b * (mass / total * s - q)
     kernel[n:] = 0
     return value, by_u
 
 
 @jit(_nrt=False)
-def _differentiate(references, start, n, panel, room, kernel, totals, expanded, by_v):
+def _differentiate(references, start, n, panel, room, kernel, by_v):
     """Add a tile's part of the derivatives by the columns of a panel."""
     special, kind = panel.terms.shape[0], kernel.dtype.type
     whole = panel.lines.shape[0] - special
@@ -245,14 +238,8 @@ def _differentiate(references, start, n, panel, room, kernel, totals, expanded, 
         lines = panel.lines[first : min(first + _BLOCK, whole)]
         out, x = by_v[first : first + lines.shape[0]], room[: kernel.shape[0], : lines.shape[0]]
         _fill_rows(references, start, n, panel, first, x)
-        for r in range(n if expanded else 0):
-            add_row_squares(totals[r], x[r], out)
         for r in range(0, kernel.shape[0], ROWS):
-            here, some = kernel[r : r + ROWS], x[r : r + ROWS]
-            if expanded:
-                add_products(here, some, lines, out)
-            else:
-                _add_column_sums(here, some, lines, out)
+            _add_column_sums(kernel[r : r + ROWS], x[r : r + ROWS], lines, out)
     for k in range(special):
         mismatch, slope, line = panel.terms[k, 0], panel.terms[k, 2], panel.lines[whole + k]
         source, scale = references[panel.column[panel.plain + k]], panel.scale[panel.plain + k]
@@ -264,7 +251,7 @@ def _differentiate(references, start, n, panel, room, kernel, totals, expanded, 
 @jit(_nrt=False)
 def _task(
     references, judged, label, w, u, near, far, distances, factor, first, last, gradient,
-    expanded, constants, x, kernel, room, totals, masses, by_v, by_w,
+    constants, x, kernel, room, masses, by_v, by_w,
 ):  # fmt: skip
     """One task's references, tile by tile; return its part of the value and of the slope by u."""
     size, value, by_u = kernel.shape[0], 0.0, 0.0
@@ -272,14 +259,12 @@ def _task(
         n = min(size, last - start)
         here = kernel[: -(-n // ROWS) * ROWS]
         _exponents(references, start, n, near, distances, factor, x, here)
-        more, slope = _weigh(
-            start, n, judged, label, w, u, gradient, constants, here, room, totals, masses
-        )
+        more, slope = _weigh(start, n, judged, label, w, u, gradient, constants, here, room, masses)
         value += more
         by_u += slope
         if gradient:
             _add_to(by_w, room[3])
-            _differentiate(references, start, n, far, x, here, totals, expanded, by_v)
+            _differentiate(references, start, n, far, x, here, by_v)
     return value, by_u
 
 
@@ -333,7 +318,6 @@ def batch_sums(
     near = far = panel_of(pairs, v, v > LEAST if alike is None else np.zeros(len(v), np.bool_))
     if entering is not None:
         far = panel_of(pairs, v, entering, entering=True)
-    expanded = pays(far.plain, pairs.square, near.column[: near.plain], near.scale)
     span = _span(n_rows, n_rows * m * (len(near.column) + len(far.column) + _PER_PAIR))
     n_tasks = -(-n_rows // span)
     by_v, by_w = np.zeros((n_tasks, len(far.lines))), np.zeros((n_tasks, m))
@@ -345,16 +329,14 @@ def batch_sums(
     def task(k: int) -> None:
         parts[k] = _task(
             pairs.references, judged, pairs.column_label, weight, u, near, far, distances, factor,
-            k * span, min(n_rows, (k + 1) * span), gradient, expanded, constants,
+            k * span, min(n_rows, (k + 1) * span), gradient, constants,
             np.empty((size, _BLOCK), dtype), np.empty((size, m), dtype), np.empty((4, m), dtype),
-            np.empty(size), masses, by_v[k], by_w[k],
+            masses, by_v[k], by_w[k],
         )  # fmt: skip
 
     run_blocks(task, n_tasks, n_jobs)
     all_v, all_w, (value, by_u) = _total(by_v), _total(by_w), _total(parts)
     whole, n_read = len(far.lines) - len(far.terms), len(far.column)
-    if expanded and gradient:
-        add_squares_of_lines(far.lines, all_w, weight, whole, all_v)
     if len(far.terms):
         all_v[far.plain : n_read] = all_v[whole:].copy()
     found = np.zeros(len(v))

@@ -5,7 +5,7 @@ data are. Both are drawn within groups, so that hard rows are tried as often as 
 Ruf, proset manual and releases 0.5 and 0.6, "candidate selection" and the bins algorithm.
 
 That halves a small table. `draw_judged_by_all` lets every row be a reference, candidates
-too, which do not hear themselves (leave-one-out).
+too, each left out of its own likelihood (leave-one-out).
 
 A row of weight 0 takes no part, as if it had not been given.
 """
@@ -42,7 +42,7 @@ class Draw(NamedTuple):
     references: _Rows  # (R,) ascending
     omega: _Floats  # (R,) the references' weights in the likelihood; they sum to 1
     twin: _Rows | None = None  # (R,) which candidate a reference is itself, or -1; None: none is
-    echo: _Floats | None = None  # (R,) share of its own weight that it hears: of its copies
+    echo: _Floats | None = None  # (R,) share of its own weight that counts for it: of its copies
 
     @property
     def of_all(self) -> bool:
@@ -93,9 +93,9 @@ def hard_rows(
     hard : ndarray of shape (n,) of bool
     """
     hard = np.zeros(len(strata), dtype=bool)
-    heard = weight > 0
-    for stratum in np.unique(strata[heard]):
-        rows = np.flatnonzero(heard & (strata == stratum))
+    positive = weight > 0
+    for stratum in np.unique(strata[positive]):
+        rows = np.flatnonzero(positive & (strata == stratum))
         hard[rows] = goodness[rows] < np.quantile(goodness[rows], beta)
     return hard
 
@@ -133,10 +133,10 @@ def target_strata(target: _Floats, weight: _Floats, n_strata: int = 5) -> _Rows:
     strata : ndarray of shape (n,)
         0, 1, ... ascending with the target, without gaps among rows of positive weight.
     """
-    heard = weight > 0
-    edges = np.quantile(target[heard], np.arange(1, n_strata) / n_strata)
+    positive = weight > 0
+    edges = np.quantile(target[positive], np.arange(1, n_strata) / n_strata)
     codes = np.searchsorted(edges, target, side="left")
-    used = np.unique(codes[heard])
+    used = np.unique(codes[positive])
     return np.minimum(np.searchsorted(used, codes), len(used) - 1)
 
 
@@ -200,13 +200,13 @@ def draw_candidates(
 
     The groups are the hard rows of each stratum and its other rows. From each group its share
     (`group_shares`) is drawn, without replacement and whatever the weights. A reference then
-    speaks for the candidates of its group too:
+    stands for the candidates of its group too:
     ``omega_n = weight_n / W * (group's weight) / (group's weight - its candidates' weight)``, W the
     total weight, so that the likelihood keeps the proportions of all training rows.
 
     A row that stands for c equal ones (``copies``) is drawn from as if they were apart: if k of
     them are drawn it is a candidate, and the others a reference of (c - k) / c of its weight, which
-    hears it in full.
+    takes its weight in full.
 
     Few rows are no fault of a table. A stratum below `smallest_divided` rows is one group; where
     rounding leaves a stratum of two rows or more without a candidate, its largest group gives
@@ -256,8 +256,8 @@ def draw_candidates(
     for rows, share in zip(groups.values(), shares, strict=True):
         drawn, k = _drawn(rows, counts[rows], int(share), generator)
         left[drawn] *= 1.0 - k / counts[drawn]
-        heard = rows[left[rows] > 0]
-        omega[rows] = left[rows] / total * (weight[rows].sum() / left[heard].sum())
+        positive = rows[left[rows] > 0]
+        omega[rows] = left[rows] / total * (weight[rows].sum() / left[positive].sum())
         chosen.append(drawn)
     references = np.flatnonzero(left > 0)
     return Draw(np.sort(np.concatenate(chosen)), references, omega[references])
@@ -284,10 +284,10 @@ def draw_judged_by_all(
     names: tuple[str, ...] = (),
     copies: _Floats | None = None,
 ) -> Draw:
-    """Draw the candidates of a batch; all rows are references, which do not hear themselves.
+    """Draw the candidates of a batch; all rows are references, left out of their own sums.
 
-    A row that stands for c equal ones (``copies``, shape (n,), default 1) hears the others: (c - 1)
-    / c of its own weight.
+    A row that stands for c equal ones (``copies``, shape (n,), default 1) keeps the
+    others: (c - 1) / c of its own weight.
     Up to ``n_candidates`` rows, all are candidates; of more, shares of each group
     (`group_shares`, without a largest fraction) are drawn as in `draw_candidates`, whose
     parameters and error these are. The references' weights are those of the rows.
@@ -316,11 +316,13 @@ def _groups(
     strata: _Rows, hard: NDArray[np.bool_], weight: _Floats, max_fraction: float | None
 ) -> dict[int, _Rows]:
     """Return the rows of each group that has any, by its number 2 * stratum + hard."""
-    heard = weight > 0
+    positive = weight > 0
     least = 0 if max_fraction is None else smallest_divided(max_fraction)
-    divided = np.bincount(strata[heard], minlength=strata.max() + 1) >= least
+    divided = np.bincount(strata[positive], minlength=strata.max() + 1) >= least
     codes = 2 * strata + (hard & divided[strata])
-    return {int(code): np.flatnonzero(heard & (codes == code)) for code in np.unique(codes[heard])}
+    return {
+        int(code): np.flatnonzero(positive & (codes == code)) for code in np.unique(codes[positive])
+    }
 
 
 def _shares(

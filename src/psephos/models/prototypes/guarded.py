@@ -28,7 +28,7 @@ class Guarded(Batched):
             target, scaled, rows, growth, n_batches, context, n_judges, path
         )
         share, batches = 1.0, self._grown.batches
-        # A path's penalties are compared by others, and rows of partial_fit are heard unevenly.
+        # A path's penalties are compared by others, and rows of partial_fit do not count alike.
         if (
             self.fallback
             and path is NO_PATH

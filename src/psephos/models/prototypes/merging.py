@@ -23,7 +23,7 @@ def merge_prototypes(
     Parameters
     ----------
     places : ndarray of shape (J, q)
-        The columns a batch listens to, each times its inverse bandwidth: in these units a
+        The columns a batch reads, each times its inverse bandwidth: in these units a
         difference of `tolerance` cannot be seen in a kernel. NaN = missing. A regression appends
         its targets times their inverse bandwidth.
     label : ndarray of shape (J,)

@@ -331,7 +331,7 @@ def mixture_of(vote: Vote, X: Any) -> NormalMixture:
     Raises
     ------
     PsephosError
-        If the vote is another, nobody is heard in a row, or a spread is 0: then the target is
+        If the vote is another, no voter has weight in a row, or a spread is 0: then the target is
         constant.
     """
     mean, spread = _components(vote)

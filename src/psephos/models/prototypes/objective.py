@@ -1,13 +1,11 @@
 """What one batch of prototypes minimises, and the masses it leaves to the next."""
 
 import copy
-import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from psephos._errors import PsephosError
 from psephos.kernels.prototypes.masses import kernel_sums
 from psephos.kernels.prototypes.sums import (
     ZERO_AT,
@@ -16,7 +14,6 @@ from psephos.kernels.prototypes.sums import (
     squared_distances,
     stage,
 )
-from psephos.models.prototypes.checks import check_parts, check_penalties
 from psephos.models.prototypes.scaling import ScaledRows
 
 __all__ = ["BatchObjective", "own_and_total"]
@@ -24,8 +21,6 @@ __all__ = ["BatchObjective", "own_and_total"]
 _Float = NDArray[np.float64]
 _NO_TWINS = np.empty(0, np.int64)
 _KEPT_PAIRS = 2**20  # of a table of distances that is kept, more if columns are more than rows
-_PARTS = ("references", "candidates", "y_references", "y_candidates", "base_own", "base_total",
-          "omega", "agree")  # fmt: skip
 
 
 class BatchObjective:
@@ -68,11 +63,6 @@ class BatchObjective:
     echo : ndarray of shape (R,), default=None
         Share of its own weight that such a reference keeps, below 1; None: nothing.
 
-    Raises
-    ------
-    PsephosError
-        If the parts do not fit together or hold values that cannot be used.
-
     Notes
     -----
     Source: the manual of proset 0.6.1, objective of a batch and its gradient; its gradient is
@@ -80,7 +70,7 @@ class BatchObjective:
     """
 
     def __init__(
-        self, references: ArrayLike | ScaledRows, candidates: ArrayLike | ScaledRows,
+        self, references: _Float | ScaledRows, candidates: _Float | ScaledRows,
         y_references: ArrayLike, y_candidates: ArrayLike, base_own: ArrayLike,
         base_total: ArrayLike, omega: ArrayLike, is_category: ArrayLike, agree: ArrayLike, *,
         regression: bool = False,
@@ -89,50 +79,29 @@ class BatchObjective:
         n_jobs: int | None = None, twin: ArrayLike | None = None,
         echo: ArrayLike | None = None,
     ) -> None:  # fmt: skip
-        given = (references, candidates, y_references, y_candidates, base_own, base_total, omega,
-                 agree)  # fmt: skip
-        arrays: list[Any] = [
-            a if isinstance(a, ScaledRows) else np.ascontiguousarray(a, dtype=np.float64)
-            for a in given
-        ]
-        category = np.ascontiguousarray(is_category, dtype=np.bool_)
-        penalties = {"lambda_v": lambda_v, "lambda_w": lambda_w, "lambda_u": lambda_u,
-                     "alpha_v": alpha_v, "alpha_w": alpha_w}  # fmt: skip
-        check_parts(dict(zip(_PARTS, arrays, strict=True)), category, dtype)
-        check_penalties(penalties)
-        Z_r, Z_c, y_r, y_c, self._base_own, self._base_total, self._omega, rates = arrays
+        self._penalties = {"lambda_v": lambda_v, "lambda_w": lambda_w, "lambda_u": lambda_u,
+                           "alpha_v": alpha_v, "alpha_w": alpha_w}  # fmt: skip
+        self._masses = (
+            np.ascontiguousarray(base_own), np.ascontiguousarray(base_total),
+            np.ascontiguousarray(omega),
+        )  # fmt: skip
         self._twin = np.asarray(_NO_TWINS if twin is None else twin, dtype=np.int64)
-        if len(self._twin) not in (0, len(Z_r)) or self._twin.max(initial=-1) >= len(Z_c):
-            raise PsephosError(
-                f"twin has shape {self._twin.shape}; it should be ({len(Z_r)},), places of "
-                f"candidates below {len(Z_c)}, or -1"
-            )
-        self._pairs = stage(Z_r, Z_c, y_r, y_c, category, rates, np.dtype(dtype))
+        self._pairs = stage(
+            references, candidates, np.asarray(y_references), np.asarray(y_candidates),
+            np.asarray(is_category), np.asarray(agree), np.dtype(dtype),
+        )  # fmt: skip
         self._distances: NDArray[Any] | None = None
         share = np.zeros(len(self._twin)) if echo is None else np.asarray(echo, dtype=np.float64)
         with np.errstate(divide="ignore"):
             self._apart = np.minimum(-np.log2(share), ZERO_AT)
         self.regression, self.n_jobs = regression, n_jobs
-        self._penalties = penalties
-        self.n_columns, self.n_candidates = Z_r.shape[1], len(Z_c)
+        self.n_columns, self.n_candidates = references.shape[1], len(candidates)
         self.size = self.n_columns + self.n_candidates + regression
 
     def split(self, theta: ArrayLike) -> tuple[_Float, _Float, float]:
         """Take theta apart: v (q,), w (M,), and u, 0 for classes."""
         given = np.asarray(theta, dtype=np.float64)
-        if given.shape != (self.size,):
-            raise PsephosError(
-                f"theta has shape {given.shape}, not ({self.size},): give v of "
-                f"{self.n_columns} columns, w of {self.n_candidates} candidates"
-                + (", and u" if self.regression else "")
-            )
-        least = np.minimum.reduce(given, initial=0.0)
-        if not (least >= 0.0 and math.isfinite(np.add.reduce(given))):
-            bad = int(np.flatnonzero(~(np.isfinite(given) & (given >= 0.0)))[0])
-            raise PsephosError(f"theta[{bad}] is {given[bad]}: weights are finite and at least 0")
         u = float(given[-1]) if self.regression else 0.0
-        if self.regression and u == 0.0:
-            raise PsephosError("u, the last of theta, is 0: an inverse bandwidth is positive")
         q = self.n_columns
         return given[:q], given[q : q + self.n_candidates], u
 
@@ -165,7 +134,7 @@ class BatchObjective:
         """Return squared distances of all pairs, and the weight that all columns have."""
         most = max(_KEPT_PAIRS, self.n_columns * self.n_candidates)
         if (
-            len(self._omega) * self.n_candidates > most
+            len(self._masses[0]) * self.n_candidates > most
             or (v != v[0]).any()
             or not self._pairs.is_plain
         ):
@@ -206,11 +175,11 @@ class BatchObjective:
     def masses(self, theta: ArrayLike) -> tuple[_Float, _Float]:
         """Own and total mass (R,) of the references with this batch: the next one's base."""
         sums = self._sums(*self.split(theta), gradient=False)
-        return self._base_own + sums.own, self._base_total + sums.total
+        return self._masses[0] + sums.own, self._masses[1] + sums.total
 
     def _sums(self, v: _Float, w: _Float, u: float, **options: Any) -> Sums:
         return batch_sums(
-            self._pairs, v, w, u, self._base_own, self._base_total, self._omega, self.n_jobs,
+            self._pairs, v, w, u, *self._masses, self.n_jobs,
             twin=self._twin, apart=self._apart, **options,
         )  # fmt: skip
 
@@ -226,41 +195,13 @@ def _penalty(x: _Float, strength: float, share: float) -> tuple[float, _Float | 
 
 
 def own_and_total(
-    Z: ArrayLike | ScaledRows,
-    prototypes: ArrayLike,
-    v: ArrayLike,
-    w: ArrayLike,
-    y: ArrayLike,
-    n_classes: int,
-    *,
-    is_category: ArrayLike,
-    agree: ArrayLike,
-    n_jobs: int | None = None,
-) -> _Float:
-    """Mass of a batch for each class at the rows of Z: ``sum over y_j = k of w_j G(x_n, c_j)``.
+    Z: ScaledRows, prototypes: _Float, v: _Float, w: _Float, y: NDArray[Any], n_classes: int, *,
+    is_category: NDArray[np.bool_], agree: _Float, n_jobs: int | None = None,
+) -> _Float:  # fmt: skip
+    """Return a batch's mass for each class (n, K): ``sum over y_j = k of w_j G(x_n, c_j)``.
 
-    Parameters
-    ----------
-    Z : (n, q) scaled rows, NaN where missing
-    prototypes : (J, q)
-    v, w : (q,), (J,) weights of columns and prototypes
-    y : (J,) int codes of classes, 0 to n_classes - 1
-    n_classes : int
-    is_category, agree : (q,)
-        As in ``BatchObjective``.
-    n_jobs : int, default=None
-
-    Returns
-    -------
-    ndarray of shape (n, n_classes), float64
-        Sums over classes are the batch's total mass.
+    Rows and prototypes are scaled; `y` are codes. Sums over classes are the batch's total mass.
     """
-    codes = np.asarray(y)
-    table = np.zeros((len(codes), n_classes))
-    table[np.arange(len(codes)), codes.astype(np.intp)] = np.asarray(w, dtype=np.float64)
-    return kernel_sums(
-        Z if isinstance(Z, ScaledRows) else np.asarray(Z, dtype=np.float64),
-        np.asarray(prototypes, dtype=np.float64),
-        np.asarray(v, dtype=np.float64), table, np.asarray(is_category, dtype=np.bool_),
-        np.asarray(agree, dtype=np.float64), n_jobs,
-    )  # fmt: skip
+    table = np.zeros((len(y), n_classes))
+    table[np.arange(len(y)), y] = w
+    return kernel_sums(Z, prototypes, v, table, is_category, agree, n_jobs)

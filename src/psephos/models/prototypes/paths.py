@@ -30,7 +30,7 @@ class Paths:
 
         A batch starts at the last model's, with the columns let in that would lower the objective
         now. Where columns are many and penalties weak, that finds what the usual start, from which
-        all kernels are flat or all columns heard, does not.
+        all kernels are flat or all columns are used, does not.
 
         Parameters
         ----------

@@ -63,7 +63,7 @@ class ProsetClassifier(Guarded, VoteClassifier):
     n_candidates : int, default=1000
         Candidates of a batch, M.
     references : {'all', 'rest'}, default='all'
-        Who judges. 'all': every row, not heard by itself (leave-one-out), so that all rows may be
+        Who judges. 'all': every row, without itself (leave-one-out), so that all rows may be
         both; up to `n_candidates` rows nothing is drawn by chance. 'rest': the rows that are not
         candidates (the authors' program), which halves a small table.
     max_fraction : float, default=0.5
@@ -96,7 +96,7 @@ class ProsetClassifier(Guarded, VoteClassifier):
         Whether `fit` keeps the batches there are and adds those that `n_batches` asks for beyond
         them, with the scaling of the first fit. With the same rows and seed it is the fit of so
         many at once. A row is known by its place or its identifier, a named index: rows in another
-        order without one hear the prototypes they became themselves.
+        order without one are judged by prototypes that they became themselves, too.
     class_weight : dict or 'balanced', default=None
         Multiplies the sample weights.
     categorical_features : 'from_dtype', list, mask or None, default='from_dtype'

@@ -1,8 +1,8 @@
-"""A batch's descent: silent candidates are looked at now and then only, faint columns given up.
+"""A batch's descent: inactive candidates are evaluated now and then, small columns dropped.
 
 Most candidates end at weight 0, and one that is there adds nothing to f: only its derivative says
-whether it should speak again. Between two looks at all of them that derivative is taken to be what
-it was, upwards, which holds the candidate where it is.
+whether it should have weight again. Between two looks at all of them that derivative is taken to be
+what it was, upwards, which holds the candidate where it is.
 """
 
 from typing import Any
@@ -19,12 +19,12 @@ _Floats = NDArray[np.float64]
 _EVERY = 10  # evaluations from one look at all candidates to the next
 _ROUNDS = 3  # descents at most
 _FEW = 200  # candidates below which it does not pay
-_FAINT = (0.3, 0.1, 0.03, 0.01)  # shares of the greatest inverse bandwidth
-_WORTH = 0.8  # share of candidates heard above which the others are not left out
+_SMALL = (0.3, 0.1, 0.03, 0.01)  # shares of the greatest inverse bandwidth
+_WORTH = 0.8  # share of candidates active above which the others are not left out
 
 
 class Screened:
-    """``objective(theta) -> (f, gradient)``, the gradient by silent candidates not always new.
+    """``objective(theta) -> (f, gradient)``, the gradient by inactive candidates not always new.
 
     f is exact. `settled` says whether a point found with it is one of the whole objective.
     """
@@ -33,14 +33,14 @@ class Screened:
         self._whole = objective
         self._some: BatchObjective | None = None
         self._kept = np.empty(0, np.intp)  # entries of theta that the part has
-        self._silent = np.empty(0, np.intp)  # those it has not
+        self._inactive = np.empty(0, np.intp)  # those it has not
         self._gradient = np.empty(0)
         self._left = 0
 
     def __call__(self, theta: _Floats) -> tuple[float, _Floats]:
         """Value and gradient."""
         some = self._some
-        if some is None or self._left == 0 or np.count_nonzero(theta[self._silent]):
+        if some is None or self._left == 0 or np.count_nonzero(theta[self._inactive]):
             return self._look(theta)
         self._left -= 1
         value, gradient = some(theta[self._kept])
@@ -49,7 +49,7 @@ class Screened:
         return value, whole
 
     def settled(self, theta: _Floats) -> bool:
-        """Return whether no silent candidate should speak; if one should, the next look sees it."""
+        """Return whether all inactive candidates may stay so; if not, the next look sees it."""
         gradient = self._look(theta)[1]
         q, m = self._whole.n_columns, self._whole.n_candidates
         return not ((theta[q : q + m] == 0.0) & (gradient[q : q + m] < 0.0)).any()
@@ -58,20 +58,20 @@ class Screened:
         """Evaluate all, and choose whom to leave out until the next time."""
         value, gradient = self._whole(theta)
         q, m = self._whole.n_columns, self._whole.n_candidates
-        heard = (theta[q : q + m] > 0.0) | (gradient[q : q + m] <= 0.0)
+        active = (theta[q : q + m] > 0.0) | (gradient[q : q + m] <= 0.0)
         self._some, self._left = None, _EVERY - 1
-        if 0 < heard.sum() <= _WORTH * m:
+        if 0 < active.sum() <= _WORTH * m:
             keep = np.ones(len(theta), dtype=np.bool_)
-            keep[q : q + m] = heard
-            self._kept, self._silent = np.flatnonzero(keep), np.flatnonzero(~keep)
-            self._some, self._gradient = self._whole.among(np.flatnonzero(heard)), gradient
+            keep[q : q + m] = active
+            self._kept, self._inactive = np.flatnonzero(keep), np.flatnonzero(~keep)
+            self._some, self._gradient = self._whole.among(np.flatnonzero(active)), gradient
         return value, gradient
 
 
 def descend_screened(objective: BatchObjective, start: _Floats, **options: Any) -> Minimum:
     """Return what `descend` finds; where candidates are many, most evaluations leave out some.
 
-    Should one that was left out speak after all, the descent goes on from where it ended.
+    Should one that was left out gain weight after all, the descent goes on from where it ended.
     """
     if objective.n_candidates < _FEW:
         return descend(objective, start, **options)
@@ -88,11 +88,11 @@ def descend_screened(objective: BatchObjective, start: _Floats, **options: Any) 
 
 
 def descend_thinned(objective: BatchObjective, start: _Floats, **options: Any) -> Minimum:
-    """Return what `descend_screened` finds, gone on with after faint columns were set to 0.
+    """Return what `descend_screened` finds, continued after small columns were set to 0.
 
-    Where many columns are still heard faintly, iterations lower the objective by little though
+    Where many columns still have small weights, iterations lower the objective by little though
     it would be lower without them. Columns below .3, .1, .03 or .01 of the greatest inverse
-    bandwidth are given up, whichever is lowest, if that lowers the objective.
+    bandwidth are dropped, whichever is lowest, if that lowers the objective.
     """
     found = descend_screened(objective, start, **options)
     for _ in range(_ROUNDS):
@@ -102,21 +102,21 @@ def descend_thinned(objective: BatchObjective, start: _Floats, **options: Any) -
         again = descend_screened(objective, thinner, **options)
         found = again._replace(
             n_iterations=found.n_iterations + again.n_iterations,
-            n_evaluations=found.n_evaluations + again.n_evaluations + len(_FAINT),
+            n_evaluations=found.n_evaluations + again.n_evaluations + len(_SMALL),
         )
     return found
 
 
 def _thinner(objective: BatchObjective, found: Minimum) -> _Floats | None:
-    """Return the lowest point without faint columns, if one is below the minimum found."""
+    """Return the lowest point without small columns, if one is below the minimum found."""
     v = found.x[: objective.n_columns]
     lowest, best = found.f, None
-    for share in _FAINT:
-        faint = np.flatnonzero((v > 0.0) & (v < share * v.max()))
-        if len(faint) == 0:
+    for share in _SMALL:
+        small = np.flatnonzero((v > 0.0) & (v < share * v.max()))
+        if len(small) == 0:
             break
         x = found.x.copy()
-        x[faint] = 0.0
+        x[small] = 0.0
         value = objective.by_weights(x)[0]
         if value < lowest:
             lowest, best = value, x

@@ -103,14 +103,14 @@ def _losses(rows: Rows, fitted: Fitted) -> _Floats:
     """Return the log-loss of rows by each factor, (n, factors)."""
     scaling, n_classes = fitted.scaled.scaling, len(fitted.prior)
     scaled = scaled_by(scaling, rows.table, rows.rows)
-    heard = np.zeros((len(rows.y), n_classes))
+    mass = np.zeros((len(rows.y), n_classes))
     for found in (batch.found for batch in fitted.batches if len(batch.found.weight)):
         read = np.flatnonzero(found.inverse_bandwidth)
-        heard += own_and_total(
+        mass += own_and_total(
             scaled.Z.reading(read), found.prototypes[:, read], found.inverse_bandwidth[read],
             found.weight, found.answer, n_classes, is_category=scaled.is_category[read],
             agree=scaling.agree[read],
         )  # fmt: skip
-    own = heard[np.arange(len(heard)), rows.y]
+    own = mass[np.arange(len(mass)), rows.y]
     masses = fitted.prior[rows.y, None] + FACTORS * own[:, None]
-    return -np.log(masses / (1.0 + FACTORS * heard.sum(axis=1)[:, None]) + _LEAST)
+    return -np.log(masses / (1.0 + FACTORS * mass.sum(axis=1)[:, None]) + _LEAST)

@@ -20,7 +20,7 @@ __all__ = ["CHOSEN", "PRIOR", "RESERVE", "make_library", "make_vote"]
 _Floats = NDArray[np.float64]
 _BINS = 60
 CHOSEN, RESERVE, PRIOR = 0, 1, 2  # tiers of voters
-_SILENT = PRIOR + 1  # never the lowest tier, for the prior can always speak
+_NEVER = PRIOR + 1  # never the lowest tier, for the prior can always vote
 
 
 def make_library(
@@ -97,7 +97,7 @@ def make_vote(
 ) -> Vote:
     """Return the vote of the chosen models, a reserve for gaps, and the training prior.
 
-    A model of the reserve that reads nothing knows no more than the prior, and is not heard.
+    A model of the reserve that reads nothing knows no more than the prior, and does not vote.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def make_vote(
     evaluation : Evaluation
     rule : {'majority', 'mean', 'performance', 'best'}
     n_reserve : int
-        Strong models that were not chosen and speak where none of the chosen can.
+        Strong models that were not chosen and vote where none of the chosen can.
     target : Target or RegressionTarget
     """
     chosen = np.flatnonzero(library.votes)
@@ -122,7 +122,7 @@ def make_vote(
     alpha = np.append(_alpha(library.error[models], rule, evaluation), 1.0)
     tier = np.repeat([CHOSEN, RESERVE, PRIOR], [len(chosen), len(reserve), 1]).astype(np.intp)
     reads = np.asarray(part[:, columns].toarray(), dtype=bool)
-    tier[(tier == RESERVE) & ~reads.any(axis=1)] = _SILENT
+    tier[(tier == RESERVE) & ~reads.any(axis=1)] = _NEVER
     weighting = Available(library.n_features, columns, reads, alpha, tier, loudest=rule == "best")
     readout = Readout("normalised", "identity" if regression else "share")
     return Vote(voters, weighting, readout, target)

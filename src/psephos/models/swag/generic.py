@@ -154,7 +154,7 @@ class BoundGeneric:
                 f"learner {type(self.estimator).__name__} gives no probabilities: choose another, "
                 "or vote='majority'."
             )
-        return _heard(models, subsets, self.problem.X.shape[1], says, code)
+        return _as_voters(models, subsets, self.problem.X.shape[1], says, code)
 
     def _whole(self, columns: NDArray[np.intp]) -> Any:
         table = np.ascontiguousarray(self.problem.X[:, columns])
@@ -169,7 +169,7 @@ class BoundGeneric:
         return {}
 
 
-def _heard(
+def _as_voters(
     models: Sequence[Any], subsets: Sequence[NDArray[np.intp]], p: int, says: Says, code: _Floats
 ) -> Voters:
     """Return fitted models as voters: plain data where all that read a column are the library's."""

@@ -23,7 +23,7 @@ class Evaluate(Protocol):
     def __call__(self, subsets: Subsets, memory: ChunkMemory | None, clock: Clock | None) -> Errors:
         """Return the errors of candidates (M, d).
 
-        `memory` keeps finished chunks across restarts; ``clock.tick(n)`` is told of progress.
+        `memory` keeps finished chunks across restarts; ``clock.tick(n)`` counts those done.
         """
         ...
 
@@ -75,7 +75,7 @@ def search(
     store : Store, default=None
         Finished steps are read from it and written to it.
     report : callable, default=None
-        Told of progress; see `progress`.
+        Called as the search goes on; see `progress`.
 
     Returns
     -------

@@ -20,9 +20,9 @@ def usable_models(vote: Vote, library: Library, table: Table) -> dict[str, list[
     assert isinstance(weighting, Available)
     models = np.concatenate([np.flatnonzero(library.votes), np.flatnonzero(~library.votes)])
     error = np.append(library.error[models[: vote.n_voters - 1]], np.nan)
-    heard = vote.weights(table.values) > 0
-    tier = np.where(heard, weighting.tier, PRIOR + 1).min(axis=1)
-    asked = heard & ~np.isnan(error)  # the prior has none
+    votes = vote.weights(table.values) > 0
+    tier = np.where(votes, weighting.tier, PRIOR + 1).min(axis=1)
+    asked = votes & ~np.isnan(error)  # the prior has none
     count = asked.sum(axis=1)
     total = np.where(asked, error, 0.0).sum(axis=1)
     mean = np.where(count > 0, total / np.maximum(count, 1), np.nan)

@@ -85,7 +85,7 @@ class SparseWrapperClassifier(VoteClassifier):
         'vote': frames may lack columns at prediction; those models vote that need only what is
         there. Missing values in a row are always allowed, and treated so.
     n_reserve : int, default=1000
-        With ``absent='vote'``: strong models that are refitted too and speak where none of the
+        With ``absent='vote'``: strong models that are refitted too and vote where none of the
         chosen can.
     class_weight : dict, 'balanced' or None, default=None
         Weights of classes in training and in the error.
@@ -223,8 +223,8 @@ class SparseWrapperClassifier(VoteClassifier):
         """Return for each row how many models can vote, who they are, and how good they were.
 
         Keys: ``case``, ``n_models``, ``source`` ('chosen', 'reserve' or 'prior'), ``error`` (the
-        mean cross-validated error of those heard; of the search, so it flatters; NaN where the
-        prior alone is heard).
+        mean cross-validated error of those that vote; of the search, so it flatters; NaN where the
+        prior alone votes).
         """
         table = self._table(X)
         return usable_models(self.vote_, self.library_, table)

@@ -19,7 +19,7 @@ __all__ = ["is_separable"]
 
 _Floats = NDArray[np.float64]
 _RIDGE = 1e-9
-_HEARD = 11.0  # log-odds: a row that is right by less still pulls, by more than the ridge
+_CERTAIN = 11.0  # log-odds: a row that is right by less still pulls, by more than the ridge
 
 
 def is_separable(X: _Floats, y: NDArray[Any], n_classes: int) -> bool:
@@ -41,7 +41,7 @@ def is_separable(X: _Floats, y: NDArray[Any], n_classes: int) -> bool:
     margins = _margins(ones @ coef.T, y)
     if (margins > 1e-9).all():
         return True
-    if margins.max() < _HEARD:
+    if margins.max() < _CERTAIN:
         return False
     return _programme(ones, y, len(coef))
 
