@@ -223,7 +223,7 @@ class VoteEstimator(BaseEstimator):
         return score[:, 0] if score.shape[1] == 1 else score
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class, or the number, that each row's vote speaks for; shape (n_samples,)."""
+        """Return the class, or the number, that each row's vote is for; shape (n_samples,)."""
         values = self._values(X)
         return self.vote_.answers(values)
 
@@ -273,7 +273,7 @@ class VoteEstimator(BaseEstimator):
 
         Measured on the training rows, on at most 512 of them, evenly spaced. Each voter counts
         for how far its weighted vote is from its training mean, summed over the outputs, divided
-        among columns: in a tree by how far each split on the row's path changes what is said (above
+        among columns: in a tree by how far each split on the row's path changes the vote (above
         the leaves that is the mean of the training rows in a CART or C4.5, which keep it, and the
         plain mean of the two children in forests and boosted trees, which do not); in
         a linear model by the terms ``|coef_j (x_j - mean_j)|``; in a vote of votes by the
@@ -285,12 +285,12 @@ class VoteEstimator(BaseEstimator):
         never asked, get nothing. The sum is 1, or 0 if no column moves the score. The sizes of two
         columns' shares do not say what leaving one out would change.
         """
-        told = self._told()
+        baseline = self._measured_from()
         shares = np.zeros(self.vote_.n_features)
-        shares[self.vote_.columns] = told.importance
+        shares[self.vote_.columns] = baseline.importance
         return shares
 
-    def _told(self) -> Baseline:
+    def _measured_from(self) -> Baseline:
         self._fitted()
         if self._baseline is None:
             if self._sample is None:
@@ -304,7 +304,7 @@ class VoteEstimator(BaseEstimator):
 
     def _measured(self) -> Baseline | None:
         """Return what importance is measured from, None where that is not known."""
-        return None if self._baseline is None and self._sample is None else self._told()
+        return None if self._baseline is None and self._sample is None else self._measured_from()
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle holds: the training means, and no training rows."""
@@ -340,7 +340,7 @@ class VoteEstimator(BaseEstimator):
         is 1, or 0 where no column moves its score.
         """
         values = self._values(X)
-        return self.vote_.local_importance(values, self._told())
+        return self.vote_.local_importance(values, self._measured_from())
 
     def mass(self, X: Any) -> NDArray[np.float64]:
         """Return the total raw weight of each row, shape (n,): low far from the anchors."""
@@ -395,7 +395,8 @@ class VoteEstimator(BaseEstimator):
             False drops them, with the surrogates and the reserve models that read them. Cases
             without missing values get the same answers. Where a value is missing the answer may
             be another: a tree sends the case where it sends those that no surrogate helps, and a
-            library hears the models of the first rank that can speak, else the training prior.
+            library uses its models of the first rank that have all they read, else the training
+            prior.
             Importances are those of the whole model, shared out among the columns left.
         """
         self._fitted()
@@ -410,9 +411,10 @@ class VoteEstimator(BaseEstimator):
         reduced.n_features_in_ = len(columns)
         if schema.names is not None:
             reduced.feature_names_in_ = np.asarray(schema.names, dtype=object)
-        told = self._measured()
-        told = told if backup or told is None else told.primary(self.vote_)
-        reduced._set_fitted(vote.select(columns), schema, extras, None, told)
+        baseline = self._measured()
+        if baseline is not None and not backup:
+            baseline = baseline.primary(self.vote_)
+        reduced._set_fitted(vote.select(columns), schema, extras, None, baseline)
         return reduced
 
     def reads_categories(self) -> bool:
@@ -433,5 +435,5 @@ class VoteEstimator(BaseEstimator):
 
 
 def _selected(value: Any, columns: NDArray[np.intp]) -> Any:
-    """Return a fitted attribute on the table reduced to `columns`, if it speaks of columns."""
+    """Return a fitted attribute on the table reduced to `columns`, if it is about columns."""
     return value.select(columns) if hasattr(value, "select") else value

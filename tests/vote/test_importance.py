@@ -72,7 +72,7 @@ def test_cart_by_hand():
     vote = model.vote_
     tree = vote.voters.tree(0)
     size = np.abs(vote.votes(X) - vote.votes(X).mean(axis=0))[:, 0, 0]
-    moves = path_table(tree, vote.voters.said, X)
+    moves = path_table(tree, vote.voters.node_votes, X)
     share = moves / moves.sum(axis=1, keepdims=True)
     expected = (size[:, None] * share).sum(axis=0)
     assert (expected > 0).sum() > 1
@@ -125,7 +125,7 @@ def test_a_vote_of_carts_by_hand():
     for t, (inner, places) in enumerate(zip(vote.voters.inner, vote.voters.places, strict=True)):
         columns = vote.voters.columns[places]
         own = X[:, columns]
-        moves = path_table(inner.voters.tree(0), inner.voters.said, own)
+        moves = path_table(inner.voters.tree(0), inner.voters.node_votes, own)
         expected[columns] += (size[:, [t]] * moves / moves.sum(axis=1, keepdims=True)).sum(axis=0)
     assert_allclose(model.feature_importances_, expected / expected.sum(), atol=1e-12)
 

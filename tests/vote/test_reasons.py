@@ -243,13 +243,13 @@ def test_where_nothing_is_measured_a_library_says_the_class_shares(vote, balance
 
 def test_what_a_sum_adds_is_said_for_every_class():
     target = Target(np.array(["a", "b", "c"]))
-    assert target.said(np.array([0.61, 0.388, -0.999]), 1.0, True) == (
+    assert target.vote_words(np.array([0.61, 0.388, -0.999]), 1.0, True) == (
         "-0.999 for c, +0.61 for a, +0.388 for b"
     )
-    assert target.said(np.full(3, 0.5), 1.0, True) == "+0.5 for every class"
-    assert target.said(np.array([0.0, 0.4, 0.0]), 1.0, True) == "+0.4 for b"
+    assert target.vote_words(np.full(3, 0.5), 1.0, True) == "+0.5 for every class"
+    assert target.vote_words(np.array([0.0, 0.4, 0.0]), 1.0, True) == "+0.4 for b"
     many = Target(np.arange(9))
-    assert many.said(np.arange(9.0), 8.0, True) == (
+    assert many.vote_words(np.arange(9.0), 8.0, True) == (
         "+8 for 8, +7 for 7, +6 for 6, +5 for 5 and less for 4 more"
     )
 

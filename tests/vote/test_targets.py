@@ -133,10 +133,10 @@ def test_labels_in_words():
     assert "sad " in ballots.words(0, 0)
     assert set(ballots.columns()) >= {"contribution_sad", "contribution_calm", "contribution_glad"}
     target = LabelsTarget(np.array(["a", "b"]))
-    assert target.said(np.array([0.5, -0.25]), 1.0, True) == "+0.5 for a, -0.25 for b"
-    assert target.said(np.array([1.0, -1.0]), 1.0, False) == "a"
-    assert target.said(np.array([-1.0, -1.0]), 1.0, False) == "no label"
-    assert target.said(np.zeros(2), 1.0, False) == "nothing"
+    assert target.vote_words(np.array([0.5, -0.25]), 1.0, True) == "+0.5 for a, -0.25 for b"
+    assert target.vote_words(np.array([1.0, -1.0]), 1.0, False) == "a"
+    assert target.vote_words(np.array([-1.0, -1.0]), 1.0, False) == "no label"
+    assert target.vote_words(np.zeros(2), 1.0, False) == "nothing"
     assert target.words(np.array([[1.0, 1.0], [-1.0, 0.0]])) == ["a, b", "no label"]
 
 

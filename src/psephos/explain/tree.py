@@ -80,8 +80,8 @@ class TreeDisplay:
             raise PsephosError(
                 f"voter is {number}: this vote has the voters 0 to {vote.n_voters - 1}."
             )
-        grown, shares, said = _shown(vote.voters, number, tree)
-        return cls(grown, estimator.schema_.words(), _answers(vote, shares, said), number)
+        grown, shares, votes = _shown(vote.voters, number, tree)
+        return cls(grown, estimator.schema_.words(), _answers(vote, shares, votes), number)
 
     # ------------------------------------------------------------------ reading it
     def text(self, *, max_depth: int | None = None, digits: int = 6, spread: bool = False) -> str:
@@ -212,24 +212,24 @@ def _shown(voters: Voters, voter: int, tree: int) -> ShownTree:
     return shown_tree(voters, voter, tree)
 
 
-def _answers(vote: Vote, shares: _Floats | None, said: _Floats) -> Answers:
-    """Return what nodes answer: classes where they speak for one, else numbers."""
+def _answers(vote: Vote, shares: _Floats | None, votes: _Floats) -> Answers:
+    """Return what nodes answer: classes where they vote for one, else numbers."""
     target = vote.target
     if not isinstance(target, Target):
-        return Answers(target.words(said))
+        return Answers(target.words(votes))
     classes = target.classes.astype(str).tolist()
     if shares is None and vote.readout.link == "share":
-        shares = vote.readout.probabilities(said, target)
-    if shares is not None or _are_codes(said, target.code):
-        return Answers(target.words(said), classes, shares)
-    return Answers([_numbers(row, target.outputs) for row in said.tolist()], classes)
+        shares = vote.readout.probabilities(votes, target)
+    if shares is not None or _are_codes(votes, target.code):
+        return Answers(target.words(votes), classes, shares)
+    return Answers([_numbers(row, target.outputs) for row in votes.tolist()], classes)
 
 
-def _are_codes(said: _Floats, code: _Floats) -> bool:
+def _are_codes(votes: _Floats, code: _Floats) -> bool:
     """Return whether every vote is the code of a class."""
-    if said.shape[1] != code.shape[1]:
+    if votes.shape[1] != code.shape[1]:
         return False
-    return bool((said[:, None, :] == code[None]).all(axis=2).any(axis=1).all())
+    return bool((votes[:, None, :] == code[None]).all(axis=2).any(axis=1).all())
 
 
 def _numbers(row: Sequence[float], outputs: Sequence[str]) -> str:

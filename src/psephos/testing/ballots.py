@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.vote.ballots import Ballots
 from psephos.vote.part import log_odds
-from psephos.vote.reasons import CaseLike, Inner, OfAnswers, Path, Reason, Score, Silent, Spread
+from psephos.vote.reasons import Abstention, CaseLike, Inner, OfAnswers, Path, Reason, Score, Spread
 
 __all__ = ["assert_ballots_are_true"]
 
@@ -25,7 +25,7 @@ def assert_ballots_are_true(ballots: Ballots, X: Any) -> None:
 
     Tests hold for the case's own values, as data and as they are printed; terms add up to scores,
     and scores give the answer; parts of a case that is divided have shares that sum to 1; a voter
-    is silent only where a value is missing; a vote within the vote answers as it is said to.
+    abstains only where a value is missing; a vote within the vote answers as stated.
 
     Parameters
     ----------
@@ -58,13 +58,13 @@ def assert_ballots_are_true(ballots: Ballots, X: Any) -> None:
 
 
 def _assert_is_near(reason: CaseLike, ballots: Ballots, i: int, t: int) -> None:
-    """Check the similarity of a training case, where the weights tell one."""
+    """Check the similarity of a training case, where the weights have one."""
     weighting: Any = ballots.vote.weighting
     if not hasattr(weighting, "similarities"):
         assert np.isnan(reason.similarity)
         return
-    heard = ballots.vote.weights(ballots.X)[i, t]
-    assert_allclose(reason.similarity * weighting.weight[t], heard, rtol=1e-12)
+    weight = ballots.vote.weights(ballots.X)[i, t]
+    assert_allclose(reason.similarity * weighting.weight[t], weight, rtol=1e-12)
 
 
 def _usage(ballots: Ballots) -> Any:
@@ -95,7 +95,7 @@ def _assert_holds(reason: Reason, vote: Any) -> None:
         assert_allclose(np.array(reason.shares) @ answers, reason.answer, atol=1e-12)
         for path in reason.paths:
             _assert_holds(path, vote)
-    if isinstance(reason, Silent):
+    if isinstance(reason, Abstention):
         assert reason.columns, "nothing is missing"
         assert np.isnan(reason.values).all()
         assert not np.any(reason.answer)

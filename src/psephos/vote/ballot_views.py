@@ -17,11 +17,11 @@ _CELL = "padding:2px 10px 2px 0;text-align:left;vertical-align:top"
 
 def ballots_text(ballots: Ballots) -> str:
     """Return the first cases: the answer of each, and who moved it most."""
-    told: list[str] = []
+    lines: list[str] = []
     for case in range(min(len(ballots), _CASES)):
-        told.append(f"{ballots.case_name(case)}: {ballots.answer(case)}")
-        told += [f"  {' '.join(cells)}" for cells in _aligned(_rows(ballots, case))]
-    return "\n".join([*told, *_more(ballots)])
+        lines.append(f"{ballots.case_name(case)}: {ballots.answer(case)}")
+        lines += [f"  {' '.join(cells)}" for cells in _aligned(_rows(ballots, case))]
+    return "\n".join([*lines, *_more(ballots)])
 
 
 def ballots_html(ballots: Ballots) -> str:
@@ -84,7 +84,7 @@ def _signed(added: float, scale: float) -> str:
 
 
 def _voters(line: Line) -> str:
-    """Return the numbers of voters that said the same: '3', or '1, 4, 5 and 2 more (× 5)'."""
+    """Return the numbers of voters that voted alike: '3', or '1, 4, 5 and 2 more (× 5)'."""
     if len(line.voters) == 1:
         return str(line.voters[0])
     named = ", ".join(map(str, line.voters[:3]))

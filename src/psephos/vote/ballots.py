@@ -25,7 +25,7 @@ def answer_words(vote: Vote, value: _Floats, scale: float = 0.0) -> str:
     """Return what a (K,) vote says: its class, with its share or what it adds, or its number.
 
     Such as ``ill``, ``ill 81.0 %``, ``+0.31 for ill``, ``2.5``; ``nothing`` where it is 0. See the
-    `said` of targets.
+    `vote_words` of targets.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def answer_words(vote: Vote, value: _Floats, scale: float = 0.0) -> str:
         The size of the votes beside it: what is rounding beside them is 0.
     """
     target: Any = vote.target
-    return target.said(value, scale, vote.readout.score == "sum")
+    return target.vote_words(value, scale, vote.readout.score == "sum")
 
 
 def _say(vote: Vote, value: Sequence[float]) -> str:
@@ -43,7 +43,7 @@ def _say(vote: Vote, value: Sequence[float]) -> str:
 
 
 class Line(NamedTuple):
-    """What voters that said the same for the same reason said to one case.
+    """The vote on one case of the voters that voted alike for the same reason.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class Ballots:
 
     @cached_property
     def votes(self) -> _Floats:
-        """Return what each voter says to each case, (n, T, K)."""
+        """Return each voter's vote on each case, (n, T, K)."""
         return self.vote.votes(self.X)
 
     @cached_property
@@ -123,31 +123,31 @@ class Ballots:
     # ------------------------------------------------------------------ why
     @cached_property
     def reasons(self) -> list[list[Reason]]:
-        """Return, for each case, why each voter says what it says: data that holds for the case.
+        """Return, for each case, why each voter votes as it does: data that holds for the case.
 
         Columns are numbers of the table; `Reason.words` and `Reason.data` take `names`.
         """
-        told = self.vote.reasons(self.X)
+        reasons = self.vote.reasons(self.X)
         near = self.vote.similarities(self.X)
         if near is None:
-            return told
+            return reasons
         return [
             [
                 replace(one, similarity=float(near[i, t])) if isinstance(one, CaseLike) else one
                 for t, one in enumerate(row)
             ]
-            for i, row in enumerate(told)
+            for i, row in enumerate(reasons)
         ]
 
     def words(self, case: int, voter: int) -> str:
-        """Return why a voter (from 0) says what to a case (from 0): ``g1 = 1.877 > 0.779 → ill``.
+        """Return why a voter (from 0) votes so on a case (from 0): ``g1 = 1.877 > 0.779 → ill``.
 
         Numbers are rounded for reading; `reasons` has them whole.
         """
         reason = self.reasons[case][voter]
-        return f"{reason.words(self.names)} → {self._said(case, voter)}"
+        return f"{reason.words(self.names)} → {self._vote_words(case, voter)}"
 
-    def _said(self, case: int, voter: int) -> str:
+    def _vote_words(self, case: int, voter: int) -> str:
         scale = float(np.abs(self.votes[case]).max())
         always = isinstance(self.reasons[case][voter], Always)
         if always and self.votes.shape[2] > 1 and not self.votes[case, voter].any():
@@ -155,14 +155,14 @@ class Ballots:
         return answer_words(self.vote, self.votes[case, voter], scale)
 
     def lines(self, case: int) -> list[Line]:
-        """Return what was said to a case, those first that moved the answer most.
+        """Return the votes on a case as lines, those first that moved the answer most.
 
-        Voters that said the same for the same reason are one line.
+        Voters that voted alike for the same reason are one line.
         """
         alike: dict[tuple[str, str], list[int]] = {}
         for t, reason in enumerate(self.reasons[case]):
-            alike.setdefault((repr(reason), self._said(case, t)), []).append(t)
-        told = [
+            alike.setdefault((repr(reason), self._vote_words(case, t)), []).append(t)
+        lines = [
             Line(
                 [t + 1 for t in voters],
                 self.reasons[case][voters[0]],
@@ -174,7 +174,7 @@ class Ballots:
             for (_, answer), voters in alike.items()
         ]
         k = self.leading(case)
-        return sorted(told, key=lambda line: -abs(float(line.contribution[k])))
+        return sorted(lines, key=lambda line: -abs(float(line.contribution[k])))
 
     def leading(self, case: int) -> int:
         """Return the output that a case's answer is about: its class's, or the only one."""
@@ -219,18 +219,18 @@ class Ballots:
     def columns(self) -> dict[str, list[Any]]:
         """Return the table as lists, one entry per (case, voter), cases first.
 
-        Keys: ``case``; ``voter`` (number, from 1); ``reason`` (why it says what it says to this
-        case, in words, numbers rounded for reading); ``vote`` (the class it speaks for, or its
-        number; '' where it speaks for none); ``weight`` (its share here); ``contribution`` (or one
+        Keys: ``case``; ``voter`` (number, from 1); ``reason`` (why it votes so on this case,
+        in words, numbers rounded for reading); ``vote`` (the class it votes for, or its
+        number; '' where it votes for none); ``weight`` (its share here); ``contribution`` (or one
         ``contribution_<class>`` a class if there are more than two); ``columns`` (names, in the
         order of the sentence); ``details`` (the reason as data, JSON: columns, relations, bounds
         and values in full) and, where weights keep training cases (SamBA, proset), ``nearest``:
-        tuples (training row, distance, share of what is heard, class or number) of those heard
-        most.
+        tuples (training row, distance, share of the weight, class or number) of those of
+        greatest weight.
         """
         n, voters, outputs = self.contributions.shape
         pairs = [(i, t) for i in range(n) for t in range(voters)]
-        told = [self.reasons[i][t] for i, t in pairs]
+        reasons = [self.reasons[i][t] for i, t in pairs]
         table: dict[str, list[Any]] = {
             "case": [case for case in self.case_ids for _ in range(voters)],
             "voter": list(range(1, voters + 1)) * n,
@@ -243,8 +243,8 @@ class Ballots:
             key = f"contribution_{name}" if outputs > 1 else "contribution"
             table[key] = self.contributions[:, :, k].ravel().tolist()
         named = self.names.columns
-        table["columns"] = [tuple(named[j] for j, _ in reason.cells()) for reason in told]
-        table["details"] = [_json(reason.data(self.names)) for reason in told]
+        table["columns"] = [tuple(named[j] for j, _ in reason.cells()) for reason in reasons]
+        table["details"] = [_json(reason.data(self.names)) for reason in reasons]
         nearest = self.nearest()
         if nearest is not None:
             table["nearest"] = [cases for cases in nearest for _ in range(voters)]
@@ -253,8 +253,8 @@ class Ballots:
     def nearest(self) -> list[tuple[tuple[Any, float, float, str], ...]] | None:
         """Return per case the training cases of greatest weight; None where weights keep none.
 
-        Tuples (training row, distance, share of what is heard, class or number); a case too far
-        away to be heard is none of them.
+        Tuples (training row, distance, share of the weight, class or number); a training case
+        infinitely far away, of no weight, is none of them.
         """
         found = self.vote.nearest(self.X, _NEAREST)
         if found is None:
@@ -289,10 +289,9 @@ class Ballots:
             return words
         top: NDArray[Any] = np.sort(flat, axis=1)
         one = top[:, -1] > 0 if flat.shape[1] > 1 else flat[:, 0] != 0
-        if flat.shape[1] > 1:  # no class is spoken for where two are told the same
+        if flat.shape[1] > 1:  # no class is voted for where two get the same
             one &= top[:, -1] > top[:, -2]
-        speaks: list[bool] = one.tolist()
-        return [word if said else "" for word, said in zip(words, speaks, strict=True)]
+        return [word if votes else "" for word, votes in zip(words, one.tolist(), strict=True)]
 
     # ------------------------------------------------------------------ to be looked at
     def __str__(self) -> str:

@@ -86,7 +86,8 @@ class Isotonic:
     Parameters
     ----------
     given, told : tuple of ndarray
-        For each class, rising probabilities and what is said there; level beyond the ends.
+        For each class, points of a rising map from probabilities to probabilities; level
+        beyond the ends.
     """
 
     tag: ClassVar[str] = "isotonic calibration"
@@ -105,8 +106,8 @@ class Isotonic:
         """Return calibrated (n, K) probabilities; `apart`: of labels, not of classes."""
         check(chances.shape[1] == len(self.given), "a class lacks a map")
         maps = zip(chances.T, self.given, self.told, strict=True)
-        told: list[_Floats] = [np.interp(p, x, y) for p, x, y in maps]
-        return _together(np.stack(told, axis=1), apart)
+        mapped: list[_Floats] = [np.interp(p, x, y) for p, x, y in maps]
+        return _together(np.stack(mapped, axis=1), apart)
 
 
 @register

@@ -1,7 +1,7 @@
-"""Read-outs that are no plain sum: majority, the loudest voter, one drawn, ranks, the middle.
+"""Read-outs that are no plain sum: majority, greatest weight, one drawn, ranks, medians.
 
-Each turns the votes and weights of some rows into shares and what they are shares of; their
-product summed over voters is the score, so that contributions sum to it whatever the read-out.
+Each turns the votes and weights of some rows into shares and the votes they multiply; the sum over
+voters of the products is the score, so that contributions sum to it whatever the read-out.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ __all__ = ["CHOICES", "uniform_of"]
 
 _Floats = NDArray[np.float64]
 _TIE = 1e-12  # cumulative shares round
-_Terms = tuple[_Floats, _Floats]  # shares and what is said, (n, T, K)
+_Terms = tuple[_Floats, _Floats]  # shares and the votes they multiply, (n, T, K)
 
 
 def _each(share: _Floats, votes: _Floats) -> _Floats:
@@ -28,26 +28,26 @@ def _shares(weights: _Floats) -> _Floats:
     return np.abs(weights) / np.where(size > 0, size, 1.0)
 
 
-def _majority(votes: _Floats, weights: _Floats, rows: _Floats, told: Any) -> _Terms:
-    """Count each voter, by its weight, for the class it speaks for; one that says 0 is silent."""
-    speaks = (votes != 0).any(axis=2)
-    if told.target.kind == "multilabel":
-        said = np.sign(votes)
+def _majority(votes: _Floats, weights: _Floats, rows: _Floats, settings: Any) -> _Terms:
+    """Count each voter, by its weight, for the class it votes for; a vote of 0 abstains."""
+    voting = (votes != 0).any(axis=2)
+    if settings.target.kind == "multilabel":
+        vote = np.sign(votes)
     else:
-        flat = told.target.answers(votes.reshape(-1, votes.shape[2]))
-        said = told.target.code[flat].reshape(votes.shape)
-    return _each(_shares(np.where(speaks, weights, 0.0)), votes), said
+        flat = settings.target.answers(votes.reshape(-1, votes.shape[2]))
+        vote = settings.target.code[flat].reshape(votes.shape)
+    return _each(_shares(np.where(voting, weights, 0.0)), votes), vote
 
 
-def _loudest(votes: _Floats, weights: _Floats, rows: _Floats, told: Any) -> _Terms:
-    """Let the voter of greatest weight speak alone (maximum a posteriori); the first of equals."""
+def _loudest(votes: _Floats, weights: _Floats, rows: _Floats, settings: Any) -> _Terms:
+    """Take the vote of the voter of greatest weight (maximum a posteriori), the first of equals."""
     return _alone(votes, np.abs(weights).argmax(axis=1))
 
 
-def _drawn(votes: _Floats, weights: _Floats, rows: _Floats, told: Any) -> _Terms:
-    """Let one voter speak, drawn with the chance of its weight (Gibbs)."""
+def _drawn(votes: _Floats, weights: _Floats, rows: _Floats, settings: Any) -> _Terms:
+    """Take the vote of one voter, drawn with the chance of its weight (Gibbs)."""
     ends = np.cumsum(_shares(weights), axis=1)
-    at = uniform_of(rows, told.seed) * ends[:, -1]
+    at = uniform_of(rows, settings.seed) * ends[:, -1]
     return _alone(votes, np.minimum((ends <= at[:, None]).sum(axis=1), votes.shape[1] - 1))
 
 
@@ -68,7 +68,7 @@ def uniform_of(rows: _Floats, seed: int) -> _Floats:
     return np.array([int.from_bytes(h, "little") >> 11 for h in hashed]) / 2.0**53
 
 
-def _borda(votes: _Floats, weights: _Floats, rows: _Floats, told: Any) -> _Terms:
+def _borda(votes: _Floats, weights: _Floats, rows: _Floats, settings: Any) -> _Terms:
     """Give K - 1 points to each voter's first class, 0 to its last; equals share their points.
 
     Points are shares of what a voter gives, in the coding of classes; for two classes it is the
@@ -76,15 +76,15 @@ def _borda(votes: _Floats, weights: _Floats, rows: _Floats, told: Any) -> _Terms
     """
     k = votes.shape[2]
     if k == 1:
-        return _majority(votes, weights, rows, told)
-    speaks = (votes != votes[:, :, :1]).any(axis=2)
+        return _majority(votes, weights, rows, settings)
+    voting = (votes != votes[:, :, :1]).any(axis=2)
     points = rankdata(votes, axis=2) - 1.0
     share = points / (k * (k - 1) / 2.0)
-    heard = _shares(np.where(speaks, weights, 0.0))
-    return _each(heard, votes), (k * share - 1.0) / (k - 1)
+    shares = _shares(np.where(voting, weights, 0.0))
+    return _each(shares, votes), (k * share - 1.0) / (k - 1)
 
 
-def _median(votes: _Floats, weights: _Floats, rows: _Floats, told: Any) -> _Terms:
+def _median(votes: _Floats, weights: _Floats, rows: _Floats, settings: Any) -> _Terms:
     """Take the weighted median, output by output; between two voters, half of each."""
     order, ends, _ = _ordered(votes, weights)
     low = (ends < 0.5 - _TIE).sum(axis=1, keepdims=True)
@@ -95,10 +95,10 @@ def _median(votes: _Floats, weights: _Floats, rows: _Floats, told: Any) -> _Term
     return _back(kept, order), votes
 
 
-def _trimmed(votes: _Floats, weights: _Floats, rows: _Floats, told: Any) -> _Terms:
+def _trimmed(votes: _Floats, weights: _Floats, rows: _Floats, settings: Any) -> _Terms:
     """Take the mean without the share `cut` of the weight at either end, output by output."""
     order, ends, ordered = _ordered(votes, weights)
-    inside = np.minimum(ends, 1.0 - told.cut) - np.maximum(ends - ordered, told.cut)
+    inside = np.minimum(ends, 1.0 - settings.cut) - np.maximum(ends - ordered, settings.cut)
     kept = np.clip(inside, 0.0, None)
     return _back(kept / kept.sum(axis=1, keepdims=True), order), votes
 

@@ -79,11 +79,11 @@ def content_of(part: Any, other: Any) -> Any:
     """Return what a part holds, to be compared; `other` where it is no plain data."""
     arrays: dict[str, NDArray[Any]] = {}
     try:
-        told = encode(part, arrays, "")
+        data = encode(part, arrays, "")
     except ModelFileError:
         return other
     held = tuple((name, a.shape, a.dtype.str, a.tobytes()) for name, a in arrays.items())
-    return repr(told), held
+    return repr(data), held
 
 
 def _encode_part(value: Any, arrays: Arrays, path: str) -> Any:

@@ -71,13 +71,13 @@ def columns_words(vote: Vote, names: Names) -> str:
 
 def _rule(vote: Vote, voter: int, names: Names, scale: float) -> str:
     rule = vote.voters.rule(voter, names.columns, names.levels)
-    said = [answer_words(vote, value, scale) for _, value in vote.voters.sides(voter)]
-    if len(said) == 2:
-        return f"if {rule} then {said[0]}, otherwise {said[1]}"
-    if not said:
+    words = [answer_words(vote, value, scale) for _, value in vote.voters.sides(voter)]
+    if len(words) == 2:
+        return f"if {rule} then {words[0]}, otherwise {words[1]}"
+    if not words:
         return rule + _about(vote, voter)
-    alike = vote.readout.score == "normalised" and said[0] == "nothing"
-    one = "each class alike" if alike else said[0]
+    alike = vote.readout.score == "normalised" and words[0] == "nothing"
+    one = "each class alike" if alike else words[0]
     return f"{rule} then {one}" if rule.startswith("if ") else f"{rule} → {one}"
 
 
@@ -85,14 +85,14 @@ def _about(vote: Vote, voter: int) -> str:
     """Return ``, for class ill`` of a tree that moves one of several scores."""
     if vote.target.n_outputs == 1 or n_trees(vote.voters, voter) != 1:
         return ""
-    moves = np.flatnonzero(shown_tree(vote.voters, voter, 0).said.any(axis=0))
+    moves = np.flatnonzero(shown_tree(vote.voters, voter, 0).votes.any(axis=0))
     return f", for {vote.target.about(int(moves[0]))}" if len(moves) == 1 else ""
 
 
 def _scale(vote: Vote) -> float:
-    """Return the size of what voters say, as far as it can be said shortly."""
-    said = [np.abs(v).max() for t in range(vote.n_voters) for _, v in vote.voters.sides(t)]
-    return float(max(said, default=0.0))
+    """Return the size of the greatest vote, of voters whose votes can be listed."""
+    sizes = [np.abs(v).max() for t in range(vote.n_voters) for _, v in vote.voters.sides(t)]
+    return float(max(sizes, default=0.0))
 
 
 def _tree_lines(vote: Vote, names: Names) -> list[str]:
@@ -102,7 +102,7 @@ def _tree_lines(vote: Vote, names: Names) -> list[str]:
     if tree is None or not 1 < tree.n_leaves <= _LEAVES:
         return []
     scale = float(np.abs(tree.value).max(initial=0.0))
-    said: Any = getattr(vote.voters, "said", tree.value)
-    words = [answer_words(vote, value, scale) for value in said]
+    node_votes: Any = getattr(vote.voters, "node_votes", tree.value)
+    words = [answer_words(vote, value, scale) for value in node_votes]
     text = export_text(tree, names.columns, names.levels, answers=Answers(words))
     return text.split("\n")

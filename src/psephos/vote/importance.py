@@ -1,4 +1,4 @@
-"""Importance: how much of what is said for the answers comes from each column."""
+"""Importance: how much each column moves the score, over training rows."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.vote.codec import register
-from psephos.vote.part import Columns, check, loud, sparse
+from psephos.vote.part import Columns, check, over_outputs, sparse
 
 __all__ = ["Baseline", "SampleRows", "baseline_of", "divided", "equally", "moved", "path_moves"]
 
@@ -27,7 +27,7 @@ class Baseline:
     centre : ndarray of shape (q,)
         The training mean of each column that the vote reads, the most frequent code of a category.
     votes : ndarray of shape (T, K)
-        The mean of what each voter says.
+        The mean vote of each voter.
     weights : ndarray of shape (T,)
         The mean of its weight, as the score uses it.
     importance : ndarray of shape (q,)
@@ -126,12 +126,12 @@ def baseline_of(vote: Any, rows: SampleRows, categories: Any = ()) -> Baseline:
     for part in _rows(compact, len(dense)):
         votes += compact.votes(dense[part]).sum(axis=0) / len(dense)
         weights += compact.shares(dense[part]).sum(axis=0) / len(dense)
-    told = Baseline(centre, votes, weights, np.zeros(len(columns)))
+    baseline = Baseline(centre, votes, weights, np.zeros(len(columns)))
     total = np.zeros(len(columns))
     for part in _rows(compact, len(dense)):
-        total += moved(compact, dense[part], told).sum(axis=0)
+        total += moved(compact, dense[part], baseline).sum(axis=0)
     share = total / total.sum() if 0 < total.sum() < np.inf else np.zeros(len(columns))
-    return replace(told, importance=share)
+    return replace(baseline, importance=share)
 
 
 def _centre(X: _Floats, is_category: NDArray[np.bool_]) -> _Floats:
@@ -150,31 +150,33 @@ def _rows(vote: Any, n: int) -> list[slice]:
     return [slice(i, min(i + step, n)) for i in range(0, n, step)]
 
 
-def moved(vote: Any, X: _Floats, told: Baseline) -> _Floats:
+def moved(vote: Any, X: _Floats, baseline: Baseline) -> _Floats:
     """Return (n, p), not negative: by how much each column moves the score of each row.
 
     A voter's term of the score differs from its mean over training rows by ``w (h - mean h) +
     (w - mean w) mean h``, up to a constant. The size of the first, summed over outputs, is divided
-    among the columns that the voter asks, that of the second among those that its weight asks.
+    among the columns that the voter reads, that of the second among those that its weight reads.
 
     Parameters
     ----------
     vote : Vote
         On a table of the columns it reads, no other.
     X : ndarray of shape (n, p)
-    told : Baseline
+    baseline : Baseline
     """
     votes, weights = vote.votes(X), vote.output_shares(X)
-    said = (np.abs(weights) * np.abs(votes - told.votes)).sum(axis=2)
-    heard = np.abs(loud(weights) - told.weights) * np.abs(told.votes).sum(axis=1)
-    centre = told.centre
+    by_vote = (np.abs(weights) * np.abs(votes - baseline.votes)).sum(axis=2)
+    by_weight = np.abs(over_outputs(weights) - baseline.weights) * np.abs(baseline.votes).sum(
+        axis=1
+    )
+    centre = baseline.centre
     asks: Any = getattr(vote.weighting, "asks", None)
     with np.errstate(over="ignore", invalid="ignore"):  # values may be as large as floats go
-        found = divided(vote.voters, X, said, centre)
+        found = divided(vote.voters, X, by_vote, centre)
         if asks is None:
-            found = found + divided(vote.weighting, X, heard, centre)
+            found = found + divided(vote.weighting, X, by_weight, centre)
         else:
-            found = found + _evenly(asks(vote.voters.usage()), heard)
+            found = found + _evenly(asks(vote.voters.usage()), by_weight)
     return np.where(np.isfinite(found), found, 0.0)
 
 
@@ -217,7 +219,7 @@ def path_moves(
     parent : ndarray of shape (nodes,)
         -1 at a root.
     step : ndarray of shape (nodes,)
-        By how much what is said changes from the parent to the node.
+        By how much the vote changes from the parent to the node.
     asked : callable of (row, node), arrays
         The column that decided at a node above a leaf.
     size : ndarray of shape (n, T)

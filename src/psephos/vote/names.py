@@ -89,17 +89,17 @@ def compared(value: float, asked: Sequence[tuple[str, float]]) -> tuple[str, lis
     if not all(map(math.isfinite, (value, *(bound for _, bound in asked)))):
         return number(value), [number(bound) for _, bound in asked]
     for digits in _MORE:
-        said = [
+        written = [
             (number(value, scale, digits), number(bound, scale, digits))
             for _, bound in asked
             for scale in [max(abs(value), abs(bound))]
         ]
         same = all(
             (v == b) == (value == bound) and _HOLDS[relation](float(v), float(b))
-            for (v, b), (relation, bound) in zip(said, asked, strict=True)
+            for (v, b), (relation, bound) in zip(written, asked, strict=True)
         )
-        if same and len({v for v, _ in said}) == 1:
-            return said[0][0], [b for _, b in said]
+        if same and len({v for v, _ in written}) == 1:
+            return written[0][0], [b for _, b in written]
     return repr(value), [repr(bound) for _, bound in asked]
 
 

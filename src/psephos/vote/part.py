@@ -21,8 +21,8 @@ __all__ = [
     "check_present",
     "kinds_of",
     "log_odds",
-    "loud",
     "named_of",
+    "over_outputs",
     "positions",
     "primary",
     "relative_weights",
@@ -75,7 +75,7 @@ class Part(Protocol):
 
 @runtime_checkable
 class Voters(Part, Protocol):
-    """Who speaks, and what they say."""
+    """T voters: their votes on rows, and why."""
 
     def votes(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the (n, T, K) votes of all voters on the rows of X, shape (n, p)."""
@@ -90,7 +90,7 @@ class Voters(Part, Protocol):
         ...
 
     def sides(self, voter: int) -> list[tuple[str, NDArray[np.float64]]]:
-        """Return the answers a voter can give: when ('' if it cannot be said shortly), and (K,)."""
+        """Return a voter's possible votes, (condition, (K,) vote); '' is a condition too long."""
         ...
 
 
@@ -133,8 +133,8 @@ def log_odds(chances: NDArray[np.float64], n_outputs: int) -> NDArray[np.float64
     return logs[:, 1:] - logs[:, :1] if n_outputs == 1 else logs - logs.mean(axis=1, keepdims=True)
 
 
-def loud(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return weights as (n, T); where they differ by output the mean of their sizes."""
+def over_outputs(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return weights as (n, T): where they differ by output, the mean of their absolute values."""
     if weights.ndim == 2:
         return weights
     return weights[:, :, 0] if weights.shape[2] == 1 else np.abs(weights).mean(axis=2)

@@ -23,7 +23,7 @@ _SCORES = ("sum", "normalised", *CHOICES)
 _LINKS = ("share", "logistic", "identity")
 
 
-class _Told(NamedTuple):
+class _Settings(NamedTuple):
     """What read-outs may look at besides votes and weights."""
 
     target: AnyTarget
@@ -40,10 +40,10 @@ class Readout:
     ----------
     score : {'sum', 'normalised', 'majority', 'loudest', 'drawn', 'borda', 'median', 'trimmed mean'}
         sum: F(x) = sum_t w_t(x) h_t(x). normalised: the same divided by mass(x) = sum_t |w_t(x)|.
-        majority: each voter counts for the class it speaks for. loudest: the voter of greatest
+        majority: each voter counts for the class it votes for. loudest: the voter of greatest
         weight alone (maximum a posteriori). drawn: one voter, drawn with the chance of its weight
         (Gibbs) by the row's content and `seed`, so that neither order nor batches matter. borda:
-        ranks of classes. median, trimmed mean: of what is said, output by output.
+        ranks of classes. median, trimmed mean: of the votes, output by output.
     link : {'share', 'logistic', 'identity'}
         From a score to probabilities. share: the share of the weight that voted for the class,
         ((K - 1) F_k + 1) / K, which is (1 + F) / 2 for two classes. logistic: softmax of
@@ -56,7 +56,7 @@ class Readout:
     cut : float, default=0.0
         The share of the weight that a trimmed mean leaves out at either end.
     calibration : Sigmoid, Isotonic, Temperature or Table, default=None
-        From the link's probabilities to those that are told; the answer follows them.
+        From the link's probabilities to calibrated ones; the answer follows them.
     """
 
     tag: ClassVar[str] = "readout"
@@ -88,7 +88,7 @@ class Readout:
         rows: NDArray[np.float64],
         target: AnyTarget,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return (shares, said), (n, T, K), of a read-out that is no sum.
+        """Return (shares, votes), (n, T, K), of a read-out that is no sum.
 
         The score is the sum of their product over voters.
 
@@ -100,10 +100,10 @@ class Readout:
             The cases, on the columns that the vote reads.
         target : Target or the like
         """
-        return CHOICES[self.score](votes, weights, rows, _Told(target, self.seed, self.cut))
+        return CHOICES[self.score](votes, weights, rows, _Settings(target, self.seed, self.cut))
 
     def decided(self, score: NDArray[np.float64], target: AnyTarget) -> NDArray[np.float64]:
-        """Return (n, K) scores that say the answer: of calibrated probabilities where there are."""
+        """Return the (n, K) scores that decide: from calibrated probabilities, if there are any."""
         if self.calibration is None:
             return score
         chances = self.probabilities(score, target)
@@ -116,8 +116,8 @@ class Readout:
         """Return the score from the (n, K) sums and the (n,) mass."""
         if self.score == "sum":
             return total
-        heard = np.where(mass > 0, mass, 1.0)  # where nobody is heard the sum is zero already
-        return total / heard[:, None]
+        divisor = np.where(mass > 0, mass, 1.0)  # where no voter has weight the sum is zero already
+        return total / divisor[:, None]
 
     def probabilities(self, score: NDArray[np.float64], target: AnyTarget) -> NDArray[np.float64]:
         """Return (n, n_classes) probabilities from an (n, K) score; of labels, each its own."""

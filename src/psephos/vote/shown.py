@@ -1,4 +1,4 @@
-"""One tree of a vote, to be looked at: what voters that are trees can be asked."""
+"""One tree of a vote, to be drawn: what voters that are trees offer for it."""
 
 from typing import Any, NamedTuple
 
@@ -14,15 +14,15 @@ _Floats = NDArray[np.float64]
 
 
 class ShownTree(NamedTuple):
-    """A tree on the columns of the table, and what its nodes say.
+    """A tree on the columns of the table, and the votes of its nodes.
 
     `shares` (nodes, n_classes) are the class shares of its nodes, None where they hold none;
-    `said` (nodes, K) is what each node votes.
+    `votes` (nodes, K) are the votes of its nodes.
     """
 
     tree: Tree
     shares: _Floats | None
-    said: _Floats
+    votes: _Floats
 
 
 def n_trees(voters: Voters, voter: int) -> int:

@@ -83,11 +83,11 @@ class Target:
         return [""] if self.n_outputs == 1 else [str(label) for label in self.classes.tolist()]
 
     def words(self, votes: NDArray[np.float64]) -> list[str]:
-        """Return the class that each row of (m, K) votes speaks for."""
+        """Return the class that each row of (m, K) votes is for."""
         return self.classes[self.answers(votes)].astype(str).tolist()
 
     def decode(self, score: NDArray[np.float64]) -> NDArray[Any]:
-        """Return the label each row of a (n, K) score speaks for."""
+        """Return the label each row of a (n, K) score is for."""
         return self.classes[self.answers(score)]
 
     @property
@@ -111,7 +111,7 @@ class Target:
         return np.where(near, top[:, None], score)
 
     def answers(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Return the class index each row of a (n, K) score speaks for; a tie goes to the first.
+        """Return the class index each row of a (n, K) score is for; a tie goes to the first.
 
         With `losses` it is the answer of least expected loss, by the class shares whose codes add
         up to the score.
@@ -141,7 +141,7 @@ class Target:
         """Return what a contribution to an output adds to."""
         return f"class {self.classes[1] if self.n_outputs == 1 else self.classes[output]}"
 
-    def said(self, vote: NDArray[np.float64], scale: float, adds: bool) -> str:
+    def vote_words(self, vote: NDArray[np.float64], scale: float, adds: bool) -> str:
         """Return what a (K,) vote says: ``ill``, ``ill 81.0 %``, ``+0.31 for ill``, ``nothing``.
 
         Parameters
@@ -166,20 +166,20 @@ class Target:
         if len(level) == n:
             return "each class alike"
         share = (1.0 + (vote[0] if k else -vote[0])) / 2 if n == 2 else ((n - 1) * vote[k] + 1) / n
-        said = " and ".join(classes[j] for j in level) if len(level) > 1 else classes[k]
-        return f"{said} {percent(float(share))}{' each' if len(level) > 1 else ''}"
+        words = " and ".join(classes[j] for j in level) if len(level) > 1 else classes[k]
+        return f"{words} {percent(float(share))}{' each' if len(level) > 1 else ''}"
 
     def answered(self, score: NDArray[np.float64], chances: NDArray[np.float64]) -> str:
         """Return the answer to a (K,) score in words: its class and probability, and its ties."""
         k = int(self.answers(score[None])[0])
-        said = f"{self.classes[k]} ({percent(float(chances[k]))})"
+        words = f"{self.classes[k]} ({percent(float(chances[k]))})"
         level = np.flatnonzero(chances == chances[k]).tolist()
         others = [str(self.classes[j]) for j in level if j != k]
         if not others:
-            return said
+            return words
         if len(level) == self.n_classes:
-            return f"{said}, the first class: all are equal"
-        return f"{said}, the first of equals: {' and '.join(others)} alike"
+            return f"{words}, the first class: all are equal"
+        return f"{words}, the first of equals: {' and '.join(others)} alike"
 
     def margin(self, score: NDArray[np.float64], y: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return y . F(x) scaled so that a voter alone scores 1 if right and -1/(K-1) if wrong.
@@ -201,12 +201,12 @@ def _added(vote: NDArray[np.float64], classes: list[str], scale: float) -> str:
     if bool((np.abs(vote - size) <= 1e-9 * abs(size)).all()):
         return f"{'+' if size > 0 else ''}{number(size, scale)} for every class"
     moved = [k for k in order if abs(vote[k]) > 1e-12 * scale and vote[k] != 0]
-    told = [
+    parts = [
         f"{'+' if vote[k] > 0 else ''}{number(float(vote[k]), scale)} for {classes[k]}"
         for k in moved[:_NAMED]
     ]
-    more = len(moved) - len(told)
-    return ", ".join(told) + (f" and less for {more} more" if more else "")
+    more = len(moved) - len(parts)
+    return ", ".join(parts) + (f" and less for {more} more" if more else "")
 
 
 @register
@@ -307,7 +307,7 @@ class RegressionTarget(_Numbers):
         """Return nothing: it is the one number."""
         return ""
 
-    def said(self, vote: NDArray[np.float64], scale: float, adds: bool) -> str:
+    def vote_words(self, vote: NDArray[np.float64], scale: float, adds: bool) -> str:
         """Return the number."""
         return number(float(vote[0]), scale)
 
@@ -356,21 +356,21 @@ class NumbersTarget(_Numbers):
         return score
 
     def leading(self, score: NDArray[np.float64]) -> int:
-        """Return 0: ballots speak of the first number."""
+        """Return 0: ballots are about the first number."""
         return 0
 
     def about(self, output: int) -> str:
         """Return the name of a number."""
         return self.names[output]
 
-    def said(self, vote: NDArray[np.float64], scale: float, adds: bool) -> str:
+    def vote_words(self, vote: NDArray[np.float64], scale: float, adds: bool) -> str:
         """Return the numbers by name."""
-        told = zip(self.names, vote.tolist(), strict=True)
-        return ", ".join(f"{name} = {number(value, scale)}" for name, value in told)
+        pairs = zip(self.names, vote.tolist(), strict=True)
+        return ", ".join(f"{name} = {number(value, scale)}" for name, value in pairs)
 
     def answered(self, score: NDArray[np.float64], chances: Any) -> str:
         """Return the numbers by name."""
-        return self.said(score, 0.0, False)
+        return self.vote_words(score, 0.0, False)
 
 
 @register
@@ -423,7 +423,7 @@ class LabelsTarget:
         return 2.0 * np.asarray(y, dtype=np.float64) - 1.0
 
     def words(self, votes: NDArray[np.float64]) -> list[str]:
-        """Return the labels that each row of (m, K) votes speaks for."""
+        """Return the labels that each row of (m, K) votes is for."""
         return [_listed(self.outputs, row) for row in votes > 0]
 
     def level(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -442,14 +442,16 @@ class LabelsTarget:
         """Return the label."""
         return f"label {self.classes[output]}"
 
-    def said(self, vote: NDArray[np.float64], scale: float, adds: bool) -> str:
+    def vote_words(self, vote: NDArray[np.float64], scale: float, adds: bool) -> str:
         """Return what a (K,) vote says: ``a, c``, ``a 81.0 %, c 60.0 %``, ``+0.3 for a``."""
         there = np.abs(vote) > 1e-12 * scale
         if not (there & (vote != 0)).any():
             return "nothing"
         if adds:
-            told = [(n, v) for n, v, t in zip(self.outputs, vote.tolist(), there, strict=True) if t]
-            return ", ".join(f"{'+' if v > 0 else ''}{number(v, scale)} for {n}" for n, v in told)
+            pairs = [
+                (n, v) for n, v, t in zip(self.outputs, vote.tolist(), there, strict=True) if t
+            ]
+            return ", ".join(f"{'+' if v > 0 else ''}{number(v, scale)} for {n}" for n, v in pairs)
         if (np.abs(vote) == 1).all():
             return _listed(self.outputs, vote > 0)
         chances = zip(self.outputs, ((1.0 + vote) / 2.0).tolist(), strict=True)
@@ -457,8 +459,8 @@ class LabelsTarget:
 
     def answered(self, score: NDArray[np.float64], chances: NDArray[np.float64]) -> str:
         """Return the answer to a (K,) score: the labels and their probabilities."""
-        told = zip(self.outputs, score.tolist(), chances.tolist(), strict=True)
-        found = [f"{name} ({percent(chance)})" for name, value, chance in told if value > 0]
+        each = zip(self.outputs, score.tolist(), chances.tolist(), strict=True)
+        found = [f"{name} ({percent(chance)})" for name, value, chance in each if value > 0]
         return ", ".join(found) if found else "no label"
 
     def margin(self, score: NDArray[np.float64], y: NDArray[Any]) -> NDArray[np.float64]:

@@ -23,13 +23,13 @@ class Ways:
     ----------
     tree : Tree
         On the columns of the table.
-    said : ndarray of shape (nodes, K)
+    votes : ndarray of shape (nodes, K)
         What each node says.
     """
 
-    def __init__(self, tree: Tree, said: _Floats) -> None:
+    def __init__(self, tree: Tree, votes: _Floats) -> None:
         self._tree = tree
-        self._said = said
+        self._votes = votes
         self._child: list[int] = tree.child.tolist()
         self._n_children: list[int] = tree.n_children.tolist()
         self._missing: list[int] = tree.missing.tolist()
@@ -39,14 +39,14 @@ class Ways:
 
     def reason(self, x: list[float], answer: _Floats) -> Reason:
         """Return why the tree says (K,) `answer` to a case of values `x`, one a column."""
-        told = tuple(answer.tolist())
+        vote = tuple(answer.tolist())
         if len(self._child) == 1:
-            return Always(told, "a tree of one leaf")
+            return Always(vote, "a tree of one leaf")
         ends = self._ends(x)
         if len(ends) == 1:
-            return Path(told, ends[0][2])
-        paths = tuple(Path(tuple(self._said[node].tolist()), tests) for node, _, tests in ends)
-        return Spread(told, tuple(share for _, share, _ in ends), paths)
+            return Path(vote, ends[0][2])
+        paths = tuple(Path(tuple(self._votes[node].tolist()), tests) for node, _, tests in ends)
+        return Spread(vote, tuple(share for _, share, _ in ends), paths)
 
     def _ends(self, x: list[float]) -> list[_Way]:
         """Return where the parts of a case end, the first branch first."""

@@ -17,7 +17,7 @@ from psephos.vote.part import (
     Voters,
     Weighting,
     check,
-    loud,
+    over_outputs,
     primary,
     relative_weights,
     rows_named,
@@ -179,8 +179,8 @@ class Vote:
     def _blocks(self, X: Any, in_place: bool) -> Iterator[tuple[slice, _Floats]]:
         """Yield rows in blocks, dense float64, only the columns that are read unless in place."""
         rows = X.shape[0]
-        held = self.n_voters if self._own_sums() is None else 1  # weights a row
-        size = max(1, min(8192, _BLOCK // max(1, held * self.target.n_outputs)))
+        per_row = self.n_voters if self._own_sums() is None else 1  # weights
+        size = max(1, min(8192, _BLOCK // max(1, per_row * self.target.n_outputs)))
         read: Any = X[:, self.columns].tocsr() if sparse.issparse(X) else X
         columns = slice(None) if in_place or sparse.issparse(X) else self.columns
         for start in range(0, rows, size):
@@ -205,9 +205,10 @@ class Vote:
         mass = np.empty(X.shape[0])
         if not self._adds_up:
             for part, read in self._blocks(X, in_place=False):
-                votes, weights = self._compact._said(read)
-                score[part] = _product(*self._terms(votes, weights, read)).sum(axis=1)
-                mass[part] = np.abs(loud(weights)).sum(axis=1)
+                votes, weights = self._compact._votes_and_weights(read)
+                shares, terms = self._terms(votes, weights, read)
+                score[part] = (shares * terms).sum(axis=1)
+                mass[part] = np.abs(over_outputs(weights)).sum(axis=1)
             return self.target.level(score), mass
         in_place = self._reads_in_place(X)
         reader = self if in_place else self._compact
@@ -235,7 +236,9 @@ class Vote:
         total = weighted_sum(self.voters, weights, X)
         return total, np.abs(weights).sum(axis=1), log_scale
 
-    def _said(self, read: _Floats, n_voters: int | None = None) -> tuple[_Floats, _Floats]:
+    def _votes_and_weights(
+        self, read: _Floats, n_voters: int | None = None
+    ) -> tuple[_Floats, _Floats]:
         """Return (votes, weights) of the first voters on rows of the columns that are read.
 
         Votes are (n, T, K), weights (n, T), or (n, T, K) where they differ by output; a common
@@ -244,12 +247,12 @@ class Vote:
         votes = self.voters.votes(read)[:, :n_voters]
         if self._of_votes is None:
             return votes, relative_weights(self.weighting, read)[0][:, :n_voters]
-        heard: int = votes.shape[1]
-        first = self.weighting.take(np.arange(heard, dtype=np.intp))
+        kept = np.arange(votes.shape[1], dtype=np.intp)
+        first = self.weighting.take(kept)
         return votes, cast("Any", first).of_votes(votes, self.target)
 
     def _terms(self, votes: _Floats, weights: _Floats, read: _Floats) -> tuple[_Floats, _Floats]:
-        """Return (shares, said), whose product sums over voters to the score."""
+        """Return (shares, votes), whose product sums over voters to the score."""
         if not self.readout.is_sum:
             return self.readout.terms(votes, weights, read, self.target)
         each = weights if weights.ndim == 3 else weights[:, :, None]
@@ -271,19 +274,19 @@ class Vote:
         return self._compact.voters.votes(self._dense(X))
 
     def weights(self, X: Any) -> _Floats:
-        """Return every raw weight, (n, T): for small cases. By output: the mean of their sizes."""
+        """Return every raw weight, (n, T), for small cases; by output, the mean of their sizes."""
         read = self._dense(X)
         if self._of_votes is not None:
-            return loud(self._compact._said(read)[1])
+            return over_outputs(self._compact._votes_and_weights(read)[1])
         return self._compact.weighting.weights(read)
 
     def reasons(self, X: Any) -> list[list[Reason]]:
         """Return, for each row, why each voter says what it says; columns are the table's."""
-        told = self._compact.voters.reasons(self._dense(X))
+        reasons = self._compact.voters.reasons(self._dense(X))
         if self._compact is self:
-            return told
+            return reasons
         where: list[int] = self.columns.tolist()
-        return [[reason.mapped(where, {}) for reason in row] for row in told]
+        return [[reason.mapped(where, {}) for reason in row] for row in reasons]
 
     def similarities(self, X: Any) -> _Floats | None:
         """Return how near each row is to the training case a voter is, (n, T); None if none is."""
@@ -325,13 +328,13 @@ class Vote:
         """
         if self.readout.score == "sum":
             return self.weights(X)
-        return loud(self.output_shares(X))
+        return over_outputs(self.output_shares(X))
 
     def output_shares(self, X: Any) -> _Floats:
         """Return the weights as the score uses them, (n, T, K); (n, T, 1) if alike by output."""
         read = self._dense(X)
         if not self._adds_up:
-            return self._terms(*self._compact._said(read), read)[0]
+            return self._terms(*self._compact._votes_and_weights(read), read)[0]
         if self.readout.score == "sum":
             return self.weights(X)[:, :, None]
         return _shares(relative_weights(self._compact.weighting, read)[0])[:, :, None]
@@ -341,7 +344,8 @@ class Vote:
         if self._adds_up:
             return self.output_shares(X) * self.votes(X)
         read = self._dense(X)
-        return _product(*self._terms(*self._compact._said(read), read))
+        shares, votes = self._terms(*self._compact._votes_and_weights(read), read)
+        return shares * votes
 
     def staged_scores(self, X: Any) -> Iterator[_Floats]:
         """Yield the score of the first 1, 2, ..., T voters, each (n, K)."""
@@ -349,8 +353,8 @@ class Vote:
         read = self._dense(X)
         if not self._adds_up:
             for t in range(1, self.n_voters + 1):
-                terms = self._terms(*compact._said(read, t), read)
-                yield self.target.level(_product(*terms).sum(axis=1))
+                shares, votes = self._terms(*compact._votes_and_weights(read, t), read)
+                yield self.target.level((shares * votes).sum(axis=1))
             return
         weights, log_scale = relative_weights(compact.weighting, read)
         if self.readout.score == "sum" and log_scale is not None:
@@ -366,7 +370,7 @@ class Vote:
     def anchor_scores(self) -> _Floats:
         """Return the sums over t of E_t[i] h_t(z_i) at the anchors z_i, each by its own identity.
 
-        This is the vote Theorem 1 of the SamBA paper speaks of: anchor i is weighed with its own
+        Theorem 1 of the SamBA paper is about this vote: anchor i is weighed with its own
         expertise even where other anchors coincide with it on the columns read. Shape (m, K).
 
         Raises
@@ -390,14 +394,14 @@ class Vote:
             score = score / mass[:, None]
         return self.target.margin(score, y)
 
-    def local_importance(self, X: Any, told: Baseline) -> _Floats:
+    def local_importance(self, X: Any, baseline: Baseline) -> _Floats:
         """Return (n, q): each column's share of what moves a row's score from its training mean.
 
         Rows sum to 1, or to 0 where no column moves the score; columns are those of `columns`.
         """
         out = np.empty((X.shape[0], len(self.columns)))
         for part, read in self._blocks(X, in_place=False):
-            out[part] = _shares(moved(self._compact, read, told))
+            out[part] = _shares(moved(self._compact, read, baseline))
         return out
 
     def nearest(self, X: Any, k: int = 5) -> Nearest | None:
@@ -409,10 +413,6 @@ class Vote:
     def weighting_words(self) -> str:
         """Return what the weights are, in words."""
         return self.weighting.words()
-
-
-def _product(share: _Floats, said: _Floats) -> _Floats:
-    return share * said
 
 
 def _shares(weights: _Floats) -> _Floats:

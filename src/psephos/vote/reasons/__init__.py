@@ -1,7 +1,7 @@
 """Why a voter says what it says about one case: data first, words made of it.
 
 A reason is what happened: the branch taken with the case's own values, the terms of a score, the
-training case that is resembled. `answer` is what the voter said, and a reader can check it against
+training case that is resembled. `answer` is its vote, and a reader can check it against
 the data: every test holds, terms add up to scores, scores give the answer.
 """
 
@@ -9,10 +9,11 @@ from psephos.vote.reasons.base import Always, Reason
 from psephos.vote.reasons.cases import CaseLike
 from psephos.vote.reasons.composed import OfAnswers
 from psephos.vote.reasons.paths import Path, Spread, Test
-from psephos.vote.reasons.read import FittedEstimator, Inner, Silent, read_by, silence
+from psephos.vote.reasons.read import Abstention, FittedEstimator, Inner, abstention, read_by
 from psephos.vote.reasons.scores import Score, Term, scored
 
 __all__ = [
+    "Abstention",
     "Always",
     "CaseLike",
     "FittedEstimator",
@@ -21,11 +22,10 @@ __all__ = [
     "Path",
     "Reason",
     "Score",
-    "Silent",
     "Spread",
     "Term",
     "Test",
+    "abstention",
     "read_by",
     "scored",
-    "silence",
 ]

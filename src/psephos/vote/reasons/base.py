@@ -18,7 +18,7 @@ Codes = Mapping[int, NDArray[np.float64]]
 
 @dataclass(frozen=True)
 class Reason:
-    """What a voter said about one case: base of the kinds of reasons.
+    """A voter's vote on one case and why: base of the kinds of reasons.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ class CaseLike(Reason):
     columns, values, theirs : tuple
         The columns compared, the sharpest first; the case's values, and the training case's.
     similarity : float
-        1 for an equal case, 0 for one far away; NaN where the weights do not tell.
+        1 for an equal case, 0 for one far away; NaN where the weights have none.
     """
 
     row: Any = -1
@@ -43,12 +43,12 @@ class CaseLike(Reason):
         near = "" if math.isnan(self.similarity) else f" (similarity {_near(self.similarity)})"
         if not self.columns:
             return f"like {named}, by no column: the same weight everywhere"
-        told: list[str] = []
+        values: list[str] = []
         for column, value, their in list(self.cells_with_theirs())[:NAMED]:
             here, there = names.value(column, value), names.value(column, their)
-            told.append(f"{names.columns[column]} = {here} (there {there})")
-        more = len(self.columns) - len(told)
-        return f"like {named}{near}: {', '.join(told)}" + (f" and {more} more" if more else "")
+            values.append(f"{names.columns[column]} = {here} (there {there})")
+        more = len(self.columns) - len(values)
+        return f"like {named}{near}: {', '.join(values)}" + (f" and {more} more" if more else "")
 
     def cells_with_theirs(self) -> Sequence[tuple[int, float, float]]:
         """Return (column, the case's value, the training case's) of every column compared."""

@@ -97,21 +97,21 @@ class Test(NamedTuple):
         bound, value = self.bound, self.value
         if self.relation in ("in", "not in"):
             bound = [names.level(self.column, code) for code in bound]
-        told: dict[str, Any] = {
+        data: dict[str, Any] = {
             "column": names.columns[self.column],
             "relation": self.relation,
             "bound": [*self.bound] if self.relation == "within" else bound,
             "value": plain_value(names, self.column, value),
         }
         if self.instead_of >= 0:
-            told["instead_of"] = names.columns[self.instead_of]
+            data["instead_of"] = names.columns[self.instead_of]
         if self.sent is not None:
             relation, bound = self.sent
             words = (
                 [names.level(self.column, code) for code in bound] if relation == "in" else bound
             )
-            told["sent_to"] = {"relation": relation, "bound": words}
-        return told
+            data["sent_to"] = {"relation": relation, "bound": words}
+        return data
 
     def decoded(
         self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]
@@ -197,9 +197,9 @@ class Spread(Reason):
     def clauses(self, names: Names) -> list[str]:
         """Return the largest parts."""
         order = sorted(range(len(self.paths)), key=lambda i: -self.shares[i])
-        told = [f"{percent(self.shares[i])}: {self._part(i, names)}" for i in order[:NAMED]]
-        more = len(order) - len(told)
-        return ["; ".join(told) + (f"; and {more} smaller parts" if more else "")]
+        parts = [f"{percent(self.shares[i])}: {self._part(i, names)}" for i in order[:NAMED]]
+        more = len(order) - len(parts)
+        return ["; ".join(parts) + (f"; and {more} smaller parts" if more else "")]
 
     def _part(self, i: int, names: Names) -> str:
         words = self.paths[i].words(names)
@@ -208,8 +208,8 @@ class Spread(Reason):
     def data(self, names: Names) -> dict[str, Any]:
         """Return the reason as plain values."""
         parts = zip(self.shares, self.paths, strict=True)
-        told = [{"share": share, **path.data(names)} for share, path in parts]
-        return {**super().data(names), "paths": told}
+        paths = [{"share": share, **path.data(names)} for share, path in parts]
+        return {**super().data(names), "paths": paths}
 
     def mapped(self, columns: Sequence[int], codes: Codes) -> Self:
         """Return the reason on another numbering of columns and codes."""
@@ -237,7 +237,7 @@ def _merged(tests: Sequence[Test], names: Names) -> list[tuple[int, str]]:
 
 
 def _sentence(tests: Sequence[Test], names: Names) -> str:
-    """Return tests of one column in words; the value is said once, with digits enough for all."""
+    """Return tests of one column in words; the value once, with digits enough for all."""
     first = tests[0]
     name, missing = names.columns[first.column], first.relation == "missing"
     bounds = [test.bounds() for test in tests]
@@ -247,10 +247,10 @@ def _sentence(tests: Sequence[Test], names: Names) -> str:
     for test, pairs in zip(tests, bounds, strict=True):
         own, said = said[: len(pairs)], said[len(pairs) :]
         asked.append(test.asks(names, own))
-    told = " and ".join(one for one in asked if one)
+    relations = " and ".join(one for one in asked if one)
     if missing:
-        between = ", " if told.startswith("taken as") else " "
-        return f"{name} missing{between}{told}".rstrip()
+        between = ", " if relations.startswith("taken as") else " "
+        return f"{name} missing{between}{relations}".rstrip()
     value = value or names.value(first.column, first.value)
-    between = ", " if told.startswith("not missing") else " " if told else ""
-    return f"{name} = {value}{between}{told}"
+    between = ", " if relations.startswith("not missing") else " " if relations else ""
+    return f"{name} = {value}{between}{relations}"

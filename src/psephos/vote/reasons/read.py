@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from psephos.vote.names import Names, plural
 from psephos.vote.reasons.base import NAMED, Codes, Reason, outer_code, plain_value
 
-__all__ = ["FittedEstimator", "Inner", "ReadReason", "Silent", "read_by", "silence"]
+__all__ = ["Abstention", "FittedEstimator", "Inner", "ReadReason", "abstention", "read_by"]
 
 
 @dataclass(frozen=True)
@@ -98,10 +98,10 @@ class FittedEstimator(ReadReason):
 
 
 @dataclass(frozen=True)
-class Silent(ReadReason):
-    """A voter that says nothing because values it needs are missing: those columns."""
+class Abstention(ReadReason):
+    """A voter that abstains because values it needs are missing: those columns."""
 
-    kind = "silent"
+    kind = "abstained"
 
     def words(self, names: Names) -> str:
         """Return what is missing."""
@@ -118,24 +118,24 @@ def read_by(
 ) -> list[list[Reason]]:
     """Return, for each row, the reason of each fitted estimator: its name and what it read.
 
-    One that reads a missing value and says 0 is silent.
+    One that reads a missing value and votes 0 abstains.
     """
-    told: list[list[Reason]] = []
+    every: list[list[Reason]] = []
     for x, row in zip(X, votes, strict=True):
         reasons: list[Reason] = []
-        for columns, name, said in zip(read, names, row, strict=True):
-            silent = None if said.any() else silence(x, columns, said)
+        for columns, name, vote in zip(read, names, row, strict=True):
+            abstained = None if vote.any() else abstention(x, columns, vote)
             cells = tuple(columns.tolist()), tuple(x[columns].tolist())
-            reasons.append(silent or FittedEstimator(tuple(said.tolist()), *cells, name))
-        told.append(reasons)
-    return told
+            reasons.append(abstained or FittedEstimator(tuple(vote.tolist()), *cells, name))
+        every.append(reasons)
+    return every
 
 
-def silence(
+def abstention(
     x: NDArray[np.float64], columns: NDArray[np.intp], answer: NDArray[np.float64]
-) -> Silent | None:
-    """Return the silence of a voter that abstains where it lacks a value; None if none lacks."""
+) -> Abstention | None:
+    """Return that a voter abstains because values it reads are missing; None if none is."""
     gaps = columns[np.isnan(x[columns])]
     if not len(gaps):
         return None
-    return Silent(tuple(answer.tolist()), tuple(gaps.tolist()), (math.nan,) * len(gaps))
+    return Abstention(tuple(answer.tolist()), tuple(gaps.tolist()), (math.nan,) * len(gaps))

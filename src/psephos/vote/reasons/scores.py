@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from psephos.vote.names import Names, number
 from psephos.vote.reasons.base import NAMED, Codes, Reason, outer_code, plain_value
-from psephos.vote.reasons.read import silence
+from psephos.vote.reasons.read import abstention
 
 __all__ = ["Score", "Term", "scored"]
 
@@ -113,11 +113,11 @@ class Score(Reason):
             sign = "-" if self.constant[0] < 0 else "+"
             parts.append(f"{sign} {number(abs(self.constant[0]), scale)}")
         total = self.scores[0]
-        said = number(total, scale)
+        written = number(total, scale)
         above = "" if self.readout == "value" else " > 0" if total > 0 else " <= 0"
         odds = self.readout in ("probability", "log-odds") and self.slope == 1
         unit = "log-odds " if odds else ""
-        return f"{unit}{' '.join(parts)} = {said}{above}"
+        return f"{unit}{' '.join(parts)} = {written}{above}"
 
     def _sums(self, names: Names) -> str:
         """Return the scores in words."""
@@ -130,21 +130,21 @@ class Score(Reason):
             return f" (score {number(self.scores[0], scale)})"
         order = sorted(range(len(self.scores)), key=lambda k: -self.scores[k])[:3]
         label = names.classes if len(names.classes) == len(self.scores) else None
-        told = [
+        scores = [
             f"{label[k] if label else f'class {k + 1}'} {number(self.scores[k], scale)}"
             for k in order
         ]
-        return f" (score of {', '.join(told)})"
+        return f" (score of {', '.join(scores)})"
 
     def _named(self, term: Term, names: Names) -> str:
         return names.columns[term.column]
 
     def _value(self, term: Term, names: Names) -> str:
-        said = names.value(term.column, term.value)
+        value = names.value(term.column, term.value)
         if term.level < 0:
-            return said
+            return value
         wanted = names.level(term.column, term.level)
-        return said if said == wanted else f"{said}, not {wanted}"
+        return value if value == wanted else f"{value}, not {wanted}"
 
     def says(self, answer: tuple[float, ...], how: str = "") -> Self:
         """Return the same reason for another answer, made of the same scores."""
@@ -196,17 +196,17 @@ def scored(
     readout: str,
     abstains: bool,
 ) -> Reason:
-    """Return the reason of a model whose columns do not add up, or its silence."""
-    silent = silence(x, columns, answer) if abstains else None
+    """Return the reason of a model whose columns do not add up, or its abstention."""
+    abstained = abstention(x, columns, answer) if abstains else None
     terms = tuple(Term(int(j), float(x[j]), ()) for j in columns.tolist())
-    told = tuple(answer.tolist())
-    return silent or Score(told, model, terms, (), tuple(scores.tolist()), readout)
+    vote = tuple(answer.tolist())
+    return abstained or Score(vote, model, terms, (), tuple(scores.tolist()), readout)
 
 
 def _mapped_term(term: Term, columns: Sequence[int], codes: Codes) -> Term:
     known = codes.get(term.column)
-    said = term._replace(column=int(columns[term.column]))
+    mapped = term._replace(column=int(columns[term.column]))
     if known is None:
-        return said
+        return mapped
     level = int(known[term.level]) if 0 <= term.level < len(known) else term.level
-    return said._replace(value=outer_code(known, term.value), level=level)
+    return mapped._replace(value=outer_code(known, term.value), level=level)

@@ -101,7 +101,7 @@ class BranchVoters:
         return len(self.root)
 
     @cached_property
-    def said(self) -> _Floats:
+    def node_votes(self) -> _Floats:
         """Return the (nodes, K) votes of the nodes."""
         value = self.nodes.value
         return value if self.code is None else spoken(value, "probability", self.code)
@@ -110,10 +110,10 @@ class BranchVoters:
         """Return the (n, T, K) votes."""
         read, gaps = self._read(X)
         if self._plain is None:
-            return self.nodes.answers(read, self.root, self.said)
-        votes = self.said[self._plain_leaves(read)]
+            return self.nodes.answers(read, self.root, self.node_votes)
+        votes = self.node_votes[self._plain_leaves(read)]
         if len(gaps):
-            votes[gaps] = self.nodes.answers(read[gaps], self.root, self.said)
+            votes[gaps] = self.nodes.answers(read[gaps], self.root, self.node_votes)
         return votes
 
     def leaves(self, X: _Floats) -> NDArray[np.intp]:
@@ -211,18 +211,18 @@ class BranchVoters:
 
     @cached_property
     def _steps(self) -> tuple[NDArray[np.intp], _Floats]:
-        """Return each node's parent, -1 at a root, and how far what is said moves to it."""
+        """Return each node's parent, -1 at a root, and how far the vote moves from it."""
         nodes = self.nodes
         inner = np.flatnonzero(nodes.n_children)
         parent = np.full(nodes.n_nodes, -1, dtype=np.intp)
-        said = self.said.copy()
+        votes = self.node_votes.copy()
         for node in inner[::-1].tolist():  # children follow
             below = nodes.children(node)
             parent[below] = node
             share = nodes.share[below]
             share = share if share.sum() > 0 else np.ones(len(below))
-            said[node] = (share / share.sum()) @ said[below]
-        step = np.where(parent >= 0, np.abs(said - said[parent]).sum(axis=1), 0.0)
+            votes[node] = (share / share.sum()) @ votes[below]
+        step = np.where(parent >= 0, np.abs(votes - votes[parent]).sum(axis=1), 0.0)
         return parent, step
 
     def _asked(
@@ -282,7 +282,9 @@ class BranchVoters:
     def reasons(self, X: _Floats) -> list[list[Reason]]:
         """Return, for each row, its way through each tree."""
         votes, ends = self.votes(X), self._ends()
-        trees = [Ways(self.tree(t), self.said[ends[t] : ends[t + 1]]) for t in range(self.n_voters)]
+        trees = [
+            Ways(self.tree(t), self.node_votes[ends[t] : ends[t + 1]]) for t in range(self.n_voters)
+        ]
         return [
             [tree.reason(x, votes[i, t]) for t, tree in enumerate(trees)]
             for i, x in enumerate(X.tolist())
@@ -292,10 +294,10 @@ class BranchVoters:
         """Return the answers of a tree that is one leaf or asks one question of two answers."""
         first, size = int(self.root[voter]), int(np.diff(self._ends())[voter])
         if size == 1:
-            return [("always", self.said[first])]
+            return [("always", self.node_votes[first])]
         if size != 3 or self.nodes.n_children[first] != 2:
             return []
-        return [("if so", self.said[first + 1]), ("otherwise", self.said[first + 2])]
+        return [("if so", self.node_votes[first + 1]), ("otherwise", self.node_votes[first + 2])]
 
 
 def _check_kinds(nodes: Tree) -> None:
@@ -322,7 +324,7 @@ def _check_kinds(nodes: Tree) -> None:
             check(array.dtype == kind and array.ndim == n_axes, "node arrays differ in kind")
             check(length is None or len(array) == length, "node arrays differ in length")
     flags = type(nodes.strict) is bool and type(nodes.single) is bool
-    check(flags, "how values are compared is not said by truth values")
+    check(flags, "flags of how values are compared are not truth values")
 
 
 def _check_rules(nodes: Tree, n_columns: int) -> None:
@@ -355,8 +357,8 @@ def _check_rules(nodes: Tree, n_columns: int) -> None:
     ):
         check(bool(((branch >= -1) & (branch < limit)).all()), "a category has no such branch")
     missing = nodes.missing[inner]
-    told = (missing >= STAY) & (missing < branches[inner])
-    check(bool(told.all()), "a missing value is sent nowhere")
+    sent = (missing >= STAY) & (missing < branches[inner])
+    check(bool(sent.all()), "a missing value is sent nowhere")
     check(bool((np.isfinite(nodes.share) & (nodes.share >= 0)).all()), "a share is not one")
 
 

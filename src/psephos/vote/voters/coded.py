@@ -146,8 +146,8 @@ class CodedVoters:
             column = int(self.columns[position])
             known = levels.get(column, [])
             whole = np.isnan(code)
-            said = "" if whole else known[int(code)] if 0 <= code < len(known) else f"code {code:g}"
-            words.append(names[column] if whole else f"({names[column]} is {said})")
+            word = "" if whole else known[int(code)] if 0 <= code < len(known) else f"code {code:g}"
+            words.append(names[column] if whole else f"({names[column]} is {word})")
         return words
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:

@@ -76,9 +76,9 @@ class ComposedVoters:
 
     def table(self, X: _Floats) -> _Floats:
         """Return the (n, p + B K') table that the readers read."""
-        said = self.members.votes(X).reshape(len(X), -1)
-        check(said.shape[1] == len(self.answers), "answers and their names differ in number")
-        return np.ascontiguousarray(np.hstack([X, said]))
+        answers = self.members.votes(X).reshape(len(X), -1)
+        check(answers.shape[1] == len(self.answers), "answers and their names differ in number")
+        return np.ascontiguousarray(np.hstack([X, answers]))
 
     def votes(self, X: _Floats) -> _Floats:
         """Return the (n, T, K) votes."""
@@ -145,7 +145,7 @@ class ComposedVoters:
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
         """Return, for each row, why each reader says what it says, in columns and answers."""
-        p, told = self.n_features, self.readers.reasons(self.table(X))
+        p, reasons = self.n_features, self.readers.reasons(self.table(X))
         usage: Any = self.usage()
         read = [tuple(usage[[t]].indices.tolist()) for t in range(self.n_voters)]
         places = [*range(p), *range(-len(self.answers), 0)]  # the last answer is column -1
@@ -160,7 +160,7 @@ class ComposedVoters:
                 )
                 for t, one in enumerate(row)
             ]
-            for row, x in zip(told, X.tolist(), strict=True)
+            for row, x in zip(reasons, X.tolist(), strict=True)
         ]
 
     def open(

@@ -154,9 +154,9 @@ class SubsetVoters:
         out = np.zeros((len(X), self.n_voters, self.value.shape[1]))
         for t, (places, estimator) in enumerate(zip(self.places, self.estimators, strict=True)):
             table = np.ascontiguousarray(read[:, places])
-            heard = ~np.isnan(table).any(axis=1)
-            if heard.any():
-                out[heard, t] = self._says(estimator, table[heard])
+            complete = ~np.isnan(table).any(axis=1)
+            if complete.any():
+                out[complete, t] = self._says(estimator, table[complete])
         return out
 
     def _says(self, estimator: Any, table: _Floats) -> _Floats:
@@ -293,10 +293,10 @@ def tree_voters(
     feature[split] = local
     known = [code[np.asarray(e.classes_, dtype=np.intp)] for e in estimators]
     if says == "answer":
-        said = [c[t.value[:, 0].argmax(1)] for c, t in zip(known, trees, strict=True)]
+        votes = [c[t.value[:, 0].argmax(1)] for c, t in zip(known, trees, strict=True)]
     else:
         shares = [t.value[:, 0] / t.value[:, 0].sum(axis=1, keepdims=True) for t in trees]
-        said = [share @ c for share, c in zip(shares, known, strict=True)]
+        votes = [share @ c for share, c in zip(shares, known, strict=True)]
     return TreeVoters(
         n_features,
         columns.astype(np.intp),
@@ -306,7 +306,7 @@ def tree_voters(
         joined("missing_go_to_left").astype(bool),
         np.where(split, joined("children_left", shift=True), -1).astype(np.intp),
         np.where(split, joined("children_right", shift=True), -1).astype(np.intp),
-        np.concatenate(said),
+        np.concatenate(votes),
         single=True,
     )
 

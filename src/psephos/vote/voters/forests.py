@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from psephos.kernels.small_models.forest import group_means
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, usage_table
-from psephos.vote.reasons import Inner, Reason, Silent
+from psephos.vote.reasons import Abstention, Inner, Reason
 from psephos.vote.shown import ShownTree
-from psephos.vote.voters.trees import TreeVoters, silenced
+from psephos.vote.voters.trees import TreeVoters, abstaining
 
 __all__ = ["ForestVoters", "spoken"]
 
@@ -80,14 +80,14 @@ class ForestVoters:
         out = np.empty((len(X), self.n_voters, self.trees.value.shape[1]))
         step = max(1, _LEAVES // max(self.trees.n_voters, 1))
         for i in range(0, len(X), step):
-            said = self.trees.rows(X[i : i + step])
-            group_means(said, self.group, self.trees.value, out[i : i + step])
+            at = self.trees.rows(X[i : i + step])
+            group_means(at, self.group, self.trees.value, out[i : i + step])
         return out
 
     def votes(self, X: _Floats) -> _Floats:
         """Return the (n, T, K) votes."""
         votes = spoken(self.shares(X), self.says, self.value)
-        return silenced(votes, X, self) if self.abstains else votes
+        return abstaining(votes, X, self) if self.abstains else votes
 
     def usage(self) -> Any:
         """Return the (T, p) table of columns split on."""
@@ -141,11 +141,11 @@ class ForestVoters:
             for i, x in enumerate(X)
         ]
 
-    def _reason(self, x: _Floats, read: Columns, trees: int, said: tuple[float, ...]) -> Reason:
+    def _reason(self, x: _Floats, read: Columns, trees: int, vote: tuple[float, ...]) -> Reason:
         gaps = read[np.isnan(x[read])]
         if self.abstains and len(gaps):
-            return Silent(said, tuple(gaps.tolist()), (np.nan,) * len(gaps))
-        return Inner(said, tuple(read.tolist()), tuple(x[read].tolist()), trees, "tree")
+            return Abstention(vote, tuple(gaps.tolist()), (np.nan,) * len(gaps))
+        return Inner(vote, tuple(read.tolist()), tuple(x[read].tolist()), trees, "tree")
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return no short answer."""
@@ -153,19 +153,19 @@ class ForestVoters:
 
 
 def spoken(shares: _Floats, says: str, code: _Floats) -> _Floats:
-    """Return (..., K) what class shares (..., C) say: see `ForestVoters`."""
+    """Return the (..., K) votes that class shares (..., C) come to: see `ForestVoters`."""
     if says == "value":
         return shares
     if says == "answer":
         return code[shares.argmax(axis=-1)]
     samme = _is_samme(code)
-    said = np.zeros((*shares.shape[:-1], 1 if samme else code.shape[1]))
+    total = np.zeros((*shares.shape[:-1], 1 if samme else code.shape[1]))
     for k in range(len(code)):  # one order of sums, however many rows there are
-        said += shares[..., k, None] * (1.0 if samme else code[k])
+        total += shares[..., k, None] * (1.0 if samme else code[k])
     if not samme:
-        return said
-    # said is the total: so written, equal shares stay equal to the last bit
-    return (len(code) * shares - said) / (len(code) - 1)
+        return total
+    # so written, equal shares stay equal to the last bit
+    return (len(code) * shares - total) / (len(code) - 1)
 
 
 def _is_samme(code: _Floats) -> bool:

@@ -17,7 +17,7 @@ from psephos.vote.part import (
     positions,
     usage_table,
 )
-from psephos.vote.reasons import Reason, Score, Term, scored, silence
+from psephos.vote.reasons import Reason, Score, Term, abstention, scored
 
 __all__ = ["NaiveBayesVoters", "QuadraticVoters"]
 
@@ -105,7 +105,7 @@ class NaiveBayesVoters:
     def reasons(self, X: _Floats) -> list[list[Reason]]:
         """Return, for each row, what the columns add to the log densities of the classes."""
         votes, read = self.votes(X), X[:, self.columns]
-        told: list[list[Reason]] = []
+        reasons: list[list[Reason]] = []
         for t in range(self.n_voters):
             own = self._own(t)
             added = np.stack(
@@ -114,17 +114,17 @@ class NaiveBayesVoters:
                     *(-self._density(t, j, read[:, j]) for j in own),
                 ]
             )
-            told.append(
+            reasons.append(
                 [self._reason(t, own, x, added[1:, i], votes[i, t]) for i, x in enumerate(read)]
             )
-        return [list(row) for row in zip(*told, strict=True)] if told else [[] for _ in X]
+        return [list(row) for row in zip(*reasons, strict=True)] if reasons else [[] for _ in X]
 
     def _reason(
-        self, voter: int, own: NDArray[np.intp], x: _Floats, added: _Floats, said: _Floats
+        self, voter: int, own: NDArray[np.intp], x: _Floats, added: _Floats, vote: _Floats
     ) -> Reason:
-        silent = silence(x, own, said)
-        if silent is not None and self.abstains:
-            return silent.mapped(self.columns.tolist(), {})
+        abstained = abstention(x, own, vote)
+        if abstained is not None and self.abstains:
+            return abstained.mapped(self.columns.tolist(), {})
         spread = np.ptp(added, axis=1) if len(added) else np.empty(0)
         order = np.argsort(-spread, kind="stable").tolist()
         terms = tuple(
@@ -136,7 +136,7 @@ class NaiveBayesVoters:
         for row in added:
             scores += row
         sums = tuple(constant.tolist()), tuple(scores.tolist())
-        return Score(tuple(said.tolist()), "Gaussian naive Bayes", terms, *sums, self.says)
+        return Score(tuple(vote.tolist()), "Gaussian naive Bayes", terms, *sums, self.says)
 
     def _own(self, voter: int) -> NDArray[np.intp]:
         if self.reads is None:
@@ -282,15 +282,15 @@ class QuadraticVoters:
     def reasons(self, X: _Floats) -> list[list[Reason]]:
         """Return, for each row, the scores of the classes and the values they are made of."""
         votes, read = self.votes(X), X[:, self.columns]
-        told: list[list[Reason]] = [[] for _ in X]
+        reasons: list[list[Reason]] = [[] for _ in X]
         for t in range(self.n_voters):
             columns = self.columns[self.position[self.ptr[t] : self.ptr[t + 1]]]
             scores, model = self._scores(t, read), "quadratic discriminant"
             for i, x in enumerate(X):
-                told[i].append(
+                reasons[i].append(
                     scored(model, x, columns, scores[i], votes[i, t], self.says, self.abstains)
                 )
-        return told
+        return reasons
 
     def usage(self) -> Any:
         """Return the (T, p) table of columns that enter a score."""

@@ -74,12 +74,12 @@ class JoinedVoters:
 
     def votes(self, X: _Floats) -> _Floats:
         """Return the (n, T, K) votes."""
-        said: list[_Floats] = []
+        votes: list[_Floats] = []
         for k, part in enumerate(self.parts):
             mine = self.place[self.part == k]
-            said.append(part.votes(X)[:, mine])
+            votes.append(part.votes(X)[:, mine])
         order = np.argsort(np.argsort(self.part, kind="stable"), kind="stable")
-        return np.concatenate(said, axis=1)[:, order]
+        return np.concatenate(votes, axis=1)[:, order]
 
     def weighted_sum(self, weights: _Floats, X: _Floats) -> _Floats | None:
         """Return the (n, K) weighted sums, part by part; None where a part is not there once."""
@@ -152,9 +152,9 @@ class JoinedVoters:
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
         """Return, for each row, why each voter says what it says."""
-        told = [part.reasons(X) for part in self.parts]
+        reasons = [part.reasons(X) for part in self.parts]
         order = list(zip(self.part.tolist(), self.place.tolist(), strict=True))
-        return [[told[k][i][t] for k, t in order] for i in range(len(X))]
+        return [[reasons[k][i][t] for k, t in order] for i in range(len(X))]
 
     def open(self, voter: int, X: _Floats, names: Names) -> Any:
         """Return the vote that a voter is, with its rows and words; None if it is none."""

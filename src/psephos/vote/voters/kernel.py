@@ -68,7 +68,7 @@ class KernelVoters:
         answer is the surer, not how often it is right.
     abstains : bool, default=False
         False: a missing value in any column that is read raises. True: a voter that lacks a value
-        says 0 for that row, and the others speak.
+        votes 0 on that row, and the others decide.
 
     Raises
     ------
@@ -180,11 +180,11 @@ class KernelVoters:
         if self.says == "answer":
             return self.value[scores.argmax(axis=1)]
         share = np.exp(scores - scores.max(axis=1, keepdims=True))
-        total, said = share[:, 0].copy(), share[:, 0, None] * self.value[0]
+        total, votes = share[:, 0].copy(), share[:, 0, None] * self.value[0]
         for k in range(1, n_classes):  # one order of sums, whatever the rows
             total += share[:, k]
-            said += share[:, k, None] * self.value[k]
-        return said / total[:, None]
+            votes += share[:, k, None] * self.value[k]
+        return votes / total[:, None]
 
     def usage(self) -> Any:
         """Return the (T, p) table of the voters' columns."""
@@ -240,7 +240,7 @@ class KernelVoters:
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
         """Return, for each row, the scores of each machine and the values they are made of."""
-        votes, told = self.votes(X), [list[Reason]() for _ in X]
+        votes, reasons = self.votes(X), [list[Reason]() for _ in X]
         for t in range(self.n_voters):
             own = self._own(t)
             columns = self.columns[self.position[own]]
@@ -249,10 +249,10 @@ class KernelVoters:
             scores = margins if two else _pair_scores(margins, len(self.value))
             model = "support vector machine"
             for i, x in enumerate(X):
-                told[i].append(
+                reasons[i].append(
                     scored(model, x, columns, scores[i], votes[i, t], self.says, self.abstains)
                 )
-        return told
+        return reasons
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return no short answer."""

@@ -17,7 +17,7 @@ from psephos.vote.part import (
     positions,
     usage_table,
 )
-from psephos.vote.reasons import Reason, Score, Term, silence
+from psephos.vote.reasons import Reason, Score, Term, abstention
 
 __all__ = ["LinearVoters"]
 
@@ -55,7 +55,7 @@ class LinearVoters:
         ``p_k`` proportional to ``exp(slope z_k)``. value: z itself, R = 1.
     abstains : bool, default=False
         False: a missing value in any column that is read raises. True: a voter that lacks a value
-        says 0 for that row, and the others speak.
+        votes 0 on that row, and the others decide.
     slope : float, default=1.0
         Log-odds a unit of the score: 1 for models whose scores are log-odds already.
 
@@ -102,12 +102,12 @@ class LinearVoters:
         if not self.abstains:
             check_present(read, "linear models")
         linear = linear_scores(read, self.coef, self.intercept)  # NaN where a value is missing
-        said = self._said(linear)
+        votes = self._votes(linear)
         if self.abstains:
-            said[np.isnan(linear).any(axis=1)] = 0.0
-        return np.ascontiguousarray(said.transpose(1, 0, 2))
+            votes[np.isnan(linear).any(axis=1)] = 0.0
+        return np.ascontiguousarray(votes.transpose(1, 0, 2))
 
-    def _said(self, linear: _Floats) -> _Floats:
+    def _votes(self, linear: _Floats) -> _Floats:
         """Return the (T, n, K) votes of scores (T, R, n)."""
         if self.says == "value":
             return linear.transpose(0, 2, 1).copy()
@@ -116,10 +116,10 @@ class LinearVoters:
             answer = (linear[:, 0] > 0).astype(int) if two else linear.argmax(axis=1)
             return self.value[answer]
         share = _shares(self.slope * linear)
-        said = share[:, 0, :, None] * self.value[0]
+        votes = share[:, 0, :, None] * self.value[0]
         for k in range(1, len(self.value)):  # one order of sums, whatever the shape
-            said += share[:, k, :, None] * self.value[k]
-        return said
+            votes += share[:, k, :, None] * self.value[k]
+        return votes
 
     def usage(self) -> Any:
         """Return the (T, p) table of columns with a coefficient."""
@@ -188,12 +188,12 @@ class LinearVoters:
             for i, x in enumerate(X)
         ]
 
-    def _reason(self, voter: int, x: _Floats, scores: _Floats, said: _Floats) -> Reason:
+    def _reason(self, voter: int, x: _Floats, scores: _Floats, votes: _Floats) -> Reason:
         coef = self.coef[voter]
         read = np.flatnonzero((coef != 0).any(axis=0))
-        silent = silence(x, self.columns[read], said) if self.abstains else None
-        if silent is not None:
-            return silent
+        abstained = abstention(x, self.columns[read], votes) if self.abstains else None
+        if abstained is not None:
+            return abstained
         added = coef[:, read] * x[self.columns[read]]
         order = np.argsort(-np.abs(added).max(axis=0, initial=0.0), kind="stable")
         terms = tuple(
@@ -207,7 +207,7 @@ class LinearVoters:
         )
         sums = tuple(self.intercept[voter].tolist()), tuple(scores.tolist())
         return Score(
-            tuple(said.tolist()), "a linear model", terms, *sums, self.says, float(self.slope)
+            tuple(votes.tolist()), "a linear model", terms, *sums, self.says, float(self.slope)
         )
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:

@@ -116,7 +116,7 @@ def _is_softmax(model: Any) -> bool:
 def neighbour_vote(model: Any) -> Vote | None:
     """Return scikit-learn's k nearest neighbours as a vote of its training cases; None if not such.
 
-    Of equally near cases the first in the table are heard; scikit-learn takes any of them.
+    Of equally near cases the first in the table are taken; scikit-learn takes any of them.
     """
     name = type(model).__name__
     if not type(model).__module__.startswith("sklearn.") or name not in _KNN:

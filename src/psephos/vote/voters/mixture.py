@@ -178,13 +178,13 @@ def mixture_moments(vote: Vote, X: Any) -> tuple[_Floats, _Floats]:
     voters: Any = vote.voters
     if not isinstance(voters, PrototypeVoters) or vote.target.kind != "regression":
         raise PsephosError("a mixture needs prototypes that answer with numbers.")
-    said, within = voters.values[:, 0], voters.spread**2
+    value, within = voters.values[:, 0], voters.spread**2
     mean, variance = np.empty(X.shape[0]), np.empty(X.shape[0])
     size = max(1, _MOVED // vote.n_voters)
     for first in range(0, X.shape[0], size):
         rows = slice(first, first + size)
         share = vote.shares(X[rows])
-        mean[rows] = (share * said).sum(axis=1)
-        off = said - mean[rows, None]
+        mean[rows] = (share * value).sum(axis=1)
+        off = value - mean[rows, None]
         variance[rows] = (share * (within + off * off)).sum(axis=1)
     return mean, variance

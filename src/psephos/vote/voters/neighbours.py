@@ -94,19 +94,19 @@ class CaseVoters:
         place = f"near {row}" if isinstance(row, str) else f"near row {row}"
         words = Names(names, levels)
         cells = list(zip(self.columns.tolist(), self.cases[voter].tolist(), strict=True))
-        told = [f"{names[j]} = {words.value(j, value)}" for j, value in cells[:_NAMED]]
-        more = len(cells) - len(told)
+        values = [f"{names[j]} = {words.value(j, value)}" for j, value in cells[:_NAMED]]
+        more = len(cells) - len(values)
         rest = "" if more < 1 else f" and {more} more column{'s' if more > 1 else ''}"
-        return f"{place}: {', '.join(told)}{rest}"
+        return f"{place}: {', '.join(values)}{rest}"
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
         """Return, for each row, the training case beside it."""
         columns, rows = tuple(self.columns.tolist()), self.rows.tolist()
-        said = [tuple(v) for v in self.values.tolist()]
+        votes = [tuple(v) for v in self.values.tolist()]
         theirs = [tuple(v) for v in self.cases.tolist()]
         read = [tuple(x) for x in X[:, self.columns].tolist()]
-        told = list(zip(said, rows, theirs, strict=True))
-        return [[CaseLike(v, row, columns, x, case) for v, row, case in told] for x in read]
+        known = list(zip(votes, rows, theirs, strict=True))
+        return [[CaseLike(v, row, columns, x, case) for v, row, case in known] for x in read]
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return the one answer."""
@@ -179,7 +179,7 @@ class Neighbours:
         order = np.argsort(apart, axis=1, kind="stable")[:, : self.k]
         return order, np.take_along_axis(apart, order, axis=1)
 
-    def _loud(self, apart: _Floats) -> _Floats:
+    def _raw(self, apart: _Floats) -> _Floats:
         """Return the weights of neighbours at these distances."""
         if not self.by_distance:
             return np.ones_like(apart)
@@ -190,7 +190,7 @@ class Neighbours:
         """Return the raw (n, T) weights."""
         order, apart = self._found(X)
         out = np.zeros((len(X), len(self.cases)))
-        np.put_along_axis(out, order, self._loud(apart), axis=1)
+        np.put_along_axis(out, order, self._raw(apart), axis=1)
         return out[:, self.voter]
 
     def loudness(self) -> _Floats:
@@ -210,9 +210,9 @@ class Neighbours:
         if rows is None or self.n_voters != len(self.cases):
             return None
         order, apart = self._found(X)
-        loud = self._loud(apart)
+        raw = self._raw(apart)
         place = np.argsort(self.voter)[order[:, :k]]
-        share = (loud / loud.sum(axis=1, keepdims=True))[:, :k]
+        share = (raw / raw.sum(axis=1, keepdims=True))[:, :k]
         answer = np.array(target.words(voters.values), dtype=object)[place]
         meaning = "Training cases are the voters here, and these have a weight."
         return Nearest(place, apart[:, :k], share, rows[place], answer, meaning)

@@ -21,7 +21,7 @@ from psephos.vote.part import (
     positions,
     usage_table,
 )
-from psephos.vote.reasons import Inner, Reason, Silent
+from psephos.vote.reasons import Abstention, Inner, Reason
 from psephos.vote.target import RegressionTarget, Target
 from psephos.vote.vote import Vote
 from psephos.vote.voters.branching import BranchVoters
@@ -114,13 +114,13 @@ class NestedVoters:
         out = np.zeros((len(X), self.n_voters, self.value.shape[1]))
         for t, (vote, places) in enumerate(zip(self.inner, self.places, strict=True)):
             table = np.ascontiguousarray(read[:, places])
-            heard: Any = ~np.isnan(table).any(axis=1) if self.abstains else slice(None)
-            table = _coded(table[heard], self.levels[t])
+            complete: Any = ~np.isnan(table).any(axis=1) if self.abstains else slice(None)
+            table = _coded(table[complete], self.levels[t])
             if len(table):
-                out[heard, t] = self._said(vote, vote.score(table))
+                out[complete, t] = self._votes(vote, vote.score(table))
         return out
 
-    def _said(self, vote: Vote, score: _Floats) -> _Floats:
+    def _votes(self, vote: Vote, score: _Floats) -> _Floats:
         """Return the (n, K) votes that the (n, k) scores of an inner vote come to."""
         target: Any = vote.target
         if target.kind == "regression":
@@ -159,20 +159,20 @@ class NestedVoters:
     def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided by the importance inside each vote.
 
-        Inside, a voter counts for how far it moves from what it says of the row of column means;
+        Inside, a voter counts for how far it moves from its vote on the row of column means;
         where none moves, for its weight.
         """
         out = np.zeros((len(X), self.n_features))
         for t, (vote, places) in enumerate(zip(self.inner, self.places, strict=True)):
             table = _coded(X[:, self.columns[places]], self.levels[t])
             middle = _coded(centre[None, self.columns[places]], self.levels[t])
-            told = Baseline(
+            baseline = Baseline(
                 middle[0], vote.votes(middle)[0], vote.shares(middle)[0], np.zeros(len(places))
             )
             inner = np.zeros((len(X), len(places)))
-            heard: Any = ~np.isnan(table).any(axis=1) if self.abstains else slice(None)
-            inner[heard] = moved(vote, table[heard], told)
-            still = np.flatnonzero(inner.sum(axis=1) == 0)  # says what it says of the middle
+            complete: Any = ~np.isnan(table).any(axis=1) if self.abstains else slice(None)
+            inner[complete] = moved(vote, table[complete], baseline)
+            still = np.flatnonzero(inner.sum(axis=1) == 0)  # votes as on the row of means
             still = still[~np.isnan(table[still]).any(axis=1)] if self.abstains else still
             size_of = np.abs(vote.shares(table[still]))
             inner[still] = divided(vote.voters, table[still], size_of, middle[0])
@@ -214,34 +214,35 @@ class NestedVoters:
     def reasons(self, X: _Floats) -> list[list[Reason]]:
         """Return, for each row, the reason of a vote's only voter, or how many they are."""
         votes, read = self.votes(X), X[:, self.columns]
-        told: list[list[Reason]] = [[] for _ in X]
+        reasons: list[list[Reason]] = [[] for _ in X]
         for t in range(self.n_voters):
             columns = self.columns[self.places[t]]
             table = _coded(np.ascontiguousarray(read[:, self.places[t]]), self.levels[t])
             for i, reason in enumerate(self._inner_reasons(t, table, X[:, columns], votes[:, t])):
-                told[i].append(reason.mapped(columns.tolist(), dict(self.levels[t])))
-        return told
+                reasons[i].append(reason.mapped(columns.tolist(), dict(self.levels[t])))
+        return reasons
 
     def _inner_reasons(
         self, voter: int, table: _Floats, given: _Floats, votes: _Floats
     ) -> list[Reason]:
         """Return the reason of each row, in the columns and codes of the vote."""
         vote, own = self.inner[voter], np.arange(table.shape[1], dtype=np.intp)
-        said = [tuple(v) for v in votes.tolist()]
+        given_votes = [tuple(v) for v in votes.tolist()]
         gaps: list[list[int]] = [own[np.isnan(x)].tolist() if self.abstains else [] for x in given]
-        told: list[Reason] = [
-            Silent(v, tuple(gap), (np.nan,) * len(gap)) for v, gap in zip(said, gaps, strict=True)
+        reasons: list[Reason] = [
+            Abstention(v, tuple(gap), (np.nan,) * len(gap))
+            for v, gap in zip(given_votes, gaps, strict=True)
         ]
-        heard = np.flatnonzero([not len(gap) for gap in gaps])
-        if vote.n_voters == 1 and len(heard):
-            inner = vote.voters.reasons(table[heard])
+        complete = np.flatnonzero([not len(gap) for gap in gaps])
+        if vote.n_voters == 1 and len(complete):
+            inner = vote.voters.reasons(table[complete])
             alone = [row[0] for row in inner]
         else:
             cells: tuple[int, ...] = tuple(own.tolist())
-            alone = [Inner((), cells, tuple(x), vote.n_voters) for x in table[heard].tolist()]
-        for i, reason in zip(heard.tolist(), alone, strict=True):
-            told[i] = reason.says(said[i], self.says)
-        return told
+            alone = [Inner((), cells, tuple(x), vote.n_voters) for x in table[complete].tolist()]
+        for i, reason in zip(complete.tolist(), alone, strict=True):
+            reasons[i] = reason.says(given_votes[i], self.says)
+        return reasons
 
     def open(self, voter: int, X: _Floats, names: Names) -> tuple[Vote, _Floats, Names]:
         """Return a vote within the vote, the table it is asked with, and the words of both."""
@@ -275,7 +276,7 @@ class NestedVoters:
             return []
         alpha = vote.weighting.alpha
         return [
-            (when, self._said(vote, vote.readout.finish(alpha * value[None], np.abs(alpha)))[0])
+            (when, self._votes(vote, vote.readout.finish(alpha * value[None], np.abs(alpha)))[0])
             for when, value in vote.voters.sides(0)
         ]
 
@@ -347,7 +348,7 @@ def _is_own(model: Any) -> bool:
 
 
 def _compact(vote: Vote, abstains: bool) -> Vote:
-    """Return a vote on what it reads; its words are of complete rows if it hears no others."""
+    """Return a vote on what it reads; its words are of complete rows if it abstains on others."""
     small = vote.select(vote.columns)
     voters: Any = small.voters
     if abstains and isinstance(voters, TreeVoters):

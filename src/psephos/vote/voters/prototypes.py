@@ -1,4 +1,4 @@
-"""Training cases as voters: each speaks for its own class or value."""
+"""Training cases as voters: each votes for its own class or value."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -77,7 +77,7 @@ class PrototypeVoters:
 
     @cached_property
     def answers(self) -> Answers:
-        """Return what is said, as sums of weights need it."""
+        """Return the votes, as sums of weights need them."""
         return Answers.of(self.values)
 
     def votes(self, X: _Floats) -> _Floats:
@@ -127,10 +127,10 @@ class PrototypeVoters:
         place = "near a training case" if row in (-1, "") else place
         if not sharpest:
             return f"{place}, by no column: the same weight everywhere"
-        said = [self._value(voter, d, names, levels) for d in sharpest[:_MOST_NAMED]]
+        values = [self._value(voter, d, names, levels) for d in sharpest[:_MOST_NAMED]]
         more = len(sharpest) - _MOST_NAMED
         rest = "" if more < 1 else f" and {more} more column{'s' if more > 1 else ''}"
-        return f"{place}: {', '.join(said)}{rest}"
+        return f"{place}: {', '.join(values)}{rest}"
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
         """Return, for each row, the training case beside it, or what the prior is."""
@@ -138,17 +138,17 @@ class PrototypeVoters:
         sharpest: list[Columns] = [
             np.argsort(-v, kind="stable")[: int((v > 0).sum())] for v in sharpness
         ]
-        said, rows = [tuple(v) for v in self.values.tolist()], self.rows.tolist()
+        votes, rows = [tuple(v) for v in self.values.tolist()], self.rows.tolist()
         table = X[:, self.columns]
         batch: list[int] = self.batches.batch.tolist()
 
         def reason(x: _Floats, t: int) -> Reason:
             if batch[t] == PRIOR:
-                return Always(said[t], self.name)
+                return Always(votes[t], self.name)
             read = sharpest[batch[t]]
             columns = tuple(self.columns[read].tolist())
             theirs = tuple(self.cases[t, read].tolist())
-            return CaseLike(said[t], rows[t], columns, tuple(x[read].tolist()), theirs)
+            return CaseLike(votes[t], rows[t], columns, tuple(x[read].tolist()), theirs)
 
         return [[reason(x, t) for t in range(self.n_voters)] for x in table]
 

@@ -25,7 +25,7 @@ _OPS = ("<=", ">", "=")
 class RuleVoters:
     """Rules: each says its class where all its tests hold, and nothing elsewhere.
 
-    A missing value holds for no test. A rule without tests always holds: it speaks for what is
+    A missing value holds for no test. A rule without tests always holds: it votes for what is
     left by the others, and counts as reading the columns that they read.
 
     Parameters
@@ -148,9 +148,9 @@ class RuleVoters:
     def reasons(self, X: _Floats) -> list[list[Reason]]:
         """Return, for each row, the tests of each rule if all hold, else the first that fails."""
         rules = [self.tests(t) for t in range(self.n_voters)]
-        said = [tuple(v) for v in self.value.tolist()]
+        votes = [tuple(v) for v in self.value.tolist()]
         return [
-            [_reason(rule, x, value) for rule, value in zip(rules, said, strict=True)] for x in X
+            [_reason(rule, x, value) for rule, value in zip(rules, votes, strict=True)] for x in X
         ]
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
@@ -158,22 +158,22 @@ class RuleVoters:
         return [("if so", self.value[voter])]
 
 
-def _reason(rule: Sequence[RuleTest], x: _Floats, said: tuple[float, ...]) -> Reason:
+def _reason(rule: Sequence[RuleTest], x: _Floats, vote: tuple[float, ...]) -> Reason:
     """Return why a rule says its class to one row, or nothing."""
     if not rule:
-        return Always(said, "no test: what the other rules leave")
+        return Always(vote, "no test: what the other rules leave")
     tests: list[Test] = []
     for asked in sorted(rule, key=lambda test: test.column):
         value = float(x[asked.column])
         if np.isnan(value):
-            return Path((0.0,) * len(said), (Test(asked.column, "missing", None, value),))
+            return Path((0.0,) * len(vote), (Test(asked.column, "missing", None, value),))
         codes = asked.op == "="
         bound: Any = (int(asked.value),) if codes else asked.value
         test = Test(asked.column, "in" if codes else asked.op, bound, value)
         if not test.holds():
-            return Path((0.0,) * len(said), (test.opposite(),))
+            return Path((0.0,) * len(vote), (test.opposite(),))
         tests.append(test)
-    return Path(said, tuple(tests))
+    return Path(vote, tuple(tests))
 
 
 def _condition(test: RuleTest) -> Condition:
@@ -233,8 +233,8 @@ class FirstMatch:
         held = self.rules.holds(X)[:, order]
         first = np.where(held.any(axis=1), held.argmax(axis=1), t)
         out = np.zeros((len(X), t))
-        heard = np.flatnonzero(first < t)
-        out[heard, order[first[heard]]] = 1.0
+        decided = np.flatnonzero(first < t)
+        out[decided, order[first[decided]]] = 1.0
         return out
 
     def loudness(self) -> _Floats:

@@ -15,16 +15,16 @@ from psephos.trees.tree_leaves import Condition, condition_words, size_words
 from psephos.vote.codec import register
 from psephos.vote.importance import path_moves
 from psephos.vote.part import Columns, Part, check, check_columns, positions, usage_table
-from psephos.vote.reasons import Reason, Silent
+from psephos.vote.reasons import Abstention, Reason
 from psephos.vote.shown import ShownTree
 from psephos.vote.tree_reasons import Ways
 
-__all__ = ["TreeVoters", "silenced"]
+__all__ = ["TreeVoters", "abstaining"]
 
 _Floats = NDArray[np.float64]
 
 
-def silenced(votes: _Floats, X: _Floats, part: Part) -> _Floats:
+def abstaining(votes: _Floats, X: _Floats, part: Part) -> _Floats:
     """Return the (n, T, K) votes with 0 where a voter lacks a value of a column that it reads."""
     rows = np.flatnonzero(np.isnan(X[:, part.columns]).any(axis=1))
     if len(rows):
@@ -151,7 +151,7 @@ class TreeVoters:
     def votes(self, X: _Floats) -> _Floats:
         """Return the (n, T, K) votes."""
         votes = self.value[self.rows(X)]
-        return silenced(votes, X, self) if self.abstains else votes
+        return abstaining(votes, X, self) if self.abstains else votes
 
     def weighted_sum(self, weights: _Floats, X: _Floats) -> _Floats | None:
         """Return the (n, K) weighted sums of votes, without the votes; None if trees abstain."""
@@ -212,10 +212,10 @@ class TreeVoters:
 
     @cached_property
     def _steps(self) -> tuple[NDArray[np.intp], _Floats]:
-        """Return each node's parent, -1 at a root, and how far what is said moves to it."""
+        """Return each node's parent, -1 at a root, and how far the vote moves from it."""
         leaf = self.feature < 0
         value = self.value[self.answer] if len(self.answer) else self.value
-        said = np.where(leaf[:, None], value, 0.0)
+        votes = np.where(leaf[:, None], value, 0.0)
         parent = np.full(len(leaf), -1, dtype=np.intp)
         for children in (self.first, self.second):
             parent[children[~leaf]] = np.flatnonzero(~leaf)
@@ -226,8 +226,8 @@ class TreeVoters:
             levels.append(level)
             level = np.concatenate([self.first[level], self.second[level]])
         for level in levels[::-1]:
-            said[level] = 0.5 * said[self.first[level]] + 0.5 * said[self.second[level]]
-        step = np.where(parent >= 0, np.abs(said - said[parent]).sum(axis=1), 0.0)
+            votes[level] = 0.5 * votes[self.first[level]] + 0.5 * votes[self.second[level]]
+        step = np.where(parent >= 0, np.abs(votes - votes[parent]).sum(axis=1), 0.0)
         return parent, step
 
     def select(self, columns: Columns) -> Self:
@@ -250,9 +250,9 @@ class TreeVoters:
         ptr, codes = self.category_ptr, np.empty(0, np.intp)
         if len(ptr):
             ptr, codes = spans_of(ptr, nodes)
-        said, answer = nodes, self.answer
+        used, answer = nodes, self.answer
         if len(answer):
-            said, row = np.unique(answer[nodes[old < 0]], return_inverse=True)
+            used, row = np.unique(answer[nodes[old < 0]], return_inverse=True)
             answer = np.full(len(nodes), -1, np.intp)
             answer[old < 0] = row
         return replace(
@@ -264,7 +264,7 @@ class TreeVoters:
             missing_left=self.missing_left[nodes],
             first=self.first[nodes] + shift,
             second=self.second[nodes] + shift,
-            value=self.value[said],
+            value=self.value[used],
             category_ptr=ptr,
             category_left=self.category_left[codes],
             answer=answer,
@@ -311,8 +311,8 @@ class TreeVoters:
     def reasons(self, X: _Floats) -> list[list[Reason]]:
         """Return, for each row, its way through each tree."""
         votes = self.votes(X)
-        told = [_tree_reasons(self, t, X, votes[:, t]) for t in range(self.n_voters)]
-        return [list(row) for row in zip(*told, strict=True)] if told else [[] for _ in X]
+        by_tree = [_tree_reasons(self, t, X, votes[:, t]) for t in range(self.n_voters)]
+        return [list(row) for row in zip(*by_tree, strict=True)] if by_tree else [[] for _ in X]
 
     def _asks(self, node: int) -> Condition:
         """Return what a node asks of the rows that go to its first child."""
@@ -346,10 +346,10 @@ def _tree_reasons(voters: TreeVoters, voter: int, X: _Floats, votes: _Floats) ->
     gaps = np.isnan(X[:, read]) if voters.abstains else np.zeros((len(X), len(read)), np.bool_)
     ways = Ways(tree, tree.value)
     return [
-        Silent(tuple(said.tolist()), tuple(read[gap].tolist()), (np.nan,) * int(gap.sum()))
+        Abstention(tuple(vote.tolist()), tuple(read[gap].tolist()), (np.nan,) * int(gap.sum()))
         if gap.any()
-        else ways.reason(x, said)
-        for x, said, gap in zip(X.tolist(), votes, gaps, strict=True)
+        else ways.reason(x, vote)
+        for x, vote, gap in zip(X.tolist(), votes, gaps, strict=True)
     ]
 
 

@@ -19,10 +19,10 @@ _Floats = NDArray[np.float64]
 class Available:
     """w_t(x) = alpha_t where every column voter t reads has a value in x, else 0.
 
-    A gate on what was measured: of a library of small models, those speak that can. Voters stand
-    in tiers: a case hears the lowest tier in which anyone can speak, and no other. So a reserve
-    speaks where none of the chosen can, and a voter that reads nothing (the training prior) where
-    nobody else can.
+    A gate on what was measured: of a library of small models, those vote whose columns are there.
+    Voters stand in tiers: on each case only the lowest tier with such a voter has weight. So a
+    reserve votes where none of the chosen can, and a voter that reads nothing (the training prior)
+    where no other can.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Available:
     tier : ndarray of shape (T,), intp
         Not negative.
     loudest : bool
-        Of the voters that could be heard only one of the greatest alpha is (the first of equals).
+        Whether of those voters only the one of greatest alpha has weight (the first of equals).
     """
 
     tag: ClassVar[str] = "available"
@@ -78,13 +78,12 @@ class Available:
     def weights(self, X: _Floats) -> _Floats:
         """Return the (n, T) weights."""
         can = self.available(X)
-        nobody = self.tier.max(initial=0) + 1
-        first = np.where(can, self.tier, nobody).min(axis=1, initial=nobody)
+        none = self.tier.max(initial=0) + 1
+        first = np.where(can, self.tier, none).min(axis=1, initial=none)
         weights = np.where(can & (self.tier == first[:, None]), self.alpha, 0.0)
         if self.loudest:
-            silent = np.ones_like(can)
-            silent[np.arange(len(X)), weights.argmax(axis=1)] = False
-            weights[silent] = 0.0
+            others = np.arange(self.n_voters) != weights.argmax(axis=1)[:, None]
+            weights[others] = 0.0
         return weights
 
     def loudness(self) -> _Floats:
@@ -99,10 +98,10 @@ class Available:
         return "those whose columns were measured"
 
     def primary_voters(self) -> NDArray[np.intp]:
-        """Return the voters that a complete case needs, and who speaks where no other can.
+        """Return the voters that a complete case needs, and those left where all is missing.
 
-        Of the tier that is heard where nothing is missing those that read no more than is heard
-        there; and who is heard where all is missing.
+        Of the tier that has weight where nothing is missing, those that read no more columns than
+        the voters with weight there; and those with weight where all is missing.
         """
         some = self.weights(np.zeros((1, self.n_features)))[0] > 0
         none = self.weights(np.full((1, self.n_features), np.nan))[0] > 0

@@ -1,4 +1,4 @@
-"""Weights by output, and weights that depend on what voters say."""
+"""Weights by output, and weights that depend on the votes."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -103,8 +103,8 @@ class ConfidenceGate(_OfVotes):
     """w_t(x) = alpha_t where voter t is sure enough of its answer to x, else 0.
 
     A cascade (``first=True``) asks one voter after the other and stops at the first that is sure
-    enough; the last that says anything answers what nobody is sure of. A gate (``first=False``)
-    hears all that are sure enough, and everybody where nobody is.
+    enough; the last that does not abstain answers where none is sure. A gate (``first=False``)
+    weighs all that are sure enough, and all voters where none is.
 
     Parameters
     ----------
@@ -152,14 +152,14 @@ class ConfidenceGate(_OfVotes):
     def of_votes(self, votes: _Floats, target: Any) -> _Floats:
         """Return the (n, T) weights beside votes of shape (n, T, K)."""
         sure = certainty(votes, target)
-        heard = sure >= self.threshold - _ROUNDING
-        heard &= sure > 0
-        none = ~heard.any(axis=1)
+        counts = sure >= self.threshold - _ROUNDING
+        counts &= sure > 0
+        none = ~counts.any(axis=1)
         if not self.first:
-            heard[none] = True
-            return np.where(heard, self.alpha, 0.0)
+            counts[none] = True
+            return np.where(counts, self.alpha, 0.0)
         order = np.argsort(self.rank)
-        place = heard[:, order].argmax(axis=1)
+        place = counts[:, order].argmax(axis=1)
         last = len(order) - 1 - (sure[:, order] > 0)[:, ::-1].argmax(axis=1)
         voter = order[np.where(none, last, place)]
         weights = np.zeros(sure.shape)
@@ -169,11 +169,11 @@ class ConfidenceGate(_OfVotes):
     def asks(self, usage: Any) -> Any:
         """Return the (T, p) table of the columns that each weight depends on, of those of voters.
 
-        Whether a voter is heard depends on what all say: on those before it in a cascade, on those
-        after it where nobody is sure.
+        Whether a voter has weight depends on all votes: on those before it in a cascade, on those
+        after it where none is sure.
         """
-        everyone: Any = sparse.csr_array(np.ones((self.n_voters, self.n_voters), dtype=bool))
-        return (everyone @ usage).astype(bool)
+        all_voters: Any = sparse.csr_array(np.ones((self.n_voters, self.n_voters), dtype=bool))
+        return (all_voters @ usage).astype(bool)
 
     def loudness(self) -> _Floats:
         """Return each voter's share of the weight where all are sure enough."""
@@ -195,7 +195,7 @@ class ConfidenceGate(_OfVotes):
 
 
 def certainty(votes: _Floats, target: Any) -> _Floats:
-    """Return the probability that each voter gives its answer, (n, T); 0 where it says nothing.
+    """Return the probability that each voter gives its answer, (n, T); 0 where it abstains.
 
     Votes are means of the codes of classes: ((K - 1) max v + 1) / K, which is (1 + abs(v)) / 2 for
     two classes; of several labels a row it is that of the label it is least sure of. Larger votes,

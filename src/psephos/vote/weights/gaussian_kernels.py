@@ -18,7 +18,7 @@ __all__ = ["PRIOR", "Answers", "Batches", "KernelWeights"]
 _Floats = NDArray[np.float64]
 _BLOCK = 1 << 16  # entries of a table of kernels held at once: a few of them fit a core's cache
 _MOVED = 1 << 20  # entries of a table of weights held at once
-PRIOR = -1  # the batch of a voter that is heard alike everywhere
+PRIOR = -1  # the batch of a voter whose weight is the same everywhere
 
 
 class Answers(NamedTuple):
@@ -29,7 +29,7 @@ class Answers(NamedTuple):
 
     @classmethod
     def of(cls, values: _Floats) -> Self:
-        """Return the answers (T, K) so told apart."""
+        """Return the (T, K) answers that these numbers stand for."""
         order = np.lexsort(values.T[::-1])
         ordered = values[order]
         starts = np.ones(len(values), dtype=bool)
@@ -282,12 +282,12 @@ class KernelWeights:
     def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
         """Return (weights, log_scale): the true weights are exp(log_scale) times these.
 
-        The scale is 0 where a prior is heard, as the weights cannot all vanish; else a row's
-        loudest prototype has relative weight 1.
+        The scale is 0 where there is a prior, as the weights cannot all vanish; else the greatest
+        relative weight of a row is 1.
         """
         return self._relative(self._scaled(X), shift=not self.has_prior)
 
-    def heard(self, X: _Floats, answers: Answers) -> tuple[_Floats, _Floats]:
+    def fixed_sums(self, X: _Floats, answers: Answers) -> tuple[_Floats, _Floats]:
         """Return (sum over t of w_t(x) answer_t, sum over t of w_t(x)): (n, K), (n,).
 
         As ``weights(X) @ values`` but for rounding, in memory O(n K).
@@ -303,9 +303,9 @@ class KernelWeights:
         return out[:, :-1], out[:, -1]
 
     def sums_with(self, voters: Any) -> Any:
-        """Return ``heard`` for voters of fixed answers, where a prior keeps the mass above 0."""
+        """Return `fixed_sums` for voters of fixed answers, where a prior keeps the mass above 0."""
         answers: Answers | None = getattr(voters, "answers", None)
-        return partial(self.heard, answers=answers) if answers and self.has_prior else None
+        return partial(self.fixed_sums, answers=answers) if answers and self.has_prior else None
 
     def _laid_out(self, answers: Answers) -> tuple[_Floats, list[FixedPrototypes]]:
         """Return what priors add to each sum, and the batches; kept for the next call."""
@@ -334,17 +334,17 @@ class KernelWeights:
         """Return each voter's mean share of the weight at the places of the prototypes.
 
         A prototype is left out at its own place, as in the fit, where candidates are judged by
-        other rows. Costs T^2 q; what no place hears falls back on shares of `weight`.
+        other rows. Costs T^2 q; where all those weights are 0, shares of `weight` instead.
         """
         places = np.flatnonzero(self.batches.batch != PRIOR)
         total = np.zeros(self.n_voters)
         size = max(1, _MOVED // self.n_voters)
         for first in range(0, len(places), size):
             some = places[first : first + size]
-            heard = self._relative(self.prototypes[some], shift=not self.has_prior)[0]
-            heard[np.arange(len(some)), some] = 0.0
-            mass = heard.sum(axis=1, keepdims=True)
-            total += (heard / np.where(mass > 0, mass, 1.0)).sum(axis=0)
+            weights = self._relative(self.prototypes[some], shift=not self.has_prior)[0]
+            weights[np.arange(len(some)), some] = 0.0
+            mass = weights.sum(axis=1, keepdims=True)
+            total += (weights / np.where(mass > 0, mass, 1.0)).sum(axis=0)
         share = total if total.any() else self.weight
         return share / share.sum()
 
@@ -352,7 +352,7 @@ class KernelWeights:
         """Return the k prototypes of greatest weight for each row of X; None for a prior alone.
 
         The distance is that of the kernel, ``sqrt(-2 log G)``: a column's difference in scaled
-        units times its inverse bandwidth, squared and added up. Shares are of all that is heard,
+        units times its inverse bandwidth, squared and added up. Shares are of the total weight,
         a prior included.
         """
         own, rows = np.flatnonzero(self.batches.batch != PRIOR), getattr(voters, "rows", None)
@@ -361,8 +361,8 @@ class KernelWeights:
         Z, logs = self._scaled(X), np.zeros((len(X), self.n_voters))
         for b, (where, _) in enumerate(self._members):
             logs[:, where] = self._log_kernels(Z, b)
-        heard, _ = self._relative(Z, shift=not self.has_prior)
-        share = heard / heard.sum(axis=1, keepdims=True)
+        weights, _ = self._relative(Z, shift=not self.has_prior)
+        share = weights / weights.sum(axis=1, keepdims=True)
         order = own[np.argsort(-(logs + np.log(self.weight))[:, own], axis=1, kind="stable")[:, :k]]
         pick = np.take_along_axis
         return Nearest(

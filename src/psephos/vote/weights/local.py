@@ -194,8 +194,8 @@ class Local:
         part = np.where(s.is_category, away != 0, (away / s.column_scale) ** 2)
         part[np.isnan(away)] = 0.0
         total = part.sum(axis=1, keepdims=True)
-        said = size.sum(axis=1, keepdims=True)
-        rate = np.divide(said, total, out=np.zeros_like(total), where=total > 0)
+        moved = size.sum(axis=1, keepdims=True)
+        rate = np.divide(moved, total, out=np.zeros_like(total), where=total > 0)
         out = np.zeros((len(X), self.n_features))
         out[:, self.columns] = part * rate
         return out
