@@ -134,13 +134,13 @@ def _no_number(word: str) -> Any:
 
 
 # ---------------------------------------------------------------------- arrays
-def read_array(data: bytes, room: int) -> NDArray[Any]:
+def read_array(data: bytes, limit: int) -> NDArray[Any]:
     """Return an array from npy bytes, whose length must be exactly what its header says.
 
     Parameters
     ----------
     data : bytes
-    room : int
+    limit : int
         The bytes of all the arrays: an empty array has no side longer than that.
     """
     buffer = io.BytesIO(data)
@@ -149,7 +149,7 @@ def read_array(data: bytes, room: int) -> NDArray[Any]:
     count = 1
     for side in shape:
         count *= side  # Python integers: a hostile shape cannot overflow
-    if count * dtype.itemsize != len(body) or max(shape, default=0) > room:
+    if count * dtype.itemsize != len(body) or max(shape, default=0) > limit:
         raise ModelFileError("an array is shorter or longer than its header says.")
     array = np.frombuffer(body, dtype=dtype, count=count).reshape(shape).copy()
     if dtype.kind == "U":

@@ -40,5 +40,5 @@ class UnknownLevelWarning(UserWarning):
 
 def shortly(error: Exception) -> str:
     """Return another library's message as a part of ours: its beginning, if it quotes a file."""
-    said = str(error)
-    return said if len(said) <= _LENGTH else f"{said[:_LENGTH]} …"
+    words = str(error)
+    return words if len(words) <= _LENGTH else f"{words[:_LENGTH]} …"

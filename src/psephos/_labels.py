@@ -244,8 +244,8 @@ def read_several_numbers(X: Any, y: Any) -> tuple[tuple[str, ...], NDArray[np.fl
     table = np.asarray(y)
     check_consistent_length(X, table)
     columns = [read_numbers(X, table[:, k]) for k in range(table.shape[1])]
-    told = [f"y{k}" for k in range(len(columns))] if names is None else [str(n) for n in names]
-    return tuple(told), np.column_stack(columns)
+    outputs = [f"y{k}" for k in range(len(columns))] if names is None else [str(n) for n in names]
+    return tuple(outputs), np.column_stack(columns)
 
 
 def names_of(y: Any) -> NDArray[Any] | None:

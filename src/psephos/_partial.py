@@ -139,7 +139,7 @@ def later_labels(
         )
     y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)
-    read_target(estimator, given, given)  # what may be said of any labels
+    read_target(estimator, given, given)  # the checks of any labels
     code = {label: k for k, label in enumerate(given.tolist())}
     codes = np.array([code.get(label, -1) for label in y.tolist()], dtype=np.intp)
     if (codes < 0).any():

@@ -48,8 +48,8 @@ def reason(error: OSError) -> str:
     """Return why the system refused, in words."""
     alone = error.args[0] if len(error.args) == 1 else None  # OSError(28) has no errno
     number = error.errno or (alone if isinstance(alone, int) else 0)
-    told = error.strerror or (os.strerror(number) if number else str(error))
-    return _REASONS.get(number, (told or "the system refused it without a reason").lower())
+    reason = error.strerror or (os.strerror(number) if number else str(error))
+    return _REASONS.get(number, (reason or "the system refused it without a reason").lower())
 
 
 def unwritable(path: str | os.PathLike[str], error: OSError) -> UnwritableError:

@@ -144,8 +144,8 @@ def _isotonic(chances: _Floats, truth: _Floats, weight: _Floats) -> Isotonic:
         fitted.fit(chances[:, k], truth[:, k], sample_weight=weight)
         maps.append((fitted.X_thresholds_.astype(np.float64), fitted.y_thresholds_))
     maps = _mirrored(maps, lambda m: (1.0 - m[0][::-1], 1.0 - m[1][::-1]))
-    given, told = zip(*maps, strict=True)
-    return Isotonic(given, tuple(np.asarray(y, dtype=np.float64) for y in told))
+    given, mapped = zip(*maps, strict=True)
+    return Isotonic(given, tuple(np.asarray(y, dtype=np.float64) for y in mapped))
 
 
 def _temperature(chances: _Floats, truth: _Floats, weight: _Floats) -> Temperature:
@@ -153,8 +153,8 @@ def _temperature(chances: _Floats, truth: _Floats, weight: _Floats) -> Temperatu
 
     def loss(log_t: float) -> float:
         scaled = logs / np.exp(log_t)
-        told = scaled - scipy.special.logsumexp(scaled, axis=1, keepdims=True)
-        return -float(weight @ (truth * told).sum(axis=1))
+        logs_scaled = scaled - scipy.special.logsumexp(scaled, axis=1, keepdims=True)
+        return -float(weight @ (truth * logs_scaled).sum(axis=1))
 
     best: Any = scipy.optimize.minimize_scalar(loss, bounds=(-5.0, 5.0), method="bounded")
     return Temperature(float(np.exp(best.x)))

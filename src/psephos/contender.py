@@ -103,7 +103,7 @@ class Contender:
     binary_only : dict of str to tuple
         Values of a `Choice` that only two classes allow.
     grouped : bool, default=False
-        Whether its fit draws folds of its own, and so is told the groups of the rows.
+        Whether its fit draws folds of its own, and so is given the groups of the rows.
     default : bool, default=False
         Whether it takes part if no models are named.
     small : dict of str, default={}

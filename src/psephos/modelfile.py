@@ -83,8 +83,8 @@ def save(model: "VoteEstimator", path: str | os.PathLike[str]) -> None:
 
 def _check_readable(manifest: Mapping[str, Any], text: bytes, files: Entries) -> None:
     """Raise a sentence rather than write what `load` would refuse."""
-    room = sum(map(len, files.values()))
-    if manifest["n_features"] > max(_MAX_COLUMNS, room):
+    size = sum(map(len, files.values()))
+    if manifest["n_features"] > max(_MAX_COLUMNS, size):
         raise ModelFileError(
             f"the model cannot be saved: it is on {manifest['n_features']} columns, and a file is "
             f"for {_MAX_COLUMNS}. Save model.reduce(), which keeps those that are read."
@@ -118,8 +118,8 @@ def _manifest(model: "VoteEstimator", arrays: dict[str, NDArray[Any]]) -> dict[s
 
 def _reading(schema: Schema) -> dict[str, Any]:
     """Return how tables are read for the model, where it is not as usual."""
-    told: dict[str, Any] = {"by_name": True} if schema.by_name else {}
-    return told if schema.cells == Cells() else {**told, "cells": schema.cells.data()}
+    data: dict[str, Any] = {"by_name": True} if schema.by_name else {}
+    return data if schema.cells == Cells() else {**data, "cells": schema.cells.data()}
 
 
 def _words_or_numbers(schema: Schema, j: int) -> tuple[Any, ...]:
@@ -199,19 +199,19 @@ def load(path: str | os.PathLike[str]) -> "VoteEstimator":
 def read(path: str | os.PathLike[str]) -> "Stored":
     """Read a model file as far as its answers need: they come from its vote and schema alone.
 
-    Raises what `load` does, of everything but constructor parameters and what a fit tells besides
+    Raises what `load` does, of everything but constructor parameters and further fitted attributes
     its vote: those are read by ``model()``.
     """
     with _sentences(path):
         files = read_entries(Path(path), _ENTRY)
         manifest = _checked(files)
-        room = sum(map(len, files.values()))
+        size = sum(map(len, files.values()))
         arrays = {
-            name.removeprefix("arrays/").removesuffix(".npy"): read_array(files[name], room)
+            name.removeprefix("arrays/").removesuffix(".npy"): read_array(files[name], size)
             for name in manifest["arrays"]
         }
         _check_known(manifest["class"])
-        schema = _schema(manifest, arrays, room)
+        schema = _schema(manifest, arrays, size)
         vote = decode(manifest["vote"], arrays)
         if not isinstance(vote, Vote) or vote.n_features != schema.n_features:
             raise ModelFileError("its vote does not fit its table: the file is damaged.")
@@ -304,9 +304,9 @@ def _model(stored: Stored) -> "VoteEstimator":
     return model
 
 
-def _schema(manifest: Mapping[str, Any], arrays: Mapping[str, Any], room: int) -> Schema:
+def _schema(manifest: Mapping[str, Any], arrays: Mapping[str, Any], size: int) -> Schema:
     p, names = manifest["n_features"], manifest["names"]
-    if type(p) is not int or not 0 < p <= max(_MAX_COLUMNS, room):
+    if type(p) is not int or not 0 < p <= max(_MAX_COLUMNS, size):
         raise ModelFileError("its columns are not those of a table: the file is damaged.")
     if names is not None:
         words = isinstance(names, list) and all(type(name) is str for name in names)
@@ -329,7 +329,7 @@ def _schema(manifest: Mapping[str, Any], arrays: Mapping[str, Any], room: int) -
 
 
 def _check_extras(cls: type[Any], extras: Mapping[str, Any]) -> None:
-    """Raise a sentence unless what a fit tells besides its vote is as the class annotates it."""
+    """Raise a sentence unless further fitted attributes are as the class annotates them."""
     for name in cls.extras:
         if name not in extras:
             raise ModelFileError(f"{name!r} is missing: the file is damaged.")

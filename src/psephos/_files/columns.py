@@ -114,7 +114,7 @@ def levels_of(name: str, words: Sequence[Any]) -> tuple[str, ...]:
     """
     levels = tuple(sorted({word for word in words if word is not None}, key=_level_order))
     present = sum(word is not None for word in words)
-    if present >= 10 and len(levels) == present:  # a name for each row tells nothing of its class
+    if present >= 10 and len(levels) == present:  # a name for each row is no predictor of its class
         raise PsephosError(
             f"column {shown(name)} holds a different text in every row, as an identifier does: "
             f"name it with --id {shown(name)}, or leave it out with --drop {shown(name)}."

@@ -99,7 +99,7 @@ class LevelCodes:
 
 
 def _exact(value: Any) -> Hashable:
-    """Return a key that tells words from numbers and truth values from 0 and 1."""
+    """Return a key that distinguishes words from numbers and truth values from 0 and 1."""
     return (isinstance(value, str), isinstance(value, bool), value)
 
 

@@ -202,7 +202,7 @@ class _Reading:
         return [row[j] for j in self._places]
 
     def add(self, row: list[str], text: str = "") -> None:
-        """Add a row; `text` is its line, if one look at it tells that no cell holds an _."""
+        """Add a row; `text` is its line, if one look at it shows that no cell holds an _."""
         out = np.full(len(self._choice.columns), math.nan)
         picked = self._pick(row)
         numbers = self._quickly(picked, text) if self._cells.plain else None

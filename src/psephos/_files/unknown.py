@@ -1,4 +1,4 @@
-"""Values of categorical columns that a model has never met: told by name, or refused."""
+"""Values of categorical columns unknown to a model: named in a warning, or refused."""
 
 import math
 from collections.abc import Generator, Iterable, Sequence
@@ -78,7 +78,7 @@ class Unknown:
         )
 
     def words(self) -> str:
-        """Return a sentence that tells the share."""
+        """Return a sentence with the share."""
         return (
             f"column {shown(self.column)}: {self.n} of {self.n_present} values "
             f"({self.n / self.n_present:.0%}) are none of the categories that the model knows "

@@ -25,8 +25,7 @@ __all__ = ["Answering", "refuse_overwriting", "writer"]
 class Answering:
     """A model file, opened and reduced to its columns, with the cases it is to answer.
 
-    What the reader of the answers must know of how the table was read is told on the standard
-    error stream.
+    Warnings on how the table was read go to standard error.
 
     Parameters
     ----------
@@ -51,7 +50,7 @@ class Answering:
         separator: str | None = None,
     ) -> None:
         stored = read(model_path)
-        # a library may be asked with what was measured: its other models are silent
+        # a library may be asked with what was measured: its other models abstain
         asked = stored.manifest["params"].get("absent") == "vote"
         library: Any = stored.model() if asked else None
         self.absent = getattr(library, "absent", None) == "vote"

@@ -36,7 +36,7 @@ class Wanted:
     absent : bool, default=False
         Whether columns may be absent: they are then missing throughout.
     backup : sequence of int, default=()
-        Those read only where another is missing: they may be absent, which is told.
+        Those read only where another is missing: they may be absent, which is reported.
     """
 
     n_columns: int

@@ -37,7 +37,7 @@ def explain(
     values, the terms of a score, the training case it resembles; rounded for reading), its vote,
     its weight here, its contribution to the score, the columns it read, and the same reason as
     data with all digits; where weights keep training cases (SamBA, proset) also the nearest of
-    them as lists of row, distance, share of what is heard and class. Lists and data are JSON.
+    them as lists of row, distance, share of the weight and class. Lists and data are JSON.
     """
     from psephos.cli.answering import Answering, refuse_overwriting, writer
 
@@ -46,13 +46,13 @@ def explain(
     with writer(out, spreadsheet_safe) as sheet:
         header: list[str] = []
         for ids, X in answering.blocks():
-            told: dict[str, list[Any]] = answering.ballots(X).columns()
+            ballots: dict[str, list[Any]] = answering.ballots(X).columns()
             if not header:
-                header = list(told)
+                header = list(ballots)
                 sheet.writerow(header)
-            voters = len(told["case"]) // len(ids)
-            told["case"] = [name for name in ids for _ in range(voters)]
-            for line in zip(*told.values(), strict=True):
+            voters = len(ballots["case"]) // len(ids)
+            ballots["case"] = [name for name in ids for _ in range(voters)]
+            for line in zip(*ballots.values(), strict=True):
                 sheet.writerow([_cell(value) for value in line])
 
 

@@ -51,14 +51,14 @@ def predict(
         heads = ["id", "predicted", *(f"probability_{c}" for c in answering.classes)]
         sheet.writerow([*heads, *(_LIBRARY if answering.absent else ())])
         for ids, X in answering.blocks():
-            told, chances = answering.answers(X)
-            heard = _heard(answering, X) if answering.absent else [()] * len(ids)
-            for name, answer, chance, more in zip(ids, told, chances, heard, strict=True):
+            answers, chances = answering.answers(X)
+            usable = _usable(answering, X) if answering.absent else [()] * len(ids)
+            for name, answer, chance, more in zip(ids, answers, chances, usable, strict=True):
                 sheet.writerow([name, answer, *map(repr, chance), *more])
 
 
-def _heard(answering: Any, X: Any) -> list[tuple[Any, ...]]:
+def _usable(answering: Any, X: Any) -> list[tuple[Any, ...]]:
     """Return for each row how many models voted, their source, and their mean error."""
-    told: dict[str, list[Any]] = answering.usable(X)
-    errors = ["" if math.isnan(error) else repr(error) for error in told["error"]]
-    return list(zip(told["n_models"], told["source"], errors, strict=True))
+    found: dict[str, list[Any]] = answering.usable(X)
+    errors = ["" if math.isnan(error) else repr(error) for error in found["error"]]
+    return list(zip(found["n_models"], found["source"], errors, strict=True))

@@ -11,7 +11,7 @@ from psephos._errors import PsephosError, PsephosTypeError
 __all__ = ["add_noise_columns", "make_checkerboard", "make_continuous_xor", "make_spirals"]
 
 _Floats = NDArray[np.float64]
-_INNER_TURN = 0.25  # arms start a quarter turn out: in the middle no column tells them apart
+_INNER_TURN = 0.25  # arms start a quarter turn out: in the middle no column separates them
 
 
 def make_spirals(
@@ -21,7 +21,7 @@ def make_spirals(
     n_turns: float = 2.0,
     random_state: Any = None,
 ) -> tuple[_Floats, NDArray[np.intp]]:
-    """Make two interleaved spirals: two classes that no single column, and no line, tells apart.
+    """Make two interleaved spirals: two classes that no single column, and no line, separates.
 
     An arm is the curve ``r = phi / (2 pi)`` of Archimedes, from phi = pi / 2 on for `n_turns`
     turns; the other arm is its half turn. So successive turns of one arm are 1 apart, the two
@@ -35,7 +35,7 @@ def make_spirals(
         Standard deviation of the normal noise added to both coordinates, in units of the
         distance between two turns of one arm.
     n_turns : float, default=2.0
-        Turns of each arm, above 0: the more, the less any one column tells.
+        Turns of each arm, above 0: the more, the less any one column separates.
     random_state : int, RandomState or None, default=None
         Seeds the points, their order and the noise.
 
@@ -88,7 +88,7 @@ def make_checkerboard(
     rotation: float = 0.0,
     random_state: Any = None,
 ) -> tuple[_Floats, NDArray[np.intp]]:
-    """Make the squares of a chequered board: two classes that only nearness tells apart.
+    """Make the squares of a chequered board: two classes that only nearness separates.
 
     Points are uniform on the unit square; the class is
     ``(floor(size x_1) + floor(size x_2)) mod 2``. For an even `size` either column alone, and any

@@ -31,12 +31,12 @@ _BOUNDED = 2**19  # entries from which bounds are worth their own overhead
 _WORTH = 2**29  # entries a process has searched before it compiles bounds: a second's work
 _BOUNDED_ROWS = 2**12  # rows beyond which the units of their sums, 16 bits, are too coarse
 _VALUES = 64  # thresholds from which a column is bounded well: bounds know nothing of ties
-_SAMPLE = 32  # columns that are looked at to tell
+_SAMPLE = 32  # columns that are looked at to decide
 _BOUNDED_SHARE = 0.8  # of columns that have a bound
 _LEADERS = 4  # blocks screened at once: the greatest of their values is the one to come near
 _MANY = 0.7  # share of all blocks screened from which bounds do not pay
 _SHORTEST_WAIT = 2
-_LONGEST_WAIT = 64  # searches between two trials of bounds that tell nothing
+_LONGEST_WAIT = 64  # searches between two trials of bounds that exclude nothing
 
 
 def jobs(n_jobs: int | None, entries: int) -> int | None:
@@ -173,21 +173,21 @@ class Screen:
         rows = bins.rows
         tables, visits, n_visited, scales = weigh_groups(search.signed, rows)
         if search.by_error:
-            told: Any = scales.units, scales.whole_a, scales.whole_b, scales.slack, search.total_d
+            given: Any = scales.units, scales.whole_a, scales.whole_b, scales.slack, search.total_d
         else:
             total = search.total_w
             weights = (total - search.total_d) / 2.0, (total + search.total_d) / 2.0
             in_units = (np.float32(scales.units * weight) for weight in weights)
-            told = scales.units, *in_units, reaches(bins.ends, rows, scales, weights)
-        kernel, room = _kernel(search), ((2, np.int16) if search.by_error else (5, np.float32))
+            given = scales.units, *in_units, reaches(bins.ends, rows, scales, weights)
+        kernel, scratch = _kernel(search), ((2, np.int16) if search.by_error else (5, np.float32))
         threads = jobs(self._n_jobs, self._entries() // 4)  # it takes a quarter of the time
         per = -(-self._n_wide // (1 if threads == 1 else 4 * effective_jobs(threads)))
 
         def part(b: int) -> None:
             kernel(
                 bins.codes, rows.n_groups, b * per, min(self._n_wide, (b + 1) * per),
-                tables, visits, n_visited, *told, search.extra,
-                np.empty((2, BINS - 1, WIDTH), np.int16), np.empty((room[0], WIDTH), room[1]),
+                tables, visits, n_visited, *given, search.extra,
+                np.empty((2, BINS - 1, WIDTH), np.int16), np.empty((scratch[0], WIDTH), scratch[1]),
                 search.values.reshape(-1),
             )  # fmt: skip
 
@@ -265,7 +265,7 @@ class Screen:
         return (wide * WIDTH + bounds[wide].argmax(axis=1)) // LANES
 
     def _learn(self, share: float) -> None:
-        """Where bounds told little, make a pause before the next trial."""
+        """Where bounds excluded little, pause before the next trial."""
         if share > _MANY:
             self._wait = self._pause = min(2 * self._pause, _LONGEST_WAIT)
         else:

@@ -28,7 +28,7 @@ class Bins:
 
     In a categorical column the code is the category's, if there are at most 255. Of more, the 254
     of most weight (of equal ones the first) keep a bin of their own, in their order, and all
-    others share the last: they are told apart by no split. Nothing is left out.
+    others share the last: no split separates them. Nothing is left out.
 
     Parameters
     ----------

@@ -130,18 +130,18 @@ class Forest:
         root, n = (ends - sizes).astype(np.intp), int(ends[-1])
         column, first, second, answer = (np.empty(n, np.intp) for _ in range(4))
         threshold, missing_left = np.empty(n), np.empty(n, np.bool_)
-        pure = told = len(self._pure())
+        pure = total_sums = len(self._pure())
         for tree, start, end in zip(self.trees, root.tolist(), ends.tolist(), strict=True):
             here, inner = slice(start, end), tree.link[:, 0] >= 0
             column[here] = tree.link[:, 0]
             first[here] = np.where(inner, tree.link[:, 1] + start, 0)
             second[here] = np.where(inner, tree.link[:, 1] + (start + 1), 0)
             named = tree.link[:, 1] < pure
-            row = np.where(named, tree.link[:, 1], tree.link[:, 1] + (told - pure))
+            row = np.where(named, tree.link[:, 1], tree.link[:, 1] + (total_sums - pure))
             answer[here] = np.where(inner, -1, row)
             threshold[here] = np.where(tree.link[:, 3] >= 0, np.nan, tree.threshold)
             missing_left[here] = tree.missing_left
-            told += len(tree.sums)
+            total_sums += len(tree.sums)
         sets = self._sets()
         return Nodes(root, column, threshold, missing_left, first, second, answer, *sets)
 
@@ -163,17 +163,17 @@ class Forest:
     def out_of_bag(self, draws: Draws, seeds: Any, n_jobs: int | None) -> _Floats:
         """Return (m, C): the mean answer of the trees that were not grown on a row; NaN if none."""
         m = len(self.first)
-        total, heard = np.zeros((m, max(self.n_classes, 1))), np.zeros(m, np.int64)
+        total, seen = np.zeros((m, max(self.n_classes, 1))), np.zeros(m, np.int64)
         for t, tree in enumerate(self.trees):
             value, count = np.concatenate([self._pure(), self._mixed(tree)]), draws.counts(seeds[t])
 
             def work(block: int, tree: Any = tree, value: Any = value, count: Any = count) -> None:
                 span = block * _ROWS, min((block + 1) * _ROWS, m)
                 codes, n_bins = self.bins.codes, self.bins.n_bins
-                add_votes(codes, n_bins, self.first, tree, value, count, *span, total, heard)
+                add_votes(codes, n_bins, self.first, tree, value, count, *span, total, seen)
 
             run_blocks(work, -(-m // _ROWS), n_jobs)
-        return np.where(heard[:, None] > 0, total / np.maximum(heard, 1)[:, None], np.nan)
+        return np.where(seen[:, None] > 0, total / np.maximum(seen, 1)[:, None], np.nan)
 
 
 def grow_forest(
@@ -272,32 +272,41 @@ class _Arena:
     def __init__(self, m: int, n_sums: int, has_sets: bool) -> None:
         self._most, self._leaves, self._n_sums = 2 * m - 1, m, n_sums
         self._sets = m if has_sets else 0
-        self._room = blank(0, 0, n_sums, self._sets)
-        self._used = self._told = self._greatest = self._tallest = 0
+        self._space = blank(0, 0, n_sums, self._sets)
+        self._used_nodes = self._used_sums = self._most_nodes_yet = self._most_sums_yet = 0
 
     def free(self, trees: int) -> Grown:
-        """Return room for the largest tree; `trees` are still to come, this one among them."""
-        nodes, leaves = len(self._room.link) - self._used, len(self._room.sums) - self._told
+        """Return space for the largest tree; `trees` more will be grown, this one included."""
+        nodes, leaves = (
+            len(self._space.link) - self._used_nodes,
+            len(self._space.sums) - self._used_sums,
+        )
         if nodes < self._most or leaves < self._leaves:
-            more = (trees - 1) * self._greatest * 9 // 8, (trees - 1) * self._tallest * 9 // 8
+            more = (
+                (trees - 1) * self._most_nodes_yet * 9 // 8,
+                (trees - 1) * self._most_sums_yet * 9 // 8,
+            )
             size = more[0] + self._most, more[1] + self._leaves
-            self._room = blank(*size, self._n_sums, 0)._replace(sets=self._room.sets)
-            self._used = self._told = 0
+            self._space = blank(*size, self._n_sums, 0)._replace(sets=self._space.sets)
+            self._used_nodes = self._used_sums = 0
         return self._part(None, None)
 
-    def keep(self, nodes: int, told: int, sets: int) -> Grown:
-        """Return the tree that was grown in the room."""
-        tree = self._part(self._used + nodes, self._told + told)
-        self._used, self._told = self._used + nodes, self._told + told
-        self._greatest, self._tallest = max(self._greatest, nodes), max(self._tallest, told)
+    def keep(self, nodes: int, sums: int, sets: int) -> Grown:
+        """Return the tree that was grown in the space of `free`."""
+        tree = self._part(self._used_nodes + nodes, self._used_sums + sums)
+        self._used_nodes, self._used_sums = self._used_nodes + nodes, self._used_sums + sums
+        self._most_nodes_yet, self._most_sums_yet = (
+            max(self._most_nodes_yet, nodes),
+            max(self._most_sums_yet, sums),
+        )
         return tree._replace(sets=tree.sets[:sets].copy())
 
-    def _part(self, end: int | None, told: int | None) -> Grown:
+    def _part(self, end: int | None, sums: int | None) -> Grown:
         """Return views of the nodes and sums from the first free ones on."""
-        here, there, room = slice(self._used, end), slice(self._told, told), self._room
+        here, there, space = slice(self._used_nodes, end), slice(self._used_sums, sums), self._space
         return Grown(
-            room.link[here], room.threshold[here], room.gain[here], room.missing_left[here],
-            room.sums[there], room.sets,
+            space.link[here], space.threshold[here], space.gain[here], space.missing_left[here],
+            space.sums[there], space.sets,
         )  # fmt: skip
 
 

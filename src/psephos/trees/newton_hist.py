@@ -116,12 +116,16 @@ def grow_binned(
     pack(gh, np.zeros(n, np.uint16), 1, *scale, packed)
     nodes = np.zeros((capacity, 6), np.int64), np.zeros((capacity, 3), np.float32)
     luts = np.zeros((capacity if table.categories else 0, BINS), np.uint8)
-    room = (np.empty(BINS, np.int64), np.empty(BINS)) if table.categories else None
+    by_category = (np.empty(BINS, np.int64), np.empty(BINS)) if table.categories else None
     width = table.blocks.shape[0] * WIDTH
     start = growth.penalty, (table.blocks, table.codes, table.n_bins, growth.directions)
     drawn = _columns(draws, depth, p)
     work = rows, np.empty(len(rows), np.uint32), packed, scale
-    scratch = np.empty(BINS, np.int64), np.empty(BINS, np.uint8), room and (*room, luts)
+    scratch = (
+        np.empty(BINS, np.int64),
+        np.empty(BINS, np.uint8),
+        by_category and (*by_category, luts),
+    )
     own = np.empty(p, np.intp)
     if growth.by_level:
         held = min(depth, len(rows).bit_length()) + 1
@@ -143,7 +147,7 @@ def grow_binned(
 
 
 def _waiting(capacity: int, held: int) -> tuple[NDArray[np.int64], ...]:
-    """Return the room for leaves that wait."""
+    """Return arrays for the leaves that wait to be split."""
     return tuple(np.empty(size, np.int64) for size in (*[capacity] * 4, held))
 
 

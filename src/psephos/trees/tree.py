@@ -76,8 +76,8 @@ class Tree:
     whose column is known; else where `missing` says.
 
     A row that is spread goes to every branch in proportion to their shares above 0 (if there is
-    none it stays); the tree answers with the mean of what its parts are told. `join_trees` writes
-    several trees one after the other in the same form.
+    none it stays); the tree answers with the mean of the leaves it reaches, weighted by its parts.
+    `join_trees` writes several trees one after the other in the same form.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ class Tree:
         return out
 
     def answers(self, X: Any, root: Any = (0,), value: _Floats | None = None) -> _Floats:
-        """Return what each row of X, shape (n, p), is told.
+        """Return the value of each row's leaf; of a row that is spread, the mean over leaves.
 
         Parameters
         ----------
@@ -212,24 +212,24 @@ class Tree:
         root : sequence of T nodes, default=(0,)
             Where to begin.
         value : ndarray of shape (nodes, K), default=None
-            What each node says; None is the tree's own `value`.
+            The answer of each node; None is the tree's own `value`.
 
         Returns
         -------
         ndarray of shape (n, T, K)
         """
         start = np.asarray(root, np.intp)
-        said = frozen(self.value if value is None else value, np.float64)
-        out = np.empty((len(X), len(start), said.shape[1]))
-        room = np.empty(self.n_nodes, np.intp), np.empty(self.n_nodes)
-        self._values(frozen(X, np.float64), frozen(start), said, room, out)
+        values = frozen(self.value if value is None else value, np.float64)
+        out = np.empty((len(X), len(start), values.shape[1]))
+        scratch = np.empty(self.n_nodes, np.intp), np.empty(self.n_nodes)
+        self._values(frozen(X, np.float64), frozen(start), values, scratch, out)
         return out
 
     def _ends(self, X: Any, root: Any, out: Any) -> None:
         end_nodes(self.nodes(), X, root, out)
 
-    def _values(self, X: Any, root: Any, said: Any, room: Any, out: Any) -> None:
-        mixed_values(self.nodes(), X, root, said, *room, out)
+    def _values(self, X: Any, root: Any, values: Any, scratch: Any, out: Any) -> None:
+        mixed_values(self.nodes(), X, root, values, *scratch, out)
 
     def softly(self, node: int) -> tuple[float, float] | None:
         """Return the values between which a row is part of both branches of a node: none here."""

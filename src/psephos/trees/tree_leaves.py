@@ -187,7 +187,7 @@ def way_words(
 
     Two thresholds of one column are one interval: ``0.8 < V3 <= 1.75``.
     """
-    said: list[str] = []
+    listed: list[str] = []
     low: Condition | None = None  # the one before, if it is a threshold from below
     for c in conditions:
         name = names[c.column]
@@ -196,11 +196,11 @@ def way_words(
             if np.isposinf(c.value):
                 continue
             name = f"{low.value:.{digits}g} {'<' if low.op == '>' else '<='} {name}"
-            said.pop()
+            listed.pop()
         words, gap = _asked(name, c, levels, digits)
-        said.append(f"({words}{gap})" if gap and len(conditions) > 1 else words + gap)
+        listed.append(f"({words}{gap})" if gap and len(conditions) > 1 else words + gap)
         low = c if c.op in _LOWER and c.softly is None else None
-    return " and ".join(said) or "always"
+    return " and ".join(listed) or "always"
 
 
 def _asked(

@@ -101,7 +101,7 @@ def export_text(
         Where rows of missing value are spread over all branches, say which part of them goes to
         each. False: 'or missing' stands only at a branch that takes them whole.
     """
-    told = answers or answers_of(tree, classes)
+    answers = answers or answers_of(tree, classes)
     names, words = names_of(tree, names), levels or {}
     lines: list[str] = []
     todo: list[tuple[int, int, str]] = [(0, -1, "")] if tree.n_nodes else []
@@ -109,17 +109,17 @@ def export_text(
         node, depth, condition = todo.pop()
         children = tree.children(node).tolist()
         hidden = bool(children) and max_depth is not None and depth + 1 >= max_depth
-        said = "" if children and not hidden else leaf_words(tree, node, told)
+        leaf = "" if children and not hidden else leaf_words(tree, node, answers)
         more = f" and {leaves_below(tree, node)} leaves below" if hidden else ""
-        if condition or said:
-            between = ": " if condition and said else ""
-            lines.append(f"{_BAR * depth}{condition}{between}{said}{more}")
+        if condition or leaf:
+            between = ": " if condition and leaf else ""
+            lines.append(f"{_BAR * depth}{condition}{between}{leaf}{more}")
         if not hidden:
             ways = split_conditions(tree, node)
             below = [condition_words(way, names, words, digits, spread=spread) for way in ways]
             todo += [
-                (child, depth + 1, said)
-                for child, said in reversed(list(zip(children, below, strict=True)))
+                (child, depth + 1, leaf)
+                for child, leaf in reversed(list(zip(children, below, strict=True)))
             ]
     return "\n".join(lines)
 
@@ -165,12 +165,12 @@ def rules_table(
         is one leaf); ``answer``; ``share_<class>`` where the values are class shares; ``weight``,
         the training weight, and ``n_rows``, training rows, where known.
     """
-    told = answers or answers_of(tree, classes)
+    answers = answers or answers_of(tree, classes)
     names, words = names_of(tree, names), levels or {}
     leaves = leaves_of(tree)
     rules = [way_words(leaf.conditions, names, words) for leaf in leaves]
     nodes = [leaf.node for leaf in leaves]
-    return {"node": nodes, "rule": rules, **_facts(tree, told, nodes)}
+    return {"node": nodes, "rule": rules, **_facts(tree, answers, nodes)}
 
 
 def nodes_table(

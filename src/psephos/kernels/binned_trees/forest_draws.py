@@ -218,7 +218,7 @@ def take_pairs(first, weight, answers, row, y):
 
 
 @jit(_nrt=False)
-def add_votes(codes, n_bins, first, tree, value, count, start, end, total, heard):
+def add_votes(codes, n_bins, first, tree, value, count, start, end, total, seen):
     """Add a tree's answer to the totals of the rows it was not grown on.
 
     Parameters
@@ -233,7 +233,7 @@ def add_votes(codes, n_bins, first, tree, value, count, start, end, total, heard
         How often each row was drawn.
     start, end : int
         The rows to go through.
-    total, heard : (m, C) float64, (m,) int64
+    total, seen : (m, C) float64, (m,) int64
         Results: sums of answers, and how many there are.
     """
     link, sets, missing_left = tree.link, tree.sets, tree.missing_left
@@ -249,6 +249,6 @@ def add_votes(codes, n_bins, first, tree, value, count, start, end, total, heard
                 if code == n_bins[link[node, 0]]:
                     left = missing_left[node]
                 node = link[node, 1] + (0 if left else 1)
-            heard[i] += 1
+            seen[i] += 1
             for c in range(value.shape[1]):
                 total[i, c] += value[link[node, 1], c]

@@ -294,7 +294,7 @@ def grow(
     # One function and few places for each step: what is called is compiled once more in here.
     link, sums, bins, shuffled, stack = tree.link, work.sums, work.bins, work.shuffled, work.stack
     p, least, n_sums = len(shuffled), rule.least, len(work.sums)
-    chosen, n_sets, told, nodes, top = work.mask, 0, 0, 1, 1
+    chosen, n_sets, n_sums_kept, nodes, top = work.mask, 0, 0, 1, 1
     far = table.codes.size > _NEAR
     for j in range(p):  # a tree must not depend on those before it
         shuffled[j] = j
@@ -425,12 +425,12 @@ def grow(
                     if sums[c] > 0.0:
                         link[node, 1] = c
             if not named:
-                link[node, 1] = told if numbers is not None else n_sums + told
+                link[node, 1] = n_sums_kept if numbers is not None else n_sums + n_sums_kept
                 if pairs is not None:
                     sums[0] -= sums[1]
                 for c in range(n_sums):
-                    tree.sums[told, c] = sums[c]
-                told += 1
+                    tree.sums[n_sums_kept, c] = sums[c]
+                n_sums_kept += 1
             continue
         n_bins, column, is_set = table.n_bins[f], table.codes[f], False
         middle, missing, following = start, 0, np.uint8(255)
@@ -470,4 +470,4 @@ def grow(
             stack[top, 2] = end if child == 1 else middle
             top += 1
         nodes += 2
-    return nodes, told, n_sets
+    return nodes, n_sums_kept, n_sets

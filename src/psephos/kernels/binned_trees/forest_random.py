@@ -68,8 +68,8 @@ def ends_of(column, n_bins, row, start, m, code):
 def aim(low, high, sixteenth, first, last, u):
     """Return (place, bin): the place u in [0, 1) of the way between two bins of a column.
 
-    The bin is the last of ``0, 16, ...`` that begins at or below the place, as `sixteenth` (16,),
-    where these begin, tells; those from it on are asked for.
+    The bin is the last of ``0, 16, ...`` that begins at or below the place, found by
+    `sixteenth` (16,), where these begin; the bins from it on are searched.
     """
     wanted = low[first] + u * (high[last] - low[first])
     if not wanted < np.inf:  # the difference of the ends is infinite
@@ -103,9 +103,9 @@ def random_cut(
     """Return (worth, bin, place, missing left) of the cut at a place of `aim`.
 
     `first`, `last`, `kinds` and `code` are of `ends_of`, `wanted` and `base` of `aim`, where first
-    < last; `low` is where the column's bins begin. The bin is the last on the left: `settle` tells
-    it from those that the node holds. Missing values go to the better side; where all known values
-    are equal, they are cut from the missing ones. Answers are pairs (see `forest_pairs`) where
+    < last; `low` is where the column's bins begin. The bin is the last on the left: `settle`
+    finds it among those that the node holds. Missing values go to the better side; where all known
+    values are equal, they are cut from the missing ones. Answers are pairs (see `forest_pairs`) where
     `pairs` is given.
     """
     at, missing = n_bins - 1, kinds == 2

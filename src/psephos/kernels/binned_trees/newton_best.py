@@ -1,7 +1,7 @@
 """A second-order tree on binned columns, best split first or with a limit on its leaves.
 
 As in `newton_hist`, but a leaf is looked at when it is made, and waits in a heap until it is the
-best of all. Histograms of waiting leaves are kept while there is room for them, so that the larger
+best of all. Histograms of waiting leaves are kept while memory for them is left, so that the larger
 child's need not be made; otherwise they are made again when the leaf's turn comes, with the same
 sums.
 """
@@ -71,8 +71,8 @@ def grow_best(
     ----------
     limits : (max_depth, max_leaves, best_first)
         In the order of gains, else in that in which nodes are made: level by level.
-    hists : (h, blocks * WIDTH, BINS) room for histograms, h at least 3
-    waiting : (heap, depth, place, whole, free), room of the capacity of `nodes`; the last (h,)
+    hists : (h, blocks * WIDTH, BINS) for histograms, h at least 3
+    waiting : (heap, depth, place, whole, free), arrays of the capacity of `nodes`; the last (h,)
         Leaves that wait; of each node its depth, the place of its histogram or -1, and its
         packed sum; places that are free.
     others : see `grow_hist`

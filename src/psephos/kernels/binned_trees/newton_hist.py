@@ -162,7 +162,7 @@ def _category_split(pen, hist, size, missing, whole, scale, bounds, column, best
 def best_split(pen, hist, columns, n_bins, direction, whole, scale, bounds, sums, categories):
     """Return (loss, column, bin, missing left) of a node's best split; the column is -1 if none.
 
-    `sums` (BINS,) is room. `categories`: None, or room (order (BINS,), ratio (BINS,)) and the
+    `sums` (BINS,) is scratch. `categories`: None, or scratch (order (BINS,), ratio (BINS,)) and the
     bins of the first child (BINS,), a result if the best column is of categories.
     """
     G, H = _parts(whole, scale[0], scale[1])
@@ -272,9 +272,9 @@ def search_node(
             pen, hist, columns, n_bins, direction, whole, scale, bounds, sums, None
         )  # fmt: skip
     else:
-        room = categories[0], categories[1], categories[2][node]
+        of_node = categories[0], categories[1], categories[2][node]
         best = best_split(
-            pen, hist, columns, n_bins, direction, whole, scale, bounds, sums, room
+            pen, hist, columns, n_bins, direction, whole, scale, bounds, sums, of_node
         )  # fmt: skip
     if best[0] > _LEAST_LOSS and best[0] >= _F(pen.gamma):
         reals[node, LOSS], ints[node, FEATURE], ints[node, CUT], ints[node, MISSING_LEFT] = best
@@ -349,12 +349,12 @@ def grow_hist(
     draw : None, or (share of them drawn for each node, seed of the draws)
     rows : (m,) the rows, put into the order of leaves
     packed, scale : whole gradients and hessians of all rows, and what they were multiplied by
-    hists : (h, blocks * WIDTH, BINS) room for histograms
+    hists : (h, blocks * WIDTH, BINS) for histograms
         h at least max_depth, or the number of times that rows can be halved, and 1.
-    spare, sums, lut, own : room (m,), (BINS,), (BINS,) and (p,)
-    categories : None, or room (order (BINS,), ratio (BINS,)) and a result (capacity, BINS):
+    spare, sums, lut, own : scratch (m,), (BINS,), (BINS,) and (p,)
+    categories : None, or scratch (order (BINS,), ratio (BINS,)) and a result (capacity, BINS):
         bins of the first child, for splits on categories
-    stack : (h + 1, 3) room: node, depth, histogram
+    stack : (h + 1, 3) scratch: node, depth, histogram
     nodes : (ints (capacity, 6), reals (capacity, 3)), results
         In the order of the numbers above: few arrays, as each that is handed on is compiled.
         Zeros are expected.

@@ -38,7 +38,7 @@ def squared_gradients(margin, y, out):
 def softmax_gradients(margin, y, share, out):
     """Write (p_k - 1[y = k], 2 p_k (1 - p_k)) to out (K, n, 2) from margins (n, K).
 
-    `share` is room for K numbers.
+    `share` is scratch for K numbers.
     """
     n, classes = margin.shape
     for i in range(n):

@@ -6,11 +6,11 @@ __all__ = ["order_of"]
 
 
 @jit(inner=True)
-def order_of(values, n, room):
-    """Return the row of `room` (2, n) with the order of the first n values, equals as they come."""
+def order_of(values, n, scratch):
+    """Return a row of `scratch` (2, n): the stable order of the first n values."""
     now = 0
     for i in range(n):
-        room[now, i] = i
+        scratch[now, i] = i
     width = 1
     while width < n:
         for start in range(0, n, 2 * width):
@@ -20,8 +20,8 @@ def order_of(values, n, room):
             for t in range(start, end):
                 first = i < middle
                 if first and j < end:
-                    first = values[room[now, i]] <= values[room[now, j]]
-                room[1 - now, t] = room[now, i if first else j]
+                    first = values[scratch[now, i]] <= values[scratch[now, j]]
+                scratch[1 - now, t] = scratch[now, i if first else j]
                 if first:
                     i += 1
                 else:

@@ -36,7 +36,7 @@ def two_loops(steps, changes, first, n, z, gradient, least, free, parts, d):
         The row of the oldest, and how many follow each other from there on, in a circle.
     z, gradient : (size,)
     least : float
-    free : (size,), parts : (2, memory); room to work
+    free : (size,), parts : (2, memory); scratch
     d : (size,), the result
 
     Notes
@@ -67,10 +67,10 @@ def two_loops(steps, changes, first, n, z, gradient, least, free, parts, d):
                 d[k] *= size
         if parts[0, i] == 0.0:
             continue
-        heard, added = (step, change) if turn < n else (change, step)
+        against, added = (step, change) if turn < n else (change, step)
         along = 0.0
         for k in range(top):
-            along += heard[k] * d[k]
+            along += against[k] * d[k]
         along /= parts[0, i]
         if turn < n:
             parts[1, i] = along

@@ -1,4 +1,4 @@
-"""Where a row goes in a tree with soft thresholds, and what it is told there."""
+"""Where a row goes in a tree with soft thresholds, and its answer."""
 
 from psephos.kernels._jit import jit
 from psephos.kernels.prediction.tree_walk import next_branch

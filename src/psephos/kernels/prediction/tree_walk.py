@@ -1,4 +1,4 @@
-"""Where a row goes in a tree of any number of branches, and what it is told there."""
+"""Where a row goes in a tree of any number of branches, and its answer."""
 
 from typing import NamedTuple
 
@@ -135,7 +135,7 @@ def mixed_values(nodes, X, root, value, open_node, open_part, out):
     root : (T,) intp
         The first node of each tree.
     value : (nodes, K) float64
-        A row that ends at a node is told its value; a row that is spread, the mean over the
+        A row that ends at a node gets its value; a row that is spread, the mean over the
         leaves it reaches by the part of it that reaches them.
     open_node, open_part : scratch as long as the largest tree
     """

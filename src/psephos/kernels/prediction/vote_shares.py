@@ -35,10 +35,10 @@ def _shares(score, k, out):
 
 
 def shares_of(score: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the share of the weight that speaks for each class, (n, K), K > 2; rows sum to 1.
+    """Return the share of the weight that votes for each class, (n, K), K > 2; rows sum to 1.
 
     ``((K - 1) F_k + 1) / K`` of a score F (n, K), which is a mean of codes of classes: 1 in the
-    column of the class, -1 / (K - 1) elsewhere. Where none speaks for any class, 1 / K.
+    column of the class, -1 / (K - 1) elsewhere. Where no voter votes for a class, 1 / K.
     """
     given = np.ascontiguousarray(score, dtype=np.float64)
     shares = np.empty(given.shape)

@@ -41,7 +41,7 @@ class Rows(NamedTuple):
     """Where the rows stand: ``place`` (n + 1,) is ``LANES`` times a row's position.
 
     The padding row's place lies behind all groups. ``at`` (n_groups, GROUP) is the way back, the
-    padding row where a group has room left; the first class has the first ``n_first`` groups.
+    padding row where a group is not full; the first class has the first ``n_first`` groups.
     """
 
     place: NDArray[np.int64]
@@ -88,7 +88,7 @@ def bin_ends(n: int, narrower: float) -> NDArray[np.int64]:
 
 
 @jit(_nrt=False)
-def code_columns(order, mask, first, last, place, n_groups, ends, room, words, out):
+def code_columns(order, mask, first, last, place, n_groups, ends, codes, words, out):
     """Bins of the eight columns of each of the blocks ``first`` to ``last`` of interleaved orders.
 
     Parameters
@@ -96,7 +96,7 @@ def code_columns(order, mask, first, last, place, n_groups, ends, room, words, o
     order, mask : orders (``layout``), and the bits of an entry that name its row
     place, n_groups : of ``Rows``
     ends : (32,) of ``bin_ends``: bins are formed by rank
-    room, words : the same memory, all zero at first: ``(n_groups * GROUP + 1) * LANES`` uint8 and
+    codes, words : the same memory, all zero at first: ``(n_groups * GROUP + 1) * LANES`` uint8 and
         an eighth as many uint64
     out : (blocks of 64 columns * PLANES * n_groups * 8,) uint64, a word for eight columns
     """
@@ -109,7 +109,7 @@ def code_columns(order, mask, first, last, place, n_groups, ends, room, words, o
                 start, stop = stop, ends[code]
                 for k in range(start, stop):
                     row = np.int64(order[block, k, lane]) & mask
-                    room[_U64(place[_U64(row)]) + _U64(lane)] = code
+                    codes[_U64(place[_U64(row)]) + _U64(lane)] = code
         for g in range(n_groups):
             for plane in range(PLANES):
                 shift = _U64(PLANES - 1 - plane)
@@ -149,8 +149,8 @@ def weigh_groups(
     by_class = heavy[: rows.n_first].sum(), heavy[rows.n_first :].sum()
     most = (_SUM - rows.n_groups) / max(*by_class, 1.0)
     scale = min(_TOP / max(heavy.max(), 1.0) * (1.0 - 1e-12), most)  # not above the top by rounding
-    room = rows.n_groups + rows.n_groups // 8
-    while 2.0 * scale <= most and _parts(2.0 * scale * heavy).sum() <= room:
+    most_parts = rows.n_groups + rows.n_groups // 8
+    while 2.0 * scale <= most and _parts(2.0 * scale * heavy).sum() <= most_parts:
         scale *= 2.0
     parts = _parts(scale * heavy)
     visited = np.repeat(np.arange(rows.n_groups), parts)

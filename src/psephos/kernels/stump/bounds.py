@@ -119,7 +119,7 @@ def _sums_code(context, builder, signature, args):
     plane = builder.mul(n_groups, _long(WIDTH))
     byte = ir.Constant(_HALF, [8] * (WIDTH // 2))
     zero = ir.Constant(_HALF, [0] * (WIDTH // 2))
-    room = [
+    scratch = [
         (cgutils.alloca_once(builder, _HALF), cgutils.alloca_once(builder, _HALF)) for _ in range(8)
     ]
 
@@ -133,7 +133,7 @@ def _sums_code(context, builder, signature, args):
                 builder.call(prefetch, [ahead, read, near, is_data])
             bits.append(load(_BITS, at))
             at = builder.gep(at, [plane])
-        for mask, (even, odd) in zip(_masks(builder, bits, eight), room, strict=False):
+        for mask, (even, odd) in zip(_masks(builder, bits, eight), scratch, strict=False):
             found = builder.call(look_up, [weighs, builder.bitcast(mask, _BYTES)])
             pairs = builder.bitcast(found, _HALF)
             # Two columns' bytes in one lane: the upper one's are taken out again at the end.
@@ -155,12 +155,12 @@ def _sums_code(context, builder, signature, args):
     ends = BINS - 1
     for eight in range(BINS // 8):
         for c, (first, last) in enumerate(((_long(0), n_first), (n_first, n_all))):
-            for even, odd in room:
+            for even, odd in scratch:
                 builder.store(zero, even)
                 builder.store(zero, odd)
             with cgutils.for_range(builder, builder.sub(last, first), intp=_I64) as loop:
                 visit(builder.add(first, loop.index), eight)
-            for j, (even, odd) in enumerate(room[: min(8, ends - 8 * eight)]):
+            for j, (even, odd) in enumerate(scratch[: min(8, ends - 8 * eight)]):
                 write(c * ends + 8 * eight + j, even, odd)
     return context.get_dummy_value()
 
@@ -192,7 +192,7 @@ lane_sums: Callable[..., Any] = (
 @jit(_nrt=False)
 def bound_error(
     codes, n_groups, first, last, tables, visits, n_visited, units, whole_a, whole_b, slack, total,
-    extra, sums, room, values,
+    extra, sums, scratch, values,
 ):  # fmt: skip
     """Upper bound of what ``screen_error`` finds in each column.
 
@@ -203,12 +203,12 @@ def bound_error(
     tables, visits, n_visited, units, whole_a, whole_b, slack : of ``bins.weigh_groups``
     total : signed sum of the weights
     extra : (>= 64 * last,) added to the bounds
-    sums, room : (2, 31, 64) and (2, 64) int16 to work in
+    sums, scratch : (2, 31, 64) and (2, 64) int16
     values : (>= 64 * last,) result
     """
     wide()
     final = BINS - 2
-    top, bottom = room[0], room[1]
+    top, bottom = scratch[0], scratch[1]
     for block in range(first, last):
         word = block * PLANES * n_groups * (WIDTH // 8)
         lane_sums(codes, word, n_groups, tables, visits, n_visited, visits.shape[0], sums)
@@ -248,18 +248,18 @@ def reaches(
 @jit(_nrt=False)
 def bound_gini(
     codes, n_groups, first, last, tables, visits, n_visited, units, all_a, all_b, reach, extra,
-    sums, room, values,
+    sums, scratch, values,
 ):  # fmt: skip
     """Upper bound of what ``screen_gini`` finds in each column; see ``bound_error``.
 
     On each side ``d^2 / w`` grows with the class that has the greater share there; so of a bin's
     four corners one of the two where one class is least and the other greatest is the best.
     ``all_a`` and ``all_b`` are the weights of either class in units, ``reach`` is of ``reaches``,
-    ``room`` (5, 64) float32.
+    ``scratch`` (5, 64) float32.
     """
     wide()
     none, tiny = np.float32(0.0), np.float32(1e-3)
-    top, low_a, low_b, high_a, high_b = room[0], room[1], room[2], room[3], room[4]
+    top, low_a, low_b, high_a, high_b = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4]
     for block in range(first, last):
         word = block * PLANES * n_groups * (WIDTH // 8)
         lane_sums(codes, word, n_groups, tables, visits, n_visited, visits.shape[0], sums)

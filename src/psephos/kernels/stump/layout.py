@@ -32,7 +32,7 @@ class SortedColumns(NamedTuple):
 
 
 def order_type(n_rows: int) -> type[np.uint16] | type[np.uint32]:
-    """Type of an entry: with room for the rows, one padding row and the flag."""
+    """Type of an entry: large enough for the rows, one padding row and the flag."""
     return np.uint16 if n_rows < 2**15 else np.uint32
 
 
@@ -42,7 +42,7 @@ def flag_of(order: NDArray[Any]) -> int:
 
 
 def no_orders(n_columns: int, n_rows: int) -> NDArray[Any]:
-    """Room (blocks, n, 8) for the orders of so many columns."""
+    """Return an empty array (blocks, n, 8) for the orders of so many columns."""
     return np.empty((-(-n_columns // LANES), n_rows, LANES), order_type(n_rows))
 
 

@@ -49,7 +49,7 @@ def scan_ordered(
     n_present : (c,) int64, rows that are not missing; they come first
     labels, weights : (n + 1,), the last being the padding row
     parent : (K,) totals per class
-    sums : (3, K) room to work
+    sums : (3, K) scratch
     gains, cuts, missing_left : (c,) results. A cut k lies after the k-th entry of the order;
         -1 where nothing is admissible.
     """

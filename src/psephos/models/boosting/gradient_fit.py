@@ -104,8 +104,8 @@ class _Boosting:
             tree, position, own = self.grower.grow(r, self._draws(rows, t, c))
             leaf = own[position]
             leaves = Leaves(leaf[inside], tree.n_nodes, weight[inside])
-            said = self.objective.answers(r[inside], self.margin[inside, c], y[inside], leaves)
-            answer: Any = self.model.learning_rate * said
+            values = self.objective.answers(r[inside], self.margin[inside, c], y[inside], leaves)
+            answer: Any = self.model.learning_rate * values
             tree.answer = answer
             self.margin[:, c] += answer[leaf]
             trees.append(tree)

@@ -115,7 +115,7 @@ class EstimatorLearner:
 
 
 def _categories(estimator: Any, data: Training) -> dict[str, Any]:
-    """Return what tells an estimator which columns hold codes of categories.
+    """Return the parameters by which an estimator knows columns of category codes.
 
     Raises
     ------

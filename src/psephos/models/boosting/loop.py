@@ -41,7 +41,7 @@ class Learner(Protocol):
     """Finds the best voter for given sample weights, and makes voters of what it found."""
 
     def learn(self, pi: _Floats, task: int) -> tuple[Any, NDArray[np.intp]] | None:
-        """Return (voter, its class index on each training row), or None if nothing can be said."""
+        """Return (voter, its class index on each training row), or None if there is none."""
         ...
 
     def voters(self, found: Sequence[Any]) -> Any:

@@ -181,11 +181,11 @@ class Custom:
             If it does not say two finite arrays of the margin's shape.
         """
         flat = margin[:, 0] if self.n_outputs == 1 else margin
-        said = self.function(y, flat.astype(np.float64))
-        if not isinstance(said, tuple | list) or len(said) != 2:
+        result = self.function(y, flat.astype(np.float64))
+        if not isinstance(result, tuple | list) or len(result) != 2:
             raise PsephosError("objective must return two arrays, gradient and hessian.")
         for i, name in enumerate(("gradient", "hessian")):
-            part = np.asarray(said[i], dtype=np.float64)
+            part = np.asarray(result[i], dtype=np.float64)
             if part.shape != flat.shape:
                 raise PsephosError(
                     f"objective returned a {name} of shape {part.shape}: it must be {flat.shape}."

@@ -19,7 +19,7 @@ def single_margin(vote: Vote, X: Any) -> NDArray[np.float32]:
     size = max(1, _HELD // (vote.n_voters * outputs))
     for start in range(0, X.shape[0], size):
         rows = X[start : start + size]
-        said = vote.contributions(rows).astype(np.float32)
+        terms = vote.contributions(rows).astype(np.float32)
         for t in range(vote.n_voters):
-            margin[start : start + size] += said[:, t]
+            margin[start : start + size] += terms[:, t]
     return margin[:, 0] if outputs == 1 else margin

@@ -61,7 +61,7 @@ def fit_blocks(
         `ArrayRows` (memory maps, .npy files) or `ParquetRows` (a directory of parts). Rows of
         weight 0 are left out.
     scratch : str or Path, default=None
-        Folder on a disk with room; None is the system's place for temporary files.
+        Folder on a disk with free space; None is the system's folder for temporary files.
     bins : BlockBins, default=None
         Bins to use; None makes them of the summaries.
 
@@ -201,7 +201,7 @@ def _learnt(model: Any, labels: Labels) -> _Learnt:
 
 
 class _OfClasses(NamedTuple):
-    """A user's objective, told class indices as in `fit`: holders keep labels as float32."""
+    """A user's objective, called with class indices as in `fit`: holders keep labels as float32."""
 
     given: Objective
 

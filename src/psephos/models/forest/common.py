@@ -152,9 +152,9 @@ def tree_voters(forest: Forest, target: Any, n_features: int) -> TreeVoters:
 
     That is sum_k p_k code_k of the target's coding; of two classes one number, 2 p - 1.
     """
-    nodes, k, said = forest.nodes(), target.n_classes, forest.answers()
+    nodes, k, answers = forest.nodes(), target.n_classes, forest.answers()
     if k:
-        said = ((said[:, 1:] if k == 2 else said) * k - 1.0) / (k - 1)
+        answers = ((answers[:, 1:] if k == 2 else answers) * k - 1.0) / (k - 1)
     read = np.zeros(n_features + 1, np.bool_)
     read[nodes.column] = True  # leaves are at the end
     columns = np.flatnonzero(read[:-1])
@@ -173,7 +173,7 @@ def tree_voters(forest: Forest, target: Any, n_features: int) -> TreeVoters:
         nodes.missing_left,
         nodes.first,
         nodes.second,
-        said,
+        answers,
         single=False,
         category_ptr=nodes.category_ptr,
         category_left=nodes.category_left,
@@ -190,15 +190,15 @@ def _out_of_bag(
     if not model.oob_score or draws is None:
         return {"oob_score_": None, name: None}
     answers = forest.out_of_bag(draws, memory.seeds, model.n_jobs)[rows.group]
-    heard = ~np.isnan(answers[:, 0])
-    y, w = labels.y[heard], weight[heard]
-    if not heard.any():
+    voted = ~np.isnan(answers[:, 0])
+    y, w = labels.y[voted], weight[voted]
+    if not voted.any():
         score = np.nan
     elif forest.n_classes:
-        score = np.average(answers[heard].argmax(axis=1) == y, weights=w)
+        score = np.average(answers[voted].argmax(axis=1) == y, weights=w)
     else:
         answers = answers[:, 0]
-        error = (w * (y - answers[heard]) ** 2).sum()
+        error = (w * (y - answers[voted]) ** 2).sum()
         spread = (w * (y - np.average(y, weights=w)) ** 2).sum()
         score = 1.0 - error / spread if spread > 0.0 else np.nan
     return {"oob_score_": float(score), name: answers}

@@ -94,7 +94,7 @@ class ExtraTreesClassifier(Grown, VoteClassifier):
     A place inside a bin (see `RandomForestClassifier`) moves to the gap after it; with at most
     `max_bins` distinct values in a column none has an inside. Missing values go to the better side
     of the cut that was drawn. Without a bootstrap there is neither an out-of-bag answer nor a
-    jackknife. How the three importances differ is said in `RandomForestClassifier`.
+    jackknife. `RandomForestClassifier` states how the three importances differ.
 
     References
     ----------

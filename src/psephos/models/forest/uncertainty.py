@@ -49,9 +49,11 @@ def class_uncertainty(vote: Any, memory: ForestMemory, values: Any) -> Uncertain
         shares = vote.readout.probabilities(flat, vote.target).reshape(len(votes), -1, k)
         mean = shares.mean(axis=1)
         total, aleatoric = _entropy(mean), _entropy(shares).mean(axis=1)
-        told = shares[:, :, 1:] if k == 2 else shares
+        answers = shares[:, :, 1:] if k == 2 else shares
         spread = np.maximum(total - aleatoric, 0.0)  # not negative but for rounding
-        parts.append((total, aleatoric, spread, told.var(axis=1), _jackknife(told, memory, counts)))
+        parts.append(
+            (total, aleatoric, spread, answers.var(axis=1), _jackknife(answers, memory, counts))
+        )
     total, aleatoric, spread, variance, jackknife = _joined(parts)
     if k == 2:
         variance = variance[:, 0]
@@ -81,7 +83,7 @@ def _blocks(vote: Any, values: Any) -> Any:
 
 
 def _jackknife(
-    told: _Floats, memory: ForestMemory, counts: NDArray[np.int32] | None
+    answers: _Floats, memory: ForestMemory, counts: NDArray[np.int32] | None
 ) -> _Floats | None:
     """Return (n, K): the infinitesimal jackknife's variance of the mean over trees of (n, T, K).
 
@@ -94,8 +96,8 @@ def _jackknife(
     """
     if counts is None:
         return None
-    n, trees, k = told.shape
-    off = (told - told.mean(axis=1, keepdims=True)).transpose(0, 2, 1).reshape(n * k, trees)
+    n, trees, k = answers.shape
+    off = (answers - answers.mean(axis=1, keepdims=True)).transpose(0, 2, 1).reshape(n * k, trees)
     m, total = len(memory.mass), memory.mass.sum()
     step = max(1, _CELLS // max(trees, n * k))
     sums = np.zeros(n * k)

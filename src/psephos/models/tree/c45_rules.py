@@ -32,7 +32,7 @@ class C45RulesClassifier(VoteClassifier):
         bits(R) = 1/2 (sum of bits(r) - log2(k!)) + log2(n) + B(F, fp) + B(n - F, fn)
 
     for k rules that hold on F of n rows, wrongly on fp, and leave out fn of the class; B are the
-    bits that tell the errors from the rest. Classes are ordered by their false positives, rules
+    bits that separate the errors from the rest. Classes are ordered by their false positives, rules
     of a class by their error; a default class answers where no rule holds; and a rule that is
     wrong more often than what comes after it is dropped.
 
@@ -157,9 +157,9 @@ class C45RulesClassifier(VoteClassifier):
         tests = [*(rule.tests for rule in found.rules), ()]
         voters = RuleVoters.of(tests, target.code[says], X.shape[1])
         rank = np.arange(len(says), dtype=np.intp)
-        heard = FirstMatch(voters, rank, np.ones(len(says))).weights(X)
-        decided = weight @ heard
-        wrong = weight @ (heard * (says != labels.y[:, None]))
+        decides = FirstMatch(voters, rank, np.ones(len(says))).weights(X)
+        decided = weight @ decides
+        wrong = weight @ (decides * (says != labels.y[:, None]))
         errors = [*(rule.error for rule in found.rules), wrong[-1] / max(decided[-1], 1e-300)]
         weighting = FirstMatch(voters, rank, decided / decided.sum())
         vote = Vote(voters, weighting, Readout("normalised", "share"), target)

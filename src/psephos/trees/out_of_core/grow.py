@@ -1,6 +1,6 @@
 """Second-order trees grown level by level on histograms, wherever the rows are.
 
-The grower asks a holder of rows for histograms and tells it where rows go; it never sees a row. So
+The grower asks a holder of rows for histograms and sends it the splits; it never sees a row. So
 a tree is the same whether its rows are on a disk, in the memory of many machines, or in one table:
 the same, bit for bit, as `newton_hist` grows on the same bins.
 """
@@ -119,7 +119,7 @@ class _Growing:
     bins: BlockBins
     scales: Scales
     nodes: list[_Node] = field(default_factory=lambda: [_Node()])
-    room: NDArray[np.int64] = field(default_factory=lambda: np.empty(kernel.BINS, np.int64))
+    scratch: NDArray[np.int64] = field(default_factory=lambda: np.empty(kernel.BINS, np.int64))
 
     def level(self, moving: Sequence[int], wanted: Sequence[int]) -> Level:
         """Return what holders do: rows of the nodes `moving` move, those of `wanted` are summed."""
@@ -145,7 +145,7 @@ class _Growing:
         columns = np.arange(len(hist))
         loss, column, cut, missing_left = kernel.best_split(
             pen, hist, columns, self.bins.n_bins, self.growth.directions, whole,
-            self.scales, (root, node.low, node.high), self.room, None,
+            self.scales, (root, node.low, node.high), self.scratch, None,
         )  # fmt: skip
         if column < 0 or not (loss > _LEAST_LOSS and loss >= np.float32(pen.gamma)):
             return -1

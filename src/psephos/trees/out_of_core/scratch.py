@@ -62,7 +62,7 @@ class Scratch:
     Parameters
     ----------
     folder : str or Path, default=None
-        Where to make the folder: a disk with room. None takes the system's place for such files.
+        Where to make the folder: a disk with free space; None is the system's temporary folder.
     """
 
     def __init__(self, folder: str | Path | None = None):

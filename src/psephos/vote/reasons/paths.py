@@ -66,19 +66,19 @@ class Test(NamedTuple):
 
     def asks(self, names: Names, bounds: Sequence[str]) -> str:
         """Return what is asked of the value, its thresholds written as they are given."""
-        said = ""
+        written = ""
         if self.relation == "within":
-            said = f"between {bounds[0]} and {bounds[1]}"
+            written = f"between {bounds[0]} and {bounds[1]}"
         elif bounds:
-            said = f"{self.relation} {bounds[0]}"
+            written = f"{self.relation} {bounds[0]}"
         elif self.relation in ("in", "not in"):
-            said = f"{self.relation} {self._set(names)}"
+            written = f"{self.relation} {self._set(names)}"
         elif self.relation == "present":
-            said = "not missing"
+            written = "not missing"
         elif self.sent is not None:
-            said = f"taken as {self._sent(names)}"
+            written = f"taken as {self._sent(names)}"
         gap = f"(instead of {names.columns[self.instead_of]}, missing)"
-        return f"{said} {gap}".strip() if self.instead_of >= 0 else said
+        return f"{written} {gap}".strip() if self.instead_of >= 0 else written
 
     def _sent(self, names: Names) -> str:
         relation, bound = self.sent or ("", ())
@@ -130,20 +130,20 @@ class Test(NamedTuple):
 
     def mapped(self, columns: Sequence[int], codes: Codes) -> "Test":
         """Return the test on another numbering of columns and codes."""
-        said = self._replace(column=int(columns[self.column]))
+        written = self._replace(column=int(columns[self.column]))
         if self.instead_of >= 0:
-            said = said._replace(instead_of=int(columns[self.instead_of]))
+            written = written._replace(instead_of=int(columns[self.instead_of]))
         known = codes.get(self.column)
         if known is None:
-            return said
+            return written
         if self.sent is not None and self.sent[0] == "in":
             outer = (outer_code(known, c) for c in self.sent[1])
             kept = tuple(int(c) for c in outer if not math.isnan(c))
-            said = said._replace(sent=("in", kept))
+            written = written._replace(sent=("in", kept))
         if self.relation in ("in", "not in"):
             outer = (outer_code(known, c) for c in self.bound)
-            said = said._replace(bound=tuple(int(c) for c in outer if not math.isnan(c)))
-        return said._replace(value=outer_code(known, self.value))
+            written = written._replace(bound=tuple(int(c) for c in outer if not math.isnan(c)))
+        return written._replace(value=outer_code(known, self.value))
 
 
 @dataclass(frozen=True)
@@ -242,10 +242,10 @@ def _sentence(tests: Sequence[Test], names: Names) -> str:
     name, missing = names.columns[first.column], first.relation == "missing"
     bounds = [test.bounds() for test in tests]
     flat = [pair for pairs in bounds for pair in pairs]
-    value, said = compared(first.value, flat) if flat else ("", [])
+    value, written = compared(first.value, flat) if flat else ("", [])
     asked: list[str] = []
     for test, pairs in zip(tests, bounds, strict=True):
-        own, said = said[: len(pairs)], said[len(pairs) :]
+        own, written = written[: len(pairs)], written[len(pairs) :]
         asked.append(test.asks(names, own))
     relations = " and ".join(one for one in asked if one)
     if missing:
