@@ -103,9 +103,9 @@ def random_cut(
     """Return (worth, bin, place, missing left) of the cut at a place of `aim`.
 
     `first`, `last`, `kinds` and `code` are of `ends_of`, `wanted` and `base` of `aim`, where first
-    < last; `low` is where the column's bins begin. The bin is the last on the left: `settle`
-    finds it among those that the node holds. Missing values go to the better side; where all known
-    values are equal, they are cut from the missing ones. Answers are pairs (see `forest_pairs`) where
+    < last; `low` is where the column's bins begin. The bin is the last on the left: `settle` finds
+    it among those that the node holds. Missing values go to the better side; where all known values
+    are equal, they are cut from the missing ones. Answers are pairs (see `forest_pairs`) where
     `pairs` is given.
     """
     at, missing = n_bins - 1, kinds == 2
