@@ -25,7 +25,7 @@ _sparse: Any = scipy.sparse
 def voter_usage(estimator: Any) -> Any:
     """Return the (T, p) boolean table of which voter reads which column.
 
-    Voters of a reserve, who are heard only where a case has gaps, are left out.
+    Voters of a reserve, which have weight only where a case has gaps, are left out.
 
     Parameters
     ----------

@@ -68,7 +68,7 @@ def selection_test(
     groups : array of shape (n,), default=None
         Passed on to `fit`. If labels are constant within groups, whole groups swap their labels
         (groups, not rows, are then what is exchangeable); if they are not, rows swap labels
-        within their group only, which asks whether columns tell rows of one group apart.
+        within their group only, which tests whether columns distinguish rows of one group.
     random_state : int, RandomState or None, default=None
         Of the permutations. The estimator's own seed is its own, and the same for all fits.
     n_jobs : int, default=None

@@ -93,8 +93,8 @@ class PrototypeBallot:
         impact = similarity * found.kernels.weight
         rank = np.zeros(impact.shape, dtype=np.intp)
         own = ~found.is_prior
-        for i, heard in enumerate(impact[:, own]):
-            rank[i, own] = np.unique(-heard, return_inverse=True)[1] + 1
+        for i, impact_of in enumerate(impact[:, own]):
+            rank[i, own] = np.unique(-impact_of, return_inverse=True)[1] + 1
         last = None
         if found.classes:
             mass = found.said() * impact[:, :, None]

@@ -93,8 +93,8 @@ class DecisionSurface:
         points[:, second] = np.tile(grid[1], len(grid[0]))
         shape = (len(grid[0]), len(grid[1]))
         predicted = found.predictions(points).reshape(*shape, -1)
-        heard = found.familiarity(points).reshape(shape)
-        return cls(found, (first, second), grid, case, predicted, heard)
+        familiarity = found.familiarity(points).reshape(shape)
+        return cls(found, (first, second), grid, case, predicted, familiarity)
 
     def table(self) -> dict[str, list[Any]]:
         """Return one entry a point.
@@ -184,7 +184,7 @@ def _grid(
 # ---------------------------------------------------------------------- map of a batch
 @dataclass(frozen=True, eq=False)
 class BatchMap:
-    """The prototypes of one batch on a plane, as near to each other as the model hears them.
+    """The prototypes of one batch on a plane, as near to each other as the model's kernel has them.
 
     With v the inverse bandwidths of the batch, c_j its prototypes and w_j their weights::
 
@@ -247,9 +247,9 @@ class BatchMap:
         if not Z.shape[1]:
             raise PsephosError(f"batch {batch} reads no column: its prototypes have no places.")
         weight = found.kernels.weight[own]
-        heard = ~np.isnan(Z) * weight[:, None]
-        total = heard.sum(axis=0)
-        mean = np.where(heard > 0, Z, 0.0) * heard
+        known = ~np.isnan(Z) * weight[:, None]
+        total = known.sum(axis=0)
+        mean = np.where(known > 0, Z, 0.0) * known
         mean = mean.sum(axis=0) / np.where(total > 0, total, 1.0)
         off = np.sqrt(weight / weight.sum())[:, None] * _off(Z, mean)
         _, sizes, directions = np.linalg.svd(off, full_matrices=False)

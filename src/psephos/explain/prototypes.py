@@ -132,7 +132,7 @@ class PrototypeTable:
     The prior stands first: one row a class, whose weight is the class's frequency, or one row
     with the mean of the target. Then the prototypes by batch, the heaviest first.
 
-    Source: the export of prototypes in proset (N. Ruf); loudness is ours.
+    Source: the export of prototypes in proset (N. Ruf); `loudness` is added here.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ class PrototypeTable:
         voter, part = np.nonzero(several | (np.arange(parts.shape[1]) == 0))
         share = parts[voter, part]
         answers = found.answers()
-        told = [
+        labels = [
             found.classes[k] if found.classes and found.is_prior[t] else answers[t]
             for t, k in zip(voter.tolist(), part.tolist(), strict=True)
         ]
@@ -188,8 +188,8 @@ class PrototypeTable:
         loudness = found.kernels.loudness()[voter] * share
         heaviest = np.where(found.is_prior[voter], 0.0, -weight)  # priors in the order of classes
         order = np.lexsort([part, voter, heaviest, found.batch[voter]])
-        told = [told[i] for i in order.tolist()]
-        return cls(found, voter[order].astype(np.intp), told, weight[order], loudness[order])
+        labels = [labels[i] for i in order.tolist()]
+        return cls(found, voter[order].astype(np.intp), labels, weight[order], loudness[order])
 
     def table(self) -> dict[str, list[Any]]:
         """Return one entry a row.
@@ -198,7 +198,7 @@ class PrototypeTable:
         of the training case (-1 or '' where unknown); ``answer``; ``weight``; ``loudness``; and
         for each column read, ``value_<column>`` (NaN, or None for a category, where missing) and
         ``inverse_bandwidth_<column>``, per unit of the column, 0 where the batch does not read it:
-        at a distance of 1 / that, a prototype is heard exp(-1/2) as loudly.
+        at a distance of 1 / that, a prototype's weight is exp(-1/2) times that at 0.
         """
         found = self.prototypes
         batch = found.batch[self.voter]
@@ -224,7 +224,7 @@ class PrototypeTable:
 
 # ---------------------------------------------------------------------- familiarity
 def familiarity(model: Any, X: Any) -> _Floats:
-    """Return how much is heard from prototypes: ``sum_j w_j G_b(x, c_j) = mass(x) - 1``.
+    """Return the total weight of the prototypes: ``sum_j w_j G_b(x, c_j) = mass(x) - 1``.
 
     It is summed without the prior, so that it keeps its relative precision far from all
     prototypes, where mass - 1 would be 0. Far away the model answers with its prior.
@@ -261,7 +261,7 @@ def familiarity_p_value(model: Any, X: Any, reference_X: Any) -> _Floats:
     unlike what the model was made for, and its answer is mostly the prior's. It does not say that
     the answer is wrong, nor a large p that it is right: familiar regions may be mixed. Among many
     cases some p are small by chance. Training rows are no reference: prototypes are among them and
-    hear themselves.
+    are at distance 0 from themselves.
 
     Parameters
     ----------

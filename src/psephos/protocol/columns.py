@@ -166,7 +166,7 @@ def _positions(step: Any, chosen: Any, p: int) -> list[int]:
 def _through_encoder(step: Any, sources: _Sources) -> _Sources:
     if type(step).__name__ == "OrdinalEncoder":
         return sources
-    # names made of a mark per input tell, across scikit-learn versions, what each output is of
+    # names made of a mark per input show, across scikit-learn versions, what each output is of
     marks = [f"\x1f{j}\x1f" for j in range(len(sources))]
     made = step.get_feature_names_out(marks)
     return [sources[int(str(name).split("\x1f")[1])] for name in made]

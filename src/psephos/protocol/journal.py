@@ -119,8 +119,8 @@ class Journal:
         for line in content[:whole].split(b"\n")[:-1]:
             try:
                 entry = json.loads(line)
-                told = entry.pop("checksum")
-                if _checksum(_words(entry)) != told:
+                stored = entry.pop("checksum")
+                if _checksum(_words(entry)) != stored:
                     raise ValueError("the line is not what was written")
                 self._entries[entry["key"]] = entry
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError):

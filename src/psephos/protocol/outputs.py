@@ -101,7 +101,7 @@ def _version(package: str) -> str:
 def result_row(table: DataTable, task: Task, entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return the tidy row of a fit; None where a figure is not defined."""
     repeat, fold = task.split or (0, 0)
-    told: Mapping[str, Any] = entry.get("measures", {})
+    measured: Mapping[str, Any] = entry.get("measures", {})
     return {
         "dataset": table.dataset,
         "protocol": task.protocol.name,
@@ -112,7 +112,7 @@ def result_row(table: DataTable, task: Task, entry: Mapping[str, Any]) -> dict[s
         "n_test": len(task.test),
         "n_columns": table.n_columns,
         "draws": entry.get("draws"),
-        **{metric: told.get(metric) for metric in METRICS},
+        **{metric: measured.get(metric) for metric in METRICS},
         "columns_used": entry.get("columns_used"),
         "columns": entry.get("columns"),
         "n_voters": entry.get("n_voters"),
@@ -174,7 +174,7 @@ def describe(
 ) -> dict[str, Any]:
     """Return the content of comparison.json: what was compared, in words and settings."""
     n_classes, which = len(table.classes), protocol.distributions
-    told = {
+    about_models = {
         one.name: {
             "family": one.family,
             "origin": one.origin,
@@ -203,7 +203,7 @@ def describe(
         "protocol": protocol.words(grouped=table.groups is not None),
         "protocol_settings": protocol.as_dict(),
         "random_state": random_state,
-        "models": told,
+        "models": about_models,
         "fingerprint": table.fingerprint(),
     }
 

@@ -16,7 +16,7 @@ _SECONDS = 20.0  # between two lines
 
 @contextmanager
 def shown(progress: bool, total: int, done: int) -> Generator[Callable[[str], None]]:
-    """Yield a function that is told the model of each finished fit.
+    """Yield a function to be called with the model of each finished fit.
 
     Parameters
     ----------
@@ -75,8 +75,8 @@ class _Lines:
         self._next = now + _SECONDS
         left = (now - self._start) / (self._done - self._before) * (self._total - self._done)
         more = f", about {_duration(left)} left" if self._done < self._total else ""
-        told = f"comparing: {self._done} of {self._total} fits, {model} done{more}"
-        print(told, file=sys.stderr, flush=True)  # noqa: T201
+        line = f"comparing: {self._done} of {self._total} fits, {model} done{more}"
+        print(line, file=sys.stderr, flush=True)  # noqa: T201
 
 
 def _duration(seconds: float) -> str:
@@ -96,10 +96,10 @@ def announced(progress: bool) -> AbstractContextManager[Any]:
 
 def _tell(kept: bool) -> None:
     if kept:
-        told = "preparing kernels, once per machine: this can take minutes (psephos warm-up)"
+        line = "preparing kernels, once per machine: this can take minutes (psephos warm-up)"
     else:
-        told = (
+        line = (
             "preparing kernels, in every run since no folder for them can be written: set the "
             "variable NUMBA_CACHE_DIR to one"
         )
-    print(told, file=sys.stderr, flush=True)  # noqa: T201
+    print(line, file=sys.stderr, flush=True)  # noqa: T201

@@ -136,11 +136,11 @@ def _path(
     model: Any = unguarded(estimator).set_params(n_jobs=1, **penalty)
     inside = Labels(labels.target, labels.y[train])
     with _libraries().limit(limits=1):  # sums of BLAS depend on its threads
-        vote, told = model._fit_vote(
+        vote, extras = model._fit_vote(
             table.take(train), inside, weight[train], Context(np.random.SeedSequence(seed))
         )
         sizes = np.zeros(model.n_batches + 1, dtype=np.intp)  # the fit may have ended early
-        sizes[1 : 1 + len(told["n_prototypes_"])] = told["n_prototypes_"]
+        sizes[1 : 1 + len(extras["n_prototypes_"])] = extras["n_prototypes_"]
         ends = 1 + np.cumsum(sizes)  # voter 0 is the prior, prototypes follow batch by batch
         values = table.take(test).values
         scores = _staged(vote, values, ends, labels.y[test], weight[test], scoring)
@@ -171,8 +171,8 @@ def _staged(
     if scoring == "log_loss":
         own = proba[:, np.arange(len(truth)), truth]
         return [_mean(loss, weight) for loss in -np.log(np.clip(own, _LEAST, 1.0))]
-    told = [measures(Answers(p.argmax(axis=1), p, p), truth)[scoring] for p in proba]
-    return [np.nan if value is None else value for value in told]
+    scores = [measures(Answers(p.argmax(axis=1), p, p), truth)[scoring] for p in proba]
+    return [np.nan if value is None else value for value in scores]
 
 
 def _parts(n_rows: int, n_voters: int) -> list[slice]:
@@ -186,14 +186,14 @@ def _mean(loss: _Floats, weight: _Floats) -> float:
 
 def _probabilities(vote: Vote, X: Any, stages: list[int]) -> _Floats:
     """Return (B + 1, n, K): the kernels are computed once, the masses summed batch by batch."""
-    weights, said = vote.weights(X), _voters(vote).values
-    total, mass = np.zeros((len(weights), said.shape[1])), np.zeros(len(weights))
+    weights, votes = vote.weights(X), _voters(vote).values
+    total, mass = np.zeros((len(weights), votes.shape[1])), np.zeros(len(weights))
     found: list[_Floats] = []
     first = 0
     for end in stages:
-        heard = weights[:, first:end]
-        total = total + np.einsum("nt,tk->nk", heard, said[first:end])
-        mass = mass + heard.sum(axis=1)
+        own = weights[:, first:end]
+        total = total + np.einsum("nt,tk->nk", own, votes[first:end])
+        mass = mass + own.sum(axis=1)
         score = vote.readout.finish(total, mass)
         found.append(vote.readout.probabilities(score, vote.target))
         first = end
@@ -206,8 +206,7 @@ def _number_losses(vote: Vote, X: Any, stages: list[int], truth: _Floats, scorin
     mean = np.ascontiguousarray(voters.values[:, 0])
     found: list[_Floats] = []
     for end in stages:
-        heard = weights[:, :end]
-        share = heard / heard.sum(axis=1, keepdims=True)
+        share = weights[:, :end] / weights[:, :end].sum(axis=1, keepdims=True)
         mixture = NormalMixture(share, mean[:end], voters.spread[:end])
         found.append(mixture.crps(truth) if scoring == "crps" else -mixture.log_density(truth))
     return np.array(found)

@@ -68,7 +68,7 @@ def read_table(
     target : str, optional
         The column of the labels. Needed for text files; for npz the default is the array y.
     id, group : str, optional
-        The column (or array of the npz file) that names each row; that tells which rows belong
+        The column (or array of the npz file) that names each row; that says which rows belong
         together. A first column without a name (as R and pandas write row names) is the id.
     drop : sequence of str, default=()
         Columns to leave out.

@@ -352,14 +352,14 @@ def _environment(
     models: Sequence[Contender], journal: Journal, finished: Sequence[tuple[Task, Any]]
 ) -> dict[str, Any]:
     needed = [one.needs for one in models if one.needs]
-    told = [
+    notes = [
         f"{task.contender.name}, {_place(task)}: {entry['error']}"
         for task, entry in finished
         if entry["error"]
     ]
     if journal.n_damaged:
-        told.append(f"{journal.n_damaged} damaged line(s) of journal.jsonl were passed over.")
-    return {"schema": SCHEMA, "versions": versions(needed), "warnings": told}
+        notes.append(f"{journal.n_damaged} damaged line(s) of journal.jsonl were passed over.")
+    return {"schema": SCHEMA, "versions": versions(needed), "warnings": notes}
 
 
 def _place(task: Task) -> str:

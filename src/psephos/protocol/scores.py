@@ -82,17 +82,17 @@ def codes_of(model: Any, X: _Floats, n_classes: int) -> _Codes:
     PsephosError
         If there is not one for each row, or one is no class.
     """
-    told = np.asarray(model.predict(X))
+    codes = np.asarray(model.predict(X))
     try:
-        known = np.isin(told, np.arange(n_classes))
+        known = np.isin(codes, np.arange(n_classes))
     except TypeError:
-        known = np.zeros(len(told), dtype=bool)
-    if told.shape != (len(X),) or not known.all():
+        known = np.zeros(len(codes), dtype=bool)
+    if codes.shape != (len(X),) or not known.all():
         raise PsephosError(
             f"the model answers with what is no class in {int(np.count_nonzero(~known))} of "
             f"{len(X)} rows."
         )
-    return told.astype(np.intp)
+    return codes.astype(np.intp)
 
 
 def _checked(proba: _Floats) -> _Floats:
@@ -135,12 +135,12 @@ def measures(answers: Answers, truth: _Codes) -> dict[str, float | None]:
     p clipped to [1e-15, 1].
     """
     n_classes = answers.proba.shape[1]
-    told: _Floats = np.clip(answers.proba[np.arange(len(truth)), truth], _CLIP, 1.0)
+    of_truth: _Floats = np.clip(answers.proba[np.arange(len(truth)), truth], _CLIP, 1.0)
     return {
         "balanced_accuracy": balanced_accuracy(answers.codes, truth),
         "accuracy": int(np.count_nonzero(answers.codes == truth)) / len(truth),
         "roc_auc": _roc_auc(answers.ranking, truth, n_classes),
-        "log_loss": -math.fsum(math.log(p) for p in told.tolist()) / len(told),
+        "log_loss": -math.fsum(math.log(p) for p in of_truth.tolist()) / len(of_truth),
     }
 
 

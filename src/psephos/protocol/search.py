@@ -76,8 +76,8 @@ def run_task(task: Task, table: DataTable) -> tuple[dict[str, Any], Any]:
     with warnings.catch_warnings(record=True) as caught, threadpool_limits(1), quiet_levels():
         warnings.simplefilter("always")
         try:
-            told, model = _fitted(task, table)
-            entry |= told | {"status": "ok", "error": ""}
+            result, model = _fitted(task, table)
+            entry |= result | {"status": "ok", "error": ""}
         except Exception as error:  # whatever a model raises, the other fits go on
             model = None
             entry |= {"status": "failed", "error": _sentence(error)}
@@ -186,8 +186,8 @@ def _inner_score(task: Task, params: Params, shape: Shape, part: Any) -> float:
 
 def _fit(task: Task, model: Any, X: Any, y: Any, groups: Any) -> None:
     """Fit a model; one that draws folds of its own must not divide a group, either."""
-    told = {} if groups is None or not task.contender.grouped else {"groups": groups}
-    model.fit(X, y, **told)
+    extra = {} if groups is None or not task.contender.grouped else {"groups": groups}
+    model.fit(X, y, **extra)
 
 
 # ------------------------------------------------------------------- reading the model

@@ -151,7 +151,7 @@ class Study:
                 )
             _empty(folder)
             self.journal.clear()
-            # the digest tells a damaged identity from another one
+            # the digest distinguishes a damaged identity from another one
             content = {"study": identity, "digest": key_of(identity)}
             write_whole(folder / STUDY, (json.dumps(content, indent=1) + "\n").encode())
         for place in (folder, *(folder / name for name in _FOLDERS)):
@@ -184,7 +184,7 @@ class Study:
         if not changed and not stale:
             return
         for path in changed:
-            if path.is_dir():  # told before the results that are there are withdrawn
+            if path.is_dir():  # refused before the results that are there are withdrawn
                 raise unwritable(path, IsADirectoryError(errno.EISDIR, ""))
         self.withdraw()
         for path in stale:
@@ -257,43 +257,47 @@ def _empty(folder: Path) -> None:
 
 
 def _difference(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
-    """Return in words what tells two studies apart."""
+    """Return in words how two studies differ."""
     if there.get("damaged"):
         return f"its {STUDY} is damaged"
-    told: list[str] = []
+    differences: list[str] = []
     if there.get("target") != here["target"]:
-        told.append(f"the target is {there.get('target')!r} there and {here['target']!r} here")
+        differences.append(
+            f"the target is {there.get('target')!r} there and {here['target']!r} here"
+        )
     if any(there.get(name) != here[name] for name in ("n_rows", "n_columns")):
-        told.append(
+        differences.append(
             f"the table has {there.get('n_rows')} rows and {there.get('n_columns')} columns there, "
             f"{here['n_rows']} and {here['n_columns']} here"
         )
     elif there.get("table") != here["table"]:
-        told.append("values, labels, column names or groups of the table are others")
+        differences.append("values, labels, column names or groups of the table are others")
     if there.get("ids") != here["ids"]:
-        told.append("the names of the cases, or their lines in the file, are others")
+        differences.append("the names of the cases, or their lines in the file, are others")
     if there.get("cells") != here["cells"]:
-        told.append("the words for missing values or the marks of numbers are others")
+        differences.append("the words for missing values or the marks of numbers are others")
     if there.get("groups") != here["groups"]:
-        told.append(f"the groups are {there.get('groups')!r} there and {here['groups']!r} here")
+        differences.append(
+            f"the groups are {there.get('groups')!r} there and {here['groups']!r} here"
+        )
     with suppress(AttributeError, TypeError):
-        told += _other_values(there, here)
-    return "; ".join(told) or "its identity is written in another way"
+        differences += _other_values(there, here)
+    return "; ".join(differences) or "its identity is written in another way"
 
 
 def _other_values(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
-    told: list[str] = []
+    differences: list[str] = []
     before, now = there.get("protocol", {}), here["protocol"]
     if before.get("name") != now["name"]:
-        told.append(f"the protocol is {before.get('name')!r} there and {now['name']!r} here")
+        differences.append(f"the protocol is {before.get('name')!r} there and {now['name']!r} here")
     else:
         names = [name for name in now if before.get(name) != now[name]]
-        told += [f"{n} is {before.get(n)!r} there and {now[n]!r} here" for n in names]
+        differences += [f"{n} is {before.get(n)!r} there and {now[n]!r} here" for n in names]
     for name, words in (("random_state", "the seed"), ("copies", "the treatment of copied rows")):
         if there.get(name) != here[name]:
-            told.append(f"{words} is {there.get(name)!r} there and {here[name]!r} here")
+            differences.append(f"{words} is {there.get(name)!r} there and {here[name]!r} here")
     for name, version in here["versions"].items():
         known = there.get("versions", {}).get(name)
         if known != version:
-            told.append(f"{name} was {known} there and is {version} here")
-    return told
+            differences.append(f"{name} was {known} there and is {version} here")
+    return differences

@@ -460,5 +460,5 @@ def _check_rows(table: DataTable) -> None:
     if table.groups is not None and len(np.unique(table.groups)) < 2:
         raise PsephosError(
             f"all rows are of one group ({shown(str(table.groups[0]), CELL)}): give a column that "
-            "tells at least two groups apart, or no group."
+            "differs between at least two groups, or no group."
         )

@@ -19,7 +19,7 @@ from psephos.vote.names import backup_words
 
 __all__ = ["CaseBallot", "CaseBallots", "CaseLine", "Near", "Opened", "open_model"]
 
-_LISTED = 3  # numbers of voters that said the same
+_LISTED = 3  # numbers of voters that voted alike
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Near:
 
 @dataclass(frozen=True)
 class CaseLine:
-    """What voters that said the same for the same reason said to a case."""
+    """The vote on a case of voters that voted alike for the same reason."""
 
     voters: str  # their numbers, from 1: '3', or '1, 4 (× 2)'
     n_voters: int
@@ -46,7 +46,7 @@ class CaseLine:
 
 @dataclass(frozen=True)
 class CaseBallot:
-    """One case: what the voters said and how it added up."""
+    """One case: its votes and how they added up."""
 
     row: int  # position among the training cases
     score: list[float]  # (K,)
@@ -59,8 +59,8 @@ class CaseBallot:
 class CaseBallots:
     """The ballots of several cases by the same voters."""
 
-    outputs: list[str]  # (K,) the class each column of the score speaks for
-    near_words: str  # what the training cases heard most are; '' where weights keep none
+    outputs: list[str]  # (K,) the class that each column of the score is for
+    near_words: str  # what the training cases of greatest weight are; '' where weights keep none
     cases: list[CaseBallot]
 
 
@@ -115,7 +115,7 @@ class Opened:
 
     def network(self) -> ColumnNetwork | None:
         """Return the network of its columns; None unless several voters read several columns."""
-        # of the voters alone: weights that depend on the case listen with columns of their own
+        # of the voters alone: weights that depend on the case read columns of their own
         usage: Any = self.model.vote_.voters.usage()
         if (np.diff(usage.indptr) > 1).sum() < 2:
             return None
@@ -136,8 +136,8 @@ class Opened:
             del reduced.feature_names_in_
         if not len(self.model.vote_.columns):
             return reduced, np.full((len(cases.ids), 1), np.nan)
-        told: list[str] = reduced.schema_.words().columns
-        wanted = [self.whole.get(name, name) for name in told]
+        named: list[str] = reduced.schema_.words().columns
+        wanted = [self.whole.get(name, name) for name in named]
         where = {name: j for j, name in enumerate(cases.names)}
         absent = [name for name in wanted if name not in where]
         if absent:
@@ -169,7 +169,7 @@ def open_model(path: Path, short: Mapping[str, str] = MappingProxyType({})) -> O
     ----------
     path : Path
     short : dict of str to str
-        The names by which the model is to speak of columns; others keep their own.
+        Short names of columns; others keep their own.
 
     Raises
     ------

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 from psephos.report.adapter import CaseBallot, CaseBallots, Opened
-from psephos.report.folder import Cases, Folder, Heard
+from psephos.report.folder import Cases, Folder, HeldOut
 from psephos.report.words import count, difference, number, plural
 
 __all__ = ["LIMIT", "casebook", "sentence_of", "shared_sentences"]
@@ -41,19 +41,21 @@ def casebook(folder: Folder, opened: Opened, key: str, limit: int = LIMIT) -> di
         return None
     classes = [str(c) for c in folder.about["classes"]]
     answers, lead = opened.answers(cases)
-    room = min(len(lead), _CANDIDATES, max(_REASONS // max(opened.n_voters, 1), 2))
-    candidates = _spread(lead, room)
+    most = min(len(lead), _CANDIDATES, max(_REASONS // max(opened.n_voters, 1), 2))
+    candidates = _spread(lead, most)
     ballots = opened.ballots(cases, candidates)
-    heard = folder.held_out(key, classes)
-    told = [_case(one, classes, answers[one.row], heard.get(one.row)) for one in ballots.cases]
+    held_out = folder.held_out(key, classes)
+    written = [
+        _case(one, classes, answers[one.row], held_out.get(one.row)) for one in ballots.cases
+    ]
     lead = [lead[i] for i in candidates]
     while True:  # the sentences are shared among cases: how much a case takes depends on the others
-        kept = _spread(lead, room)
-        book = _book(ballots, cases, classes, kept, [told[i] for i in kept], opened.whole)
+        kept = _spread(lead, most)
+        book = _book(ballots, cases, classes, kept, [written[i] for i in kept], opened.whole)
         size = len(_dumps(book))
-        if size <= limit or room <= 2:
+        if size <= limit or most <= 2:
             break
-        room = max(min(int(0.95 * room * limit / size), room - 1), 2)
+        most = max(min(int(0.95 * most * limit / size), most - 1), 2)
     return {
         "embedded": book,
         "outputs": book["outputs"],
@@ -73,13 +75,15 @@ def _book(
     cases: Cases,
     classes: list[str],
     kept: list[int],
-    told: list[dict[str, Any]],
+    written: list[dict[str, Any]],
     whole: dict[str, str],
 ) -> dict[str, Any]:
     lines = [ballots.cases[i].lines[:_KEPT] for i in kept]
-    sentences, said = shared_sentences([[(one.voters, one.words) for one in row] for row in lines])
+    sentences, placed = shared_sentences(
+        [[(one.voters, one.words) for one in row] for row in lines]
+    )
     columns: dict[str, int] = {}
-    for one, (place, _) in zip(chain(*lines), chain(*said), strict=True):
+    for one, (place, _) in zip(chain(*lines), chain(*placed), strict=True):
         sentences[place]["r"] = [columns.setdefault(c, len(columns)) for c in one.read]
     book: dict[str, Any] = {
         "classes": classes,
@@ -95,15 +99,17 @@ def _book(
                     for one, words in zip(row, own, strict=True)
                 ]
             }
-            for case, row, own in zip(told, lines, said, strict=True)
+            for case, row, own in zip(written, lines, placed, strict=True)
         ],
     }
     rows = sorted({r for case in book["cases"] for r in _rows(case)})
     return book | {"ids": {r: cases.ids[r] for r in rows}, "y": {r: cases.y[r] for r in rows}}
 
 
-def _case(one: CaseBallot, classes: list[str], answer: str, heard: Heard | None) -> dict[str, Any]:
-    """Return a case, without what its voters said, under short keys: there may be a thousand."""
+def _case(
+    one: CaseBallot, classes: list[str], answer: str, held_out: HeldOut | None
+) -> dict[str, Any]:
+    """Return a case, without its voters' votes, under short keys: there may be a thousand."""
     rest = one.lines[_KEPT:]
     return {
         "i": one.row,
@@ -120,30 +126,30 @@ def _case(one: CaseBallot, classes: list[str], answer: str, heard: Heard | None)
             [near.row, _short(near.distance), round(near.share, 4), classes.index(near.answer)]
             for near in one.near
         ],
-        "h": [heard.right, heard.total] if heard else [0, 0],
+        "h": [held_out.right, held_out.total] if held_out else [0, 0],
     }
 
 
 def shared_sentences(
-    told: Sequence[Sequence[tuple[str, str]]],
+    rows: Sequence[Sequence[tuple[str, str]]],
 ) -> tuple[list[dict[str, Any]], list[list[tuple[int, list[str]]]]]:
     """Write sentences that differ in numbers only once, with places for these numbers.
 
     Parameters
     ----------
-    told : sequence of sequence of (voters, sentence)
+    rows : sequence of sequence of (voters, sentence)
 
     Returns
     -------
     sentences : list of dict
         ``v`` (voters) and ``t``: the pieces between the numbers that differ.
-    said : list of list of (int, list of str)
+    placed : list of list of (int, list of str)
         For each sentence its number among `sentences`, and its own numbers.
     """
     groups: dict[tuple[str, str], int] = {}
     numbers: list[list[list[str]]] = []
-    placed: list[list[tuple[int, int]]] = []
-    for row in told:
+    indices: list[list[tuple[int, int]]] = []
+    for row in rows:
         own: list[tuple[int, int]] = []
         for voters, words in row:
             group = groups.setdefault((voters, _NUMBER.sub("\0", words)), len(groups))
@@ -151,23 +157,23 @@ def shared_sentences(
                 numbers.append([])
             own.append((group, len(numbers[group])))
             numbers[group].append(_NUMBER.findall(words))
-        placed.append(own)
+        indices.append(own)
     sentences: list[dict[str, Any]] = []
     differ = [[len(set(slot)) > 1 for slot in zip(*lists, strict=True)] for lists in numbers]
     for (voters, text), lists, own_slots in zip(groups, numbers, differ, strict=True):
         head, *pieces = text.split("\0")
         parts = [head]
-        for piece, said_once, differs in zip(pieces, lists[0], own_slots, strict=True):
+        for piece, once, differs in zip(pieces, lists[0], own_slots, strict=True):
             if differs:
                 parts.append(piece)
             else:
-                parts[-1] += said_once + piece
+                parts[-1] += once + piece
         sentences.append({"v": voters, "t": parts})
-    said = [
+    placed = [
         [(g, [x for x, d in zip(numbers[g][i], differ[g], strict=True) if d]) for g, i in row]
-        for row in placed
+        for row in indices
     ]
-    return sentences, said
+    return sentences, placed
 
 
 def sentence_of(book: dict[str, Any], line: list[Any]) -> str:
@@ -176,15 +182,15 @@ def sentence_of(book: dict[str, Any], line: list[Any]) -> str:
     return head + "".join(x + piece for x, piece in zip(line[1], pieces, strict=True))
 
 
-def _spread(lead: list[float], room: int) -> list[int]:
-    """Return `room` positions: half where the decision is nearest, half evenly spaced."""
+def _spread(lead: list[float], most: int) -> list[int]:
+    """Return `most` positions: half where the decision is nearest, half evenly spaced."""
     n = len(lead)
-    if room >= n:
+    if most >= n:
         return list(range(n))
-    unsure = sorted(range(n), key=lambda i: lead[i])[: room // 2]
+    unsure = sorted(range(n), key=lambda i: lead[i])[: most // 2]
     taken = set(unsure)
     others = [i for i in range(n) if i not in taken]
-    wanted = room - len(unsure)
+    wanted = most - len(unsure)
     return sorted([*unsure, *(others[k * len(others) // wanted] for k in range(wanted))])
 
 
@@ -200,7 +206,7 @@ def _left_out(book: dict[str, Any], cases: Cases) -> str:
 
 
 def _rows(case: dict[str, Any]) -> set[int]:
-    """Return the rows a case speaks of: its own and its neighbours'."""
+    """Return the rows a case shows: its own and its neighbours'."""
     return {case["i"], *(near[0] for near in case["n"] if near[0] >= 0)}
 
 
@@ -223,7 +229,7 @@ def _words(ballots: CaseBallots, classes: list[str]) -> str:
 def _first(book: dict[str, Any]) -> dict[str, Any]:
     """Return the first case as the script would show it, for readers without scripts."""
     case = book["cases"][0]
-    name, said = book["ids"][case["i"]], book["classes"][case["p"]]
+    name, answered = book["ids"][case["i"]], book["classes"][case["p"]]
     output = 0 if len(book["outputs"]) == 1 else case["p"]
     lines = sorted(case["l"], key=lambda line: -abs(line[3 + output]))
     reach = max([abs(line[3 + output]) for line in lines], default=0.0) or 1.0
@@ -245,7 +251,7 @@ def _first(book: dict[str, Any]) -> dict[str, Any]:
         "rows": rows,
         "exact": case["s"][output],
         "score": difference(case["s"][output]),
-        "score_words": f"the answer: {said}",
+        "score_words": f"the answer: {answered}",
         "near": [_near_row(book, one, case["i"]) for one in case["n"]],
     }
 
@@ -257,8 +263,8 @@ def in_row(name: str) -> str:
 
 def case_words(book: dict[str, Any], case: dict[str, Any]) -> str:
     """Return what is known of a case in a sentence or two."""
-    truth, said = book["classes"][book["y"][case["i"]]], book["classes"][case["p"]]
-    words = f"It is {truth}; the model, fitted on it, says {said}."
+    truth, answered = book["classes"][book["y"][case["i"]]], book["classes"][case["p"]]
+    words = f"It is {truth}; the model, fitted on it, says {answered}."
     right, total = case["h"]
     if total:
         words += f" Held out, it was answered rightly {right} of {plural(total, 'time')}."

@@ -16,7 +16,7 @@ _CLIP = 1e-15  # as the log-loss of the results
 
 
 def cautions(folder: Folder, choice: Choice, prior: float) -> list[str]:
-    """Return what is to be said against the models the page speaks of, a sentence each.
+    """Return the cautions on the models the page shows, a sentence each.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def cautions(folder: Folder, choice: Choice, prior: float) -> list[str]:
     prior : float
         The log-loss of the class frequencies, NaN if not known.
     """
-    told = choice.named()
+    models = choice.named()
     chance = 1 / len(folder.about["classes"])
     words: list[str] = []
     best = choice.best
@@ -35,9 +35,9 @@ def cautions(folder: Folder, choice: Choice, prior: float) -> list[str]:
             f" ({number(chance, 2)}): these cases show little that can be predicted."
         )
     words += _small_classes(folder)
-    words += [_unsure(s, prior) for s in told if unsure_probabilities(s, prior)]
-    words += [_unstable(s) for s in told if s.summary.stability.value < UNSTABLE]
-    return words + [w for s in told for w in _unlike(folder, s)]
+    words += [_unsure(s, prior) for s in models if unsure_probabilities(s, prior)]
+    words += [_unstable(s) for s in models if s.summary.stability.value < UNSTABLE]
+    return words + [w for s in models for w in _unlike(folder, s)]
 
 
 def _sizes(folder: Folder) -> list[int]:
@@ -76,12 +76,12 @@ def prior_log_loss(folder: Folder) -> float:
 
 def _loss(sizes: Sequence[int], tested: Sequence[int]) -> float:
     trained = [n - t for n, t in zip(sizes, tested, strict=True)]
-    told = (
+    logs = (
         t * math.log(max(n / sum(trained), _CLIP))
         for n, t in zip(trained, tested, strict=True)
         if t
     )
-    return -math.fsum(told) / sum(tested)
+    return -math.fsum(logs) / sum(tested)
 
 
 def unsure_probabilities(s: Standing, prior: float) -> bool:

@@ -177,8 +177,8 @@ def _column_ticks(across: _ColumnScale, n_columns: int, frame: Frame) -> list[di
     steps = (1, 2, 5) if decades <= 2.2 else (1, 3) if decades <= 3.2 and frame is WIDE else (1,)
     values = [s * 10**k for k in range(math.ceil(decades) + 1) for s in steps]
     end = across(n_columns)
-    room = frame.letter * (len(count(n_columns)) + 2.5)
-    inside = [v for v in values if v < n_columns and end - across(v) > room]
+    width = frame.letter * (len(count(n_columns)) + 2.5)
+    inside = [v for v in values if v < n_columns and end - across(v) > width]
     return [{"x": _r(across(v)), "text": count(v)} for v in [0, *inside, n_columns]]
 
 

@@ -1,4 +1,4 @@
-"""From fits to the figures of each model, and to the models the page speaks of."""
+"""From fits to the figures of each model, and to the models the page shows."""
 
 import math
 from collections.abc import Sequence
@@ -74,13 +74,13 @@ def standings(folder: Folder) -> list[Standing]:
     return rows
 
 
-def _draws(told: dict[str, Any]) -> int | None:
-    return int(told["draws"]) if told.get("distributions") and "draws" in told else None
+def _draws(about: dict[str, Any]) -> int | None:
+    return int(about["draws"]) if about.get("distributions") and "draws" in about else None
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What the page speaks of: the best model, the smallest near it, and the one it opens.
+    """What the page shows: the best model, the smallest near it, and the one it opens.
 
     Parameters
     ----------
@@ -106,15 +106,15 @@ class Choice:
     asked: bool = False
 
     def named(self) -> list[Standing]:
-        """Return the models the page speaks of, each once."""
-        told = [self.best, self.smallest, *([self.opened] if self.opened else [])]
-        return list({s.key: s for s in told}.values())
+        """Return the models the page shows, each once."""
+        shown = [self.best, self.smallest, *([self.opened] if self.opened else [])]
+        return list({s.key: s for s in shown}.values())
 
 
 def choose(
     rows: Sequence[Standing], available: Sequence[str], wanted: str | None = None
 ) -> Choice | None:
-    """Return what the page speaks of, or None if every fit failed.
+    """Return what the page shows, or None if every fit failed.
 
     Opened is the model of `available` with the fewest columns within one standard error of the
     best (`psephos.protocol.one_standard_error`); if there is none, the most accurate of them.

@@ -17,7 +17,7 @@ from psephos.protocol.stability import positions_of
 from psephos.protocol.study import MARK, STUDY, sha256_of
 from psephos.report.shapes import checked_about, checked_environment, damaged, read_json
 
-__all__ = ["Cases", "Fit", "Folder", "Heard", "read_folder"]
+__all__ = ["Cases", "Fit", "Folder", "HeldOut", "read_folder"]
 
 _COUNTED = ("repeat", "fold", "row")
 _RESULTS = ("model", "status", "error", "columns_used", "n_voters")
@@ -54,7 +54,7 @@ class Cases:
 
 
 @dataclass
-class Heard:
+class HeldOut:
     """How often a case, when held out, was answered as what it is."""
 
     right: int = 0
@@ -74,25 +74,25 @@ class Folder:
     cases: Cases | None
     models: dict[str, Path] = field(default_factory=dict[str, Path])
 
-    def held_out(self, model: str, classes: list[str]) -> dict[int, Heard]:
+    def held_out(self, model: str, classes: list[str]) -> dict[int, HeldOut]:
         """Return, for each row, how often `model` answered rightly when the row was held out."""
-        heard: dict[int, Heard] = {}
+        counts: dict[int, HeldOut] = {}
         path = self.path / "predictions.csv"
         if not path.exists():
-            return heard
+            return counts
         for row in self._answers(path):
             if row["model"] != model:
                 continue
             try:
-                told = [_number(row[name]) for name in _probability_columns(row, classes)]
+                chances = [_number(row[name]) for name in _probability_columns(row, classes)]
             except ValueError as error:
                 raise damaged(path, error) from error
-            known = [value if value is not None else -1.0 for value in told]
-            seen = heard.setdefault(int(row["row"]), Heard())
+            known = [value if value is not None else -1.0 for value in chances]
+            seen = counts.setdefault(int(row["row"]), HeldOut())
             seen.total += 1
             answer = classes[known.index(max(known))]
             seen.right += row["truth"] in (answer, disarmed(answer))
-        return heard
+        return counts
 
     @staticmethod
     def _answers(path: Path) -> Iterator[dict[str, str]]:
@@ -219,7 +219,7 @@ def _models(folder: Path, about: dict[str, Any]) -> dict[str, Path]:
 def _fit(row: dict[str, str], path: Path) -> Fit:
     try:
         failed = row["status"] != "ok"
-        told = {key: _number(row[key]) for key in MEASURES}
+        measures = {key: _number(row[key]) for key in MEASURES}
         for key in ("n_voters", "n_columns", "draws"):
             _count(row.get(key) or "0")
         positions_of(row.get("columns") or "")
@@ -229,7 +229,7 @@ def _fit(row: dict[str, str], path: Path) -> Fit:
             fold=_count(row["fold"]),
             n_train=_count(row["n_train"]),
             n_test=_count(row["n_test"]),
-            measures={key: value for key, value in told.items() if value is not None},
+            measures={key: value for key, value in measures.items() if value is not None},
             columns_used=_number(row["columns_used"]),
             error=(row["error"] or "no reason was written") if failed else "",
         )

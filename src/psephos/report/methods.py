@@ -31,19 +31,19 @@ def methods(folder: Folder, rows: Sequence[Standing]) -> list[str]:
 
 
 def _splits(folder: Folder, rows: Sequence[Standing]) -> str:
-    told: Mapping[str, Any] = folder.about.get("protocol_settings", {})
+    settings: Mapping[str, Any] = folder.about.get("protocol_settings", {})
     kind = "Stratified, grouped" if folder.about.get("groups") else "Stratified"
     sizes = {(f.n_train, f.n_test) for s in rows for f in s.fits}
     n = len({f.split for s in rows for f in [*s.fits, *s.failed]})
     words = f"{plural(n, 'held-out part')}."
-    if told.get("outer") == "shuffle":
-        share = f"{100 / told['folds']:.0f} %"
-        words = f"{kind} random splits, {told['repeats']} times, {share} of the cases to test."
-    elif told:
-        times = "" if told["repeats"] == 1 else f", repeated {told['repeats']} times"
-        words = f"{kind} {told['folds']}-fold cross-validation{times}."
-    if told.get("name") in ("quick", "samba"):
-        words = f"Protocol '{told['name']}'. {words}"
+    if settings.get("outer") == "shuffle":
+        share = f"{100 / settings['folds']:.0f} %"
+        words = f"{kind} random splits, {settings['repeats']} times, {share} of the cases to test."
+    elif settings:
+        times = "" if settings["repeats"] == 1 else f", repeated {settings['repeats']} times"
+        words = f"{kind} {settings['folds']}-fold cross-validation{times}."
+    if settings.get("name") in ("quick", "samba"):
+        words = f"Protocol '{settings['name']}'. {words}"
     if sizes:
         words += (
             f" Each held-out part has {_range({b for _, b in sizes})} cases,"
@@ -53,16 +53,16 @@ def _splits(folder: Folder, rows: Sequence[Standing]) -> str:
 
 
 def _tuning(about: Mapping[str, Any], rows: Sequence[Standing]) -> list[str]:
-    told: Mapping[str, Any] = about.get("protocol_settings", {})
-    if not told:  # of an early version
+    settings: Mapping[str, Any] = about.get("protocol_settings", {})
+    if not settings:  # of an early version
         return [str(about["protocol"])] if about.get("protocol") else []
     draws = {s.label: s.draws for s in rows if s.draws is not None}
     if not draws:
         return ["No model that ran was tuned."]
-    first = ", the first of them the default setting" if told.get("defaults_first") else ""
+    first = ", the first of them the default setting" if settings.get("defaults_first") else ""
     how = (
         "Inside each training part, a random search kept the setting with the best mean balanced"
-        f" accuracy over {told['inner_folds']} folds"
+        f" accuracy over {settings['inner_folds']} folds"
     )
     numbers = set(draws.values())
     if len(numbers) == 1:
@@ -96,10 +96,10 @@ def _origin(folder: Folder) -> list[str]:
 
 def recipes(folder: Folder, rows: Sequence[Standing]) -> list[dict[str, str]]:
     """Return for each model that ran what it was tuned over, and what is to be known of it."""
-    told: Mapping[str, Mapping[str, Any]] = folder.about.get("models", {})
+    models: Mapping[str, Mapping[str, Any]] = folder.about.get("models", {})
     found: list[dict[str, str]] = []
     for s in rows:
-        about = told.get(s.key, {})
+        about = models.get(s.key, {})
         ranges: Mapping[str, str] = about.get("distributions", {})
         found.append(
             {

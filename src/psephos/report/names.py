@@ -1,4 +1,4 @@
-"""Long names of columns, shortened to the end that tells them apart."""
+"""Long names of columns, shortened to the end that distinguishes them."""
 
 import re
 from collections import Counter
@@ -23,7 +23,7 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
     Parameters
     ----------
     names : sequence of str
-        All columns of the table: a short name is told apart from those not shown, too.
+        All columns of the table: a short name differs from those not shown, too.
     """
     forms = {name: _forms(name) for name in names}
     level = dict.fromkeys(forms, 0)
@@ -55,15 +55,15 @@ def _forms_of_one(name: str) -> list[str]:
 
 
 def _ends_of_lineage(parts: Sequence[str]) -> list[str]:
-    told = [_RANK.sub("", part, count=1).replace("_", " ").strip() for part in parts]
-    while told and not told[-1]:
-        told.pop()  # a rank that was not found
-    if not told:
+    levels = [_RANK.sub("", part, count=1).replace("_", " ").strip() for part in parts]
+    while levels and not levels[-1]:
+        levels.pop()  # a rank that was not found
+    if not levels:
         return []
-    first = len(told) - 1
-    while first and told[first].lower() in _EMPTY:
+    first = len(levels) - 1
+    while first and levels[first].lower() in _EMPTY:
         first -= 1
-    return [": ".join(filter(None, told[k:])) for k in range(first, -1, -1)]
+    return [": ".join(filter(None, levels[k:])) for k in range(first, -1, -1)]
 
 
 def _end(name: str, letters: int) -> str:

@@ -12,7 +12,7 @@ from psephos.report.words import SPACE, plural
 
 __all__ = ["MOST_COLUMNS", "MOST_PAIRS", "drawing"]
 
-MOST_COLUMNS = 60  # more cannot be told apart
+MOST_COLUMNS = 60  # more cannot be distinguished
 MOST_PAIRS = 200
 _SIDE, _MARGIN, _RADIUS, _LEAST, _WIDTH = 560.0, 46.0, 26.0, 3.0, 9.0
 _LETTER, _LETTERS = 6.4, 34
@@ -39,17 +39,17 @@ def drawing(
         proportion to shares; shares are exact.
     """
     shown = _most_used(network)
-    told, joined = shown.nodes(), shown.edges()
+    table, joined = shown.nodes(), shown.edges()
     places = _places(shown.layout(seed=0))
-    shares: list[float] = told["share"]
+    shares: list[float] = table["share"]
     radii = [max(_RADIUS * math.sqrt(share), _LEAST) for share in shares]
     nodes = [
         {
-            "name": told["column"][j],
-            "whole": whole.get(told["column"][j], told["column"][j]),
+            "name": table["column"][j],
+            "whole": whole.get(table["column"][j], table["column"][j]),
             "share": shares[j],
             "share_text": _per_cent(shares[j]),
-            "role": told["role"][j],
+            "role": table["role"][j],
             "x": places[j][0],
             "y": places[j][1],
             "r": _r(radii[j]),
@@ -59,7 +59,7 @@ def drawing(
     ]
     for node, label in zip(nodes, _labels(nodes), strict=True):
         node["label"] = label
-    where = {name: j for j, name in enumerate(told["column"])}
+    where = {name: j for j, name in enumerate(table["column"])}
     pairs = [
         _pair(nodes, where[first], where[second], share)
         for first, second, share in zip(*joined.values(), strict=True)
@@ -113,8 +113,8 @@ def _sentence(shown: ColumnNetwork, j: int) -> str:
     others = [int(k) for k in np.argsort(-joint, kind="stable")[:3] if joint[k] > 0]
     if not others:
         return f"{words}, never with another column shown"
-    told = ", ".join(f"{shown.names[k]} ({_per_cent(float(joint[k]))})" for k in others)
-    return f"{words}, most often with {told}"
+    partners = ", ".join(f"{shown.names[k]} ({_per_cent(float(joint[k]))})" for k in others)
+    return f"{words}, most often with {partners}"
 
 
 def _left_out(network: ColumnNetwork, n_nodes: int, n_pairs: int) -> str:

@@ -105,7 +105,7 @@ def _auc_words(n_classes: int) -> str:
 
 
 def _refuse_other_classes(folder: Folder, classes: Sequence[str], model: str) -> None:
-    """Raise if a model file tells other classes apart than the comparison."""
+    """Raise if a model file has other classes than the comparison."""
     if list(classes) != [str(one) for one in folder.about["classes"]]:
         raise damaged(folder.models[model], "its classes are not those of comparison.json")
 
@@ -123,20 +123,20 @@ def _data_line(folder: Folder) -> str:
         counted = Counter(folder.cases.y)
         sizes = [counted[i] for i in range(len(about["classes"]))]
     names = [str(c) for c in about["classes"]]
-    told = [f"{n} {count(k)}" for n, k in zip(names, sizes, strict=True)] if sizes else names
+    listed = [f"{n} {count(k)}" for n, k in zip(names, sizes, strict=True)] if sizes else names
     line = f"{plural(_n_rows(folder), 'case')}, {plural(_n_columns(folder), 'column')}"
     target = about.get("target")
-    return f"{line}; {f'{target}: ' if target else 'classes: '}{series(told)}."
+    return f"{line}; {f'{target}: ' if target else 'classes: '}{series(listed)}."
 
 
 def _n_rows(folder: Folder) -> int:
-    told = folder.about.get("n_rows")
-    return int(told) if told else max(f.n_train + f.n_test for f in folder.fits)
+    known = folder.about.get("n_rows")
+    return int(known) if known else max(f.n_train + f.n_test for f in folder.fits)
 
 
 def _n_columns(folder: Folder) -> int:
-    told = folder.about.get("n_columns") or len(folder.about.get("columns", ()))
-    return max(int(told), 1)
+    known = folder.about.get("n_columns") or len(folder.about.get("columns", ()))
+    return max(int(known), 1)
 
 
 def _splits(rows: Sequence[Standing]) -> int:
@@ -145,13 +145,13 @@ def _splits(rows: Sequence[Standing]) -> int:
 
 # ---------------------------------------------------------------------- table and chart
 def _model(s: Standing, prior: float) -> dict[str, Any]:
-    told = {key: s.spread(key) for key, _ in _MEASURES}
+    spreads = {key: s.spread(key) for key, _ in _MEASURES}
     cells: list[dict[str, Any]] = [
         _cell(one.mean, number(one.mean), number(one.sd) if one.n > 1 else "", key)
-        for key, one in told.items()
+        for key, one in spreads.items()
     ]
     if unsure_probabilities(s, prior):
-        cells[[*told].index("log_loss")]["mark"] = "†"
+        cells[[*spreads].index("log_loss")]["mark"] = "†"
     columns, voters = s.columns, s.summary.n_voters.mean
     spread = count(columns.sd) if columns.sd > 0 else ""
     cells.append(_cell(columns.mean, count(columns.mean), spread, "columns"))
@@ -187,7 +187,7 @@ def _stability_note(rows: Sequence[Standing]) -> str:
     if not any(math.isfinite(s.summary.stability.value) for s in rows):
         return ""
     return (
-        "Stability tells how alike the columns used are from fold to fold: 1 always the same, 0 no"
+        "Stability is how alike the columns used are from fold to fold: 1 always the same, 0 no"
         " more alike than columns drawn by lot (Nogueira, Sechidis & Brown 2018). Training parts"
         " overlap, so that it would be lower on new cases. It is not defined for a model that reads"
         " every column, or none."
@@ -240,8 +240,8 @@ def _point(s: Standing) -> Point:
 def _differences(found: Sequence[Pair], best: Standing | None) -> dict[str, Any] | None:
     if best is None or not found:
         return None
-    told = [abs(v) for p in found if p.reads for v in (p.low, p.mean, p.high) if math.isfinite(v)]
-    reach = 1.04 * max([0.05, *told])  # a constant answer, far below, does not stretch the axis
+    sizes = [abs(v) for p in found if p.reads for v in (p.low, p.mean, p.high) if math.isfinite(v)]
+    reach = 1.04 * max([0.05, *sizes])  # a constant answer, far below, does not stretch the axis
     strip = interval_strip([(p.mean, p.low, p.high) for p in found], reach)
     return {
         "reference": best.label,
@@ -273,5 +273,5 @@ def _differences(found: Sequence[Pair], best: Standing | None) -> dict[str, Any]
 
 # ---------------------------------------------------------------------- the end
 def _warnings(folder: Folder) -> list[str]:
-    told: Any = folder.environment.get("warnings") or []
-    return [str(w) for w in told][:20]
+    warned: Any = folder.environment.get("warnings") or []
+    return [str(w) for w in warned][:20]

@@ -58,10 +58,10 @@ def _judged(pair: Pair, best: Standing) -> str:
     if not (math.isfinite(pair.low) and math.isfinite(pair.high)):
         return f"The difference is {difference(pair.mean)}; one fold gives no interval."
     interval = f"{difference(pair.low)} to {difference(pair.high)}"
-    told = f"The difference is {difference(pair.mean)} (95 % interval {interval})"
+    words = f"The difference is {difference(pair.mean)} (95 % interval {interval})"
     if pair.high < 0:
-        return f"{told}: less accurate than {best.label} on these data."
-    return f"{told}: these folds cannot tell the two apart in accuracy."
+        return f"{words}: less accurate than {best.label} on these data."
+    return f"{words}: these folds cannot tell the two apart in accuracy."
 
 
 def opened_words(choice: Choice) -> str:

@@ -87,13 +87,13 @@ def check_silent_columns_change_nothing(case: Case) -> None:
     """Scrambling the columns the vote does not name changes no answer."""
     model, X = case.fit(), case.cases()
     before = _score(model, X)
-    silent = np.setdiff1d(np.arange(X.shape[1]), model.vote_.columns)
+    unread = np.setdiff1d(np.arange(X.shape[1]), model.vote_.columns)
     scrambled = X.copy()
     rng = np.random.default_rng(0)
-    scrambled[:, silent] = 100.0 * rng.standard_normal((len(X), len(silent)))
+    scrambled[:, unread] = 100.0 * rng.standard_normal((len(X), len(unread)))
     assert_array_equal(_score(model, scrambled), before)
     importance = model.feature_importances_
-    assert (importance[silent] == 0).all(), "a silent column has importance"
+    assert (importance[unread] == 0).all(), "a column that is not read has importance"
     total = importance.sum()
     assert total == 0 or abs(total - 1) < 1e-9, "importances do not sum to 1"
     assert_array_equal(model.usage().toarray().any(axis=0).nonzero()[0], model.vote_.columns)

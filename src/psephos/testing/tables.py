@@ -18,7 +18,7 @@ class SmallTable(NamedTuple):
 def small_table(
     n_classes: int = 2, n: int = 60, p: int = 12, missing: float = 0.0, seed: int = 0
 ) -> SmallTable:
-    """Return a table whose first columns tell the classes apart, the others are noise.
+    """Return a table whose first columns separate the classes, the others are noise.
 
     Column 2 takes few values (ties), column 3 is constant. With `missing`, that share of the
     values of every column but the constant one is NaN. With `n_classes` 0 the target is a number.

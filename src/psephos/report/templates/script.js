@@ -9,16 +9,16 @@
     return element;
   };
 
-  // ---- the chart: a point tells its figures and shows its row
+  // ---- the chart: a point shows its figures and shows its row
   const panel = at("panel");
   const rows = all('[data-test="row"]');
-  const tell = (mark) => {
+  const showPoint = (mark) => {
     panel.hidden = false;
     panel.textContent = mark.getAttribute("aria-label");
     rows.forEach((row) => row.classList.toggle("here", row.dataset.model === mark.dataset.model));
   };
   all(".mark").forEach((mark) => {
-    ["mouseenter", "focus", "click"].forEach((event) => mark.addEventListener(event, () => tell(mark)));
+    ["mouseenter", "focus", "click"].forEach((event) => mark.addEventListener(event, () => showPoint(mark)));
     mark.addEventListener("keydown", (event) => {
       const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
       if (!step) return;
@@ -55,11 +55,11 @@
     });
   });
 
-  // ---- the network: thresholds hide circles, lines and rows; a circle tells whom it stands with
+  // ---- the network: thresholds hide circles, lines and rows; a circle names the columns it is linked to
   const nodes = all('[data-test="node"]');
   if (nodes.length) {
     const lines = all('[data-test="pair"]'), nodeRows = all('[data-test="node-row"]'), pairRows = all('[data-test="pair-row"]');
-    const told = at("network-panel"), sum = at("network-count");
+    const panel = at("network-panel"), sum = at("network-count");
     const sliders = { column: at("least-column"), pair: at("least-pair") };
     const parts = (element) => [Number(element.dataset.first), Number(element.dataset.second)];
     const away = (element) => element.classList.contains("away");
@@ -79,7 +79,7 @@
       const shown = (list) => list.filter((one) => !away(one)).length;
       sum.textContent = `${shown(nodes)} of ${nodes.length} columns and ${shown(lines)} of ${lines.length} pairs are shown.`;
     };
-    const say = (words, chosen) => { told.hidden = false; told.textContent = words; light(chosen); };
+    const say = (words, chosen) => { panel.hidden = false; panel.textContent = words; light(chosen); };
     nodes.forEach((node, j) => {
       ["mouseenter", "focus", "click"].forEach((event) => node.addEventListener(event, () => say(node.getAttribute("aria-label"), j)));
       node.addEventListener("keydown", (event) => {
@@ -106,7 +106,7 @@
   const drawn = (cell) => !cell.classList.contains("drawn"); // pictures are no cells of a file
   const disarmed = (cell) => starts.test(cell) && !number.test(cell) ? "'" + cell : cell;
   const field = (cell) => /[",\r\n]/.test(cell) ? '"' + cell.replaceAll('"', '""') + '"' : cell;
-  const told = (cell) => disarmed((cell.dataset.value || cell.textContent).trim().replace(/\s+/g, " ").replaceAll("\u2212", "-"));
+  const cellText = (cell) => disarmed((cell.dataset.value || cell.textContent).trim().replace(/\s+/g, " ").replaceAll("\u2212", "-"));
   all("table:not(.near)").forEach((table) => {
     const name = table.dataset.test || table.className;
     const link = make("a", "Download as CSV", "csv");
@@ -114,7 +114,7 @@
     link.href = "#";
     link.download = name + ".csv";
     link.addEventListener("click", () => {
-      const lines = [...table.rows].map((row) => [...row.cells].filter(drawn).map((cell) => field(told(cell))).join(","));
+      const lines = [...table.rows].map((row) => [...row.cells].filter(drawn).map((cell) => field(cellText(cell))).join(","));
       URL.revokeObjectURL(link.href);
       link.href = URL.createObjectURL(new Blob([lines.join("\n") + "\n"], { type: "text/csv" }));
     });
