@@ -114,7 +114,7 @@ def tell(found):
 # -----------
 #
 # Left, the ballots of the doubtful case. Right, all unseen cases: how sure the vote is, and how
-# familiar the case is (the total weight heard: low where no training case is near).
+# familiar the case is (the total weight: low where no training case is near).
 
 
 def draw(found):
@@ -137,7 +137,7 @@ def draw(found):
     right.axvline(0, color="black", lw=0.8)
     right.set_yscale("log")
     right.set_xlabel("score")
-    right.set_ylabel("total weight heard")
+    right.set_ylabel("total weight")
     right.set_title("Unseen cases, by their diagnosis", fontsize=11)
     right.legend(frameon=False)
     for ax in (left, right):

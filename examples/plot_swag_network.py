@@ -90,8 +90,8 @@ def tell(found):
     print(f"{network.n_models} models of at most 3 columns vote; {len(network.names)} columns.\n")
     nodes = network.nodes()
     for i in range(8):
-        said = f"{nodes['column'][i]}: {nodes['share'][i]:.0%} of the models, {nodes['role'][i]}"
-        print(said + (f" of {nodes['synonym_of'][i]}" if nodes["synonym_of"][i] else ""))
+        line = f"{nodes['column'][i]}: {nodes['share'][i]:.0%} of the models, {nodes['role'][i]}"
+        print(line + (f" of {nodes['synonym_of'][i]}" if nodes["synonym_of"][i] else ""))
     better = found["errors"].better()
     print()
     for d, share in zip(better["dimension"], better["share"], strict=True):

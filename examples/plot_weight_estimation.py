@@ -1,5 +1,5 @@
 """
-How loudly is a voter heard, and where?
+How much does a voter weigh, and where?
 =======================================
 
 SamBA weighs a voter by what it got right nearby:
@@ -62,12 +62,12 @@ def weighting(x, relevant, a, b):
 
 
 def estimate(x, relevant, a, b, where):
-    """Return the mean relevance heard at each point: the weight divided by the similarity."""
+    """Return the mean relevance at each point: the weight divided by the similarity."""
     local = weighting(x, relevant, a, b)
     everyone = weighting(x, np.ones_like(relevant), a, b)
-    heard, _ = local.relative(where[:, None])
+    weight, _ = local.relative(where[:, None])
     total, _ = everyone.relative(where[:, None])
-    return (HIGH * heard / total)[:, 0]
+    return (HIGH * weight / total)[:, 0]
 
 
 def curves(n_samples=200, n_points=2001, seed=0):

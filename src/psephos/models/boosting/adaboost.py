@@ -36,6 +36,9 @@ def _settings(params: Params, shape: Shape, seed: int) -> Params:
 class AdaBoostClassifier(VoteClassifier):
     """AdaBoost by SAMME: a vote of stumps (or any classifier) with one constant weight each.
 
+    Use it for a small model that reads as a list of weighted rules: with stumps, T rounds read at
+    most T columns, and a rule weighs the same in every case.
+
     With pi the sample weights of round t and eps_t the weighted error of its voter h_t::
 
         alpha_t     = learning_rate * (ln((1 - eps_t) / eps_t) + ln(K - 1))
@@ -114,10 +117,13 @@ class AdaBoostClassifier(VoteClassifier):
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> from psephos import AdaBoostClassifier
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = AdaBoostClassifier(n_estimators=5).fit(X, y)
-    >>> model.vote_.n_voters, model.n_features_used_
-    (5, 5)
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = AdaBoostClassifier(n_estimators=3).fit(X, y)
+    >>> for sentence in model.describe()[1:]:
+    ...     print(sentence)
+    Voter 1 (40.1 %): if worst radius <= 16.795 or missing then 1, otherwise 0.
+    Voter 2 (32.5 %): if worst concave points <= 0.1358 then 1, otherwise 0.
+    Voter 3 (27.4 %): if worst texture <= 23.35 then 1, otherwise 0.
     """
 
     anatomy: ClassVar[Anatomy] = Anatomy(

@@ -92,9 +92,8 @@ def boost(
     chance : float
         The error of guessing; a voter must do better.
     reweight : callable
-        ``reweight(pi, rounds)`` returns the next sample weights, not yet normalised (line 7;
-        the source's normaliser leaves out pi_t(i), without which the weights would not sum
-        to 1: a slip).
+        ``reweight(pi, rounds)`` returns the next sample weights, not yet normalised: the loop
+        divides them by their sum (line 7, where the printed normaliser lacks pi_t(i)).
     enough : callable, default=None
         ``enough(rounds)`` ends the loop after a round.
 

@@ -35,6 +35,9 @@ def _anatomy() -> Anatomy:
 class NewtonBoostingClassifier(VoteClassifier):
     """Second-order gradient boosting: a vote of a base score and of real-valued trees.
 
+    Use it where you would use XGBoost: objective, penalties and names of parameters are XGBoost's,
+    and answers come with ballots.
+
     Round t adds, for each output, the tree f_t of greatest decrease of the quadratic expansion of
     the log-loss, with g and h its first two derivatives at the margins so far::
 

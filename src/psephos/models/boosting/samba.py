@@ -26,6 +26,9 @@ _Floats = NDArray[np.float64]
 class SamBAClassifier(VoteClassifier):
     """Sample boosting: few stumps, each weighted by how right it was on similar training rows.
 
+    Use it where few columns decide, but which of them to trust depends on the case: a rule weighs
+    more near training rows it is right on, and `explain` names the nearest of them.
+
     With y and h_t(x) in {-1, 1}, over m training rows (Algorithm 3 and equation 1)::
 
         omega_t[i]  = exp(h_t(x_i) y_i)                  relevance: e if right, 1/e if wrong
@@ -121,7 +124,9 @@ class SamBAClassifier(VoteClassifier):
     **Missing values.** The stump learns a side for them; the distance uses the columns both rows
     have, scaled up to all (a pair with none is at the mean training distance).
 
-    **The source's slips**, and what is done here. Algorithm 1 normalises by sum_i pi(h_t, i)
+    If no voter beats chance, the vote is one constant voter for the heaviest class.
+
+    **Corrections to the source.** Algorithm 1 normalises by sum_i pi(h_t, i)
     without pi_t(i): with it, so that weights sum to 1. Equation (11) of the variant with K anchors
     writes pi_t[k] for omega_t[k]: omega is used, the anchors being drawn at random and the voters
     learned from all rows. Appendix A prints AdaBoost's coefficient with its sign inverted (see
@@ -130,8 +135,6 @@ class SamBAClassifier(VoteClassifier):
     is offered here. The authors' program differs from Algorithm 3 in the update and in scaling
     distances: see `update` and `distance_scale`. The supplement does not say which columns d
     reads; the authors' program reads those of the voters, as here.
-
-    If no voter beats chance, the vote is one constant voter for the heaviest class.
 
     References
     ----------
@@ -142,10 +145,19 @@ class SamBAClassifier(VoteClassifier):
     --------
     >>> from psephos import SamBAClassifier
     >>> from sklearn.datasets import load_breast_cancer
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = SamBAClassifier(n_estimators=5).fit(X, y)
-    >>> bool(model.n_features_used_ <= 5)
-    True
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = SamBAClassifier(n_estimators=3).fit(X, y)
+    >>> for sentence in model.describe()[1:]:
+    ...     print(sentence)
+    Voter 1 (36.1 %): if worst radius <= 16.795 or missing then 1, otherwise 0.
+    Voter 2 (35.9 %): if worst concave points <= 0.1358 or missing then 1, otherwise 0.
+    Voter 3 (28.0 %): if worst texture <= 23.35 then 1, otherwise 0.
+    >>> print(model.explain(X[:1]))
+    row 0: 0 (93.1 %)
+      adds to class 1 weight voter because → it says
+      -0.4653         46.5 % 1     worst radius = 25.38 > 16.8 → 0
+      -0.4653         46.5 % 2     worst concave points = 0.2654 > 0.1358 → 0
+      +0.06937        6.9 %  3     worst texture = 17.33 <= 23.35 → 1
     """
 
     anatomy: ClassVar[Anatomy] = Anatomy(

@@ -29,6 +29,9 @@ _Floats = NDArray[np.float64]
 class ExtraTreesClassifier(Grown, VoteClassifier):
     """Extra trees: at every split a few columns, each cut at a place drawn at random.
 
+    Use it as a random forest, where smoother answers are wanted: single trees vary more, and their
+    mean less abruptly from case to case.
+
     As `RandomForestClassifier`, but every tree is grown on all rows, and of each column that is
     drawn at a node one cut is looked at: a place drawn uniformly between its least and greatest
     value there (of categories, a random set). The best of these cuts is made. Votes and read-out

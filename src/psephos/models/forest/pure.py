@@ -26,6 +26,10 @@ _MOST_LEAVES = 2**20  # of the theory, which goes by the sum of whole weights
 class PureRandomForestClassifier(VoteClassifier):
     """Pure random forest: cells drawn at random, each voting the class shares of its rows.
 
+    Use it to study what a forest owes to averaging alone: no label enters its splits, so that
+    columns of noise mislead it, and theory gives its rates. To predict, use
+    `RandomForestClassifier`.
+
     Every column is scaled to [0, 1] by its least and greatest training value. A tree divides the
     cube into k cells without looking at the labels, by one of three rules::
 

@@ -29,6 +29,9 @@ _Floats = NDArray[np.float64]
 class RandomForestClassifier(Grown, VoteClassifier):
     """Random forest: trees on bootstrap samples, a few columns drawn at every split.
 
+    Use it where accuracy counts more than a model short enough to read: ballots and importance say
+    what an answer rests on, out-of-bag rows how accurate it is, and `uncertainty` how sure.
+
     Tree t is grown on rows drawn with replacement. At a node `max_features` columns are drawn
     and the best of their cuts is made, until leaves are pure. Its vote is the share of each class
     p_tk(x) among the training rows of the leaf that x reaches, and the forest is their mean::

@@ -29,6 +29,9 @@ _Floats = NDArray[np.float64]
 class C45Classifier(VoteClassifier):
     """C4.5's decision tree, as Weka's J48 grows and prunes it, or as release 8 of C4.5 does.
 
+    Use it for one tree that is read from the root down, with a branch for each category, and cases
+    with missing values sent down several branches.
+
     A split is chosen by its gain ratio among those whose gain is at least average. With W the
     weight of a node's rows, T that of known value and T_b that of branch b::
 

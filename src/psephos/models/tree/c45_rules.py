@@ -25,6 +25,8 @@ _Floats = NDArray[np.float64]
 class C45RulesClassifier(VoteClassifier):
     """An ordered list of rules, made from an unpruned tree of C4.5 as c4.5rules makes them.
 
+    Use it for a model that reads as rules, each with its own error: the first that holds answers.
+
     Every way from the root to a leaf is a rule. Its tests are dropped, the least useful first,
     while its pessimistic or its training error does not rise. Then each class keeps the rules R
     that, with their exceptions, take the fewest bits to write::

@@ -27,6 +27,9 @@ _FOUND = "greedy growth with surrogates, cost-complexity pruning"
 class CARTClassifier(CartReadings, VoteClassifier):
     """Classification tree of Breiman, Friedman, Olshen and Stone, as rpart grows it.
 
+    Use it for one binary tree to draw and read, pruned by cross-validation, with priors and costs
+    of classes, and surrogate splits where values are missing.
+
     A node that holds weight n_j of class j answers with the class of least expected loss; that
     loss is its risk R. A split must lower the risk of the tree by `cp` times the root's risk::
 
@@ -223,6 +226,8 @@ class CARTClassifier(CartReadings, VoteClassifier):
 
 class CARTRegressor(CartReadings, VoteRegressor):
     """Regression tree of Breiman, Friedman, Olshen and Stone, as rpart's anova method grows it.
+
+    Use it for one binary tree to draw and read, whose leaves answer with numbers.
 
     A node answers with the mean of its rows; its risk R is their sum of squares around it. A split
     must lower the risk of the tree by `cp` times the root's risk. Among the rows that have the
