@@ -90,7 +90,7 @@ def _content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
 
 # ---------------------------------------------------------------------- text
 def check_text(data: bytes) -> None:
-    """Raise a sentence if JSON text is nested deeper, or has more values, than can be read."""
+    """Raise PsephosError if JSON text is nested deeper, or has more values, than can be read."""
     depth, left = 0, _MAX_VALUES + len(data) // _VALUE_BYTES
     for token in _TOKEN.finditer(data):
         mark = data[token.start()]
@@ -172,7 +172,7 @@ def _header(buffer: io.BytesIO) -> tuple[tuple[int, ...], np.dtype[Any]]:
 
 
 def _check_characters(words: NDArray[Any]) -> None:
-    """Raise a sentence if a word holds a number that is no character."""
+    """Raise PsephosError if a word holds a number that is no character."""
     points = np.ascontiguousarray(words).view(words.dtype.byteorder.replace("|", "=") + "u4")
     half = (points >= 0xD800) & (points < 0xE000)
     if points.size and (points.max() > 0x10FFFF or half.any()):

@@ -194,7 +194,7 @@ class VoteEstimator(BaseEstimator):
             setattr(self, name, extras[name])
 
     def _check_loaded(self) -> None:
-        """Raise a sentence unless what a file says of a fitted model fits together."""
+        """Raise PsephosError unless what a file says of a fitted model fits together."""
         voters: Any = self.vote_.voters
         weighting: Any = self.vote_.weighting
         tags = voters.tag, weighting.tag
@@ -348,7 +348,7 @@ class VoteEstimator(BaseEstimator):
         return self.vote_.mass(values)
 
     def explain(self, X: Any) -> Ballots:
-        """Return who voted for each row's answer, how loudly, and on which columns."""
+        """Return who voted for each row's answer, with what weight, and on which columns."""
         table = self._table(X)
         return Ballots(self.vote_, self.schema_.words(), table.values, table.rows.tolist())
 

@@ -403,7 +403,7 @@ def _numbers(column: NDArray[Any], name: str) -> NDArray[np.float64]:
 
 
 def _refuse_repeated_names(X: Any) -> None:
-    """Raise a sentence if two columns of a frame have one name."""
+    """Raise PsephosError if two columns of a frame have one name."""
     names = [str(name) for name in getattr(X, "columns", ())] if hasattr(X, "columns") else []
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -411,7 +411,7 @@ def _refuse_repeated_names(X: Any) -> None:
 
 
 def _refuse_text(X: Any, schema: Schema) -> None:
-    """Raise a sentence that names the first text in a table of objects, if there is one."""
+    """Raise PsephosError that names the first text in a table of objects, if there is one."""
     if isinstance(X, np.ndarray | Sequence) and not isinstance(X, str):
         table = np.asarray(X)
         if table.dtype.kind in "OUS" and table.ndim == 2 and table.shape[1] == schema.n_features:

@@ -289,7 +289,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _plain_labels(y: NDArray[Any]) -> NDArray[Any]:
-    """Return labels kept as objects as numbers if they are; raise a sentence if they mix kinds."""
+    """Return labels kept as objects as numbers if they are; PsephosError if they mix kinds."""
     missing = [i for i, label in enumerate(y) if is_missing(label)]
     if missing:
         raise PsephosError(f"Input y contains NaN: row {missing[0]} has no label; drop the row.")
@@ -356,7 +356,7 @@ def read_sample_weight(sample_weight: Any, n: int) -> NDArray[np.float64]:
 
 
 def refuse_large_weights(weight: NDArray[np.float64]) -> None:
-    """Raise a sentence if counts of rows would be lost in rounding."""
+    """Raise PsephosError if counts of rows would be lost in rounding."""
     most = float(weight.max(initial=0.0))
     if most > _MOST_WEIGHT:
         raise PsephosError(
@@ -366,7 +366,7 @@ def refuse_large_weights(weight: NDArray[np.float64]) -> None:
 
 
 def _checked(weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the weights; raise a sentence if their sum is too large to be a number."""
+    """Return the weights; raise PsephosError if their sum is too large to be a number."""
     with np.errstate(over="ignore"):
         total = weight.sum()
     if not np.isfinite(total):

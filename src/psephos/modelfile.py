@@ -82,7 +82,7 @@ def save(model: "VoteEstimator", path: str | os.PathLike[str]) -> None:
 
 
 def _check_readable(manifest: Mapping[str, Any], text: bytes, files: Entries) -> None:
-    """Raise a sentence rather than write what `load` would refuse."""
+    """Raise PsephosError rather than write what `load` would refuse."""
     size = sum(map(len, files.values()))
     if manifest["n_features"] > max(_MAX_COLUMNS, size):
         raise ModelFileError(
@@ -329,7 +329,7 @@ def _schema(manifest: Mapping[str, Any], arrays: Mapping[str, Any], size: int) -
 
 
 def _check_extras(cls: type[Any], extras: Mapping[str, Any]) -> None:
-    """Raise a sentence unless further fitted attributes are as the class annotates them."""
+    """Raise PsephosError unless further fitted attributes are as the class annotates them."""
     for name in cls.extras:
         if name not in extras:
             raise ModelFileError(f"{name!r} is missing: the file is damaged.")

@@ -234,7 +234,7 @@ class OneOf:
 
 
 def check_params(estimator: Any, constraints: Mapping[str, Constraint]) -> None:
-    """Raise a sentence naming the first constructor parameter that breaks its constraint.
+    """Raise PsephosError naming the first constructor parameter that breaks its constraint.
 
     Raises
     ------

@@ -236,7 +236,7 @@ def test_a_smaller_dominant_set_would_not_do(seed, n_classes):
     model = drawn(seed, n_classes, sizes=(6, 5))
     X = frame(scaled_rows(4, np.random.default_rng(seed + 1)))
     ballot = PrototypeBallot.from_estimator(model, X)
-    said = ballot.prototypes.said()
+    said = ballot.prototypes.answer_values()
     for impact, rank, last in zip(ballot.impact, ballot.rank, ballot.last, strict=True):
         if last == 0:
             continue

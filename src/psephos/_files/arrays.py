@@ -65,7 +65,7 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def _check_size(archive: Any, key: str, path: Path) -> None:
-    """Raise a sentence if the shape that an array claims is not that of the bytes there are."""
+    """Raise PsephosError if the shape that an array claims is not that of the bytes there are."""
     name = f"{key}.npy"
     if name not in archive.zip.namelist():
         return

@@ -18,7 +18,7 @@ Place = Callable[[int], str]
 
 
 def refuse_numbers_in_words(name: str, words: Sequence[str | None], place: Place) -> None:
-    """Raise a sentence if words are numbers in a form that no one asked to be read.
+    """Raise PsephosError if words are numbers in a form that no one asked to be read.
 
     One decimal comma, thousands mark, share (5 %) or bound (<0.1) is enough; bands (20-30),
     numbers with units and the like are refused where they are at least half of what is there.
@@ -87,7 +87,7 @@ def _remedy(name: str, kinds: Counter[str]) -> str:
 
 
 def refuse_mixed(name: str, words: Sequence[str | None], n_numbers: int, place: Place) -> None:
-    """Raise a sentence that names the first text in a column of numbers.
+    """Raise PsephosError that names the first text in a column of numbers.
 
     Raises
     ------

@@ -64,7 +64,7 @@ class Unknown:
         return cls(column, len(values), tuple(once.values()), len(strange), tuple(levels))
 
     def refuse(self) -> None:
-        """Raise a sentence if several values are there and none is a level.
+        """Raise PsephosError if several values are there and none is a level.
 
         One unknown value alone, in one row or in all, is read as missing: it may be new.
         """

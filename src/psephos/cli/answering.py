@@ -129,7 +129,7 @@ class _Sheet:
 
 
 def refuse_overwriting(out: Path | None, *read: Path) -> None:
-    """Raise a sentence if what is written would take the place of what is read."""
+    """Raise PsephosError if what is written would take the place of what is read."""
     for path in read:
         if out is not None and out.exists() and path.exists() and out.samefile(path):
             raise PsephosError(f"--out {str(out)!r} is a file that is read here: name another.")

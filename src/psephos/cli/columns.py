@@ -165,7 +165,7 @@ def _places(header: Header, wanted: Wanted, id_column: str | None, notes: list[s
 
 
 def _check_width(header: Header, wanted: Wanted) -> None:
-    """Raise a sentence if names that stand for positions are those of a table of another width."""
+    """Raise PsephosError if names that stand for positions are of a table of another width."""
     made = unnamed(wanted.n_columns)
     if list(wanted.names or ()) == made and header.names != made:
         raise PsephosError(

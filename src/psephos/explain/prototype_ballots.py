@@ -97,7 +97,7 @@ class PrototypeBallot:
             rank[i, own] = np.unique(-impact_of, return_inverse=True)[1] + 1
         last = None
         if found.classes:
-            mass = found.said() * impact[:, :, None]
+            mass = found.answer_values() * impact[:, :, None]
             last = np.array([_last(*case) for case in zip(mass, impact, rank, strict=True)])
             last = last.astype(np.intp)
         return cls(found, names, rows, similarity, impact, rank, last)
@@ -115,7 +115,7 @@ class PrototypeBallot:
         contributions : ndarray of shape (n, T, K), or (n, T, 1) for numbers
             Sums over the voters to the class probabilities, or to the mean.
         """
-        return self.share()[:, :, None] * self.prototypes.said()
+        return self.share()[:, :, None] * self.prototypes.answer_values()
 
     def dominant(self) -> NDArray[np.bool_]:
         """Return who is in the dominant set, shape (n, T); the prior never is.
@@ -223,8 +223,10 @@ class PrototypeBallot:
             colour = f"C{found.classes.index(answers[t])}" if found.classes else "C0"
             alpha = 1.0 if prior or sure[t] else 0.35
             axes.barh(place, self.share()[case, t], color="0.6" if prior else colour, alpha=alpha)
-            said = f"{answers[t]:.5g}" if not found.classes else answers[t]
-            labels.append(found.voters.name if prior else f"{rows[t]}: {said}".replace("$", r"\$"))
+            answer = f"{answers[t]:.5g}" if not found.classes else answers[t]
+            labels.append(
+                found.voters.name if prior else f"{rows[t]}: {answer}".replace("$", r"\$")
+            )
         axes.set_yticks(range(len(labels)), labels, fontsize=8)
         axes.invert_yaxis()
         axes.set_xlabel("share of the weight")

@@ -79,8 +79,8 @@ class Prototypes(NamedTuple):
         target: Any = self.vote.target
         return target.classes.tolist() if target.n_classes else []
 
-    def said(self) -> _Floats:
-        """Return what each voter says: (T, K) shares of the classes, or (T, 1) numbers."""
+    def answer_values(self) -> _Floats:
+        """Return what each voter answers: (T, K) shares of the classes, or (T, 1) numbers."""
         values = self.voters.values
         if not self.classes:
             return values
@@ -88,10 +88,10 @@ class Prototypes(NamedTuple):
 
     def answers(self) -> list[Any]:
         """Return the label or number of each voter; of a prior of classes, the most frequent."""
-        said = self.said()
+        values = self.answer_values()
         if not self.classes:
-            return said[:, 0].tolist()
-        return [self.classes[k] for k in said.argmax(axis=1).tolist()]
+            return values[:, 0].tolist()
+        return [self.classes[k] for k in values.argmax(axis=1).tolist()]
 
     def predictions(self, X: _Floats) -> _Floats:
         """Return (n, K) probabilities, or (n, 1) means, of rows of the q columns."""
@@ -174,7 +174,7 @@ class PrototypeTable:
             If the estimator has no prototypes.
         """
         found = Prototypes.of(estimator)
-        parts = found.said() if found.classes else np.ones((found.vote.n_voters, 1))
+        parts = found.answer_values() if found.classes else np.ones((found.vote.n_voters, 1))
         parts = np.where(found.is_prior[:, None], parts, parts.max(axis=1, keepdims=True))
         several = found.is_prior[:, None] & (np.arange(parts.shape[1]) > 0)
         voter, part = np.nonzero(several | (np.arange(parts.shape[1]) == 0))
@@ -341,13 +341,15 @@ def reference_point(model: Any, X: Any, *, max_rows: int = 2000, random_state: i
         generator = np.random.default_rng(random_state)
         drawn = np.sort(generator.choice(len(rows), max_rows, replace=False))
     rows = np.ascontiguousarray(rows[drawn])
-    said = found.predictions(rows)
+    answers = found.predictions(rows)
     category = found.kernels.is_category
     gaps = np.where(category, 1.0 - found.kernels.agree, 2.0)  # two rows of variance 1
     near = _mean_distance(found.scaled(rows), category, gaps)
-    like = _mean_distance(said, np.zeros(said.shape[1], dtype=bool), np.zeros(said.shape[1]))
+    like = _mean_distance(
+        answers, np.zeros(answers.shape[1], dtype=bool), np.zeros(answers.shape[1])
+    )
     borda = _ranks(near) + _ranks(like)
-    unsure = _ranks(-_uncertainty(found, rows, said))
+    unsure = _ranks(-_uncertainty(found, rows, answers))
     return int(drawn[np.lexsort([unsure, borda])[0]])
 
 
@@ -366,12 +368,12 @@ def _mean_distance(Z: _Floats, category: NDArray[np.bool_], gaps: _Floats) -> _F
     return mean
 
 
-def _uncertainty(found: Prototypes, rows: _Floats, said: _Floats) -> Any:
+def _uncertainty(found: Prototypes, rows: _Floats, answers: _Floats) -> Any:
     """Return the entropy of each row's probabilities, or the variance of its distribution."""
     if found.classes:
-        return -(said * np.log(np.where(said > 0, said, 1.0))).sum(axis=1)
+        return -(answers * np.log(np.where(answers > 0, answers, 1.0))).sum(axis=1)
     share, spread = found.vote.shares(rows), found.voters.spread
-    off = found.voters.values[:, 0] - said
+    off = found.voters.values[:, 0] - answers
     return (share * (spread**2 + off * off)).sum(axis=1)
 
 

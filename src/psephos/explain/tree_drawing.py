@@ -102,12 +102,12 @@ def boxes_of(shown: Shown, max_depth: int | None = None) -> list[Box]:
 
 
 def _lines(shown: Shown, node: int, cut: bool) -> tuple[str, ...]:
-    tree, said = shown.tree, leaf_words(shown.tree, node, shown.answers)
+    tree, words = shown.tree, leaf_words(shown.tree, node, shown.answers)
     if not tree.n_children[node]:
-        return (said,)
+        return (words,)
     if cut:
-        return (said, f"{leaves_below(tree, node)} leaves below")
-    return (shown.names.columns[int(tree.column[node])], said)
+        return (words, f"{leaves_below(tree, node)} leaves below")
+    return (shown.names.columns[int(tree.column[node])], words)
 
 
 def _tone(answers: Answers, node: int) -> int:

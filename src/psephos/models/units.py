@@ -14,7 +14,7 @@ _PLAIN = (1e-60, 1e60)  # numbers whose fourth powers, and sums of those, are nu
 
 
 def refuse_huge(y: NDArray[Any]) -> None:
-    """Raise a sentence if squares of the numbers to be learned overflow."""
+    """Raise PsephosError if squares of the numbers to be learned overflow."""
     most = float(np.abs(y).max(initial=0.0))
     if most >= _LARGEST:
         raise PsephosError(f"y holds {most:.3g}: its square is too large; divide y.")

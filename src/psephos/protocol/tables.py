@@ -414,7 +414,7 @@ def _measurements(name: str, place: str, value: Any) -> PsephosError:
 
 # ------------------------------------------------------------------- checks
 def refuse_duplicates(names: Sequence[str]) -> None:
-    """Raise a sentence naming the first column name that stands twice."""
+    """Raise PsephosError naming the first column name that stands twice."""
     seen: dict[str, int] = {}
     for j, name in enumerate(names):
         if name in seen:

@@ -124,12 +124,12 @@ def _assert_adds_up(reason: Score, vote: Any) -> None:
         return
     share = np.exp(reason.slope * (each - each.max()))
     share /= share.sum()
-    said = (
+    answer = (
         log_odds(share[None], len(reason.answer))[0]
         if reason.readout == "log-odds"
         else share @ code
     )
-    assert_allclose(said, reason.answer, atol=1e-9, rtol=1e-6)
+    assert_allclose(answer, reason.answer, atol=1e-9, rtol=1e-6)
 
 
 def _assert_opens(ballots: Ballots, case: int, voter: int) -> None:

@@ -237,7 +237,7 @@ def _search(
             table, pen, growth.directions, columns, shared, whole, scale, (rows, start), best
         )
         np.maximum(floor, loss[block], out=floor)
-        loss[block][chosen[block] < 0] = 0.0  # only heard of
+        loss[block][chosen[block] < 0] = 0.0  # another block's loss
 
     run_blocks(scan, blocks, n_jobs)
     best = _best_blocks(loss, chosen, pen.ties) if blocks else np.empty(0, np.intp)

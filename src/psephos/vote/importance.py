@@ -49,7 +49,7 @@ class Baseline:
         check(bool((self.importance >= 0).all()), "an importance is below 0")
 
     def check_vote(self, vote: Any) -> None:
-        """Raise a sentence unless these are the means of this vote."""
+        """Raise PsephosError unless these are the means of this vote."""
         shape = (vote.n_voters, vote.target.n_outputs)
         fits = self.votes.shape == shape and self.weights.shape == shape[:1]
         check(fits, "training means of other voters")

@@ -179,7 +179,7 @@ def named_of(rows: NDArray[Any], names: NDArray[Any]) -> NDArray[Any]:
 
 
 def check(condition: bool, sentence: str) -> None:
-    """Raise a sentence unless a part is consistent; compiled kernels trust what passed here."""
+    """Raise PsephosError unless a part is consistent; compiled kernels trust what passed here."""
     if not condition:
         raise PsephosError(f"inconsistent part of a vote: {sentence}.")
 
@@ -193,7 +193,7 @@ def check_columns(columns: Columns, n_features: int) -> None:
 
 
 def check_present(X: NDArray[np.float64], kind: str) -> None:
-    """Raise a sentence if a value is missing, for voters that cannot answer without it."""
+    """Raise PsephosError if a value is missing, for voters that cannot answer without it."""
     missing = np.isnan(X).any(axis=1)
     if missing.any():
         raise PsephosError(

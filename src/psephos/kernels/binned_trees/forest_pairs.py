@@ -2,7 +2,7 @@
 
 A pair is ``weight << 32 | weight of the second class``: one sum adds up both. Weights of a tree
 are below 2^31 together, and count rows: no side has a least number of rows but its least weight.
-What the functions take and return is said in `forest_cuts`.
+`forest_cuts` states what the functions take and return.
 """
 
 from typing import NamedTuple

@@ -86,7 +86,7 @@ class Geometry:
         return Metric(scale, category, 0.0)
 
     def _refuse_far(self, columns: NDArray[np.intp], rows: _Floats) -> None:
-        """Raise a sentence if squares of a column's numbers as they are would be beyond float64."""
+        """Raise PsephosError if squares of a column's numbers would be beyond float64."""
         far = columns[power_of_columns(rows) != 0]
         if len(far):
             name = self.data.table.schema.words().columns[int(far[0])]

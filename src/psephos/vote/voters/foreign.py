@@ -256,7 +256,7 @@ def from_estimators(estimators: Sequence[Any], n_features: int, code: _Floats) -
 
 
 def _check_variances(estimators: Sequence[Any]) -> None:
-    """Raise a sentence if squares of a column's numbers were beyond float64."""
+    """Raise PsephosError if squares of a column's numbers were beyond float64."""
     variance = np.stack([e.var_ for e in estimators])
     bad = ~((variance > 0) & np.isfinite(variance))
     if bad.any():
