@@ -139,9 +139,9 @@ class SelectionTest:
         """
         where = self.names.index(self.headline)
         b = round(self.p_value * (1 + self.n_permutations)) - 1
-        verdict = "signal" if self.is_signal(level) else "no more than noise would show"
+        words = "signal" if self.is_signal(level) else "no more than noise would show"
         return (
-            f"{verdict}: {self.headline.replace('_', ' ')} {self.observed[where]:.3g}, as low in {b} "
+            f"{words}: {self.headline.replace('_', ' ')} {self.observed[where]:.3g}, as low in {b} "
             f"of {self.n_permutations} permutations of {self.permuted} (p = {self.p_value:.2g}, "
             f"level {level:g})."
         )

@@ -52,7 +52,7 @@ def _sizes(folder: Folder) -> list[int]:
 def _small_classes(folder: Folder) -> list[str]:
     """Return a sentence for each class of few cases."""
     return [
-        f"Class {name} has {plural(n, 'case')} only: the figures on it, and its share of the"
+        f"Class {name} has {plural(n, 'case')} only: what is said of it, and its share of the"
         " balanced accuracy, rests on them."
         for name, n in zip(folder.about["classes"], _sizes(folder), strict=False)
         if n < _FEW
