@@ -31,9 +31,7 @@ def voter_usage(estimator: Any) -> Any:
     ----------
     estimator : fitted estimator of psephos
     """
-    usage = estimator.usage()
-    tier = getattr(estimator.vote_.weighting, "tier", None)
-    return usage if tier is None else usage[np.flatnonzero(tier == tier.min())]
+    return estimator.usage()[np.flatnonzero(~estimator.vote_.reserve())]
 
 
 def entropy_of(counts: _Floats) -> float:

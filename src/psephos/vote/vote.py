@@ -107,6 +107,11 @@ class Vote:
         ask: Any = getattr(self.weighting, "primary_voters", None)
         return np.arange(self.n_voters) if ask is None else ask()
 
+    def reserve(self) -> NDArray[np.bool_]:
+        """Return which voters, (T,), have weight only where values are missing."""
+        ask: Any = getattr(self.weighting, "reserve", None)
+        return np.zeros(self.n_voters, dtype=bool) if ask is None else ask()
+
     def primary(self) -> "Vote":
         """Return the vote without what is read only where a value is missing.
 

@@ -359,7 +359,10 @@ def _check_rules(nodes: Tree, n_columns: int) -> None:
     missing = nodes.missing[inner]
     sent = (missing >= STAY) & (missing < branches[inner])
     check(bool(sent.all()), "a missing value is sent nowhere")
-    check(bool((np.isfinite(nodes.share) & (nodes.share >= 0)).all()), "a share is not one")
+    check(
+        bool((np.isfinite(nodes.share) & (nodes.share >= 0)).all()),
+        "a share is negative or not finite",
+    )
 
 
 def _check_soft(nodes: SoftTree) -> None:
@@ -386,7 +389,10 @@ def _check_shape(root: NDArray[np.intp], nodes: Tree) -> None:
     first, number = nodes.child[inner], nodes.n_children[inner]
     end = np.repeat(ends[1:], np.diff(ends))[inner]
     inside = (first > inner) & (first < end)
-    check(bool(inside.all() and (number <= end - first).all()), "a tree is not a tree")
+    check(
+        bool(inside.all() and (number <= end - first).all()),
+        "a child is outside its tree, or not after its parent",
+    )
     check(int(number.sum()) == n - len(root), "a node has no parent or two")
     begun = np.cumsum(number) - number
     children = np.arange(n - len(root)) + np.repeat(first - begun, number)

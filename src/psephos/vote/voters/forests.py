@@ -52,12 +52,18 @@ class ForestVoters:
         check(type(self.trees) is TreeVoters, "a forest is not of trees")
         check(not self.trees.abstains, "a tree of a forest abstains alone")
         group = self.group
-        check(group.ndim == 1 and group.dtype == np.intp and len(group) > 0, "groups of trees")
+        check(
+            group.ndim == 1 and group.dtype == np.intp and len(group) > 0,
+            "group is not a row of integers",
+        )
         ends = group[0] == 0 and group[-1] == self.trees.n_voters
         check(bool(ends and (np.diff(group) > 0).all()), "groups do not cover the trees")
-        check(self.says in ("answer", "probability", "value"), "forests say something unknown")
+        check(self.says in ("answer", "probability", "value"), f"says is {self.says!r}")
         check(self.value.ndim == 2 and self.value.dtype == np.float64, "codes are not a table")
-        check(len(self.value) == self.trees.value.shape[1], "classes")
+        check(
+            len(self.value) == self.trees.value.shape[1],
+            "values of trees and codes differ in number of classes",
+        )
         check(self.says != "value" or self.value.shape == (1, 1), "a value is one number")
 
     @property

@@ -67,16 +67,19 @@ class NaiveBayesVoters:
 
     def __post_init__(self) -> None:
         check_columns(self.columns, self.n_features)
-        check(self.mean.ndim == 3 and self.mean.shape == self.variance.shape, "moments")
+        check(
+            self.mean.ndim == 3 and self.mean.shape == self.variance.shape,
+            "mean and variance are not (T, C, q)",
+        )
         check(self.mean.shape[2] == len(self.columns), "moments and columns differ")
-        check(self.log_prior.shape == self.mean.shape[:2], "priors")
+        check(self.log_prior.shape == self.mean.shape[:2], "log_prior is not (T, C)")
         check(bool((self.variance > 0).all()), "a variance is not positive")
         _check_classes(self.value, self.mean.shape[1], self.says)
         numbers = (self.mean, self.variance, self.log_prior, self.value)
         check(all(a.dtype == np.float64 for a in numbers), "numbers are not float64")
         if self.reads is not None:
-            check(self.reads.dtype == np.bool_, "who reads what is not a truth table")
-            check(self.reads.shape == (len(self.mean), len(self.columns)), "who reads what")
+            check(self.reads.dtype == np.bool_, "reads is not boolean")
+            check(self.reads.shape == (len(self.mean), len(self.columns)), "reads is not (T, q)")
 
     @property
     def n_voters(self) -> int:
@@ -232,19 +235,30 @@ class QuadraticVoters:
     def __post_init__(self) -> None:
         check_columns(self.columns, self.n_features)
         check(self.ptr.dtype == self.position.dtype == np.intp, "positions are not integers")
-        check(self.ptr.ndim == self.position.ndim == 1 and len(self.ptr) > 0, "positions")
+        check(
+            self.ptr.ndim == self.position.ndim == 1 and len(self.ptr) > 0,
+            "ptr and position are not 1-dimensional",
+        )
         sizes = np.diff(self.ptr)
-        check(self.ptr[0] == 0 and self.ptr[-1] == len(self.position), "a voter's columns")
-        check(bool((sizes >= 0).all()), "a voter has fewer than no columns")
+        check(
+            self.ptr[0] == 0 and self.ptr[-1] == len(self.position),
+            "ptr does not divide position among the voters",
+        )
+        check(bool((sizes >= 0).all()), "ptr is not increasing")
         inside = (self.position >= 0) & (self.position < len(self.columns))
         check(bool(inside.all()), "a voter reads a column it lacks")
         for a, b in zip(self.ptr[:-1], self.ptr[1:], strict=True):
             check(bool((np.diff(self.position[a:b]) > 0).all()), "a voter's columns are unsorted")
-        check(self.constant.ndim == 2 and len(self.constant) == len(sizes), "constants")
+        check(
+            self.constant.ndim == 2 and len(self.constant) == len(sizes), "constant is not (T, C)"
+        )
         classes = self.constant.shape[1]
         _check_classes(self.value, classes, self.says)
         check(self.mean.shape == (classes, len(self.position)), "means and columns differ")
-        check(self.whitening.shape == (classes, int((sizes**2).sum())), "whitening matrices")
+        check(
+            self.whitening.shape == (classes, int((sizes**2).sum())),
+            "whitening has another shape than the voters' columns need",
+        )
         numbers = (self.mean, self.whitening, self.constant, self.value)
         check(all(a.dtype == np.float64 for a in numbers), "numbers are not float64")
         check(all(bool(np.isfinite(a).all()) for a in numbers), "a number is not finite")
@@ -352,8 +366,8 @@ def _ranges(ptr: NDArray[np.intp], voters: NDArray[np.intp]) -> NDArray[np.intp]
 
 
 def _check_classes(value: _Floats, classes: int, says: str) -> None:
-    check(value.ndim == 2 and len(value) == classes > 0, "classes")
-    check(says in _SAYS, f"a voter cannot say {says!r}")
+    check(value.ndim == 2 and len(value) == classes > 0, "value is not (C, K)")
+    check(says in _SAYS, f"says is {says!r}")
 
 
 def _distances(read: _Floats, mean: _Floats, matrices: _Floats, score: _Floats) -> None:

@@ -102,25 +102,43 @@ class KernelVoters:
         check_columns(self.columns, self.n_features)
         n_columns = _check_ptr(self.ptr, len(self.position), "a voter's columns")
         n_rows = _check_ptr(self.rows, self.dual.shape[-1], "a voter's support rows")
-        check(self.position.ndim == 1 and self.position.dtype == np.intp, "positions")
+        check(
+            self.position.ndim == 1 and self.position.dtype == np.intp,
+            "position is not a row of integers",
+        )
         inside = (self.position >= 0) & (self.position < len(self.columns))
         check(bool(inside.all()), "a voter reads a column it lacks")
         for a, b in zip(self.ptr[:-1], self.ptr[1:], strict=True):
             check(bool((np.diff(self.position[a:b]) > 0).all()), "a voter's columns are unsorted")
-        check(self.centre.shape == self.inverse.shape == self.position.shape, "scales")
-        check(len(n_columns) == len(n_rows) == len(self.gamma), "numbers of voters")
-        check(self.support.shape == (int(n_columns @ n_rows),), "support rows")
-        check(self.value.ndim == 2 and len(self.value) > 1, "classes")
+        check(
+            self.centre.shape == self.inverse.shape == self.position.shape,
+            "centre and inverse have another shape than position",
+        )
+        check(
+            len(n_columns) == len(n_rows) == len(self.gamma),
+            "ptr, rows and gamma differ in number of voters",
+        )
+        check(
+            self.support.shape == (int(n_columns @ n_rows),),
+            "support does not hold each voter's rows on its columns",
+        )
+        check(self.value.ndim == 2 and len(self.value) > 1, "value is not (C, K)")
         pairs = len(self.value) * (len(self.value) - 1) // 2
-        check(self.dual.ndim == 2 and len(self.dual) == pairs, "dual coefficients")
-        check(self.intercept.shape == (len(self.gamma), pairs), "intercepts")
+        check(
+            self.dual.ndim == 2 and len(self.dual) == pairs,
+            "dual has no row for each pair of classes",
+        )
+        check(
+            self.intercept.shape == (len(self.gamma), pairs),
+            "intercept is not (T, pairs of classes)",
+        )
         check(self.gamma.ndim == 1 and bool((self.gamma > 0).all()), "a gamma is not positive")
         numbers = (self.centre, self.inverse, self.support, self.dual, self.intercept)
         check(all(a.dtype == np.float64 for a in numbers), "numbers are not float64")
         check(self.gamma.dtype == self.value.dtype == np.float64, "numbers are not float64")
         check(all(bool(np.isfinite(a).all()) for a in numbers), "numbers are not finite")
-        check(self.kernel in ("rbf", "linear"), "a kernel")
-        check(self.says in ("answer", "probability"), "what kernel voters say")
+        check(self.kernel in ("rbf", "linear"), f"kernel is {self.kernel!r}")
+        check(self.says in ("answer", "probability"), f"says is {self.says!r}")
 
     @property
     def n_voters(self) -> int:

@@ -77,16 +77,19 @@ class LinearVoters:
 
     def __post_init__(self) -> None:
         check_columns(self.columns, self.n_features)
-        check(self.coef.ndim == 3 and self.coef.shape[2] == len(self.columns), "coefficients")
-        check(self.intercept.shape == self.coef.shape[:2], "intercepts")
+        check(
+            self.coef.ndim == 3 and self.coef.shape[2] == len(self.columns),
+            "coef is not (T, scores, q)",
+        )
+        check(self.intercept.shape == self.coef.shape[:2], "intercept is not (T, scores)")
         check(self.coef.shape[1] > 0, "a model has no score")
-        check(self.says in ("answer", "probability", "value"), "what linear models say")
+        check(self.says in ("answer", "probability", "value"), f"says is {self.says!r}")
         if self.says == "value":
             check(self.coef.shape[1] == 1, "a number is not one score")
             check(self.value.ndim == 2 and self.value.shape[1] == 1, "a number is not one column")
         else:
             rows = 2 if self.coef.shape[1] == 1 else self.coef.shape[1]
-            check(self.value.ndim == 2 and len(self.value) == rows, "classes")
+            check(self.value.ndim == 2 and len(self.value) == rows, "value is not (C, K)")
         numbers = (self.coef, self.intercept, self.value)
         check(all(a.dtype == np.float64 for a in numbers), "numbers are not float64")
         check(0 < self.slope < np.inf, "a slope is not a positive number")

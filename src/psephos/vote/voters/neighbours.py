@@ -163,7 +163,10 @@ class Neighbours:
         check(1 <= self.k <= m, "there are fewer cases than neighbours")
         shapes = self.column_scale.shape == self.is_category.shape == (q,)
         check(shapes and self.is_category.dtype == np.bool_, "scales and columns differ in number")
-        check(bool(((self.column_scale > 0) & (self.column_scale < np.inf)).all()), "column scales")
+        check(
+            bool(((self.column_scale > 0) & (self.column_scale < np.inf)).all()),
+            "a column scale is not positive",
+        )
         check(0 <= self.absent < np.inf, "a distance is not finite")
 
     @property

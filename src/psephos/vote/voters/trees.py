@@ -110,7 +110,10 @@ class TreeVoters:
         inner = np.flatnonzero(self.feature >= 0)
         end = np.repeat(ends[1:], np.diff(ends))[inner]
         for child in (self.first[inner], self.second[inner]):  # children follow: no cycles
-            check(bool(((child > inner) & (child < end)).all()), "a tree is not a tree")
+            check(
+                bool(((child > inner) & (child < end)).all()),
+                "a child is outside its tree, or not after its parent",
+            )
         child = np.zeros(nodes, np.bool_)  # a byte a node: forests have many
         for children in (self.first[inner], self.second[inner]):
             child[children] = True

@@ -97,6 +97,10 @@ class Available:
             return "the best whose columns were measured"
         return "those whose columns were measured"
 
+    def reserve(self) -> NDArray[np.bool_]:
+        """Return which voters stand above the lowest tier."""
+        return self.tier > self.tier.min()
+
     def primary_voters(self) -> NDArray[np.intp]:
         """Return the voters that a complete case needs, and those left where all is missing.
 

@@ -53,7 +53,10 @@ class InverseDistance:
         check(len(shape) == 1 and shape == self.is_category.shape, "column scales differ in number")
         check(self.column_scale.dtype == np.float64, "column scales are not float64")
         check(self.is_category.dtype == np.bool_, "category flags are not truth values")
-        check(bool(((self.column_scale > 0) & (self.column_scale < np.inf)).all()), "column scales")
+        check(
+            bool(((self.column_scale > 0) & (self.column_scale < np.inf)).all()),
+            "a column scale is not positive",
+        )
         numbers = (self.a, self.b, self.scale, self.absent)
         check(all(0 <= v < np.inf for v in numbers), "similarity is not finite")
         check(self.per_query in (True, False), "per_query is not a truth value")
