@@ -2,6 +2,7 @@
 
 # pyright: reportMissingTypeStubs=false
 
+from dataclasses import replace
 from typing import Any, Protocol, Self, cast, runtime_checkable
 
 import numpy as np
@@ -14,6 +15,7 @@ from psephos.vote.reasons import Reason
 __all__ = [
     "Columns",
     "Part",
+    "ReadsNothing",
     "Voters",
     "Weighting",
     "check",
@@ -112,6 +114,32 @@ class Weighting(Part, Protocol):
     def words(self) -> str:
         """Return what the weights are, in a few words."""
         ...
+
+
+class ReadsNothing:
+    """What parts share that read no column."""
+
+    n_features: int
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        raise NotImplementedError
+
+    @property
+    def columns(self) -> Columns:
+        """Return no column."""
+        return np.empty(0, dtype=np.intp)
+
+    def usage(self) -> Any:
+        """Return the empty (T, p) table."""
+        none = np.empty(0, dtype=np.intp)
+        return usage_table(none, none, (self.n_voters, self.n_features))
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same part on the smaller table."""
+        own: Any = self
+        return replace(own, n_features=len(columns))
 
 
 def kinds_of(voters: Any) -> tuple[str, ...]:

@@ -10,7 +10,14 @@ from psephos._stored import Thresholds
 from psephos.kernels.prediction.stump_votes import left_sides
 from psephos.kernels.prediction.vote_sums import sum_sides
 from psephos.vote.codec import register
-from psephos.vote.part import Columns, check, check_columns, positions, usage_table
+from psephos.vote.part import (
+    Columns,
+    ReadsNothing,
+    check,
+    check_columns,
+    positions,
+    usage_table,
+)
 from psephos.vote.reasons import Always, Path, Reason, Test
 
 __all__ = ["ConstantVoters", "StumpVoters"]
@@ -20,7 +27,7 @@ _Floats = NDArray[np.float64]
 
 @register
 @dataclass(frozen=True)
-class ConstantVoters:
+class ConstantVoters(ReadsNothing):
     """Voters that always say the same thing: a class prior, a base score.
 
     Parameters
@@ -47,23 +54,9 @@ class ConstantVoters:
         """Return T."""
         return len(self.values)
 
-    @property
-    def columns(self) -> Columns:
-        """Return no column."""
-        return np.empty(0, dtype=np.intp)
-
     def votes(self, X: _Floats) -> _Floats:
         """Return the (n, T, K) votes."""
         return np.broadcast_to(self.values, (len(X), *self.values.shape))
-
-    def usage(self) -> Any:
-        """Return the empty (T, p) table."""
-        none = np.empty(0, dtype=np.intp)
-        return usage_table(none, none, (self.n_voters, self.n_features))
-
-    def select(self, columns: Columns) -> Self:
-        """Return the same voters on the smaller table."""
-        return replace(self, n_features=len(columns))
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters only."""

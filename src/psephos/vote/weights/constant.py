@@ -1,13 +1,13 @@
 """Weights that are the same on every case."""
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from psephos.vote.codec import register
-from psephos.vote.part import Columns, check, usage_table
+from psephos.vote.part import ReadsNothing, check
 
 __all__ = ["Constant"]
 
@@ -16,7 +16,7 @@ _Floats = NDArray[np.float64]
 
 @register
 @dataclass(frozen=True)
-class Constant:
+class Constant(ReadsNothing):
     """w_t(x) = alpha_t everywhere: boosting; uniform with equal alphas.
 
     Parameters
@@ -40,11 +40,6 @@ class Constant:
         """Return T."""
         return len(self.alpha)
 
-    @property
-    def columns(self) -> Columns:
-        """Return no column."""
-        return np.empty(0, dtype=np.intp)
-
     def weights(self, X: _Floats) -> _Floats:
         """Return the (n, T) weights."""
         return np.broadcast_to(self.alpha, (len(X), len(self.alpha)))
@@ -57,15 +52,6 @@ class Constant:
     def words(self) -> str:
         """Return what the weights are."""
         return "constant weights"
-
-    def usage(self) -> Any:
-        """Return the empty (T, p) table."""
-        none = np.empty(0, dtype=np.intp)
-        return usage_table(none, none, (self.n_voters, self.n_features))
-
-    def select(self, columns: Columns) -> Self:
-        """Return the same weights on the smaller table."""
-        return replace(self, n_features=len(columns))
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters' weights only."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.vote.codec import register
 from psephos.vote.names import percent
-from psephos.vote.part import Columns, check, sparse, usage_table
+from psephos.vote.part import ReadsNothing, check, sparse
 
 __all__ = ["ConfidenceGate", "OutputWeights", "certainty"]
 
@@ -17,34 +17,12 @@ _Floats = NDArray[np.float64]
 _ROUNDING = 1e-12
 
 
-class _OfVotes:
-    """What weights share that are known only beside the votes."""
-
-    n_features: int
-
-    @property
-    def columns(self) -> Columns:
-        """Return no column."""
-        return np.empty(0, dtype=np.intp)
-
-    @property
-    def n_voters(self) -> int:
-        """Return T."""
-        raise NotImplementedError
+class _OfVotes(ReadsNothing):
+    """Weights that are known only beside the votes; `asks` says which columns they depend on."""
 
     def weights(self, X: _Floats) -> _Floats:
         """Refuse: the vote has them, from `of_votes`."""
         raise PsephosError("these weights need the votes: ask the vote for its weights.")
-
-    def usage(self) -> Any:
-        """Return the empty (T, p) table; see `asks`."""
-        none = np.empty(0, dtype=np.intp)
-        return usage_table(none, none, (self.n_voters, self.n_features))
-
-    def select(self, columns: Columns) -> Self:
-        """Return the same weights on the smaller table."""
-        own: Any = self
-        return replace(own, n_features=len(columns))
 
 
 @register
