@@ -304,7 +304,7 @@ def reference_point(model: Any, X: Any, *, max_rows: int = 2000, random_state: i
 
     For numbers the variance of the predicted distribution stands for the entropy. As a baseline
     for additive explanations (SHAP) it is one existing case, near the middle, about which the
-    model says what it commonly says.
+    model answers what it commonly answers.
 
     Parameters
     ----------

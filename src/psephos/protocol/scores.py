@@ -21,7 +21,7 @@ _Codes = NDArray[np.intp]
 
 
 class Answers(NamedTuple):
-    """What a model says of some rows.
+    """A model's answers to some rows.
 
     Parameters
     ----------

@@ -140,7 +140,7 @@ class NewtonTree:
     sets : dict of int to ndarray of shape (n_codes,), bool
         Codes that go to the first child, of nodes that split on categories.
     answer : ndarray of shape (nodes,), float32
-        What the node says as a leaf: the weight, shrunk; empty while the tree grows.
+        The node's value as a leaf: the weight, shrunk; empty while the tree grows.
     """
 
     growth: Growth
@@ -292,7 +292,7 @@ def shrink(tree: NewtonTree, learning_rate: float) -> None:
         tree.answer = tree.weight * np.float32(learning_rate)
     if not np.isfinite(tree.answer).all():
         raise PsephosError(
-            f"learning_rate={learning_rate}: what a leaf says is beyond float32. Give a smaller "
+            f"learning_rate={learning_rate}: the value of a leaf is beyond float32. Give a smaller "
             "one; above 2 boosting seldom converges."
         )
 

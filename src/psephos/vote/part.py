@@ -88,7 +88,7 @@ class Voters(Part, Protocol):
         ...
 
     def reasons(self, X: NDArray[np.float64]) -> list[list[Reason]]:
-        """Return, for each row of X, shape (n, p), why each of the T voters says what it says."""
+        """Return, for each row of X, shape (n, p), why each of the T voters votes as it does."""
         ...
 
     def sides(self, voter: int) -> list[tuple[str, NDArray[np.float64]]]:

@@ -24,7 +24,7 @@ class Ways:
     tree : Tree
         On the columns of the table.
     votes : ndarray of shape (nodes, K)
-        What each node says.
+        The vote of each node.
     """
 
     def __init__(self, tree: Tree, votes: _Floats) -> None:
@@ -38,7 +38,7 @@ class Ways:
         self._surrogates = _Rules(tree.surrogates, tree.strict, tree.single)
 
     def reason(self, x: list[float], answer: _Floats) -> Reason:
-        """Return why the tree says (K,) `answer` to a case of values `x`, one a column."""
+        """Return why the tree votes (K,) `answer` on a case of values `x`, one a column."""
         vote = tuple(answer.tolist())
         if len(self._child) == 1:
             return Always(vote, "a tree of one leaf")

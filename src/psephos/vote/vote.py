@@ -286,7 +286,7 @@ class Vote:
         return self._compact.weighting.weights(read)
 
     def reasons(self, X: Any) -> list[list[Reason]]:
-        """Return, for each row, why each voter says what it says; columns are the table's."""
+        """Return, for each row, why each voter votes as it does; columns are the table's."""
         reasons = self._compact.voters.reasons(self._dense(X))
         if self._compact is self:
             return reasons

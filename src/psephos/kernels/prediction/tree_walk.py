@@ -126,7 +126,7 @@ def _mix(nodes, row, top, value, open_node, open_part, out):
 
 @jit(_nrt=False)
 def mixed_values(nodes, X, root, value, open_node, open_part, out):
-    """Write to out (n, T, K) what each tree says of each row of X (n, q).
+    """Write to out (n, T, K) each tree's answer to each row of X (n, q).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Losses of gradient boosting for classes: a best constant, pseudo-residuals, what a leaf says.
+"""Losses of gradient boosting for classes: a best constant, pseudo-residuals, values of leaves.
 
 Friedman (2001), "Greedy function approximation: a gradient boosting machine", Annals of
 Statistics 29, sections 4.5 and 4.6, with scikit-learn's names. Margins are (n, K), weights (n,).

@@ -1,4 +1,4 @@
-"""Why a voter says what it says about one case: data first, words made of it.
+"""Why a voter votes as it does on one case: data first, words made of it.
 
 A reason is what happened: the branch taken with the case's own values, the terms of a score, the
 training case that is resembled. `answer` is its vote, and a reader can check it against

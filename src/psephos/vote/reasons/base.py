@@ -23,7 +23,7 @@ class Reason:
     Parameters
     ----------
     answer : tuple of float
-        The (K,) vote; all 0 where the voter says nothing.
+        The (K,) vote; all 0 where the voter abstains.
     """
 
     answer: tuple[float, ...]
@@ -85,7 +85,7 @@ class Reason:
 
 @dataclass(frozen=True)
 class Always(Reason):
-    """A voter that says the same to every case: a prior, a base score, a tree of one leaf."""
+    """A voter whose vote is the same on every case: a prior, a base score, a tree of one leaf."""
 
     name: str = ""
     kind = "constant"

@@ -15,7 +15,7 @@ _NONE = Always(())  # fields before it have defaults
 
 @dataclass(frozen=True)
 class OfAnswers(ReadReason):
-    """What a voter says that reads answers of others: its own reason, and the columns behind it.
+    """Reason of a voter that reads answers of others: its own reason, and the columns behind it.
 
     Parameters
     ----------

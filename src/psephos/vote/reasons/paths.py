@@ -150,7 +150,7 @@ class Test(NamedTuple):
 class Path(Reason):
     """The branch taken: the tests that the case meets on its way, in order.
 
-    A rule that does not hold has the one test that fails, turned round, and says nothing.
+    A rule that does not hold has the one test that fails, turned round, and abstains.
     """
 
     tests: tuple[Test, ...] = ()

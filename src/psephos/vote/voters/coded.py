@@ -132,7 +132,7 @@ class CodedVoters:
         return self.inner.rule(voter, self._names(names, levels), {})
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
-        """Return, for each row, what each voter says of the table's own columns."""
+        """Return, for each row, why each voter votes as it does, in the table's own columns."""
         design = design_matrix(X[:, self.columns], self.source, self.level)
         columns, levels = self.columns[self.source].tolist(), self.level.tolist()
         return [

@@ -144,7 +144,7 @@ class ComposedVoters:
         return self.readers.rule(voter, [*names, *self.answers], levels)
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
-        """Return, for each row, why each reader says what it says, in columns and answers."""
+        """Return, for each row, why each reader votes as it does, in columns and answers."""
         p, reasons = self.n_features, self.readers.reasons(self.table(X))
         usage: Any = self.usage()
         read = [tuple(usage[[t]].indices.tolist()) for t in range(self.n_voters)]

@@ -225,7 +225,7 @@ def from_estimators(estimators: Sequence[Any], n_features: int, code: _Floats) -
         All of one class, fitted on all `n_features` columns and on integer class codes.
     n_features : int
     code : ndarray of shape (n_classes, K)
-        What a voter says for each class.
+        The vote for each class.
     """
     kind = cast("type[Any]", type(estimators[0]))
     own = kind.__module__.startswith("sklearn.")

@@ -22,7 +22,7 @@ _LEAVES = 2**20  # leaves held at once
 @register
 @dataclass(frozen=True)
 class ForestVoters:
-    """Forests: each voter averages its trees, leaf by leaf, and says what the mean says.
+    """Forests: each voter averages its trees, leaf by leaf, and votes by the mean.
 
     Forest t is the trees ``group[t] : group[t + 1]`` of `trees`, whose leaves hold class shares
     (nodes, n_classes), or a number (nodes, 1).
@@ -37,7 +37,7 @@ class ForestVoters:
         answer: the code of the class with the greatest mean share, the first of equals.
         probability: sum over k of p_k code_k, p the mean shares. value: the mean number.
     abstains : bool, default=False
-        True: a forest says 0 for a row that lacks a value of any column its trees split on.
+        True: a forest votes 0 on a row that lacks a value of any column its trees split on.
         False: missing values go where each node sends them.
     """
 

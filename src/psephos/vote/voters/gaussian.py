@@ -51,7 +51,7 @@ class NaiveBayesVoters:
     says : {'answer', 'probability'}, default='answer'
         The code of the class of greatest score, or the mean of the codes by probability.
     abstains : bool, default=False
-        A voter that lacks a value it reads says 0; else a missing value raises.
+        A voter that lacks a value it reads votes 0; else a missing value raises.
     """
 
     tag: ClassVar[str] = "naive Bayes voters"
@@ -217,7 +217,7 @@ class QuadraticVoters:
     says : {'answer', 'probability'}, default='answer'
         The code of the class of greatest score, or the mean of the codes by probability.
     abstains : bool, default=False
-        A voter that lacks a value it reads says 0; else a missing value raises.
+        A voter that lacks a value it reads votes 0; else a missing value raises.
     """
 
     tag: ClassVar[str] = "quadratic voters"

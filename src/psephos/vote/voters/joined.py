@@ -151,7 +151,7 @@ class JoinedVoters:
         return self.parts[int(self.part[voter])].rule(int(self.place[voter]), names, levels)
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
-        """Return, for each row, why each voter says what it says."""
+        """Return, for each row, why each voter votes as it does."""
         reasons = [part.reasons(X) for part in self.parts]
         order = list(zip(self.part.tolist(), self.place.tolist(), strict=True))
         return [[reasons[k][i][t] for k, t in order] for i in range(len(X))]

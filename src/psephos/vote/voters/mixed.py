@@ -40,7 +40,7 @@ def mixed_voters(
         Of all `n_features` columns and of the classes 0 ... n_classes - 1, or of numbers.
     n_features : int
     code : ndarray of shape (n_classes, K)
-        What a voter says for each class; for numbers (1, 1) and not read.
+        The vote for each class; for numbers (1, 1) and not read.
     says : {'answer', 'probability', 'log-odds', 'value'}
         The code of the class; the mean of the codes under its probabilities; their log-odds (a
         probability below 1e-9 counts as that), to be added up and read by a logistic link; its

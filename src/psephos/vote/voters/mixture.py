@@ -135,7 +135,7 @@ def _check_batches(
 def _said(
     batches: Sequence[PrototypeBatch], prior: _Floats, target: Target | RegressionTarget
 ) -> tuple[_Floats, _Floats]:
-    """Return what each voter says, (T, K), and the spread around it, (T,)."""
+    """Return the vote of each voter, (T, K), and the spread around it, (T,)."""
     answers = np.concatenate([np.empty(0), *(batch.answer for batch in batches)])
     if isinstance(target, RegressionTarget):
         check(prior.shape == (2,), "a prior is not the mean and deviation of the target")

@@ -30,7 +30,7 @@ _NAMED = 6  # a rule names no more columns than this
 @register
 @dataclass(frozen=True)
 class CaseVoters:
-    """Training cases as voters: each says its own class, labels or numbers.
+    """Training cases as voters: each votes for its own class, labels or numbers.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class CaseVoters:
     cases : ndarray of shape (T, q)
         Their values, NaN where missing.
     values : ndarray of shape (T, K)
-        What each says.
+        The vote of each.
     rows : ndarray of shape (T,)
         Identifiers: positions in the training table, or its own row names.
     """

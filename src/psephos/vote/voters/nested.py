@@ -38,7 +38,7 @@ _Levels = tuple[tuple[int, _Floats], ...]
 @register
 @dataclass(frozen=True)
 class NestedVoters:
-    """Voters that are votes: each says what its own weighted vote comes to.
+    """Voters that are votes: each votes what its own weighted vote comes to.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class NestedVoters:
     value : ndarray of shape (n_classes, K)
         The codes; for numbers (1, 1) and not read.
     abstains : bool
-        Whether a vote says nothing (0) where a value it reads is missing.
+        Whether a vote abstains (0) where a value it reads is missing.
     """
 
     tag: ClassVar[str] = "nested voters"

@@ -23,7 +23,7 @@ _MOST_NAMED = 6  # a rule names no more columns than this
 @register
 @dataclass(frozen=True)
 class PrototypeVoters:
-    """Training cases, each of which says its own class or value, and the prior.
+    """Training cases, each of which votes for its own class or value, and the prior.
 
     Parameters
     ----------
@@ -32,9 +32,9 @@ class PrototypeVoters:
     cases : ndarray of shape (T, q)
         The prototypes in the units of the table, NaN where missing (and for a prior).
     values : ndarray of shape (T, K)
-        What each says.
+        The vote of each.
     spread : ndarray of shape (T,)
-        Standard deviation of the normal density around what it says; 0 for classes.
+        Standard deviation of the normal density around its vote; 0 for classes.
     rows : ndarray of shape (T,)
         Identifiers of the prototypes: positions in the training table, or its own row names; -1
         or an empty name where unknown.
@@ -85,7 +85,7 @@ class PrototypeVoters:
         return np.broadcast_to(self.values, (len(X), *self.values.shape))
 
     def components(self) -> tuple[_Floats, _Floats] | None:
-        """Return (means, standard deviations), (T,), of the densities of what each says."""
+        """Return (means, standard deviations), (T,), of the density of each vote."""
         return (self.values[:, 0], self.spread) if self.values.shape[1] == 1 else None
 
     def usage(self) -> Any:

@@ -23,7 +23,7 @@ _OPS = ("<=", ">", "=")
 @register
 @dataclass(frozen=True)
 class RuleVoters:
-    """Rules: each says its class where all its tests hold, and nothing elsewhere.
+    """Rules: each votes for its class where all its tests hold, and abstains elsewhere.
 
     A missing value holds for no test. A rule without tests always holds: it votes for what is
     left by the others, and counts as reading the columns that they read.
@@ -42,7 +42,7 @@ class RuleVoters:
         0: ``value <= bound``; 1: ``value > bound``; 2, on categories: ``code = bound``.
     bound : ndarray of shape (C,)
     value : ndarray of shape (T, K)
-        What each says.
+        The vote of each.
     """
 
     tag: ClassVar[str] = "rule voters"
@@ -154,12 +154,12 @@ class RuleVoters:
         ]
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return what the rule says."""
+        """Return the vote where the rule holds."""
         return [("if so", self.value[voter])]
 
 
 def _reason(rule: Sequence[RuleTest], x: _Floats, vote: tuple[float, ...]) -> Reason:
-    """Return why a rule says its class to one row, or nothing."""
+    """Return why a rule votes for its class on one row, or abstains."""
     if not rule:
         return Always(vote, "no test: what the other rules leave")
     tests: list[Test] = []

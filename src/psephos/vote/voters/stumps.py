@@ -35,7 +35,7 @@ class ConstantVoters(ReadsNothing):
     n_features : int
         Columns of the table; none is read.
     values : ndarray of shape (T, K)
-        What each says.
+        The vote of each.
     name : str
         What they are, in words.
     """

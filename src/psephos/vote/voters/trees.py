@@ -37,7 +37,7 @@ def abstaining(votes: _Floats, X: _Floats, part: Part) -> _Floats:
 @register
 @dataclass(frozen=True)
 class TreeVoters:
-    """Binary trees in flat arrays; each votes what the leaf says that it reaches.
+    """Binary trees in flat arrays; each votes what the leaf holds that a row reaches.
 
     Node arrays are concatenated over trees. A numeric rule sends ``value <= threshold`` to the
     first child, a rule on categories the codes of its set; a missing value, or a code beyond the
@@ -63,15 +63,15 @@ class TreeVoters:
     single : bool
         Values are rounded to float32 before they are compared, as by trees grown on float32.
     abstains : bool, default=False
-        A tree says 0 for a row that lacks a value of any column it splits on.
+        A tree votes 0 on a row that lacks a value of any column it splits on.
     category_ptr : ndarray of shape (nodes + 1,), or empty
         Node i's set is ``category_left[category_ptr[i]:category_ptr[i + 1]]``; empty for a
         numeric rule. An empty `category_ptr`: no tree asks for categories.
     category_left : ndarray, bool
         Whether each code goes to the first child.
     answer : ndarray of shape (nodes,), or empty
-        The row of `value` that a leaf says, which leaves may share; -1 at other nodes. Empty: node
-        i says row i.
+        The row of `value` that a leaf votes, which leaves may share; -1 at other nodes. Empty: node
+        i votes row i.
     """
 
     tag: ClassVar[str] = "tree voters"
@@ -170,7 +170,7 @@ class TreeVoters:
         return binary_leaves(self._packed, self.category_left, read, self.root, bool(self.single))
 
     def rows(self, X: _Floats) -> NDArray[np.intp]:
-        """Return the (n, T) row of `value` that each tree says to each row of X."""
+        """Return the (n, T) row of `value` that each tree votes on each row of X."""
         leaves = self.leaves(X)
         return self.answer[leaves] if len(self.answer) else leaves
 
@@ -343,7 +343,7 @@ class TreeVoters:
 
 
 def _tree_reasons(voters: TreeVoters, voter: int, X: _Floats, votes: _Floats) -> list[Reason]:
-    """Return why a tree says its (n, K) votes to the rows of X."""
+    """Return why a tree gives its (n, K) votes on the rows of X."""
     tree = voters.tree(voter)
     read = tree.columns
     gaps = np.isnan(X[:, read]) if voters.abstains else np.zeros((len(X), len(read)), np.bool_)
