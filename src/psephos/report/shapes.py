@@ -89,10 +89,10 @@ def checked_about(about: dict[str, Any], path: Path) -> dict[str, Any]:
     if about.get("groups") and about.get("n_groups") is None:
         raise damaged(path, "'n_groups' is absent")
     models: dict[str, dict[str, Any]] = about.get("models", {})
-    for name, about in models.items():
+    for name, model in models.items():
         if not _is_file_name(name):
             raise damaged(path, "a model has a name that no file can have")
-        _check(about, _MODEL, path)
+        _check(model, _MODEL, path)
     known = {"cases.npz", *(f"models/{name}.psephos" for name in models)}
     if not set(about.get("files", {})) <= known:
         raise damaged(path, "'files' names one that no comparison writes")

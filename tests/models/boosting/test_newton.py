@@ -211,7 +211,9 @@ def test_wide_and_tiny_tables(method):
 @pytest.mark.parametrize("rate", [1e39, 3e38])
 def test_answers_beyond_float32_are_refused(rate):
     X, number = table(60)
-    with pytest.raises(PsephosError, match=r"learning_rate=.*the value of a leaf is beyond float32"):
+    with pytest.raises(
+        PsephosError, match=r"learning_rate=.*the value of a leaf is beyond float32"
+    ):
         numbers("hist", learning_rate=rate).fit(X, number)
 
 
