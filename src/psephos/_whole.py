@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 _DRAFT = ".psephos-part"
-_OLD = 3600.0  # seconds after which a draft is nobody's
+_OLD = 3600.0  # seconds after which a draft counts as left behind
 
 _REASONS = {
     errno.ENOSPC: "the disk is full",

@@ -42,7 +42,7 @@ def warm_up(only: str = "") -> Iterator[tuple[str, float]]:
         start = time.perf_counter()
         kind: Any = estimator_class(names[name])
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # small tables make models warn; nobody reads them
+            warnings.simplefilter("ignore")  # models warn of such small tables
             for X, y, categories in _tables(issubclass(kind, VoteClassifier)):
                 _exercise(kind, X, y, categories)
         yield name, time.perf_counter() - start

@@ -33,7 +33,7 @@ _SHARED: Mapping[str, Constraint] = {
     "min_impurity_decrease": Interval(0),
     "max_features": OneOf((Interval(1, whole=True), _SHARE, Options(("sqrt", "log2"))), none=True),
     "max_leaf_nodes": OneOf((Interval(2, whole=True),), none=True),
-    "validation_fraction": Interval(1e-6, 1, open_high=True),  # less would be nobody
+    "validation_fraction": Interval(1e-6, 1, open_high=True),  # less would be no row
     "n_iter_no_change": OneOf((Interval(1, whole=True),), none=True),
     "tol": Interval(0),
     "tree_method": Options(("exact", "hist")),

@@ -118,7 +118,7 @@ def boost(
         if enough is not None and enough(out.rounds):
             out.reason = "validation"
             break
-        if len(out.rounds) == n_rounds:  # nobody learns from the next weights
+        if len(out.rounds) == n_rounds:  # no voter is learned from the next weights
             break
         moved = reweight(pi, out.rounds)
         moved = moved / moved.sum()

@@ -121,7 +121,7 @@ class ComposedVoters:
         return replace(self, members=members, readers=readers)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these readers only; members whose answers nobody reads are dropped."""
+        """Return these readers only; members whose answers none reads are dropped."""
         return replace(self, readers=self.readers.take(voters))._kept()
 
     def _kept(self) -> Self:

@@ -99,7 +99,7 @@ def prototype_vote(
         np.array([b.inverse_bandwidth for b in batches], dtype=np.float64).reshape(len(batches), q),
         np.concatenate([[PRIOR], np.repeat(np.arange(len(sizes)), sizes)]).astype(np.intp),
     )
-    found, read = offered.take(np.arange(len(values)))  # drops what nobody reads
+    found, read = offered.take(np.arange(len(values)))  # drops columns that no voter reads
     whole = np.concatenate([np.full((1, q), np.nan), *(b.prototypes for b in batches)])
     prototypes = np.ascontiguousarray(whole[:, read])
     centre, inverse = scaling.centre[read], scaling.inverse[read]
