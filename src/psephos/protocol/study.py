@@ -159,7 +159,7 @@ class Study:
         write_whole(folder / README, _TOLD.encode())
 
     def publish(self, files: Mapping[str, bytes], models: Mapping[str, bytes]) -> None:
-        """Write the files of a finished run, all at once: no reader finds files of two runs.
+        """Write the files of a finished run; no reader finds files of two runs.
 
         Parameters
         ----------
