@@ -19,8 +19,8 @@ from psephos.models.prototypes.merging import merge_prototypes
 from psephos.models.prototypes.objective import BatchObjective, own_and_total
 from psephos.models.prototypes.optimiser import WEIGHT_SCALE, Minimum, choose_start
 from psephos.models.prototypes.problems import Masses, Problem
-from psephos.models.prototypes.reentry import descend_with_reentry, let_in
 from psephos.models.prototypes.scaling import ScaledRows
+from psephos.models.prototypes.screening import descend_with_reentry, let_in
 from psephos.vote import PrototypeBatch
 
 __all__ = ["fit_batches"]

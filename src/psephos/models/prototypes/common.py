@@ -16,7 +16,6 @@ from psephos.models.prototypes.adding import Adding
 from psephos.models.prototypes.batches import fit_batches
 from psephos.models.prototypes.growing import Growth, Rows, merged_rows
 from psephos.models.prototypes.kinds import NO_PATH, Batch, Path, Settings
-from psephos.models.prototypes.paths import Paths
 from psephos.models.prototypes.problems import Problem
 from psephos.models.prototypes.scaling import Scaled, read_scaled, scaled_by
 from psephos.models.training import Training
@@ -50,7 +49,7 @@ _Floats = NDArray[np.float64]
 _OF_ROWS = {"lambda_w": 3e-4, "lambda_u": 3.0}  # times the number of rows
 
 
-class Batched(Adding, Paths):
+class Batched(Adding):
     """What both models can do with their batches."""
 
     vote_: Vote

@@ -12,10 +12,10 @@ from psephos.contender import Contender
 from psephos.models.prototypes.common import EXTRAS, SHARED, Batched
 from psephos.models.prototypes.comparing import CONTENDER
 from psephos.models.prototypes.growing import Rows
-from psephos.models.prototypes.guarded import Guarded
 from psephos.models.prototypes.mixture import NormalMixture, mixture_of
 from psephos.models.prototypes.problems import Problem, class_problem, number_problem
 from psephos.models.prototypes.scaling import Scaled
+from psephos.models.prototypes.trust import Guarded
 from psephos.params import ClassWeight, Constraint, Interval, OneOf, Options
 
 __all__ = ["ProsetClassifier", "ProsetRegressor"]

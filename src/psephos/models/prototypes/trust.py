@@ -1,18 +1,23 @@
-"""How far a fit of classes may be trusted: its held-out loss beside that of the frequencies."""
+"""How far a fit of classes may be trusted: its held-out loss beside that of the frequencies.
+
+`Guarded` shrinks the weights of fits whose prototypes do not pay.
+"""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from psephos._input import Context
-from psephos.models.prototypes.growing import Rows
-from psephos.models.prototypes.kinds import Batch
+from psephos.models.prototypes.common import Batched
+from psephos.models.prototypes.growing import Growth, Rows
+from psephos.models.prototypes.kinds import NO_PATH, Batch, Path
 from psephos.models.prototypes.objective import own_and_total
-from psephos.models.prototypes.scaling import Scaled, scaled_by
+from psephos.models.prototypes.scaling import Scaled, read_scaled, scaled_by
+from psephos.vote import Vote, prototype_vote
 
-__all__ = ["FACTORS", "Fitted", "share_words", "trusted_share"]
+__all__ = ["FACTORS", "Fitted", "Guarded", "share_words", "trusted_share"]
 
 _Floats = NDArray[np.float64]
 _Rows = NDArray[np.intp]
@@ -114,3 +119,47 @@ def _losses(rows: Rows, fitted: Fitted) -> _Floats:
     own = mass[np.arange(len(mass)), rows.y]
     masses = fitted.prior[rows.y, None] + FACTORS * own[:, None]
     return -np.log(masses / (1.0 + FACTORS * mass.sum(axis=1)[:, None]) + _LEAST)
+
+
+class Guarded(Batched):
+    """What the classifier adds to its batches."""
+
+    fallback: str | None
+
+    def _with_batches(
+        self, target: Any, scaled: Scaled, rows: Rows, growth: Growth, n_batches: int,
+        context: Context, n_judges: int = 0, path: Path = NO_PATH,
+    ) -> tuple[Vote, dict[str, Any]]:  # fmt: skip
+        vote, told = super()._with_batches(
+            target, scaled, rows, growth, n_batches, context, n_judges, path
+        )
+        share, batches = 1.0, self._grown.batches
+        # A path's penalties are compared by others, and rows of partial_fit do not count alike.
+        if (
+            self.fallback
+            and path is NO_PATH
+            and growth.rows is None
+            and told["n_prototypes_"].any()
+        ):
+
+            def fit(some: Rows) -> Fitted:
+                part = read_scaled(some.table, some.rows, some.weight)
+                blank = Growth(
+                    part.scaling, self._totals(some.y, some.weight, target.n_classes), [], 0
+                )
+                found = self._batches(target, part, some, blank, n_batches, context)
+                return Fitted(part, self._prior(blank.totals), found)
+
+            share = trusted_share(rows, fit, context)
+        if share < 1.0:
+            fewer = [b.found._replace(weight=share * b.found.weight) for b in batches if share]
+            vote = prototype_vote(fewer, scaled.scaling, self._prior(growth.totals), target)
+            if not share:
+                told["n_prototypes_"] = np.zeros_like(told["n_prototypes_"])
+        return vote, told | {"shrinkage_": share}
+
+    def describe(self) -> list[str]:
+        """Return the model as sentences: one on the whole, what `fallback` did, then the voters."""
+        plain: Any = super()
+        whole, *voters = plain.describe()
+        return [whole, *share_words(self.shrinkage_), *voters]

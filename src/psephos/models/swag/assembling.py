@@ -15,12 +15,13 @@ from psephos.models.swag.library import Library
 from psephos.models.swag.steps import Step
 from psephos.vote import Available, ConstantVoters, Readout, Vote, join
 
-__all__ = ["CHOSEN", "PRIOR", "RESERVE", "make_library", "make_vote"]
+__all__ = ["CHOSEN", "PRIOR", "RESERVE", "make_library", "make_vote", "usable_models"]
 
 _Floats = NDArray[np.float64]
 _BINS = 60
 CHOSEN, RESERVE, PRIOR = 0, 1, 2  # tiers of voters
 _NEVER = PRIOR + 1  # never the lowest tier, for the prior can always vote
+_WORDS = {CHOSEN: "chosen", RESERVE: "reserve", PRIOR: "prior"}
 
 
 def make_library(
@@ -164,3 +165,23 @@ def prior_error(evaluation: Evaluation) -> float:
     )
     errors: Errors = evaluation.measure.errors(np.ascontiguousarray(scores))
     return float(errors.error[0])
+
+
+def usable_models(vote: Vote, library: Library, table: Table) -> dict[str, list[Any]]:
+    """Return the models that vote on each row, as lists; see `SparseWrapperClassifier.usable`."""
+    weighting = vote.weighting
+    assert isinstance(weighting, Available)
+    models = np.concatenate([np.flatnonzero(library.votes), np.flatnonzero(~library.votes)])
+    error = np.append(library.error[models[: vote.n_voters - 1]], np.nan)
+    votes = vote.weights(table.values) > 0
+    tier = np.where(votes, weighting.tier, PRIOR + 1).min(axis=1)
+    asked = votes & ~np.isnan(error)  # the prior has none
+    count = asked.sum(axis=1)
+    total = np.where(asked, error, 0.0).sum(axis=1)
+    mean = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    return {
+        "case": table.rows.tolist(),
+        "n_models": count.tolist(),
+        "source": [_WORDS[int(t)] for t in tier],
+        "error": mean.tolist(),
+    }

@@ -11,20 +11,19 @@ from psephos._input import Context, Table
 from psephos.base import Labels
 from psephos.models.swag.assembling import make_library, make_vote
 from psephos.models.swag.backends import Workers
-from psephos.models.swag.choices import (
+from psephos.models.swag.coding import CodedLearner
+from psephos.models.swag.cost import StepCost, estimate_cost
+from psephos.models.swag.evaluation import Evaluation, divided, powers_of
+from psephos.models.swag.folding import make_folds
+from psephos.models.swag.mechanisms import make_mechanism
+from psephos.models.swag.problem import Learner
+from psephos.models.swag.progress import progress_bar
+from psephos.models.swag.rules import (
     among_kept,
     default_shares,
     fold_count,
     most_columns,
 )
-from psephos.models.swag.coding import CodedLearner
-from psephos.models.swag.cost import StepCost, estimate_cost
-from psephos.models.swag.evaluation import Evaluation
-from psephos.models.swag.extremes import divided, powers_of
-from psephos.models.swag.folding import make_folds
-from psephos.models.swag.mechanisms import make_mechanism
-from psephos.models.swag.problem import Learner
-from psephos.models.swag.progress import progress_bar
 from psephos.models.swag.search import search
 from psephos.models.swag.settings import SearchSettings
 from psephos.models.swag.steps import post_process, quantile
