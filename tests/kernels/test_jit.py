@@ -1,3 +1,4 @@
+import gc
 import os
 import subprocess
 import sys
@@ -5,6 +6,8 @@ import threading
 
 import numpy as np
 import pytest
+from numba.core import event
+from numba.core.errors import TypingError
 
 from psephos.kernels._jit import effective_jobs, jit, run_blocks
 
@@ -139,3 +142,36 @@ def test_a_source_edited_since_it_was_read_keeps_nothing(tmp_path):
     assert run(tmp_path / "main.py") == ["2"]
     (tmp_path / "main.py").write_text("from kernel import change\nprint(change(1))\n")
     assert run(tmp_path / "main.py") == ["30"]
+
+
+@compiled
+def test_garbage_is_collected_again_after_a_kernel_is_compiled():
+    seen = []
+
+    class Watch(event.Listener):
+        def on_start(self, event):
+            seen.append(gc.isenabled())
+
+        on_end = on_start
+
+    space = {"jit": jit}
+    exec(
+        "@jit\ndef double(x):\n    return 2 * x\n\n\n@jit\ndef never(x):\n    return x + ''\n",
+        space,
+    )
+    for name in ("double", "never"):
+        space[name].__module__ = space[name].py_func.__module__ = "psephos.kernels.made_up"
+    assert gc.isenabled()
+    with event.install_listener("numba:compile", Watch()):
+        assert space["double"](2) == 4
+        assert gc.isenabled()
+        with pytest.raises(TypingError):
+            space["never"](2)
+    assert gc.isenabled()
+    assert not any(seen[::2])  # collected neither at the start nor while it was compiled
+    gc.disable()
+    try:  # one who collects no garbage is left at that
+        assert space["double"](2.5) == 5.0
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
