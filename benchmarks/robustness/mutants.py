@@ -7,8 +7,8 @@ comparison turned, a sum made a difference, a truth value, a number or a bound m
 `not` dropped, a line of a branch never taken. The source is copied first; the fault stands in the
 copy alone. Tests that mirror the file are asked first, then those of its folder, then those that
 name what it defines, then the contract, the models, the input, the command and the report; of a
-kernel first as plain Python, which compiles nothing. With `--near` the last are not. Prints what survived, to be looked at: some
-faults change nothing that a user could see.
+kernel first as plain Python, which compiles nothing. With `--near` the last are not. Prints what
+survived, to be looked at: some faults change nothing that a user could see.
 """
 
 import argparse
