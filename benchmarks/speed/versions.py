@@ -74,7 +74,7 @@ def models(psephos: Any) -> dict[str, tuple[str, Any]]:
         }  # fmt: skip
     for table in ("cancer", "digits"):
         made[f"proset, {table}"] = (table, psephos.ProsetClassifier(random_state=0))
-    for learner in ("lda", "logistic", "linear_svm", "rbf_svm", "lasso", "cart", "forest"):
+    for learner in ("lda", "logistic", "linear_svm", "rbf_svm", "lasso", "tree", "forest"):
         made[f"SWAG {learner}, cancer"] = (
             "cancer",
             psephos.SparseWrapperClassifier(learner, **swag),

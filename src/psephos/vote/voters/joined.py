@@ -1,6 +1,7 @@
 """Voters of several kinds in one vote."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -83,14 +84,23 @@ class JoinedVoters:
 
     def weighted_sum(self, weights: _Floats, X: _Floats) -> _Floats | None:
         """Return the (n, K) weighted sums, part by part; None where a part is not there once."""
+        if self._own is None:
+            return None
         total = np.zeros(())
-        for k, part in enumerate(self.parts):
-            mine = np.flatnonzero(self.part == k)
-            mine = mine[np.argsort(self.place[mine])]
-            if not np.array_equal(self.place[mine], np.arange(part.n_voters)):
-                return None
+        for part, mine in zip(self.parts, self._own, strict=True):
             total = total + weighted_sum(part, weights[:, mine], X)
         return total
+
+    @cached_property
+    def _own(self) -> list[NDArray[np.intp]] | None:
+        """Return the voters of each part in its order; None where one is not there once."""
+        own = [np.flatnonzero(self.part == k) for k in range(len(self.parts))]
+        own = [mine[np.argsort(self.place[mine])] for mine in own]
+        whole = all(
+            np.array_equal(self.place[mine], np.arange(part.n_voters))
+            for mine, part in zip(own, self.parts, strict=True)
+        )
+        return own if whole else None
 
     def kinds(self) -> tuple[str, ...]:
         """Return the tags of the voters of all parts."""
