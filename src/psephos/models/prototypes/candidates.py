@@ -50,14 +50,9 @@ class Draw(NamedTuple):
         return len(self.candidates) == len(self.references) and self.twin is not None
 
     def judged_too(self, weight: _Floats, drawn_from: float) -> "Draw":
-        """Return the draw with further rows before the others, which are references only.
+        """Return the draw with further rows of these weights before the others, as references only.
 
-        Parameters
-        ----------
-        weight : ndarray of shape (n,)
-            Their weights.
-        drawn_from : float
-            Total weight of the rows drawn from.
+        `drawn_from` is the total weight of the rows drawn from.
         """
         n, total = len(weight), weight.sum() + drawn_from
         omega = np.concatenate([weight / total, self.omega * (drawn_from / total)])
@@ -73,24 +68,9 @@ def hard_rows(
 ) -> NDArray[np.bool_]:
     """Return which rows the present model serves worst: ``goodness < beta-quantile of stratum``.
 
-    The quantile is that of NumPy (linear between order statistics, not weighted), over the rows
-    of positive weight. "Below" is strict: where all rows of a stratum are equally well served, as
-    in the first batch of a classifier, none is hard.
-
-    Parameters
-    ----------
-    strata : ndarray of shape (n,)
-        Class codes, or the `target_strata` of a regression; 0, 1, ...
-    goodness : ndarray of shape (n,)
-        Likelihood of each row's own class or target under the present model.
-    weight : ndarray of shape (n,)
-        Sample weights.
-    beta : float, default=0.1
-        Share of hard rows in a stratum, in (0, 0.5].
-
-    Returns
-    -------
-    hard : ndarray of shape (n,) of bool
+    `goodness` (n,) is the likelihood of each row's own class or target. The quantile is NumPy's,
+    over the rows of positive weight, not weighted. "Below" is strict: where all rows of a stratum
+    are equally well served, as in the first batch of a classifier, none is hard.
     """
     hard = np.zeros(len(strata), dtype=bool)
     positive = weight > 0
@@ -101,18 +81,9 @@ def hard_rows(
 
 
 def misread_rows(masses: _Floats, y: _Rows) -> NDArray[np.bool_]:
-    """Return which rows the present model answers wrongly (the grouping of proset before 0.5).
+    """Return which rows the present model, of class masses (n, K), answers wrongly.
 
-    Parameters
-    ----------
-    masses : ndarray of shape (n, K)
-        Class masses or probabilities; the answer is the first class of greatest mass.
-    y : ndarray of shape (n,)
-        Class codes.
-
-    Returns
-    -------
-    misread : ndarray of shape (n,) of bool
+    It is the grouping of proset before 0.5; of equal masses the first class is the answer.
     """
     return masses.argmax(axis=1) != y
 
@@ -120,18 +91,8 @@ def misread_rows(masses: _Floats, y: _Rows) -> NDArray[np.bool_]:
 def target_strata(target: _Floats, weight: _Floats, n_strata: int = 5) -> _Rows:
     """Divide the rows of a regression by quantiles of the target: its stand-in for classes.
 
-    Parameters
-    ----------
-    target : ndarray of shape (n,)
-    weight : ndarray of shape (n,)
-        Sample weights; the quantiles are of the rows of positive weight, not weighted further.
-    n_strata : int, default=5
-        Strata sought. Equal targets stay together, so there may be fewer.
-
-    Returns
-    -------
-    strata : ndarray of shape (n,)
-        0, 1, ... ascending with the target, without gaps among rows of positive weight.
+    The quantiles are of the rows of positive weight, not weighted. Equal targets stay together, so
+    there may be fewer strata than sought: 0, 1, ... ascending with the target, without gaps.
     """
     positive = weight > 0
     edges = np.quantile(target[positive], np.arange(1, n_strata) / n_strata)
@@ -152,25 +113,12 @@ def smallest_divided(max_fraction: float) -> int:
 
 
 def group_shares(sizes: _Rows, n_candidates: int, max_fraction: float) -> _Rows:
-    """Return how many candidates each group gives: even shares, no more than it can spare.
+    """Return how many candidates each group gives, of these sizes: even shares, if it can.
 
     From the smallest group to the largest: a group gives an even share of what is still to be
-    drawn, at most ``max_fraction`` of its rows; what it cannot give is left to the larger ones.
-    Shares are rounded to the nearest whole number, halves to the even one.
-
-    Parameters
-    ----------
-    sizes : ndarray of shape (L,)
-        Rows of each group, at least 1.
-    n_candidates : int
-        Candidates wanted in all. Rounding may miss it by up to L / 2.
-    max_fraction : float
-        In (0, 1).
-
-    Returns
-    -------
-    shares : ndarray of shape (L,)
-        At most ``sizes - 1``: every group keeps a reference.
+    drawn, at most ``max_fraction`` of its rows and never all; what it cannot give is left to the
+    larger ones. Shares are rounded to the nearest whole number, halves to the even one, which may
+    miss `n_candidates` by up to half the number of groups.
     """
     shares = np.zeros(len(sizes))
     order = np.argsort(sizes, kind="stable")
@@ -205,10 +153,11 @@ def draw_candidates(
     total weight, so that the likelihood keeps the proportions of all training rows.
 
     A row that stands for c equal ones (``copies``) is drawn from as if they were apart: if k of
-    them are drawn it is a candidate, and the others a reference of (c - k) / c of its weight, which
-    takes its weight in full.
+    them are drawn it is a candidate, and the others a reference of (c - k) / c of its weight,
+    judged by it too.
 
-    Few rows are no fault of a table. A stratum below `smallest_divided` rows is one group; where
+    Of `n_candidates` wanted in all a small table gives fewer: at most about `max_fraction` of each
+    group. A stratum below `smallest_divided` rows is one group; where
     rounding leaves a stratum of two rows or more without a candidate, its largest group gives
     one. The row of a stratum of one is a reference in every batch: prototypes of other classes
     near it are judged by it, its own class is known by its frequency alone. (Were the row both,
@@ -216,26 +165,14 @@ def draw_candidates(
 
     Parameters
     ----------
-    strata : ndarray of shape (n,)
-        Class codes, or the `target_strata` of a regression.
-    hard : ndarray of shape (n,) of bool
-        From `hard_rows` or `misread_rows`.
-    weight : ndarray of shape (n,)
-        Sample weights, at least 0.
+    strata, hard, weight : ndarray of shape (n,)
+        Class codes or `target_strata`; from `hard_rows` or `misread_rows`; sample weights.
     generator : numpy.random.Generator
         Another stream for each batch: equal streams would draw the same candidates again.
-    n_candidates : int, default=1000
-        Candidates wanted in all; small tables have fewer, at most about ``max_fraction * n``.
-    max_fraction : float, default=0.5
-        Largest share of a group that becomes candidates, in (0, 1).
     names : tuple of str, default=()
         The strata in words, for the message.
     copies : ndarray of shape (n,), default=None
         How many equal rows each stands for, at most 1,000 are told apart; None: one.
-
-    Returns
-    -------
-    draw : Draw
 
     Raises
     ------

@@ -12,37 +12,17 @@ _Rows = NDArray[np.intp]
 def merge_prototypes(
     places: _Floats, label: _Rows, weight: _Floats, *, tolerance: float = 1e-6
 ) -> tuple[_Rows, _Floats]:
-    """Merge prototypes of one label that no kernel tells apart.
+    """Merge prototypes of one label that no kernel tells apart; return who is kept, and weights.
 
     Two prototypes are linked if they have the same label, miss the same columns, and differ by at
-    most `tolerance` in every other column; the linked are merged, and what is linked to them.
+    most `tolerance` in every other column; the linked are merged, and what is linked to them. The
+    first of each set is kept, with the sum of the weights. `places` (J, q) are the columns a batch
+    reads times its inverse bandwidths, NaN where missing: in these units a difference of
+    `tolerance` cannot be seen in a kernel. A regression appends its targets times theirs.
+
     Memory is that of `places`. Time is that of sorting a few columns, and, only where many
     prototypes lie within the tolerance of a neighbour without all lying at one place, the square
-    of their number.
-
-    Parameters
-    ----------
-    places : ndarray of shape (J, q)
-        The columns a batch reads, each times its inverse bandwidth: in these units a
-        difference of `tolerance` cannot be seen in a kernel. NaN = missing. A regression appends
-        its targets times their inverse bandwidth.
-    label : ndarray of shape (J,)
-        Class codes; zeros for a regression.
-    weight : ndarray of shape (J,)
-        Weights of the prototypes.
-    tolerance : float, default=1e-6
-        Greatest difference in one column, at least 0.
-
-    Returns
-    -------
-    kept : ndarray of shape (J',)
-        Positions of the prototypes kept, ascending: the first of each set of merged ones.
-    weight : ndarray of shape (J',)
-        Their weights, sums over the merged.
-
-    References
-    ----------
-    proset 0.6 merges the prototypes of a batch likewise, by a table of all their distances.
+    of their number. (proset 0.6 merges likewise, by a table of all distances.)
     """
     if len(places) == 0:
         return np.empty(0, dtype=np.intp), np.empty(0)

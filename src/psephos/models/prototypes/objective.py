@@ -33,35 +33,25 @@ class BatchObjective:
 
     Parameters
     ----------
-    references : ndarray or ScaledRows of shape (R, q)
-        Scaled rows the likelihood is taken at; NaN is missing, categories are codes.
-    candidates : ndarray or ScaledRows of shape (M, q)
-        Rows that may become prototypes.
+    references, candidates : ndarray or ScaledRows of shape (R, q), (M, q)
+        Scaled rows; NaN is missing, categories are codes.
     y_references, y_candidates : ndarray of shape (R,), (M,)
         Codes of classes, or standardised targets.
-    base_own, base_total : ndarray of shape (R,)
-        Masses of the prior and the earlier batches, positive.
-    omega : ndarray of shape (R,)
-        Weights of the references, divided by the weight of all training rows.
-    is_category : ndarray of shape (q,), bool
-    agree : ndarray of shape (q,)
-        For a category, the chance that two training rows agree.
+    base_own, base_total, omega : ndarray of shape (R,)
+        Masses of the prior and the earlier batches, positive, and the references' weights, which
+        sum to 1.
+    is_category, agree : ndarray of shape (q,)
+        Whether a column is a category, and then the chance that two training rows agree.
     regression : bool, default=False
         Whether y is a target; theta then ends in u, the inverse bandwidth of the target.
-    lambda_v, lambda_w, lambda_u : float, default=1e-3, 1e-8, 0.0
-        Strengths of the penalties, not negative.
-    alpha_v, alpha_w : float, default=0.05
-        Shares of L1, 0 to 1.
     dtype : {'float32', 'float64'}, default='float32'
         Of the sums within a tile; sums of tiles are float64. In float32 value and gradient are
         good to about 1e-6 of the sum of the sizes of their terms.
     n_jobs : int, default=None
         Threads. The bytes of a result do not depend on it.
-    twin : ndarray of shape (R,), int, default=None
-        The candidate that is the reference itself, -1 where none is. None: candidates and
-        references have no row in common.
-    echo : ndarray of shape (R,), default=None
-        Share of its own weight that such a reference keeps, below 1; None: nothing.
+    twin, echo : ndarray of shape (R,), default=None
+        The candidate that is the reference itself, -1 where none is, and the share of its own
+        weight that such a reference keeps, below 1. None: no row is both; none is kept.
 
     Notes
     -----

@@ -74,24 +74,16 @@ def descend(
     Parameters
     ----------
     objective : callable
-        ``objective(x) -> (f, gradient)``, x of shape (n,), the gradient too.
+        ``objective(x) -> (f, gradient)``, both (n,).
     start : ndarray of shape (n,)
-        Entries below `lower` are taken as `lower`.
-    scale : float or ndarray of shape (n,), default=1.0
-        Typical size of each parameter, above 0.
-    lower : float or ndarray of shape (n,), default=0.0
-        Least value of each parameter: above 0 where the objective is not defined at 0.
+    scale, lower : float or ndarray of shape (n,), default=1.0, 0.0
+        Typical size and least value of each parameter; the latter is above 0 where the objective is
+        not defined at 0.
     factr : float, default=1e7
         Stops when an iteration lowers f by at most ``factr * 2.2e-16 * max(|f|, 1)``.
     gradient_tolerance : float, default=1e-5
         Stops when no entry of the projected gradient (with respect to z) exceeds it.
     max_iterations : int, default=15000
-        Stops after so many iterations.
-
-    Returns
-    -------
-    minimum : Minimum
-        ``f`` is at most that of the start.
 
     Raises
     ------
@@ -214,23 +206,8 @@ def choose_start(
     chosen on rows held out. If none is below the empty model (f at v = w = 0), a few steps of the
     weights alone are made at each c, more at the two that are then lowest, and the lowest wins.
 
-    Parameters
-    ----------
-    objective : callable
-        ``objective([v, w, further]) -> (f, gradient)``.
-    n_columns : int
-        q, at least 1.
-    n_weights : int
-        M, the candidates.
-    further : tuple of float, default=()
-        Start of the parameters that follow v and w: they stay as they are.
-    by_weights : callable, default=None
-        ``by_weights([v, w, further]) -> (f, gradient by w alone)``, which costs less where columns
-        are many; None: from the objective.
-
-    Returns
-    -------
-    start : ndarray of shape (n_columns + n_weights + len(further),)
+    `further` are parameters after v and w, which stay as they are. ``by_weights([v, w, further]) ->
+    (f, gradient by w alone)`` costs less where columns are many; None: from the objective.
     """
     inside = slice(n_columns, n_columns + n_weights)
     told = by_weights or (lambda x: _part(objective(x), inside))

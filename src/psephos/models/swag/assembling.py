@@ -29,14 +29,7 @@ def make_library(
 ) -> Library:
     """Return the strong models of all steps by rank; the first ``kept[d]`` of each step vote.
 
-    Parameters
-    ----------
-    steps : sequence of Step
-    kept : sequence of int
-    evaluation : Evaluation
-    table : Table
-    measure : str
-        The name of the error measure.
+    `measure` is the name of the error measure.
     """
     subsets = [columns for step in steps for columns in step.subsets]
     error, spread, tie = (
@@ -98,16 +91,9 @@ def make_vote(
 ) -> Vote:
     """Return the vote of the chosen models, a reserve for gaps, and the training prior.
 
-    A model of the reserve that reads nothing knows no more than the prior, and does not vote.
-
-    Parameters
-    ----------
-    library : Library
-    evaluation : Evaluation
-    rule : {'majority', 'mean', 'performance', 'best'}
-    n_reserve : int
-        Strong models that were not chosen and vote where none of the chosen can.
-    target : Target or RegressionTarget
+    `rule` is 'majority', 'mean', 'performance' or 'best'. The reserve are up to `n_reserve` strong
+    models that were not chosen and vote where none of the chosen can; one that reads nothing knows
+    no more than the prior, and does not vote.
     """
     chosen = np.flatnonzero(library.votes)
     reserve = np.flatnonzero(~library.votes)[:n_reserve]

@@ -40,20 +40,9 @@ def estimate_cost(
     """Return what each step of a search will cost at most, from random candidates.
 
     The pool S* is taken to have the share alpha of the columns (of pairs: all columns). Strong
-    candidates may take longer than random ones (support vectors, separable classes).
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-    settings : SearchSettings
-    seconds : float, default=0.5
-        Time spent on trying each dimension, at least one chunk.
-    seed : int, default=0
-
-    Returns
-    -------
-    steps : list of StepCost
-        The sum of their seconds, divided by the number of workers, is the time of the search.
+    candidates may take longer than random ones (support vectors, separable classes). Each
+    dimension is tried for so many `seconds`, at least one chunk. The sum of the steps' seconds,
+    divided by the number of workers, is the time of the search.
     """
     p = evaluation.problem.X.shape[1]
     pairs = settings.first_step == "pairs" and p > 1

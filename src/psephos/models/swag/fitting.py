@@ -84,18 +84,7 @@ def fit_library(
     weight: _Floats,
     context: Context,
 ) -> tuple[Vote, dict[str, Any]]:
-    """Return the vote and the library of a wrapper's parameters.
-
-    Parameters
-    ----------
-    model : SparseWrapperClassifier or SparseWrapperRegressor
-    names : dict of str to Learner
-        The mechanisms it knows by name.
-    table : Table
-    labels : Labels
-    weight : ndarray of shape (n,)
-    context : Context
-    """
+    """Return the vote and the library of a wrapper's parameters; `names` are its mechanisms."""
     if labels.target.kind == "regression":
         refuse_huge(labels.y)
     if not _has_values(table):

@@ -19,13 +19,7 @@ def groups(
 ) -> Iterator[tuple[_Rows, NDArray[np.bool_]]]:
     """Yield (candidates, present): the candidates of `which` that are complete on the same rows.
 
-    Parameters
-    ----------
-    missing : ndarray of shape (n, p)
-    subsets : ndarray of shape (B, d)
-    which : ndarray of positions in `subsets`
-    apart : bool
-        Whether every candidate is a group of its own.
+    `missing` is (n, p), `subsets` (B, d). With `apart` every candidate is a group of its own.
     """
     absent = np.zeros((len(which), len(missing)), dtype=bool)
     for column in subsets[which].T:

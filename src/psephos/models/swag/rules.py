@@ -33,17 +33,7 @@ _ALPHA, _POOL = 0.05, 30
 def events_per_variable(counts: Sequence[int] | NDArray[Any], per: float = 5.0) -> int:
     """Return p_max by the rule of events per variable: rows of the smallest class / `per`.
 
-    Parameters
-    ----------
-    counts : sequence of int
-        Rows of each class; the smallest counts, whichever it is.
-    per : float, default=5
-        Events wanted for each column; the paper aims at 4 to 7.
-
-    Returns
-    -------
-    p_max : int
-        At least 1.
+    At least 1. The paper aims at 4 to 7 events for each column.
     """
     return max(1, int(min(counts) // per))
 
@@ -55,27 +45,12 @@ def embedded_count(
     folds: Folds,
     weight: NDArray[np.float64] | None = None,
 ) -> int:
-    """Return p_max as the number of columns that an embedded method selects.
+    """Return p_max, at least 1, as the number of columns that an embedded method selects.
 
-    Columns are standardised. Classification: logistic regression with an L1 penalty (more than
-    two classes: one for each against the rest, and the union of their columns), its C chosen by
-    accuracy on the folds among 12 from the least that selects a column (`l1_min_c`) to 1000 times
-    that. Regression: the lasso, its penalty chosen on the folds.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Without gaps.
-    y : ndarray of shape (n,)
-    n_classes : int
-        0 for regression.
-    folds : Folds
-    weight : ndarray of shape (n,), default=None
-
-    Returns
-    -------
-    p_max : int
-        At least 1.
+    Columns, without gaps, are standardised. Classification: logistic regression with an L1 penalty
+    (more than two classes: one for each against the rest, and the union of their columns), its C
+    chosen by accuracy on the folds among 12 from the least that selects a column (`l1_min_c`) to
+    1000 times that. Regression: the lasso, its penalty chosen on the folds.
     """
     table = StandardScaler().fit_transform(X)
     heavy = {} if weight is None else {"sample_weight": weight}

@@ -17,20 +17,10 @@ def find_synonyms(
     words: tuple[str, ...],
     wanted: int,
 ) -> dict[str, list[Any]]:
-    """Return which columns replace one in models that are otherwise alike.
+    """Return which columns replace the `wanted` one in models that are otherwise alike.
 
     Two models are alike but for one column if one is C + {wanted} and the other C + {other}, with
     the same companions C (at least one). Source: SWAG (Molinari et al. 2020), section 4.
-
-    Parameters
-    ----------
-    models : sequence of sequences of int
-        The columns of each model.
-    error : ndarray of shape (M,)
-    words : sequence of str
-        The names of the columns.
-    wanted : int
-        The column to be replaced.
 
     Returns
     -------
