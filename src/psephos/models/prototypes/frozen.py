@@ -36,16 +36,8 @@ def masses_with(
 ) -> tuple[_Floats, _Floats]:
     """Return own and total mass of each row with the batch, from those without it.
 
-    Parameters
-    ----------
-    problem : Problem
-        Of the rows, which need not be those that the batch was fitted to.
-    frozen : FrozenBatch
-    masses : Masses
-    alone : bool
-        Whether rows are left out of their own masses: one that stands for c rows keeps (c - 1) / c
-        of its own weight.
-    n_jobs : int or None
+    The rows of the problem need not be those that the batch was fitted to. With `alone` rows are
+    left out of their own masses: one that stands for c rows keeps (c - 1) / c of its own weight.
     """
     scaled, columns = problem.scaled, frozen.columns
     twin = None

@@ -74,20 +74,10 @@ def log_density(share: _Floats, off: _Floats, spread: _Floats) -> _Floats:
 def tail_places(
     share: _Floats, mean: _Floats, spread: _Floats, tail: _Floats, sign: _Floats
 ) -> _Floats:
-    """Return where tails of each row's mixture begin.
+    """Return where tails of each row's mixture begin, (n, k).
 
-    Parameters
-    ----------
-    share, mean, spread : ndarray of shape (n, T), (T,) and (T,)
-    tail : ndarray of shape (k,)
-        Chances in (0, 1/2].
-    sign : ndarray of shape (k,)
-        1: the chance of a value below; -1: above.
-
-    Returns
-    -------
-    places : ndarray of shape (n, k)
-        By Newton steps on the probit scale, safeguarded; see `NormalMixture.quantile`.
+    `tail` (k,) are chances in (0, 1/2], of a value below where `sign` (k,) is 1, above where it is
+    -1. By Newton steps on the probit scale, safeguarded; see `NormalMixture.quantile`.
     """
     shape = (len(share), len(tail))
     case = np.repeat(np.arange(shape[0]), shape[1])

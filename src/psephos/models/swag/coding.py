@@ -65,12 +65,7 @@ def _shown(codes: _Floats) -> _Floats:
 
 @dataclass(frozen=True)
 class CodedLearner:
-    """A learner of numbers on a table with categories.
-
-    Parameters
-    ----------
-    inner : Learner
-    """
+    """A learner of numbers, `inner`, on a table with categories."""
 
     inner: Learner
 

@@ -32,27 +32,9 @@ def make_folds(
 
     Without `cv`: k-fold cross-validation repeated r times, each repeat shuffled by its own seed
     (seed paper, section 2: "r-repeated k-fold"); stratified by class for classification, and with
-    groups kept whole where groups are given.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n,)
-        Class codes 0 ... n_classes - 1, or numbers.
-    n_classes : int
-        0 for regression.
-    groups : array of shape (n,), default=None
-        Rows of one group are never divided between training and test.
-    n_folds, n_repeats : int, default=10, 1
-    cv : int, splitter or iterable of (train, test), default=None
-        Takes the place of the folds above. A whole number is `n_folds`; a scikit-learn splitter is
-        asked once; pairs of row positions are taken as they are.
-    seed : int, default=0
-    classes : array of shape (n_classes,), default=None
-        Labels, for messages; default: the codes.
-
-    Returns
-    -------
-    folds : Folds
+    groups kept whole where groups are given. A whole number as `cv` is `n_folds`; a scikit-learn
+    splitter is asked once; pairs of row positions are taken as they are. `y` are class codes, or
+    numbers where `n_classes` is 0; `classes` are labels for messages (default: the codes).
 
     Raises
     ------

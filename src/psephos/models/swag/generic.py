@@ -14,7 +14,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from psephos._errors import PsephosError
-from psephos.models.swag.problem import Problem, Says
+from psephos.models.swag.problem import BoundLearner, Problem, Says
 from psephos.vote import ConstantVoters, Voters, join
 from psephos.vote.voters.foreign import SubsetVoters
 from psephos.vote.voters.nested import nested
@@ -81,7 +81,7 @@ def _decides(scores: _Floats, model: Any, table: _Floats) -> bool:
 
 
 @dataclass(frozen=True)
-class BoundGeneric:
+class BoundGeneric(BoundLearner):
     """An estimator on a problem; `weigher` is the name by which its `fit` takes weights."""
 
     estimator: Any
@@ -163,10 +163,6 @@ class BoundGeneric:
                 return self._fitted(table, columns, slice(None), 0)
         prior: Any = DummyClassifier() if self.problem.n_classes else DummyRegressor()
         return prior.fit(table, self.problem.y, self.problem.weight)
-
-    def remarks(self, subsets: NDArray[np.intp]) -> dict[str, NDArray[Any]]:
-        """Return nothing: the estimator is not looked into."""
-        return {}
 
 
 def _as_voters(

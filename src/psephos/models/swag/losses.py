@@ -39,18 +39,9 @@ ALIASES = {
 class KernelMeasure:
     """A measure computed by a kernel.
 
-    Parameters
-    ----------
-    name : {'cost', 'log_loss', 'auc', 'squared_error', 'absolute_error'}
-    y : ndarray of shape (L,)
-        The truth of every test row.
-    share : ndarray of shape (L,)
-        How much of its split's mean each test row is.
-    plain : ndarray of shape (L,)
-        The same for the log-loss that breaks ties.
-    ptr : ndarray of shape (S + 1,)
-    cost : ndarray of shape (n_classes, n_classes)
-        Cost of each (truth, answer); empty for the other measures.
+    `y` (L,) is the truth of every test row, `share` (L,) how much of its split's mean it is, and
+    `plain` (L,) the same for the log-loss that breaks ties. `cost` (n_classes, n_classes) is the
+    cost of each (truth, answer), empty for measures other than 'cost'.
     """
 
     name: str

@@ -41,12 +41,7 @@ REGRESSORS: dict[str, Learner] = {
 
 
 class Mechanism:
-    """What `learner` may be: a name, a batched learner, or a scikit-learn estimator.
-
-    Parameters
-    ----------
-    names : dict of str to Learner
-    """
+    """What `learner` may be: a name of `names`, a batched learner, or a scikit-learn estimator."""
 
     def __init__(self, names: dict[str, Learner]) -> None:
         self.names = names

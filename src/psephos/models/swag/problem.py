@@ -154,7 +154,7 @@ class BoundLearner(Protocol):
 
     def remarks(self, subsets: NDArray[np.intp]) -> dict[str, NDArray[Any]]:
         """Return what a user should know of these models fitted on all rows: (B,) by name."""
-        ...
+        return {}
 
 
 class Learner(Protocol):

@@ -39,14 +39,7 @@ Report = Callable[[Standing], None]
 
 
 class Clock:
-    """Tells a report of a step's progress.
-
-    Parameters
-    ----------
-    report : callable
-        Called with a `Standing` after each chunk.
-    dimension, last, total : int
-    """
+    """Calls `report` with a `Standing` after each chunk of a step."""
 
     def __init__(self, report: Report, dimension: int, last: int, total: int) -> None:
         self._report = report

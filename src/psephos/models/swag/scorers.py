@@ -76,9 +76,7 @@ class ScorerMeasure:
         Codes or numbers.
     weight : ndarray of shape (L,) or None
         Passed to the scorer as `sample_weight` unless all rows count the same.
-    plain : ndarray of shape (L,)
-        Shares of the log-loss that breaks ties.
-    ptr : ndarray of shape (S + 1,)
+    plain, ptr : as in `KernelMeasure`
     """
 
     scorer: Any

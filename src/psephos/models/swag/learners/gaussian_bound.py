@@ -10,7 +10,7 @@ from psephos._errors import PsephosError
 from psephos.kernels.small_models.gaussian import deliver
 from psephos.kernels.small_models.moments import FoldSums
 from psephos.models.swag.learners.fold_sums import SharedSums
-from psephos.models.swag.problem import Folds, Problem, Says
+from psephos.models.swag.problem import BoundLearner, Folds, Problem, Says
 from psephos.vote.voters.linear import LinearVoters
 
 __all__ = ["NONE", "UNSEEN", "GaussianBound", "check_says", "linear_voters"]
@@ -21,7 +21,7 @@ NONE = np.empty(0, dtype=np.intp)
 UNSEEN = -1e100  # the log-share of a class without a row: no score is below
 
 
-class GaussianBound:
+class GaussianBound(BoundLearner):
     """A Gaussian learner on a problem: sums over the folds, and over all rows for the final fit."""
 
     def __init__(
@@ -46,10 +46,6 @@ class GaussianBound:
         shared = SharedSums(at.X, at.y, at.n_classes, at.weight, folds, *self._kind)
         share = shared.count / np.maximum(shared.count.sum(axis=0), np.finfo(float).tiny)
         return shared, np.log(np.where(share > 0, share, 1.0))
-
-    def remarks(self, subsets: NDArray[np.intp]) -> dict[str, NDArray[Any]]:
-        """Return nothing."""
-        return {}
 
     def scores(self, subsets: NDArray[np.intp]) -> _Floats:
         """Return out-of-fold scores (B, L, K)."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from psephos.kernels.small_models.least_squares import solve_ridge
 from psephos.kernels.small_models.moments import FoldSums, add_linear
 from psephos.models.swag.learners.fold_sums import SharedSums
 from psephos.models.swag.learners.gaussian_bound import linear_voters
-from psephos.models.swag.problem import Folds, Problem, Says
+from psephos.models.swag.problem import BoundLearner, Folds, Problem, Says
 from psephos.params import Flag, Interval, check_params
 from psephos.vote.voters.linear import LinearVoters
 
@@ -105,7 +105,7 @@ class RidgeLearner:
         return _Bound(problem, float(self.alpha), bool(self.scale))
 
 
-class _Bound:
+class _Bound(BoundLearner):
     """Ridge regressions on one problem; the targets stand after the p columns of the table."""
 
     def __init__(self, problem: Problem, alpha: float, standardise: bool) -> None:
@@ -178,10 +178,6 @@ class _Bound:
             models.append((columns, slope, intercept))
         code = np.zeros((0, 1)) if numbers else code
         return linear_voters(p, self._problem.n_outputs, models, code, says)
-
-    def remarks(self, subsets: NDArray[np.intp]) -> dict[str, NDArray[Any]]:
-        """Return nothing."""
-        return {}
 
 
 def _targets(problem: Problem) -> _Floats:

@@ -12,7 +12,7 @@ from psephos.kernels.small_models.gaussian_svm import Machines, machines, rbf_sc
 from psephos.kernels.small_models.linear_svm import LinearMachines, linear_machines, linear_scores
 from psephos.kernels.small_models.svm_common import MOST_ROWS, layout
 from psephos.models.swag.learners.gaussian_bound import linear_voters
-from psephos.models.swag.problem import Problem, Says
+from psephos.models.swag.problem import BoundLearner, Problem, Says
 from psephos.vote import Voters
 from psephos.vote.voters.kernel import KernelVoters
 
@@ -23,7 +23,7 @@ _Subset = NDArray[np.intp]
 _NUMBERS = 2**22  # scores held at once while C is chosen
 
 
-class _Bound:
+class _Bound(BoundLearner):
     """What both kinds share: rows by class and the moments of all columns in every split."""
 
     def __init__(self, problem: Problem, name: str, scale: bool) -> None:
@@ -48,10 +48,6 @@ class _Bound:
         # All rows are one more split, which tests none.
         self._test_ptr = np.append(folds.test_ptr, folds.test_ptr[-1:])
         self._whole = (folds.n_splits, folds.n_splits + 1)
-
-    def remarks(self, subsets: _Subset) -> dict[str, NDArray[Any]]:
-        """Return nothing."""
-        return {}
 
 
 class BoundLinear(_Bound):

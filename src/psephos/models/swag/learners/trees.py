@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.kernels.small_models.forest import forest_scores
 from psephos.kernels.small_models.tree import Rule, Table, Tree, Work, room
-from psephos.models.swag.problem import Folds, Problem, Says
+from psephos.models.swag.problem import BoundLearner, Folds, Problem, Says
 from psephos.params import Constraint, Flag, Interval, OneOf, Options, check_params
 from psephos.vote import Voters
 from psephos.vote.voters.forests import ForestVoters, spoken
@@ -170,17 +170,8 @@ def _centre(problem: Problem) -> float:
 
 
 @dataclass(frozen=True)
-class BoundTrees:
-    """Trees or forests on one problem.
-
-    Parameters
-    ----------
-    problem : Problem
-    table : Table
-    learner : TreeLearner or ForestLearner
-    forest : ForestLearner or None
-        The learner, if its models are forests.
-    """
+class BoundTrees(BoundLearner):
+    """Trees or forests on one problem; `forest` is the learner, if its models are forests."""
 
     problem: Problem
     table: Table
@@ -230,10 +221,6 @@ class BoundTrees:
         trees = _joined(grown, self.problem.X.shape[1], lambda p: p, False)
         group = np.arange(len(subsets) + 1, dtype=np.intp) * int(self.forest.n_estimators)
         return ForestVoters(trees, group, table, says, True)
-
-    def remarks(self, subsets: NDArray[np.intp]) -> dict[str, NDArray[Any]]:
-        """Return none."""
-        return {}
 
     def _grown(self, subset: NDArray[np.intp]) -> list["_Nodes"]:
         """Return the trees of one candidate on all rows: column, first child, threshold, shares."""
