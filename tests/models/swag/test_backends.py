@@ -130,3 +130,18 @@ def test_cost_is_estimated():
     assert [c.n_candidates for c in estimate_cost(judge, pairs, seconds=0.01)] == [8, 20, 40]
     curve = SearchSettings(p_max="curve", p_limit=2, alpha=0.5)
     assert len(estimate_cost(judge, curve, seconds=0.01)) == 2
+
+
+def test_the_cost_of_a_step_is_that_of_the_candidates_tried_times_their_number(monkeypatch):
+    judge, now = evaluation(GaussianNB()), [0.0]
+
+    def workers(evaluation, n_jobs):
+        def work(subsets):
+            now[0] += 0.25 * len(subsets)
+
+        return work
+
+    monkeypatch.setattr("psephos.models.swag.cost.Workers", workers)
+    monkeypatch.setattr("psephos.models.swag.cost.time.perf_counter", lambda: now[0])
+    costs = estimate_cost(judge, SearchSettings(p_max=2, m=40, alpha=0.5), seconds=2.0)
+    assert [c.seconds for c in costs] == [0.25 * c.n_candidates for c in costs]
