@@ -1,5 +1,7 @@
 """The histograms of all models tried, beside other errors on the same folds."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -49,6 +51,15 @@ def test_better_counts_the_bars_below_the_reference(fitted):
     shares = ErrorDisplay.from_estimator(fitted, {"middle": middle}).better()["share"]
     expected = display.counts[:, :30].sum(axis=1) / display.counts.sum(axis=1)
     assert shares == pytest.approx(expected.tolist())
+
+
+def test_one_model_of_its_dimension_is_all_of_them(fitted):
+    display = ErrorDisplay.from_estimator(fitted, {"worst": 1.0})
+    one = np.zeros((1, display.counts.shape[1]), np.intp)
+    one[0, 0] = 1
+    alone = replace(display, dimension=np.array([1]), counts=one, chosen=one)
+    assert alone.better()["share"] == [1.0]
+    assert replace(alone, counts=0 * one).better()["share"] == [0.0]
 
 
 def test_what_cannot_be_shown_is_said(fitted):
