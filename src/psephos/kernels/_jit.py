@@ -19,11 +19,18 @@ _pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
 _inside = threading.local()
 
 
-def jit(function: Callable[..., Any] | None = None, *, inner: bool = False, **options: Any) -> Any:
+def jit(
+    function: Callable[..., Any] | None = None,
+    *,
+    inner: bool = False,
+    allocates: bool = False,
+    **options: Any,
+) -> Any:
     """Compile a kernel: nogil, NumPy error model, cached on disk where a folder can be written.
 
-    An `inner` kernel is called by kernels alone, and makes no arrays: nothing is compiled for calls
-    from Python or for counting references, and it is kept on disk in its callers only.
+    A kernel makes no arrays unless it `allocates`: no references are counted, which takes long
+    to compile, and it must return none. An `inner` kernel is called by kernels
+    alone: nothing is compiled for calls from Python, and it is kept on disk in its callers only.
 
     Where no folder can be written (a read-only installation without a home folder) the kernel is
     compiled anew in each process. The cache is opened at the kernel's first call, not here:
@@ -31,13 +38,12 @@ def jit(function: Callable[..., Any] | None = None, *, inner: bool = False, **op
     importing this package takes.
     """
     if function is None:
-        return lambda function: jit(function, inner=inner, **options)
+        return lambda function: jit(function, inner=inner, allocates=allocates, **options)
     # A version to be called from C is never wanted, and takes a twentieth of the compiling.
     settings: dict[str, Any] = {
-        "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **options,
+        "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True,
+        "no_cpython_wrapper": inner, "_nrt": allocates, **options,
     }  # fmt: skip
-    if inner:
-        settings |= {"no_cpython_wrapper": True, "_nrt": False}
     kernel: Any = numba.njit(**settings)(function)
     if not inner and hasattr(kernel, "enable_caching"):  # not so where the JIT is off
         kernel._cache = _Unopened(kernel, function.__code__.co_filename)

@@ -7,7 +7,7 @@ from psephos.kernels._jit import jit
 __all__ = ["between", "bin_columns", "code_values"]
 
 
-@jit(_nrt=False)
+@jit
 def between(low, high):
     """Return a number t with ``low <= t < high``: the midpoint where rounding allows it."""
     middle = low / 2.0 + high / 2.0  # their sum may be infinite
@@ -52,7 +52,7 @@ def _pack(ranked, mass, known, total, max_bins, low, high):
     return bins + 1
 
 
-@jit(_nrt=False)
+@jit
 def code_values(values, padded, n_bins, out):
     """Write the bin of every value: the number of cuts below it; NaN gets ``n_bins``.
 
@@ -70,7 +70,7 @@ def code_values(values, padded, n_bins, out):
         out[i] = n_bins if np.isnan(value) else at
 
 
-@jit(_nrt=False)
+@jit
 def bin_columns(values, order, mass, max_bins, ranked, codes, n_bins, low, high):
     """Bin the columns of a block; return whether every value kept a bin of its own.
 

@@ -22,7 +22,7 @@ _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFF51AFD7ED558CCD)
 _S33 = np.uint64(33)
 
 
-@jit(_nrt=False)
+@jit
 def row_marks(codes, marks):
     """Mix the codes (p, n) of every row into its mark (n,) uint64: equal rows keep equal marks."""
     for j in range(codes.shape[0]):
@@ -32,7 +32,7 @@ def row_marks(codes, marks):
             marks[i] = mark ^ (mark >> _S33)
 
 
-@jit(_nrt=False)
+@jit
 def merge_rows(codes, y, weight, order, marks, first, mass, group):
     """Make rows of equal codes and answers one, in the order of their marks.
 
@@ -70,7 +70,7 @@ def merge_rows(codes, y, weight, order, marks, first, mass, group):
     return groups
 
 
-@jit(_nrt=False)
+@jit
 def make_alias(mass, share, other, open_):
     """Write the table by which `draw_counts` draws places by weight (all (m,)).
 
@@ -109,7 +109,7 @@ def make_alias(mass, share, other, open_):
         share[open_[i]] = 1.0
 
 
-@jit(_nrt=False)
+@jit
 def draw_counts(share, other, n_draws, state, count):
     """Write how often each of m rows is drawn, with replacement and by weight.
 
@@ -164,7 +164,7 @@ def _binomial(n, p, state):
             return state, np.int64(k)
 
 
-@jit(_nrt=False)
+@jit
 def split_counts(mass, n_draws, state, count):
     """Write a draw of what `draw_counts` does, row by row: quicker where draws are many a row.
 
@@ -189,7 +189,7 @@ def split_counts(mass, n_draws, state, count):
         rest -= mass[i]
 
 
-@jit(_nrt=False)
+@jit
 def take_rows(first, weight, answers, row, y, w):
     """Write the rows of positive weight, their answers and weights; return their number.
 
@@ -202,7 +202,7 @@ def take_rows(first, weight, answers, row, y, w):
     return m
 
 
-@jit(_nrt=False)
+@jit
 def take_pairs(first, weight, answers, row, y):
     """Write the rows of positive weight and their pairs (see `forest_pairs`); return their number.
 
@@ -217,7 +217,7 @@ def take_pairs(first, weight, answers, row, y):
     return m
 
 
-@jit(_nrt=False)
+@jit
 def add_votes(codes, n_bins, first, tree, value, count, start, end, total, seen):
     """Add a tree's answer to the totals of the rows it was not grown on.
 

@@ -266,7 +266,7 @@ def _place(low, high, at, following):
     return at, threshold
 
 
-@jit(_nrt=False)
+@jit
 def grow(
     crit, rule, table, row, y, w, state, work, tree, pairs, numbers, classes, best, chance, mask
 ):  # fmt: skip

@@ -26,7 +26,7 @@ def _side(node, f, parent, link, cut):
     return low, high
 
 
-@jit(_nrt=False)
+@jit
 def _unused(node, n_columns, depth, parent, link, state):
     """Return (state, a coordinate that was not cut above the node in its round), drawn evenly."""
     state, wanted = draw(state, n_columns - depth % n_columns)
@@ -42,7 +42,7 @@ def _unused(node, n_columns, depth, parent, link, state):
     return state, -1
 
 
-@jit(_nrt=False)
+@jit
 def grow_pure(kind, n_columns, n_leaves, state, link, cut, missing_left, parent, leaves):
     """Cut the cube [0, 1]^d into cells.
 
@@ -97,7 +97,7 @@ def grow_pure(kind, n_columns, n_leaves, state, link, cut, missing_left, parent,
         done += 1
 
 
-@jit(_nrt=False)
+@jit
 def count_cells(X, y, weight, column, link, threshold, missing_left, sums):
     """Add the weights of rows to `sums` (nodes, K) of the leaves that they reach.
 
@@ -113,7 +113,7 @@ def count_cells(X, y, weight, column, link, threshold, missing_left, sums):
         sums[node, y[i]] += weight[i]
 
 
-@jit(_nrt=False)
+@jit
 def cell_sides(X, link, cut, low, high, out):
     """Write to out (n, d) the sides of the cell of each row of X, shape (n, d) in [0, 1].
 

@@ -14,7 +14,7 @@ _S11 = np.uint64(11)
 _ONES = 0xFFFFFFFF  # the bits of a pair's second class
 
 
-@jit(_nrt=False)
+@jit
 def uniform(state):
     """Return the next state and a number in [0, 1), of 53 bits."""
     state = state + GAMMA

@@ -60,7 +60,7 @@ def _sink(best_first, reals, heap, size, node):
     heap[at] = node
 
 
-@jit(_nrt=False)
+@jit
 def grow_best(
     pen, bins, levels, draw, limits, rows, spare, packed, scale, hists, sums, lut, categories, own,
     waiting, nodes,

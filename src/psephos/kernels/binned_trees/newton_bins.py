@@ -7,7 +7,7 @@ from psephos.kernels._jit import jit
 __all__ = ["bin_by_hessian", "count_distinct"]
 
 
-@jit(_nrt=False)
+@jit
 def count_distinct(values, order, known, out):
     """Write to out (p,) how many distinct values each of the (p, n) sorted columns has."""
     for j in range(len(out)):
@@ -17,7 +17,7 @@ def count_distinct(values, order, known, out):
                 out[j] += 1
 
 
-@jit(_nrt=False)
+@jit
 def bin_by_hessian(values, order, known, gh, kept, most, distinct, codes, n_bins, low, high):
     """Bin sorted columns: one bin a value where that is enough, else bins of equal hessian.
 

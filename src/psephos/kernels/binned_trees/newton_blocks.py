@@ -11,7 +11,7 @@ from psephos.kernels._jit import jit
 __all__ = ["add_block", "add_leaves", "add_sizes", "route_block", "wanted_rows"]
 
 
-@jit(_nrt=False)
+@jit
 def add_sizes(gh, total):
     """Go on adding absolute gradients and hessians (m, 2) to ``total`` (2,), row after row."""
     g, h = total[0], total[1]
@@ -21,7 +21,7 @@ def add_sizes(gh, total):
     total[0], total[1] = g, h
 
 
-@jit(_nrt=False)
+@jit
 def wanted_rows(node, slot_of, rows, place):
     """Write the rows of a block whose node has a slot, and the slots; return their number.
 
@@ -40,7 +40,7 @@ def wanted_rows(node, slot_of, rows, place):
     return wanted
 
 
-@jit(_nrt=False)
+@jit
 def add_block(codes, start, stop, rows, place, packed, sums):
     """Add rows of a block to the histograms of their slots, for columns ``start`` to ``stop``.
 
@@ -58,7 +58,7 @@ def add_block(codes, start, stop, rows, place, packed, sums):
             sums[np.uintp(place[k]), j, np.uintp(column[i])] += packed[i]
 
 
-@jit(_nrt=False)
+@jit
 def route_block(codes, node, column, cut, missing_left, missing_code, first):
     """Send each row of a block from its node to a child, in place.
 
@@ -82,7 +82,7 @@ def route_block(codes, node, column, cut, missing_left, missing_code, first):
         node[i] = first[at] if left else first[at] + 1
 
 
-@jit(_nrt=False)
+@jit
 def add_leaves(gh, node, sums):
     """Go on adding gradients and hessians (m, 2) to their nodes' ``sums`` (nodes, 2)."""
     for i in range(len(node)):

@@ -48,7 +48,7 @@ _U = np.uintp
 _LEAST_LOSS = _F(1e-6)
 
 
-@jit(_nrt=False)
+@jit
 def lay_out(codes, out):
     """Write the (p, n) codes to out (blocks, n, WIDTH), columns side by side."""
     for j in range(codes.shape[0]):
@@ -66,7 +66,7 @@ def _add_eight(codes, rows, packed, hist, first):
             hist[_U(first + k), _U(codes[r, k])] += v
 
 
-@jit(_nrt=False, inline="always")
+@jit(inline="always")
 def fill(codes, rows, packed, hist):
     """Make the histograms (blocks * WIDTH, BINS) of some rows."""
     for j in range(hist.shape[0]):
@@ -76,7 +76,7 @@ def fill(codes, rows, packed, hist):
         _add_eight(codes[block], rows, packed, hist, block * WIDTH)
 
 
-@jit(_nrt=False, inline="always")
+@jit(inline="always")
 def take_away(hist, other):
     """Subtract histograms, in place."""
     for j in range(hist.shape[0]):
@@ -85,7 +85,7 @@ def take_away(hist, other):
             a[k] -= b[k]
 
 
-@jit(_nrt=False, inline="always")
+@jit(inline="always")
 def _parts(packed, scale_g, scale_h):
     """Return (G, H) of a packed sum."""
     g = packed >> 32
@@ -158,7 +158,7 @@ def _category_split(pen, hist, size, missing, whole, scale, bounds, column, best
     return loss, chosen, where, left_missing
 
 
-@jit(_nrt=False, inline="always")
+@jit(inline="always")
 def best_split(pen, hist, columns, n_bins, direction, whole, scale, bounds, sums, categories):
     """Return (loss, column, bin, missing left) of a node's best split; the column is -1 if none.
 
@@ -192,7 +192,7 @@ def best_split(pen, hist, columns, n_bins, direction, whole, scale, bounds, sums
     return best
 
 
-@jit(_nrt=False, inline="always")
+@jit(inline="always")
 def _divide(codes, lut, rows, spare):
     """Move rows whose code is in `lut` to the front, each side in its order; return how many."""
     kept = _U(0)
@@ -229,7 +229,7 @@ def _draw(seed, node, columns, count, out):
     return at
 
 
-@jit(_nrt=False, inline="always")
+@jit(inline="always")
 def make_leaf(nodes, node):
     """Take a node's split away."""
     ints, reals = nodes
@@ -237,7 +237,7 @@ def make_leaf(nodes, node):
     ints[node, CUT] = ints[node, MISSING_LEFT] = ints[node, FIRST] = 0
 
 
-@jit(_nrt=False, inline="always")
+@jit(inline="always")
 def make_root(nodes, size):
     """Give all rows to node 0."""
     ints, reals = nodes
@@ -245,7 +245,7 @@ def make_root(nodes, size):
     reals[0, LOW], reals[0, HIGH] = -np.inf, np.inf
 
 
-@jit(_nrt=False, inline="always")  # one caller in a kernel, as of `best_split`
+@jit(inline="always")  # one caller in a kernel, as of `best_split`
 def search_node(
     pen, bins, levels, draw, node, depth, hist, scale, sums, categories, own, nodes
 ):  # fmt: skip
@@ -332,7 +332,7 @@ def divide_node(
     return left_h, right_h
 
 
-@jit(_nrt=False)
+@jit
 def grow_hist(
     pen, bins, levels, draw, max_depth, rows, spare, packed, scale, hists, sums, lut, categories,
     own, stack, nodes,
@@ -403,7 +403,7 @@ def grow_hist(
     return count
 
 
-@jit(_nrt=False)
+@jit
 def leaf_answers(pen, rows, gh, count, nodes, sums, weight, position):
     """Write every node's (G, H) to sums (count, 2), its weight, and the leaf of each row."""
     ints, reals = nodes

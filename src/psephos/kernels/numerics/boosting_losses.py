@@ -16,7 +16,7 @@ _LEAST = _F(1e-16)
 _TINY = np.finfo(np.float32).tiny
 
 
-@jit(_nrt=False)
+@jit
 def logistic_gradients(margin, y, out):
     """Write (p - y, p (1 - p)) to out (n, 2), p = 1 / (1 + exp(-margin)), y 0 or 1."""
     for i in range(len(margin)):
@@ -26,7 +26,7 @@ def logistic_gradients(margin, y, out):
         out[i, 1] = max(p * (_F(1.0) - p), _LEAST)
 
 
-@jit(_nrt=False)
+@jit
 def squared_gradients(margin, y, out):
     """Write (margin - y, 1) to out (n, 2)."""
     for i in range(len(margin)):
@@ -34,7 +34,7 @@ def squared_gradients(margin, y, out):
         out[i, 1] = _F(1.0)
 
 
-@jit(_nrt=False)
+@jit
 def softmax_gradients(margin, y, share, out):
     """Write (p_k - 1[y = k], 2 p_k (1 - p_k)) to out (K, n, 2) from margins (n, K).
 

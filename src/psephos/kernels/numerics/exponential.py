@@ -13,7 +13,7 @@ _LN2_LOW = 1.4286068203094173e-06
 _ROUND = 6755399441055744.0  # 1.5 2^52: what is added to it is rounded to an integer
 
 
-@jit(fastmath={"contract"}, _nrt=False)
+@jit(fastmath={"contract"})
 def exp(x):
     """Return e to the power of x, x held within -708 and 709; relative error below 1e-15.
 

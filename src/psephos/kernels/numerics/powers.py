@@ -56,7 +56,7 @@ _SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
 _WHOLE = 6755399441055744.0  # 1.5 * 2^52: what is added to it is rounded to a whole number
 
 
-@jit(fastmath={"contract"}, _nrt=False)
+@jit(fastmath={"contract"})
 def root(u):
     """Square root of a number that is zero or normal and below 1e300."""
     y = to_float(0x5FE6EB50C7B537A9 - (to_bits(u) >> 1))  # about 1 / sqrt(u)
@@ -78,7 +78,7 @@ def _one_by(d):
     return y + y * (e + e * e)
 
 
-@jit(fastmath={"contract"}, _nrt=False)
+@jit(fastmath={"contract"})
 def inverse_power(u, factor, b, base):
     """Put ``1 / (base + (factor u)^(b / 2))`` in place of ``u``, zeros or normal numbers.
 

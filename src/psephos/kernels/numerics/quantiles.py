@@ -14,7 +14,7 @@ __all__ = ["collapse", "even_bins", "gap", "merge", "nearest", "pruned", "sketch
 VALUE, LOW, HIGH, WEIGHT = 0, 1, 2, 3
 
 
-@jit
+@jit(allocates=True)
 def collapse(values, weights):
     """Return the exact summary of sorted values; ``weights`` of length 0 means ones."""
     n = len(values)
@@ -42,7 +42,7 @@ def collapse(values, weights):
     return out
 
 
-@jit
+@jit(allocates=True)
 def merge(a, b):
     """Return the summary of both: the union of points, the sums of the extended functions.
 
@@ -84,7 +84,7 @@ def merge(a, b):
     return out[:, :k].copy()
 
 
-@jit
+@jit(allocates=True)
 def nearest(s, wanted):
     """Return, for each of the ascending ranks ``wanted``, the point whose rank is near it.
 
@@ -109,7 +109,7 @@ def nearest(s, wanted):
     return out
 
 
-@jit
+@jit(allocates=True)
 def pruned(s, b):
     """Return at most ``b + 1`` points of a summary: those nearest the ranks (i / b) of its total.
 
@@ -150,7 +150,7 @@ def _reach(values, start, step):
             return at
 
 
-@jit
+@jit(allocates=True)
 def sketch(values, b):
     """Return ``pruned(collapse(values), b)`` of sorted values of weight 1, looking at few of them.
 
@@ -177,7 +177,7 @@ def sketch(values, b):
     return out[:, :m].copy()
 
 
-@jit
+@jit(allocates=True)
 def gap(s):
     """Return the largest uncertainty of a rank that the summary allows (a weight)."""
     k = s.shape[1]
@@ -190,7 +190,7 @@ def gap(s):
     return widest
 
 
-@jit
+@jit(allocates=True)
 def even_bins(s, max_bins):
     """Return the first and the last point of each of at most ``max_bins`` bins of even weight.
 

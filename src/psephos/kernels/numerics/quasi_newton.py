@@ -6,7 +6,7 @@ from psephos.kernels.numerics.powers import wide
 __all__ = ["steepest", "two_loops"]
 
 
-@jit(_nrt=False)
+@jit
 def steepest(z, gradient):
     """Return the greatest entry of the projected gradient ``z - max(z - gradient, 0)``, its size.
 
@@ -20,7 +20,7 @@ def steepest(z, gradient):
     return top
 
 
-@jit(fastmath={"contract", "reassoc"}, _nrt=False)
+@jit(fastmath={"contract", "reassoc"})
 def two_loops(steps, changes, first, n, z, gradient, least, free, parts, d):
     """Write the direction at ``z`` into ``d``; whether it uses the memory and goes down.
 

@@ -9,7 +9,7 @@ _SPREAD = -1
 _ENDS, _BY_SHARES = -1.0, -2.0  # instead of a share: the row ends here; it is spread
 
 
-@jit(_nrt=False)
+@jit
 def first_share(x, lower, threshold, upper):
     """Return the share of a row of value x that goes to the first branch.
 
@@ -45,7 +45,7 @@ def _descend(nodes, lower, upper, row, node):
     return node, _ENDS
 
 
-@jit(_nrt=False)
+@jit
 def soft_ends(nodes, lower, upper, X, root, out):
     """Write to out (n, T) the node at which each row of X ends; -1 where it is divided."""
     for i in range(X.shape[0]):
@@ -87,7 +87,7 @@ def _mix(nodes, lower, upper, row, top, value, open_node, open_part, out):
                 out[a] += part * value[node, a]
 
 
-@jit(_nrt=False)
+@jit
 def soft_values(nodes, lower, upper, X, root, value, open_node, open_part, out):
     """Write to out (n, T, K) each tree's answer to each row of X (n, q).
 

@@ -7,7 +7,7 @@ from psephos.kernels._jit import jit
 __all__ = ["sum_leaves"]
 
 
-@jit(_nrt=False)
+@jit
 def sum_leaves(leaf, weights, value, out):
     """Add to out (n, K) the sum over t of ``weights[i, t] * value[leaf[i, t]]``."""
     voters, outputs = leaf.shape[1], out.shape[1]

@@ -8,7 +8,7 @@ from psephos.kernels._jit import jit
 __all__ = ["linear_scores"]
 
 
-@jit(_nrt=False)
+@jit
 def _linear_rows(columns, ptr, position, coef, out):
     n_voters, n_rows, n = out.shape
     for t in range(n_voters):

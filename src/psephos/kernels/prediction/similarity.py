@@ -120,7 +120,7 @@ def _squared_row(X, r, columns, inverse, is_category, has_nan, far, first, out, 
                     u[i] = u[i] * (q / present) if present > 0.0 else far
 
 
-@jit(_nrt=False)
+@jit
 def _squared_rows(X, columns, inverse, is_category, has_nan, far, out, counts):
     for r in range(X.shape[0]):
         _squared_row(X, r, columns, inverse, is_category, has_nan, far, 0, out[r], counts)
@@ -138,7 +138,7 @@ def _root_sum(u, w):
     return total, pairs
 
 
-@jit(_nrt=False)
+@jit
 def _mean_of_pairs(Z, w, columns, inverse, is_category, has_nan, far, u, counts):
     """Weighted mean distance over all ordered pairs of rows, those at ``far < 0`` left out."""
     total = pairs = 0.0
@@ -151,7 +151,7 @@ def _mean_of_pairs(Z, w, columns, inverse, is_category, has_nan, far, u, counts)
     return total / pairs if pairs > 0.0 else 0.0
 
 
-@jit(_nrt=False)
+@jit
 def _range(u):
     """Least number that is not zero, greatest number, and whether one is zero; none negative."""
     wide()
@@ -208,7 +208,7 @@ def _weigh_far(u, a, b, by, low, high, zeros):
     return shift
 
 
-@jit(_nrt=False)
+@jit
 def _weigh_rows(
     X, anchors, inverse, is_category, has_nan, far, s, own, first, a, b, scale, per_query, shift,
     weights, counts,

@@ -10,7 +10,7 @@ from psephos.kernels._jit import jit
 __all__ = ["left_sides"]
 
 
-@jit(_nrt=False)
+@jit
 def _left_sides(X, column, threshold, missing_left, category_ptr, category_left, out):
     for i in range(X.shape[0]):
         for t in range(column.shape[0]):

@@ -75,7 +75,7 @@ def next_branch(nodes, row, node):
     return nodes.missing[node]
 
 
-@jit(_nrt=False)
+@jit
 def _descend(nodes, row, node):
     """Return the node where a row ends or is spread, and whether it is spread."""
     while nodes.n_children[node] > 0:
@@ -86,7 +86,7 @@ def _descend(nodes, row, node):
     return node, False
 
 
-@jit(_nrt=False)
+@jit
 def end_nodes(nodes, X, root, out):
     """Write to out (n, T) the node at which each row of X ends; -1 where it is spread."""
     for i in range(X.shape[0]):
@@ -95,7 +95,7 @@ def end_nodes(nodes, X, root, out):
             out[i, t] = -1 if spread else node
 
 
-@jit(_nrt=False)
+@jit
 def _mix(nodes, row, top, value, open_node, open_part, out):
     """Add to out (K,) the values of the leaves that a row reaches from a node that spreads it.
 
@@ -124,7 +124,7 @@ def _mix(nodes, row, top, value, open_node, open_part, out):
                 out[k] += part * value[node, k]
 
 
-@jit(_nrt=False)
+@jit
 def mixed_values(nodes, X, root, value, open_node, open_part, out):
     """Write to out (n, T, K) each tree's answer to each row of X (n, q).
 

@@ -79,7 +79,7 @@ def _copy(X, start, size, single, block):
             block[r, 2 * j + 1] = x if x == x else -np.inf
 
 
-@jit(_nrt=False)
+@jit
 def _step(nodes, in_set, row, at):
     """Return the child of a node that a row of a block goes to."""
     node = nodes[at]
@@ -115,7 +115,7 @@ def _eight(nodes, in_set, block, i, last, top, out, t):
     out[i4, t], out[i5, t], out[i6, t], out[i7, t] = a4, a5, a6, a7
 
 
-@jit(_nrt=False)
+@jit
 def _leaves(nodes, in_set, X, root, single, block, out):
     for start in range(0, X.shape[0], block.shape[0]):
         size = min(block.shape[0], X.shape[0] - start)

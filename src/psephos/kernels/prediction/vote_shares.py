@@ -11,7 +11,7 @@ from psephos.kernels.numerics.powers import wide
 __all__ = ["shares_of"]
 
 
-@jit(_nrt=False)
+@jit
 def _shares(score, k, out):
     """Put shares of k columns into ``out``, both flat; a row is added up in eight sums by turns."""
     wide()

@@ -5,7 +5,7 @@ from psephos.kernels._jit import jit
 __all__ = ["sum_sides"]
 
 
-@jit(_nrt=False)
+@jit
 def sum_sides(holds, weights, left, right, out):
     """Add to out (n, K) the weighted votes: left[t] where holds[i, t], else right[t]."""
     n, voters = holds.shape

@@ -96,7 +96,7 @@ class FixedPrototypes:
         _add_sums(rows, *self._parts, _CONSTANTS, x, room, np.empty(ROWS, np.bool_), out)
 
 
-@jit(_nrt=False)
+@jit(inner=True)
 def _put_row(row, where, scaling, plain, first, x):
     """Put the scaled columns of a row in x; return whether a plain one is missing."""
     missing = False
@@ -110,7 +110,7 @@ def _put_row(row, where, scaling, plain, first, x):
     return missing
 
 
-@jit(fastmath={"contract", "reassoc"}, _nrt=False)
+@jit(fastmath={"contract", "reassoc"})
 def _weighted(kernel, weight, first, last):
     wide()
     total = 0.0
@@ -120,7 +120,7 @@ def _weighted(kernel, weight, first, last):
     return total
 
 
-@jit(_nrt=False)
+@jit
 def _add_sums(table, where, scaling, plain, lines, terms, weight, inside, constants, x, room,
               gaps, out):  # fmt: skip
     n_special = where.shape[0] - plain
@@ -143,7 +143,7 @@ def _add_sums(table, where, scaling, plain, lines, terms, weight, inside, consta
                 out[start + r, i] += _weighted(kernel, weight[i], inside[i, 0], inside[i, 1])
 
 
-@jit(fastmath={"contract"}, _nrt=False)
+@jit(fastmath={"contract"})
 def combine(sums, answers, out):
     """Put ``sums @ answers`` (n, K) and each row's sum, the last column, in ``out`` (n, K + 1).
 

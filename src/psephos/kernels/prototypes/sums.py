@@ -72,14 +72,14 @@ class _Judged(NamedTuple):
     apart: _Float
 
 
-@jit(_nrt=False)
+@jit(inner=True)
 def _put_product(a, factor, out):
     wide()
     for j in range(a.shape[0]):
         out[j] = factor * a[j]
 
 
-@jit(_nrt=False)
+@jit(inner=True)
 def _fill_rows(references, start, n, panel, first, x):
     """Copy columns of a panel, `first` and on, out of some references; the last one fills up."""
     for k in range(x.shape[1]):
@@ -92,7 +92,7 @@ def _fill_rows(references, start, n, panel, first, x):
             x[r, k] = line[start + min(r, n - 1)] * scale
 
 
-@jit(fastmath={"contract", "reassoc"}, _nrt=False)
+@jit(inner=True, fastmath={"contract", "reassoc"})
 def _row_masses(kernel, match, w):
     """Return ``sum_j m_j w_j G_j`` and ``sum_j w_j G_j``."""
     wide()
@@ -104,7 +104,7 @@ def _row_masses(kernel, match, w):
     return q, s
 
 
-@jit(fastmath={"contract", "reassoc"}, _nrt=False)
+@jit(inner=True, fastmath={"contract", "reassoc"})
 def _row_spread(kernel, match, w, label, y):
     """Return ``sum_j m_j w_j G_j (y - t_j)^2``."""
     wide()
@@ -115,7 +115,7 @@ def _row_spread(kernel, match, w, label, y):
     return total
 
 
-@jit(fastmath={"contract"}, _nrt=False)
+@jit(inner=True, fastmath={"contract"})
 def _row_slopes(kernel, match, w, by_total, by_own, by_w):
     """Add a reference's B to the derivatives by w, and put ``w B`` in the place of its kernels."""
     wide()
@@ -125,14 +125,14 @@ def _row_slopes(kernel, match, w, by_total, by_own, by_w):
         kernel[j] = slope * w[j]
 
 
-@jit(_nrt=False)
+@jit(inner=True)
 def _add_to(total, part):
     wide()
     for j in range(part.shape[0]):
         total[j] += part[j]
 
 
-@jit(fastmath={"contract"}, _nrt=False)
+@jit(inner=True, fastmath={"contract"})
 def _put_match(label, y, u, constants, match, room):
     """Put in `match` whether prototypes are of a class (u = 0), or the densities of a target."""
     wide()
@@ -149,7 +149,7 @@ def _put_match(label, y, u, constants, match, room):
         match[j] *= height
 
 
-@jit(fastmath={"contract", "reassoc"}, _nrt=False)
+@jit(inner=True, fastmath={"contract", "reassoc"})
 def _add_column_sums(a, rows, lines, out):
     """Add ``sum over r, j of a[r, j] (rows[r, d] - lines[d, j])^2`` of four rows to ``out``."""
     wide()
@@ -164,7 +164,7 @@ def _add_column_sums(a, rows, lines, out):
         out[d] += total
 
 
-@jit(fastmath={"contract", "reassoc"}, _nrt=False)
+@jit(inner=True, fastmath={"contract", "reassoc"})
 def _special_sum(factor, one, line, mismatch, gap):
     """Return the same of one column that may be missing, or a category, and one reference."""
     wide()
@@ -178,7 +178,7 @@ def _special_sum(factor, one, line, mismatch, gap):
     return total
 
 
-@jit(_nrt=False)
+@jit
 def _exponents(references, start, n, panel, distances, factor, room, kernel):
     """Put minus the log2 of the kernels of a tile's references in the place of `kernel`."""
     special, kind = panel.terms.shape[0], kernel.dtype.type
@@ -200,7 +200,7 @@ def _exponents(references, start, n, panel, distances, factor, room, kernel):
             add_special(one, panel.lines[whole + k], mismatch, gap, kernel[r])
 
 
-@jit(_nrt=False)
+@jit(inner=True)
 def _weigh(start, n, judged, label, w, u, gradient, constants, kernel, room, masses):
     """Put ``w B`` in the place of a tile's exponents, and the sums of B in ``room[3]``.
 
@@ -229,7 +229,7 @@ def _weigh(start, n, judged, label, w, u, gradient, constants, kernel, room, mas
     return value, by_u
 
 
-@jit(_nrt=False)
+@jit(inner=True)
 def _differentiate(references, start, n, panel, room, kernel, by_v):
     """Add a tile's part of the derivatives by the columns of a panel."""
     special, kind = panel.terms.shape[0], kernel.dtype.type
@@ -248,7 +248,7 @@ def _differentiate(references, start, n, panel, room, kernel, by_v):
             by_v[whole + k] += _special_sum(kernel[r], one, line, kind(mismatch), kind(slope))
 
 
-@jit(_nrt=False)
+@jit
 def _task(
     references, judged, label, w, u, near, far, distances, factor, first, last, gradient,
     constants, x, kernel, room, masses, by_v, by_w,

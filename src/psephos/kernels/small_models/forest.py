@@ -8,12 +8,12 @@ from psephos.kernels.small_models.tree import GAMMA, draw, grow, leaf_of, mix
 __all__ = ["add_share", "forest_scores", "group_means", "tree_seed", "weigh"]
 
 
-@jit(_nrt=False)
+@jit(inner=True)
 def _absorb(state, number):
     return mix((state ^ number) + GAMMA)
 
 
-@jit(_nrt=False)
+@jit
 def tree_seed(seed, columns, split, number):
     """Return where the draws of one tree begin: a hash of its candidate, its split and itself."""
     state = _absorb(_absorb(np.uint64(0), np.uint64(seed)), np.uint64(len(columns)))
@@ -22,7 +22,7 @@ def tree_seed(seed, columns, split, number):
     return _absorb(_absorb(state, np.uint64(split)), np.uint64(number))
 
 
-@jit(_nrt=False)
+@jit
 def weigh(mass, train, start, end, weight, bootstrap, state):
     """Give the rows of one tree their weights; return the state after the draws.
 
@@ -43,7 +43,7 @@ def weigh(mass, train, start, end, weight, bootstrap, state):
     return state
 
 
-@jit(_nrt=False)
+@jit
 def _score(shares, i, n_train, n_classes, out, b, at):
     """Write the score of shares: log-odds, log-probabilities, or the mean of a regression."""
     least = 1.0 / (2.0 * n_train + 2.0)
@@ -64,7 +64,7 @@ def _score(shares, i, n_train, n_classes, out, b, at):
             out[b, at, c] = np.log(share if share > least else least)
 
 
-@jit(_nrt=False)
+@jit
 def add_share(sums, leaf, n_classes, shares, i):
     """Add to shares[i] the class shares at a leaf, or its mean; without weight all are equal."""
     weight = sums[leaf, 1]
@@ -79,7 +79,7 @@ def add_share(sums, leaf, n_classes, shares, i):
             shares[i, c] += sums[leaf, 2 + c] / weight
 
 
-@jit(_nrt=False)
+@jit
 def forest_scores(
     table, rule, weight, train, train_ptr, test, test_ptr, subsets, seed, split, numbers,
     bootstrap, work, tree, left, shares, out,
@@ -136,7 +136,7 @@ def forest_scores(
     return nodes
 
 
-@jit(_nrt=False)
+@jit
 def group_means(leaf, group, value, out):
     """Write to out (n, T, C) the mean of value (nodes, C) over the leaves of each group of trees.
 

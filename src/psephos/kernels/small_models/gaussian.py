@@ -31,7 +31,7 @@ _LEAST = float(np.finfo(np.float64).tiny)
 _ENDLESS = 1e60  # a variance added by the user beyond which a column says nothing
 
 
-@jit(_nrt=False)
+@jit
 def _totals(count, mean, pairs, diagonal, centre, out):
     """Write to out (B, d, S) the variances over all classes, 0 where rounding explains them.
 
@@ -59,7 +59,7 @@ def _totals(count, mean, pairs, diagonal, centre, out):
 
 
 # ---------------------------------------------------------------------- linear discriminants
-@jit(_nrt=False)
+@jit
 def _shrink(scale, subsets, shrinkage, pairs, room):
     """Replace pooled covariances S by (1 - shrinkage) S + shrinkage (trace S / d) I."""
     d, n_splits = subsets.shape[1], pairs.shape[3]
@@ -114,7 +114,7 @@ def solve_linear(count, scale, log_prior, subsets, shrinkage, mean, pairs, coef,
         constant[..., alone] = (NEVER * second - NEVER * first)[alone]
 
 
-@jit(_nrt=False)
+@jit
 def _solve_linear(n, level, low, high, least, inverse, pairs, coef, constant):
     """Solve for the way from `low` (B, d, S) to each of `high` (B, d, R, S)."""
     n_candidates, n_rows, d, n_splits = coef.shape
@@ -179,7 +179,7 @@ def solve_bayes(count, scale, log_prior, subsets, smoothing, mean, pairs, consta
     _solve_bayes(count, scale, log_prior, subsets, smoothing, total, centre, pairs, constant)
 
 
-@jit(_nrt=False)
+@jit
 def _solve_bayes(count, scale, log_prior, subsets, smoothing, totals, room, pairs, constant):
     n_classes, n_splits = count.shape
     d = subsets.shape[1]
@@ -207,7 +207,7 @@ def _solve_bayes(count, scale, log_prior, subsets, smoothing, totals, room, pair
                 constant[b, k, s] = level - 0.5 * np.log(product)
 
 
-@jit
+@jit(allocates=True)
 def bayes_densities(sums, subsets, mean, half, constant, out):
     """Write to out (B, C, L) the log-densities, plus priors, of the test rows."""
     d, n_classes, n_tests = subsets.shape[1], out.shape[1], out.shape[2]
@@ -241,7 +241,7 @@ def solve_quadratic(count, scale, log_prior, subsets, penalty, mean, pairs, inve
     )
 
 
-@jit(_nrt=False)
+@jit
 def _solve_quadratic(
     count, scale, log_prior, subsets, penalty, totals, room, pairs, inverse, constant
 ):
@@ -279,7 +279,7 @@ def _solve_quadratic(
                 level[s] = total + 0.5 * np.log(product)
 
 
-@jit
+@jit(allocates=True)
 def quadratic_densities(sums, subsets, mean, factors, inverse, constant, out):
     """Write to out (B, C, L) the log-densities, plus priors, of the test rows."""
     d, n_classes, n_tests = subsets.shape[1], out.shape[1], out.shape[2]

@@ -31,7 +31,7 @@ _DEAR = 64.0  # sweeps that a Newton step may cost; above, pairs are chosen by t
 _STEPS = 3  # Newton steps at most in a row, each but the last ended by a bound
 
 
-@jit(fastmath={"contract"}, _nrt=False)
+@jit(inner=True, fastmath={"contract"})
 def _kernel_row(Z, point, wide, out):
     """Write ``out_t = exp(-sum_j (Z_jt - point_j)^2)``."""
     d = point.shape[0]
@@ -52,7 +52,7 @@ def _kernel_row(Z, point, wide, out):
         out[t] = exp(-out[t])
 
 
-@jit(fastmath=FAST, _nrt=False)
+@jit(fastmath=FAST)
 def smo(K, lo, hi, wide, tol, beta, f, up, low, free):
     """Solve the dual from a feasible `beta` with its gradient `f`, both in place.
 
@@ -189,7 +189,7 @@ def machines(n: int, d: int, n_classes: int, grid: int) -> Machines:
     )  # fmt: skip
 
 
-@jit(fastmath=FAST, _nrt=False)
+@jit(fastmath=FAST)
 def rbf_scores(X, weight, layout, splits, test, test_ptr, subsets, gamma, C, tol, room, pair, out):
     """Fit candidates on splits for all C, and write their scores of the test rows.
 

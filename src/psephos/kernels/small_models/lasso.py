@@ -32,7 +32,7 @@ __all__ = ["lasso_model", "lasso_scores"]
 _LEAST = 1e-4  # the path ends at this share of the penalty where the first column enters
 
 
-@jit(fastmath={"contract"})
+@jit(allocates=True, fastmath={"contract"})
 def _active_set(H, slope, penalty, beta, step, small, rhs, free):
     """Put in step the move from beta to the minimum of the quadratic with its L1 penalty.
 
@@ -93,7 +93,7 @@ def _active_set(H, slope, penalty, beta, step, small, rhs, free):
         count += 1
 
 
-@jit(_nrt=False)
+@jit(inner=True)
 def _passed(slope, penalty, beta, step):
     """Return whether the objective was rising where a step ended."""
     along = 0.0
@@ -104,7 +104,7 @@ def _passed(slope, penalty, beta, step):
     return along > 0.0
 
 
-@jit
+@jit(allocates=True)
 def _path(X, y, w, total, factor, lambdas, beta, z, scratch, tol, max_iter, test, said):
     """Follow the path from the prior alone; said (G, rows) receives the scores of rows test.
 
@@ -157,7 +157,7 @@ def _path(X, y, w, total, factor, lambdas, beta, z, scratch, tol, max_iter, test
             said[c, r] = z[test[r]]
 
 
-@jit
+@jit(allocates=True)
 def _factors(standard, raw, place, own, w, total, factor):
     """Put the penalties' factors of a split in factor; return the columns to use."""
     d = raw.shape[0]
@@ -174,7 +174,7 @@ def _factors(standard, raw, place, own, w, total, factor):
     return own if narrow else standard
 
 
-@jit(_nrt=False)
+@jit
 def _best(path, y, test, weight):
     """Return the first of the penalties whose scores, path (K, G, L), err least."""
     K, G, L = path.shape
@@ -192,13 +192,13 @@ def _best(path, y, test, weight):
     return best
 
 
-@jit
+@jit(allocates=True)
 def _scratch(m, n):
     small, rows = np.empty((m, m)), np.empty((5, m))
     return np.empty((4, n)), np.empty((m, m)), small, rows, np.empty(m, np.intp)
 
 
-@jit
+@jit(allocates=True)
 def lasso_scores(
     X, ys, y, masks, totals, test, test_ptr, subsets, lambdas, tol, max_iter, out, chosen
 ):
@@ -245,7 +245,7 @@ def lasso_scores(
                 out[b, r, k] = path[k, best, r]
 
 
-@jit
+@jit(allocates=True)
 def lasso_model(X, ys, w, columns, lambdas, tol, max_iter, out):
     """Fit one candidate on rows of weight w (n',), at the last penalty: out (K, d + 1)."""
     K, n = ys.shape

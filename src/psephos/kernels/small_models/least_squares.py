@@ -14,7 +14,7 @@ __all__ = ["solve_ridge"]
 _COLLINEAR = 1e-10  # of a column's own sum of squares: what the columns before it leave
 
 
-@jit
+@jit(allocates=True)
 def solve_ridge(count, scale, centre, subsets, alpha, standardise, mean, pairs, coef, constant):
     """Write coef (B, K, d, S) for scaled columns about their centres, and constant (B, K, S).
 

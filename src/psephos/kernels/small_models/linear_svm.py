@@ -28,7 +28,7 @@ _STEPS = 100
 _GAP = 1e-9  # relative duality gap at which the interior point method stops
 
 
-@jit(fastmath=FAST, _nrt=False)
+@jit(inner=True, fastmath=FAST)
 def _system(A, v, d, wide, scaled, M):
     """Write the lower triangle of ``M = diag(1, ..., 1, 0) + sum_i v_i A_i A_i'``."""
     for a in range(d + 1):
@@ -42,7 +42,7 @@ def _system(A, v, d, wide, scaled, M):
         M[a, a] += 1.0 if a < d else 0.0
 
 
-@jit(fastmath={"contract"}, _nrt=False)
+@jit(inner=True, fastmath={"contract"})
 def _factor(M, q):
     """Turn the lower triangle of M into its Cholesky factor; the diagonal holds inverses."""
     for a in range(q):
@@ -59,7 +59,7 @@ def _factor(M, q):
         M[a, a] = 1.0 / np.sqrt(max(pivot, least, 1e-280))
 
 
-@jit(fastmath={"contract"}, _nrt=False)
+@jit(inner=True, fastmath={"contract"})
 def _solve(M, q, x):
     """Solve with `_factor`'s result, in place."""
     for a in range(q):
@@ -72,7 +72,7 @@ def _solve(M, q, x):
         x[a] *= M[a, a]
 
 
-@jit(fastmath=FAST, _nrt=False)
+@jit(inner=True, fastmath=FAST)
 def _times(A, w, q, wide, out):
     """``out_t = sum_k w_k A_kt``."""
     for t in range(wide):
@@ -83,7 +83,7 @@ def _times(A, w, q, wide, out):
             out[t] += by * A[k, t]
 
 
-@jit(fastmath=FAST, _nrt=False)
+@jit(fastmath=FAST)
 def squared_hinge(A, cap, d, wide, w, V, M):
     """Minimise the squared hinge by Newton's method from `w`, in place.
 
@@ -155,7 +155,7 @@ def squared_hinge(A, cap, d, wide, w, V, M):
     return _STEPS
 
 
-@jit(fastmath=FAST, _nrt=False)
+@jit(fastmath=FAST)
 def hinge(A, cap, d, wide, w, V, M):
     """Minimise the hinge by an interior point method, into `w`.
 
@@ -313,7 +313,7 @@ def linear_machines(n: int, d: int, n_classes: int, squared: bool) -> LinearMach
     )  # fmt: skip
 
 
-@jit(fastmath={"contract"})
+@jit(allocates=True, fastmath={"contract"})
 def linear_scores(X, weight, layout, splits, test, test_ptr, subsets, C, squared, room, out):
     """Fit candidates on splits, and write their scores of the test rows.
 

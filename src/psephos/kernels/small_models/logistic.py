@@ -24,7 +24,7 @@ NARROW = 1e-3  # a split with less of a column's variance has its own standard c
 _Floats = NDArray[np.float64]
 
 
-@jit(inline="always")
+@jit(allocates=True, inline="always")
 def prior(y, w, total, beta, z):
     """Start from the shares of two classes alone; return whether both have rows.
 
@@ -48,7 +48,7 @@ def prior(y, w, total, beta, z):
     return several
 
 
-@jit(fastmath={"contract"}, _nrt=False)
+@jit(fastmath={"contract"})
 def _fit(
     table, y, masks, totals, test, test_ptr, subsets, penalty, scaled, tol, max_iter,
     raw, place, standard, own, ridge, every, beta, Z_every, Z, work, H, steps,
@@ -129,7 +129,7 @@ def _fit(
                     out[b, r, k] = Z[k, test[r]]
 
 
-@jit(_nrt=False)
+@jit
 def _unscale(every, place, out):
     """Turn coefficients on standard columns into those on the columns as they are."""
     d = place.shape[1]

@@ -18,7 +18,7 @@ __all__ = ["absolute_losses", "area_losses", "cost_losses", "log_losses", "squar
 _PRODUCT = 1000  # factors of at most 2 in a product below the greatest number
 
 
-@jit(_nrt=False)
+@jit
 def cost_losses(scores, y, cost, share, ptr, out):
     """Mean of ``cost[truth, answer]``: the share of errors, if it is 1 off the diagonal.
 
@@ -36,7 +36,7 @@ def cost_losses(scores, y, cost, share, ptr, out):
             out[b, s] = total
 
 
-@jit(_nrt=False)
+@jit
 def _odds_losses(scores, y, share, ptr, room, out):
     """Mean of log(1 + exp(-z)), z the score towards the truth, from scores (B, L).
 
@@ -62,7 +62,7 @@ def _odds_losses(scores, y, share, ptr, room, out):
             out[b, s] = total
 
 
-@jit(_nrt=False)
+@jit
 def _softmax_losses(scores, y, share, ptr, out):
     """Mean of -log p(truth), p = softmax(scores)."""
     K = scores.shape[2]
@@ -94,7 +94,7 @@ def log_losses(
         _softmax_losses(scores, y, share, ptr, out)
 
 
-@jit(_nrt=False)
+@jit
 def squared_losses(scores, y, share, ptr, out):
     """Mean of (prediction - truth)^2."""
     for b in range(out.shape[0]):
@@ -106,7 +106,7 @@ def squared_losses(scores, y, share, ptr, out):
             out[b, s] = total
 
 
-@jit(_nrt=False)
+@jit
 def absolute_losses(scores, y, share, ptr, out):
     """Mean of |prediction - truth|."""
     for b in range(out.shape[0]):
@@ -117,7 +117,7 @@ def absolute_losses(scores, y, share, ptr, out):
             out[b, s] = total
 
 
-@jit
+@jit(allocates=True)
 def area_losses(scores, y, share, ptr, out):
     """One minus the area under the ROC curve: pairs of a row of each class in the wrong order.
 

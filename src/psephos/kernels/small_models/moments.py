@@ -129,7 +129,7 @@ def load(sums, subsets, mean, pairs):
     np.take(sums.pairs.reshape(-1, n_splits), entries, axis=0, out=pairs, mode="clip")
 
 
-@jit(_nrt=False)
+@jit
 def sum_rows(
     XT, order, class_ptr, weight, count, centre, scale, class_centre, subsets, diagonal, values,
     mean, pairs,
@@ -183,7 +183,7 @@ def sum_rows(
                     total[s] += apart
 
 
-@jit
+@jit(allocates=True)
 def read_rows(sums, columns, values, out):
     """Write to out (d, L) the values of the test rows, about the columns' centres."""
     for j in range(out.shape[0]):
@@ -213,7 +213,7 @@ def add_linear(sums, subsets, coef, constant, out):
     )  # fmt: skip
 
 
-@jit(_nrt=False)
+@jit
 def _add_linear(XT, scale, centre, test, split, subsets, coef, constant, values, rows, out):
     for b in range(subsets.shape[0]):
         for j in range(coef.shape[2]):  # as `read_rows`, which would be compiled twice
@@ -232,7 +232,7 @@ def _add_linear(XT, scale, centre, test, split, subsets, coef, constant, values,
                     target[row] += slope[split[row]] * value[row]
 
 
-@jit(_nrt=False)
+@jit(inner=True)
 def eliminate(table, d, n_rows, least, lift, inverse):
     """Factorise symmetric matrices of all splits in place, L D L', rows by columns.
 

@@ -41,7 +41,7 @@ _CONSTANT = 1e-28  # variance over squared mean of a column that is constant to 
 _FAST = {"contract", "reassoc", "nsz"}
 
 
-@jit(fastmath=_FAST, _nrt=False)
+@jit(fastmath=_FAST)
 def weighted_sum(a, b):
     """Return the sum of a_i b_i."""
     wide()
@@ -51,7 +51,7 @@ def weighted_sum(a, b):
     return total
 
 
-@jit(fastmath=_FAST, _nrt=False)
+@jit(inner=True, fastmath=_FAST)
 def curvature(X, h, H, v):
     """Put ``sum_i h_i x_ij x_ik`` in the lower triangle of H; v (n,) is scratch."""
     wide()
@@ -74,7 +74,7 @@ def curvature(X, h, H, v):
             H[k, j] = weighted_sum(v, X[k])
 
 
-@jit(fastmath={"contract"}, _nrt=False)
+@jit(fastmath={"contract"})
 def solve(H, g):
     """Put the solution of ``H x = g`` in g; H, of which the lower triangle is read, is lost.
 
@@ -105,7 +105,7 @@ def solve(H, g):
         g[j] = s * H[j, j]
 
 
-@jit(fastmath={"contract"}, _nrt=False)
+@jit(fastmath={"contract"})
 def slopes(z, y, w, g, h):
     """Put the first and second derivative of each row's loss in its score in g and h."""
     wide()
@@ -117,7 +117,7 @@ def slopes(z, y, w, g, h):
         h[i] = w[i] * (e * q * q)
 
 
-@jit(fastmath=_FAST, _nrt=False)
+@jit(fastmath=_FAST)
 def advance(X, step, w, z, dz):
     """Add what a step changes to the scores z, put it in dz; return the greatest where w > 0."""
     wide()
@@ -137,7 +137,7 @@ def advance(X, step, w, z, dz):
     return to_float(top)
 
 
-@jit(inline="always")
+@jit(allocates=True, inline="always")
 def binary(X, y, w, ridge, beta, z, work, H, steps, tol, max_iter):
     """Move beta (m,) and its scores z (n,) to the minimum.
 
@@ -177,7 +177,7 @@ def binary(X, y, w, ridge, beta, z, work, H, steps, tol, max_iter):
             break
 
 
-@jit(fastmath=_FAST, _nrt=False)
+@jit(fastmath=_FAST)
 def spread(x, w, total):
     """Return the weighted mean and variance of x; variance 0 where x is constant to rounding."""
     wide()
@@ -193,7 +193,7 @@ def spread(x, w, total):
     return mean, variance if variance > _CONSTANT * mean * mean else 0.0
 
 
-@jit(fastmath={"contract"}, _nrt=False)
+@jit(fastmath={"contract"})
 def standardise(x, w, total, out):
     """Put (x - mean) / sd in out, zeros if x is constant where weighted; return mean, 1 / sd."""
     mean, variance = spread(x, w, total)
@@ -203,7 +203,7 @@ def standardise(x, w, total, out):
     return mean, by
 
 
-@jit(inline="always")
+@jit(allocates=True, inline="always")
 def gather(table, columns, w, total, raw, standard, place):
     """Copy columns, rows of table (p, n), to raw (d, n'), standardise them.
 

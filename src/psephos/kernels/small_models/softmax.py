@@ -12,7 +12,7 @@ from psephos.kernels.small_models.newton import SAFE, advance, curvature, solve,
 __all__ = ["lower_unknown", "multinomial", "prior_of_classes"]
 
 
-@jit(inline="always")
+@jit(allocates=True, inline="always")
 def prior_of_classes(y, w, total, beta, Z, known):
     """Start from the shares of the classes alone; return whether there is more than one.
 
@@ -42,7 +42,7 @@ def prior_of_classes(y, w, total, beta, Z, known):
     return count > 1
 
 
-@jit(inline="always")
+@jit(allocates=True, inline="always")
 def lower_unknown(known, total, Z):
     """Hold the scores of classes without a row below those of the others."""
     K, n = Z.shape
@@ -55,7 +55,7 @@ def lower_unknown(known, total, Z):
                 Z[k, i] = low - math.log1p(2.0 * total)
 
 
-@jit(fastmath={"contract"}, _nrt=False)
+@jit(fastmath={"contract"})
 def _shares(Z, known, P, top):
     """Put the probabilities of the known classes in P (K, n), 0 for the others."""
     wide()
@@ -81,7 +81,7 @@ def _shares(Z, known, P, top):
             p[i] /= top[i]
 
 
-@jit(fastmath={"contract"}, _nrt=False)
+@jit(fastmath={"contract"})
 def _blocks(X, P, w, known, ridge, H, block, work):
     """Put the second derivatives of the multinomial loss in H (K m, K m), lower triangle."""
     K, n = P.shape
@@ -109,7 +109,7 @@ def _blocks(X, P, w, known, ridge, H, block, work):
             H[k * m + j, k * m + j] += ridge[j]
 
 
-@jit(fastmath={"contract"}, _nrt=False)
+@jit(inner=True, fastmath={"contract"})
 def multinomial(X, y, w, known, ridge, beta, Z, P, work, H, block, steps, tol, max_iter):
     """Move beta (K, m) and its scores Z (K, n) to the minimum over the known classes."""
     K, n = Z.shape

@@ -64,7 +64,7 @@ def layout(
     return Layout(rows, ptr, classes, moments)
 
 
-@jit(fastmath={"contract"}, _nrt=False)
+@jit(fastmath={"contract"})
 def _moments(X, weight, rows, ptr, scale, moments):
     eps = 2.0**-52
     for j in range(X.shape[1]):
@@ -92,13 +92,13 @@ def _moments(X, weight, rows, ptr, scale, moments):
             moments[j, s, 3] = square / m * inverse * inverse if m > 0 else 0.0
 
 
-@jit(_nrt=False)
+@jit
 def padded(n):
     """Return n rounded up to whole vectors: tails of loops are slow."""
     return (n + 15) // 16 * 16
 
 
-@jit(fastmath={"contract"}, _nrt=False)
+@jit(fastmath={"contract"})
 def pair_scores(margins, n_classes, out):
     """Turn one row's margins of all pairs of classes into scores, one a class (two: the margin).
 

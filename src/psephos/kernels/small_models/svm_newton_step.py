@@ -51,7 +51,7 @@ def free_room(wide: int) -> Free:
     return Free(np.empty((k, k)), np.empty(k), np.empty(k), np.empty(k, np.int64), np.empty(wide))
 
 
-@jit(_nrt=False)
+@jit
 def newton_cost(lo, hi, beta, wide):
     """Return the cost of a step, in rows that a pair's sweep reads in the same time; 0 for none."""
     k = 0.0
@@ -61,7 +61,7 @@ def newton_cost(lo, hi, beta, wide):
     return 0.0 if k < 2.0 or k > MOST_FREE else k * (k * k / 24.0 + 0.5 * wide)
 
 
-@jit(fastmath=FAST, _nrt=False)
+@jit(inner=True, fastmath=FAST)
 def _eliminate(H, u, v, first, last):
     """Factorise rows `first` to `last` - 1 after those before them, and solve for `u` and `v`."""
     start = 0
@@ -98,7 +98,7 @@ def _eliminate(H, u, v, first, last):
         v[a] = (v[a] - s_v) * inverse
 
 
-@jit(fastmath=FAST, _nrt=False)
+@jit(inner=True, fastmath=FAST)
 def _direction(K, lo, hi, wide, beta, f, free):
     """Write the Newton direction of the free rows to ``free.step``; return how many they are."""
     H, u, v, rows = free.factor, free.step, free.ones, free.rows
@@ -137,7 +137,7 @@ def _direction(K, lo, hi, wide, beta, f, free):
     return k
 
 
-@jit(fastmath=FAST, _nrt=False)
+@jit(fastmath=FAST)
 def newton_step(K, lo, hi, wide, beta, f, free):
     """Go towards the optimum of the free rows as far as their bounds allow, in place.
 

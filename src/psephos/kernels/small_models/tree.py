@@ -85,7 +85,7 @@ def room(n: int, d: int, n_classes: int) -> tuple[Work, Tree]:
     return work, Tree(np.empty((nodes, 2), np.int32), np.empty((nodes, 2 + sums)))
 
 
-@jit(_nrt=False)
+@jit
 def mix(state):
     """Return the 64 bits that SplitMix64 makes of its state (Steele, Lea & Flood 2014, fig. 14)."""
     z = (state ^ (state >> _S30)) * _FIRST
@@ -93,14 +93,14 @@ def mix(state):
     return z ^ (z >> _S31)
 
 
-@jit(_nrt=False)
+@jit
 def draw(state, below):
     """Return the next state and a whole number from 0 to below - 1, below < 2^32."""
     state = state + GAMMA
     return state, np.int64(((mix(state) >> _S32) * np.uint64(below)) >> _S32)
 
 
-@jit(_nrt=False)
+@jit
 def grow(table, rule, columns, state, work, tree, left=None):
     """Grow a tree on the rows of positive weight in ``work.mass`` and return its number of nodes.
 
@@ -261,7 +261,7 @@ def grow(table, rule, columns, state, work, tree, left=None):
         depth += 1
 
 
-@jit(_nrt=False)
+@jit
 def leaf_of(values, columns, link, sums, row):
     """Return the leaf of a `Tree`, given as its arrays, that a row of a table's values reaches."""
     node = 0

@@ -233,7 +233,7 @@ def grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g):
     return Nodes(*whole, groups=room.groups[:n_groups].copy())
 
 
-@jit(_nrt=False)
+@jit
 def _grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g, nodes, room, state):
     """Grow on until the tree is whole (0), or return what is too short for the next node.
 

@@ -324,7 +324,7 @@ def _visit(X, y, weight, nodes, limit, raising, does):
         work = work._replace(**{name: longer(a, int(state[2])) for name, a in grown.items()})
 
 
-@jit(_nrt=False)
+@jit
 def _prune(X, y, nodes, limit, raising, work, state, heard):
     """Go on with what `prune` says; return whether it waits for more room.
 

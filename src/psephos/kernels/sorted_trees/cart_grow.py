@@ -244,7 +244,7 @@ def _longer(table, needed):
     return longer
 
 
-@jit(_nrt=False)
+@jit
 def _grow(
     crit, target, data, n_codes, rules, alpha, keys, rows, slots, spare, work, held, way, most,
     most_levels,
@@ -370,7 +370,7 @@ def _settle(whole, real, n):
                     real[c, COMPLEXITY] = real[i, COMPLEXITY]
 
 
-@jit
+@jit(allocates=True)
 def weigh(whole, real, alpha):
     """Write every node's complexity anew, and make leaves of what saves no more than alpha.
 

@@ -137,7 +137,7 @@ def cut_between(low, high):
     return middle if low < middle <= high else high
 
 
-@jit(_nrt=False)
+@jit
 def keep_rows(keys, known, kept, out, out_known):
     """Write to `out` the entries of every column whose row is `kept`."""
     for j in range(keys.shape[0]):

@@ -14,7 +14,7 @@ from psephos.kernels.sorted_trees.newton_gain import centre_of, comes_first, los
 __all__ = ["split_categories"]
 
 
-@jit(_nrt=False)
+@jit
 def split_categories(
     pen, x, column, allowed, slot, gh, level, sums, ratio, present, room, loss, chosen,
     missing_left, members,

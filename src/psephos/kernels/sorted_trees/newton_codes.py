@@ -16,7 +16,7 @@ _F = np.float32
 _U = np.uintp
 
 
-@jit(_nrt=False)
+@jit
 def code_columns(values, order, known, most, codes, levels, n_levels):
     """Code the sorted columns of at most `most` distinct values.
 
@@ -76,7 +76,7 @@ def _exact_codes(
     return best
 
 
-@jit(_nrt=False)
+@jit
 def scan_codes(
     pen, coded, direction, columns, allowed, slot, gh, packed, level, scale, rows, start, hist,
     running, sums, loss, split, missing_left, chosen,

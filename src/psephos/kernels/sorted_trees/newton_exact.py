@@ -31,7 +31,7 @@ _F = np.float32
 _U = np.uintp
 
 
-@jit(_nrt=False)
+@jit
 def pack(gh, slot, dead, scale_g, scale_h, out):
     """Write to out (n,) gradients and hessians as whole numbers: the first in the high 32 bits.
 
@@ -45,7 +45,7 @@ def pack(gh, slot, dead, scale_g, scale_h, out):
             out[i] = g * np.int64(4294967296) + np.int64(np.rint(gh[i, 1] * scale_h))
 
 
-@jit(_nrt=False)
+@jit
 def sizes_of(gh, kept, out):
     """Write to out (2,) the sums of absolute gradients and hessians of the kept rows."""
     G = H = 0.0
@@ -56,7 +56,7 @@ def sizes_of(gh, kept, out):
     out[0], out[1] = G, H
 
 
-@jit(_nrt=False)
+@jit
 def level_totals(slot, gh, packed, sums, whole, size):
     """Add up, in the order of rows, each slot's (G, H), its packed sum and its rows."""
     for i in range(len(slot)):
@@ -78,7 +78,7 @@ def _child(x, node, split, missing_left, first, sets, members):
     return first[node] if left else first[node] + 1
 
 
-@jit(_nrt=False)
+@jit
 def descend(values, feature, split, missing_left, first, sets, members, position):
     """Write to `position` (n,) the leaf of every row."""
     for i in range(len(position)):
@@ -89,7 +89,7 @@ def descend(values, feature, split, missing_left, first, sets, members, position
         position[i] = node
 
 
-@jit(_nrt=False)
+@jit
 def route(
     values, feature, split, missing_left, first, sets, members, base, alive, dead, position, slot
 ):
@@ -110,7 +110,7 @@ def route(
         slot[i] = node - base if inside else dead
 
 
-@jit(_nrt=False, inline="always")  # called, it takes a tenth longer
+@jit(inline="always")  # called, it takes a tenth longer
 def better_cut(pen, acc_g, acc_h, G, H, bounds, backwards, value, last, over, column, best):
     """Return `best`, or the cut before `value` where it gains more.
 
@@ -156,7 +156,7 @@ def better_cut(pen, acc_g, acc_h, G, H, bounds, backwards, value, last, over, co
     return loss, where, left_missing, chosen
 
 
-@jit(_nrt=False)
+@jit
 def exact_split(pen, x, rows, forwards, gh, G, H, bounds, column, best):
     """Improve `best` (loss, split, missing left, column) by one column of one node.
 
@@ -199,7 +199,7 @@ def exact_split(pen, x, rows, forwards, gh, G, H, bounds, column, best):
     return best
 
 
-@jit(_nrt=False, inline="always")
+@jit(inline="always")
 def _may_gain(sums, shift, whole, near, far, bar):
     """Return whether any cut after the rows of `sums` may gain more than `bar`.
 
@@ -223,7 +223,7 @@ def _may_gain(sums, shift, whole, near, far, bar):
     return found > 0
 
 
-@jit(_nrt=False, inline="always")
+@jit(inline="always")
 def _allowance(pen, rows, shrunk, scale_h):
     """Return what one side of a cut is allowed for the rounding of so many rows."""
     error = 0.5 * rows + 1.0
@@ -271,7 +271,7 @@ def _deal(rows, slot, packed, at, sums):
         at[s] = np.uint32(q + _U(1))
 
 
-@jit(_nrt=False)
+@jit
 def deal_rows(order, slot, start, at, out):
     """Write the rows of each slot to out, in order, from ``start[slot]`` on."""
     for s in range(len(at)):
@@ -284,7 +284,7 @@ def deal_rows(order, slot, start, at, out):
         at[s] = np.uint32(q + _U(1))
 
 
-@jit(_nrt=False)
+@jit
 def scan_columns(
     pen, table, columns, allowed, slot, gh, packed, start, level, scale_g, scale_h,
     at, sums, spot, dealt, loss, split, missing_left, chosen,

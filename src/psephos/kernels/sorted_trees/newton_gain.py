@@ -53,7 +53,7 @@ class Penalty(NamedTuple):
     ties: int = 0
 
 
-@jit(_nrt=False, inline="always")
+@jit(inline="always")
 def _threshold(G, alpha):
     size = abs(G) - alpha
     if size <= 0.0:
@@ -61,7 +61,7 @@ def _threshold(G, alpha):
     return size if G > 0.0 else -size
 
 
-@jit(_nrt=False)
+@jit
 def weight_of(pen, G, H, low, high):
     """Return the float32 weight of a leaf, within `low` and `high` if constrained."""
     if H <= 0.0:
@@ -76,14 +76,14 @@ def weight_of(pen, G, H, low, high):
     return w
 
 
-@jit(_nrt=False)
+@jit
 def weigh(pen, sums, low, high, out):
     """Write to out (m,) the weights of leaves from their sums (m, 2)."""
     for i in range(len(out)):
         out[i] = weight_of(pen, sums[i, 0], sums[i, 1], low[i], high[i])
 
 
-@jit(_nrt=False, inline="always")
+@jit(inline="always")
 def _gain_of_weight(pen, G, H, w):
     if H <= 0.0:
         return _F(0.0)
@@ -91,7 +91,7 @@ def _gain_of_weight(pen, G, H, w):
     return -(_F(2.0) * G * w + (H + _F(pen.lam)) * (w * w))
 
 
-@jit(_nrt=False, inline="always")
+@jit(inline="always")
 def _gain_of_best(pen, G, H):
     """Return the gain of the weight that is best where none is bounded."""
     if H <= 0.0:
@@ -100,7 +100,7 @@ def _gain_of_best(pen, G, H):
     return _F(t * t) / _F(H + pen.lam)
 
 
-@jit(_nrt=False)
+@jit
 def loss_of(pen, left_G, left_H, right_G, right_H, root, low, high, direction):
     """Return what a split gains over no split; -inf where it breaks its column's direction."""
     if pen.step == 0.0 and not pen.constrained:
@@ -115,13 +115,13 @@ def loss_of(pen, left_G, left_H, right_G, right_H, root, low, high, direction):
     return (left + _gain_of_weight(pen, right_G, right_H, right_w)) - root
 
 
-@jit(_nrt=False, inline="always")
+@jit(inline="always")
 def gain_of(pen, G, H, low, high):
     """Return the float32 gain of a leaf: of a split, over nothing, that has it on one side."""
     return loss_of(pen, G, H, 0.0, 0.0, _F(0.0), low, high, np.int64(0))
 
 
-@jit(_nrt=False, inline="always")
+@jit(inline="always")
 def centre_of(pen, G, H, root):
     """Return (what to take from a gradient for each unit of hessian, the node's gain after that).
 
@@ -134,14 +134,14 @@ def centre_of(pen, G, H, root):
     return 0.0, root
 
 
-@jit(_nrt=False, inline="always")
+@jit(inline="always")
 def least_of(root, best):
     """Return what the gains of two sides must exceed together, less what float32 rounds away."""
     floor = best if best > _F(1e-6) else _F(1e-6)
     return (np.float64(root) + np.float64(floor)) * (1.0 - 1e-5)
 
 
-@jit(_nrt=False, inline="always")
+@jit(inline="always")
 def _rank(seed, column):
     z = np.uint64(seed) + np.uint64(column + 1) * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -149,7 +149,7 @@ def _rank(seed, column):
     return z ^ (z >> np.uint64(31))
 
 
-@jit(_nrt=False)
+@jit
 def comes_first(seed, one, other):
     """Return whether column `one` is taken before `other` where they gain the same.
 
@@ -161,7 +161,7 @@ def comes_first(seed, one, other):
     return _rank(seed, one) < _rank(seed, other)
 
 
-@jit(_nrt=False)
+@jit
 def weigh_gains(pen, sums, low, high, out):
     """Write to out (m,) their gains."""
     for i in range(len(out)):

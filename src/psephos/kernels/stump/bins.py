@@ -87,7 +87,7 @@ def bin_ends(n: int, narrower: float) -> NDArray[np.int64]:
     return np.rint(n * share).astype(np.int64)
 
 
-@jit(_nrt=False)
+@jit
 def code_columns(order, mask, first, last, place, n_groups, ends, codes, words, out):
     """Bins of the eight columns of each of the blocks ``first`` to ``last`` of interleaved orders.
 

@@ -189,7 +189,7 @@ lane_sums: Callable[..., Any] = (
 )
 
 
-@jit(_nrt=False)
+@jit
 def bound_error(
     codes, n_groups, first, last, tables, visits, n_visited, units, whole_a, whole_b, slack, total,
     extra, sums, scratch, values,
@@ -245,7 +245,7 @@ def reaches(
     return np.stack([middle - half, middle + half], axis=2).astype(np.float32)
 
 
-@jit(_nrt=False)
+@jit
 def bound_gini(
     codes, n_groups, first, last, tables, visits, n_visited, units, all_a, all_b, reach, extra,
     sums, scratch, values,

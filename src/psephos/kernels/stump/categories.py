@@ -96,7 +96,7 @@ def _best_by_share(crit, parent, table, groups, count, chosen, left, right, out,
     return best
 
 
-@jit
+@jit(allocates=True)
 def scan_categories(crit, by_error, codes, n_codes, which, labels, weights, parent, gains, out):
     """Best grouping of each categorical column.
 

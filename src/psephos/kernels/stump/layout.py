@@ -124,7 +124,7 @@ def _settled(
     return rows, cut
 
 
-@jit(_nrt=False)
+@jit
 def place(rows, first, out):
     """Put orders (c, n) into the lanes ``first``, ``first + 1`` ... of ``out``."""
     for r in range(rows.shape[0]):

@@ -34,7 +34,7 @@ def round_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     return whole
 
 
-@jit(_nrt=False)  # it makes no array, so nothing need count references: compiled sooner
+@jit
 def scan_ordered(
     crit, order, flag, columns, n_present, labels, weights, parent, sums, gains, cuts,
     missing_left,
@@ -98,7 +98,7 @@ def scan_ordered(
         missing_left[w] = side
 
 
-@jit
+@jit(allocates=True)
 def scan_sparse(
     crit, start, rows, edge, n_below, n_present, zeros, columns, labels, weights, parent,
     gains, cuts, missing_left,

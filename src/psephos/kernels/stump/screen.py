@@ -14,7 +14,7 @@ from psephos.kernels.stump.lanes import LANES, lane_extremes, lane_gini
 __all__ = ["quantise", "screen_error", "screen_gini"]
 
 
-@jit
+@jit(allocates=True)
 def quantise(weights, labels, signed, totals):
     """Whole-number weights, below zero in the first class, into ``signed`` int32 (n,).
 
@@ -50,7 +50,7 @@ def quantise(weights, labels, signed, totals):
     return True
 
 
-@jit
+@jit(allocates=True)
 def screen_error(order, blocks, table, total, values):
     """Greatest ``|2 S - D|`` over the splits of each column, S the signed sum on the left.
 
@@ -71,7 +71,7 @@ def screen_error(order, blocks, table, total, values):
             values[block, lane] = value
 
 
-@jit
+@jit(allocates=True)
 def screen_gini(order, blocks, table, total_d, total_w, values):
     """Greatest ``d^2 / w`` of left plus right over the splits of each column, in float32.
 
