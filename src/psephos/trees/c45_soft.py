@@ -45,9 +45,9 @@ class SoftTree(Tree):
     def _ends(self, X: Any, root: Any, out: Any) -> None:
         soft_ends(self.nodes(), frozen(self.lower), frozen(self.upper), X, root, out)
 
-    def _values(self, X: Any, root: Any, said: Any, room: Any, out: Any) -> None:
+    def _values(self, X: Any, root: Any, values: Any, scratch: Any, out: Any) -> None:
         bounds = frozen(self.lower), frozen(self.upper)
-        soft_values(self.nodes(), *bounds, X, root, said, *room, out)
+        soft_values(self.nodes(), *bounds, X, root, values, *scratch, out)
 
     def of_nodes(self, nodes: _Whole, leaf: _Flags) -> Self:
         """Return these nodes in this order, those of `leaf` without their rules."""
