@@ -144,6 +144,42 @@ def test_a_source_edited_since_it_was_read_keeps_nothing(tmp_path):
     assert run(tmp_path / "main.py") == ["30"]
 
 
+@jit(inner=True)
+def _double(x):
+    return 2 * x
+
+
+@jit
+def _double_and_one(x):
+    return _double(x) + 1
+
+
+@jit
+def _fourfold(x):
+    return _double(_double(x))
+
+
+@compiled
+def test_a_kernel_of_kernels_is_linked_into_each_and_not_called_from_python():
+    assert (_double_and_one(3), _fourfold(3), _double_and_one(0.5)) == (7, 12, 2.0)
+    with pytest.raises(TypeError, match="the kernel _double is called by kernels alone"):
+        _double(3)  # compiled for its callers
+    with pytest.raises(TypeError, match="called by kernels alone"):
+        _double(1j)  # never compiled
+
+
+@compiled
+def test_kernels_compile_without_the_acceleration_of_compiling(tmp_path):
+    program = tmp_path / "plain.py"
+    program.write_text(
+        "import sys\nsys.modules['psephos.kernels._compiler'] = None\n"
+        "from psephos.kernels._jit import jit\n\n\n"
+        "@jit(inner=True)\ndef double(x):\n    return 2 * x\n\n\n"
+        "@jit\ndef more(x):\n    return double(x) + 1\n\n\nprint(more(3))\n"
+    )
+    assert run(program) == ["7"]
+
+
 @compiled
 def test_garbage_is_collected_again_after_a_kernel_is_compiled():
     seen = []

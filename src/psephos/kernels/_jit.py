@@ -12,6 +12,11 @@ import numba
 from numba.core import event
 from numba.core.caching import NullCache
 
+try:
+    from psephos.kernels._compiler import InnerCompiler, OuterCompiler
+except ImportError:  # a release of numba with other insides: its own compiler then
+    InnerCompiler = OuterCompiler = None
+
 __all__ = ["announce_compiling", "effective_jobs", "is_compiled", "jit", "run_blocks"]
 
 _lock = threading.Lock()
@@ -44,10 +49,28 @@ def jit(
         "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True,
         "no_cpython_wrapper": inner, "_nrt": allocates, **options,
     }  # fmt: skip
+    if OuterCompiler is not None:
+        settings["pipeline_class"] = InnerCompiler if inner else OuterCompiler
     kernel: Any = numba.njit(**settings)(function)
-    if not inner and hasattr(kernel, "enable_caching"):  # not so where the JIT is off
+    if not hasattr(kernel, "enable_caching"):  # the JIT is off
+        return kernel
+    if inner:
+        _keep_from_python(kernel)
+    else:
         kernel._cache = _Unopened(kernel, function.__code__.co_filename)
     return kernel
+
+
+def _keep_from_python(kernel: Any) -> None:
+    """Let a kernel be compiled for kernels that call it; a call from Python is refused."""
+
+    def add_overload(result: Any) -> None:
+        kernel.overloads[tuple(result.signature.args)] = result
+
+    def refuse(*arguments: Any, **more: Any) -> None:
+        raise TypeError(f"the kernel {kernel.__name__} is called by kernels alone (inner=True)")
+
+    kernel.add_overload, kernel._compile_for_args = add_overload, refuse
 
 
 class _Uncollected(event.Listener):

@@ -110,7 +110,7 @@ def _put_row(row, where, scaling, plain, first, x):
     return missing
 
 
-@jit(fastmath={"contract", "reassoc"})
+@jit(inner=True, fastmath={"contract", "reassoc"})
 def _weighted(kernel, weight, first, last):
     wide()
     total = 0.0
