@@ -56,7 +56,6 @@ class _Linked(JITCodeLibrary):
 
     def finalize(self) -> None:
         for library in dict.fromkeys(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalized = True
 
@@ -75,6 +74,5 @@ class _InnerLowering(NativeLowering):
         lowered = state["cr"]
         key = object()  # what numba finds the code by, elsewhere a function that Python calls
         state.targetctx.insert_user_function(key, lowered.fndesc, [state.library])
-        state.reload_init.extend(state.library._reload_init)
         state["cr"] = lowered._replace(cfunc=key)
         return True
