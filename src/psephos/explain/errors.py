@@ -12,10 +12,16 @@ from psephos._errors import PsephosError
 from psephos.explain.drawing import pyplot
 from psephos.vote.ballots import frame_of
 
-__all__ = ["ErrorDisplay"]
+__all__ = ["ErrorDisplay", "searched_by"]
 
 _Floats = NDArray[np.float64]
 _Counts = NDArray[np.intp]
+
+
+def searched_by(estimator: Any) -> Any:
+    """Return the small models that a fitted estimator searched; None if it makes no search."""
+    searched: Any = getattr(estimator, "searched", None)
+    return None if searched is None else searched()
 
 
 @dataclass(frozen=True)
@@ -66,12 +72,13 @@ class ErrorDisplay:
         PsephosError
             If the estimator has no library, or a reference is not a finite number.
         """
-        if not hasattr(estimator, "library_"):
+        library = searched_by(estimator)
+        if library is None:
             raise PsephosError(
                 f"{type(estimator).__name__} has no library of small models: give a fitted "
                 "SparseWrapperClassifier or SparseWrapperRegressor."
             )
-        return cls.from_library(estimator.library_, reference)
+        return cls.from_library(library, reference)
 
     @classmethod
     def from_library(cls, library: Any, reference: Mapping[str, float] | None = None) -> Self:

@@ -16,6 +16,7 @@ from sklearn.utils.validation import column_or_1d
 from psephos._errors import PsephosError
 from psephos._input import Context
 from psephos._workers import delayed
+from psephos.explain.errors import searched_by
 from psephos.explain.network import entropy_of, voter_usage
 from psephos.explain.selection import SelectionTest
 from psephos.params import Interval
@@ -218,7 +219,8 @@ def _measured(
     quiet = {"folder": None, "verbose": False}  # a search of other labels is no search to resume
     model.set_params(**{k: v for k, v in quiet.items() if k in model.get_params(deep=False)})
     model.fit(X, y) if groups is None else model.fit(X, y, groups=groups)
-    found = _of_search(model.library_) if hasattr(model, "library_") else {}
+    library = searched_by(model)
+    found = {} if library is None else _of_search(library)
     found["entropy"] = _entropy(voter_usage(model))
     if own is not None:
         found["own"] = float(own(model))

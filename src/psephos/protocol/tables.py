@@ -139,10 +139,10 @@ class DataTable:
         model.schema_ = Schema(self.n_columns, self.names, levels, cells=self.cells)
         model.feature_names_in_ = np.asarray(self.names, dtype=object)
         model.vote_ = model.vote_.named_rows(np.array(self.row_names()))
-        library: Any = getattr(model, "library_", None)
-        if library is not None:  # it names columns by itself
-            used: list[int] = library.columns.tolist()
-            model.library_ = replace(library, words=tuple(self.names[j] for j in used))
+        for extra in model.extras:  # some name columns by themselves
+            name: Any = getattr(getattr(model, extra), "named", None)
+            if name is not None:
+                setattr(model, extra, name(self.names))
         return model
 
     def renamed(self, dataset: str) -> "DataTable":

@@ -12,6 +12,7 @@ import numpy as np
 
 from psephos._errors import PsephosError
 from psephos.explain import ColumnNetwork, ErrorDisplay
+from psephos.explain.errors import searched_by
 from psephos.report.folder import Cases
 from psephos.report.words import plural
 from psephos.vote.ballots import Ballots, Line
@@ -123,7 +124,7 @@ class Opened:
 
     def errors(self) -> tuple[ErrorDisplay, dict[str, list[Any]]] | None:
         """Return the errors of all candidates of a search, and its figures by dimension."""
-        library = getattr(self.model, "library_", None)
+        library = searched_by(self.model)
         if library is None:
             return None
         return ErrorDisplay.from_estimator(self.model), library.dimensions.columns()

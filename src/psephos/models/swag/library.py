@@ -1,6 +1,6 @@
 """The library: every strong model's columns and errors, and what can be asked of them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, ClassVar, Self
@@ -224,6 +224,10 @@ class Library:
             votes=self.votes[models],
             remarks=tuple((name, values[models]) for name, values in self.remarks),
         )
+
+    def named(self, names: Sequence[str]) -> Self:
+        """Return the library whose columns have the names of a table's."""
+        return replace(self, words=tuple(names[j] for j in self.columns.tolist()))
 
     def chosen(self) -> Self:
         """Return the models that vote."""

@@ -219,6 +219,10 @@ class SparseWrapperClassifier(VoteClassifier):
         read = self.read(X, y, sample_weight, groups)
         return cost_of(self, CLASSIFIERS, *read, seconds)
 
+    def searched(self) -> Library:
+        """Return the small models that the search found, and their errors."""
+        return self.library_
+
     def usable(self, X: Any) -> dict[str, list[Any]]:
         """Return for each row how many models can vote, who they are, and how good they were.
 
@@ -355,6 +359,10 @@ n_reserve, categorical_features, folder, verbose, n_jobs, random_state
         """Return what each step of a fit would cost; see `SparseWrapperClassifier`."""
         read = self.read(X, y, sample_weight, groups)
         return cost_of(self, REGRESSORS, *read, seconds)
+
+    def searched(self) -> Library:
+        """Return the small models that the search found, and their errors."""
+        return self.library_
 
     def usable(self, X: Any) -> dict[str, list[Any]]:
         """Return for each row how many models can vote; see `SparseWrapperClassifier`."""
