@@ -26,6 +26,7 @@ __all__ = [
 
 _Float = NDArray[np.float64]
 _BLOCK_ROWS = 16  # of a task, whose weights stay in the second-level cache
+_SMALL = 700_000  # products of a matrix product that BLAS makes without a copy of its parts
 _NEAR = 2048  # anchors weighed at a time: a row of them stays in the nearest cache
 
 
@@ -276,6 +277,15 @@ def _weighed(right: NDArray[np.bool_], s: _Float) -> _Float:
     return table
 
 
+def _product(weights: _Float, table: _Float) -> _Float:
+    """Return ``weights @ table``, some anchors at a time: BLAS is twice as quick on small parts."""
+    step = max(256, _SMALL // max(1, len(weights) * table.shape[1]))
+    total = weights[:, :step] @ table[:step]
+    for start in range(step, len(table), step):
+        total += weights[:, start : start + step] @ table[start : start + step]
+    return total
+
+
 def distances(
     X: ArrayLike, Z: ArrayLike, metric: Metric, n_jobs: int | None = None
 ) -> NDArray[np.float64]:
@@ -370,7 +380,7 @@ def local_sums(
             queries[rows], *parts, s, left_out[rows], 0, *kernel, per_query, shift[rows], weights,
             np.empty(len(s)),
         )  # fmt: skip
-        sums[rows] = weights @ weighed
+        sums[rows] = _product(weights, weighed)
 
     run_blocks(block, -(-n // _BLOCK_ROWS), n_jobs)
     log_scale = np.where(shift != 0.0, -math.log(2.0) * shift, 0.0)
@@ -405,7 +415,7 @@ def pair_sums(
         far |= _weigh_rows(
             rows[top:end], *parts, _plain(s), own[top:end], top, *kernel, False, shift, k, counts
         )
-        sums[top:end] += k[:, top:] @ weighed[top:]
+        sums[top:end] += _product(k[:, top:], weighed[top:])
         sums[end:] += k[:, end:].T @ weighed[top:end]
     if not far:
         return sums[:, -1].copy(), sums[:, :-1].copy()
