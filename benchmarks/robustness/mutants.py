@@ -17,6 +17,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+LIMIT = 900  # seconds of a group of tests
 WIDER = [
     "tests/contract", "tests/test_input.py", "tests/test_base.py", "tests/models", "tests/cli",
     "tests/report",
@@ -125,6 +127,19 @@ def asked(file):
     return [(plain, group) for plain, group in groups if group]
 
 
+def _status(command, env):
+    """Return the exit status of tests; 1 if they do not end, as a fault may make them."""
+    quiet = subprocess.DEVNULL
+    tests = subprocess.Popen(  # a group of its own: the workers end with it
+        command, cwd=ROOT, env=env, stdout=quiet, stderr=quiet, start_new_session=True
+    )
+    try:
+        return tests.wait(LIMIT)
+    except subprocess.TimeoutExpired:
+        os.killpg(tests.pid, signal.SIGKILL)
+        return 1
+
+
 def survives(copy, file, code, groups, jobs):
     """Return whether no test fails on the copy with the fault."""
     place = copy / file.relative_to(ROOT / "src")
@@ -141,8 +156,7 @@ def survives(copy, file, code, groups, jobs):
             env["NUMBA_DISABLE_JIT"] = "1" if plain else "0"
             told = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
             told += ["--durations=0", "-n", str(jobs), *group]
-            done = subprocess.run(told, cwd=ROOT, env=env, capture_output=True, text=True)
-            if done.returncode not in (0, 5):
+            if _status(told, env) not in (0, 5):
                 return False
         return True
     finally:
