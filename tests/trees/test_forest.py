@@ -18,7 +18,7 @@ twin = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(twin)
 
 # NumPy says so where kernels run uncompiled
-pytestmark = pytest.mark.filterwarnings("ignore:overflow")
+pytestmark = pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
 
 SEEDS = np.array([3, 2**63 + 1, 9], np.uint64)
 
@@ -154,3 +154,59 @@ def test_rows_stay_apart_where_weights_do_not_count_them():
     assert (apart.number, apart.counts) == (4.0, False)
     many = Rows.of(X, {}, y, w * 2.0**31, 255, None)
     assert (many.number, many.counts) == (2.0**34, False)
+
+
+FORMS = {
+    "numbers": lambda X: X,
+    "ties": np.round,
+    "gaps": lambda X: np.where(np.sin(40.0 * X) < -0.7, np.nan, X),
+    "constant": lambda X: np.where(np.arange(X.shape[1]) % 3 > 0, 1.0, X),
+    "neighbours": lambda X: 1.0 + np.round(X) * 2.0**-52,
+    "huge": lambda X: X * 5e307,
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    ("criterion", "n_classes"),
+    [("gini", 2), ("gini", 3), ("entropy", 2), ("entropy", 3), ("squared_error", 0),
+     ("poisson", 0)],
+)  # fmt: skip
+def test_values_and_bins_of_each_value_grow_the_same_trees(criterion, n_classes, form):
+    rng = np.random.default_rng(n_classes)
+    X = FORMS[form](rng.standard_normal((64, 80)))
+    X[7] = X[3]
+    y = rng.integers(0, n_classes or 9, 64)
+    y[7] = y[3]
+    # Sums of these, and their mean, are exact: rows may be added in any order.
+    uneven = np.tile([0.5, 1.5], 32) if n_classes else np.ones(64)
+    for w, rule in ((np.ones(64), Rule(99, 2, 1, 8)), (uneven, Rule(4, 8, 3, 8))):
+        both = [
+            Rows.of(X, {}, y / 4.0 if n_classes == 0 else y, w, 255, None, unbinned=unbinned)
+            for unbinned in (False, True)
+        ]
+        assert len(both[1].mass) == 63
+        binned, found = (
+            grow_forest(rows, n_classes, criterion, rule, SEEDS, None, None, 0.05, True)
+            for rows in both
+        )
+        assert_allclose(found.answers(), binned.answers(), rtol=1e-14)
+        for name, told in vars(binned.nodes()).items():
+            assert_array_equal(getattr(found.nodes(), name), told)
+
+
+def test_values_are_read_in_any_layout_and_order_of_rows():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((300, 400)).astype(np.float32), rng.standard_normal(300)
+    order = rng.permutation(300)
+    forms = (X, y), (np.asfortranarray(X), y), (np.repeat(X, 2, axis=1)[:, ::2], y)
+    told = []
+    for values, answers in (*forms, (X[order], y[order])):
+        before = values.copy()
+        for n_jobs in (1, 3):
+            rows = Rows.of(values, {}, answers, np.ones(300), 255, n_jobs, unbinned=True)
+            rule = Rule(99, 2, 1, 20)
+            found = grow_forest(rows, 0, "squared_error", rule, SEEDS, None, n_jobs, 0.0, True)
+            assert_array_equal(values, before)
+            told.append(b"".join(part.tobytes() for part in vars(found.nodes()).values()))
+    assert len(set(told)) == 1

@@ -21,9 +21,9 @@ def warm_up(only: str = "") -> Iterator[tuple[str, float]]:
     """Fit, ask and explain each model on small tables, and yield its name and the seconds it took.
 
     The tables have two and three classes (a regressor: numbers), with and without missing values,
-    with and without a category. What is compiled is kept on disk, where a folder can be written,
-    and found there by every later process. Settings that are not the defaults may need further
-    kernels.
+    with and without a category, and more rows than columns or fewer. What is compiled is kept on
+    disk, where a folder can be written, and found there by every later process. Settings that are
+    not the defaults may need further kernels.
 
     Parameters
     ----------
@@ -66,6 +66,7 @@ def _tables(classes: bool) -> Iterator[tuple[NDArray[Any], NDArray[Any], list[in
     rng = np.random.default_rng(0)
     X = rng.normal(size=(_ROWS, _COLUMNS))
     gaps, codes = X.copy(), X.copy()
+    wide = np.repeat(X, _ROWS // _COLUMNS + 1, axis=1)  # extra trees do not bin it
     gaps[::7, 1] = np.nan
     codes[:, 2] = rng.integers(3, size=_ROWS)
     for k in (2, 3) if classes else (0,):
@@ -74,4 +75,5 @@ def _tables(classes: bool) -> Iterator[tuple[NDArray[Any], NDArray[Any], list[in
             y = np.array([f"class {c}" for c in np.argsort(np.argsort(y)) * k // _ROWS])
         yield X, y, None
         yield gaps, y, None
+        yield wide, y, None
         yield codes, y, [2]

@@ -21,7 +21,7 @@ from psephos.kernels.binned_trees.forest_grow import (
 )
 from psephos.kernels.numerics.criteria import BinaryEntropy, Entropy, Gini, Poisson, Variance
 from psephos.trees.bins import Bins
-from psephos.trees.forest_rows import Draws, Rows
+from psephos.trees.forest_rows import Draws, Rows, Unbinned
 
 __all__ = ["Forest", "Nodes", "grow_forest"]
 
@@ -69,7 +69,7 @@ class Forest:
 
     Parameters
     ----------
-    bins : Bins
+    bins : Bins or Unbinned
         The columns that they were grown on.
     first : ndarray of shape (m,), int64
         The rows of `bins` that they were grown on, in the order of the draws.
@@ -82,7 +82,7 @@ class Forest:
         A leaf of one class names it: such leaves share one answer a class.
     """
 
-    bins: Bins
+    bins: Bins | Unbinned
     first: NDArray[np.int64]
     trees: Sequence[Grown]
     n_classes: int
@@ -161,7 +161,10 @@ class Forest:
         return np.cumsum(np.concatenate(size)).astype(np.intp), np.concatenate(members)
 
     def out_of_bag(self, draws: Draws, seeds: Any, n_jobs: int | None) -> _Floats:
-        """Return (m, C): the mean answer of the trees that were not grown on a row; NaN if none."""
+        """Return (m, C): the mean answer of the trees that were not grown on a row; NaN if none.
+
+        The trees were grown on bins.
+        """
         m = len(self.first)
         total, seen = np.zeros((m, max(self.n_classes, 1))), np.zeros(m, np.int64)
         for t, tree in enumerate(self.trees):
@@ -206,7 +209,8 @@ def grow_forest(
     least_share : float, default=0.0
         Least share of a tree's weight on either side of a cut.
     random : bool, default=False
-        Cuts of extra trees: one a column, at a random place.
+        Cuts of extra trees: one a column, at a random place. Only these are made of rows whose
+        columns are not binned.
     """
     bins, m = rows.bins, len(rows.mass)
     center = 0.0
@@ -214,13 +218,14 @@ def grow_forest(
         center = float((rows.mass * rows.y).sum() / rows.mass.sum())
     is_category = np.zeros(len(bins.n_bins), np.bool_)
     is_category[list(bins.categories)] = True
+    unbinned = isinstance(bins, Unbinned)
     starts = bins.sixteenth() if random else np.empty((0, 16))
     table = Table(bins.codes, bins.n_bins, bins.ptr, bins.low, bins.high, is_category, starts)
     weight = float(rows.mass.sum() if draws is None else draws.size)
     whole = draws is not None or rows.counts
 
     def kind() -> Kind:
-        return kind_of(m, n_classes, whole, random, bool(bins.categories))
+        return kind_of(m, n_classes, whole, random, bool(bins.categories), unbinned)
 
     named = kind().numbers is None
     answers = rows.y.astype(np.uint32 if named else np.float64)

@@ -1,8 +1,8 @@
 """The rows that a forest is grown on: each once, in an order of their own, with its weight."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,9 @@ from psephos.kernels.binned_trees.forest_draws import (
     row_marks,
     split_counts,
 )
-from psephos.trees.bins import Bins
+from psephos.trees.bins import BLOCK_CELLS, Bins, columns_of
 
-__all__ = ["Draws", "Rows", "number_of"]
+__all__ = ["Draws", "Rows", "Unbinned", "number_of"]
 
 _BLOCK = 1 << 16  # rows
 _MOST = 2**31  # rows counted by weights, or drawn, are below
@@ -28,19 +28,81 @@ _Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Distinct rows.
-
-    Rows of equal codes and answer are one row of added weight, and the rows are in the order of a
-    hash of these: so a row of weight 2 is the row given twice, whatever is drawn by number. Rows
-    that are to be counted, and whose weights are no counts, stay apart.
+class Unbinned:
+    """A dense table of numbers whose columns are looked at as they are, in place of `Bins`.
 
     Parameters
     ----------
-    bins : Bins
+    codes : ndarray of shape (p, n), float64 or float32
+        The values, a column after the other.
+    """
+
+    codes: NDArray[Any]
+    categories: ClassVar[Mapping[int, NDArray[np.uint8]]] = {}
+    low: ClassVar[_Floats] = np.empty(0)
+    high: ClassVar[_Floats] = np.empty(0)
+
+    @classmethod
+    def of(cls, values: NDArray[Any], n_jobs: int | None = None) -> Self:
+        """Return a copy of the values of a table (n, p)."""
+        n, p = values.shape
+        codes = np.empty((p, n), values.dtype)
+
+        def copy(span: slice) -> None:
+            codes[span] = columns_of(values, span)
+
+        _by_columns(copy, n, p, n_jobs)
+        return cls(codes)
+
+    @property
+    def n_bins(self) -> NDArray[np.int64]:
+        """Return (p,): the sides of a cut."""
+        return np.broadcast_to(np.int64(2), len(self.codes))
+
+    @property
+    def ptr(self) -> NDArray[np.int64]:
+        """Return (p + 1,): no column has bins."""
+        return np.broadcast_to(np.int64(0), len(self.codes) + 1)
+
+    def sixteenth(self) -> _Floats:
+        """Return (0, 16): see `Bins.sixteenth`."""
+        return np.empty((0, 16))
+
+    def bits(self) -> NDArray[Any]:
+        """Return the bits of the values, as whole numbers of the same size."""
+        return self.codes.view(f"u{self.codes.dtype.itemsize}")
+
+    def arrange(self, order: NDArray[np.int64], n_jobs: int | None = None) -> None:
+        """Let row i be what row ``order[i]`` was: the rows of a node then lie in their order."""
+        p, n = self.codes.shape
+
+        def arrange(span: slice) -> None:
+            self.codes[span] = self.codes[span][:, order]
+
+        _by_columns(arrange, n, p, n_jobs)
+
+
+def _by_columns(work: Callable[[slice], None], n: int, p: int, n_jobs: int | None) -> None:
+    """Call a function for blocks of the columns of a table (n, p)."""
+    step = max(1, BLOCK_CELLS // max(n, 1))
+    run_blocks(lambda b: work(slice(b * step, (b + 1) * step)), -(-p // step), n_jobs)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Distinct rows.
+
+    Rows of equal codes (or values) and answer are one row of added weight, and the rows are in the
+    order of a hash of these: so a row of weight 2 is the row given twice, whatever is drawn by
+    number. Rows that are to be counted, and whose weights are no counts, stay apart.
+
+    Parameters
+    ----------
+    bins : Bins or Unbinned
         Of all rows of the table.
     first : ndarray of shape (m,), int64
-        The first row of the table that is each of the m distinct ones.
+        Where each of the m distinct ones stands in the codes of `bins`: of `Bins` the first row of
+        the table that is it, else the distinct rows stand first.
     y : ndarray of shape (m,)
     mass : ndarray of shape (m,)
         Their weights.
@@ -52,7 +114,7 @@ class Rows:
         The weights given are whole numbers, below 2^31 together: each is so many rows.
     """
 
-    bins: Bins
+    bins: Bins | Unbinned
     first: NDArray[np.int64]
     y: NDArray[Any]
     mass: _Floats
@@ -71,19 +133,23 @@ class Rows:
         n_jobs: int | None,
         *,
         counted: bool = False,
+        unbinned: bool = False,
     ) -> Self:
         """Return the distinct rows of a table: see `Bins.of`; `weight` is positive.
 
-        With `counted`, rows are added up only where weights count them.
+        With `counted`, rows are added up only where weights count them; with `unbinned` the
+        table is dense, without categories, and its columns are not binned.
         """
-        bins = Bins.of(values, n_codes, weight, max_bins, n_jobs)
-        n = len(y)
+        bins: Any = Unbinned.of(values, n_jobs) if unbinned else None
+        if bins is None:
+            bins = Bins.of(values, n_codes, weight, max_bins, n_jobs)
+        codes, n = bins.bits() if unbinned else bins.codes, len(y)
         numbers = np.ascontiguousarray(y, dtype=np.float64) + 0.0  # -0 is 0
         marks = numbers.view(np.uint64).copy()
 
         def mark(block: int) -> None:
             span = slice(block * _BLOCK, min((block + 1) * _BLOCK, n))
-            row_marks(bins.codes[:, span], marks[span])
+            row_marks(codes[:, span], marks[span])
 
         run_blocks(mark, -(-n // _BLOCK), n_jobs)
         number = number_of(weight, n)
@@ -93,13 +159,17 @@ class Rows:
         order = by.astype(np.int64)
         ranked = marks[order]
         if apart or (ranked[1:] != ranked[:-1]).all():  # no row is there twice
-            group = np.empty(n, np.int64)
+            first, mass, group = order, weight[order], np.empty(n, np.int64)
             group[order] = np.arange(n)
-            return cls(bins, order, y[order], weight[order], group, number, counts)
-        first, group, mass = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
-        m = merge_rows(bins.codes, numbers, weight, order, marks, first, mass, group)
-        kept = first[:m].copy()
-        return cls(bins, kept, y[kept], mass[:m].copy(), group, number, counts)
+        else:
+            first, group, mass = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
+            m = merge_rows(codes, numbers, weight, order, marks, first, mass, group)
+            first, mass = first[:m].copy(), mass[:m].copy()
+        y = y[first]
+        if unbinned:
+            bins.arrange(np.concatenate([first, np.delete(np.arange(n), first)]), n_jobs)
+            first = np.arange(len(first))
+        return cls(bins, first, y, mass, group, number, counts)
 
     def n_draws(self, max_samples: float | None) -> int:
         """Return how many rows a bootstrap draws.

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from psephos.kernels.binned_trees.forest_grow import Rule, Table, blank, grow, kind_of, workspace
 from psephos.kernels.numerics.criteria import BinaryEntropy, Entropy, Gini, Poisson, Variance
 from psephos.trees.bins import Bins
+from psephos.trees.forest_rows import Unbinned
 
 _spec = importlib.util.spec_from_file_location(
     "forest_twin", Path(__file__).parent / "forest_twin.py"
@@ -46,13 +47,19 @@ def problem(n_classes, n=60, p=4, seed=0, missing=0.0, categories=(), levels=Non
 
 
 def grown(X, y, w, crit, n_classes, rule, random=False, categories=(), seed=7):
-    """The bins and the tree."""
+    """The bins and the tree; `random` may be "values", which need no bins."""
+    unbinned = random == "values"
     bins = Bins.of(X, dict.fromkeys(categories, 5))
     is_category = np.isin(np.arange(X.shape[1]), categories)
     table = Table(
         bins.codes, bins.n_bins, bins.ptr, bins.low, bins.high, is_category, bins.sixteenth()
     )
-    kind = kind_of(len(y), n_classes, bool((w == np.round(w)).all()), random, bool(categories))
+    if unbinned:
+        given = Unbinned(np.ascontiguousarray(X.T))
+        empty = given.low, given.high, is_category, given.sixteenth()
+        table = Table(given.codes, given.n_bins, given.ptr, *empty)
+    whole = bool((w == np.round(w)).all())
+    kind = kind_of(len(y), n_classes, whole, bool(random), bool(categories), unbinned)
     rows = np.flatnonzero(w > 0).astype(np.uint32)
     answers = y[rows].astype(np.float64 if kind.numbers else np.uint32)
     parts = rows, answers, w[rows].astype(float)
@@ -64,6 +71,10 @@ def grown(X, y, w, crit, n_classes, rule, random=False, categories=(), seed=7):
     nodes, told, sets = grow(crit, rule, table, *parts, np.uint64(seed), work, tree, *kind)
     done = {name: getattr(tree, name)[:nodes] for name in tree._fields}
     done |= {"sums": tree.sums[:told], "sets": tree.sets[:sets]}
+    for node in np.flatnonzero(done["link"][:, 0] >= 0) if unbinned else ():
+        f, threshold = done["link"][node, 0], done["threshold"][node]
+        lows = bins.low[bins.ptr[f] : bins.ptr[f + 1]]  # each value's own: the last on the left
+        done["link"][node, 2] = np.searchsorted(lows, threshold, side="right") - 1
     return bins, type(tree)(**done), kind
 
 
@@ -145,7 +156,7 @@ def check(X, y, w, name, n_classes, rule, crit=None, random=False, categories=()
 ALL = Rule(99, 2, 1, 4)
 
 
-@pytest.mark.parametrize("random", [False, True], ids=["best", "random"])
+@pytest.mark.parametrize("random", [False, True, "values"], ids=["best", "random", "values"])
 @pytest.mark.parametrize(("name", "n_classes"), CRITERIA)
 def test_every_node(name, n_classes, random):
     for seed, missing in ((0, 0.0), (1, 0.2)):
@@ -169,7 +180,7 @@ def test_categories(n_classes, random):
     check(X, y, np.ones(len(y)), name, n_classes, ALL, random=random, categories=(0, 2))
 
 
-@pytest.mark.parametrize("random", [False, True], ids=["best", "random"])
+@pytest.mark.parametrize("random", [False, True, "values"], ids=["best", "random", "values"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_least_rows_and_weight_and_fewer_columns(n_classes, random):
     X, y = problem(n_classes, n=90, missing=0.1)
@@ -179,13 +190,14 @@ def test_least_rows_and_weight_and_fewer_columns(n_classes, random):
     assert (tree.sums if n_classes > 2 else tree.sums[:, :1]).sum(axis=1).min(initial=9.0) >= 9.0
 
 
-def test_random_places_are_even():
+@pytest.mark.parametrize("random", [True, "values"])
+def test_random_places_are_even(random):
     """A column of 0, 1, ..., 9 is cut in each of its nine gaps about as often."""
     X = np.arange(10.0)[:, None]
     y = np.arange(10) % 2
     rule = Rule(1, 2, 1, 1)
     cuts = [
-        grown(X, y, np.ones(10), Variance(True), 2, rule, True, seed=s)[1].threshold[0]
+        grown(X, y, np.ones(10), Variance(True), 2, rule, random, seed=s)[1].threshold[0]
         for s in range(450)
     ]
     found = np.bincount(np.floor(cuts).astype(int), minlength=9)

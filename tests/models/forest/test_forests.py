@@ -18,6 +18,7 @@ from psephos import (
     save,
 )
 from psephos._errors import UnknownLevelWarning
+from psephos.trees.bins import Bins
 
 ALL = [
     ExtraTreesClassifier,
@@ -91,6 +92,32 @@ def test_very_many_columns(cls):
     X = rng.standard_normal((20, 100_000))
     y = np.arange(20) % 2
     assert fitted(cls, X, y, n_estimators=3).predict(X).shape == (20,)
+
+
+@pytest.mark.parametrize("cls", [ExtraTreesClassifier, ExtraTreesRegressor])
+def test_columns_of_fat_tables_are_not_binned_for_extra_trees(cls, monkeypatch):
+    X, y = np.random.default_rng(0).standard_normal((300, 301)), np.arange(300) % 2
+
+    def refuse(*arguments):
+        raise AssertionError("binned")
+
+    monkeypatch.setattr(Bins, "of", refuse)
+    options = {"n_estimators": 2, "max_features": "sqrt"}
+    gaps = np.where(X < 1.5, X, np.nan)
+    for values in (X, gaps, X.astype(np.float32)):
+        one, two = (answers(fitted(cls, values, y, n_jobs=j, **options), values) for j in (1, 3))
+        assert_array_equal(one, two)
+    beyond = [
+        (X[:, :300], {}),  # no more columns than rows
+        (np.tile(X[:, :26], (4, 40))[:1001], {}),  # too many rows
+        (sparse.csc_array(X), {}),
+        (np.round(abs(X)), {"categorical_features": [3]}),
+        (X, {"bootstrap": True}),
+        (X, {"max_bins": 254}),
+    ]
+    for values, more in beyond:
+        with pytest.raises(AssertionError, match="binned"):
+            fitted(cls, values, np.resize(y, values.shape[0]), **options, **more)
 
 
 @pytest.mark.parametrize("cls", GROWN)

@@ -36,9 +36,11 @@ __all__ = [
     "cut_many",
     "heavy",
     "list_codes",
+    "total_of",
 ]
 
 _config: Any = config  # its fields come from the environment
+_ONES = 0xFFFFFFFF  # the bits of a pair's second class
 _AHEAD = 64  # rows: of more, the processor sees by itself where the next ones are
 
 
@@ -92,6 +94,42 @@ lowest: Callable[..., Any] = (
 #: (array, at): asks for an element ahead of its use, which will not wait for memory then. The
 #: place, an unsigned integer, is counted in the flat array and need not be inside.
 ask: Callable[..., None] = (lambda array, at: None) if _plain else intrinsic(_ask_ahead)
+
+
+@jit(inner=True, fastmath={"reassoc"})
+def total_of(y, w, start, end, out, pairs, numbers, classes):
+    """Write the totals of a node to out (C,); return its weight and whether all rows are equal."""
+    weight = 0.0
+    pure = False
+    if pairs is not None:
+        total = np.int64(0)
+        for k in range(end - start):
+            total += y[np.uintp(start + k)]
+        out[0], out[1] = total >> 32, total & _ONES
+        weight, pure = out[0], out[1] == 0.0 or out[1] == out[0]
+    if numbers is not None:
+        total, differ = 0.0, False
+        for k in range(start, end):
+            weight += w[k]
+            total += w[k] * y[k]
+            differ |= y[k] != y[start]
+        out[0], out[1], pure = weight, total, not differ
+    if classes is not None:
+        half, held = classes.half, 0
+        out[:] = 0.0
+        half[:] = 0.0
+        for k in range(start, end - 1, 2):  # two sums in turn: adding to one twice in a row waits
+            one, two = np.uintp(k), np.uintp(k + 1)
+            out[y[one]] += w[one]
+            half[y[two]] += w[two]
+        if (end - start) % 2 == 1:
+            out[y[end - 1]] += w[end - 1]
+        for c in range(len(half)):
+            out[c] += half[c]
+            weight += out[c]
+            held += out[c] > 0.0
+        pure = held == 1
+    return weight, pure
 
 
 @jit(inner=True)

@@ -17,6 +17,7 @@ from psephos.kernels.binned_trees.forest_cuts import (
     ask,
     ask_rows,
     cut_many,
+    total_of,
 )
 from psephos.kernels.binned_trees.forest_pairs import (
     FEW_PAIRS,
@@ -26,7 +27,16 @@ from psephos.kernels.binned_trees.forest_pairs import (
     cut_many_pairs,
     pack_few,
 )
-from psephos.kernels.binned_trees.forest_random import aim, ends_of, random_cut, settle, uniform
+from psephos.kernels.binned_trees.forest_random import (
+    Values,
+    aim,
+    aim_at_values,
+    ends_of,
+    last_left,
+    random_cut,
+    settle,
+    uniform,
+)
 from psephos.kernels.binned_trees.forest_sets import (
     add_categories,
     clear_categories,
@@ -40,7 +50,6 @@ __all__ = ["Grown", "Kind", "Rule", "Table", "Work", "blank", "grow", "kind_of",
 
 _DEPTH = 64  # open nodes at once: the larger child waits, so each is at most half the one below
 _NEAR = 1 << 20  # codes that memory brings before they are needed
-_ONES = 0xFFFFFFFF  # the bits of a pair's second class
 
 
 class Table(NamedTuple):
@@ -49,6 +58,9 @@ class Table(NamedTuple):
     `codes` (p, n) uint8; `n_bins` (p,) int64; `ptr` (p + 1,) int64, where each column's bins stand
     in `low` and `high`; `is_category` (p,) bool. `sixteenth` (p, 16), for cuts at random: where the
     bins 0, 16, ... of each column begin, then infinities; else (0, 16).
+
+    Where trees look at values (see `Kind`), these are `codes`, float64 or float32, and each column
+    has two bins, the sides of a cut; `low`, `high` and `sixteenth` are empty.
     """
 
     codes: NDArray[np.uint8]
@@ -76,11 +88,12 @@ class Rule(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """What is compiled: all but one of the first three are None, and so may be the others.
+    """What is compiled: of the first three and of the next three all but one are None.
 
     `pairs`: two classes and whole weights (see `forest_pairs`). `numbers`: of two classes, 0 and
-    1. `classes`: three or more. `best`, or `chance` (2, m) uint8: the best cuts, or those of extra
-    trees. `mask` (256,) uint8: some columns are categorical; not with pairs.
+    1. `classes`: three or more. `best`, `chance` (2, m) uint8 or `values`: the best cuts, or those
+    of extra trees, on bins or on values. `mask` (256,) uint8: some columns are categorical; not
+    with pairs, and not with values.
     """
 
     pairs: Pairs | None
@@ -88,6 +101,7 @@ class Kind(NamedTuple):
     classes: Classes | None
     best: bool | None
     chance: NDArray[np.uint8] | None
+    values: Values | None
     mask: NDArray[np.uint8] | None
 
 
@@ -135,8 +149,13 @@ def blank(nodes: int, leaves: int, n_sums: int, sets: int) -> Grown:
     )
 
 
-def kind_of(m: int, n_classes: int, whole: bool, random: bool, categorical: bool) -> Kind:
-    """Return the kind of trees of at most m rows; `whole`: weights are, and below 2^31 together."""
+def kind_of(
+    m: int, n_classes: int, whole: bool, random: bool, categorical: bool, unbinned: bool = False
+) -> Kind:
+    """Return the kind of trees of at most m rows.
+
+    `whole`: weights are, and below 2^31 together. `unbinned`: cuts at random, of values.
+    """
     two = n_classes == 2 and whole and not categorical
     few = np.zeros((3, FEW_PAIRS), np.int32)
     return Kind(
@@ -144,7 +163,8 @@ def kind_of(m: int, n_classes: int, whole: bool, random: bool, categorical: bool
         True if n_classes <= 2 and not two else None,
         Classes(np.zeros(n_classes), np.zeros(n_classes)) if n_classes > 2 else None,
         None if random else True,
-        np.empty((2, m), np.uint8) if random else None,
+        np.empty((2, m), np.uint8) if random and not unbinned else None,
+        Values(np.empty(m), np.empty(m, np.uint8)) if unbinned else None,
         np.empty(256, np.uint8) if categorical else None,
     )
 
@@ -169,45 +189,13 @@ def workspace(m: int, n_classes: int, y: NDArray[np.generic], kind: Kind, p: int
     )
 
 
-@jit(inner=True, fastmath={"reassoc"})
-def _total(y, w, start, end, out, pairs, numbers, classes):
-    """Write the totals of a node to out (C,); return its weight and whether all rows are equal."""
-    weight = 0.0
-    pure = False
-    if pairs is not None:
-        total = np.int64(0)
-        for k in range(end - start):
-            total += y[np.uintp(start + k)]
-        out[0], out[1] = total >> 32, total & _ONES
-        weight, pure = out[0], out[1] == 0.0 or out[1] == out[0]
-    if numbers is not None:
-        total, differ = 0.0, False
-        for k in range(start, end):
-            weight += w[k]
-            total += w[k] * y[k]
-            differ |= y[k] != y[start]
-        out[0], out[1], pure = weight, total, not differ
-    if classes is not None:
-        half, held = classes.half, 0
-        out[:] = 0.0
-        half[:] = 0.0
-        for k in range(start, end - 1, 2):  # two sums in turn: adding to one twice in a row waits
-            one, two = np.uintp(k), np.uintp(k + 1)
-            out[y[one]] += w[one]
-            half[y[two]] += w[two]
-        if (end - start) % 2 == 1:
-            out[y[end - 1]] += w[end - 1]
-        for c in range(len(half)):
-            out[c] += half[c]
-            weight += out[c]
-            held += out[c] > 0.0
-        pure = held == 1
-    return weight, pure
-
-
 @jit(inner=True)
-def _part(column, n_bins, low, missing_left, mask, row, y, w, start, end, work):
+def _part(
+    column, n_bins, low, missing_left, cut, values, mask, row, y, w, start, end, work
+):  # fmt: skip
     """Bring the rows of the left side to the front, each side in its order.
+
+    With `values`, the left side are the values up to `cut`.
 
     Returns
     -------
@@ -216,8 +204,13 @@ def _part(column, n_bins, low, missing_left, mask, row, y, w, start, end, work):
         right (255 if none).
     """
     m, code, spare, spare_y, spare_w = end - start, work.code, work.row, work.y, work.w
-    for k in range(m):
-        code[k] = column[row[np.uintp(start + k)]]
+    if values is not None:
+        for k in range(m):
+            value = column[row[np.uintp(start + k)]]
+            code[k] = 2 if np.isnan(value) else np.int64(value > cut)
+    else:
+        for k in range(m):
+            code[k] = column[row[np.uintp(start + k)]]
     missing, following = 0, np.uint8(255)
     for k in range(m):
         missing += code[k] == n_bins
@@ -268,7 +261,8 @@ def _place(low, high, at, following):
 
 @jit
 def grow(
-    crit, rule, table, row, y, w, state, work, tree, pairs, numbers, classes, best, chance, mask
+    crit, rule, table, row, y, w, state, work, tree, pairs, numbers, classes, best, chance, values,
+    mask,
 ):  # fmt: skip
     """Grow a tree into the nodes of `tree`; return (nodes, rows of `sums`, sets of categories).
 
@@ -287,7 +281,7 @@ def grow(
         Where the draws begin.
     work, tree : Work, Grown
         Of `workspace` and `blank`; `tree` is the result.
-    pairs, numbers, classes, best, chance, mask
+    pairs, numbers, classes, best, chance, values, mask
         See `Kind`. What is None is known while compiling, and leaves its part out: only tests for
         what is not None do so.
     """
@@ -303,7 +297,7 @@ def grow(
         top -= 1
         node, start, end, depth = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
         m = end - start
-        weight, pure = _total(y, w, start, end, sums, pairs, numbers, classes)
+        weight, pure = total_of(y, w, start, end, sums, pairs, numbers, classes)
         f, at, threshold, to_left, worth_most = -1, -1, np.nan, False, -np.inf
         parent = 0.0
         few = m < rule.min_split or m < 2 * least or weight < rule.min_weight
@@ -383,11 +377,26 @@ def grow(
                             ask_rows(table.codes[h], row, start, end)
                             ask(table.sixteenth, np.uintp(16 * h))
                             ask(table.sixteenth, np.uintp(16 * h + 8))
-                        several = 1 if this[2] > 0 else 0
+                        several, both = min(this[2], 1), this[2] == 2 and this[0] < this[1]
                         if several > 0:
-                            worth, here, wanted, left = random_cut(
-                                crit, least, n_bins, *this, low, wanted, block, code, y, w, start,
-                                m, sums, weight, pairs, numbers, classes,
+                            here = last_left(low, n_bins, this[0], this[1], wanted, block)
+                            worth, left = random_cut(
+                                crit, least, n_bins, here, both, code, y, w, start, m, sums,
+                                weight, pairs, numbers, classes,
+                            )  # fmt: skip
+                    if values is not None:
+                        state, u = uniform(state)
+                        if far and looked < rule.max_features:
+                            _, ahead = draw(state, p - looked)
+                            ask_rows(table.codes[shuffled[looked + ahead]], row, start, end)
+                        code = values.side
+                        wanted, kinds = aim_at_values(column, row, start, m, u, values)
+                        several, both = min(kinds, 1), kinds == 2 and wanted < np.inf
+                        if several > 0:
+                            here = 0
+                            worth, left = random_cut(
+                                crit, least, n_bins, here, both, code, y, w, start, m, sums,
+                                weight, pairs, numbers, classes,
                             )  # fmt: skip
                     if best is not None:
                         if far and looked < rule.max_features:
@@ -439,11 +448,11 @@ def grow(
             if is_set:
                 to_left = chosen[n_bins] == 1
                 middle, missing, following = _part(
-                    column, n_bins, at, to_left, chosen, row, y, w, start, end, work
-                )
+                    column, n_bins, at, to_left, np.nan, None, chosen, row, y, w, start, end, work
+                )  # fmt: skip
         if not is_set:
             middle, missing, following = _part(
-                column, n_bins, at, to_left, None, row, y, w, start, end, work
+                column, n_bins, at, to_left, threshold, values, None, row, y, w, start, end, work
             )
             at_end = following == 255  # only missing values are on the right
             low, high = table.low[table.ptr[f] :], table.high[table.ptr[f] :]

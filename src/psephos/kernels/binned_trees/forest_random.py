@@ -1,6 +1,9 @@
-"""Random cuts of one column of codes at one node: those of extra trees."""
+"""Random cuts of one column at one node, of codes or of values: those of extra trees."""
+
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from psephos.kernels._jit import jit
 from psephos.kernels.binned_trees.forest_cuts import ask, heavy
@@ -8,10 +11,30 @@ from psephos.kernels.binned_trees.forest_sets import worth_left
 from psephos.kernels.numerics.criteria import side
 from psephos.kernels.small_models.tree import GAMMA, mix
 
-__all__ = ["aim", "ends_of", "random_cut", "settle", "uniform"]
+__all__ = [
+    "Values",
+    "aim",
+    "aim_at_values",
+    "ends_of",
+    "last_left",
+    "random_cut",
+    "settle",
+    "uniform",
+]
 
 _S11 = np.uint64(11)
 _ONES = 0xFFFFFFFF  # the bits of a pair's second class
+
+
+class Values(NamedTuple):
+    """Scratch (m,) for a column at a node.
+
+    `value`: the values. `side` uint8: 0 where they are at most the place of a cut, 1 above it, and
+    2 where they are missing.
+    """
+
+    value: NDArray[np.float64]
+    side: NDArray[np.uint8]
 
 
 @jit
@@ -65,15 +88,69 @@ def ends_of(column, n_bins, row, start, m, code):
 
 
 @jit(inner=True)
+def _place(low, high, u):
+    """Return the place u in [0, 1) of the way from one number to another."""
+    place = low + u * (high - low)
+    # The difference of the ends may be infinite.
+    return place if place < np.inf else (1.0 - u) * low + u * high
+
+
+@jit(inner=True, fastmath={"nnan", "nsz"})
+def _ends(value, m):
+    """Return the least and the greatest of some numbers."""
+    low, high = value[0], value[0]
+    for k in range(m):
+        low = value[k] if value[k] < low else low
+        high = value[k] if value[k] > high else high
+    return low, high
+
+
+@jit(inner=True)
+def aim_at_values(column, row, start, m, u, values):
+    """Draw a cut of a column of values; return (place, kinds), the latter as `ends_of` does.
+
+    The place is u in [0, 1) of the way between the least and the greatest value of a node's m
+    rows; infinite, if these are equal. ``values.side`` gets the sides of the rows.
+    """
+    value, code = values
+    low, high, known = np.inf, -np.inf, 0
+    for k in range(m):
+        v = np.float64(column[row[np.uintp(start + k)]])
+        value[k] = v
+        known += not np.isnan(v)
+    if known == m:
+        low, high = _ends(value, m)
+    else:
+        for k in range(m):
+            low = value[k] if value[k] < low else low
+            high = value[k] if value[k] > high else high
+    if not low < high:
+        for k in range(m):
+            code[k] = 0 if value[k] == low else 2
+        return np.inf, 2 if 0 < known < m else 0
+    place = _place(low, high, u)
+    if not place < high:  # rounded up: the greatest value of the column below the greatest here
+        place = low
+        for i in range(len(column)):
+            v = np.float64(column[i])
+            place = v if place < v and v < high else place
+    for k in range(m):
+        code[k] = value[k] > place
+    if known == m:
+        return place, 1
+    for k in range(m):
+        code[k] = np.uint8(2) if np.isnan(value[k]) else code[k]
+    return place, 2
+
+
+@jit(inner=True)
 def aim(low, high, sixteenth, first, last, u):
     """Return (place, bin): the place u in [0, 1) of the way between two bins of a column.
 
     The bin is the last of ``0, 16, ...`` that begins at or below the place, found by
     `sixteenth` (16,), where these begin; the bins from it on are searched.
     """
-    wanted = low[first] + u * (high[last] - low[first])
-    if not wanted < np.inf:  # the difference of the ends is infinite
-        wanted = (1.0 - u) * low[first] + u * high[last]
+    wanted = _place(low[first], high[last], u)
     block = 0
     for i in range(1, 16):
         block += sixteenth[i] <= wanted
@@ -95,31 +172,33 @@ def settle(low, high, at, following, wanted):
     return at, wanted if high[at] <= wanted and wanted < low[at + 1] else high[at]
 
 
+@jit(inner=True)
+def last_left(low, n_bins, first, last, wanted, base):
+    """Return the last bin on the left of the place `wanted`, `base` being the bin of `aim`.
+
+    `settle` finds it among those that the node holds, which are `first` to `last`. Where these are
+    equal, all known values are on the left.
+    """
+    if not first < last:
+        return n_bins - 1
+    at = base
+    for i in range(1, 16):
+        b = base + i if base + i < n_bins else n_bins - 1
+        at += low[np.uintp(b)] <= wanted
+    return min(max(at, np.int64(first)), np.int64(last) - 1)
+
+
 @jit(inner=True, fastmath={"reassoc"})
 def random_cut(
-    crit, least, n_bins, first, last, kinds, low, wanted, base, code, y, w, start, m, sums, weight,
-    pairs, numbers, classes,
-):  # fmt: skip
-    """Return (worth, bin, place, missing left) of the cut at a place of `aim`.
+    crit, least, n_bins, at, both, code, y, w, start, m, sums, weight, pairs, numbers, classes
+):
+    """Return (worth, missing left) of the cut after the bin `at`.
 
-    `first`, `last`, `kinds` and `code` are of `ends_of`, `wanted` and `base` of `aim`, where first
-    < last; `low` is where the column's bins begin. The bin is the last on the left: `settle` finds
-    it among those that the node holds. Missing values go to the better side; where all known values
-    are equal, they are cut from the missing ones. Answers are pairs (see `forest_pairs`) where
-    `pairs` is given.
+    `code` are the node's rows. Missing values are on the right, or if `both` on the better side.
+    Answers are pairs (see `forest_pairs`) where `pairs` is given.
     """
-    at, missing = n_bins - 1, kinds == 2
-    if first < last:
-        at = base
-        for i in range(1, 16):
-            b = base + i if base + i < n_bins else n_bins - 1
-            at += low[np.uintp(b)] <= wanted
-        at = np.int64(first) if at < first else at
-        at = np.int64(last) - 1 if at >= last else at
-    else:
-        wanted = np.inf
     best, missing_left = -np.inf, False
-    for missing_first in range(2 if missing and first < last else 1):
+    for missing_first in range(2 if both else 1):
         w_l = s_l = 0.0
         n_l = least
         if missing_first == 1:  # as if they were below all others
@@ -152,4 +231,4 @@ def random_cut(
                 worth = worth_left(crit, sums, weight, w_l, s_l, numbers, classes)
             if worth > best:
                 best, missing_left = worth, missing_first == 1
-    return best, at, wanted, missing_left
+    return best, missing_left

@@ -64,7 +64,7 @@ class ExtraTreesClassifier(Grown, VoteClassifier):
     max_samples : int, float or None, default=None
         Rows drawn for a tree, or their share; None is 1.0.
     max_bins : int, default=255
-        Most bins of a numeric column.
+        Most bins of a numeric column; see the notes.
     categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
         Columns whose values are categories, as in HistGradientBoostingClassifier.
     n_jobs : int, default=None
@@ -94,9 +94,12 @@ class ExtraTreesClassifier(Grown, VoteClassifier):
 
     Notes
     -----
-    A place inside a bin (see `RandomForestClassifier`) moves to the gap after it; with at most
-    `max_bins` distinct values in a column none has an inside. Missing values go to the better side
-    of the cut that was drawn. Without a bootstrap there is neither an out-of-bag answer nor a
+    A dense table of numbers alone, of more columns than rows and at most 1,000 rows, is not binned,
+    unless a bootstrap or `max_bins` below 255 is asked for: a cut is at the very place that was
+    drawn, as in the source. Elsewhere a place inside a bin (see `RandomForestClassifier`) moves to
+    the gap after it; with at most `max_bins` distinct values in a column none has an inside, and
+    the trees are the same either way. Missing values go to the better side of the cut that was
+    drawn. Without a bootstrap there is neither an out-of-bag answer nor a
     jackknife. `RandomForestClassifier` states how the three importances differ.
 
     References
