@@ -38,6 +38,21 @@ def test_codes_are_where_values_stand_among_the_cuts():
                 assert (bins.low[at], bins.high[at]) == (inside.min(), inside.max())
 
 
+def test_ends_of_blocks_stand_at_their_columns():
+    """Two blocks: of columns with as many bins as may be, of a value each or of several."""
+    many = np.random.default_rng(0).standard_normal((300, 120))
+    of_each, few = np.arange(300.0)[:, None] % 255 + np.arange(120.0), np.round(many)
+    for left in (many, of_each, few):
+        for right in (many, of_each, few):
+            X = np.concatenate([left[:, :110], right[:, 110:]], axis=1)
+            bins = Bins.of(X)
+            for j in (0, 109, 110, 119):
+                inside = [X[bins.codes[j] == b, j] for b in range(bins.n_bins[j])]
+                span = slice(bins.ptr[j], bins.ptr[j + 1])
+                assert_array_equal(bins.low[span], [x.min() for x in inside])
+                assert_array_equal(bins.high[span], [x.max() for x in inside])
+
+
 def test_few_values_lose_nothing():
     X = table(250)
     bins = Bins.of(X)

@@ -80,13 +80,22 @@ class Bins:
         step = max(1, BLOCK_CELLS // max(n, 1))
         starts = range(0, p, step)
         edges: list[Any] = [None] * len(starts)
+        # Where all columns of a block have as many bins as they may, their ends are written where
+        # they stay. Memory that no block is written to is never taken.
+        width = min(max_bins, max(n, 1))
+        low, high = np.empty((p, width)), np.empty((p, width))
         mass = None if weight is None or (weight == weight[:1]).all() else weight
 
         def work(block: int) -> None:
             span = slice(starts[block], min(starts[block] + step, p))
             part = columns_of(values, span)
-            out = codes[span], n_bins[span]
-            edges[block] = _bin_block(part, mass, min(max_bins, max(n, 1)), *out)
+            ends = _bin_block(part, mass, width, codes[span], n_bins[span])
+            if (n_bins[span] == width).all():
+                low[span], lossless = ends[0], ends[0] is ends[1]
+                if not lossless:
+                    high[span] = ends[1]
+                ends = (low[span],) * 2 if lossless else (low[span], high[span])
+            edges[block] = ends
 
         run_blocks(work, len(starts), n_jobs)
         maps: dict[int, NDArray[np.uint8]] = {}
@@ -97,16 +106,13 @@ class Bins:
         kept = n_bins.copy()
         kept[list(maps)] = 0
         ptr = np.concatenate([[0], np.cumsum(kept)])
-        low = np.empty(int(ptr[-1]))
-        high = low if all(ends[0] is ends[1] for ends in edges) else np.empty(len(low))
-        for start, (lows, highs) in zip(starts, edges, strict=True):
-            number, width = kept[start : start + len(lows)], lows.shape[1]
-            span = slice(int(ptr[start]), int(ptr[start + len(lows)]))
-            if (number == width).all():
-                low[span], high[span] = lows.ravel(), highs.ravel()
-            else:
-                here = np.arange(width) < number[:, None]
-                low[span], high[span] = lows[here], highs[here]
+        kinds = {ends[0] is ends[1] for ends in edges}
+        if ptr[-1] == low.size and len(kinds) == 1:
+            low = low.ravel()
+            high = high.ravel() if False in kinds else low
+        else:
+            low = _joined([ends[0] for ends in edges], kept)
+            high = _joined([ends[1] for ends in edges], kept) if False in kinds else low
         return cls(codes, n_bins, ptr, low, high, maps)
 
     @property
@@ -168,6 +174,17 @@ def _bin_block(
     if most < max_bins:  # what is kept for all blocks is no more than it has to be
         low, high = low[:, :most].copy(), high[:, :most].copy()
     return low, low if lossless else high
+
+
+def _joined(blocks: list[_Floats], number: NDArray[np.int64]) -> _Floats:
+    """Return the first so many numbers of each column of all blocks, in one row."""
+    out, column, at = np.empty(int(number.sum())), 0, 0
+    for block in blocks:
+        here = np.arange(block.shape[1]) < number[column : column + len(block), None]
+        own = block.ravel() if here.all() else block[here]
+        out[at : at + len(own)] = own
+        column, at = column + len(block), at + len(own)
+    return out
 
 
 def _category_bins(column: Any, weight: _Floats | None, size: int) -> NDArray[np.uint8]:

@@ -114,13 +114,14 @@ class Forest:
 
         Every tree counts the same, as in scikit-learn; a tree of one leaf counts nothing.
         """
-        p = len(self.bins.n_bins)
-        total = np.zeros(p)
+        columns, shares = [], []
         for tree in self.trees:
-            # A leaf has no gain, and is counted at the end.
-            column = np.where(tree.link[:, 0] >= 0, tree.link[:, 0], p)
-            worth = np.bincount(column, np.maximum(tree.gain, 0.0), p + 1)[:p]
-            total += worth / max(worth.sum(), np.finfo(float).tiny)
+            inner = tree.link[:, 0] >= 0
+            worth = np.maximum(tree.gain[inner], 0.0)
+            columns.append(tree.link[inner, 0])
+            shares.append(worth / max(worth.sum(), np.finfo(float).tiny))
+        p = len(self.bins.n_bins)
+        total = np.bincount(np.concatenate(columns), np.concatenate(shares), p)
         return total / max(total.sum(), np.finfo(float).tiny)
 
     def nodes(self) -> Nodes:
