@@ -11,6 +11,7 @@ from uuid import uuid4
 import joblib
 from threadpoolctl import ThreadpoolController
 
+from psephos._workers import delayed
 from psephos.models.swag.candidates import Subsets
 from psephos.models.swag.errors import Errors
 from psephos.models.swag.evaluation import Evaluation
@@ -78,7 +79,7 @@ class Workers:
             pool = joblib.Parallel(**options, return_as="generator")
         except ValueError:  # the backend cannot give results one by one
             pool = joblib.Parallel(**options)
-        task = joblib.delayed(_judge)
+        task = delayed(_judge)
         with _controller().limit(limits=1):
             results: Any = pool(task(self.evaluation, self.key, os.getpid(), c) for c in chunks)
             yield from results
