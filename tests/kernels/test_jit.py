@@ -149,6 +149,16 @@ def _double(x):
     return 2 * x
 
 
+@jit(inner=True)
+def _eightfold(x):
+    return 2 * _double(_double(x))
+
+
+@jit
+def _tenfold(x):
+    return _eightfold(x) + _double(x)
+
+
 @jit
 def _double_and_one(x):
     return _double(x) + 1
@@ -162,6 +172,7 @@ def _fourfold(x):
 @compiled
 def test_a_kernel_of_kernels_is_linked_into_each_and_not_called_from_python():
     assert (_double_and_one(3), _fourfold(3), _double_and_one(0.5)) == (7, 12, 2.0)
+    assert (_tenfold(3), _tenfold(0.5)) == (30, 5.0)
     with pytest.raises(TypeError, match="the kernel _double is called by kernels alone"):
         _double(3)  # compiled for its callers
     with pytest.raises(TypeError, match="called by kernels alone"):

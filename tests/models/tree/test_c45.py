@@ -125,6 +125,8 @@ def test_windows(release, tmp_path):
     texts = [C45Classifier(random_state=s, **few).fit(X, y).export_text() for s in range(6)]
     assert texts[1] == model.export_text()
     assert len({again.export_text(), *texts}) > 1
+    one = {**few, "n_windows": 1}
+    assert len({C45Classifier(random_state=s, **one).fit(X, y).export_text() for s in range(6)}) > 1
     save(model, tmp_path / "tree.psephos")
     assert_array_equal(load(tmp_path / "tree.psephos").predict_proba(X), model.predict_proba(X))
     whole = C45Classifier(release=release, n_windows=1, window_size=10**9, random_state=0)
