@@ -81,8 +81,8 @@ class VoteClassifier(ClassifierMixin, VoteEstimator):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return class probabilities, shape (n_samples, n_classes), by the link of the read-out.
 
-        With the link 'share' (all models but gradient and second-order boosting) a probability is
-        the class's share of the weight of the vote: where voters say one class each, as in a
+        With the link 'share' (all models but AdaBoost, gradient and second-order boosting, whose
+        link is logistic) a probability is the class's share of the weight of the vote: where voters say one class each, as in a
         majority of models that agree, it can be near 1 without being right so often.
         """
         values = self._values(X)

@@ -33,8 +33,8 @@ def jit(
 ) -> Any:
     """Compile a kernel: nogil, NumPy error model, cached on disk where a folder can be written.
 
-    A kernel makes no arrays unless it `allocates`: no references are counted, which takes long
-    to compile, and it must return none. An `inner` kernel is called by kernels
+    Unless it `allocates`, a kernel must neither make nor return arrays: no references are counted,
+    which takes long to compile. An `inner` kernel is called by kernels
     alone: nothing is compiled for calls from Python, and it is kept on disk in its callers only.
 
     Where no folder can be written (a read-only installation without a home folder) the kernel is

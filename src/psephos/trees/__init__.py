@@ -1,4 +1,4 @@
-"""Searching and growing trees; for now the stump, from which the engine grows."""
+"""Growing trees on the kernels, a file a family: C4.5, CART, forests, boosted trees, stumps."""
 
 from psephos.trees.stump import Stump, StumpSearch
 

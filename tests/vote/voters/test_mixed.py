@@ -5,18 +5,41 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.datasets import load_wine
-from sklearn.linear_model import LogisticRegression
+from sklearn.datasets import load_diabetes, load_wine
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC, SVR
+from sklearn.tree import (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    ExtraTreeClassifier,
+    ExtraTreeRegressor,
+)
 
-from psephos import CARTClassifier, PsephosError, SamBAClassifier, load, registry, save
+from psephos import (
+    CARTClassifier,
+    CARTRegressor,
+    PsephosError,
+    SamBAClassifier,
+    load,
+    registry,
+    save,
+)
 from psephos.base import Anatomy, VoteClassifier
 from psephos.contender import Contender
 from psephos.testing.ballots import assert_ballots_are_true
-from psephos.vote import Constant, Neighbours, Readout, Vote, mixed_voters, neighbour_vote
+from psephos.vote import (
+    Constant,
+    Neighbours,
+    Readout,
+    RegressionTarget,
+    Vote,
+    mixed_voters,
+    neighbour_vote,
+)
 
 
 class Committee(VoteClassifier):
@@ -183,3 +206,59 @@ def test_equally_near_the_first_is_heard():
         Neighbours(
             1, np.arange(1), cases, np.arange(4), 5, False, np.ones(1), np.zeros(1, dtype=bool), 0.0
         )
+
+
+NUMBERS = {
+    "lines": lambda: [LinearRegression(), Ridge(), Lasso(0.1)],
+    "trees": lambda: [
+        DecisionTreeRegressor(max_depth=3, random_state=0), ExtraTreeRegressor(random_state=0),
+        CARTRegressor(random_state=0),
+    ],
+    "a pipeline": lambda: [make_pipeline(SimpleImputer(), LinearRegression()), SVR()],
+}  # fmt: skip
+
+
+def mean_of(members, X):
+    n, one = X.shape[1], np.zeros((1, 1))
+    voters = mixed_voters(members, n, one, "value")
+    return Vote(voters, Constant(n, np.ones(len(members))), MEAN, RegressionTarget())
+
+
+MEAN = Readout("normalised", "identity")
+
+
+@pytest.mark.parametrize("kind", NUMBERS)
+def test_numbers_of_a_mixed_list_are_their_mean(kind):
+    X, y = load_diabetes(return_X_y=True)
+    members = [member.fit(X[:200], y[:200]) for member in NUMBERS[kind]()]
+    vote = mean_of(members, X)
+    assert_allclose(vote.answers(X), np.mean([m.predict(X) for m in members], axis=0), rtol=1e-9)
+    foreign = any(
+        "Foreign" in type(p).__name__ or "Subset" in type(p).__name__ for p in parts(vote)
+    )
+    assert foreign == (kind == "a pipeline")
+
+
+def parts(vote):
+    return getattr(vote.voters, "parts", [vote.voters])
+
+
+def test_a_member_is_asked_where_a_value_is_missing_or_the_vote_refuses():
+    X, y = load_diabetes(return_X_y=True)
+    row = X[:2].copy()
+    row[0, 5] = np.nan
+    imputed = [make_pipeline(SimpleImputer(), LinearRegression()).fit(X, y)]
+    tree = [DecisionTreeRegressor(max_depth=3).fit(X, y)]
+    for members in (imputed, tree, [*imputed, *tree]):
+        wanted = np.mean([m.predict(row) for m in members], axis=0)
+        assert_allclose(mean_of(members, X).answers(row), wanted)
+    for member in (LinearRegression(), SVR()):
+        with pytest.raises(PsephosError, match="missing|lacks a value"):
+            mean_of([member.fit(X, y)], X).answers(row)
+    Xc, yc = wine(2)
+    gap = Xc[:2].copy()
+    gap[1, 3] = np.nan
+    for says, member in (("answer", SVC()), ("probability", BernoulliNB())):
+        model = Committee(says, [member]).fit(Xc, yc)
+        with pytest.raises(PsephosError, match=r"takes no missing values, and 1 of 2 rows"):
+            model.predict(gap)

@@ -1,4 +1,4 @@
-"""Gaussian kernels of two rows with all prototypes, the one thing that fits and answers share.
+"""Gaussian kernels of four rows with all prototypes, the one thing that fits and answers share.
 
 Prototypes stand in a panel, one line for each column; rows and panel are multiplied by v and
 ``sqrt(log2(e) / 2)``, so that ``-log2 G`` is a sum of squared differences. Lines go by four at a

@@ -45,7 +45,7 @@ class Panel(NamedTuple):
     scale: NDArray[Any]  # (k,)
     plain: int  # of these
     lines: NDArray[Any]  # (whole lines of plain ones + special, M)
-    terms: NDArray[Any]  # (special, 2): see `column_terms`
+    terms: NDArray[Any]  # (special, 3): see `column_terms`
 
 
 def stage(

@@ -16,7 +16,7 @@ from psephos.vote.ballots import frame_of
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, check_columns, positions, usage_table
 
-__all__ = ["Library"]
+__all__ = ["Library", "library_of"]
 
 _Floats = NDArray[np.float64]
 
@@ -238,3 +238,8 @@ class Library:
         part = self.usable_with(columns.tolist())
         where = positions(part.columns, columns)
         return replace(part, n_features=len(columns), columns=where)
+
+
+def library_of(model: Any) -> Library:
+    """Return the small models that the search of a fitted wrapper found, and their errors."""
+    return model.library_

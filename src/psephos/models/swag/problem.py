@@ -56,23 +56,10 @@ class Folds:
         """Return L, the number of test rows over all splits."""
         return len(self.test)
 
-    def restrict(self, present: NDArray[np.bool_]) -> Self:
-        """Return the folds without the rows that are not `present`, shape (n,)."""
-        train, train_ptr = _kept(self.train, self.train_ptr, present)
-        test, test_ptr = _kept(self.test, self.test_ptr, present)
-        return type(self)(train, train_ptr, test, test_ptr)
-
 
 def _joined(parts: Sequence[NDArray[Any]]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     ptr = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
     return np.concatenate(parts).astype(np.int32), ptr
-
-
-def _kept(
-    rows: NDArray[np.int32], ptr: NDArray[np.int64], present: NDArray[np.bool_]
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    kept = present[rows]
-    return rows[kept], np.concatenate([[0], np.cumsum(kept)])[ptr].astype(np.int64)
 
 
 @dataclass(frozen=True)

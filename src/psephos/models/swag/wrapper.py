@@ -12,7 +12,7 @@ from psephos.contender import Contender
 from psephos.models.swag.assembling import usable_models
 from psephos.models.swag.cost import StepCost
 from psephos.models.swag.fitting import SHARED, cost_of, fit_library
-from psephos.models.swag.library import Library
+from psephos.models.swag.library import Library, library_of
 from psephos.models.swag.mechanisms import CLASSIFIERS, REGRESSORS, Mechanism
 from psephos.models.swag.settings import CONTENDER, REGRESSOR
 from psephos.params import ClassWeight, Constraint, Options
@@ -219,9 +219,7 @@ class SparseWrapperClassifier(VoteClassifier):
         read = self.read(X, y, sample_weight, groups)
         return cost_of(self, CLASSIFIERS, *read, seconds)
 
-    def searched(self) -> Library:
-        """Return the small models that the search found, and their errors."""
-        return self.library_
+    searched = library_of
 
     def usable(self, X: Any) -> dict[str, list[Any]]:
         """Return for each row how many models can vote, who they are, and how good they were.
@@ -360,9 +358,7 @@ n_reserve, categorical_features, folder, verbose, n_jobs, random_state
         read = self.read(X, y, sample_weight, groups)
         return cost_of(self, REGRESSORS, *read, seconds)
 
-    def searched(self) -> Library:
-        """Return the small models that the search found, and their errors."""
-        return self.library_
+    searched = library_of
 
     def usable(self, X: Any) -> dict[str, list[Any]]:
         """Return for each row how many models can vote; see `SparseWrapperClassifier`."""

@@ -15,9 +15,37 @@ from psephos.vote.voters.linear import LinearVoters
 from psephos.vote.voters.nested import nested
 from psephos.vote.voters.trees import TreeVoters
 
-__all__ = ["TREES", "ForeignVoters", "SubsetVoters", "from_estimators", "tree_voters"]
+__all__ = [
+    "TREES",
+    "ForeignVoters",
+    "SubsetVoters",
+    "from_estimators",
+    "linear_voters",
+    "tree_voters",
+]
 
 _Floats = NDArray[np.float64]
+
+
+def _asked(estimator: Any, method: str, table: _Floats) -> NDArray[Any]:
+    """Return what an estimator answers.
+
+    Raises
+    ------
+    PsephosError
+        If values are missing and it takes none.
+    """
+    try:
+        return np.asarray(getattr(estimator, method)(table))
+    except ValueError as error:
+        gaps = int(np.isnan(table).any(axis=1).sum())
+        if not gaps:
+            raise
+        name = type(estimator).__name__
+        raise PsephosError(
+            f"{name} takes no missing values, and {gaps} of {len(table)} rows lack one that it "
+            f"reads: fit make_pipeline(SimpleImputer(), {name}(...)) in its place."
+        ) from error
 
 
 @dataclass(frozen=True)
@@ -46,14 +74,15 @@ class ForeignVoters:
         name = type(self.estimators[0]).__name__
         return (
             f"its voters are {name}, which psephos cannot write as plain data (it can write its "
-            "own models and scikit-learn's trees, linear models and Gaussian naive Bayes)"
+            "own models and scikit-learn's trees, linear models and Gaussian naive Bayes, in a "
+            "list of fitted estimators k nearest neighbours, too)"
         )
 
     def votes(self, X: _Floats) -> _Floats:
         """Return the (n, T, K) votes."""
         table = np.zeros((len(X), self.width))
         table[:, self.source] = X[:, self.columns]
-        answers = [np.asarray(e.predict(table), dtype=np.intp) for e in self.estimators]
+        answers = [_asked(e, "predict", table).astype(np.intp) for e in self.estimators]
         return self.value[np.stack(answers, axis=1)]
 
     def usage(self) -> Any:
@@ -95,12 +124,13 @@ class ForeignVoters:
 
 @dataclass(frozen=True)
 class SubsetVoters:
-    """Any fitted estimators, each on columns of its own; each abstains where one is missing.
+    """Any fitted estimators, each on columns of its own.
 
     `columns` are all columns read, `places` each voter's positions within them. `says` is what a
     voter says: 'answer', the code of its class; 'probability', the mean of the codes under its
     ``predict_proba``; 'log-odds', those of the same; 'value', the number it predicts. `value`
-    (n_classes, K) is the table of codes; for numbers it is (1, 1) and not read.
+    (n_classes, K) is the table of codes; for numbers it is (1, 1) and not read. With `abstains` a
+    voter votes 0 where a value is missing; else it is asked there as elsewhere.
     """
 
     n_features: int
@@ -109,6 +139,7 @@ class SubsetVoters:
     estimators: tuple[Any, ...]
     says: str
     value: _Floats
+    abstains: bool = True
 
     @classmethod
     def of(
@@ -118,6 +149,7 @@ class SubsetVoters:
         n_features: int,
         says: str,
         code: _Floats,
+        abstains: bool = True,
     ) -> Self:
         """Return estimators as voters, fitted on the codes 0 ... n_classes - 1, or on numbers.
 
@@ -127,13 +159,14 @@ class SubsetVoters:
         subsets : sequence of ndarray of shape (d_t,)
             The columns of the table that each was fitted on, in order.
         n_features : int
-        says : {'answer', 'probability', 'value'}
+        says : {'answer', 'probability', 'log-odds', 'value'}
         code : ndarray of shape (n_classes, K)
+        abstains : bool, default=True
         """
         columns = np.unique(np.concatenate([np.empty(0, np.intp), *subsets])).astype(np.intp)
         places = tuple(np.searchsorted(columns, s).astype(np.intp) for s in subsets)
         value = np.zeros((1, 1)) if says == "value" else code
-        return cls(n_features, columns, places, tuple(estimators), says, value)
+        return cls(n_features, columns, places, tuple(estimators), says, value, abstains)
 
     @property
     def n_voters(self) -> int:
@@ -144,32 +177,32 @@ class SubsetVoters:
         """Return why a model of these voters cannot be written to a file."""
         name = type(self.estimators[0]).__name__
         return (
-            f"its voters are {name}, which psephos cannot write as plain data; name a learner of "
-            "the library instead, such as learner='logistic' or a model of psephos"
+            f"its voters are {name}, which psephos cannot write as plain data; take a model of "
+            "psephos instead (in SWAG also a learner by name, such as learner='logistic')"
         )
 
     def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes; 0 where a voter misses a column."""
+        """Return the (n, T, K) votes; 0 where a voter abstains."""
         read = X[:, self.columns]
         out = np.zeros((len(X), self.n_voters, self.value.shape[1]))
         for t, (places, estimator) in enumerate(zip(self.places, self.estimators, strict=True)):
             table = np.ascontiguousarray(read[:, places])
-            complete = ~np.isnan(table).any(axis=1)
-            if complete.any():
-                out[complete, t] = self._says(estimator, table[complete])
+            asked = ~np.isnan(table).any(axis=1) | (not self.abstains)
+            if asked.any():
+                out[asked, t] = self._says(estimator, table[asked])
         return out
 
     def _says(self, estimator: Any, table: _Floats) -> _Floats:
         if self.says == "value":
-            return np.asarray(estimator.predict(table), dtype=np.float64)[:, None]
+            return _asked(estimator, "predict", table).astype(np.float64)[:, None]
         if self.says == "answer":
-            return self.value[np.asarray(estimator.predict(table), dtype=np.intp)]
+            return self.value[_asked(estimator, "predict", table).astype(np.intp)]
         known = np.asarray(estimator.classes_, dtype=np.intp)
         if self.says == "log-odds":
             chances = np.zeros((len(table), len(self.value)))
-            chances[:, known] = estimator.predict_proba(table)
+            chances[:, known] = _asked(estimator, "predict_proba", table)
             return log_odds(chances, self.value.shape[1])
-        return np.asarray(estimator.predict_proba(table)) @ self.value[known]
+        return _asked(estimator, "predict_proba", table) @ self.value[known]
 
     def usage(self) -> Any:
         """Return the (T, p) table."""
@@ -186,7 +219,8 @@ class SubsetVoters:
         """Return these voters only; columns no longer read are dropped."""
         subsets = [self.columns[self.places[t]] for t in voters]
         models = [self.estimators[t] for t in voters]
-        return type(self).of(models, subsets, self.n_features, self.says, self.value)
+        how = self.says, self.value, self.abstains
+        return type(self).of(models, subsets, self.n_features, *how)
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
         """Return the estimator's name and its columns."""
@@ -233,7 +267,7 @@ def from_estimators(estimators: Sequence[Any], n_features: int, code: _Floats) -
     if own and kind.__name__ in TREES:
         return tree_voters(estimators, n_features, code)
     if own and full and kind.__name__ in _LINEAR:
-        return _linear(estimators, n_features, code)
+        return linear_voters(estimators, n_features, code)
     if own and full and kind.__name__ == "GaussianNB":
         _check_variances(estimators)
         return NaiveBayesVoters(
@@ -277,7 +311,7 @@ def _columns_read(estimator: Any, n_features: int) -> NDArray[np.bool_]:
 def tree_voters(
     estimators: Sequence[Any], n_features: int, code: _Floats, says: str = "answer"
 ) -> TreeVoters:
-    """Return scikit-learn's trees as voters: leaves say their class, or their probabilities."""
+    """Return scikit-learn's trees as voters: leaves say their class, probabilities or number."""
     trees = [e.tree_ for e in estimators]
     sizes = np.array([tree.node_count for tree in trees])
     root = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.intp)
@@ -291,8 +325,10 @@ def tree_voters(
     columns, local = np.unique(column[split], return_inverse=True)
     feature = np.full(len(column), -1, dtype=np.intp)
     feature[split] = local
-    known = [code[np.asarray(e.classes_, dtype=np.intp)] for e in estimators]
-    if says == "answer":
+    known = [] if says == "value" else [code[e.classes_.astype(np.intp)] for e in estimators]
+    if says == "value":
+        votes = [t.value[:, 0].astype(np.float64) for t in trees]
+    elif says == "answer":
         votes = [c[t.value[:, 0].argmax(1)] for c, t in zip(known, trees, strict=True)]
     else:
         shares = [t.value[:, 0] / t.value[:, 0].sum(axis=1, keepdims=True) for t in trees]
@@ -311,7 +347,10 @@ def tree_voters(
     )
 
 
-def _linear(estimators: Sequence[Any], n_features: int, code: _Floats) -> LinearVoters:
+def linear_voters(
+    estimators: Sequence[Any], n_features: int, code: _Floats, says: str = "answer"
+) -> LinearVoters:
+    """Return scikit-learn's linear models as voters."""
     coefs: list[Any] = [e.coef_ for e in estimators]
     plain = [np.asarray(c.toarray() if sparse.issparse(c) else c) for c in coefs]
     dense = [np.atleast_2d(c) for c in plain]  # some models of two classes have one flat row
@@ -319,4 +358,4 @@ def _linear(estimators: Sequence[Any], n_features: int, code: _Floats) -> Linear
     intercept = np.stack([np.broadcast_to(e.intercept_, coef.shape[1]) for e in estimators])
     used = np.flatnonzero((coef != 0).any(axis=(0, 1)))
     coef = np.ascontiguousarray(coef[:, :, used])  # sums in one order, whatever made the array
-    return LinearVoters(n_features, used, coef, intercept.astype(np.float64), code)
+    return LinearVoters(n_features, used, coef, intercept.astype(np.float64), code, says)

@@ -12,7 +12,13 @@ from psephos.vote.part import Voters
 from psephos.vote.readout import Readout
 from psephos.vote.target import RegressionTarget, Target
 from psephos.vote.vote import Vote
-from psephos.vote.voters.foreign import TREES, SubsetVoters, from_estimators, tree_voters
+from psephos.vote.voters.foreign import (
+    TREES,
+    SubsetVoters,
+    from_estimators,
+    linear_voters,
+    tree_voters,
+)
 from psephos.vote.voters.joined import join
 from psephos.vote.voters.neighbours import CaseVoters, Neighbours
 from psephos.vote.voters.nested import NestedVoters, nested
@@ -23,6 +29,8 @@ __all__ = ["mixed_voters", "neighbour_vote"]
 _Floats = NDArray[np.float64]
 _SAYS = ("answer", "probability", "log-odds", "value")
 _KNN = ("KNeighborsClassifier", "KNeighborsRegressor")
+_NUMBER_TREES = ("DecisionTreeRegressor", "ExtraTreeRegressor")
+_NUMBER_LINES = ("LinearRegression", "Ridge", "RidgeCV", "Lasso", "LassoCV", "ElasticNet")
 
 
 def mixed_voters(
@@ -31,8 +39,10 @@ def mixed_voters(
     """Return fitted estimators as voters, each as plain arrays where its kind is known.
 
     Models of psephos (and registered ones) become votes within the vote; scikit-learn's trees,
-    linear models, Gaussian naive Bayes and k nearest neighbours are read as they are where they
-    say what is asked; the rest is kept as it is, and cannot be saved.
+    linear models, Gaussian naive Bayes and k nearest neighbours are converted to arrays; others
+    are kept as Python objects, and cannot be saved. Each is asked on rows that lack values, too:
+    one that takes none raises, but for k nearest neighbours, which compare the columns that both
+    rows have.
 
     Parameters
     ----------
@@ -73,7 +83,7 @@ def _voter(model: Any, n_features: int, code: _Floats, says: str) -> Voters:
     if says == "answer":
         return from_estimators([model], n_features, code)
     known = _known(model, n_features, code, says)
-    if known is not None and says == "probability":
+    if known is not None and says in ("probability", "value"):
         return known
     if known is not None:  # a vote of one voter has probabilities, and so log-odds
         one = Constant(n_features, np.ones(1))
@@ -88,16 +98,23 @@ def _voter(model: Any, n_features: int, code: _Floats, says: str) -> Voters:
         raise PsephosError(
             f"{type(model).__name__} has no {ask}: let it say 'answer', or calibrate it first."
         )
-    return SubsetVoters.of([model], whole, n_features, says, code)
+    return SubsetVoters.of([model], whole, n_features, says, code, abstains=False)
 
 
 def _known(model: Any, n_features: int, code: _Floats, says: str) -> Voters | None:
     """Return a model of scikit-learn as plain arrays that say probabilities or a number, or None.
 
-    Of linear models only logistic regression has probabilities by the link that voters have.
+    Of linear classifiers only logistic regression has probabilities by the link that voters have.
     """
     name = type(model).__name__
-    if not type(model).__module__.startswith("sklearn.") or says == "value":
+    if not type(model).__module__.startswith("sklearn."):
+        return None
+    if says == "value":
+        number = np.zeros((1, 1))
+        if name in _NUMBER_TREES and model.n_outputs_ == 1:
+            return tree_voters([model], n_features, number, says)
+        if name in _NUMBER_LINES and np.ndim(model.coef_) == 1:
+            return linear_voters([model], n_features, number, says)
         return None
     if name == "LogisticRegression" and _is_softmax(model):
         return replace(from_estimators([model], n_features, code), says="probability")  # type: ignore[type-var]

@@ -316,7 +316,7 @@ def nested(
     subsets : sequence of ndarray of shape (d_t,)
         The columns of the table that each was fitted on, in order.
     n_features : int
-    says : {'answer', 'probability', 'value'}
+    says : {'answer', 'probability', 'log-odds', 'value'}
     code : ndarray of shape (n_classes, K)
     abstains : bool
     """
