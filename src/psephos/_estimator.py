@@ -92,7 +92,7 @@ class VoteEstimator(BaseEstimator):
         if schema != self.schema_ or not np.array_equal(now, then):
             raise PsephosError(
                 "with warm_start=True the table needs the columns, categories and classes of the "
-                "first fit: fit another model."
+                "first fit. To fit another table, set warm_start=False."
             )
         return self.vote_
 
@@ -193,15 +193,19 @@ class VoteEstimator(BaseEstimator):
         for name in self.extras:
             setattr(self, name, extras[name])
 
-    def _check_loaded(self) -> None:
-        """Raise PsephosError unless what a file says of a fitted model fits together."""
+    def _has_its_anatomy(self) -> bool:
+        """Return whether the fitted vote is made of what the class declares."""
         voters: Any = self.vote_.voters
         weighting: Any = self.vote_.weighting
         tags = voters.tag, weighting.tag
         known = tags[0] in self.anatomy.voters and tags[1] == self.anatomy.weighting
         if hasattr(self, "estimator") or "joined voters" in self.anatomy.voters:  # nothing found
             known |= tags[0] == "constant voters" and tags[1] in ("constant", "available")
-        check(known, f"it is not that of {type(self).__name__}")
+        return known
+
+    def _check_loaded(self) -> None:
+        """Raise PsephosError unless what a file says of a fitted model fits together."""
+        check(self._has_its_anatomy(), f"it is not that of {type(self).__name__}")
         numbers = self.vote_.target.kind == "regression"
         check(numbers == isinstance(self, RegressorMixin), "it answers another question")
 

@@ -73,7 +73,7 @@ def class_target(
     if estimator.multilabel and (issparse(y) or (np.ndim(y) == 2 and np.shape(y)[1] != 1)):
         names, table = read_labels(X, y)
         return LabelsTarget(names), table, _some_weight(sample_weight, len(table))
-    classes, codes = read_target(estimator, X, y)
+    classes, codes = read_target(X, y)
     class_weight = getattr(estimator, "class_weight", None)
     weight = read_weight(sample_weight, class_weight, classes[codes], codes)
     declared = getattr(estimator, "classes", None)
@@ -124,7 +124,7 @@ def _some_weight(sample_weight: Any, n: int) -> NDArray[np.float64]:
     return weight
 
 
-def read_target(estimator: Any, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def read_target(X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Return (classes, codes) of the labels y.
 
     The classes are those present, sorted, as scikit-learn has them: what a Categorical declares

@@ -56,7 +56,7 @@ def partial_target(estimator: Any, X: Any, y: Any, sample_weight: Any) -> _Coded
     if not known.any():
         raise PsephosError("no row of y has a label: at least two classes need a labelled row.")
     given = np.asarray(y).ravel()[known]
-    classes, found = read_target(estimator, given, given)
+    classes, found = read_target(given, given)
     weight = read_sample_weight(sample_weight, len(known))
     class_weight = getattr(estimator, "class_weight", None)
     weight[known] = read_weight(weight[known], class_weight, classes[found], found)
@@ -130,7 +130,7 @@ def later_labels(
         If a label is none of the classes, or other classes were known before.
     """
     if classes is None and known is None:
-        return read_target(estimator, X, y)
+        return read_target(X, y)
     given: Any = known if classes is None else np.unique(column_or_1d(np.asarray(classes)))
     if known is not None and not np.array_equal(given, known):
         raise PsephosError(
@@ -139,7 +139,7 @@ def later_labels(
         )
     y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)
-    read_target(estimator, given, given)  # the checks of any labels
+    read_target(given, given)  # the checks of any labels
     code = {label: k for k, label in enumerate(given.tolist())}
     codes = np.array([code.get(label, -1) for label in y.tolist()], dtype=np.intp)
     if (codes < 0).any():

@@ -82,8 +82,9 @@ class VoteClassifier(ClassifierMixin, VoteEstimator):
         """Return class probabilities, shape (n_samples, n_classes), by the link of the read-out.
 
         With the link 'share' (all models but AdaBoost, gradient and second-order boosting, whose
-        link is logistic) a probability is the class's share of the weight of the vote: where voters say one class each, as in a
-        majority of models that agree, it can be near 1 without being right so often.
+        link is logistic) a probability is the class's share of the weight of the vote: where voters
+        say one class each, as in a majority of models that agree, it can be near 1 without being
+        right so often.
         """
         values = self._values(X)
         return self.vote_.readout.probabilities(self.vote_.score(values), self.vote_.target)

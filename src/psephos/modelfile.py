@@ -72,6 +72,15 @@ def save(model: "VoteEstimator", path: str | os.PathLike[str]) -> None:
         raise ModelFileError(f"{type(model).__name__} is not a fitted model of psephos.")
     arrays: dict[str, NDArray[Any]] = {}
     manifest = _manifest(model, arrays)
+    if not model._has_its_anatomy():
+        parts: Any = model.vote_
+        voters, weighting = parts.voters.tag, parts.weighting.tag
+        raise ModelFileError(
+            f"{type(model).__name__} cannot be saved: its vote has {voters!r} and the weights "
+            f"{weighting!r}, and its anatomy declares {model.anatomy.voters} and "
+            f"{model.anatomy.weighting!r}. Write Anatomy(({voters!r},), {weighting!r}, ...) in the "
+            "class."
+        )
     _check_extras(type(model), {n: getattr(model, n) for n in model.extras})
     files = {f"arrays/{name}.npy": _npy(array) for name, array in arrays.items()}
     manifest["arrays"] = {name: _digest(data) for name, data in files.items()}

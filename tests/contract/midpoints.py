@@ -33,8 +33,8 @@ class MidpointClassifier(VoteClassifier):
         X, code = table.dense(), labels.target.code
         known = ~np.isnan(X) * weight[:, None]
         of_class = np.eye(len(code))[labels.y]
-        heard = of_class.T @ known  # (classes, columns)
-        mean = of_class.T @ (known * np.nan_to_num(X)) / np.where(heard > 0, heard, 1.0)
+        total = of_class.T @ known  # (classes, columns)
+        mean = of_class.T @ (known * np.nan_to_num(X)) / np.where(total > 0, total, 1.0)
         spread = np.sqrt((known * (np.nan_to_num(X) - mean[labels.y]) ** 2).sum(axis=0))
         low, high = mean.argmin(axis=0), mean.argmax(axis=0)
         apart = np.ptp(mean, axis=0) / np.where(spread > 0, spread, np.inf)

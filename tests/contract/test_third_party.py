@@ -10,6 +10,7 @@ from numpy.testing import assert_array_equal
 
 from psephos import PsephosError, compare, load, register, registry, save
 from psephos.base import VoteClassifier
+from psephos.cli.fit import _class_of
 from psephos.contender import Contender
 from psephos.protocol import known_models
 from psephos.protocol.tables import table_from_arrays
@@ -151,3 +152,34 @@ def test_it_answers_as_a_model_of_the_package_does():
     model = midpoints.MidpointClassifier(2).fit(X, y)
     assert model.score(X, y) > 0.7
     assert np.isclose(model.feature_importances_.sum(), 1)
+
+
+class Halfway(midpoints.MidpointClassifier):
+    """A class whose name does not say what it is, and whose anatomy is not what it returns."""
+
+    contender = Contender("third-halfway", "stumps", small={"n_columns": 2})
+    anatomy = midpoints.MidpointClassifier.anatomy._replace(voters=("tree voters",))
+
+
+@pytest.fixture
+def _halfway():
+    register(Halfway)
+    yield
+    registry._registered.pop("third-halfway")
+
+
+@pytest.mark.usefixtures("_halfway")
+def test_what_its_anatomy_does_not_declare_is_not_saved(tmp_path):
+    model = Halfway().fit(*small_table(2))
+    with pytest.raises(PsephosError, match=r"has 'stump voters' .* declares \('tree voters',\)"):
+        save(model, tmp_path / "m.psephos")
+    assert not (tmp_path / "m.psephos").exists()
+
+
+@pytest.mark.usefixtures("_halfway")
+def test_a_classifier_is_one_by_its_class_and_not_by_its_name():
+    assert _class_of("third-halfway") is Halfway
+    with pytest.raises(PsephosError, match="predicts numbers"):
+        _class_of("cart-regressor")
+    with pytest.raises(PsephosError, match="there is no model 'third-halfwy'"):
+        _class_of("third-halfwy")

@@ -84,16 +84,20 @@ def _estimator(name: str, settings: tuple[str, ...], seed: int) -> Any:
 
 def _class_of(name: str) -> Any:
     """Return the classifier that a name, or the name of its class, stands for."""
+    from sklearn.base import ClassifierMixin
+
     from psephos._files.near import suggest
     from psephos.protocol.models import PEERS
-    from psephos.registry import estimator_class, model_names
+    from psephos.registry import estimator_class, estimator_classes, model_names
 
     classes = model_names()
     wanted = classes.get(name, name)
-    if wanted in classes.values() and wanted.endswith("Classifier"):
-        return estimator_class(wanted)
-    ours = [one for one, kind in classes.items() if kind.endswith("Classifier")]
-    if wanted in classes.values():
+    found = estimator_class(wanted)
+    if found is not None and issubclass(found, ClassifierMixin):
+        return found
+    every = estimator_classes()
+    ours = [one for one, kind in classes.items() if issubclass(every[kind], ClassifierMixin)]
+    if found is not None:
         raise PsephosError(
             f"{name} predicts numbers, and the command fits models of classes: use "
             f"psephos.{wanted} in Python."

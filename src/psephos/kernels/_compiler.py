@@ -1,7 +1,7 @@
 """Skips work that numba does twice for kernels called by kernels.
 
-An acceleration of first fits: without it `jit` compiles the same kernels, to the same answers, in up
-to twice the time (DECISIONS/0023). numba optimises each kernel and writes its machine code, then
+An acceleration of first fits: without it `jit` compiles the same kernels, to the same answers, in
+up to twice the time (DECISIONS/0023). numba optimises each kernel and writes its machine code, then
 optimises it again, and writes it again, within each kernel that calls it; and it compares all its
 options anew each time it looks for a function.
 """

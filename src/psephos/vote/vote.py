@@ -157,7 +157,7 @@ class Vote:
         return self.select(self.columns)
 
     def _own_sums(self) -> Any:
-        """Return the function of rows that weights have for (sum, mass) with these voters, or None.
+        """Return the weighting's kernel for (sum, mass) with these voters, if it has one.
 
         It holds no (n, T) table, and picks the columns it reads from rows of the whole table.
         """

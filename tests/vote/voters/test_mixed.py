@@ -253,7 +253,7 @@ def test_a_member_is_asked_where_a_value_is_missing_or_the_vote_refuses():
         wanted = np.mean([m.predict(row) for m in members], axis=0)
         assert_allclose(mean_of(members, X).answers(row), wanted)
     for member in (LinearRegression(), SVR()):
-        with pytest.raises(PsephosError, match="missing|lacks a value"):
+        with pytest.raises(PsephosError, match=r"missing|lacks a value"):
             mean_of([member.fit(X, y)], X).answers(row)
     Xc, yc = wine(2)
     gap = Xc[:2].copy()

@@ -39,7 +39,7 @@ class Path(NamedTuple):
     """The batches of another penalty, where descents start."""
 
     last: Sequence[Batch]
-    cold: bool  # whether they start where they would without it, too
+    cold: bool  # whether descents also start from the default place
 
 
 NO_PATH = Path((), True)

@@ -152,6 +152,7 @@ class SparseWrapperClassifier(VoteClassifier):
     }
     extras: ClassVar[tuple[str, ...]] = ("library_", "stopped_", "n_splits_")
     library_: Library
+    searched = library_of
     stopped_: str
     n_splits_: int
 
@@ -218,8 +219,6 @@ class SparseWrapperClassifier(VoteClassifier):
         """
         read = self.read(X, y, sample_weight, groups)
         return cost_of(self, CLASSIFIERS, *read, seconds)
-
-    searched = library_of
 
     def usable(self, X: Any) -> dict[str, list[Any]]:
         """Return for each row how many models can vote, who they are, and how good they were.
@@ -296,6 +295,7 @@ n_reserve, categorical_features, folder, verbose, n_jobs, random_state
     }
     extras: ClassVar[tuple[str, ...]] = ("library_", "stopped_", "n_splits_")
     library_: Library
+    searched = library_of
     stopped_: str
     n_splits_: int
 
@@ -357,8 +357,6 @@ n_reserve, categorical_features, folder, verbose, n_jobs, random_state
         """Return what each step of a fit would cost; see `SparseWrapperClassifier`."""
         read = self.read(X, y, sample_weight, groups)
         return cost_of(self, REGRESSORS, *read, seconds)
-
-    searched = library_of
 
     def usable(self, X: Any) -> dict[str, list[Any]]:
         """Return for each row how many models can vote; see `SparseWrapperClassifier`."""

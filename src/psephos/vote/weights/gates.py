@@ -145,7 +145,7 @@ class ConfidenceGate(_OfVotes):
         return weights
 
     def asks(self, usage: Any) -> Any:
-        """Return the (T, p) table of the columns that each weight depends on, of those of voters.
+        """Return the (T, p) table of the columns that each weight depends on.
 
         Whether a voter has weight depends on all votes: on those before it in a cascade, on those
         after it where none is sure.
