@@ -305,6 +305,12 @@ def test_text_in_a_numeric_column_is_named():
     with pytest.raises(PsephosError, match="column 'column 2' has text in row 9"):
         fitted.predict(table)
     model(categorical_features=[2, 4]).fit(table, y)
+    twelve = X.astype(object)
+    twelve[9, 2] = "1_2"  # a number to Python, and so to NumPy
+    for told in (twelve, twelve.tolist(), twelve.astype(str)):
+        for answer in (model().fit, lambda table, y: fitted.predict(table)):
+            with pytest.raises(PsephosError, match=r"column 2' has text in row 9 \('1_2'\)"):
+                answer(told, y)
 
 
 # ---------------------------------------------------------------------- sparse

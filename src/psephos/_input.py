@@ -273,6 +273,8 @@ def read_table(
     rows = _row_names(X)
     if schema.levels or as_frame(X) is not None:
         X = _encode(X, schema, reset=reset)
+    if _has_underscore(X):
+        _refuse_text(X, schema)
     try:
         values = _check_numeric(estimator, X)
     except ValueError:
@@ -395,8 +397,9 @@ def _numbers(column: NDArray[Any], name: str) -> NDArray[np.float64]:
                 raise ValueError
             values[i] = np.nan if is_missing(value) else float(value)
         except (TypeError, ValueError):
+            told = str(value) if isinstance(value, str) else value  # NumPy's own say that they are
             raise PsephosError(
-                f"column {name!r} has text in row {i} ({value!r}): make it numeric, drop it, or "
+                f"column {name!r} has text in row {i} ({told!r}): make it numeric, drop it, or "
                 "name it in categorical_features."
             ) from None
     return values
@@ -408,6 +411,16 @@ def _refuse_repeated_names(X: Any) -> None:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise PsephosError(f"two columns are named {twice!r}: rename or drop one of them.")
+
+
+def _has_underscore(X: Any) -> bool:
+    """Return whether a cell is a text such as 1_2, which NumPy reads as twelve."""
+    if (
+        not isinstance(X, np.ndarray | Sequence)
+        or getattr(X, "dtype", np.dtype("O")).kind not in "OUS"
+    ):
+        return False
+    return any(isinstance(v, str) and "_" in v for v in np.asarray(X, dtype=object).ravel())
 
 
 def _refuse_text(X: Any, schema: Schema) -> None:

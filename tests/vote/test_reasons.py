@@ -511,3 +511,17 @@ def test_a_tree_of_one_class_speaks_of_that_class():
     shown = dict(zip(map(tuple, ballots.votes[0]), ballots.columns()["vote"], strict=False))
     assert all(word == "" for value, word in shown.items() if max(value) <= 0)
     assert "100.0 %" not in str(ballots).split("weight")[1].split("\n")[1]
+
+
+def test_a_case_goes_on_behind_a_missing_value():
+    X = np.random.default_rng(0).standard_normal((200, 2))
+    y = ((X[:, 0] > -1.0) & (X[:, 1] > -1.0)).astype(int)
+    model = CARTClassifier(max_depth=2, max_surrogates=0, n_folds=0).fit(X, y)
+    first, second = model.tree_.column[:1].tolist(), {0: 1, 1: 0}
+    row = np.array([[0.5, 0.5]])
+    row[0, first[0]] = np.nan  # with the rows that do not lack it, where there are more
+    ballots = model.explain(row)
+    assert_ballots_are_true(ballots, row)
+    words = str(ballots)
+    assert f"column {first[0]} missing" in words
+    assert re.search(rf"column {second[first[0]]} = 0\.5", words)
