@@ -50,13 +50,15 @@ def plain(value):
 
 def settings_of(model):
     """Parameters as a file keeps them: models of the library by theirs, foreign ones not."""
-    told = {}
-    for name, value in model.get_params(deep=False).items():
-        own = isinstance(value, VoteEstimator)
-        told[name] = (type(value), settings_of(value)) if own else value
-        if isinstance(value, BaseEstimator) and not own:
-            told[name] = None
-    return told
+    return {name: told(value) for name, value in model.get_params(deep=False).items()}
+
+
+def told(value):
+    if isinstance(value, VoteEstimator):
+        return type(value), settings_of(value)
+    if isinstance(value, list | tuple):
+        return [told(one) for one in value]
+    return None if isinstance(value, BaseEstimator) else value
 
 
 def file_of(model, tmp_path):

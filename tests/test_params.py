@@ -47,6 +47,24 @@ BAD = {
     "max_bins": [1, 256, 2.5, None, True],
     "bootstrap": [0, "yes", None],
     "oob_score": [0, "yes", None],
+    "bootstrap_features": [0, "yes", None],
+    "estimators": [3, "tree", [], [DecisionTreeClassifier()], [("a", DecisionTreeClassifier)]],
+    "voting": ["loud", None, 1],
+    "weights": ["many", [1, 2, 3, 4, 5], [-1, 1], 3],
+    "class_votes": ["many", 3, {"spam": 1}, {"ham": -1}],
+    "cut": [-0.1, 0.5, np.nan, "0", None, True],
+    "levels": [3, ["a"], [[]], [("a", DecisionTreeClassifier())]],
+    "final_estimator": ["vote", None, 3, DecisionTreeClassifier],
+    "passthrough": [0, "yes", None],
+    "max_levels": [0, 2.5, "two", None, True],
+    "threshold": [-0.1, 1.1, "sure", True],
+    "early_stopping": [0, "yes", None],
+    "n_steps": COUNT,
+    "n_init": [-1, 0.5, "one", None, True],
+    "n_bags": COUNT,
+    "bag_fraction": [0, 1.1, np.nan, "half", None, True],
+    "views": [3, "ab", [], [("a", 0, 1, 2)]],
+    "fusion": ["middle", None, 1],
     "learner": ["logistik", 3, None, DecisionTreeClassifier],
     "p_max": [0, 1.5, "all", None],
     "m": [0, 2.5, "many", True],
@@ -129,6 +147,15 @@ BAD = {
     "loss": [[[0, 1]], "zero-one", np.ones((3, 3)), np.zeros((3, 3)), -np.eye(3)],
     "costs": [[1.0], "low", [0.0] * 99, np.ones((2, 2))],
     "rpart_compat": [0, "yes", None],
+    "alphas": [0, -1.0, [], [1.0, np.nan], "auto", True],
+    "n_quantiles": [1, 2.5, None, "many"],
+    "n_columns": [0, -1, np.inf, "all", None, True],
+    "selector": ["best", 3, None, DecisionTreeClassifier],
+    "prices": [[1.0, 2.0], {"no such column": 1.0}, 3],
+    "n_neighbors": [0, 2.5, None, "all", True],
+    "smoothing": [-1.0, np.inf, None, "one"],
+    "strict": [0, "yes", None],
+    "metric": ["nearness", None, 2],
 }
 CASES = [
     (cls, name, value)
@@ -136,6 +163,7 @@ CASES = [
     for name, parameter in inspect.signature(cls).parameters.items()
     for value in BAD.get(name, ())
     if value is not None or parameter.default is not None  # a default is good
+    if not (isinstance(value, DecisionTreeRegressor) and cls.__name__.endswith("Regressor"))
 ]
 
 

@@ -1,13 +1,10 @@
-"""What the tables of single trees share: peaks of memory, cold starts, and growth with size."""
+"""What the tables of single trees share: peaks of memory, and growth with size."""
 
 from _timing import cpu_time, head, line  # first: it asks NumPy for one thread
 
 # isort: split
-import os
 import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -27,7 +24,7 @@ def generated(n: int, p: int, missing: float = 0.0) -> tuple[np.ndarray, np.ndar
     return X, y
 
 
-# ---------------------------------------------------------------------- memory and cold starts
+# ---------------------------------------------------------------------- memory
 def _memory(entry: str) -> int:
     lines = Path("/proc/self/status").read_text().splitlines()
     return int(next(text for text in lines if text.startswith(entry)).split()[1])
@@ -43,32 +40,11 @@ def say_peak(fit: Fit, X: np.ndarray, y: np.ndarray) -> None:
     print((_memory("VmHWM") - before) / 1024)
 
 
-def say_cold(fit: Fit) -> None:
-    """Print the CPU seconds of the first fit of a process beyond those of the second."""
-    X, y = generated(200, 4)
-    seconds = []
-    for _ in range(2):
-        start = time.process_time()
-        fit(X, y)
-        seconds.append(time.process_time() - start)
-    print(seconds[0] - seconds[1])
-
-
-def ask(script: str, *words: str, cache: str | None = None) -> float:
+def ask(script: str, *words: str) -> float:
     """Return the number that a fresh process of the script prints."""
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    if cache is not None:
-        environment["NUMBA_CACHE_DIR"] = cache
     command = [sys.executable, script, *words]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     return float(done.stdout.split()[-1])
-
-
-def cold_start(script: str) -> None:
-    """Print what a first fit takes, the cache of compiled code empty and full."""
-    with tempfile.TemporaryDirectory() as cache:
-        empty, full = (ask(script, "--cold", cache=cache) for _ in range(2))
-    print(f"\ncold start beyond a second fit, CPU s: {empty:.2f}, with a full cache {full:.2f}")
 
 
 # ---------------------------------------------------------------------- growth

@@ -5,7 +5,7 @@ PSEPHOS_DATA=... python benchmarks/speed/bench_c45.py [--small] [--growth FILE.s
 scikit-learn's tree (entropy, min_samples_leaf=2) is not pruned; ours is, and 'grown' is what it
 takes without pruning. Beside the three real sets: rows with missing values, and a fat table (a
 generated table of two classes and noise). Peaks are of fresh processes, beyond what is resident
-before the fit; then the cold start. ``--growth``: time by rows, columns and the least rows of a
+before the fit. ``--growth``: time by rows, columns and the least rows of a
 leaf, drawn to a file.
 """
 
@@ -15,7 +15,7 @@ import gzip
 import os
 from pathlib import Path
 
-from _growth import ask, cold_start, generated, growth, say_cold, say_peak
+from _growth import ask, generated, growth, say_peak
 from _timing import cpu_time, head, line
 
 # isort: split
@@ -91,13 +91,10 @@ def main():
     parser.add_argument("--small", action="store_true", help="small tables, to try the command")
     parser.add_argument("--growth", help="draw to this file how the time grows")
     parser.add_argument("--peak", nargs=2, help=argparse.SUPPRESS)
-    parser.add_argument("--cold", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.peak:
         who, name = args.peak
         say_peak((C45Classifier() if who == "ours" else peer()).fit, *table(name))
-    elif args.cold:
-        say_cold(C45Classifier().fit)
     elif args.growth:
         grow(args.growth)
     else:
@@ -111,7 +108,6 @@ def main():
             row(name, args.small, 5)
         for name in ("missing 10 %", "fat"):
             row(name, args.small, 3)
-        cold_start(__file__)
 
 
 if __name__ == "__main__":

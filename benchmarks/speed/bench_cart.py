@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from _growth import ask, cold_start, generated, growth, say_cold, say_peak
+from _growth import ask, generated, growth, say_peak
 from _timing import cpu_time, head, line
 
 # isort: split
@@ -118,20 +118,16 @@ def main() -> None:
     parser.add_argument("--threads", action="store_true", help="wall time by 1 and 2 threads")
     parser.add_argument("--growth", help="draw to this file how the time grows")
     parser.add_argument("--peak", nargs=2, help=argparse.SUPPRESS)
-    parser.add_argument("--cold", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.peak:
         who, name = args.peak
         say_peak((OURS if who == "ours" else PEER).fit, *read(name))
-    elif args.cold:
-        say_cold(OURS.fit)
     elif args.growth:
         grow(args.growth)
     elif args.threads:
         threads()
     else:
         race()
-        cold_start(__file__)
 
 
 if __name__ == "__main__":

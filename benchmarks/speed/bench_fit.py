@@ -3,15 +3,13 @@
 python benchmarks/speed/bench_fit.py [--small]
 
 Random tables and labels. scikit-learn's stumps cost the same every round, so where T rounds of
-them would take minutes a few are timed and scaled, and the table says so. Then the cold start:
-fresh processes, with an empty kernel cache and with a full one, and the time of the imports.
+them would take minutes a few are timed and scaled, and the table says so. Then the
+time of the imports.
 """
 
 import argparse
-import os
 import subprocess
 import sys
-import tempfile
 
 from _timing import cpu_time, head, line  # first: it asks NumPy for one thread
 
@@ -21,7 +19,6 @@ from sklearn.ensemble import AdaBoostClassifier as PeerAdaBoost
 
 from psephos import AdaBoostClassifier, SamBAClassifier
 
-COLD = [(60, 9), (640, 2000), (640, 12000)]
 ROUNDS_TIMED = 5  # of the peer, where all would take too long
 
 
@@ -83,39 +80,9 @@ def samba_rows(shapes):
         )  # fmt: skip
 
 
-START = """
-import time; t = time.process_time()
-import numpy as np
-from psephos.models import {model}
-imported = time.process_time() - t
-rng = np.random.default_rng(0); X = rng.standard_normal(({n}, {p})); y = np.arange({n}) % 2
-t = time.process_time()
-{model}().fit(X, y).predict(X)
-first = time.process_time() - t; t = time.process_time()
-{model}().fit(X, y).predict(X)
-print(first - (time.process_time() - t))
-"""
-
-
-def seconds_of(code, cache):
-    env = {**os.environ, "NUMBA_CACHE_DIR": cache}
-    out = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, check=True)
+def seconds_of(code):
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     return float(out.stdout)
-
-
-def cold_rows():
-    print("\n## Cold start: what the first fit and predict cost beyond the second, CPU s\n")
-    head("model", "rows x columns", "empty cache", "full cache")
-    rows = [
-        (model, *shape) for model in ("AdaBoostClassifier", "SamBAClassifier") for shape in COLD
-    ]
-    for model, n, p in rows:
-        code = START.format(model=model, n=n, p=p)
-        with tempfile.TemporaryDirectory() as cache:
-            empty = seconds_of(code, cache)
-            full = sorted(seconds_of(code, cache) for _ in range(5))[2]
-        line(model, f"{n} x {p}", f"{empty:.2f}", f"{full:.2f}")
-    import_rows()
 
 
 def import_rows():
@@ -128,7 +95,7 @@ def import_rows():
         "from psephos import SamBAClassifier",
         "from psephos.models import *",
     ]
-    runs = [[seconds_of(base.format(code), "") for code in codes] for _ in range(26)][1:]
+    runs = [[seconds_of(base.format(code)) for code in codes] for _ in range(26)][1:]
     for code, seconds in zip(codes, zip(*runs, strict=True), strict=True):
         line(code, f"{min(seconds):.2f}", f"{min(seconds) / min(run[0] for run in runs):.2f} x")
 
@@ -140,7 +107,7 @@ def main():
     adaboost_rows([(500, 1_000, 20)] if small else [(640, 12_000, 100), (500, 50_000, 100)])
     wide = (10, 100) if small else (10, 100, 1_000, 10_000, 50_000)
     samba_rows([(n, p) for n in (500, 2_000) for p in wide])
-    cold_rows()
+    import_rows()
 
 
 if __name__ == "__main__":

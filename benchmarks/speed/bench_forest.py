@@ -3,14 +3,12 @@
     python benchmarks/speed/bench_forest.py [--sets letter,fat,...] [--trees 100] [--repeats 3]
     python benchmarks/speed/bench_forest.py --growth [FILE]
     python benchmarks/speed/bench_forest.py --threads
-    python benchmarks/speed/bench_forest.py --cold
 
 CPU time, the median after a run that warms up; both in one process, a set at a time. Then the peak
 of memory above what the process held before the fit, each fit in a process of its own (Linux).
 ``--growth`` measures how time grows with rows, columns and depth, and draws it to a file.
-``--threads`` is the wall time of one thread over that of two, ``--cold`` the CPU time of a first
-fit and answer beyond that of a second, the cache of compiled code empty and full. Real sets need
-PSEPHOS_DATA; the others are drawn: gauss is 100,000 × 28, fat is 2,000 × 5,000.
+``--threads`` is the wall time of one thread over that of two. Real sets need PSEPHOS_DATA;
+the others are drawn: gauss is 100,000 × 28, fat is 2,000 × 5,000.
 """
 
 import argparse
@@ -19,7 +17,6 @@ import gzip
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -159,36 +156,6 @@ def threads(names, trees, repeats):
             line(name, model, *(f"{w:.2f}" for w in wall), f"{wall[0] / wall[1]:.2f}")
 
 
-def cold():
-    """CPU seconds of a first fit and answer in a fresh process beyond those of the second."""
-    head("model", "classes", "empty cache s", "full s")
-    for model in MODELS:
-        for classes in (2, 3):
-            with tempfile.TemporaryDirectory() as cache:
-                environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
-                environment.pop("PYTHONDONTWRITEBYTECODE", None)
-                command = [sys.executable, __file__, "--first", model, str(classes)]
-                told = [
-                    subprocess.run(
-                        command, env=environment, capture_output=True, text=True, check=True
-                    ).stdout
-                    for _ in range(2)
-                ]
-            line(model, str(classes), *(f"{float(t):.2f}" for t in told))
-
-
-def measure_first(model, classes):
-    X, y = drawn(200, 5)
-    if classes == 3:
-        y = y + (X[:, 3] > 1)
-    times = []
-    for _ in range(2):
-        start = time.process_time()
-        getattr(psephos, model)(5, random_state=0).fit(X, y).predict(X)
-        times.append(time.process_time() - start)
-    print(times[0] - times[1])
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", default=",".join(SETS))
@@ -196,16 +163,10 @@ def main():
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--growth", nargs="?", const="", metavar="FILE", help="and a drawing")
     parser.add_argument("--threads", action="store_true")
-    parser.add_argument("--cold", action="store_true")
-    parser.add_argument("--first", nargs=2, help=argparse.SUPPRESS)
     parser.add_argument("--peak", nargs=3, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.peak:
         measure_peak(*args.peak, args.trees)
-    elif args.first:
-        measure_first(args.first[0], int(args.first[1]))
-    elif args.cold:
-        cold()
     elif args.threads:
         threads(args.sets.split(","), args.trees, args.repeats)
     elif args.growth is not None:

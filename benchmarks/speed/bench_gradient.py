@@ -1,12 +1,10 @@
 """Gradient boosting against scikit-learn's two: whole fits of 100 rounds, depth 3, one thread each.
 
     python benchmarks/speed/bench_gradient.py [--sets letter2,satellite,...] [--rounds 100]
-    python benchmarks/speed/bench_gradient.py --cold
 
 CPU time of one fit after one that warms up, sorting or binning included; all in one process, a set
 at a time. Then the peak of memory above what the process held before the fit, each fit in a
-process of its own (Linux). ``--cold`` measures what the first fit and prediction of a process cost
-beyond the second, with an empty cache of compiled code. Real sets need PSEPHOS_DATA; letter2 is
+process of its own (Linux). Real sets need PSEPHOS_DATA; letter2 is
 letter with the first and the last 13 letters as classes; drawn is 10,000 x 28, fat 500 x 5,000.
 """
 
@@ -16,7 +14,6 @@ import gzip
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -105,43 +102,14 @@ def table(names, rounds):
         line(name, *times, *scores, *memory)
 
 
-COLD = """
-import time
-import numpy as np
-from psephos import GradientBoostingClassifier
-rng = np.random.default_rng(0)
-X = rng.standard_normal((300, 5))
-def once():
-    start = time.process_time()
-    model = GradientBoostingClassifier(tree_method="{}", n_estimators=3).fit(X, X[:, 0] > 0)
-    model.predict(X)
-    return time.process_time() - start
-print(once() - once())
-"""
-
-
-def cold():
-    head("method", "first fit and prediction beyond the second, CPU s")
-    for method in ("exact", "hist"):
-        with tempfile.TemporaryDirectory() as folder:
-            env = {**os.environ, "NUMBA_CACHE_DIR": folder}
-            env.pop("PYTHONDONTWRITEBYTECODE", None)
-            command = [sys.executable, "-c", COLD.format(method)]
-            done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
-        line(method, f"{float(done.stdout):.2f}")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--rounds", type=int, default=100)
-    parser.add_argument("--cold", action="store_true")
     parser.add_argument("--peak", nargs=2, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.peak:
         measure_peak(*args.peak, args.rounds)
-    elif args.cold:
-        cold()
     else:
         table(args.sets.split(","), args.rounds)
 

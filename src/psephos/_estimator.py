@@ -198,7 +198,7 @@ class VoteEstimator(BaseEstimator):
         voters: Any = self.vote_.voters
         weighting: Any = self.vote_.weighting
         tags = voters.tag, weighting.tag
-        known = tags[0] in self.anatomy.voters and tags[1] == self.anatomy.weighting
+        known = tags[0] in self.anatomy.voters and self.anatomy.allows(tags[1])
         if hasattr(self, "estimator") or "joined voters" in self.anatomy.voters:  # nothing found
             known |= tags[0] == "constant voters" and tags[1] in ("constant", "available")
         return known
@@ -411,6 +411,7 @@ class VoteEstimator(BaseEstimator):
         if not isinstance(getattr(self, "categorical_features", None), str | None):
             named = [schema.names[j] if schema.names else j for j in schema.levels]
             reduced.set_params(categorical_features=named or None)
+        reduced.set_params(**self._params_on(columns))
         extras = {name: _selected(getattr(self, name), columns) for name in self.extras}
         reduced.n_features_in_ = len(columns)
         if schema.names is not None:
@@ -420,6 +421,10 @@ class VoteEstimator(BaseEstimator):
             baseline = baseline.primary(self.vote_)
         reduced._set_fitted(vote.select(columns), schema, extras, None, baseline)
         return reduced
+
+    def _params_on(self, columns: NDArray[Any]) -> dict[str, Any]:
+        """Return the parameters that name columns, on the table reduced to `columns`."""
+        return {}
 
     def reads_categories(self) -> bool:
         """Return whether columns may hold categories, named in `categorical_features`."""

@@ -325,7 +325,7 @@ def _incomplete(X: Any, schema: Schema) -> Table:
     names = schema.names or ()
     known = set(names)
     strange = [name for name in given if name not in known]
-    if strange:
+    if strange and not known <= given.keys():  # a column by another name would count as absent
         raise PsephosError(
             f"column {strange[0]!r} ({len(strange)} of this kind) is not one the model was fitted "
             "on: drop it, or give it the name it had."

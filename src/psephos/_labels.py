@@ -63,6 +63,12 @@ class Labels(NamedTuple):
         return self._replace(y=self.y[rows], soft=soft)
 
 
+def _is_table(y: Any) -> bool:
+    """Return whether y has several columns."""
+    shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
+    return len(shape) == 2 and shape[1] != 1
+
+
 def class_target(
     estimator: Any, X: Any, y: Any, sample_weight: Any
 ) -> tuple[Any, NDArray[np.intp], NDArray[np.float64]]:
@@ -70,7 +76,7 @@ def class_target(
 
     Where the estimator takes several labels a row and y is a table, codes are (n, K) of 0 and 1.
     """
-    if estimator.multilabel and (issparse(y) or (np.ndim(y) == 2 and np.shape(y)[1] != 1)):
+    if estimator.multilabel and (issparse(y) or _is_table(y)):
         names, table = read_labels(X, y)
         return LabelsTarget(names), table, _some_weight(sample_weight, len(table))
     classes, codes = read_target(X, y)

@@ -35,8 +35,8 @@ class Anatomy(NamedTuple):
     ----------
     voters : tuple of str
         Tags of the voters it may have, the default's first.
-    weighting : str
-    readout : str
+    weighting, readout : str
+        The default's first, others it may have behind it: ``constant or by output``.
     found_by : str
         The search, in words.
     """
@@ -45,6 +45,11 @@ class Anatomy(NamedTuple):
     weighting: str
     readout: str
     found_by: str
+
+    def allows(self, weighting: str, readout: str | None = None) -> bool:
+        """Return whether a vote may have these weights, and this read-out."""
+        known = weighting in self.weighting.split(" or ")
+        return known and (readout is None or readout in self.readout.split(" or "))
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ import io
 import json
 import os
 import zipfile
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -150,6 +150,15 @@ def _param(value: Any) -> Any:
     if isinstance(value, VoteEstimator) and estimator_class(type(value).__name__) is type(value):
         own = {n: _param(v) for n, v in value.get_params(deep=False).items()}
         return {"model": type(value).__name__, "params": own}
+    if _are_members(value):
+        members = [[_item(part) for part in one] for one in value]
+        plain = all("words" not in part for one in members for part in one)
+        return {"members": members} if plain else {"words": repr(value)}
+    if isinstance(value, list | tuple) and any(map(_are_members, value)):  # levels of them
+        lists = [_param(one) for one in value]
+        return (
+            {"lists": lists} if all("members" in one for one in lists) else {"words": repr(value)}
+        )
     if isinstance(value, Mapping):  # class weights; JSON's own keys would all be words
         pairs = tuple((key, value[key]) for key in value)
         content = _param(pairs)
@@ -158,6 +167,31 @@ def _param(value: Any) -> Any:
         return encode(value, {}, "") if not isinstance(value, np.ndarray) else value.tolist()
     except ModelFileError:
         return {"words": repr(value)}
+
+
+def _are_members(value: Any) -> TypeGuard[Sequence[Any]]:
+    """Return whether a parameter is a list of names with estimators (or columns) behind."""
+    if not isinstance(value, list | tuple) or not value:
+        return False
+    if not all(isinstance(one, tuple | list) and len(one) > 1 for one in value):
+        return False
+    named = all(isinstance(one[0], str) for one in value)
+    parts = [part for one in value for part in one[1:] if not isinstance(part, str)]
+    return named and bool(parts) and all(map(_is_part, parts))
+
+
+def _is_part(part: Any) -> bool:
+    """Return whether it is an estimator, or a row of columns."""
+    return hasattr(part, "get_params") or (not isinstance(part, dict) and np.ndim(part) == 1)
+
+
+def _item(part: Any) -> Any:
+    """Return a part of a member as data: a word, an estimator, or columns."""
+    if isinstance(part, str) or hasattr(part, "get_params"):
+        return part if isinstance(part, str) else _param(part)
+    columns = np.asarray(part)
+    plain = columns.ndim == 1 and columns.dtype.kind in "biuU"
+    return {"columns": columns.tolist()} if plain else {"words": repr(part)}
 
 
 def _npy(array: NDArray[Any]) -> bytes:
@@ -192,8 +226,8 @@ def load(path: str | os.PathLike[str]) -> "VoteEstimator":
     Returns
     -------
     model : the fitted estimator
-        A parameter that was a random state, or an estimator of another library, is not kept: it
-        reads None.
+        A parameter that was a random state, or an estimator of another library (or a list with
+        one), is not kept: it reads None.
 
     Raises
     ------
@@ -374,6 +408,10 @@ def _check_known(name: Any) -> None:
 def _read_param(value: Any) -> Any:
     if isinstance(value, dict) and "model" in value:
         return _unfitted(value["model"], value["params"])
+    if isinstance(value, dict) and "members" in value:
+        return [tuple(_read_item(part) for part in one) for one in value["members"]]
+    if isinstance(value, dict) and "lists" in value:
+        return [_read_param(one) for one in value["lists"]]
     if isinstance(value, dict) and "words" in value:
         return None
     if isinstance(value, dict) and "pairs" in value:
@@ -382,6 +420,19 @@ def _read_param(value: Any) -> Any:
         return value
     decoded = decode(value, {})
     return list(decoded) if isinstance(decoded, tuple) else decoded
+
+
+def _read_item(part: Any) -> Any:
+    """Return a word, an estimator or columns."""
+    if isinstance(part, str):
+        return part
+    if isinstance(part, dict) and "columns" in part:
+        columns: list[Any] = part["columns"]
+        check(all(isinstance(c, str | bool | int) for c in columns), "columns of a view")
+        return columns
+    model = _read_param(part)
+    check(hasattr(model, "fit"), "a member is no estimator")
+    return model
 
 
 def _probe(vote: Vote) -> None:

@@ -51,7 +51,7 @@ class StackClassifier(VoteClassifier):
         return Vote(voters, weights, Readout("sum", "logistic"), labels.target), {}
 
 
-class CascadeClassifier(VoteClassifier):
+class GatedClassifier(VoteClassifier):
     """One member after the other, until one is 80 % sure; or all that are, with ``first=False``."""
 
     anatomy = Anatomy(("joined voters",), "confidence", "normalised", "fitted apart")

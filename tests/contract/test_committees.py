@@ -29,8 +29,8 @@ import committees
 
 KINDS = {
     "stack": committees.StackClassifier(),
-    "cascade": committees.CascadeClassifier(),
-    "gate": committees.CascadeClassifier(first=False),
+    "cascade": committees.GatedClassifier(),
+    "gate": committees.GatedClassifier(first=False),
     "reader": committees.ReaderClassifier(),
 }
 FOLDS = "rows are folded, or a member of another library is not told the weights"
@@ -81,7 +81,7 @@ def test_a_stack_weighs_class_by_class():
 
 def test_a_cascade_stops_at_the_first_that_is_sure():
     X, y = small_table(2)
-    model = committees.CascadeClassifier().fit(X, y)
+    model = committees.GatedClassifier().fit(X, y)
     parts = [member.fit(X, y).predict_proba(X) for member in committees.members()]
     heard = [
         next((t for t in range(3) if parts[t][i].max() >= 0.8 - 1e-12), 2) for i in range(len(X))

@@ -24,8 +24,11 @@ NOT_REPEATED = {
 }
 
 
+FOLDED = ("swag", "stacking", "cascade", "multi-view-stacked", "ensemble", "bagging")
+
+
 def case(name, **kwargs):
-    drawn = DRAWN if name.startswith("swag") else ""  # folds
+    drawn = DRAWN if name.startswith(FOLDED) else ""
     return Case(SETTINGS[name], no_repetition=NOT_REPEATED.get(name, drawn), **kwargs)
 
 

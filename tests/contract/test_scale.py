@@ -22,6 +22,7 @@ EXCEPT = {
     "samba-paper": OWN,
     "samba-program": OWN,
     "swag-naive_bayes": OWN,
+    "ml-knn": OWN,
     **dict.fromkeys(
         ("newton-boosting", "newton-boosting-regressor", "newton-held-out", "newton-sampled"),
         SINGLE,

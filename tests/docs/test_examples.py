@@ -14,8 +14,8 @@ matplotlib.use("Agg")
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 TESTED = {
-    "plot_ballots", "plot_contours", "plot_forest_rates", "plot_prototypes", "plot_swag_network",
-    "plot_weight_estimation",
+    "plot_ballots", "plot_contours", "plot_drift", "plot_forest_rates", "plot_prototypes",
+    "plot_swag_network", "plot_weight_estimation",
 }  # fmt: skip
 
 
@@ -189,3 +189,13 @@ def test_the_story_names_every_column_it_uses(ballot_story):
 def test_the_reduced_model_gives_the_same_scores_after_a_file(ballot_story):
     assert_array_equal(ballot_story["loaded_score"], ballot_story["score"])
     assert 0 < ballot_story["file_bytes"] < 100_000
+
+
+# --- a concept that moves --------------------------------------------------------------------
+def test_boosting_stands_drift_better_than_a_bag_that_forgets_nothing():
+    drift = example("plot_drift")
+    still, fast = ({k: v[5:].mean() for k, v in drift.accuracies(t).items()} for t in (0.0, 12.0))
+    assert still["bag of all batches"] > still["boosting"] + 0.02
+    assert still["bag of all batches"] > still["bag of the last batch"] - 0.01
+    assert fast["boosting"] > fast["bag of all batches"] + 0.03
+    assert fast["bag of the last batch"] > fast["boosting"] + 0.02

@@ -426,7 +426,8 @@ def test_every_contender_runs_with_what_is_drawn(name, preset, n_classes):
 def test_what_takes_part_if_nothing_is_named():
     own = {
         "cart", "c45", "c45-rules", "random-forest", "extra-trees", "pure-random-forest",
-        "gradient-boosting", "newton-boosting",
+        "gradient-boosting", "newton-boosting", "voting", "stacking", "cascade", "bagging",
+        "multi-view", "ensemble-selection", "rank-ridge", "ml-knn", "column-budget",
     }  # fmt: skip
     every = [n for n, c in known_models().items() if c.available]
     assert set(default_models()) == set(every) - own

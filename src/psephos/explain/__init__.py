@@ -1,5 +1,7 @@
 """Explanations as objects: from a fitted estimator to a frame and a plot."""
 
+from psephos.explain.column_curve import ColumnCurveDisplay
+from psephos.explain.diversity import DiversityDisplay
 from psephos.explain.errors import ErrorDisplay
 from psephos.explain.network import ColumnNetwork
 from psephos.explain.permuting import selection_test
@@ -17,9 +19,11 @@ from psephos.trees.tree_text import export_text
 
 __all__ = [
     "BatchMap",
+    "ColumnCurveDisplay",
     "ColumnMap",
     "ColumnNetwork",
     "DecisionSurface",
+    "DiversityDisplay",
     "ErrorDisplay",
     "PrototypeBallot",
     "PrototypeTable",

@@ -15,6 +15,19 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
         NewtonBoostingRegressor,
         SamBAClassifier,
     )
+    from psephos.models.columns import ColumnBudgetClassifier, ColumnBudgetRegressor
+    from psephos.models.committees import (
+        BaggingClassifier,
+        BaggingRegressor,
+        CascadeClassifier,
+        EnsembleSelectionClassifier,
+        EnsembleSelectionRegressor,
+        MultiViewClassifier,
+        StackingClassifier,
+        StackingRegressor,
+        VotingClassifier,
+        VotingRegressor,
+    )
     from psephos.models.forest import (
         ExtraTreesClassifier,
         ExtraTreesRegressor,
@@ -22,6 +35,8 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
         RandomForestClassifier,
         RandomForestRegressor,
     )
+    from psephos.models.linear import RankRidgeClassifier, RankRidgeRegressor
+    from psephos.models.neighbours import MLKNeighborsClassifier
     from psephos.models.prototypes import ProsetClassifier, ProsetRegressor
     from psephos.models.swag import SparseWrapperClassifier, SparseWrapperRegressor
     from psephos.models.tree import (
@@ -33,14 +48,23 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
 
 __all__ = [
     "AdaBoostClassifier",
+    "BaggingClassifier",
+    "BaggingRegressor",
     "C45Classifier",
     "C45RulesClassifier",
     "CARTClassifier",
     "CARTRegressor",
+    "CascadeClassifier",
+    "ColumnBudgetClassifier",
+    "ColumnBudgetRegressor",
+    "EnsembleSelectionClassifier",
+    "EnsembleSelectionRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
+    "MLKNeighborsClassifier",
+    "MultiViewClassifier",
     "NewtonBoostingClassifier",
     "NewtonBoostingRegressor",
     "ProsetClassifier",
@@ -48,9 +72,15 @@ __all__ = [
     "PureRandomForestClassifier",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "RankRidgeClassifier",
+    "RankRidgeRegressor",
     "SamBAClassifier",
     "SparseWrapperClassifier",
     "SparseWrapperRegressor",
+    "StackingClassifier",
+    "StackingRegressor",
+    "VotingClassifier",
+    "VotingRegressor",
     "load",
     "save",
 ]

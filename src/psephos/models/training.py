@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from psephos._input import Table
 
-__all__ = ["Training", "distinct_rows", "ordered_rows"]
+__all__ = ["Training", "distinct_rows", "ordered_rows", "row_groups"]
 
 _Floats = NDArray[np.float64]
 _KEY_COLUMNS = 64  # rows that differ in these columns are different: compare the rest only if not
@@ -36,7 +36,7 @@ def distinct_rows(data: Training) -> Training:
     ranked = np.sort(marks)
     suspects = np.flatnonzero(np.isin(marks, ranked[1:][ranked[1:] == ranked[:-1]], kind="sort"))
     rest = data.table.take(suspects).dense()
-    same = _groups(np.column_stack([rest, data.y[suspects]]).astype(np.float64))
+    same = row_groups(np.column_stack([rest, data.y[suspects]]).astype(np.float64))
     first = np.arange(len(marks))
     first[suspects] = suspects[_first_of(same)]
     kept = np.unique(first)
@@ -76,8 +76,8 @@ def ordered_rows(data: Training) -> Training:
     return data.take(order)
 
 
-def _groups(rows: _Floats) -> NDArray[np.intp]:
-    """Return a group number per row; equal rows share it (missing equals missing, -0 equals 0)."""
+def row_groups(rows: _Floats) -> NDArray[np.intp]:
+    """Return a number per row, by its content; equal rows share it (NaN equals NaN, -0 is 0)."""
     plain = np.ascontiguousarray(np.where(np.isnan(rows), np.nan, rows) + 0.0)
     keys = plain.view(np.dtype((np.void, plain.dtype.itemsize * plain.shape[1]))).ravel()
     return np.unique(keys, return_inverse=True)[1].astype(np.intp)

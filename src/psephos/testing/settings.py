@@ -8,12 +8,15 @@ from sklearn.tree import DecisionTreeClassifier
 
 from psephos.models import (
     AdaBoostClassifier,
+    BaggingClassifier,
     C45Classifier,
     CARTClassifier,
     CARTRegressor,
+    ColumnBudgetClassifier,
     ExtraTreesClassifier,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    MultiViewClassifier,
     NewtonBoostingClassifier,
     NewtonBoostingRegressor,
     ProsetClassifier,
@@ -24,6 +27,8 @@ from psephos.models import (
     SamBAClassifier,
     SparseWrapperClassifier,
     SparseWrapperRegressor,
+    StackingClassifier,
+    VotingClassifier,
 )
 from psephos.registry import estimator_classes
 
@@ -67,6 +72,7 @@ def small_settings() -> dict[str, Any]:
         **_cart(),
         **_forests(),
         **_libraries(),
+        **_committees(),
     }
 
 
@@ -158,4 +164,44 @@ def _libraries() -> dict[str, Any]:
         "swag-numbers-tree": SparseWrapperRegressor("tree", vote="performance", **small),
         "swag-numbers-forest": SparseWrapperRegressor("forest", vote="best", **small),
         "swag-numbers-cart": SparseWrapperRegressor(CARTRegressor(n_folds=0), **few),
+    }
+
+
+def _committees() -> dict[str, Any]:
+    tree = CARTClassifier(min_samples_split=6, n_folds=0)
+    samba = SamBAClassifier(n_estimators=3)
+    two: Any = [("first", [0, 1]), ("rest", [1, 2, 3])]
+    return {
+        "bagging-columns": BaggingClassifier(
+            samba, 4, max_features=0.6, oob_score=True, random_state=0
+        ),
+        "bagging-stays": BaggingClassifier(
+            tree, 3, bootstrap=False, max_samples=0.7, bootstrap_features=True, random_state=0
+        ),
+        "column-budget-tree": ColumnBudgetClassifier(
+            2, selector="lars", estimator=tree, prices={0: 0.5, 2: 3.0}, random_state=0
+        ),
+        "multi-view-two": MultiViewClassifier(two, estimator=tree, random_state=0),
+        "multi-view-stacked": MultiViewClassifier(
+            [two[0], ("rest", samba, [1, 2, 3])],
+            estimator=tree,
+            fusion="stacked",
+            cv=3,
+            random_state=0,
+        ),
+        "stacking-logistic": StackingClassifier(
+            [("tree", tree), ("samba", samba)],
+            final_estimator="logistic",
+            cv=3,
+            random_state=0,
+        ),
+        "stacking-read": StackingClassifier(
+            [("tree", tree), ("samba", samba)],
+            levels=[[("tree", tree), ("samba", samba)]],
+            final_estimator=CARTClassifier(max_depth=1, n_folds=0),
+            passthrough=True,
+            cv=3,
+            random_state=0,
+        ),
+        "voting-median": VotingClassifier([("tree", tree), ("samba", samba)], voting="median"),
     }

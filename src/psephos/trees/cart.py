@@ -186,6 +186,8 @@ def grow_tree(
         keys, known = np.empty((keys.shape[0], len(rows) + 1), np.int64), np.empty_like(known)
         keep_rows(presorted.keys, presorted.known, kept, keys, known)
     largest = float(np.abs(cart.target).max(initial=abs(data.centre)))
+    n_levels = np.minimum(np.diff(presorted.start), len(rows))
+    most = int(n_levels[presorted.n_codes > 0].max(initial=0))
     rules = Rules(
         settings.min_samples_split,
         settings.min_samples_leaf,
@@ -195,11 +197,9 @@ def grow_tree(
         settings.of_known,
         settings.use_surrogates,
         settings.compat,
-        _MAX_LEVELS,
+        _MAX_LEVELS if most > 0 and cart.n_classes > 2 else None,
         0.0 if cart.n_classes else _ROUND * largest**2,
     )
-    n_levels = np.minimum(np.diff(presorted.start), len(rows))
-    most = int(n_levels[presorted.n_codes > 0].max(initial=0))
     kind = GiniShares if settings.compat and settings.criterion == "gini" else None
     criterion: Any = (kind or _CRITERIA[settings.criterion])(cart.n_classes)
     parts = (

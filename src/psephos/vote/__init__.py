@@ -33,6 +33,7 @@ from psephos.vote.voters.mixture import (
 from psephos.vote.voters.neighbours import CaseVoters, Neighbours
 from psephos.vote.voters.nested import NestedVoters
 from psephos.vote.voters.prototypes import PrototypeVoters
+from psephos.vote.voters.ranked import RankedVoters, normal_scores
 from psephos.vote.voters.rules import FirstMatch, RuleVoters
 from psephos.vote.voters.stumps import ConstantVoters, StumpVoters
 from psephos.vote.voters.trees import TreeVoters
@@ -77,6 +78,7 @@ __all__ = [
     "PrototypeBatch",
     "PrototypeVoters",
     "QuadraticVoters",
+    "RankedVoters",
     "Readout",
     "RegressionTarget",
     "RuleVoters",
@@ -94,6 +96,7 @@ __all__ = [
     "mixed_voters",
     "mixture_moments",
     "neighbour_vote",
+    "normal_scores",
     "prototype_vote",
     "register_part",
 ]

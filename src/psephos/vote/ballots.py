@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import MissingExtraError, PsephosError
 from psephos.vote.names import Names
+from psephos.vote.part import label_of
 from psephos.vote.reasons import Always, CaseLike, Reason
 from psephos.vote.vote import Vote
 
@@ -145,7 +146,8 @@ class Ballots:
         Numbers are rounded for reading; `reasons` has them whole.
         """
         reason = self.reasons[case][voter]
-        return f"{reason.words(self.names)} → {self._vote_words(case, voter)}"
+        name = label_of(self.vote.voters, voter)
+        return f"{name}{reason.words(self.names)} → {self._vote_words(case, voter)}"
 
     def _vote_words(self, case: int, voter: int) -> str:
         scale = float(np.abs(self.votes[case]).max())

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from psephos.vote.codec import register
 from psephos.vote.part import check
 
-__all__ = ["Isotonic", "Sigmoid", "Table", "Temperature"]
+__all__ = ["ClassVotes", "Isotonic", "Sigmoid", "Table", "Temperature"]
 
 _Floats = NDArray[np.float64]
 _special: Any = scipy.special  # its types say less than they promise
@@ -134,3 +134,34 @@ class Table:
         check(chances.shape[1] == k, "a label has no posteriors")
         count = np.rint(chances * (m - 1)).astype(np.intp)
         return _together(self.posterior[np.arange(k), np.clip(count, 0, m - 1)], apart)
+
+
+@register
+@dataclass(frozen=True)
+class ClassVotes:
+    """Weights of classes: w_k p_k, then to the sum 1, so that the answer is argmax_k w_k p_k.
+
+    Parameters
+    ----------
+    weight : ndarray of shape (K,)
+        Not negative, one above 0.
+    """
+
+    tag: ClassVar[str] = "class votes"
+    weight: _Floats
+
+    def __post_init__(self) -> None:
+        plain = self.weight.ndim == 1 and self.weight.dtype == np.float64
+        check(plain and bool(np.isfinite(self.weight).all()), "weights of classes are no numbers")
+        check(bool((self.weight >= 0).all() and (self.weight > 0).any()), "weights of classes")
+
+    def chances(self, chances: _Floats, apart: bool) -> _Floats:
+        """Return weighted (n, K) probabilities; of labels (`apart`), each its own, there are none.
+
+        A row whose classes all weigh 0 keeps its own.
+        """
+        check(not apart, "labels are not weighed against each other")
+        check(chances.shape[1] == len(self.weight), "a class lacks a weight")
+        weighed = chances * self.weight
+        lost = ~weighed.any(axis=1, keepdims=True)
+        return _together(np.where(lost, chances, weighed), apart)

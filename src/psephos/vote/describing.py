@@ -7,6 +7,7 @@ import numpy as np
 from psephos.trees.tree_text import Answers, export_text
 from psephos.vote.ballots import answer_words
 from psephos.vote.names import Names, backup_words, percent, plural
+from psephos.vote.part import label_of
 from psephos.vote.shown import n_trees, shown_tree
 from psephos.vote.vote import Vote
 
@@ -71,6 +72,7 @@ def columns_words(vote: Vote, names: Names) -> str:
 
 def _rule(vote: Vote, voter: int, names: Names, scale: float) -> str:
     rule = vote.voters.rule(voter, names.columns, names.levels)
+    rule = label_of(vote.voters, voter) + rule
     words = [answer_words(vote, value, scale) for _, value in vote.voters.sides(voter)]
     if len(words) == 2:
         return f"if {rule} then {words[0]}, otherwise {words[1]}"

@@ -22,6 +22,7 @@ __all__ = [
     "check_columns",
     "check_present",
     "kinds_of",
+    "label_of",
     "log_odds",
     "named_of",
     "over_outputs",
@@ -150,6 +151,13 @@ def kinds_of(voters: Any) -> tuple[str, ...]:
     ask: Any = getattr(voters, "kinds", None)
     kind = cast("type[Any]", type(voters))
     return (str(getattr(kind, "tag", kind.__name__)),) if ask is None else ask()
+
+
+def label_of(voters: Any, voter: int) -> str:
+    """Return ``forest: ``, the name of a voter that has one, to begin a sentence with; else ''."""
+    ask: Any = getattr(voters, "label", None)
+    name = "" if ask is None else ask(voter)
+    return f"{name}: " if name else ""
 
 
 def log_odds(chances: NDArray[np.float64], n_outputs: int) -> NDArray[np.float64]:

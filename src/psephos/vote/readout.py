@@ -10,7 +10,7 @@ import scipy.special
 from numpy.typing import NDArray
 
 from psephos.kernels.prediction.vote_shares import shares_of
-from psephos.vote.calibration import Isotonic, Sigmoid, Table, Temperature
+from psephos.vote.calibration import ClassVotes, Isotonic, Sigmoid, Table, Temperature
 from psephos.vote.choices import CHOICES
 from psephos.vote.codec import register
 from psephos.vote.part import check
@@ -55,8 +55,8 @@ class Readout:
         Of what is drawn.
     cut : float, default=0.0
         The share of the weight that a trimmed mean leaves out at either end.
-    calibration : Sigmoid, Isotonic, Temperature or Table, default=None
-        From the link's probabilities to calibrated ones; the answer follows them.
+    calibration : Sigmoid, Isotonic, Temperature, Table or ClassVotes, default=None
+        From the link's probabilities to calibrated (or weighed) ones; the answer follows them.
     """
 
     tag: ClassVar[str] = "readout"
@@ -65,7 +65,7 @@ class Readout:
     slope: float = 1.0
     seed: int = 0
     cut: float = 0.0
-    calibration: Sigmoid | Isotonic | Temperature | Table | None = None
+    calibration: Sigmoid | Isotonic | Temperature | Table | ClassVotes | None = None
 
     def __post_init__(self) -> None:
         check(self.score in _SCORES, f"unknown score {self.score!r}")

@@ -384,12 +384,20 @@ class LabelsTarget:
     ----------
     classes : ndarray of shape (K,)
         The labels.
+    threshold : float, default=0.0
+        A label is given where its score is above.
+    or_equal : bool, default=False
+        Whether it is given at the threshold, too.
     """
 
     tag: ClassVar[str] = "labels target"
     classes: NDArray[np.generic]
+    threshold: float = 0.0
+    or_equal: bool = False
 
     def __post_init__(self) -> None:
+        if not -1 <= self.threshold <= 1:
+            raise PsephosError("a threshold of scores is not between -1 and 1.")
         if self.classes.ndim != 1 or not len(self.classes):
             raise PsephosError("a target of labels needs at least one label.")
         plain = self.classes.dtype.kind in "biufUO"
@@ -431,8 +439,9 @@ class LabelsTarget:
         return np.where(np.abs(score) <= _ROUNDING, 0.0, score)
 
     def decode(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Return the (n, K) table of 0 and 1: which labels each row has; 0 where F is 0."""
-        return (score > 0).astype(np.intp)
+        """Return the (n, K) table of 0 and 1: which labels each row has."""
+        given = score >= self.threshold if self.or_equal else score > self.threshold
+        return given.astype(np.intp)
 
     def leading(self, score: NDArray[np.float64]) -> int:
         """Return the label of greatest score."""
@@ -459,8 +468,8 @@ class LabelsTarget:
 
     def answered(self, score: NDArray[np.float64], chances: NDArray[np.float64]) -> str:
         """Return the answer to a (K,) score: the labels and their probabilities."""
-        each = zip(self.outputs, score.tolist(), chances.tolist(), strict=True)
-        found = [f"{name} ({percent(chance)})" for name, value, chance in each if value > 0]
+        each = zip(self.outputs, self.decode(score).tolist(), chances.tolist(), strict=True)
+        found = [f"{name} ({percent(chance)})" for name, given, chance in each if given]
         return ", ".join(found) if found else "no label"
 
     def margin(self, score: NDArray[np.float64], y: NDArray[Any]) -> NDArray[np.float64]:

@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.naive_bayes import GaussianNB
 
-from psephos.models.swag.coding import CodedLearner, Design
+from psephos.models.design import Design
+from psephos.models.swag.coding import CodedLearner
 from psephos.models.swag.evaluation import Evaluation
 from psephos.models.swag.folding import make_folds
 from psephos.models.swag.generic import GenericLearner

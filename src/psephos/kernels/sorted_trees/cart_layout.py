@@ -62,7 +62,10 @@ class Cart(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """The settings; `use` is 0 (surrogates are listed only), 1 (used) or 2 (then the majority)."""
+    """The settings; `use` is 0 (surrogates are listed only), 1 (used) or 2 (then the majority).
+
+    `max_levels` is None unless there are categories and more than two classes.
+    """
 
     min_split: int
     min_leaf: int
@@ -72,7 +75,7 @@ class Rules(NamedTuple):
     of_known: bool
     use: int
     compat: bool
-    max_levels: int
+    max_levels: int | None
     floor: float
 
 

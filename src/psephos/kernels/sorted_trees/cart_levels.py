@@ -50,10 +50,11 @@ def gather_levels(crit, target, data, keys, j, s, m, work):
 
 
 @jit(inner=True)
-def best_levels(crit, target, data, rules, rows, n_levels, work):
+def best_levels(crit, target, data, min_leaf, max_levels, rows, n_levels, work):
     """Return the worth of the best rule; the side of every level is in ``work.level``.
 
     Uses what `gather_levels` wrote; ``work.sums[0]`` holds the class sums of the known entries.
+    `max_levels` is None for two classes: numba leaves out what only more of them need.
     """
     worth = 0.0
     if target is not None:
@@ -65,16 +66,16 @@ def best_levels(crit, target, data, rules, rows, n_levels, work):
         for a in range(n_levels):
             work.level.sums[a, 0] -= mean * work.level.real[0, a]
             work.level.real[1, a] = _ratio(work.level.sums[a, 0], work.level.real[0, a])
-        worth = _nested_numbers(rules.min_leaf, rows, n_levels, whole, work)
+        worth = _nested_numbers(min_leaf, rows, n_levels, whole, work)
     if crit is not None:
-        if data.n_classes == 2:
+        if max_levels is None:
             for a in range(n_levels):
                 work.level.real[1, a] = _ratio(work.level.sums[a, 1], work.level.real[0, a])
-        elif n_levels <= rules.max_levels:
-            return _every_subset(crit, data, rules.min_leaf, rows, n_levels, work)
         else:
+            if n_levels <= max_levels:
+                return _every_subset(crit, data, min_leaf, rows, n_levels, work)
             _principal_order(n_levels, work)
-        worth = _nested_classes(crit, data, rules.min_leaf, rows, n_levels, work)
+        worth = _nested_classes(crit, data, min_leaf, rows, n_levels, work)
     return worth
 
 

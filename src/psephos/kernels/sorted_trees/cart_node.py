@@ -93,7 +93,9 @@ def find_rules(crit, target, data, n_codes, rules, keys, s, n, known, risk, larg
             n_levels = gather_levels(crit, target, data, keys, j, s, m, work)
             if n_levels < 2:
                 continue
-            worth = best_levels(crit, target, data, rules, rows, n_levels, work)
+            worth = best_levels(
+                crit, target, data, rules.min_leaf, rules.max_levels, rows, n_levels, work
+            )
         else:
             if target is not None:
                 worth, low, high, where = scan_numbers(

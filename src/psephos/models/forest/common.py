@@ -12,6 +12,8 @@ from psephos._input import Context, Table
 from psephos.base import Labels
 from psephos.kernels.binned_trees.forest_grow import Rule
 from psephos.models.forest.memory import ForestMemory
+from psephos.models.forest.out_of_bag import extras_of
+from psephos.models.forest.warm import earlier, joined_importance, with_earlier
 from psephos.models.units import power_of_weights, refuse_huge
 from psephos.params import ClassWeight, Constraint, Flag, Interval, Jobs, OneOf, Options, Seed
 from psephos.trees.bins import MAX_BINS
@@ -38,6 +40,7 @@ _SHARED: Mapping[str, Constraint] = {
     ),
     "bootstrap": Flag(),
     "oob_score": Flag(),
+    "warm_start": Flag(),
     "max_samples": OneOf((Interval(1, whole=True), _SHARE), none=True),
     "max_bins": Interval(2, MAX_BINS, whole=True),
     "n_jobs": Jobs(),
@@ -93,6 +96,23 @@ class Grown:
         ask: Any = permutation_importance
         return ask(self, X, y, n_repeats=n_repeats, random_state=random_state, **options)
 
+    def left_out(self, X: Any, y: Any, sample_weight: Any = None) -> NDArray[np.bool_] | None:
+        """Return which training rows were not drawn for each tree, (n_estimators, n_samples).
+
+        X, y, sample_weight are those of `fit`; None if rows were not drawn with replacement, or
+        from others (by their number and weights). Rows of weight 0 have no column.
+        """
+        own: Any = self
+        own._fitted()
+        draws = own.memory_.draws
+        if draws is None:
+            return None
+        table, labels, weight, _ = own.read(X, y, sample_weight)
+        rows = Rows.of(table.values, table.n_codes, labels.y, weight, own.max_bins, own.n_jobs)
+        if not np.array_equal(rows.mass, own.memory_.mass):
+            return None
+        return np.array([draws.counts(seed)[rows.group] == 0 for seed in own.memory_.seeds])
+
 
 def fit_forest(
     model: Any, table: Table, labels: Labels, weight: _Floats, context: Context, *, random: bool
@@ -113,10 +133,14 @@ def fit_forest(
     limited = model.min_samples_split != 2 or model.min_samples_leaf != 1
     unbinned = random and _reads_values(model, table)
     rows = Rows.of(*given, counted=limited and not model.bootstrap, unbinned=unbinned)
-    seeds = np.array(
-        [context.generator(t).integers(2**64, dtype=np.uint64) for t in range(model.n_estimators)]
-    )
     size = rows.n_draws(model.max_samples) if model.bootstrap else 0
+    old = earlier(model, context.previous, rows.mass, size)
+    first = 0 if old is None else len(old.seeds)
+    drawn = [context.generator(t) for t in range(first, model.n_estimators)]
+    seeds = np.array([one.integers(2**64, dtype=np.uint64) for one in drawn], dtype=np.uint64)
+    told = (rows, table.values, labels, weight)
+    if old is not None and not len(seeds):
+        return context.previous, extras_of(model, context.previous, old, None, told)
     memory = ForestMemory(np.empty(0), seeds, rows.mass, size)
     criterion = "entropy" if model.criterion == "log_loss" else model.criterion
     number = size or (rows.number if rows.counts else len(labels.y))
@@ -124,11 +148,16 @@ def fit_forest(
     grown = (rows, n_classes, criterion, rule, seeds, memory.draws, model.n_jobs)
     forest = grow_forest(*grown, float(model.min_weight_fraction_leaf), random)
     voters = tree_voters(forest, labels.target, table.values.shape[1])
+    importance = forest.impurity_importance()
+    if old is not None:
+        trees = context.previous.voters
+        importance = joined_importance(trees, old.impurity, voters, importance)
+        voters, seeds = with_earlier(trees, voters, n_classes), np.append(old.seeds, seeds)
     readout = Readout("normalised", "share" if n_classes else "identity")
     uniform = Constant(voters.n_features, np.ones(voters.n_voters))
-    memory = ForestMemory(forest.impurity_importance(), seeds, rows.mass, size)
-    extras = {"memory_": memory, **_out_of_bag(model, forest, memory, rows, labels, weight)}
-    return Vote(voters, uniform, readout, labels.target), extras
+    vote = Vote(voters, uniform, readout, labels.target)
+    memory = ForestMemory(importance, seeds, rows.mass, size)
+    return vote, extras_of(model, vote, memory, forest if old is None else None, told)
 
 
 def _reads_values(model: Any, table: Table) -> bool:
@@ -193,26 +222,3 @@ def tree_voters(forest: Forest, target: Any, n_features: int) -> TreeVoters:
         category_left=nodes.category_left,
         answer=nodes.answer,
     )
-
-
-def _out_of_bag(
-    model: Any, forest: Forest, memory: ForestMemory, rows: Rows, labels: Labels, weight: _Floats
-) -> dict[str, Any]:
-    """Return the answers of the trees that a row was left out of, and how good they are."""
-    name = "oob_decision_function_" if forest.n_classes else "oob_prediction_"
-    draws = memory.draws
-    if not model.oob_score or draws is None:
-        return {"oob_score_": None, name: None}
-    answers = forest.out_of_bag(draws, memory.seeds, model.n_jobs)[rows.group]
-    voted = ~np.isnan(answers[:, 0])
-    y, w = labels.y[voted], weight[voted]
-    if not voted.any():
-        score = np.nan
-    elif forest.n_classes:
-        score = np.average(answers[voted].argmax(axis=1) == y, weights=w)
-    else:
-        answers = answers[:, 0]
-        error = (w * (y - answers[voted]) ** 2).sum()
-        spread = (w * (y - np.average(y, weights=w)) ** 2).sum()
-        score = 1.0 - error / spread if spread > 0.0 else np.nan
-    return {"oob_score_": float(score), name: answers}

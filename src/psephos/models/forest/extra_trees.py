@@ -12,7 +12,7 @@ from psephos._stored import Nullable
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
 from psephos.models.forest.common import CLASSES, NUMBERS, Grown, fit_forest
-from psephos.models.forest.uncertainty import (
+from psephos.models.uncertainty import (
     NumberUncertainty,
     Uncertainty,
     class_uncertainty,
@@ -59,6 +59,10 @@ class ExtraTreesClassifier(Grown, VoteClassifier):
     oob_score : bool, default=False
         Whether to answer every training row by the trees that were not grown on it; needs
         `bootstrap`.
+    warm_start : bool, default=False
+        Whether `fit` keeps the trees there are and grows those that `n_estimators` asks for more,
+        which are those that a larger forest of the same seed would have. Table, weights and
+        sampling must be those of the first fit.
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes, times `sample_weight`.
     max_samples : int, float or None, default=None
@@ -159,6 +163,7 @@ class ExtraTreesClassifier(Grown, VoteClassifier):
         max_features: Any = "sqrt",
         bootstrap: bool = False,
         oob_score: bool = False,
+        warm_start: bool = False,
         class_weight: Any = None,
         max_samples: float | None = None,
         max_bins: int = 255,
@@ -175,6 +180,7 @@ class ExtraTreesClassifier(Grown, VoteClassifier):
         self.max_features = max_features
         self.bootstrap = bootstrap
         self.oob_score = oob_score
+        self.warm_start = warm_start
         self.class_weight = class_weight
         self.max_samples = max_samples
         self.max_bins = max_bins
@@ -212,6 +218,7 @@ class ExtraTreesRegressor(Grown, VoteRegressor):
     max_features : int, float, {'sqrt', 'log2'} or None, default=1.0
     bootstrap : bool, default=False
     oob_score : bool, default=False
+    warm_start : bool, default=False
     max_samples : int, float or None, default=None
     max_bins : int, default=255
     categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
@@ -273,6 +280,7 @@ class ExtraTreesRegressor(Grown, VoteRegressor):
         max_features: Any = 1.0,
         bootstrap: bool = False,
         oob_score: bool = False,
+        warm_start: bool = False,
         max_samples: float | None = None,
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
@@ -288,6 +296,7 @@ class ExtraTreesRegressor(Grown, VoteRegressor):
         self.max_features = max_features
         self.bootstrap = bootstrap
         self.oob_score = oob_score
+        self.warm_start = warm_start
         self.max_samples = max_samples
         self.max_bins = max_bins
         self.categorical_features = categorical_features

@@ -56,6 +56,10 @@ class ForestMemory:
         """Return the memory on the table reduced to `columns`."""
         return replace(self, impurity=self.impurity[columns])
 
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return the memory of these trees only; `impurity` stays that of all."""
+        return replace(self, seeds=self.seeds[voters])
+
     @property
     def draws(self) -> Draws | None:
         """Return the bootstrap samples; None if there were none."""

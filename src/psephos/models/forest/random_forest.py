@@ -12,7 +12,7 @@ from psephos._stored import Nullable
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
 from psephos.models.forest.common import CLASSES, NUMBERS, Grown, fit_forest
-from psephos.models.forest.uncertainty import (
+from psephos.models.uncertainty import (
     NumberUncertainty,
     Uncertainty,
     class_uncertainty,
@@ -63,6 +63,10 @@ class RandomForestClassifier(Grown, VoteClassifier):
         False: every tree is grown on all rows.
     oob_score : bool, default=False
         Whether to answer every training row by the trees that were not grown on it.
+    warm_start : bool, default=False
+        Whether `fit` keeps the trees there are and grows those that `n_estimators` asks for more,
+        which are those that a larger forest of the same seed would have. Table, weights and
+        sampling must be those of the first fit.
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes, times `sample_weight`.
     max_samples : int, float or None, default=None
@@ -182,6 +186,7 @@ class RandomForestClassifier(Grown, VoteClassifier):
         max_features: Any = "sqrt",
         bootstrap: bool = True,
         oob_score: bool = False,
+        warm_start: bool = False,
         class_weight: Any = None,
         max_samples: float | None = None,
         max_bins: int = 255,
@@ -198,6 +203,7 @@ class RandomForestClassifier(Grown, VoteClassifier):
         self.max_features = max_features
         self.bootstrap = bootstrap
         self.oob_score = oob_score
+        self.warm_start = warm_start
         self.class_weight = class_weight
         self.max_samples = max_samples
         self.max_bins = max_bins
@@ -256,6 +262,7 @@ class RandomForestRegressor(Grown, VoteRegressor):
         number, or all.
     bootstrap : bool, default=True
     oob_score : bool, default=False
+    warm_start : bool, default=False
     max_samples : int, float or None, default=None
     max_bins : int, default=255
     categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
@@ -318,6 +325,7 @@ class RandomForestRegressor(Grown, VoteRegressor):
         max_features: Any = 1.0,
         bootstrap: bool = True,
         oob_score: bool = False,
+        warm_start: bool = False,
         max_samples: float | None = None,
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
@@ -333,6 +341,7 @@ class RandomForestRegressor(Grown, VoteRegressor):
         self.max_features = max_features
         self.bootstrap = bootstrap
         self.oob_score = oob_score
+        self.warm_start = warm_start
         self.max_samples = max_samples
         self.max_bins = max_bins
         self.categorical_features = categorical_features

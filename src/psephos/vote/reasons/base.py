@@ -71,6 +71,18 @@ class Reason:
         """
         return self.mapped(columns, {})
 
+    def ranked(self, columns: Sequence[int], x: Sequence[float]) -> Self:
+        """Return the reason on the table whose normal scores it is on.
+
+        Parameters
+        ----------
+        columns : sequence of int
+            The column of the table that each normal score is of.
+        x : sequence of float
+            The case in the table.
+        """
+        return self.mapped(columns, {})
+
     def says(self, answer: tuple[float, ...], how: str = "") -> Self:
         """Return the same reason for another answer, that of a vote of which this is all.
 

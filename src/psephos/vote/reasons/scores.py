@@ -29,6 +29,8 @@ class Term(NamedTuple):
         The coefficients, of a linear model: added = coef × value.
     level : int, default=-1
         The category whose presence, 1 or 0, is the number that enters; -1: the value itself.
+    normal : float, default=nan
+        The normal score that enters in place of that number; NaN: none does.
     """
 
     column: int
@@ -36,10 +38,13 @@ class Term(NamedTuple):
     added: tuple[float, ...]
     coef: tuple[float, ...] = ()
     level: int = -1
+    normal: float = math.nan
 
     @property
     def entered(self) -> float:
-        """Return the number that enters: the value, or whether it is the level."""
+        """Return the number that enters: the value, whether it is the level, its normal score."""
+        if not math.isnan(self.normal):
+            return self.normal
         return self.value if self.level < 0 else float(self.value == self.level)
 
 
@@ -100,8 +105,6 @@ class Score(Reason):
         for term in self.terms[:NAMED]:
             sign = "- " if term.coef[0] < 0 else "+ " if parts else ""
             name = self._named(term, names)
-            if term.level >= 0:
-                name = f"{name} = {self._value(term, names)}"
             parts.append(f"{sign}{number(abs(term.coef[0]))} × {number(term.entered)} ({name})")
         more = self.terms[NAMED:]
         if more:
@@ -137,7 +140,12 @@ class Score(Reason):
         return f" (score of {', '.join(scores)})"
 
     def _named(self, term: Term, names: Names) -> str:
-        return names.columns[term.column]
+        name, scored = names.columns[term.column], not math.isnan(term.normal)
+        if scored and math.isnan(term.value):
+            return f"normal score at {name} missing"
+        if scored or term.level >= 0:
+            name = f"{name} = {self._value(term, names)}"
+        return f"normal score at {name}" if scored else name
 
     def _value(self, term: Term, names: Names) -> str:
         value = names.value(term.column, term.value)
@@ -160,6 +168,7 @@ class Score(Reason):
                 "added": list(t.added),
                 **({"coef": list(t.coef)} if t.coef else {}),
                 **({"level": names.level(t.column, t.level)} if t.level >= 0 else {}),
+                **({} if math.isnan(t.normal) else {"normal_score": t.normal}),
             }
             for t in self.terms
         ]
@@ -185,6 +194,14 @@ class Score(Reason):
             coded = -1 if math.isnan(level) else int(level)
             terms.append(term._replace(column=column, value=x[column], level=coded))
         return replace(self, terms=tuple(terms))
+
+    def ranked(self, columns: Sequence[int], x: Sequence[float]) -> Self:
+        """Return the reason on the table whose normal scores it is on."""
+        terms = tuple(
+            t._replace(column=int(columns[t.column]), value=x[columns[t.column]], normal=t.value)
+            for t in self.terms
+        )
+        return replace(self, terms=terms)
 
 
 def scored(

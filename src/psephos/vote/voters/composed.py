@@ -15,6 +15,7 @@ from psephos.vote.part import (
     Voters,
     check,
     kinds_of,
+    label_of,
     primary,
     rows_named,
     sparse,
@@ -76,8 +77,10 @@ class ComposedVoters:
 
     def table(self, X: _Floats) -> _Floats:
         """Return the (n, p + B K') table that the readers read."""
-        answers = self.members.votes(X).reshape(len(X), -1)
-        check(answers.shape[1] == len(self.answers), "answers and their names differ in number")
+        votes = self.members.votes(X)
+        whole = votes.shape[1] * votes.shape[2] == len(self.answers)
+        check(whole, "answers and their names differ in number")
+        answers = votes.reshape(len(X), len(self.answers))
         return np.ascontiguousarray(np.hstack([X, answers]))
 
     def votes(self, X: _Floats) -> _Floats:
@@ -106,7 +109,7 @@ class ComposedVoters:
         p = self.n_features
         middle = self.table(centre[None])[0]
         inner = divided(self.readers, self.table(X), size, middle)
-        theirs = inner[:, p:].reshape(len(X), self.members.n_voters, -1).sum(axis=2)
+        theirs = inner[:, p:].reshape(len(X), self.members.n_voters, self._outputs).sum(axis=2)
         return inner[:, :p] + divided(self.members, X, theirs, centre)
 
     def select(self, columns: Columns) -> Self:
@@ -142,6 +145,10 @@ class ComposedVoters:
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
         """Return the reader's rule; an answer has its name."""
         return self.readers.rule(voter, [*names, *self.answers], levels)
+
+    def label(self, voter: int) -> str:
+        """Return the name of the reader, '' if it has none."""
+        return label_of(self.readers, voter).removesuffix(": ")
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
         """Return, for each row, why each reader votes as it does, in columns and answers."""

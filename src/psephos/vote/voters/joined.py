@@ -1,5 +1,6 @@
 """Voters of several kinds in one vote."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -41,12 +42,15 @@ class JoinedVoters:
         The part of each voter.
     place : ndarray of shape (T,), intp
         Its number in the part.
+    names : tuple of str, default=()
+        A name for each voter, where they have one.
     """
 
     tag: ClassVar[str] = "joined voters"
     parts: tuple[Voters, ...]
     part: NDArray[np.intp]
     place: NDArray[np.intp]
+    names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check(len(self.parts) > 0, "no voter is joined")
@@ -55,6 +59,7 @@ class JoinedVoters:
         check(self.part.shape == self.place.shape and self.part.ndim == 1, "voters lack a part")
         check(self.part.dtype == self.place.dtype == np.intp, "parts of voters are not integers")
         check(bool(((self.part >= 0) & (self.part < len(self.parts))).all()), "a part is not there")
+        check(len(self.names) in (0, len(self.part)), "voters and their names differ in number")
         sizes = np.array([part.n_voters for part in self.parts])[self.part]
         check(bool(((self.place >= 0) & (self.place < sizes)).all()), "a voter is not there")
 
@@ -114,6 +119,10 @@ class JoinedVoters:
         """Return a tree of a voter, and what its nodes say."""
         return shown_tree(self.parts[int(self.part[voter])], int(self.place[voter]), tree)
 
+    def label(self, voter: int) -> str:
+        """Return the name of a voter, '' if it has none."""
+        return self.names[voter] if self.names else ""
+
     def usage(self) -> Any:
         """Return the (T, p) table of who reads what."""
         stacked: Any = sparse.vstack([part.usage() for part in self.parts], format="csr")
@@ -153,8 +162,16 @@ class JoinedVoters:
             parts.append(self.parts[k].take(mine))
             new[part == k] = where
         return replace(
-            self, parts=tuple(parts), part=np.searchsorted(kept, part).astype(np.intp), place=new
+            self,
+            parts=tuple(parts),
+            part=np.searchsorted(kept, part).astype(np.intp),
+            place=new,
+            names=self._named(voters),
         )
+
+    def _named(self, voters: NDArray[np.intp]) -> tuple[str, ...]:
+        places: list[int] = voters.tolist()
+        return tuple(self.names[t] for t in places) if self.names else ()
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
         """Return the voter in words."""
@@ -176,18 +193,20 @@ class JoinedVoters:
         return self.parts[int(self.part[voter])].sides(int(self.place[voter]))
 
 
-def join(parts: list[tuple[NDArray[np.intp], Voters]]) -> Voters:
+def join(parts: list[tuple[NDArray[np.intp], Voters]], names: Sequence[str] = ()) -> Voters:
     """Return voters of several parts in the order of their positions.
 
     Parameters
     ----------
     parts : list of (positions, voters)
         Voter i of `voters` comes at ``positions[i]``; the positions of all parts are 0 ... T - 1.
+    names : sequence of str, default=()
+        Of the voters, or none.
     """
-    if len(parts) == 1 and bool((np.diff(parts[0][0]) > 0).all()):
+    if len(parts) == 1 and not names and bool((np.diff(parts[0][0]) > 0).all()):
         return parts[0][1]
     size = sum(len(positions) for positions, _ in parts)
     part, place = np.empty(size, dtype=np.intp), np.empty(size, dtype=np.intp)
     for k, (positions, _) in enumerate(parts):
         part[positions], place[positions] = k, np.arange(len(positions))
-    return JoinedVoters(tuple(voters for _, voters in parts), part, place)
+    return JoinedVoters(tuple(voters for _, voters in parts), part, place, tuple(names))

@@ -34,7 +34,11 @@ _NUMBER_LINES = ("LinearRegression", "Ridge", "RidgeCV", "Lasso", "LassoCV", "El
 
 
 def mixed_voters(
-    estimators: Sequence[Any], n_features: int, code: _Floats, says: str = "probability"
+    estimators: Sequence[Any],
+    n_features: int,
+    code: _Floats,
+    says: str = "probability",
+    names: Sequence[str] = (),
 ) -> Voters:
     """Return fitted estimators as voters, each as plain arrays where its kind is known.
 
@@ -55,6 +59,8 @@ def mixed_voters(
         The code of the class; the mean of the codes under its probabilities; their log-odds (a
         probability below 1e-9 counts as that), to be added up and read by a logistic link; its
         number.
+    names : sequence of str, default=()
+        One for each estimator, for ballots; or none.
 
     Raises
     ------
@@ -66,7 +72,7 @@ def mixed_voters(
     if not estimators:
         raise PsephosError("a vote needs at least one estimator.")
     parts = [_voter(one, n_features, code, says) for one in estimators]
-    return join([(np.array([t], dtype=np.intp), part) for t, part in enumerate(parts)])
+    return join([(np.array([t], dtype=np.intp), part) for t, part in enumerate(parts)], names)
 
 
 def _voter(model: Any, n_features: int, code: _Floats, says: str) -> Voters:
@@ -82,12 +88,14 @@ def _voter(model: Any, n_features: int, code: _Floats, says: str) -> Voters:
         )
     if says == "answer":
         return from_estimators([model], n_features, code)
-    known = _known(model, n_features, code, says)
-    if known is not None and says in ("probability", "value"):
+    some = _code(model, code, says)
+    known = None if some is None else _known(model, n_features, some, says)
+    if known is not None and some is code and says in ("probability", "value"):
         return known
-    if known is not None:  # a vote of one voter has probabilities, and so log-odds
+    if known is not None:  # a vote of one voter: of some of the classes, or it says log-odds
         one = Constant(n_features, np.ones(1))
-        alone = Vote(known, one, Readout("normalised", "share"), Target(np.arange(len(code))))
+        classes = np.asarray(model.classes_, dtype=np.intp)
+        alone = Vote(known, one, Readout("normalised", "share"), Target(classes))
         read = alone.columns
         return NestedVoters(
             n_features, read, (np.arange(len(read)),), (alone.select(read),), ((),), says, code,
@@ -99,6 +107,16 @@ def _voter(model: Any, n_features: int, code: _Floats, says: str) -> Voters:
             f"{type(model).__name__} has no {ask}: let it say 'answer', or calibrate it first."
         )
     return SubsetVoters.of([model], whole, n_features, says, code, abstains=False)
+
+
+def _code(model: Any, code: _Floats, says: str) -> _Floats | None:
+    """Return the codes of the classes that a model knows, which may be some; None if it is one."""
+    if says == "value" or type(model).__name__ in TREES:  # these read the codes of all
+        return code
+    known = len(getattr(model, "classes_", code))
+    if known == len(code):
+        return code
+    return Target(np.arange(known)).code if known > 1 else None
 
 
 def _known(model: Any, n_features: int, code: _Floats, says: str) -> Voters | None:

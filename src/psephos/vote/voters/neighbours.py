@@ -1,12 +1,15 @@
 """Training cases as voters, of which the k nearest have a weight: k nearest neighbours."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy.spatial
 from numpy.typing import NDArray
 
 from psephos._stored import AnySize, Nullable
+from psephos.kernels.prediction.nearest import nearest_cases
 from psephos.kernels.prediction.similarity import Metric, distances
 from psephos.vote.codec import register
 from psephos.vote.names import Names
@@ -14,6 +17,7 @@ from psephos.vote.part import (
     Columns,
     check,
     check_columns,
+    check_present,
     named_of,
     positions,
     usage_table,
@@ -21,9 +25,16 @@ from psephos.vote.part import (
 from psephos.vote.reasons import CaseLike, Reason
 from psephos.vote.weights.local import Nearest
 
-__all__ = ["CaseVoters", "Neighbours"]
+__all__ = ["METRICS", "CaseVoters", "Neighbours"]
 
 _Floats = NDArray[np.float64]
+_spatial: Any = scipy.spatial  # its types say less than they promise
+_CELLS = 1 << 22  # distances held at once
+#: Metrics between rows of numbers, by the names of scikit-learn and SciPy.
+METRICS = (
+    "euclidean", "manhattan", "chebyshev", "cosine", "correlation", "braycurtis", "canberra",
+    "hamming", "jaccard",
+)  # fmt: skip
 _NAMED = 6  # a rule names no more columns than this
 
 
@@ -121,7 +132,7 @@ class Neighbours:
     Distances are Euclidean over the columns both rows have, sqrt(q / |P| * sum of squared
     differences over P), each number divided by its column's scale, a category differing by 0 or 1;
     rows with no column in common are at distance `absent`. Of equally near cases the first in the
-    table are taken.
+    table are taken. Of another metric rows lack no value, and no column is a category.
 
     Parameters
     ----------
@@ -139,6 +150,11 @@ class Neighbours:
     column_scale : ndarray of shape (q,)
     is_category : ndarray of shape (q,), bool
     absent : float
+    metric : str, default='euclidean'
+        One of `METRICS`, as scikit-learn and SciPy name them.
+    mass : ndarray of shape (m,), default=empty
+        How many cases each counts for; all for one, if empty. The k nearest are then cases whose
+        mass is k together, the last in part.
     """
 
     tag: ClassVar[str] = "neighbours"
@@ -151,16 +167,22 @@ class Neighbours:
     column_scale: AnySize
     is_category: NDArray[np.bool_]
     absent: float
+    metric: str = "euclidean"
+    mass: _Floats = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
         check_columns(self.columns, self.n_features)
+        check(self.metric in METRICS, f"unknown metric {self.metric!r}")
         m, q = len(self.cases), len(self.columns)
         check(self.cases.shape == (m, q) and self.cases.dtype == np.float64, "cases are no table")
         check(not np.isinf(self.cases).any(), "a case is infinite")
         check(self.voter.ndim == 1 and self.voter.dtype == np.intp, "voters are not integers")
         inside = len(self.voter) > 0 and self.voter.min() >= 0 and self.voter.max() < m
         check(bool(inside), "a voter is no case")
-        check(1 <= self.k <= m, "there are fewer cases than neighbours")
+        check(self.mass.shape in ((0,), (m,)), "cases and their mass differ in number")
+        check(bool((self.mass > 0).all()), "the mass of a case is not positive")
+        known = self.mass.sum() if len(self.mass) else m
+        check(1 <= self.k <= known, "there are fewer cases than neighbours")
         shapes = self.column_scale.shape == self.is_category.shape == (q,)
         check(shapes and self.is_category.dtype == np.bool_, "scales and columns differ in number")
         check(
@@ -174,27 +196,117 @@ class Neighbours:
         """Return T."""
         return len(self.voter)
 
-    def _found(self, X: _Floats) -> tuple[NDArray[np.intp], _Floats]:
-        """Return the k nearest cases of each row, nearest first, and their distances."""
-        read = np.ascontiguousarray(X[:, self.columns], dtype=np.float64)
-        metric = Metric(self.column_scale, self.is_category, self.absent)
-        apart = distances(read, self.cases, metric)
-        order = np.argsort(apart, axis=1, kind="stable")[:, : self.k]
-        return order, np.take_along_axis(apart, order, axis=1)
+    def found(
+        self, X: _Floats, k: int | None = None, own: Any = None, n_jobs: int | None = None
+    ) -> tuple[NDArray[np.intp], _Floats]:
+        """Return the k nearest cases of each row of X, (n, p), and their distances, nearest first.
 
-    def _raw(self, apart: _Floats) -> _Floats:
-        """Return the weights of neighbours at these distances."""
+        `own` (n,) are cases that are left out, a row's own.
+        """
+        read = np.ascontiguousarray(X[:, self.columns], dtype=np.float64)
+        k = self.k if k is None else k
+        if self.metric != "euclidean" or self._special:
+            return self._sorted(read, k, own, n_jobs)
+        ragged = np.isnan(read).any(axis=1)
+        if not ragged.any():
+            return self._screened(read, k, own, n_jobs)
+        order, apart = np.empty((len(X), k), dtype=np.intp), np.empty((len(X), k))
+        for rows, ask in ((ragged, self._sorted), (~ragged, self._screened)):
+            part = None if own is None else np.asarray(own)[rows]
+            order[rows], apart[rows] = ask(read[rows], k, part, n_jobs)
+        return order, apart
+
+    @cached_property
+    def _special(self) -> bool:
+        """Return whether a case lacks a value, or a column is a category."""
+        return bool(self.is_category.any() or np.isnan(self.cases).any())
+
+    def _screened(
+        self, read: _Floats, k: int, own: Any, n_jobs: int | None
+    ) -> tuple[NDArray[np.intp], _Floats]:
+        scale = self.column_scale
+        return nearest_cases(read / scale, self.cases / scale, k, own, n_jobs)
+
+    def _sorted(
+        self, read: _Floats, k: int, own: Any, n_jobs: int | None
+    ) -> tuple[NDArray[np.intp], _Floats]:
+        """Return the nearest cases by sorting all distances, some rows at a time."""
+        order, apart = np.empty((len(read), k), dtype=np.intp), np.empty((len(read), k))
+        step = max(1, _CELLS // len(self.cases))
+        for start in range(0, len(read), step):
+            rows = slice(start, start + step)
+            far = self._distances(read[rows], n_jobs)
+            if own is not None:
+                there = np.flatnonzero(own[rows] >= 0)
+                far[there, own[rows][there]] = np.inf
+            order[rows] = np.argsort(far, axis=1, kind="stable")[:, :k]
+            apart[rows] = np.take_along_axis(far, order[rows], axis=1)
+        return order, apart
+
+    def _distances(self, read: _Floats, n_jobs: int | None) -> _Floats:
+        if self.metric == "euclidean":
+            metric = Metric(self.column_scale, self.is_category, self.absent)
+            return distances(read, self.cases, metric, n_jobs)
+        check_present(read, f"distances by the metric {self.metric!r}")
+        scale, name = self.column_scale, {"manhattan": "cityblock"}.get(self.metric, self.metric)
+        return _spatial.distance.cdist(read / scale, self.cases / scale, name)
+
+    def counted(
+        self, X: _Floats, own: Any = None, n_jobs: int | None = None
+    ) -> tuple[NDArray[np.intp], _Floats, _Floats]:
+        """Return the nearest cases of each row, their distances, and how far each counts.
+
+        A case of `own` counts for one less than its mass.
+        """
+        if not len(self.mass):
+            order, apart = self.found(X, own=own, n_jobs=n_jobs)
+            return order, apart, np.ones_like(apart)
+        width, most = self.k, len(self.cases)
+        while True:
+            order, apart = self.found(X, min(width, most), n_jobs=n_jobs)
+            mass = self.mass[order]
+            if own is not None:
+                mass = np.maximum(mass - (order == np.asarray(own)[:, None]), 0.0)
+            before = np.cumsum(mass, axis=1) - mass
+            counts = np.clip(self.k - before, 0.0, mass)
+            if width >= most or (counts.sum(axis=1) >= self.k * (1 - 1e-12)).all():
+                return order, apart, counts
+            width *= 2
+
+    def _raw(self, X: _Floats) -> tuple[NDArray[np.intp], _Floats, _Floats]:
+        """Return the nearest cases of each row, their distances and raw weights."""
+        order, apart, counts = self.counted(X)
         if not self.by_distance:
-            return np.ones_like(apart)
+            return order, apart, counts
         same = apart == 0
-        return np.where(same.any(axis=1, keepdims=True), same, 1.0 / np.where(same, 1.0, apart))
+        weight = np.where(same.any(axis=1, keepdims=True), same, 1.0 / np.where(same, 1.0, apart))
+        return order, apart, weight * counts
 
     def weights(self, X: _Floats) -> _Floats:
         """Return the raw (n, T) weights."""
-        order, apart = self._found(X)
+        order, _, raw = self._raw(X)
         out = np.zeros((len(X), len(self.cases)))
-        np.put_along_axis(out, order, self._raw(apart), axis=1)
+        np.put_along_axis(out, order, raw, axis=1)
         return out[:, self.voter]
+
+    def sums_with(self, voters: Any) -> Any:
+        """Return the function of rows to (sums, mass) with these voters; None if they are others.
+
+        It looks at the k nearest alone.
+        """
+        every = np.arange(len(self.cases))
+        same = isinstance(voters, CaseVoters) and np.array_equal(self.voter, every)
+        if not same or voters.n_voters != len(every):
+            return None
+
+        def sums(X: _Floats) -> tuple[_Floats, _Floats]:
+            order, _, raw = self._raw(X)
+            total = np.zeros((len(X), voters.values.shape[1]))
+            for i in range(order.shape[1]):
+                total += raw[:, i, None] * voters.values[order[:, i]]
+            return total, raw.sum(axis=1)
+
+        return sums
 
     def loudness(self) -> _Floats:
         """Return each voter's share of the weight over the training cases."""
@@ -212,8 +324,7 @@ class Neighbours:
         rows = getattr(voters, "rows", None)
         if rows is None or self.n_voters != len(self.cases):
             return None
-        order, apart = self._found(X)
-        raw = self._raw(apart)
+        order, apart, raw = self._raw(X)
         place = np.argsort(self.voter)[order[:, :k]]
         share = (raw / raw.sum(axis=1, keepdims=True))[:, :k]
         answer = np.array(target.words(voters.values), dtype=object)[place]

@@ -38,6 +38,9 @@ class Available:
         Not negative.
     loudest : bool
         Whether of those voters only the one of greatest alpha has weight (the first of equals).
+    partly : ndarray of shape (T,), bool, default=None
+        Voters that count where any column they read has a value, not all: they know what to say
+        where some are missing. None: no voter is such.
     """
 
     tag: ClassVar[str] = "available"
@@ -47,6 +50,7 @@ class Available:
     alpha: _Floats
     tier: NDArray[np.intp]
     loudest: bool = False
+    partly: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         check_columns(self.columns, self.n_features)
@@ -59,6 +63,9 @@ class Available:
         check(self.reads.shape == (t, len(self.columns)), "who reads what has another shape")
         check(self.tier.shape == (t,) and self.tier.dtype == np.intp, "tiers are not integers")
         check(bool((self.tier >= 0).all()), "a tier is negative")
+        if self.partly is not None:
+            check(self.partly.dtype == np.bool_, "who needs not all is not a truth table")
+            check(self.partly.shape == (t,), "who needs not all has another shape")
 
     @property
     def n_voters(self) -> int:
@@ -66,13 +73,15 @@ class Available:
         return len(self.alpha)
 
     def available(self, X: _Floats) -> NDArray[np.bool_]:
-        """Return (n, T): which voters have all they read in each row of X, shape (n, p)."""
+        """Return (n, T): which voters have what they need in each row of X, shape (n, p)."""
         missing = np.isnan(X[:, self.columns])
         can = np.ones((len(X), self.n_voters), dtype=bool)
         gaps = np.flatnonzero(missing.any(axis=1))
         if len(gaps):
             wanted = missing[gaps].astype(np.float32) @ self.reads.T.astype(np.float32)
             can[gaps] = wanted == 0
+            if self.partly is not None:
+                can[gaps] |= self.partly & (wanted < self.reads.sum(axis=1))
         return can
 
     def weights(self, X: _Floats) -> _Floats:
@@ -95,6 +104,8 @@ class Available:
         """Return what the weights are."""
         if self.loudest:
             return "the best whose columns were measured"
+        if self.partly is not None and self.partly.any():
+            return "those whose columns were measured, or any of them where some will do"
         return "those whose columns were measured"
 
     def reserve(self) -> NDArray[np.bool_]:
@@ -133,4 +144,5 @@ class Available:
             reads=np.ascontiguousarray(reads[:, kept]),
             alpha=self.alpha[voters],
             tier=self.tier[voters],
+            partly=None if self.partly is None else self.partly[voters],
         )

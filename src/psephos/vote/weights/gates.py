@@ -159,6 +159,8 @@ class ConfidenceGate(_OfVotes):
 
     def words(self) -> str:
         """Return what the weights are."""
+        if self.n_voters == 1:
+            return "constant weights"
         least = np.unique(self.threshold)
         bound = percent(least[0])
         sure = f"{bound} sure" if len(least) == 1 else f"{bound} to {percent(least[-1])} sure"

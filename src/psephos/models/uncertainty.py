@@ -1,18 +1,43 @@
-"""How sure a forest is: entropies, the variance of its votes, the infinitesimal jackknife."""
+"""How sure a forest or a bag is: entropies, variance of votes, the infinitesimal jackknife."""
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy.special
 from numpy.typing import NDArray
 
-from psephos.models.forest.memory import ForestMemory
+from psephos._errors import PsephosError
+from psephos.trees.forest_rows import Draws
 
 __all__ = ["NumberUncertainty", "Uncertainty", "class_uncertainty", "number_uncertainty"]
 
 _Floats = NDArray[np.float64]
 _special: Any = scipy.special  # its types say less than they promise
 _CELLS = 1 << 21  # numbers of a block: 16 MiB
+
+
+class Memory(Protocol):
+    """What is known of the draws of rows: the seed of each member, and what they drew from."""
+
+    @property
+    def seeds(self) -> NDArray[np.uint64]:
+        """Return the seeds, (T,)."""
+        ...
+
+    @property
+    def mass(self) -> _Floats:
+        """Return the weights of the rows, (m,)."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """Return the draws of a member."""
+        ...
+
+    @property
+    def draws(self) -> Draws | None:
+        """Return the samples; None without a bootstrap."""
+        ...
 
 
 class Uncertainty(NamedTuple):
@@ -40,8 +65,9 @@ def _entropy(shares: _Floats) -> _Floats:
     return _special.entr(shares).sum(axis=-1)
 
 
-def class_uncertainty(vote: Any, memory: ForestMemory, values: Any) -> Uncertainty:
+def class_uncertainty(vote: Any, memory: Memory, values: Any) -> Uncertainty:
     """Return the uncertainty of a vote of trees with class shares."""
+    _check_equal(vote)
     k, counts = vote.target.n_classes, _counts(memory)
     parts: list[tuple[Any, ...]] = []
     for votes in _blocks(vote, values):
@@ -61,12 +87,23 @@ def class_uncertainty(vote: Any, memory: ForestMemory, values: Any) -> Uncertain
     return Uncertainty(total, aleatoric, spread, variance, jackknife)
 
 
-def number_uncertainty(vote: Any, memory: ForestMemory, values: Any) -> NumberUncertainty:
+def number_uncertainty(vote: Any, memory: Memory, values: Any) -> NumberUncertainty:
     """Return the uncertainty of a vote of trees with numbers."""
+    _check_equal(vote)
     counts = _counts(memory)
     parts = [(v.var(axis=1), _jackknife(v, memory, counts)) for v in _blocks(vote, values)]
     variance, jackknife = _joined(parts)
     return NumberUncertainty(variance[:, 0], None if jackknife is None else jackknife[:, 0])
+
+
+def _check_equal(vote: Any) -> None:
+    """Raise PsephosError if some voters count more than others."""
+    alpha = vote.weighting.alpha
+    if (alpha != alpha[0]).any():
+        raise PsephosError(
+            "uncertainty is of voters that count alike, and these have weights of their own: ask "
+            "the model that it was made of."
+        )
 
 
 def _joined(parts: list[tuple[Any, ...]]) -> list[Any]:
@@ -83,7 +120,7 @@ def _blocks(vote: Any, values: Any) -> Any:
 
 
 def _jackknife(
-    answers: _Floats, memory: ForestMemory, counts: NDArray[np.int32] | None
+    answers: _Floats, memory: Memory, counts: NDArray[np.int32] | None
 ) -> _Floats | None:
     """Return (n, K): the infinitesimal jackknife's variance of the mean over trees of (n, T, K).
 
@@ -110,7 +147,7 @@ def _jackknife(
     return (sums - noise).reshape(n, k)
 
 
-def _counts(memory: ForestMemory) -> NDArray[np.int32] | None:
+def _counts(memory: Memory) -> NDArray[np.int32] | None:
     """Return (T, m), how often each row was drawn for each tree; None without a bootstrap."""
     draws = memory.draws
     return None if draws is None else np.array([draws.counts(seed) for seed in memory.seeds])

@@ -1,0 +1,253 @@
+"""What a budget of columns costs on this table, and how often each column returns."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone, is_classifier
+from sklearn.metrics import get_scorer
+from sklearn.utils import _safe_indexing, check_random_state
+
+from psephos._errors import PsephosError
+from psephos.explain.drawing import axes_of
+from psephos.models.columns import ColumnBudgetClassifier, ColumnBudgetRegressor
+from psephos.models.committees import VotingClassifier, VotingRegressor
+from psephos.models.folding import make_splits
+from psephos.vote.ballots import frame_of
+from psephos.vote.names import percent
+
+__all__ = ["ColumnCurveDisplay"]
+
+_Floats = NDArray[np.float64]
+_BUDGETS = (1, 2, 4, 8, 16, 32)
+
+
+@dataclass(frozen=True)
+class ColumnCurveDisplay:
+    """How accurate a vote on few columns is, by their number, beside the same vote on all columns.
+
+    Columns are chosen anew on the training rows of every split, so that each score is of rows that
+    had no say in the choice. The standard error of a mean over J splits, whose training rows
+    overlap, is that of Nadeau and Bengio (2003)::
+
+        sqrt((1 / J + n_test / n_train) var)
+
+    Parameters
+    ----------
+    n_columns : tuple of float
+        The budgets.
+    scores : ndarray of shape (n_budgets, n_splits)
+    reference : ndarray of shape (n_splits,)
+        Of the same members on all columns, on the same rows.
+    selected : ndarray of shape (n_budgets, n_splits, n_features), bool
+        Which columns were taken.
+    names : tuple of str
+        Of the columns.
+    scoring : str
+    test_share : float
+        n_test / n_train.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from psephos import ColumnBudgetClassifier
+    >>> from psephos.explain import ColumnCurveDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 200))
+    >>> y = np.where(X[:, 7] + X[:, 70] > 0, "ill", "well")
+    >>> model = ColumnBudgetClassifier(selector="lars", random_state=0)
+    >>> curve = ColumnCurveDisplay.from_estimator(model, X, y, n_columns=(1, 2, 4), cv=3)
+    >>> curve.returns(2)["column"][:2], bool(curve.table()["score"][1] > 0.9)
+    (['column 7', 'column 70'], True)
+    """
+
+    n_columns: tuple[float, ...]
+    scores: _Floats
+    reference: _Floats
+    selected: NDArray[np.bool_]
+    names: tuple[str, ...]
+    scoring: str
+    test_share: float
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        n_columns: Iterable[float] = _BUDGETS,
+        cv: Any = 5,
+        n_repeats: int = 1,
+        groups: Any = None,
+        scoring: str | None = None,
+    ) -> Self:
+        """Return the curve of an estimator on a table.
+
+        Parameters
+        ----------
+        estimator : ColumnBudgetClassifier or ColumnBudgetRegressor
+            It is cloned, and need not be fitted; its `n_columns` is not looked at.
+        X : array or data frame of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        n_columns : iterable of float, default=(1, 2, 4, 8, 16, 32)
+            Budgets; a selection serves for all.
+        cv : int, splitter or list of (training rows, test rows), default=5
+            Splits: a number of folds is stratified, and keeps groups whole.
+        n_repeats : int, default=1
+            How often a number of folds is drawn.
+        groups : array of shape (n_samples,), default=None
+        scoring : str, default=None
+            A scorer of scikit-learn by name. None: 'roc_auc' of two classes, 'roc_auc_ovr' of
+            more, 'r2' of numbers.
+
+        Raises
+        ------
+        PsephosError
+            If the estimator is no column budget, there is no budget, or rows cannot be divided.
+        """
+        if not isinstance(estimator, ColumnBudgetClassifier | ColumnBudgetRegressor):
+            raise PsephosError(
+                f"{type(estimator).__name__} chooses no columns by a budget: give a "
+                "ColumnBudgetClassifier or ColumnBudgetRegressor."
+            )
+        budgets = tuple(sorted(set(n_columns)))
+        table, labels, _, _ = estimator.read(X, y)
+        n_classes = labels.target.n_classes
+        if scoring is None:
+            scoring = ("r2", "", "roc_auc")[n_classes] if n_classes < 3 else "roc_auc_ovr"
+        splits = make_splits(
+            labels.y, n_classes, groups=groups, cv=None if isinstance(cv, int) else cv,
+            n_folds=cv if isinstance(cv, int) else 0, n_repeats=n_repeats,
+            seed=int(check_random_state(estimator.random_state).randint(2**31 - 1)),
+        )  # fmt: skip
+        scorer: Any = get_scorer(scoring)
+        scores = np.empty((len(budgets), len(splits)))
+        reference = np.empty(len(splits))
+        selected = np.zeros((*scores.shape, table.values.shape[1]), dtype=bool)
+        y = np.asarray(y)
+        for s, (train, test) in enumerate(splits):
+            fitted = _safe_indexing(X, train), y[train]
+            held = _safe_indexing(X, test), y[test]
+            told: dict[str, Any] = {} if groups is None else {"groups": np.asarray(groups)[train]}
+            path = estimator.path(*fitted, budgets, **told)
+            for b, model in enumerate(path.values()):
+                scores[b, s] = scorer(model, *held)
+                selected[b, s, model.selection_.chosen] = True
+            whole = _on_all_columns(estimator)
+            told = told if hasattr(whole, "anatomy") else {}
+            reference[s] = scorer(whole.fit(*fitted, **told), *held)
+        names = tuple(table.schema.words().columns)
+        share = float(np.mean([len(test) / len(train) for train, test in splits]))
+        return cls(budgets, scores, reference, selected, names, scoring, share)
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return one entry a budget.
+
+        `score` and `error` are the mean over splits and its standard error, `difference` and
+        `difference_error` those of the score less that on all columns, `columns` the mean number
+        taken, and `similarity` the mean over pairs of splits of the Jaccard index: the share of the
+        columns taken in either that were taken in both.
+        """
+        off = self.scores - self.reference
+        return {
+            "n_columns": list(self.n_columns),
+            "columns": self.selected.sum(axis=2).mean(axis=1).tolist(),
+            "score": self.scores.mean(axis=1).tolist(),
+            "error": self._errors(self.scores),
+            "difference": off.mean(axis=1).tolist(),
+            "difference_error": self._errors(off),
+            "similarity": [_similarity(taken) for taken in self.selected],
+        }
+
+    def _errors(self, values: _Floats) -> list[float]:
+        n = values.shape[1]
+        if n < 2:
+            return [np.nan] * len(values)
+        return np.sqrt((1 / n + self.test_share) * values.var(axis=1, ddof=1)).tolist()
+
+    def frame(self) -> Any:
+        """Return the table as a pandas frame, or polars if only that is installed."""
+        return frame_of(self.table())
+
+    def returns(self, n_columns: float) -> dict[str, list[Any]]:
+        """Return how often each column was taken with a budget: `column`, `share` of the splits.
+
+        The most frequent come first, and columns that were never taken are left out.
+
+        Raises
+        ------
+        PsephosError
+            If the curve has no such budget.
+        """
+        if n_columns not in self.n_columns:
+            known = ", ".join(map(str, self.n_columns))
+            raise PsephosError(f"n_columns={n_columns!r} is not on the curve of {known}.")
+        share = self.selected[self.n_columns.index(n_columns)].mean(axis=0)
+        order = np.argsort(-share, kind="stable")
+        order = order[share[order] > 0]
+        return {
+            "column": [self.names[j] for j in order.tolist()],
+            "share": share[order].tolist(),
+        }
+
+    def __str__(self) -> str:
+        """Return the curve in words, a line a budget."""
+        table = self.table()
+        whole = f"{self.reference.mean():.3f}"
+        lines = [f"{self.scoring} over {len(self.reference)} splits; on all columns {whole}"]
+        for i, budget in enumerate(self.n_columns):
+            error = table["difference_error"][i]
+            sure = "" if np.isnan(error) else f" ± {error:.3f}"
+            lines.append(
+                f"{budget:g} columns: {table['score'][i]:.3f}, {table['difference'][i]:+.3f}{sure} "
+                f"beside all; {percent(table['similarity'][i])} of the columns of two splits are "
+                "the same"
+            )
+        return "\n".join(lines)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the mean score against the budget, with its standard error, and that on all columns.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+
+        Returns
+        -------
+        ax : matplotlib Axes
+        """
+        axes = axes_of(ax)
+        table = self.table()
+        axes.errorbar(self.n_columns, table["score"], table["error"], marker="o", capsize=3)
+        axes.axhline(float(self.reference.mean()), linestyle="--", color="gray")
+        axes.annotate("all columns", (self.n_columns[0], float(self.reference.mean())),
+                      xytext=(2, 3), textcoords="offset points", color="gray")  # fmt: skip
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(self.n_columns, [f"{k:g}" for k in self.n_columns])
+        axes.set_xlabel("columns (or what they may cost)")
+        axes.set_ylabel(f"{self.scoring}, mean of {len(self.reference)} splits")
+        return axes
+
+
+def _on_all_columns(estimator: Any) -> Any:
+    """Return the members of a budget, unfitted, to be fitted on all columns."""
+    if estimator.estimator is not None:
+        return clone(estimator.estimator)
+    params = {"random_state": estimator.random_state, "n_jobs": estimator.n_jobs}
+    params["categorical_features"] = estimator.categorical_features
+    if is_classifier(estimator):
+        return VotingClassifier(class_weight=estimator.class_weight, **params)
+    return VotingRegressor(**params)
+
+
+def _similarity(taken: NDArray[np.bool_]) -> float:
+    """Return the mean Jaccard index over pairs of splits; 1 where none takes a column."""
+    found: list[float] = []
+    for a in range(len(taken)):
+        for b in range(a):
+            either = int((taken[a] | taken[b]).sum())
+            found.append(int((taken[a] & taken[b]).sum()) / either if either else 1.0)
+    return float(np.mean(found)) if found else 1.0

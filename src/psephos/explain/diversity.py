@@ -1,0 +1,211 @@
+"""Do the members of a vote err on different cases? Pairwise diversity, and the kappa-error plot."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_consistent_length
+
+from psephos._errors import PsephosError
+from psephos._labels import read_numbers
+from psephos.explain.drawing import axes_of
+from psephos.vote.ballots import frame_of
+from psephos.vote.part import label_of
+
+__all__ = ["DiversityDisplay"]
+
+_Floats = NDArray[np.float64]
+_CELLS = 1 << 21  # numbers of a block: 16 MiB
+
+
+@dataclass(frozen=True)
+class DiversityDisplay:
+    """How much the voters of a fitted vote differ in what they answer, and in what they get wrong.
+
+    A vote is better than its voters as far as they err on different cases. For voters s and t and
+    the shares of cases that both answer rightly (a), only s does (b), only t (c), none (d)::
+
+        Q            = (a d - b c) / (a d + b c)      Yule's statistic; 0 if they err independently
+        disagreement = b + c
+        double_fault = d
+
+    and kappa is Cohen's, between their answers: 1 if they always answer alike, 0 if as often as by
+    chance. For numbers `correlation` is that of their errors and `disagreement` the mean square of
+    their difference. Q has no value where both products are 0.
+
+    Source: Kuncheva & Whitaker (2003), "Measures of diversity in classifier ensembles", Machine
+    Learning 51; Margineantu & Dietterich (1997), "Pruning adaptive boosting", for the plot.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Of the T voters, by number where they have none.
+    error : ndarray of shape (T,)
+        The share of cases each answers wrongly, or its mean squared error.
+    first, second : ndarray of shape (P,)
+        The voters of each of the P = T (T - 1) / 2 pairs.
+    statistics : dict of str to ndarray of shape (P,)
+    n_cases : int
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from psephos import RandomForestClassifier
+    >>> from psephos.explain import DiversityDisplay
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = RandomForestClassifier(10, random_state=0).fit(X[::2], y[::2])
+    >>> display = DiversityDisplay.from_estimator(model, X[1::2], y[1::2])
+    >>> sorted(display.table())[:4], len(display.first)
+    (['disagreement', 'double_fault', 'error_first', 'error_second'], 45)
+    """
+
+    names: tuple[str, ...]
+    error: _Floats
+    first: NDArray[np.intp]
+    second: NDArray[np.intp]
+    statistics: dict[str, _Floats]
+    n_cases: int
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any) -> Self:
+        """Return the diversity of a fitted model's voters on some cases.
+
+        Parameters
+        ----------
+        estimator : fitted model of psephos
+            Of at least two voters. A voter is a member: a vote within the vote counts once.
+        X : array, data frame or sparse table of shape (n_samples, n_features)
+            Cases the model was not fitted on: on its own training rows members look alike.
+        y : array of shape (n_samples,)
+
+        Raises
+        ------
+        PsephosError
+            If the model has one voter, answers with several labels or numbers, or a label is not
+            one of its classes.
+        """
+        vote: Any = getattr(estimator, "vote_", None)
+        kind = type(estimator).__name__
+        if vote is None or vote.n_voters < 2:
+            raise PsephosError(f"{kind} is no fitted model of psephos with two voters or more.")
+        target = vote.target
+        if target.kind not in ("binary", "multiclass", "regression"):
+            raise PsephosError(f"{kind} answers with several labels or numbers: one is needed.")
+        values = estimator._values(X)
+        names = tuple(
+            label_of(vote.voters, t).removesuffix(": ") or str(t + 1) for t in range(vote.n_voters)
+        )
+        if target.kind == "regression":
+            off = _votes(vote, values)[:, :, 0] - read_numbers(values, y)[:, None]
+            return cls._of(names, (off**2).mean(axis=0), _of_numbers(off), len(off))
+        true = _codes(target.classes, values, y)
+        votes = _votes(vote, values)
+        answers = target.answers(votes.reshape(-1, votes.shape[2])).reshape(votes.shape[:2])
+        wrong = answers != true[:, None]
+        return cls._of(
+            names, wrong.mean(axis=0), _of_classes(answers, wrong, target.n_classes), len(true)
+        )
+
+    @classmethod
+    def _of(
+        cls, names: tuple[str, ...], error: _Floats, tables: dict[str, _Floats], n: int
+    ) -> Self:
+        first, second = np.triu_indices(len(names), 1)
+        pairs = {name: table[first, second] for name, table in tables.items()}
+        return cls(names, error, first, second, pairs, n)
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return one entry a pair: both names, both errors and the statistics."""
+        return {
+            "first": [self.names[t] for t in self.first.tolist()],
+            "second": [self.names[t] for t in self.second.tolist()],
+            **{name: values.tolist() for name, values in self.statistics.items()},
+            "error_first": self.error[self.first].tolist(),
+            "error_second": self.error[self.second].tolist(),
+        }
+
+    def frame(self) -> Any:
+        """Return the table as a pandas frame, or polars if only that is installed."""
+        return frame_of(self.table())
+
+    def summary(self) -> dict[str, float]:
+        """Return the mean of each statistic over the pairs where it has a value."""
+        return {
+            name: float(np.nanmean(values)) if not np.isnan(values).all() else np.nan
+            for name, values in self.statistics.items()
+        }
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw a point a pair: kappa (or the correlation of errors) against its mean error.
+
+        Low and to the left is best: members that are right, and differ where they are not.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+
+        Returns
+        -------
+        ax : matplotlib Axes
+        """
+        axes = axes_of(ax)
+        name = "kappa" if "kappa" in self.statistics else "correlation"
+        mean = (self.error[self.first] + self.error[self.second]) / 2
+        axes.scatter(self.statistics[name], mean, s=12, alpha=0.5)
+        axes.set_xlabel("kappa of two voters" if name == "kappa" else "correlation of two errors")
+        axes.set_ylabel("their mean error" if name == "kappa" else "their mean squared error")
+        axes.set_title(f"{len(self.first)} pairs of {len(self.names)} voters, {self.n_cases} cases")
+        return axes
+
+
+def _codes(classes: NDArray[Any], values: Any, y: Any) -> NDArray[np.intp]:
+    """Return the place of each label among the classes."""
+    labels = np.asarray(y)
+    check_consistent_length(values, labels)
+    unknown = ~np.isin(labels, classes)
+    if labels.ndim != 1 or unknown.any():
+        label = labels[unknown].tolist()[0] if labels.ndim == 1 else labels.shape
+        raise PsephosError(f"label {label!r} is not one of the model's classes.")
+    order = np.argsort(classes)  # declared classes need not be sorted
+    return order[np.searchsorted(classes, labels, sorter=order)]
+
+
+def _votes(vote: Any, values: Any) -> _Floats:
+    """Return the votes (n, T, K), asked for in blocks of rows."""
+    size = max(1, _CELLS // (vote.n_voters * vote.target.n_outputs))
+    parts = [vote.votes(values[i : i + size]) for i in range(0, values.shape[0], size)]
+    return np.concatenate(parts)
+
+
+def _of_classes(
+    answers: NDArray[np.intp], wrong: NDArray[np.bool_], n_classes: int
+) -> dict[str, _Floats]:
+    """Return (T, T) tables of the statistics."""
+    n = len(answers)
+    bad = wrong.astype(np.float64)
+    d = bad.T @ bad / n
+    only = bad.mean(axis=0)
+    b, c = only[None, :] - d, only[:, None] - d  # b: the second alone is wrong
+    a = 1.0 - b - c - d
+    alike = np.zeros_like(d)
+    chance = np.zeros_like(d)
+    for k in range(n_classes):
+        says = (answers == k).astype(np.float64)
+        alike += says.T @ says / n
+        chance += np.outer(says.mean(axis=0), says.mean(axis=0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        kappa = np.where(chance < 1.0, (alike - chance) / (1.0 - chance), np.nan)
+        total = a * d + b * c
+        q = np.where(total > 1e-15, (a * d - b * c) / total, np.nan)
+    return {"q_statistic": q, "kappa": kappa, "disagreement": b + c, "double_fault": d}
+
+
+def _of_numbers(off: _Floats) -> dict[str, _Floats]:
+    spread = off.std(axis=0)
+    centred = off - off.mean(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        correlation = centred.T @ centred / len(off) / np.outer(spread, spread)
+    square = (off**2).mean(axis=0)
+    apart = square[:, None] + square[None, :] - 2.0 * (off.T @ off) / len(off)
+    return {"correlation": correlation, "disagreement": np.maximum(apart, 0.0)}

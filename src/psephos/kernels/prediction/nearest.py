@@ -1,0 +1,112 @@
+"""The k nearest of many cases: screened by matrix products, decided by exact differences.
+
+``|x - z|^2 = |x|^2 + |z|^2 - 2 x z`` is a matrix product, but rounds: of equally near cases it may
+take any. So it only tells which cases may be among the k nearest, within the rounding of single
+precision; their distances are then sums of squared differences, and of equals the first is taken.
+The plain twin is a stable sort of `psephos.kernels.prediction.similarity.distances`.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.kernels._jit import jit, run_blocks
+
+__all__ = ["nearest_cases"]
+
+_Floats = NDArray[np.float64]
+_ROWS, _CASES = 256, 4096  # of a tile of products
+
+
+@jit(inner=True)
+def _squared(x, z):
+    """Sum of squared differences, in the order of the columns."""
+    total = 0.0
+    for f in range(x.shape[0]):
+        diff = x[f] - z[f]
+        total += diff * diff
+    return total
+
+
+@jit
+def _take(products, first, X, Z, half, slack, own, index, squared):
+    """Keep the nearest cases of a tile: `index`, `squared` (B, k), nearest first.
+
+    ``products`` (B, C) are ``x z`` of the cases from `first` on, ``half`` (C,) half of their
+    squared lengths and ``slack`` (B,) what ``half - products`` may err by, with half of |x|^2
+    taken off. Case ``own[r]`` (-1: none) is left out.
+    """
+    k = index.shape[1]
+    for r in range(products.shape[0]):
+        near, place = squared[r], index[r]
+        limit = np.float32(0.5 * near[k - 1] + slack[r])
+        for c in range(products.shape[1]):
+            if not half[c] - products[r, c] <= limit:
+                continue
+            i = first + c
+            if i == own[r]:
+                continue
+            u = _squared(X[r], Z[i])
+            if not u < near[k - 1]:
+                continue
+            j = k - 1
+            while j > 0 and near[j - 1] > u:
+                near[j], place[j] = near[j - 1], place[j - 1]
+                j -= 1
+            near[j], place[j] = u, i
+            limit = np.float32(0.5 * near[k - 1] + slack[r])
+
+
+def nearest_cases(
+    X: _Floats, Z: _Floats, k: int, own: Any = None, n_jobs: int | None = None
+) -> tuple[NDArray[np.intp], _Floats]:
+    """Return the positions and Euclidean distances of the k nearest cases of each row.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, q)
+        Finite, as are the cases.
+    Z : ndarray of shape (m, q)
+        Cases, k at least (one more where `own` leaves one out).
+    k : int
+    own : ndarray of shape (n,), default=None
+        A case that is left out for each row, -1 for none.
+    n_jobs : int, default=None
+
+    Returns
+    -------
+    index, distance : ndarray of shape (n, k)
+        The nearest first; of equally near the first in the table.
+    """
+    X, Z = np.ascontiguousarray(X, dtype=np.float64), np.ascontiguousarray(Z, dtype=np.float64)
+    n, q = X.shape
+    left = np.full(n, -1, dtype=np.int64) if own is None else np.asarray(own, dtype=np.int64)
+    middle = Z.mean(axis=0)
+    size = max(
+        float(np.abs(Z - middle).max(initial=0.0)), float(np.abs(X - middle).max(initial=0.0))
+    )
+    unit = size if 0 < size < np.inf else 1.0
+    low = ((Z - middle) / unit).astype(np.float32)
+    half = 0.5 * np.einsum("ij,ij->i", low, low, dtype=np.float64)
+    index = np.full((n, k), -1, dtype=np.int64)
+    squared = np.full((n, k), np.inf)
+    error = 8.0 * (q + 8) * float(np.finfo(np.float32).eps)
+    most, scaled_cases = float(half.max(initial=0.0)), Z / unit
+
+    def block(b: int) -> None:
+        rows = slice(b * _ROWS, min((b + 1) * _ROWS, n))
+        x = ((X[rows] - middle) / unit).astype(np.float32)
+        own_half = 0.5 * np.einsum("ij,ij->i", x, x, dtype=np.float64)
+        slack = error * (own_half + most) - own_half
+        scaled = X[rows] / unit
+        near = squared[rows]
+        for first in range(0, len(Z), _CASES):
+            part = slice(first, first + _CASES)
+            _take(
+                x @ low[part].T, first, scaled, scaled_cases, half[part].astype(np.float32), slack,
+                left[rows], index[rows], near,
+            )  # fmt: skip
+
+    run_blocks(block, -(-n // _ROWS), n_jobs)
+    return index.astype(np.intp), unit * np.sqrt(squared)

@@ -1,0 +1,94 @@
+"""The training rows as selectors of columns are given them."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._input import Context
+from psephos.models.committees.fitting import Data
+from psephos.models.design import Design
+from psephos.models.linear.scoring import score_knots
+from psephos.vote import design_matrix, normal_scores
+
+__all__ = ["Problem"]
+
+_Floats = NDArray[np.float64]
+_QUANTILES = 1000
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a selector may look at.
+
+    Parameters
+    ----------
+    data : Data
+        The rows, labels and weights.
+    depth : int
+        How many columns of a ranking count where rankings are joined.
+    """
+
+    data: Data
+    depth: int
+
+    @property
+    def context(self) -> Context:
+        """Return where seeds come from."""
+        return self.data.context
+
+    @property
+    def weight(self) -> _Floats:
+        """Return the (n,) weights of rows, 1 if none were given."""
+        weight = self.data.weight
+        return np.ones(len(self.data.X)) if weight is None else weight
+
+    @cached_property
+    def design(self) -> Design:
+        """Return which numbers are made of the columns: of a category 0/1 columns."""
+        n_codes = np.zeros(self.data.X.shape[1], dtype=np.intp)
+        n_codes[list(self.data.categories)] = 1
+        return Design.of(n_codes, self.data.X)
+
+    @cached_property
+    def Z(self) -> _Floats:
+        """Return the (n, P) normal scores of the training ranks of the design's columns."""
+        X = self.data.X
+        if self.data.categories:
+            X = design_matrix(X, self.design.source, self.design.level)
+        return normal_scores(X, *score_knots(X, self.weight, _QUANTILES))
+
+    @cached_property
+    def targets(self) -> _Floats:
+        """Return what is to be told, a column each.
+
+        The number; 1 for the second of two classes and 0 for the first; of more, one column a
+        class, 1 for it and 0 for the rest.
+        """
+        y, n_classes = self.data.y, self.data.n_classes
+        if not n_classes:
+            y = np.ldexp(y, -int(np.frexp(np.abs(y).max(initial=0.0))[1]))
+            return y[:, None].astype(np.float64)
+        return (y[:, None] == np.arange(0 if n_classes > 2 else 1, n_classes)).astype(np.float64)
+
+    def by_column(self, scores: _Floats) -> _Floats:
+        """Return (p,) scores of the table's columns from those of the design's: the greatest."""
+        out = np.zeros(self.data.X.shape[1])
+        np.maximum.at(out, self.design.source, scores)
+        return out
+
+    @cached_property
+    def correlation(self) -> _Floats:
+        """Return the (P, R) absolute correlations of normal scores with each target."""
+        return correlations(self.Z, self.targets, self.weight)
+
+
+def correlations(Z: _Floats, targets: _Floats, weight: _Floats) -> _Floats:
+    """Return (P, R) absolute weighted correlations; 0 where one side is constant."""
+    share: Any = weight / weight.sum()
+    Z, targets = Z - share @ Z, targets - share @ targets
+    size = np.sqrt(np.outer(share @ (Z * Z), share @ (targets * targets)))
+    along = np.abs((Z * share[:, None]).T @ targets)
+    return np.divide(along, size, out=np.zeros_like(along), where=size > 1e-12)

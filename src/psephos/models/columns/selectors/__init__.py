@@ -1,0 +1,33 @@
+"""Selectors of columns: each gives every column a score of at least 0, 0 for none."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.models.columns.problem import Problem
+from psephos.models.columns.selectors.blend import blend
+from psephos.models.columns.selectors.importance import importance
+from psephos.models.columns.selectors.lars import lars
+from psephos.models.columns.selectors.of_model import of_model
+from psephos.models.columns.selectors.stability import stability
+from psephos.models.columns.selectors.univariate import univariate
+from psephos.models.committees.fitting import Data
+
+__all__ = ["SELECTORS", "score_columns"]
+
+SELECTORS: Mapping[str, Callable[[Problem], NDArray[np.float64]]] = {
+    "blend": blend,
+    "lars": lars,
+    "stability": stability,
+    "importance": importance,
+    "univariate": univariate,
+}
+
+
+def score_columns(problem: Problem, selector: Any, given: Data) -> NDArray[np.float64]:
+    """Return (p,) scores by a selector's name, or by what an estimator makes of the rows given."""
+    if isinstance(selector, str):
+        return SELECTORS[selector](problem)
+    return of_model(given, selector)

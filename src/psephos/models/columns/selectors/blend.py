@@ -1,0 +1,46 @@
+"""Rankings joined: columns that a forest and a lasso both place high."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.models.columns.problem import Problem
+from psephos.models.columns.selectors.importance import importance
+from psephos.models.columns.selectors.lars import lars
+from psephos.models.linear.ridge import default_alphas, fit_ridge
+
+__all__ = ["blend", "joined"]
+
+_Floats = NDArray[np.float64]
+_AFTER = 4
+_FOLDS = 5
+
+
+def blend(problem: Problem) -> _Floats:
+    """Return (p,) sums of 1 / (4 + rank) over the rankings of `importance` and `lars`.
+
+    A ranking counts up to `problem.depth` columns. Of numbers a third is added, by the size of
+    the coefficients of a ridge regression on normal scores.
+    """
+    rankings = [importance(problem), lars(problem)]
+    if not problem.data.n_classes:
+        rankings.append(_ridge(problem))
+    return joined(rankings, problem.depth)
+
+
+def joined(rankings: list[_Floats], depth: int) -> _Floats:
+    """Return sums of 1 / (4 + rank) of (p,) scores, ranks from 0; a score of 0 has no rank."""
+    total = np.zeros(len(rankings[0]))
+    for score in rankings:
+        best = np.argsort(-score, kind="stable")[:depth]
+        best = best[score[best] > 0]
+        total[best] += 1.0 / (_AFTER + np.arange(len(best)))
+    return total
+
+
+def _ridge(problem: Problem) -> _Floats:
+    """Return (p,) absolute coefficients of a ridge regression on normal scores."""
+    found = fit_ridge(
+        problem.Z, problem.targets[:, 0], 0, problem.weight, default_alphas(problem.Z.shape[1]),
+        n_folds=_FOLDS, groups=problem.data.groups, seed=problem.context.integer(4),
+    )  # fmt: skip
+    return problem.by_column(np.abs(found.coef[0]))

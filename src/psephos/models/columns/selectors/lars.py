@@ -1,0 +1,93 @@
+"""Columns that the lasso lets in first, on draws of the rows."""
+
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import lars_path
+
+from psephos.models.columns.problem import Problem, correlations
+
+__all__ = ["drawn_rows", "entries", "lars", "screened"]
+
+_Floats = NDArray[np.float64]
+_Rows = NDArray[np.intp]
+
+_DRAWS = 40
+_SHARE = 0.8
+_ENTRIES = 24
+_FIRST, _SCREENED = 1000, 300  # columns kept by correlation on all rows, and on the drawn ones
+_AFTER = 4  # an entry at position i, counted from 0, scores 1 / (4 + i)
+
+
+def lars(problem: Problem) -> _Floats:
+    """Return (p,) sums of 1 / (4 + i) over 40 draws of the rows in which a column enters i-th.
+
+    A draw has 80 % of each class. The 300 columns that correlate most with the target there, of
+    the 1,000 that do on all rows, go into a lasso by least angle regression on normal scores;
+    its first 24 entries score. Of several classes each is told from the rest, scores summed.
+    """
+    total = np.zeros(problem.Z.shape[1])
+    for r in range(problem.targets.shape[1]):
+        first = screened(problem.correlation[:, r], _FIRST)
+        for draw in range(_DRAWS):
+            rows = drawn_rows(problem, _SHARE, (2, r, draw))
+            entered = entries(problem, r, rows, first, _SCREENED, _ENTRIES)
+            total[entered] += 1.0 / (_AFTER + np.arange(len(entered)))
+    return problem.by_column(total)
+
+
+def screened(score: _Floats, most: int) -> _Rows:
+    """Return the positions of the greatest scores, in rising order; the first of equals."""
+    return np.sort(np.argsort(-score, kind="stable")[:most])
+
+
+def drawn_rows(problem: Problem, share: float, task: tuple[int, ...]) -> _Rows:
+    """Return a draw of rows without replacement, of each class its share; sorted."""
+    draw = problem.context.generator(*task).permutation(len(problem.data.y))
+    if not problem.data.n_classes:
+        return np.sort(draw[: max(2, round(share * len(draw)))])
+    y = problem.data.y[draw]
+    parts = [draw[y == k] for k in range(problem.data.n_classes)]
+    return np.sort(np.concatenate([part[: max(1, round(share * len(part)))] for part in parts]))
+
+
+def entries(
+    problem: Problem, target: int, rows: _Rows, columns: _Rows, most: int, n_entries: int
+) -> _Rows:
+    """Return the columns that a lasso lets in, the first one first.
+
+    Parameters
+    ----------
+    problem : Problem
+    target : int
+    rows : ndarray
+        Those that are looked at.
+    columns : ndarray
+        Those of the design that may enter.
+    most : int
+        Of them those that correlate most on these rows may.
+    n_entries : int
+    """
+    y, weight = problem.targets[rows, target], problem.weight[rows]
+    Z = problem.Z[np.ix_(rows, columns)]
+    size = correlations(Z, y[:, None], weight)[:, 0]
+    kept = screened(size, most)
+    kept = kept[size[kept] > 0]
+    if not len(kept):
+        return np.empty(0, dtype=np.intp)
+    share = weight / weight.sum()
+    Z = Z[:, kept] - share @ Z[:, kept]
+    Z /= np.sqrt(share @ (Z * Z))
+    root = np.sqrt(weight / weight.max())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # columns alike are dropped
+        coef = lars_path(
+            Z * root[:, None], (y - share @ y) * root, method="lasso", max_iter=n_entries
+        )[2]
+    inside = coef != 0
+    entered = np.flatnonzero(inside.any(axis=1))
+    first = inside[entered].argmax(axis=1)
+    order = np.lexsort((-np.abs(coef[entered, first]), first))
+    return columns[kept[entered[order]]]

@@ -1,0 +1,31 @@
+"""Columns by how much an estimator makes of them."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos.models.committees.fitting import Data, Task, fit_all
+
+__all__ = ["of_model"]
+
+
+def of_model(data: Data, estimator: Any) -> NDArray[np.float64]:
+    """Return (p,) importances of an estimator fitted on all columns, or sizes of its coefficients.
+
+    Raises
+    ------
+    PsephosError
+        If it has neither `feature_importances_` nor `coef_`.
+    """
+    model = fit_all(data, [Task(estimator, (5,))])[0]
+    p = data.X.shape[1]
+    for name in ("feature_importances_", "coef_"):
+        found = getattr(model, name, None)
+        if found is not None and np.shape(found)[-1:] == (p,):
+            return np.abs(np.asarray(found, dtype=np.float64)).reshape(-1, p).sum(axis=0)
+    raise PsephosError(
+        f"selector {type(estimator).__name__} says nothing of single columns once it is fitted: "
+        "take an estimator with feature_importances_ or coef_, or 'blend'."
+    )

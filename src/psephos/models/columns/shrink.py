@@ -1,0 +1,219 @@
+"""A fitted vote made smaller: its own voters, weighed anew, until they read few columns."""
+
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.optimize
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos._labels import read_numbers, read_sample_weight
+from psephos.base import VoteClassifier, VoteEstimator
+from psephos.models.columns.reweighing import Rows, greedy
+from psephos.vote import Constant, Vote
+from psephos.vote.importance import SampleRows
+
+__all__ = ["shrink"]
+
+_Floats = NDArray[np.float64]
+_PER_VOTER = ("estimator_errors_", "member_names_", "counts_", "member_scores_")
+_OUT_OF_BAG = ("oob_score_", "oob_decision_function_", "oob_prediction_")
+
+
+def shrink(
+    model: Any,
+    n_columns: int,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    target: str = "labels",
+    out_of_bag: bool | None = None,
+) -> Any:
+    """Return a fitted vote that reads at most `n_columns`, made of voters of the given one.
+
+    Use it for the same model, smaller; where any model on few columns will do,
+    `ColumnBudgetClassifier` is more accurate. No voter is fitted again: starting from none, those
+    are let in that lower the squared error most per further column they read, while the columns
+    last, and after each the weights of all voters that read no other column are chosen anew::
+
+        sum_i v_i |code(y_i) - sum_t a_t h_t(x_i)|^2 is least,  a_t >= 0
+
+    with sum_t a_t = 1 where the answer is a mean of votes; where weights have a scale that
+    probabilities depend on (boosting), it is that of least log-loss.
+
+    Parameters
+    ----------
+    model : fitted estimator of psephos
+        With constant weights and a plain or normalised sum: a forest, a bag, AdaBoost, gradient or
+        second-order boosting. It is left as it is.
+    n_columns : int
+        Most columns that the answer to a case without missing values reads.
+    X, y : table of shape (n_samples, n_features), array of shape (n_samples,)
+        Rows to choose by: held-out ones; of a forest or bag its training rows serve as well.
+    sample_weight : array of shape (n_samples,), default=None
+    target : {'labels', 'model'}, default='labels'
+        What the smaller vote is to say: `y`, or what the whole model says (`y` is then not looked
+        at, and may be None). A boosted model fits its training rows; on these 'model' is better.
+    out_of_bag : bool, default=None
+        Whether X, y are the training rows of a forest or bag, and each counts for the voters that
+        were not fitted on it (in place of the others' votes stands the mean of these). None: if
+        the model drew its rows, and from as many, of the same weights: of as many held-out rows
+        say False.
+
+    Returns
+    -------
+    smaller : estimator
+        Of the same class, on the same table; ``smaller.reduce()`` is on its columns alone. It may
+        read fewer columns: `n_features_used_` says. It has no out-of-bag score, and importances
+        are measured on X.
+
+    Raises
+    ------
+    PsephosError
+        If no voter reads so few columns (the message has the fewest: of trees that read many
+        columns each no small vote can be made), weights depend on the case, the read-out is no
+        sum, or rows and labels are not the model's.
+
+    Notes
+    -----
+    On the rows that it is chosen by, a vote is better than elsewhere: measure it on others.
+
+    References
+    ----------
+    Pati, Rezaiifar & Krishnaprasad (1993), "Orthogonal matching pursuit".
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from psephos import AdaBoostClassifier, shrink
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = AdaBoostClassifier(n_estimators=50).fit(X[:300], y[:300])
+    >>> small = shrink(model, 3, X[300:], y[300:])
+    >>> small.n_features_used_ <= 3 < model.n_features_used_
+    True
+    """
+    _check_model(model, n_columns)
+    if target not in ("labels", "model"):
+        raise PsephosError(f"target is {target!r}; it must be 'labels' or 'model'.")
+    values = model._table(X).values
+    weight = read_sample_weight(sample_weight, values.shape[0])
+    vote: Vote = model.vote_.primary()
+    if target == "model":
+        wanted, left_out = vote.score(values), None
+    else:
+        wanted = _wanted(model, y, values.shape[0])
+        left_out = _left_out(model, out_of_bag, X, y, sample_weight)
+    kept_rows = np.flatnonzero(weight > 0)
+    values, wanted, weight = values[kept_rows], wanted[kept_rows], weight[kept_rows]
+    rows = Rows(_said(vote, values, left_out), wanted, weight)
+    reads = np.asarray(vote.usage().toarray(), dtype=bool)
+    kept, alpha = greedy(rows, reads, int(n_columns), _is_mean(vote))
+    if target == "labels":
+        alpha = alpha * _scale(rows, kept, alpha, vote)
+    weighting = Constant(vote.n_features, alpha)
+    smaller = replace(vote, voters=vote.voters.take(kept), weighting=weighting)
+    found = copy(model)
+    extras = {name: _of_voters(name, getattr(model, name), kept) for name in model.extras}
+    found._set_fitted(smaller, model.schema_, extras, SampleRows.of(smaller, values))
+    return found
+
+
+def _check_model(model: Any, n_columns: int) -> None:
+    name = type(model).__name__
+    vote: Any = getattr(model, "vote_", None)
+    if not isinstance(model, VoteEstimator) or vote is None:
+        raise PsephosError(f"{name} is no fitted estimator of psephos: fit it first.")
+    if isinstance(n_columns, bool) or not isinstance(n_columns, int | np.integer) or n_columns < 1:
+        raise PsephosError(f"n_columns is {n_columns!r}; it must be a whole number of at least 1.")
+    if not isinstance(vote.weighting, Constant) or vote.weighting.alpha.min() < 0:
+        raise PsephosError(
+            f"the weights of this {name} depend on the case ({vote.weighting.words()}): only "
+            "voters of constant weight can be weighed anew."
+        )
+    if not vote.readout.is_sum or vote.readout.calibration is not None:
+        what = "calibrated" if vote.readout.is_sum else f"the {vote.readout.score} of its voters"
+        raise PsephosError(f"the answer of this {name} is {what}, and no plain sum of votes.")
+    if vote.target.kind not in ("binary", "multiclass", "regression"):
+        raise PsephosError(f"{name}: give a model of one class, or one number, a row.")
+
+
+def _wanted(model: Any, y: Any, n: int) -> _Floats:
+    """Return what is wanted of the vote on each row, (n, K)."""
+    if isinstance(model, VoteClassifier):
+        place = {label: k for k, label in enumerate(model.classes_.tolist())}
+        labels = np.asarray(y).tolist()
+        unknown = [label for label in labels if label not in place]
+        if unknown:
+            raise PsephosError(f"label {unknown[0]!r} is not one of the model's classes.")
+        target: Any = model.vote_.target
+        wanted = target.code[[place[label] for label in labels]]
+    else:
+        wanted = read_numbers(np.zeros((n, 1)), y)[:, None]
+    if len(wanted) != n:
+        raise PsephosError(f"y has {len(wanted)} values for {n} rows.")
+    return wanted
+
+
+def _left_out(model: Any, wanted: bool | None, X: Any, y: Any, sample_weight: Any) -> Any:
+    """Return (T, n), who was left out of the rows drawn for each voter; None if not asked.
+
+    Raises
+    ------
+    PsephosError
+        If it is asked for, and the model drew no rows, or others.
+    """
+    ask: Any = getattr(model, "left_out", None)
+    found = None if ask is None or wanted is False else ask(X, y, sample_weight)
+    if wanted and found is None:
+        raise PsephosError(
+            f"out_of_bag=True needs the training rows (and weights) of a model that drew them with "
+            f"replacement, which these are not of this {type(model).__name__}: give held-out rows, "
+            "and out_of_bag=False."
+        )
+    return found
+
+
+def _said(vote: Vote, values: Any, left_out: Any) -> _Floats:
+    """Return (n, T, K) votes; of rows a voter was fitted on, the mean of those it was not."""
+    said = vote.votes(values)
+    if left_out is None:
+        return said
+    out = left_out.T[:, :, None]
+    number = np.maximum(out.sum(axis=1), 1)
+    mean = (said * out).sum(axis=1) / number
+    return np.where(out, said, mean[:, None, :])
+
+
+def _scale(rows: Rows, kept: NDArray[np.intp], alpha: _Floats, vote: Vote) -> float:
+    """Return the factor of the weights for which probabilities have the least log-loss."""
+    if vote.readout.score == "normalised" or vote.readout.link == "identity":
+        return 1.0
+    score = np.einsum("ntk,t->nk", rows.said[:, kept], alpha)
+    target: Any = vote.target
+    truth = (rows.wanted[:, None] == target.code[None]).all(axis=2)
+
+    def loss(log_scale: float) -> float:
+        chances = vote.readout.probabilities(np.exp(log_scale) * score, target)
+        return -float(rows.weight @ np.log(np.maximum(chances[truth], 1e-15)))
+
+    found: Any = scipy.optimize.minimize_scalar(loss, bounds=(-5.0, 5.0), method="bounded")
+    return float(np.exp(found.x))
+
+
+def _is_mean(vote: Vote) -> bool:
+    """Return whether what is answered is a mean of votes: shares of classes, or a number."""
+    return vote.readout.score == "normalised" and vote.readout.link != "logistic"
+
+
+def _of_voters(name: str, value: Any, kept: NDArray[np.intp]) -> Any:
+    """Return a fitted attribute of the voters kept."""
+    if name in _OUT_OF_BAG:
+        return None
+    if name in _PER_VOTER:
+        return tuple(value[t] for t in kept) if isinstance(value, tuple) else value[kept]
+    return (
+        value.take(kept) if hasattr(value, "take") and not isinstance(value, np.ndarray) else value
+    )

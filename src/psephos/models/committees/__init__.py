@@ -1,0 +1,24 @@
+"""Committees: models that vote, read each other or are chosen among."""
+
+from psephos.models.committees.bagging import BaggingClassifier, BaggingRegressor
+from psephos.models.committees.cascade import CascadeClassifier
+from psephos.models.committees.ensemble_selection import (
+    EnsembleSelectionClassifier,
+    EnsembleSelectionRegressor,
+)
+from psephos.models.committees.multi_view import MultiViewClassifier
+from psephos.models.committees.stacking import StackingClassifier, StackingRegressor
+from psephos.models.committees.voting import VotingClassifier, VotingRegressor
+
+__all__ = [
+    "BaggingClassifier",
+    "BaggingRegressor",
+    "CascadeClassifier",
+    "EnsembleSelectionClassifier",
+    "EnsembleSelectionRegressor",
+    "MultiViewClassifier",
+    "StackingClassifier",
+    "StackingRegressor",
+    "VotingClassifier",
+    "VotingRegressor",
+]

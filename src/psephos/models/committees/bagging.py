@@ -1,0 +1,313 @@
+"""Bagging: one kind of model, fitted on samples of rows, of columns, or both."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._input import Context, Table
+from psephos._stored import Nullable
+from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
+from psephos.contender import Contender
+from psephos.models.committees.bag_memory import BagMemory
+from psephos.models.committees.bagging_fit import fit_bag, left_out
+from psephos.models.committees.fitting import Data
+from psephos.models.committees.naming import Member
+from psephos.models.tree import CARTClassifier, CARTRegressor
+from psephos.models.uncertainty import (
+    NumberUncertainty,
+    Uncertainty,
+    class_uncertainty,
+    number_uncertainty,
+)
+from psephos.params import ClassWeight, Constraint, Flag, Interval, Jobs, OneOf, Seed
+from psephos.vote import Vote
+
+__all__ = ["BaggingClassifier", "BaggingRegressor"]
+
+_Floats = NDArray[np.float64]
+_PART = OneOf((Interval(1, whole=True), Interval(0, 1, open_low=True)))
+_SHARED: Mapping[str, Constraint] = {
+    "estimator": Member(),
+    "n_estimators": Interval(1, whole=True),
+    "max_samples": _PART,
+    "max_features": _PART,
+    "bootstrap": Flag(),
+    "bootstrap_features": Flag(),
+    "oob_score": Flag(),
+    "warm_start": Flag(),
+    "n_jobs": Jobs(),
+    "random_state": Seed(),
+}
+_VOTERS = ("nested voters", "joined voters", "tree voters", "linear voters", "naive Bayes voters")
+
+
+class BaggingClassifier(VoteClassifier):
+    """The mean of one model fitted many times, on samples of the rows, of the columns, or both.
+
+    Use it to steady a model that changes much with the sample (a deep tree, C4.5), and to learn how
+    sure it is: rows that a member was not fitted on say how accurate the bag is, and how far
+    members differ how sure an answer is (`uncertainty`).
+
+    With p_tk(x) the probability of class k by member t, the bag says their mean::
+
+        p_k(x) = 1/T sum_t p_tk(x)
+
+    Parameters
+    ----------
+    estimator : estimator, default=None
+        A classifier with probabilities, of psephos or scikit-learn. None is a CART that is not
+        pruned.
+    n_estimators : int, default=10
+        Members, T.
+    max_samples : int or float, default=1.0
+        Rows a member is given, or their share.
+    max_features : int or float, default=1.0
+        Columns a member is given, or their share; they are drawn without replacement.
+    bootstrap : bool, default=True
+        Whether rows are drawn with replacement; a member that takes weights is given how often each
+        was drawn, another the row as often.
+    bootstrap_features : bool, default=False
+        Whether columns are drawn with replacement; one drawn twice is given once.
+    oob_score : bool, default=False
+        Whether to answer every training row by the members that it was not drawn for.
+    warm_start : bool, default=False
+        Whether `fit` keeps the members there are and adds those that `n_estimators` asks for more.
+        Table, weights and sampling must be those of the first fit.
+    class_weight : dict, 'balanced' or None, default=None
+    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
+        Columns whose values are categories; the estimator must know them.
+    n_jobs : int, default=None
+        Threads that fit members; the bag does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seeds the draws, and members whose own `random_state` is None; those of member t by t.
+
+    Attributes
+    ----------
+    vote_ : Vote
+        The fitted vote.
+    oob_score_ : float or None
+        Accuracy of the out-of-bag answers, by weight.
+    oob_decision_function_ : ndarray of shape (n_samples, n_classes) or None
+        Mean probabilities of the members that a row was not drawn for; NaN where there is none.
+        Rows of weight 0 have no line.
+    memory_ : BagMemory
+        The seed of each member, from which its sample can be drawn again.
+    classes_ : ndarray of shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if X had column names.
+    n_features_used_ : int
+    features_used_ : ndarray
+    feature_importances_ : ndarray of shape (n_features,)
+
+    Raises
+    ------
+    PsephosError
+        In fit: if more columns or rows are asked for than there are, ``oob_score`` without a
+        bootstrap, a warm start on another table or with fewer members, an estimator that would read
+        codes of categories as numbers.
+
+    Notes
+    -----
+    Weights say how often a row is drawn (without a bootstrap they are given to members); of unequal
+    whole weights a bootstrap draws their sum. Members added by a warm start are those that a fresh
+    fit with as many members and the same seed would have; answers are the same, to rounding.
+
+    References
+    ----------
+    Breiman (1996), "Bagging predictors", Machine Learning 24. Ho (1998), "The random subspace
+    method for constructing decision forests". Louppe & Geurts (2012), "Ensembles on random
+    patches".
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from psephos import BaggingClassifier, C45Classifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = BaggingClassifier(C45Classifier(), 30, oob_score=True, random_state=0).fit(X, y)
+    >>> bool(model.oob_score_ > 0.9), model.uncertainty(X).epistemic.shape
+    (True, (178,))
+    """
+
+    anatomy: ClassVar[Anatomy] = Anatomy(
+        _VOTERS, "constant", "normalised", "members fitted apart on samples of rows and columns"
+    )
+    contender: ClassVar[Contender] = Contender(
+        "bagging", "committees", ensemble=True,
+        small={"n_estimators": 3, "random_state": 0},
+    )  # fmt: skip
+    constraints: ClassVar[Mapping[str, Constraint]] = {**_SHARED, "class_weight": ClassWeight()}
+    extras: ClassVar[tuple[str, ...]] = ("memory_", "oob_score_", "oob_decision_function_")
+    memory_: BagMemory
+    oob_score_: float | None
+    oob_decision_function_: Nullable | None
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 10,
+        *,
+        max_samples: float = 1.0,
+        max_features: float = 1.0,
+        bootstrap: bool = True,
+        bootstrap_features: bool = False,
+        oob_score: bool = False,
+        warm_start: bool = False,
+        class_weight: Any = None,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.max_samples = max_samples
+        self.max_features = max_features
+        self.bootstrap = bootstrap
+        self.bootstrap_features = bootstrap_features
+        self.oob_score = oob_score
+        self.warm_start = warm_start
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context
+    ) -> tuple[Vote, dict[str, Any]]:
+        member = CARTClassifier(cp=0, n_folds=0) if self.estimator is None else self.estimator
+        return fit_bag(self, member, Data.of(table, labels, weight, context, self.n_jobs))
+
+    def left_out(self, X: Any, y: Any, sample_weight: Any = None) -> NDArray[np.bool_] | None:
+        """Return which training rows were not drawn for each member, (n_estimators, n_samples).
+
+        X, y, sample_weight are those of `fit`; None if rows were not drawn with replacement, or
+        from others (by their number and weights). Rows of weight 0 have no column.
+        """
+        self._fitted()
+        return left_out(self, X, y, sample_weight)
+
+    def uncertainty(self, X: Any) -> Uncertainty:
+        """Return how sure the bag is of each row; see `RandomForestClassifier.uncertainty`."""
+        return class_uncertainty(self.vote_, self.memory_, self._values(X))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True  # members are given dense rows
+        return tags
+
+
+class BaggingRegressor(VoteRegressor):
+    """The mean of one regressor fitted many times, on samples of the rows, the columns, or both.
+
+    As `BaggingClassifier`.
+
+    Parameters
+    ----------
+    estimator : estimator, default=None
+        A regressor of psephos or scikit-learn. None is a CART that is not pruned.
+    n_estimators : int, default=10
+    max_samples : int or float, default=1.0
+    max_features : int or float, default=1.0
+    bootstrap : bool, default=True
+    bootstrap_features : bool, default=False
+    oob_score : bool, default=False
+    warm_start : bool, default=False
+    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
+    n_jobs : int, default=None
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    vote_ : Vote
+    oob_score_ : float or None
+        R^2 of the out-of-bag answers, by weight.
+    oob_prediction_ : ndarray of shape (n_samples,) or None
+        NaN where a row was drawn for every member.
+    memory_ : BagMemory
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if X had column names.
+    n_features_used_ : int
+    features_used_ : ndarray
+    feature_importances_ : ndarray of shape (n_features,)
+
+    Notes
+    -----
+    See `BaggingClassifier`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from psephos import BaggingRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = BaggingRegressor(n_estimators=50, oob_score=True, random_state=0).fit(X, y)
+    >>> bool(model.oob_score_ > 0.3)
+    True
+    """
+
+    anatomy: ClassVar[Anatomy] = BaggingClassifier.anatomy
+    contender: ClassVar[Contender] = Contender(
+        "bagging-regressor", "committees", ensemble=True,
+        small={"n_estimators": 3, "random_state": 0},
+    )  # fmt: skip
+    constraints: ClassVar[Mapping[str, Constraint]] = _SHARED
+    extras: ClassVar[tuple[str, ...]] = ("memory_", "oob_score_", "oob_prediction_")
+    memory_: BagMemory
+    oob_score_: float | None
+    oob_prediction_: Nullable | None
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 10,
+        *,
+        max_samples: float = 1.0,
+        max_features: float = 1.0,
+        bootstrap: bool = True,
+        bootstrap_features: bool = False,
+        oob_score: bool = False,
+        warm_start: bool = False,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.max_samples = max_samples
+        self.max_features = max_features
+        self.bootstrap = bootstrap
+        self.bootstrap_features = bootstrap_features
+        self.oob_score = oob_score
+        self.warm_start = warm_start
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context
+    ) -> tuple[Vote, dict[str, Any]]:
+        member = CARTRegressor(cp=0, n_folds=0) if self.estimator is None else self.estimator
+        return fit_bag(self, member, Data.of(table, labels, weight, context, self.n_jobs))
+
+    def left_out(self, X: Any, y: Any, sample_weight: Any = None) -> NDArray[np.bool_] | None:
+        """Return which training rows were not drawn for each member, (n_estimators, n_samples).
+
+        X, y, sample_weight are those of `fit`; None if rows were not drawn with replacement, or
+        from others (by their number and weights). Rows of weight 0 have no column.
+        """
+        self._fitted()
+        return left_out(self, X, y, sample_weight)
+
+    def uncertainty(self, X: Any) -> NumberUncertainty:
+        """Return the variance of the members' numbers and the jackknife's of their mean, each (n,).
+
+        See `RandomForestClassifier.uncertainty`.
+        """
+        return number_uncertainty(self.vote_, self.memory_, self._values(X))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True  # members are given dense rows
+        return tags

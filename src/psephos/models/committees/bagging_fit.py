@@ -1,0 +1,182 @@
+"""The fit of a bag: what each member is given, the members as voters, answers out of bag."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import has_fit_parameter
+
+from psephos._errors import PsephosError
+from psephos.models.committees.bag_memory import BagMemory
+from psephos.models.committees.bag_voters import bag_voters, with_earlier
+from psephos.models.committees.fitting import Data, Task
+from psephos.models.committees.members import mean_vote
+from psephos.models.committees.naming import check_kind
+from psephos.models.training import row_groups
+from psephos.trees.forest_rows import Draws, number_of
+from psephos.vote import Vote
+
+__all__ = ["fit_bag", "left_out"]
+
+_Floats = NDArray[np.float64]
+_Rows = NDArray[np.intp]
+_COLUMNS = 1  # the id of the draw of columns, beside that of rows
+
+
+def fit_bag(model: Any, estimator: Any, data: Data) -> tuple[Vote, dict[str, Any]]:
+    """Return the vote of a bag, and its memory and out-of-bag answers."""
+    check_kind(model, estimator, "the estimator")
+    if model.oob_score and not model.bootstrap:
+        raise PsephosError(
+            "oob_score=True needs rows that a member was not fitted on: set bootstrap=True."
+        )
+    given = np.ones(len(data.y)) if data.weight is None else data.weight
+    number = number_of(given, len(data.y))
+    group = _distinct(data) if model.bootstrap else np.arange(len(data.y))
+    mass: _Floats = np.bincount(group, given).astype(np.float64)
+    first_of = np.unique(group, return_index=True)[1].astype(np.intp)
+    rows_of = data.take(first_of, mass)
+    n, p = rows_of.X.shape
+    size = _size(model.max_samples, number, n if not model.bootstrap else None)
+    old = _earlier(model, data, mass, size)
+    seeds = np.append(
+        np.empty(0, dtype=np.uint64) if old is None else old.seeds,
+        [
+            data.context.generator(t).integers(2**64, dtype=np.uint64)
+            for t in range(0 if old is None else len(old.seeds), model.n_estimators)
+        ],
+    ).astype(np.uint64)
+    memory = BagMemory(seeds, mass, size if model.bootstrap else 0)
+    first = 0 if old is None else len(old.seeds)
+    subsets = [_columns(model, seed, p) for seed in seeds[first:]]
+    rows = _rows(model, estimator, memory, size, n)
+    tasks: list[Task] = []
+    for t, subset in zip(range(first, len(seeds)), subsets, strict=True):
+        drawn, counts = rows(seeds[t])
+        tasks.append(Task(estimator, (1 + t,), drawn, subset, counts))
+    # drawn rows have had their weight
+    given_rows = replace(rows_of, weight=None) if model.bootstrap else data
+    voters = bag_voters(given_rows, tasks) if tasks else None
+    if old is not None:
+        voters = with_earlier(data.context.previous.voters, voters)
+    assert voters is not None  # a bag has a member
+    vote = mean_vote(voters, data.target)
+    return vote, {"memory_": memory, **_out_of_bag(model, vote, memory, data, group)}
+
+
+def left_out(model: Any, X: Any, y: Any, sample_weight: Any) -> NDArray[np.bool_] | None:
+    """Return which rows were not drawn for each member, (T, n); None if not drawn from these."""
+    memory: BagMemory = model.memory_
+    if memory.draws is None:
+        return None
+    table, labels, weight, context = model.read(X, y, sample_weight)
+    group = _distinct(Data.of(table, labels, weight, context, None))
+    if not np.array_equal(np.bincount(group, weight).astype(np.float64), memory.mass):
+        return None
+    return np.array([memory.draws.counts(seed)[group] == 0 for seed in memory.seeds])
+
+
+def _distinct(data: Data) -> _Rows:
+    """Return a number per row by its content: a row given twice is one row of weight 2."""
+    parts = [data.X, data.y[:, None]]
+    if data.groups is not None:
+        parts.append(np.unique(data.groups, return_inverse=True)[1][:, None])
+    return row_groups(np.hstack(parts).astype(np.float64))
+
+
+def _size(max_samples: float, number: float, most: int | None) -> int:
+    """Return how many rows a member is given; drawn without replacement there are `most`."""
+    whole = isinstance(max_samples, int | np.integer)
+    size = int(max_samples) if whole else max(1, round(max_samples * number))
+    if most is not None:
+        size = int(max_samples) if whole else max(1, round(max_samples * most))
+        if size > most:
+            raise PsephosError(
+                f"max_samples={max_samples}: there are {most} rows to draw without replacement."
+            )
+    if size >= 2**31:
+        raise PsephosError("a member would be given 2^31 rows or more: set a smaller max_samples.")
+    return size
+
+
+def _earlier(model: Any, data: Data, mass: _Floats, size: int) -> BagMemory | None:
+    """Return the memory of the members that a warm start keeps; None if it begins anew."""
+    if data.context.previous is None:
+        return None
+    memory: BagMemory = model.memory_
+    if len(memory.seeds) > model.n_estimators:
+        raise PsephosError(
+            f"n_estimators={model.n_estimators} is less than the {len(memory.seeds)} members there "
+            "are: with warm_start=True members can only be added."
+        )
+    if not np.array_equal(memory.mass, mass) or memory.size != (size if model.bootstrap else 0):
+        raise PsephosError(
+            "with warm_start=True the rows, their weights, max_samples and bootstrap must be those "
+            "of the first fit. To draw otherwise, set warm_start=False."
+        )
+    return memory
+
+
+def _columns(model: Any, seed: Any, p: int) -> _Rows | None:
+    """Return the sorted columns of a member; None is all."""
+    wanted = model.max_features
+    whole = isinstance(wanted, int | np.integer)
+    number = int(wanted) if whole else max(1, int(wanted * p))
+    if number > p:
+        raise PsephosError(f"max_features={wanted}: the table has {p} columns.")
+    draw = np.random.default_rng([int(seed), _COLUMNS])
+    if model.bootstrap_features:
+        return np.unique(draw.integers(p, size=number))
+    return None if number == p else np.sort(draw.permutation(p)[:number])
+
+
+def _rows(model: Any, estimator: Any, memory: BagMemory, size: int, n: int) -> Any:
+    """Return what gives, for a seed, the rows of a member and their weights (None: as given)."""
+    weighs = has_fit_parameter(estimator, "sample_weight")
+    draws = Draws(memory.mass, size) if model.bootstrap else None
+
+    def drawn(seed: Any) -> tuple[_Rows | None, _Floats | None]:
+        if draws is None:
+            if size == n:
+                return None, None
+            return np.sort(np.random.default_rng(int(seed)).permutation(n)[:size]), None
+        counts = draws.counts(seed)
+        if weighs:
+            return np.flatnonzero(counts), counts.astype(np.float64)
+        return np.repeat(np.arange(n), counts), None
+
+    return drawn
+
+
+def _out_of_bag(
+    model: Any, vote: Vote, memory: BagMemory, data: Data, group: _Rows
+) -> dict[str, Any]:
+    """Return the mean answer of the members that each row was left out of, and how good it is."""
+    k = data.n_classes
+    name = "oob_decision_function_" if k else "oob_prediction_"
+    draws = memory.draws
+    if not model.oob_score or draws is None:
+        return {"oob_score_": None, name: None}
+    total = np.zeros((len(data.y), data.target.n_outputs))
+    number = np.zeros(len(data.y))
+    for t, seed in enumerate(memory.seeds):
+        out = np.flatnonzero(draws.counts(seed)[group] == 0)
+        if len(out):
+            alone: Any = vote.voters.take(np.array([t]))
+            total[out] += alone.votes(data.X[out])[:, 0]
+            number[out] += 1
+    voted = number > 0
+    mean = total[voted] / number[voted, None]
+    y, weight = data.y[voted], None if data.weight is None else data.weight[voted]
+    answers = np.full((len(data.y), k or 1), np.nan)
+    answers[voted] = vote.readout.probabilities(mean, data.target) if k else mean
+    if not voted.any():
+        score = np.nan
+    elif k:
+        score = np.average(answers[voted].argmax(axis=1) == y, weights=weight)
+    else:
+        error = np.average((y - mean[:, 0]) ** 2, weights=weight)
+        spread = np.average((y - np.average(y, weights=weight)) ** 2, weights=weight)
+        score = 1.0 - error / spread if spread > 0.0 else np.nan
+    return {"oob_score_": float(score), name: answers if k else answers[:, 0]}

@@ -1,0 +1,209 @@
+"""A cascade: levels of members, each of which reads the columns and all earlier answers."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos._input import Context, Table
+from psephos.base import Anatomy, Labels, VoteClassifier
+from psephos.contender import Contender
+from psephos.models.committees.fitting import Data
+from psephos.models.committees.levels import Levels, fold_plan, side_by_side
+from psephos.models.committees.members import mean_vote, one_voter
+from psephos.models.committees.meta import chances_of, log_loss
+from psephos.models.committees.naming import SMALL, Cv, Estimators, Named, checked
+from psephos.models.forest import ExtraTreesClassifier, RandomForestClassifier
+from psephos.params import ClassWeight, Constraint, Flag, Interval, Jobs, OneOf, Seed
+from psephos.vote import ConfidenceGate, Readout, Vote
+
+__all__ = ["CascadeClassifier"]
+
+_Floats = NDArray[np.float64]
+
+
+class CascadeClassifier(Named, VoteClassifier):
+    """Levels of members, each reading the columns and what earlier levels answered.
+
+    Use it where one level of members leaves something to learn from their answers, and to answer
+    easy cases early: with a `threshold` a case that a level is sure of goes no further, and its
+    ballot shows that level alone.
+
+    Level 1 is fitted on the columns; level l on the columns and the answers of all levels before,
+    out of fold. A level is the mean of its members' probabilities. A further level is kept if
+    out-of-fold log-loss falls by more than `tol`; the first that does not ends the cascade. The
+    last level kept answers, and an earlier one where it is at least `threshold` sure.
+
+    Parameters
+    ----------
+    estimators : list of (str, estimator), default=None
+        The members of every level by name. None is a random forest (``forest``) and extra trees
+        (``extra``), of 100 trees each.
+    max_levels : int, default=2
+        Most levels; less than there are folds.
+    threshold : float, default=None
+        The probability from which a level answers at once; None: the last level answers always.
+    early_stopping : bool, default=True
+        False: all `max_levels` levels are kept, whether they help or not.
+    tol : float, default=0.0
+        The least fall of the log-loss for which a level is kept.
+    cv : int, splitter or list of (training rows, test rows), default=5
+        Folds, each row in one test part: a number of them, stratified by class; groups given to
+        `fit` are kept whole. Answers that a member is fitted on for a test fold knew no label of
+        it, so members of level 1 of L are fitted once for each set of at most L folds: up to 16
+        times for two levels and five folds.
+    class_weight : dict, 'balanced' or None, default=None
+    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
+        Columns whose values are categories; every member must know them.
+    n_jobs : int, default=None
+        Threads that fit members; the vote does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Draws the folds, and seeds the members whose own `random_state` is None.
+
+    Attributes
+    ----------
+    vote_ : Vote
+        One voter a level that may answer, under a gate.
+    n_levels_ : int
+        Levels kept.
+    level_scores_ : ndarray of shape (n_tried,)
+        The out-of-fold log-loss of each level that was tried.
+    classes_ : ndarray of shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if X had column names.
+    n_features_used_ : int
+    features_used_ : ndarray
+    feature_importances_ : ndarray of shape (n_features,)
+
+    Raises
+    ------
+    PsephosError
+        In fit: as `StackingClassifier`; if there are not more folds than `max_levels`.
+
+    Notes
+    -----
+    Level l asks all members of the levels before, so an answer takes about 2^(l - 1) times that of
+    level 1. The score by which levels are kept is of the rows that they are kept by: it flatters
+    the cascade a little, and `psephos.compare` does not.
+
+    References
+    ----------
+    Gama & Brazdil (2000), "Cascade generalization", Machine Learning 41. Zhou & Feng (2017), "Deep
+    forest: towards an alternative to deep neural networks". Viola & Jones (2001), for the gate.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from psephos import AdaBoostClassifier, CARTClassifier, CascadeClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> members = [("tree", CARTClassifier()), ("stumps", AdaBoostClassifier(n_estimators=10))]
+    >>> model = CascadeClassifier(members, threshold=0.9, random_state=0).fit(X, y)
+    >>> model.n_levels_ <= 2, bool(model.score(X, y) > 0.93)
+    (True, True)
+    """
+
+    anatomy: ClassVar[Anatomy] = Anatomy(
+        ("joined voters", "nested voters"), "confidence", "normalised",
+        "levels that read answers to rows out of fold",
+    )  # fmt: skip
+    contender: ClassVar[Contender] = Contender(
+        "cascade", "committees", ensemble=True, grouped=True,
+        small={
+            "estimators": SMALL, "max_levels": 2, "early_stopping": False, "threshold": 0.9,
+            "cv": 3, "random_state": 0,
+        },
+    )  # fmt: skip
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "estimators": Estimators(),
+        "max_levels": Interval(1, whole=True),
+        "threshold": OneOf((Interval(0, 1),), none=True),
+        "early_stopping": Flag(),
+        "tol": Interval(0),
+        "cv": Cv(),
+        "class_weight": ClassWeight(),
+        "n_jobs": Jobs(),
+        "random_state": Seed(),
+    }
+    extras: ClassVar[tuple[str, ...]] = ("n_levels_", "level_scores_")
+    n_levels_: int
+    level_scores_: _Floats
+
+    def __init__(
+        self,
+        estimators: Any = None,
+        *,
+        max_levels: int = 2,
+        threshold: float | None = None,
+        early_stopping: bool = True,
+        tol: float = 0.0,
+        cv: int = 5,
+        class_weight: Any = None,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimators = estimators
+        self.max_levels = max_levels
+        self.threshold = threshold
+        self.early_stopping = early_stopping
+        self.tol = tol
+        self.cv = cv
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _members(self) -> list[tuple[str, Any]]:
+        if self.estimators is None:
+            return [("forest", RandomForestClassifier()), ("extra", ExtraTreesClassifier())]
+        return self._pairs()
+
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context
+    ) -> tuple[Vote, dict[str, Any]]:
+        members = checked(self, self._members())
+        data = Data.of(table, labels, weight, context, self.n_jobs)
+        levels = Levels(data, fold_plan(data, self.cv), passthrough=True, all_before=True)
+        if self.max_levels >= levels.n_folds:
+            raise PsephosError(
+                f"max_levels={self.max_levels} needs more than {levels.n_folds} folds: set a "
+                "larger cv. An answer that knows no label of a test fold leaves out one a level."
+            )
+        scores: list[float] = []
+        kept = 0
+        while kept == len(scores) < self.max_levels:
+            levels.add(members)
+            scores.append(_loss(levels, len(scores)))
+            helps = len(scores) == 1 or scores[-1] < scores[-2] - self.tol
+            kept += helps or not self.early_stopping
+        vote = _gated(levels, kept, self.threshold)
+        return vote, {"n_levels_": kept, "level_scores_": np.array(scores)}
+
+
+def _loss(levels: Levels, level: int) -> float:
+    """Return the out-of-fold log-loss of a level: of the mean of its members."""
+    data = levels.data
+    votes = levels.out_of_fold(level).reshape(len(data.y), -1, data.target.n_outputs)
+    chances = chances_of(votes.mean(axis=1, keepdims=True), data.n_classes)
+    return log_loss(chances[:, 0], data.y, data.weight)
+
+
+def _gated(levels: Levels, kept: int, threshold: float | None) -> Vote:
+    """Return the vote of the levels kept: one voter each, of which the first that is sure answers.
+
+    Without a threshold the last level alone is a voter.
+    """
+    target = levels.data.target
+    first = 0 if threshold is not None else kept - 1
+    parts = [
+        one_voter(mean_vote(levels.voters(level), target), "probability", f"level {level + 1}")
+        for level in range(first, kept)
+    ]
+    n, bar = len(parts), 1.0 if threshold is None else float(threshold)
+    gate = ConfidenceGate(
+        parts[0].n_features, np.ones(n), np.full(n, bar), np.arange(n), first=True
+    )
+    return Vote(side_by_side(parts), gate, Readout("normalised", "share"), target)

@@ -1,0 +1,195 @@
+"""Members fitted on the training rows, in any order and on any threads alike."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
+
+from psephos._errors import PsephosError
+from psephos._input import Context, Table
+from psephos.base import Labels, VoteEstimator
+from psephos.models.committees.naming import reads_categories
+
+__all__ = ["Data", "Task", "fit_all"]
+
+_Floats = NDArray[np.float64]
+_Rows = NDArray[np.intp]
+_LISTED = 4  # columns that a sentence names
+
+
+@dataclass(frozen=True)
+class Data:
+    """The training rows as members are given them.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+    y : ndarray of shape (n,)
+        Codes 0 ... K - 1 of classes, or numbers.
+    weight : ndarray of shape (n,), default=None
+        None if all are equal.
+    groups : ndarray of shape (n,), default=None
+    categories : tuple of int
+        Columns that hold codes of categories.
+    words : list of str
+        The names of the columns, for messages.
+    target : Target or the like
+    context : Context
+    n_jobs : int, default=None
+    """
+
+    X: _Floats
+    y: NDArray[Any]
+    weight: _Floats | None
+    groups: NDArray[Any] | None
+    categories: tuple[int, ...]
+    words: list[str]
+    target: Any
+    context: Context
+    n_jobs: int | None = None
+
+    @classmethod
+    def of(
+        cls, table: Table, labels: Labels, weight: _Floats, context: Context, n_jobs: int | None
+    ) -> "Data":
+        """Return what `_fit_vote` is given, for members."""
+        return cls(
+            table.dense(),
+            labels.y,
+            None if (weight == weight[0]).all() else weight,
+            context.groups,
+            tuple(sorted(table.n_codes)),
+            table.schema.words().columns,
+            labels.target,
+            context,
+            n_jobs,
+        )
+
+    @property
+    def n_classes(self) -> int:
+        """Return K; 0 for numbers."""
+        return self.target.n_classes
+
+    @property
+    def says(self) -> str:
+        """Return what members say where nothing else is asked: probabilities, or numbers."""
+        return "probability" if self.n_classes else "value"
+
+    def take(self, rows: _Rows, weight: _Floats) -> "Data":
+        """Return these rows only, with other weights."""
+        groups = None if self.groups is None else self.groups[rows]
+        return replace(self, X=self.X[rows], y=self.y[rows], weight=weight, groups=groups)
+
+    def reading(
+        self, answers: _Floats, names: Sequence[str], *, passthrough: bool, rows: Any = slice(None)
+    ) -> "Data":
+        """Return the table of answers to some rows; with `passthrough` behind their columns."""
+        if not passthrough:
+            return replace(self, X=answers, words=list(names), categories=())
+        return replace(self, X=np.hstack([self.X[rows], answers]), words=[*self.words, *names])
+
+
+class Task(NamedTuple):
+    """One estimator to fit: `seed` is its id, `rows` and `columns` those it is given (None: all).
+
+    `weight` (n,) stands in place of the data's.
+    """
+
+    estimator: Any
+    seed: tuple[int, ...]
+    rows: _Rows | None = None
+    columns: _Rows | None = None
+    weight: _Floats | None = None
+
+
+def fit_all(data: Data, tasks: Sequence[Task]) -> list[Any]:
+    """Return the fitted clones, in the order of the tasks whatever `n_jobs`."""
+    for task in tasks:
+        _check_categories(data, task)
+    if data.n_jobs in (None, 1) or len(tasks) == 1:
+        return [_fit(data, task) for task in tasks]
+    run: Any = Parallel(n_jobs=data.n_jobs, prefer="threads")
+    return list(run(delayed(_fit)(data, task) for task in tasks))
+
+
+def _fit(data: Data, task: Task) -> Any:
+    rows = slice(None) if task.rows is None else task.rows
+    weight = data.weight if task.weight is None else task.weight
+    X, y = data.X[rows], data.y[rows]
+    X = X if task.columns is None else np.ascontiguousarray(X[:, task.columns])
+    model: Any = clone(task.estimator)
+    seeds = sorted(n for n in model.get_params() if _is_seed(n))
+    unset = [(i, n) for i, n in enumerate(seeds) if model.get_params()[n] is None]
+    model.set_params(**{n: data.context.integer(*task.seed, i) for i, n in unset})
+    more: dict[str, Any] = {}
+    codes = _codes(data, task)
+    if codes:
+        model.set_params(categorical_features=codes)
+    if weight is not None:
+        more[_weight_parameter(model)] = weight[rows]
+    if data.groups is not None and isinstance(model, VoteEstimator):
+        more["groups"] = data.groups[rows]
+    try:
+        return model.fit(X, y, **more)
+    except ValueError as error:
+        gaps = int(np.isnan(X).any(axis=1).sum())
+        if isinstance(error, PsephosError) or not gaps:
+            raise
+        kind = type(model).__name__
+        raise PsephosError(
+            f"{kind} cannot be fitted, and {gaps} of {len(X)} rows lack a value: fit "
+            f"make_pipeline(SimpleImputer(), {kind}(...)) in its place, or a member that takes "
+            f"missing values. It says: {error}"
+        ) from error
+
+
+def _weight_parameter(model: Any) -> str:
+    """Return the name by which `fit` takes weights of rows; a Pipeline's is its last step's.
+
+    Raises
+    ------
+    PsephosError
+        If it takes none.
+    """
+    if has_fit_parameter(model, "sample_weight"):
+        return "sample_weight"
+    if isinstance(model, Pipeline):
+        name, last = model.steps[-1]
+        if has_fit_parameter(last, "sample_weight"):
+            return f"{name}__sample_weight"
+    raise PsephosError(
+        f"{type(model).__name__} takes no sample_weight in fit, and rows have different weights: "
+        "give rows equal weight, or take a member that does."
+    )
+
+
+def _is_seed(parameter: str) -> bool:
+    return parameter == "random_state" or parameter.endswith("__random_state")
+
+
+def _codes(data: Data, task: Task) -> list[int]:
+    """Return the positions of columns of categories among those a task is given."""
+    if task.columns is None:
+        return list(data.categories)
+    return np.flatnonzero(np.isin(task.columns, data.categories)).tolist()
+
+
+def _check_categories(data: Data, task: Task) -> None:
+    """Raise PsephosError if a member would read codes of categories as numbers."""
+    codes = _codes(data, task)
+    if not codes or reads_categories(task.estimator):
+        return
+    columns = codes if task.columns is None else task.columns[codes].tolist()
+    named = ", ".join(repr(data.words[j]) for j in columns[:_LISTED])
+    more = f" and {len(columns) - _LISTED} more" if len(columns) > _LISTED else ""
+    raise PsephosError(
+        f"{named}{more} hold categories, and the member {type(task.estimator).__name__} would read "
+        "their codes as numbers: make 0/1 columns of them first (OneHotEncoder), or take members "
+        "of psephos that know categories."
+    )

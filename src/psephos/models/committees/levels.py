@@ -1,0 +1,210 @@
+"""Levels of members: each reads what earlier ones answer on rows whose labels they did not see.
+
+There is one plan of folds. What a member of level l is fitted on for a test fold f is made of
+answers that knew no label of f at any level: members of earlier levels are fitted without f and
+without the fold that they answer for. So a level's own out-of-fold answers are as honest as the
+first level's, at the price of more fits: level 1 of L is fitted once for each set of at most L of
+the K folds.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos.models.committees.fitting import Data, Task, fit_all
+from psephos.models.committees.members import placed, voters_of
+from psephos.models.folding import make_splits
+from psephos.vote import ComposedVoters, Voters, answer_names
+from psephos.vote.part import label_of
+from psephos.vote.voters.joined import join
+
+__all__ = ["Levels", "fold_plan", "read_answers", "side_by_side"]
+
+_Floats = NDArray[np.float64]
+_Rows = NDArray[np.intp]
+_Members = Sequence[tuple[str, Any]]
+
+
+def fold_plan(data: Data, cv: Any) -> _Rows:
+    """Return the fold of each row: stratified by class, groups whole, drawn by the fit's seed.
+
+    Parameters
+    ----------
+    data : Data
+    cv : int, splitter of scikit-learn, or list of (training rows, test rows)
+        Test rows of a list are positions in the table given to `fit`, each row in one test part; a
+        member is then fitted on all rows of the other parts.
+
+    Raises
+    ------
+    PsephosError
+        If there are fewer rows or groups than folds, a class is in one fold only, or a row is in no
+        test part, or in two.
+    """
+    n, kept = len(data.y), data.context.kept
+    if n == 1:
+        raise PsephosError("there is one sample: folds need more.")
+    given = not isinstance(cv, int | np.integer) and not hasattr(cv, "split")
+    classes = data.target.classes if data.n_classes else None
+    if given and kept is not None:  # rows of weight 0 were left out
+        pairs: Any = cv
+        inside = [np.isin(kept, test) for _, test in pairs]
+        cv = [(np.flatnonzero(~test), np.flatnonzero(test)) for test in inside]
+    splits = make_splits(
+        data.y, data.n_classes, groups=data.groups, cv=cv, seed=data.context.integer(0, 0),
+        classes=classes,
+    )  # fmt: skip
+    fold = np.full(n, -1, dtype=np.intp)
+    for f, (_, test) in enumerate(splits):
+        if (fold[test] >= 0).any():
+            raise PsephosError("cv tests a row twice: each row must be in one test part.")
+        fold[test] = f
+    if (fold < 0).any():
+        raise PsephosError(
+            f"cv tests {(fold >= 0).sum()} of {n} rows: each must be in a test part."
+        )
+    return fold
+
+
+class Levels:
+    """Members in levels, and their answers on a plan of folds.
+
+    Parameters
+    ----------
+    data : Data
+    fold : ndarray of shape (n,)
+    passthrough : bool
+        Whether later levels read the columns of the table, too.
+    all_before : bool
+        Whether a level reads the answers of all earlier levels, or of the one before.
+    """
+
+    def __init__(self, data: Data, fold: _Rows, *, passthrough: bool, all_before: bool) -> None:
+        self.data, self.fold = data, fold
+        self.passthrough, self.all_before = passthrough, all_before
+        self.levels: list[_Members] = []
+        self._fitted: dict[tuple[int, frozenset[int]], list[Any]] = {}
+        self._told: dict[tuple[int, frozenset[int], int], _Floats] = {}
+
+    @property
+    def n_folds(self) -> int:
+        """Return the number of folds."""
+        return int(self.fold.max()) + 1
+
+    def add(self, members: _Members) -> None:
+        """Add a level behind those there are."""
+        self.levels.append(members)
+
+    # ------------------------------------------------------------------ fits
+    def fitted(self, level: int, without: frozenset[int] = frozenset()) -> list[Any]:
+        """Return the members of a level, fitted on the rows outside some folds."""
+        key = level, without
+        if key not in self._fitted:
+            rows = np.flatnonzero(~np.isin(self.fold, list(without)))
+            data = self._reading(level, [self.out_of_fold(j, without) for j in self._before(level)])
+            tasks = [
+                Task(one, (1 + level, t), rows) for t, (_, one) in enumerate(self.levels[level])
+            ]
+            self._fitted[key] = fit_all(data, tasks)
+        return self._fitted[key]
+
+    def out_of_fold(self, level: int, without: frozenset[int] = frozenset()) -> _Floats:
+        """Return (n, M K): each row answered by members that saw no label of its fold.
+
+        Nor any of the folds left out; rows of those have zeros.
+        """
+        k = self.data.target.n_outputs
+        out = np.zeros((len(self.fold), len(self.levels[level]) * k))
+        for f in range(self.n_folds):
+            if f not in without:
+                out[self.fold == f] = self._answers(level, without | {f}, f)
+        return out
+
+    def _answers(self, level: int, without: frozenset[int], f: int) -> _Floats:
+        """Return what members fitted without some folds answer on the rows of one of them."""
+        key = level, without, f
+        if key not in self._told:
+            rows = np.flatnonzero(self.fold == f)
+            known = [self._answers(j, without, f) for j in self._before(level)]
+            data = self._reading(level, known, rows)
+            votes = voters_of(self.fitted(level, without), data).votes(data.X)
+            self._told[key] = votes.reshape(len(rows), -1)
+        return self._told[key]
+
+    def _before(self, level: int) -> list[int]:
+        """Return the levels whose answers a level reads."""
+        return list(range(level)) if self.all_before else list(range(max(level - 1, 0), level))
+
+    def _reading(self, level: int, known: list[_Floats], rows: Any = slice(None)) -> Data:
+        """Return the table that a level is fitted on, or asked with: columns, then answers."""
+        if level == 0:
+            return replace(self.data, X=self.data.X[rows])
+        names = self._answer_names(level)
+        return self.data.reading(np.hstack(known), names, passthrough=self.passthrough, rows=rows)
+
+    def _answer_names(self, level: int) -> tuple[str, ...]:
+        """Return the names of the answers that a level reads."""
+        names = [
+            f"{name} {j + 1}" if len(self._before(level)) > 1 or j else name
+            for j in self._before(level)
+            for name, _ in self.levels[j]
+        ]
+        return answer_names(names, self.data.target.outputs)
+
+    # ------------------------------------------------------------------ as voters
+    def voters(self, level: int) -> Voters:
+        """Return the members of a level, fitted on all rows, as voters on the table's columns."""
+        names = [name for name, _ in self.levels[level]]
+        models = self.fitted(level)
+        if level == 0:
+            return voters_of(models, self.data, names=names)
+        before = self._before(level)
+        parts = [self.voters(j) for j in before]
+        return read_answers(
+            parts[0] if len(parts) == 1 else side_by_side(parts),
+            models,
+            self.data,
+            self._answer_names(level),
+            names,
+            passthrough=self.passthrough,
+        )
+
+
+def read_answers(
+    members: Voters,
+    models: Sequence[Any],
+    data: Data,
+    answers: tuple[str, ...],
+    names: Sequence[str],
+    *,
+    passthrough: bool,
+) -> ComposedVoters:
+    """Return models that read the answers of voters (and, `passthrough`, the columns) as voters."""
+    p = data.X.shape[1]
+    width = len(answers) + (p if passthrough else 0)
+    readers = voters_of(models, replace(data, X=np.empty((0, width))), names=names)
+    return ComposedVoters(members, readers if passthrough else _behind(readers, p), answers)
+
+
+def _behind(readers: Any, p: int) -> Voters:
+    """Return voters on a table as voters on the same behind p further columns."""
+    if hasattr(readers, "parts"):
+        return replace(readers, parts=tuple(_behind(part, p) for part in readers.parts))
+    width = readers.n_features
+    return placed(readers, p + np.arange(width), p + width)
+
+
+def side_by_side(parts: list[Voters]) -> Voters:
+    """Return the voters of several parts as one list."""
+    names: list[str] = []
+    places: list[tuple[_Rows, Voters]] = []
+    size = 0
+    for part in parts:
+        places.append((size + np.arange(part.n_voters), part))
+        names += [label_of(part, t).removesuffix(": ") for t in range(part.n_voters)]
+        size += part.n_voters
+    return join(places, names if all(names) else ())

@@ -1,0 +1,175 @@
+"""Multi-view learning: a model for each group of columns that is measured together."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._input import Context, Table
+from psephos.base import Anatomy, Labels, VoteClassifier
+from psephos.contender import Contender
+from psephos.models.committees.fitting import Data
+from psephos.models.committees.multi_view_fit import fit_views
+from psephos.models.committees.naming import Cv, Member, reads_categories
+from psephos.models.committees.views import Views, columns_of_views, views_on
+from psephos.models.forest import RandomForestClassifier
+from psephos.params import Anything, ClassWeight, Constraint, Jobs, Options, Seed
+from psephos.vote import Vote
+
+__all__ = ["MultiViewClassifier"]
+
+_Floats = NDArray[np.float64]
+
+
+class MultiViewClassifier(VoteClassifier):
+    """A vote of models that each read one view: a group of columns measured together.
+
+    Use it where columns come from several sources (genes and clinic, two microphones), some of
+    which may be absent from a case: the members of the views that are there answer, each by what it
+    reads alone, and ballots say which view said what.
+
+    Parameters
+    ----------
+    views : list of (str, columns) or (str, estimator, columns), default=None
+        Names and columns: a list of names or positions, or a mask. Views may share columns; columns
+        of no view are not read. None is one view of all columns.
+    estimator : estimator, default=None
+        What is fitted on views that name none. None is a random forest of 300 trees.
+    fusion : {'late', 'early', 'stacked'}, default='late'
+        late: the mean of the members' probabilities, by `weights`. stacked: weights of at least 0
+        of least log-loss on rows that members were not fitted on, as in `StackingClassifier`.
+        early: one model, `estimator`, on the columns of all views together.
+    weights : array of shape (n_views,), default=None
+        Of late fusion; above 0.
+    cv : int, splitter or list of (training rows, test rows), default=5
+        Folds of stacked fusion.
+    class_weight : dict, 'balanced' or None, default=None
+    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
+        Columns whose values are categories; the members of their views must know them.
+    n_jobs : int, default=None
+        Threads that fit members; the vote does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seeds the members whose own `random_state` is None.
+
+    Attributes
+    ----------
+    vote_ : Vote
+        One voter a view, and the training prior.
+    view_names_ : tuple of str
+        The names of the voters but the last.
+    classes_ : ndarray of shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if X had column names.
+    n_features_used_ : int
+    features_used_ : ndarray
+    feature_importances_ : ndarray of shape (n_features,)
+
+    Raises
+    ------
+    PsephosError
+        In fit: if a view names no column of the table, or no row has it; of members as
+        `VotingClassifier`.
+
+    Notes
+    -----
+    *A view that is absent.* In `predict` a frame may lack columns, and values may be missing. A
+    member that takes missing values counts where any column that it reads has a value; another
+    where all have. The others are silent, and the weights of those that count are divided by their
+    sum. Where no view is there the training prior answers. In fit a member learns from the rows
+    that have its view, by the same rule.
+
+    References
+    ----------
+    Xu, Tao & Xu (2013), "A survey on multi-view learning".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from psephos import MultiViewClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> views = [("mean", range(10)), ("error", range(10, 20)), ("worst", range(20, 30))]
+    >>> model = MultiViewClassifier(views, random_state=0).fit(X[:400], y[:400])
+    >>> new = X[400:].copy()
+    >>> new[:, 20:] = np.nan  # the third view is absent
+    >>> bool(model.score(new, y[400:]) > 0.9)
+    True
+    """
+
+    anatomy: ClassVar[Anatomy] = Anatomy(
+        ("joined voters",), "available", "normalised", "a member for each view"
+    )
+    contender: ClassVar[Contender] = Contender(
+        "multi-view", "committees", ensemble=True, grouped=True,
+        notes="without views, as here, one forest of 300 trees on all columns",
+        small={
+            "estimator": RandomForestClassifier(n_estimators=4, random_state=0),
+            "random_state": 0,
+        },
+    )  # fmt: skip
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "views": Views(),
+        "estimator": Member(),
+        "fusion": Options(("late", "early", "stacked")),
+        "weights": Anything(),
+        "cv": Cv(),
+        "class_weight": ClassWeight(),
+        "n_jobs": Jobs(),
+        "random_state": Seed(),
+    }
+    extras: ClassVar[tuple[str, ...]] = ("view_names_",)
+    view_names_: tuple[str, ...]
+    #: Frames may lack columns: their views are absent.
+    absent: ClassVar[str] = "vote"
+
+    def __init__(
+        self,
+        views: Any = None,
+        *,
+        estimator: Any = None,
+        fusion: str = "late",
+        weights: Any = None,
+        cv: Any = 5,
+        class_weight: Any = None,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.views = views
+        self.estimator = estimator
+        self.fusion = fusion
+        self.weights = weights
+        self.cv = cv
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context
+    ) -> tuple[Vote, dict[str, Any]]:
+        views = columns_of_views(self.views, table.schema)
+        if self.fusion == "early":
+            views = [("all views", np.unique(np.concatenate([own for _, own in views])))]
+        data = Data.of(table, labels, weight, context, self.n_jobs)
+        default = RandomForestClassifier(300) if self.estimator is None else self.estimator
+        own = {view[0]: view[1] for view in self.views or () if len(view) == 3}
+        members = [own.get(name, default) for name, _ in views]
+        vote = fit_views(self, views, members, data)
+        return vote, {"view_names_": tuple(name for name, _ in views)}
+
+    def _params_on(self, columns: NDArray[Any]) -> dict[str, Any]:
+        return {"views": views_on(self.views, self.schema_, columns)}
+
+    def reads_categories(self) -> bool:
+        """Return whether columns may hold categories, named in `categorical_features`."""
+        own = [view[1] for view in self.views or () if len(view) == 3]
+        return all(one is None or reads_categories(one) for one in [self.estimator, *own])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True  # a member that takes none is silent
+        tags.input_tags.sparse = True  # members are given dense rows
+        return tags

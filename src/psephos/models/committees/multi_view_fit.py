@@ -1,0 +1,143 @@
+"""The fit of a multi-view vote: members on rows that have their view, weights, the prior."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import get_tags
+
+from psephos._errors import PsephosError
+from psephos.models.committees.fitting import Data, Task, fit_all
+from psephos.models.committees.levels import fold_plan, side_by_side
+from psephos.models.committees.members import mean_vote, one_voter, voters_of
+from psephos.models.committees.meta import pool_weights
+from psephos.models.committees.naming import check_kind, is_member
+from psephos.vote import Available, ConstantVoters, Readout, Vote, Voters
+from psephos.vote.voters.joined import join
+
+__all__ = ["fit_views"]
+
+_Floats = NDArray[np.float64]
+_Rows = NDArray[np.intp]
+_Views = list[tuple[str, _Rows]]
+
+
+def fit_views(model: Any, views: _Views, members: list[Any], data: Data) -> Vote:
+    """Return the vote of a member for each view."""
+    for (name, _), one in zip(views, members, strict=True):
+        if not is_member(one):
+            raise PsephosError(
+                f"view {name!r}: its estimator is {one!r}; give an estimator, not its class."
+            )
+        check_kind(model, one, f"the estimator of view {name!r}")
+    partly = np.array([bool(get_tags(one).input_tags.allow_nan) for one in members])
+    here = _here(views, partly, data.X)
+    for (name, _), rows in zip(views, here.T, strict=True):
+        if not rows.any():
+            raise PsephosError(
+                f"view {name!r}: no row has it, so that nothing can be fitted. A member that takes "
+                "missing values needs one value a row, another needs all."
+            )
+    fitted = fit_all(data, _tasks(members, views, here, np.ones(len(data.y), dtype=bool)))
+    voters = _voters(fitted, views, partly, data)
+    if model.fusion == "stacked":
+        alpha = _stacked(model.cv, members, views, partly, here, data)
+    else:
+        alpha = _given(model.weights if model.fusion == "late" else None, views)
+    return _vote(voters, alpha, partly, data)
+
+
+def _here(views: _Views, partly: NDArray[np.bool_], X: _Floats) -> NDArray[np.bool_]:
+    """Return (n, views): which rows have a view."""
+    known = [~np.isnan(X[:, own]) for _, own in views]
+    return np.column_stack(
+        [k.any(axis=1) if some else k.all(axis=1) for k, some in zip(known, partly, strict=True)]
+    )
+
+
+def _tasks(
+    members: list[Any], views: _Views, here: NDArray[np.bool_], rows: NDArray[np.bool_]
+) -> list[Task]:
+    return [
+        Task(one, (1, t), np.flatnonzero(here[:, t] & rows), own)
+        for t, (one, (_, own)) in enumerate(zip(members, views, strict=True))
+    ]
+
+
+def _voters(fitted: list[Any], views: _Views, partly: NDArray[np.bool_], data: Data) -> Voters:
+    """Return the members as voters; one that takes no missing values votes 0 where one is."""
+    voters = voters_of(fitted, data, [own for _, own in views], names=[name for name, _ in views])
+    parts: list[Voters] = []
+    for t, (name, _) in enumerate(views):
+        alone = voters.take(np.array([t]))
+        if not partly[t]:
+            alone = one_voter(mean_vote(alone, data.target), "probability", name, abstains=True)
+        parts.append(alone)
+    return side_by_side(parts)
+
+
+def _given(weights: Any, views: _Views) -> _Floats:
+    """Return the weight of each view.
+
+    Raises
+    ------
+    PsephosError
+        If they are not as many numbers above 0 as there are views.
+    """
+    if weights is None:
+        return np.ones(len(views))
+    try:
+        alpha = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        alpha = np.empty(0)
+    sound = alpha.shape == (len(views),) and np.isfinite(alpha).all() and (alpha > 0).all()
+    if not sound:
+        raise PsephosError(
+            f"weights is {weights!r}: give one number above 0 for each of the {len(views)} views."
+        )
+    return alpha
+
+
+def _stacked(
+    cv: Any,
+    members: list[Any],
+    views: _Views,
+    partly: NDArray[np.bool_],
+    here: NDArray[np.bool_],
+    data: Data,
+) -> _Floats:
+    """Return the weights of least log-loss on rows out of fold, where views are there."""
+    fold = fold_plan(data, cv)
+    votes = np.zeros((len(data.y), len(views), data.target.n_outputs))
+    for f in range(int(fold.max()) + 1):
+        test = np.flatnonzero(fold == f)
+        fitted = fit_all(data, _tasks(members, views, here, fold != f))
+        votes[test] = _voters(fitted, views, partly, data).votes(data.X[test])
+    some = here.any(axis=1)
+    weight = None if data.weight is None else data.weight[some]
+    alpha = pool_weights(votes[some], data.y[some], weight, data.n_classes, here[some])
+    return np.maximum(alpha, 1e-6)  # a view without weight still answers where it is alone
+
+
+def _vote(voters: Any, alpha: _Floats, partly: NDArray[np.bool_], data: Data) -> Vote:
+    share = np.ones(len(data.y)) if data.weight is None else data.weight
+    prior = np.bincount(data.y, share, data.n_classes) / share.sum()
+    said = prior[None, :] @ data.target.code
+    every = side_by_side(
+        [voters, _named(ConstantVoters(voters.n_features, said, "the class frequencies"))]
+    )
+    usage = every.usage()
+    columns = np.unique(usage.indices).astype(np.intp)
+    weights = Available(
+        voters.n_features,
+        columns,
+        np.asarray(usage[:, columns].toarray(), dtype=bool),
+        np.append(alpha, 1.0),
+        np.append(np.zeros(len(alpha), dtype=np.intp), 1),
+        partly=np.append(partly, False),
+    )
+    return Vote(every, weights, Readout("normalised", "share"), data.target)
+
+
+def _named(prior: ConstantVoters) -> Voters:
+    return join([(np.zeros(1, dtype=np.intp), prior)], ["prior"])

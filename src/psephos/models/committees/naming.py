@@ -1,0 +1,187 @@
+"""Members by name: the parameter, its defaults and its checks."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.base import is_classifier, is_regressor
+from sklearn.utils import get_tags
+
+from psephos._errors import PsephosError
+from psephos.base import VoteEstimator
+from psephos.models.forest import RandomForestClassifier, RandomForestRegressor
+from psephos.models.linear import RankRidgeClassifier, RankRidgeRegressor
+from psephos.models.tree import CARTClassifier, CARTRegressor
+from psephos.params import Interval
+
+__all__ = [
+    "SMALL", "SMALL_NUMBERS", "Cv", "Estimators", "Member", "Named", "check_kind", "checked",
+    "default_classifiers", "default_regressors", "is_member", "reads_categories",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Estimators:
+    """None (the default members), or a list of pairs of a name and an estimator, or 'drop'."""
+
+    def allows(self, value: Any) -> bool:
+        """Return whether the value names estimators."""
+        if value is None:
+            return True
+        if not isinstance(value, list | tuple) or not value:
+            return False
+        pairs = [one for one in value if isinstance(one, tuple | list) and len(one) == 2]
+        return len(pairs) == len(value) and all(_names(*pair) for pair in pairs)
+
+    def words(self) -> str:
+        """Return what is allowed."""
+        return "None or a list of pairs (name, estimator), each an instance and not its class"
+
+
+@dataclass(frozen=True)
+class Member:
+    """None (the default), or an estimator."""
+
+    def allows(self, value: Any) -> bool:
+        """Return whether the value can be fitted."""
+        return value is None or is_member(value)
+
+    def words(self) -> str:
+        """Return what is allowed."""
+        return "None or an estimator, an instance and not its class"
+
+
+@dataclass(frozen=True)
+class Cv:
+    """A number of folds, a splitter of scikit-learn, or pairs of row positions."""
+
+    def allows(self, value: Any) -> bool:
+        """Return whether the value can divide rows."""
+        if isinstance(value, list | tuple):
+            return bool(value) and all(len(pair) == 2 for pair in value)
+        return Interval(2, whole=True).allows(value) or (
+            hasattr(value, "split") and not isinstance(value, str)
+        )
+
+    def words(self) -> str:
+        """Return what is allowed."""
+        return (
+            "a number of folds of at least 2, a scikit-learn splitter, or a list of (training rows,"
+            " test rows)"
+        )
+
+
+def check_kind(model: Any, estimator: Any, what: str) -> None:
+    """Raise PsephosError if an estimator answers another question than the committee."""
+    of_classes = is_classifier(model)
+    if not (is_classifier if of_classes else is_regressor)(estimator):
+        kind = "classifier" if of_classes else "regressor"
+        name = type(estimator).__name__
+        raise PsephosError(f"{type(model).__name__}: {what} ({name}) is no {kind}.")
+
+
+def _names(name: Any, estimator: Any) -> bool:
+    dropped = isinstance(estimator, str) and estimator == "drop"
+    return isinstance(name, str) and (dropped or is_member(estimator))
+
+
+def is_member(estimator: Any) -> bool:
+    """Return whether it is an estimator, and not its class."""
+    return not isinstance(estimator, type) and hasattr(estimator, "fit")
+
+
+class Named:
+    """Parameters of members by their names: ``tree__max_depth``, as in scikit-learn."""
+
+    estimators: Any
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; with `deep` those of the members, too."""
+        found: dict[str, Any] = super().get_params(deep=deep)  # type: ignore[misc]
+        for name, one in self._pairs() if deep else ():
+            found[name] = one
+            if hasattr(one, "get_params"):
+                found |= {f"{name}__{n}": v for n, v in one.get_params(deep=True).items()}
+        return found
+
+    def _pairs(self) -> list[tuple[str, Any]]:
+        """Return the members that the parameter names, none while it is no list of such."""
+        given = self.estimators
+        return list(given) if given is not None and Estimators().allows(given) else []
+
+    def set_params(self, **params: Any) -> Any:
+        """Set parameters; a member by its name, and its parameters as ``name__parameter``."""
+        if "estimators" in params:
+            self.estimators = params.pop("estimators")
+        names = [name for name, _ in self._pairs()]
+        for name in [n for n in params if n in names]:
+            new = params.pop(name)
+            self.estimators = [(n, new if n == name else one) for n, one in self.estimators]
+        return super().set_params(**params)  # type: ignore[misc]
+
+    def _kept(self) -> list[Any]:
+        """Return the members that are not dropped."""
+        return [one for _, one in self._members() if not isinstance(one, str)]  # type: ignore[attr-defined]
+
+    def reads_categories(self) -> bool:
+        """Return whether columns may hold categories, named in `categorical_features`."""
+        return all(reads_categories(one) for one in self._kept())  # type: ignore[attr-defined]
+
+    def __sklearn_tags__(self) -> Any:
+        tags: Any = super().__sklearn_tags__()  # type: ignore[misc]
+        members = [get_tags(one) for one in self._kept()]  # type: ignore[attr-defined]
+        tags.input_tags.allow_nan = all(t.input_tags.allow_nan for t in members)
+        tags.input_tags.sparse = True  # members are given dense rows
+        return tags
+
+
+def reads_categories(estimator: Any) -> bool:
+    """Return whether an estimator knows columns of categories."""
+    return isinstance(estimator, VoteEstimator) and estimator.reads_categories()
+
+
+def checked(model: Any, pairs: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """Return the members that are not dropped.
+
+    Raises
+    ------
+    PsephosError
+        If none is left, two have one name, a name is a parameter's or has two underscores, or one
+        answers another question than the committee.
+    """
+    kept = [(name, one) for name, one in pairs if not isinstance(one, str)]
+    kind = type(model).__name__
+    names = [name for name, _ in kept]
+    if not kept:
+        raise PsephosError(f"{kind}: estimators has no member left: name one that is not 'drop'.")
+    taken = set(model.get_params(deep=False))
+    for i, name in enumerate(names):
+        if name in names[:i] or "__" in name or name in taken:
+            raise PsephosError(
+                f"{kind}: a member is named {name!r}: give each a name of its own, without two "
+                "underscores, that is no parameter of the committee."
+            )
+    for name, one in kept:
+        check_kind(model, one, f"member {name!r}")
+    return kept
+
+
+SMALL = [
+    ("tree", CARTClassifier(min_samples_split=6, n_folds=3, random_state=0)),
+    ("forest", RandomForestClassifier(n_estimators=4, random_state=0)),
+]
+SMALL_NUMBERS = [
+    ("tree", CARTRegressor(min_samples_split=6, n_folds=3, random_state=0)),
+    ("forest", RandomForestRegressor(n_estimators=3, random_state=0)),
+]
+
+
+def default_classifiers() -> list[tuple[str, Any]]:
+    """Return the members of a committee that names none."""
+    return [("forest", RandomForestClassifier(300)), ("ridge", RankRidgeClassifier())]
+
+
+def default_regressors() -> list[tuple[str, Any]]:
+    """Return the members of a committee for numbers that names none."""
+    forest = RandomForestRegressor(300, max_features=1 / 3)
+    return [("forest", forest), ("ridge", RankRidgeRegressor())]

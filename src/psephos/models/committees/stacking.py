@@ -1,0 +1,260 @@
+"""Stacking: members weighed, or read, by what they answer to rows they were not fitted on."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._input import Context, Table
+from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
+from psephos.contender import Contender
+from psephos.models.committees.fitting import Data
+from psephos.models.committees.naming import (
+    SMALL,
+    SMALL_NUMBERS,
+    Cv,
+    Estimators,
+    Named,
+    default_classifiers,
+    default_regressors,
+)
+from psephos.models.committees.stacking_fit import stack
+from psephos.params import (
+    Anything,
+    ClassWeight,
+    Constraint,
+    Flag,
+    Jobs,
+    OneOf,
+    Options,
+    Seed,
+)
+from psephos.vote import Vote
+
+__all__ = ["StackingClassifier", "StackingRegressor"]
+
+_Floats = NDArray[np.float64]
+_SHARED: Mapping[str, Constraint] = {
+    "estimators": Estimators(),
+    "levels": Anything(),
+    "final_estimator": Anything(),
+    "cv": OneOf((Cv(), Options(("oob",)))),
+    "passthrough": Flag(),
+    "n_jobs": Jobs(),
+    "random_state": Seed(),
+}
+
+
+class StackingClassifier(Named, VoteClassifier):
+    """A vote whose weights are learnt from what members answer to rows they did not see.
+
+    Use it where some members are better than others, and equal votes would not tell: a member that
+    only repeats another gets no weight. `member_scores_` says how good each was.
+
+    Members answer each row in a fold they were not fitted on, a final estimator learns from these
+    answers, and members are fitted again on all rows. By default it learns weights w_t >= 0 of sum
+    1, which make ``p(x) = sum_t w_t p_t(x)`` of least log-loss; they are the weights of the vote.
+
+    Parameters
+    ----------
+    estimators : list of (str, estimator), default=None
+        The members by name, as in `VotingClassifier`.
+    levels : list of list of (str, estimator), default=None
+        Further levels: the members of each read the answers of the level before (and, with
+        `passthrough`, the columns). The final estimator reads the last. All levels share one plan
+        of folds; answers that a member is fitted on for a test fold knew no label of it, so members
+        of level 1 of L are fitted once for each set of at most L folds: 16 times for two levels and
+        five folds.
+    final_estimator : {'pool', 'logistic'} or estimator, default='pool'
+        pool: as said. logistic: one weight of at least 0 for each member and class, class
+        probabilities by a softmax of the weighted votes; it can sharpen members that are too
+        unsure. An estimator is fitted on the answers, and reads them: it need not be linear.
+    cv : int, splitter, list of (training rows, test rows) or 'oob', default=5
+        Folds, each row in one test part: a number of them, stratified by class; groups given to
+        `fit` are kept whole, and handed to members of psephos. 'oob': the out-of-bag answers of
+        forests and bags in place of folds, one fit each.
+    passthrough : bool, default=False
+        Whether what reads answers reads the columns, too: further levels, and a final estimator.
+    class_weight : dict, 'balanced' or None, default=None
+    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
+        Columns whose values are categories; every member must know them.
+    n_jobs : int, default=None
+        Threads that fit members; the vote does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Draws the folds, and seeds the members whose own `random_state` is None.
+
+    Attributes
+    ----------
+    vote_ : Vote
+        The fitted vote.
+    member_names_ : tuple of str
+        Of the last level, those without weight too; the voters are those with weight.
+    member_scores_ : tuple of ndarray
+        For each level the log-loss of each member on rows it was not fitted on.
+    classes_ : ndarray of shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if X had column names.
+    n_features_used_ : int
+    features_used_ : ndarray
+    feature_importances_ : ndarray of shape (n_features,)
+
+    Raises
+    ------
+    PsephosError
+        In fit: as `VotingClassifier`; if folds are more than rows or groups, a class is in one fold
+        only, there are as many levels as folds, or ``cv='oob'`` meets a member without out-of-bag
+        answers.
+
+    Notes
+    -----
+    Weights of at least 0, because members that learn the same table say much the same: weights
+    without a sign then hold each other up with large numbers that hold for no other table
+    (Breiman 1996).
+
+    References
+    ----------
+    Wolpert (1992), "Stacked generalization", Neural Networks 5. Breiman (1996), "Stacked
+    regressions", Machine Learning 24. van der Laan, Polley & Hubbard (2007), "Super learner".
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from psephos import CARTClassifier, StackingClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> members = [("tree", CARTClassifier(random_state=0)), ("bayes", GaussianNB())]
+    >>> model = StackingClassifier(members, random_state=0).fit(X, y)
+    >>> model.vote_.weighting.alpha.shape, bool(model.score(X, y) > 0.93)
+    ((2,), True)
+    """
+
+    anatomy: ClassVar[Anatomy] = Anatomy(
+        ("joined voters", "composed voters"), "constant or by output", "normalised or sum",
+        "answers to rows out of fold",
+    )  # fmt: skip
+    contender: ClassVar[Contender] = Contender(
+        "stacking", "committees", ensemble=True, grouped=True,
+        small={"estimators": SMALL, "cv": 3, "random_state": 0},
+    )  # fmt: skip
+    constraints: ClassVar[Mapping[str, Constraint]] = {**_SHARED, "class_weight": ClassWeight()}
+    extras: ClassVar[tuple[str, ...]] = ("member_names_", "member_scores_")
+    member_names_: tuple[str, ...]
+    member_scores_: tuple[_Floats, ...]
+
+    def __init__(
+        self,
+        estimators: Any = None,
+        *,
+        levels: Any = None,
+        final_estimator: Any = "pool",
+        cv: Any = 5,
+        passthrough: bool = False,
+        class_weight: Any = None,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimators = estimators
+        self.levels = levels
+        self.final_estimator = final_estimator
+        self.cv = cv
+        self.passthrough = passthrough
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _members(self) -> list[tuple[str, Any]]:
+        return default_classifiers() if self.estimators is None else self._pairs()
+
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context
+    ) -> tuple[Vote, dict[str, Any]]:
+        return stack(self, Data.of(table, labels, weight, context, self.n_jobs))
+
+
+class StackingRegressor(Named, VoteRegressor):
+    """A mean of regressors whose weights are learnt from their answers to rows they did not see.
+
+    As `StackingClassifier`; weights of at least 0 and of sum 1 make the squared error least.
+
+    Parameters
+    ----------
+    estimators : list of (str, estimator), default=None
+    levels : list of list of (str, estimator), default=None
+    final_estimator : 'pool' or estimator, default='pool'
+    cv : int, splitter, list of (training rows, test rows) or 'oob', default=5
+    passthrough : bool, default=False
+    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
+    n_jobs : int, default=None
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    vote_ : Vote
+    member_names_ : tuple of str
+        Of the last level, those without weight too.
+    member_scores_ : tuple of ndarray
+        For each level the mean squared error of each member on rows it was not fitted on.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if X had column names.
+    n_features_used_ : int
+    features_used_ : ndarray
+    feature_importances_ : ndarray of shape (n_features,)
+
+    Notes
+    -----
+    See `StackingClassifier`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import RidgeCV
+    >>> from psephos import CARTRegressor, StackingRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> members = [("tree", CARTRegressor(random_state=0)), ("ridge", RidgeCV())]
+    >>> bool(StackingRegressor(members, random_state=0).fit(X, y).score(X, y) > 0.4)
+    True
+    """
+
+    anatomy: ClassVar[Anatomy] = StackingClassifier.anatomy
+    contender: ClassVar[Contender] = Contender(
+        "stacking-regressor", "committees", ensemble=True, grouped=True,
+        small={"estimators": SMALL_NUMBERS, "cv": 3, "random_state": 0},
+    )  # fmt: skip
+    constraints: ClassVar[Mapping[str, Constraint]] = _SHARED
+    extras: ClassVar[tuple[str, ...]] = ("member_names_", "member_scores_")
+    member_names_: tuple[str, ...]
+    member_scores_: tuple[_Floats, ...]
+
+    def __init__(
+        self,
+        estimators: Any = None,
+        *,
+        levels: Any = None,
+        final_estimator: Any = "pool",
+        cv: Any = 5,
+        passthrough: bool = False,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimators = estimators
+        self.levels = levels
+        self.final_estimator = final_estimator
+        self.cv = cv
+        self.passthrough = passthrough
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _members(self) -> list[tuple[str, Any]]:
+        return default_regressors() if self.estimators is None else self._pairs()
+
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context
+    ) -> tuple[Vote, dict[str, Any]]:
+        return stack(self, Data.of(table, labels, weight, context, self.n_jobs))

@@ -1,0 +1,101 @@
+"""Views of a table: groups of columns that are measured together, by name."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos._input import Schema
+
+__all__ = ["Views", "columns_of_views", "views_on"]
+
+_Columns = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Views:
+    """None, or a list of (name, columns) or (name, estimator, columns)."""
+
+    def allows(self, value: Any) -> bool:
+        """Return whether the value names views."""
+        if value is None:
+            return True
+        if not isinstance(value, list | tuple) or not value:
+            return False
+        return all(
+            isinstance(one, tuple | list) and len(one) in (2, 3) and isinstance(one[0], str)
+            for one in value
+        )
+
+    def words(self) -> str:
+        """Return what is allowed."""
+        return "None or a list of (name, columns) or (name, estimator, columns)"
+
+
+def columns_of_views(
+    views: Sequence[tuple[Any, ...]] | None, schema: Schema
+) -> list[tuple[str, _Columns]]:
+    """Return the sorted columns of each view; without views all columns are one.
+
+    Raises
+    ------
+    PsephosError
+        If two views have one name, or one has no column, or names what is none.
+    """
+    if views is None:
+        return [("all columns", np.arange(schema.n_features))]
+    names: list[str] = [view[0] for view in views]
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise PsephosError(f"two views are named {name!r}: give each a name of its own.")
+    return [(view[0], _columns(view[0], view[-1], schema)) for view in views]
+
+
+def _columns(name: str, given: Any, schema: Schema) -> _Columns:
+    if isinstance(given, str) or np.ndim(given) != 1 or len(given) == 0:
+        raise PsephosError(
+            f"view {name!r}: its columns are {given!r}; give a list of names, of positions, or a "
+            "mask of all columns."
+        )
+    asked = np.asarray(given)
+    if asked.dtype.kind == "b":
+        if len(asked) != schema.n_features or not asked.any():
+            raise PsephosError(
+                f"view {name!r}: its mask has {len(asked)} values, {int(asked.sum())} of them "
+                f"true, for {schema.n_features} columns: give one a column, one of them true."
+            )
+        return np.flatnonzero(asked)
+    if asked.dtype.kind in "iu":
+        outside = asked[(asked < 0) | (asked >= schema.n_features)]
+        if len(outside):
+            raise PsephosError(
+                f"view {name!r} names column {int(outside[0])}, but the table has "
+                f"{schema.n_features} columns."
+            )
+        return np.unique(asked).astype(np.intp)
+    where = {word: j for j, word in enumerate(schema.names or ())}
+    unknown = [word for word in given if word not in where]
+    if unknown:
+        raise PsephosError(
+            f"view {name!r} names {str(unknown[0])!r}, which is not a column of the table."
+        )
+    return np.unique([where[word] for word in given]).astype(np.intp)
+
+
+def views_on(
+    views: Sequence[tuple[Any, ...]] | None, schema: Schema, columns: _Columns
+) -> list[tuple[Any, ...]] | None:
+    """Return the views on the table reduced to some columns; those without one are dropped."""
+    if views is None:
+        return None
+    place = {j: i for i, j in enumerate(columns.tolist())}
+    names = schema.names
+    left: list[tuple[Any, ...]] = []
+    for view, (_, own) in zip(views, columns_of_views(views, schema), strict=True):
+        kept = [j for j in own.tolist() if j in place]
+        if kept:
+            left.append((*view[:-1], [names[j] if names else place[j] for j in kept]))
+    return left or None

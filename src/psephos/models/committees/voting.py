@@ -1,0 +1,325 @@
+"""Voting: different models fitted on the same rows, each with its weight."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos._input import Context, Table
+from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
+from psephos.contender import Contender
+from psephos.models.committees.fitting import Data, Task, fit_all
+from psephos.models.committees.members import voters_of
+from psephos.models.committees.naming import (
+    SMALL,
+    SMALL_NUMBERS,
+    Estimators,
+    Named,
+    checked,
+    default_classifiers,
+    default_regressors,
+)
+from psephos.params import Anything, ClassWeight, Constraint, Interval, Jobs, Options, Seed
+from psephos.vote import Constant, Readout, Vote
+from psephos.vote.calibration import ClassVotes
+
+__all__ = ["VotingClassifier", "VotingRegressor"]
+
+_Floats = NDArray[np.float64]
+_READ = {
+    "soft": "normalised", "hard": "normalised", "mean": "normalised", "borda": "borda",
+    "median": "median", "trimmed": "trimmed mean",
+}  # fmt: skip
+_SHARED: Mapping[str, Constraint] = {
+    "estimators": Estimators(),
+    "weights": Anything(),
+    "cut": Interval(0, 0.5, open_high=True),
+    "n_jobs": Jobs(),
+    "random_state": Seed(),
+}
+
+
+class VotingClassifier(Named, VoteClassifier):
+    """Several classifiers vote: their probabilities, their answers or their ranks are combined.
+
+    Use it to combine models of different kinds, which err on different cases: a forest and a
+    linear model together are often better than either. Ballots say what each member voted, and a
+    member of psephos opens into the vote that it is.
+
+    With weights w_t of the members and v_k of the classes (both 1 unless given), and p_tk(x) the
+    probability of class k by member t, the soft vote answers with the largest of::
+
+        v_k sum_t w_t p_tk(x)
+
+    Parameters
+    ----------
+    estimators : list of (str, estimator), default=None
+        The members by name: classifiers of psephos, scikit-learn or a Pipeline; 'drop' leaves one
+        out. None is a random forest of 300 trees (``forest``) and a
+        `RankRidgeClassifier` (``ridge``).
+    voting : {'soft', 'hard', 'borda', 'median', 'trimmed'}, default='soft'
+        soft: the mean of the probabilities. hard: each member counts for the class it answers;
+        scikit-learn's default. borda: each member ranks the classes by probability, and a class
+        gets a point for each that is below it. median, trimmed: of the probabilities, output by
+        output; one member that is far off does not count.
+    weights : array of shape (n_members,), default=None
+        At least 0, of the members that are not dropped; one of weight 0 is not fitted.
+    class_votes : dict, default=None
+        The weight v_k of the votes for a class, 1 for those not named: above 1 the class is
+        answered sooner. Members are fitted as without it (compare `class_weight`, which weighs
+        training rows).
+    cut : float, default=0.1
+        The share of the weight that ``voting='trimmed'`` leaves out at either end.
+    class_weight : dict, 'balanced' or None, default=None
+        Weights of the training rows by class, times `sample_weight`.
+    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
+        Columns whose values are categories; every member must know them.
+    n_jobs : int, default=None
+        Threads that fit members; the vote does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seeds the members whose own `random_state` is None.
+
+    Attributes
+    ----------
+    vote_ : Vote
+        The fitted vote.
+    member_names_ : tuple of str
+        The names of the voters.
+    classes_ : ndarray of shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if X had column names.
+    n_features_used_ : int
+    features_used_ : ndarray
+    feature_importances_ : ndarray of shape (n_features,)
+
+    Raises
+    ------
+    PsephosError
+        In fit: if weights and members differ in number, a member is no classifier, has no
+        probabilities where they are asked for, takes no weights of rows that differ, or would read
+        the codes of categories as numbers.
+
+    Notes
+    -----
+    Ties go to the first class. Equal weights of rows are not passed on; a member that takes none
+    can then be fitted. Where a value is missing, members that take missing values answer, and one
+    that does not raises: put an imputer before it in a Pipeline.
+
+    References
+    ----------
+    Kittler, Hatef, Duin & Matas (1998), "On combining classifiers", IEEE TPAMI 20.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from psephos import CARTClassifier, VotingClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> members = [("tree", CARTClassifier(random_state=0)), ("bayes", GaussianNB())]
+    >>> model = VotingClassifier(members, weights=[1, 2]).fit(X, y)
+    >>> bool(model.score(X, y) > 0.95), model.member_names_
+    (True, ('tree', 'bayes'))
+    """
+
+    anatomy: ClassVar[Anatomy] = Anatomy(
+        ("joined voters",),
+        "constant",
+        "normalised or borda or median or trimmed mean",
+        "members fitted apart on the same rows",
+    )
+    contender: ClassVar[Contender] = Contender(
+        "voting", "committees", ensemble=True, small={"estimators": SMALL, "random_state": 0}
+    )
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        **_SHARED,
+        "voting": Options(("soft", "hard", "borda", "median", "trimmed")),
+        "class_votes": ClassWeight(),
+        "class_weight": ClassWeight(),
+    }
+    extras: ClassVar[tuple[str, ...]] = ("member_names_",)
+    member_names_: tuple[str, ...]
+
+    def __init__(
+        self,
+        estimators: Any = None,
+        *,
+        voting: str = "soft",
+        weights: Any = None,
+        class_votes: Any = None,
+        cut: float = 0.1,
+        class_weight: Any = None,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimators = estimators
+        self.voting = voting
+        self.weights = weights
+        self.class_votes = class_votes
+        self.cut = cut
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _members(self) -> list[tuple[str, Any]]:
+        return default_classifiers() if self.estimators is None else self._pairs()
+
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context
+    ) -> tuple[Vote, dict[str, Any]]:
+        says = "answer" if self.voting == "hard" else "probability"
+        vote, names = _fitted(self, says, table, labels, weight, context)
+        votes = _class_votes(self.class_votes, labels.target)
+        readout = Readout(_READ[self.voting], "share", cut=_cut(self), calibration=votes)
+        return Vote(*vote, readout, labels.target), {"member_names_": names}
+
+
+class VotingRegressor(Named, VoteRegressor):
+    """Several regressors vote: the mean, the median or the trimmed mean of their numbers.
+
+    As `VotingClassifier`: for models of different kinds, which err on different cases.
+
+    Parameters
+    ----------
+    estimators : list of (str, estimator), default=None
+        The members by name. None is a random forest of 300 trees (``forest``) and a
+        `RankRidgeRegressor` (``ridge``).
+    voting : {'mean', 'median', 'trimmed'}, default='mean'
+    weights : array of shape (n_members,), default=None
+    cut : float, default=0.1
+        The share of the weight that ``voting='trimmed'`` leaves out at either end.
+    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
+    n_jobs : int, default=None
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    vote_ : Vote
+    member_names_ : tuple of str
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if X had column names.
+    n_features_used_ : int
+    features_used_ : ndarray
+    feature_importances_ : ndarray of shape (n_features,)
+
+    Notes
+    -----
+    See `VotingClassifier` for what members are given.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import RidgeCV
+    >>> from psephos import CARTRegressor, VotingRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> members = [("tree", CARTRegressor(random_state=0)), ("ridge", RidgeCV())]
+    >>> bool(VotingRegressor(members).fit(X, y).score(X, y) > 0.4)
+    True
+    """
+
+    anatomy: ClassVar[Anatomy] = Anatomy(
+        ("joined voters",), "constant", "normalised or median or trimmed mean",
+        "members fitted apart on the same rows",
+    )  # fmt: skip
+    contender: ClassVar[Contender] = Contender(
+        "voting-regressor", "committees", ensemble=True,
+        small={"estimators": SMALL_NUMBERS, "random_state": 0},
+    )  # fmt: skip
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        **_SHARED,
+        "voting": Options(("mean", "median", "trimmed")),
+    }
+    extras: ClassVar[tuple[str, ...]] = ("member_names_",)
+    member_names_: tuple[str, ...]
+
+    def __init__(
+        self,
+        estimators: Any = None,
+        *,
+        voting: str = "mean",
+        weights: Any = None,
+        cut: float = 0.1,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimators = estimators
+        self.voting = voting
+        self.weights = weights
+        self.cut = cut
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _members(self) -> list[tuple[str, Any]]:
+        return default_regressors() if self.estimators is None else self._pairs()
+
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context
+    ) -> tuple[Vote, dict[str, Any]]:
+        vote, names = _fitted(self, "value", table, labels, weight, context)
+        readout = Readout(_READ[self.voting], "identity", cut=_cut(self))
+        return Vote(*vote, readout, labels.target), {"member_names_": names}
+
+
+def _fitted(
+    model: Any, says: str, table: Table, labels: Labels, weight: _Floats, context: Context
+) -> tuple[tuple[Any, Any], tuple[str, ...]]:
+    """Return (voters, weights) and the names of the members."""
+    members = checked(model, model._members())
+    alpha = _weights(model.weights, tuple(name for name, _ in members))
+    members = [one for one, weight in zip(members, alpha, strict=True) if weight > 0]
+    names, alpha = tuple(name for name, _ in members), alpha[alpha > 0]
+    data = Data.of(table, labels, weight, context, model.n_jobs)
+    fitted = fit_all(data, [Task(one, (1 + t,)) for t, (_, one) in enumerate(members)])
+    voters = voters_of(fitted, data, says=says, names=names)
+    return (voters, Constant(voters.n_features, alpha)), names
+
+
+def _cut(model: Any) -> float:
+    return model.cut if model.voting == "trimmed" else 0.0
+
+
+def _weights(given: Any, names: tuple[str, ...]) -> _Floats:
+    """Return the weight of each member.
+
+    Raises
+    ------
+    PsephosError
+        If they are not as many numbers of at least 0, one of them above, as there are members.
+    """
+    if given is None:
+        return np.ones(len(names))
+    try:
+        alpha = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        alpha = np.empty(0)
+    if alpha.shape != (len(names),):
+        raise PsephosError(
+            f"weights is {given!r}: give one number for each of the {len(names)} members "
+            f"({', '.join(names)})."
+        )
+    if not (np.isfinite(alpha).all() and (alpha >= 0).all() and (alpha > 0).any()):
+        raise PsephosError(f"weights is {given!r}: give numbers of at least 0, one of them above.")
+    return alpha
+
+
+def _class_votes(given: Any, target: Any) -> ClassVotes | None:
+    """Return the weights of votes by class; None if all are 1."""
+    if given is None:
+        return None
+    if isinstance(given, str):
+        raise PsephosError("class_votes is 'balanced': give a dict from labels to numbers.")
+    labels = target.classes.tolist()
+    unknown = [label for label in given if label not in labels]
+    if unknown:
+        raise PsephosError(f"class_votes names {unknown[0]!r}, which is no label of y.")
+    weight = np.array([float(given.get(label, 1.0)) for label in labels])
+    if not (weight > 0).any():
+        raise PsephosError("class_votes gives every class 0: one class needs votes that count.")
+    return ClassVotes(weight)

@@ -1,0 +1,165 @@
+"""Splits of the training rows within a fit: drawn once, or as given by `cv`."""
+
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+
+from psephos._errors import PsephosError
+
+__all__ = ["make_splits"]
+
+_TRIES = 20  # drawings of grouped folds before a table is said to have none that serve
+_Split = tuple[NDArray[Any], NDArray[Any]]
+
+
+def make_splits(
+    y: NDArray[Any],
+    n_classes: int,
+    *,
+    groups: Any = None,
+    n_folds: int = 10,
+    n_repeats: int = 1,
+    cv: Any = None,
+    seed: int = 0,
+    classes: Any = None,
+) -> list[_Split]:
+    """Return (training rows, test rows) of each split.
+
+    Without `cv`: k-fold cross-validation repeated r times, each repeat shuffled by its own seed
+    (seed paper, section 2: "r-repeated k-fold"); stratified by class for classification, and with
+    groups kept whole where groups are given. A whole number as `cv` is `n_folds`; a scikit-learn
+    splitter is asked once; pairs of row positions are taken as they are. `y` are class codes, or
+    numbers where `n_classes` is 0; `classes` are labels for messages (default: the codes).
+
+    Raises
+    ------
+    PsephosError
+        If a class or the groups are too few for the folds, a split has no training or test row,
+        shares rows between them, or trains without one of the classes.
+
+    Warns
+    -----
+    UserWarning
+        If a class has fewer rows than there are folds, as scikit-learn does: some test parts then
+        lack it.
+    """
+    if groups is not None:
+        groups = np.asarray(groups)
+        if groups.shape != y.shape:
+            raise PsephosError(f"groups has shape {groups.shape}; it must have {y.shape}.")
+    names = [str(c) for c in (range(n_classes) if classes is None else classes)]
+    if isinstance(cv, int | np.integer):
+        n_folds, cv = int(cv), None
+    if cv is not None:
+        splits = _given(cv, y, groups)
+        fault = _fault(splits, y, names)
+        if fault:
+            raise PsephosError(f"cv: {fault}")
+        return splits
+    _check_counts(y, names, groups, n_folds, n_repeats)
+    splits: list[_Split] = []
+    for repeat in range(n_repeats):
+        splits += _drawn(y, names, groups, n_folds, [seed, repeat])
+    return splits
+
+
+def _given(cv: Any, y: NDArray[Any], groups: Any) -> list[_Split]:
+    pairs: Any = cv
+    if hasattr(cv, "split") and not isinstance(cv, str):
+        pairs = cv.split(np.zeros((len(y), 1)), y, groups)
+    elif isinstance(cv, str) or not isinstance(cv, Iterable):
+        raise PsephosError(
+            f"cv is {cv!r}; it must be a number of folds, a scikit-learn splitter, or a list of "
+            "(training rows, test rows)."
+        )
+    try:
+        splits = [(np.asarray(train), np.asarray(test)) for train, test in pairs]
+    except (TypeError, ValueError) as error:
+        raise PsephosError(f"cv cannot divide the rows: {error}") from error
+    return [(_positions(train), _positions(test)) for train, test in splits]
+
+
+def _positions(rows: NDArray[Any]) -> NDArray[Any]:
+    return np.flatnonzero(rows) if rows.dtype == bool else rows
+
+
+def _drawn(
+    y: NDArray[Any], names: list[str], groups: Any, n_folds: int, entropy: Sequence[int]
+) -> list[_Split]:
+    """Return one repeat: grouped folds are drawn again while one of them cannot serve."""
+    fault = ""
+    for attempt in range(1 if groups is None else _TRIES):
+        words = [*entropy, attempt] if attempt else entropy
+        state = int(np.random.SeedSequence(words).generate_state(1)[0])
+        splitter = _splitter(len(names), groups, n_folds, state)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # too small a class: said by _check_counts
+            splits = list(splitter.split(np.zeros((len(y), 1)), y, groups))
+        fault = _fault(splits, y, names)
+        if not fault:
+            return splits
+    raise PsephosError(f"n_folds={n_folds}: {fault}")
+
+
+def _splitter(n_classes: int, groups: Any, n_folds: int, state: int) -> Any:
+    if groups is None:
+        kind: Any = StratifiedKFold if n_classes else KFold
+    else:
+        kind = StratifiedGroupKFold if n_classes else GroupKFold
+    return kind(n_folds, shuffle=True, random_state=state)
+
+
+def _check_counts(
+    y: NDArray[Any], names: list[str], groups: Any, n_folds: int, n_repeats: int
+) -> None:
+    if n_folds < 2 or n_repeats < 1:
+        raise PsephosError(
+            f"n_folds={n_folds}, n_repeats={n_repeats}: give at least 2 folds and 1 repeat."
+        )
+    units, what = (len(y), "rows") if groups is None else (len(np.unique(groups)), "groups")
+    if units < n_folds:
+        raise PsephosError(
+            f"there are {units} {what}, fewer than n_folds={n_folds}: use fewer folds."
+        )
+    if not names:
+        return
+    counts = np.bincount(y, minlength=len(names))
+    least = int(counts.argmin())
+    if counts[least] < 2:
+        raise PsephosError(
+            f"class {names[least]!r} has {int(counts[least])} row(s), so that it "
+            "cannot be both trained and tested: join it with another class, or remove its rows."
+        )
+    if counts[least] < n_folds:
+        warnings.warn(
+            f"class {names[least]!r} has {int(counts[least])} rows, fewer than "
+            f"n_folds={n_folds}, so that some test parts lack it; use fewer folds.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def _fault(splits: Sequence[_Split], y: NDArray[Any], names: list[str]) -> str:
+    """Return what is wrong with the splits, and what to do; '' if nothing."""
+    if not splits:
+        return "there is no split: give at least one."
+    for s, (train, test) in enumerate(splits):
+        for rows, part in ((train, "training"), (test, "test")):
+            if not len(rows):
+                return f"split {s} has no {part} row: use fewer folds."
+            whole = rows.ndim == 1 and rows.dtype.kind in "iu"
+            if not whole or rows.min() < 0 or rows.max() >= len(y):
+                return f"split {s}: the {part} rows are not positions from 0 to {len(y) - 1}."
+        if len(np.intersect1d(train, test)):
+            return f"split {s} trains on rows that it tests: make them disjoint."
+        missing = np.setdiff1d(np.arange(len(names)), y[train]) if names else []
+        if len(missing):
+            return (
+                f"the training rows of split {s} lack class {names[int(missing[0])]!r}: use fewer "
+                "folds, or join the class with another."
+            )
+    return ""

@@ -1,0 +1,76 @@
+"""The answers of a forest's trees to the rows they were not grown on, and how good they are."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.base import Labels
+from psephos.models.forest.memory import ForestMemory
+from psephos.trees.forest import Forest
+from psephos.trees.forest_rows import Draws, Rows
+from psephos.vote import Vote
+
+__all__ = ["extras_of"]
+
+_Floats = NDArray[np.float64]
+_CELLS = 1 << 21  # numbers of a block: 16 MiB
+
+
+def extras_of(
+    model: Any,
+    vote: Vote,
+    memory: ForestMemory,
+    forest: Forest | None,
+    given: tuple[Rows, Any, Labels, _Floats],
+) -> dict[str, Any]:
+    """Return the memory and the out-of-bag answers; `forest` is there if all trees are new."""
+    rows, values, labels, weight = given
+    draws, answers = memory.draws, None
+    if model.oob_score and draws is not None and forest is not None:
+        answers = forest.out_of_bag(draws, memory.seeds, model.n_jobs)[rows.group]
+    elif model.oob_score and draws is not None:
+        answers = _asked(vote, draws, memory.seeds, rows.group, values)
+    n_classes = labels.target.n_classes
+    return {"memory_": memory, **_scored(answers, n_classes, labels, weight)}
+
+
+def _scored(
+    answers: _Floats | None, n_classes: int, labels: Labels, weight: _Floats
+) -> dict[str, Any]:
+    """Return the answers of the trees that a row was left out of, and how good they are."""
+    name = "oob_decision_function_" if n_classes else "oob_prediction_"
+    if answers is None:
+        return {"oob_score_": None, name: None}
+    voted = ~np.isnan(answers[:, 0])
+    y, w = labels.y[voted], weight[voted]
+    if not voted.any():
+        score = np.nan
+    elif n_classes:
+        score = np.average(answers[voted].argmax(axis=1) == y, weights=w)
+    else:
+        answers = answers[:, 0]
+        error = (w * (y - answers[voted]) ** 2).sum()
+        spread = (w * (y - np.average(y, weights=w)) ** 2).sum()
+        score = 1.0 - error / spread if spread > 0.0 else np.nan
+    return {"oob_score_": float(score), name: answers}
+
+
+def _asked(
+    vote: Vote, draws: Draws, seeds: NDArray[np.uint64], group: NDArray[Any], X: Any
+) -> _Floats:
+    """Return (n, C): shares of classes, or numbers, of the trees that a row was left out of."""
+    counts = np.array([draws.counts(seed) for seed in seeds])
+    k = vote.target.n_classes
+    out = np.full((len(group), max(k, 1)), np.nan)
+    size = max(1, _CELLS // (vote.n_voters * max(k, 1)))
+    for start in range(0, len(group), size):
+        span = slice(start, start + size)
+        left = (counts[:, group[span]] == 0).T
+        votes = np.einsum("nt,ntk->nk", left.astype(np.float64), vote.votes(X[span]))
+        number = left.sum(axis=1)
+        known = number > 0
+        mean = votes[known] / number[known, None]
+        said: _Floats = vote.readout.probabilities(mean, vote.target) if k else mean
+        out[np.flatnonzero(known) + start] = said
+    return out

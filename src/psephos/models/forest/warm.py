@@ -1,0 +1,82 @@
+"""Warm starts of forests: the trees there are, then those that are grown more."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos.models.forest.memory import ForestMemory
+from psephos.vote import TreeVoters, Vote
+
+__all__ = ["earlier", "joined_importance", "with_earlier"]
+
+_Floats = NDArray[np.float64]
+
+
+def earlier(model: Any, previous: Vote | None, mass: _Floats, size: int) -> ForestMemory | None:
+    """Return the memory of the forest that a warm start goes on from; None without one.
+
+    Raises
+    ------
+    PsephosError
+        If it has more trees than are asked for, or rows or draws are others.
+    """
+    if previous is None:
+        return None
+    memory: ForestMemory = model.memory_
+    if len(memory.seeds) > model.n_estimators:
+        raise PsephosError(
+            f"n_estimators={model.n_estimators} is less than the {len(memory.seeds)} trees there "
+            "are: with warm_start=True trees can only be added."
+        )
+    if not np.array_equal(memory.mass, mass) or memory.size != size:
+        raise PsephosError(
+            "with warm_start=True the rows, their weights, max_samples and bootstrap must be those "
+            "of the first fit. To draw otherwise, set warm_start=False."
+        )
+    return memory
+
+
+def with_earlier(before: Any, new: TreeVoters, n_classes: int) -> TreeVoters:
+    """Return the trees of a forest, then new ones; answers that name one class are shared."""
+    old: TreeVoters = before
+    nodes, columns = len(old.feature), np.union1d(old.columns, new.columns).astype(np.intp)
+    pure = n_classes if len(old.value) >= n_classes <= len(new.value) else 0
+    pure = pure if np.array_equal(old.value[:pure], new.value[:pure]) else 0
+
+    def feature(part: TreeVoters) -> NDArray[np.intp]:
+        place = np.append(np.searchsorted(columns, part.columns), -1).astype(np.intp)
+        return place[part.feature]
+
+    shift = np.where(new.answer >= pure, len(old.value) - pure, 0)
+    before_ptr, new_ptr = _pointers(old), _pointers(new)
+    ptr = np.append(before_ptr, before_ptr[-1] + new_ptr[1:])
+    inner = new.feature >= 0
+    return replace(
+        old,
+        columns=columns,
+        root=np.append(old.root, new.root + nodes),
+        feature=np.append(feature(old), feature(new)),
+        threshold=np.append(old.threshold, new.threshold),
+        missing_left=np.append(old.missing_left, new.missing_left),
+        first=np.append(old.first, np.where(inner, new.first + nodes, new.first)),
+        second=np.append(old.second, np.where(inner, new.second + nodes, new.second)),
+        value=np.concatenate([old.value, new.value[pure:]]),
+        category_ptr=ptr if ptr[-1] else np.empty(0, np.intp),
+        category_left=np.append(old.category_left, new.category_left),
+        answer=np.append(old.answer, new.answer + shift),
+    )
+
+
+def _pointers(part: TreeVoters) -> NDArray[np.intp]:
+    """Return where the sets of categories of the nodes begin; all empty where none is asked."""
+    return part.category_ptr if len(part.category_ptr) else np.zeros(len(part.feature) + 1, np.intp)
+
+
+def joined_importance(old: Any, before: _Floats, new: Any, more: _Floats) -> _Floats:
+    """Return the mean over all trees that split of the columns' shares of the decrease."""
+    sizes = [np.count_nonzero(np.diff(one.usage().indptr)) for one in (old, new)]
+    total = sizes[0] * before + sizes[1] * more
+    return total / max(float(total.sum()), np.finfo(float).tiny)

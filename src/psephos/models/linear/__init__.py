@@ -1,0 +1,5 @@
+"""Linear models."""
+
+from psephos.models.linear.rank_ridge import RankRidgeClassifier, RankRidgeRegressor
+
+__all__ = ["RankRidgeClassifier", "RankRidgeRegressor"]

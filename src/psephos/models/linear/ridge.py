@@ -1,0 +1,173 @@
+"""Ridge-penalised linear and logistic regression, its penalty chosen by cross-validation."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+
+from psephos._errors import PsephosError
+from psephos.models.folding import make_splits
+
+__all__ = ["Ridge", "default_alphas", "fit_ridge"]
+
+_Floats = NDArray[np.float64]
+_Split = tuple[NDArray[Any], NDArray[Any]]
+_GRID = (0.3, 1.0, 3.0, 10.0, 30.0)
+_FEW = 16  # columns that the grid is for: more divide the same score among them
+
+
+class Ridge(NamedTuple):
+    """A fitted model: coef (R, q), intercept (R,), and what was tried."""
+
+    coef: _Floats
+    intercept: _Floats
+    alpha: float
+    losses: _Floats
+
+
+def default_alphas(n_columns: int) -> tuple[float, ...]:
+    """Return the penalties tried: .3, 1, 3, 10, 30, times q / 16 above 16 columns.
+
+    A penalty a lets a score of q columns vary by about q / a, so that this is the same grid.
+    """
+    return tuple(a * max(1.0, n_columns / _FEW) for a in _GRID)
+
+
+def fit_ridge(
+    Z: _Floats,
+    y: NDArray[Any],
+    n_classes: int,
+    weight: _Floats,
+    alphas: Sequence[float],
+    *,
+    n_folds: int,
+    groups: Any,
+    seed: int,
+) -> Ridge:
+    """Return the model of the penalty with the least loss on held-out rows, fitted on all rows.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, q)
+    y : ndarray of shape (n,)
+        Codes of classes, or numbers.
+    n_classes : int
+        0 for numbers.
+    weight : ndarray of shape (n,)
+    alphas : sequence of float
+    n_folds : int
+        Folds, fewer where a class has fewer rows; groups are kept whole.
+    groups : ndarray of shape (n,) or None
+    seed : int
+
+    Warns
+    -----
+    UserWarning
+        If rows cannot be divided: the middle penalty is taken.
+    """
+    A, back = _rotated(Z)
+    fit = _logistic if n_classes else _least_squares
+    losses = np.zeros(len(alphas))
+    if len(alphas) > 1:
+        for train, test in _splits(y, n_classes, groups, n_folds, seed, alphas):
+            models = fit(A[train], y[train], weight[train], alphas)
+            losses += [_loss(A[test], y[test], weight[test], n_classes, *m) for m in models]
+    best = len(alphas) // 2
+    if losses.any():  # of equally good the greater penalty
+        best = int(len(alphas) - 1 - losses[::-1].argmin())
+    coef, intercept = fit(A, y, weight, [alphas[best]])[0]
+    coef = coef if back is None else coef @ back
+    return Ridge(coef, intercept, float(alphas[best]), losses / weight.sum())
+
+
+def _splits(
+    y: NDArray[Any], n_classes: int, groups: Any, n_folds: int, seed: int, alphas: Sequence[float]
+) -> list[_Split]:
+    """Return the folds; the row of a class that has no other is in no test part."""
+    counts = np.bincount(y) if n_classes else np.array([len(y)])
+    alone = np.flatnonzero(counts[y] < 2) if n_classes and groups is None else np.empty(0, np.intp)
+    rest = np.setdiff1d(np.arange(len(y)), alone)
+    units = len(rest) if groups is None else len(np.unique(groups))
+    folds = min(n_folds, units, max(2, int(counts[counts > 1].min(initial=n_folds))))
+    try:
+        if folds < 2:
+            raise PsephosError(f"there is one {'row' if groups is None else 'group'} to divide.")
+        codes = np.unique(y[rest], return_inverse=True)[1] if n_classes else y
+        some = min(n_classes, int(counts.size - len(alone)))
+        parts = make_splits(codes, some, groups=groups, n_folds=folds, seed=seed)
+        return [(np.concatenate([rest[train], alone]), rest[test]) for train, test in parts]
+    except PsephosError as error:
+        warnings.warn(
+            f"the penalty cannot be chosen by cross-validation, and {alphas[len(alphas) // 2]:g} "
+            f"is taken: {error} Or give alphas one number.",
+            UserWarning,
+            stacklevel=2,
+        )
+        return []
+
+
+def _rotated(Z: _Floats) -> tuple[_Floats, _Floats | None]:
+    """Return (A, back): ``Z c = A d`` and ``|c| = |d|`` for ``c = back.T d``; None stands for 1.
+
+    Where there are more columns than rows these are the principal directions of the rows: the
+    coefficients of the least penalty are among them.
+    """
+    n, q = Z.shape
+    if q <= n:
+        return Z, None
+    values, vectors = np.linalg.eigh(Z @ Z.T)
+    kept = values > values.max(initial=0.0) * n * np.finfo(float).eps
+    size = np.sqrt(values[kept])
+    return vectors[:, kept] * size, (vectors[:, kept] / size).T @ Z
+
+
+def _logistic(
+    A: _Floats, y: NDArray[Any], weight: _Floats, alphas: Sequence[float]
+) -> list[tuple[_Floats, _Floats]]:
+    """Return (coef, intercept) for each penalty a: ``sum w log-loss + a/2 |coef|^2`` is least."""
+    if not A.shape[1]:
+        A = np.zeros((len(A), 1))
+        return [(c[:, :0], b) for c, b in _logistic(A, y, weight, alphas)]
+    scale = weight.max()
+    solver: Any = LogisticRegression(tol=1e-6, max_iter=5000, warm_start=True)
+    models: dict[float, tuple[_Floats, _Floats]] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the floor of rounding is reached
+        for alpha in sorted(alphas, reverse=True):
+            solver.set_params(C=scale / alpha).fit(A, y, weight / scale)
+            models[alpha] = solver.coef_.copy(), solver.intercept_.copy()
+    return [models[alpha] for alpha in alphas]
+
+
+def _least_squares(
+    A: _Floats, y: NDArray[Any], weight: _Floats, alphas: Sequence[float]
+) -> list[tuple[_Floats, _Floats]]:
+    """Return (coef, intercept) for each penalty a: ``sum w r^2 + a |coef|^2`` is least."""
+    share = weight / weight.sum()
+    middle, mean = share @ A, float(share @ y)
+    root = np.sqrt(weight)
+    U, s, V = np.linalg.svd((A - middle) * root[:, None], full_matrices=False)
+    on = U.T @ ((y - mean) * root)
+    models: list[tuple[_Floats, _Floats]] = []
+    for alpha in alphas:
+        coef = (s / (s * s + alpha) * on) @ V
+        models.append((coef[None], np.array([mean - middle @ coef])))
+    return models
+
+
+def _loss(
+    A: _Floats, y: NDArray[Any], weight: _Floats, n_classes: int, coef: _Floats, intercept: _Floats
+) -> float:
+    """Return the weighted sum of log-losses, or of squares."""
+    score = A @ coef.T + intercept
+    if not n_classes:
+        return float(weight @ (y - score[:, 0]) ** 2)
+    if score.shape[1] == 1:
+        return float(weight @ np.logaddexp(0.0, np.where(y == 1, -1.0, 1.0) * score[:, 0]))
+    top = score.max(axis=1)
+    logs = top + np.log(np.exp(score - top[:, None]).sum(axis=1))
+    return float(weight @ (logs - score[np.arange(len(y)), y]))

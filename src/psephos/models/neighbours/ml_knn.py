@@ -1,0 +1,304 @@
+"""ML-kNN: labels by what so many neighbours with a label have meant in training."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._distributions import Integers
+from psephos._errors import PsephosError
+from psephos._input import Context, Table
+from psephos.base import Anatomy, Labels, VoteClassifier
+from psephos.contender import Contender
+from psephos.models.units import power_of_columns
+from psephos.params import Constraint, Flag, Interval, Jobs, Options
+from psephos.vote import Ballots, CaseVoters, Neighbours, Readout, Vote
+from psephos.vote.calibration import Table as Posteriors
+from psephos.vote.voters.neighbours import METRICS
+
+__all__ = ["MLKNeighborsClassifier"]
+
+_Floats = NDArray[np.float64]
+
+
+class MLKNeighborsClassifier(VoteClassifier):
+    """ML-kNN: each label by how many of the k nearest training cases have it.
+
+    Use it where a case may have several labels (functions of a gene, contents of an image): it asks
+    for each label what it has meant in training to have j neighbours with it, and not whether j
+    is the greater half. Ordinary classes are taken as labels, of which one is given.
+
+    N(x) are the k nearest training cases, a training case itself left out; C_l(x) is how many of
+    them have label l. With H1 "the case has l", H0 "it has not", s the smoothing and c_l[j],
+    c'_l[j] the weight of training cases with and without l that have j neighbours with it::
+
+        P(H1) = (s + sum_i w_i y_il) / (2 s + sum_i w_i)
+        P(j | H1) = (s + c_l[j]) / (s (k + 1) + sum_j c_l[j]),   P(j | H0) the same of c'_l
+        P(H1 | C_l) = P(H1) P(C_l | H1) / (P(H1) P(C_l | H1) + P(H0) P(C_l | H0))
+
+    and l is given where that is at least `threshold`. It is a vote of the training cases: each says
+    its own labels, the k nearest have a weight, and a table reads the share of yes.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=10
+        k; where there are fewer other cases (by weight), all of them.
+    smoothing : float, default=1.0
+        s.
+    threshold : float, default=0.5
+        The least posterior of a label that is given.
+    strict : bool, default=False
+        Whether the posterior must be above `threshold` (as the source's pseudo-code has it; the
+        authors' figures are of at least).
+    metric : {'euclidean', 'manhattan', 'chebyshev', 'cosine', 'correlation', 'braycurtis', \
+'canberra', 'hamming', 'jaccard'}, default='euclidean'
+    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
+        Columns whose values are categories: two differ by 1 (Euclidean distances alone).
+    n_jobs : int, default=None
+        Threads of the search in fit; the model does not depend on it.
+
+    Attributes
+    ----------
+    vote_ : Vote
+    classes_ : ndarray of shape (n_labels,)
+        The labels: columns of y by number, or their names in a frame; or the classes.
+    prior_ : ndarray of shape (n_labels,)
+        P(H1).
+    posterior_ : ndarray of shape (n_labels, k + 1)
+        P(H1 | j) for j = 0 ... k.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if X had column names.
+    n_features_used_ : int
+    features_used_ : ndarray
+    feature_importances_ : ndarray of shape (n_features,)
+
+    Raises
+    ------
+    PsephosError
+        In fit: if there is one training case, a metric other than the Euclidean meets a missing
+        value or a category, or squares of a column are beyond float64.
+
+    Notes
+    -----
+    Of equally near cases the first in the table is a neighbour, so that order matters where there
+    are ties. Columns are compared as they are: bring them to one scale first (StandardScaler) if
+    their units differ. Euclidean distances are over the columns that both cases have, times
+    q / (the number of these) before the root. A case of weight 2 is two cases, of which one is a
+    neighbour of the other; the k nearest are cases whose weights are k together, the last in part.
+    The model keeps all training cases, dense.
+
+    Of one class a case, y being a column of classes, each class is a label, `threshold` is not
+    asked, and posteriors are divided by their sum.
+
+    References
+    ----------
+    Zhang & Zhou (2007), "ML-KNN: a lazy learning approach to multi-label learning", Pattern
+    Recognition 40.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from psephos import MLKNeighborsClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 3))
+    >>> Y = np.column_stack([X[:, 0] > 0, X[:, 1] > 0.5])
+    >>> model = MLKNeighborsClassifier(5).fit(X, Y)
+    >>> model.predict([[1.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])
+    array([[1, 1],
+           [0, 0]])
+    """
+
+    anatomy: ClassVar[Anatomy] = Anatomy(
+        ("training cases",), "neighbours", "normalised", "counts over the training cases"
+    )
+    contender: ClassVar[Contender] = Contender(
+        "ml-knn", "neighbours", {"quick": {"n_neighbors": Integers(3, 15)}},
+        notes="reads every column; keeps all training cases", small={"n_neighbors": 3},
+    )  # fmt: skip
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "n_neighbors": Interval(1, whole=True),
+        "smoothing": Interval(0),
+        "threshold": Interval(0, 1),
+        "strict": Flag(),
+        "metric": Options(METRICS),
+        "n_jobs": Jobs(),
+    }
+    extras: ClassVar[tuple[str, ...]] = ("prior_",)
+    multilabel: ClassVar[bool] = True
+    prior_: _Floats
+
+    def __init__(
+        self,
+        n_neighbors: int = 10,
+        *,
+        smoothing: float = 1.0,
+        threshold: float = 0.5,
+        strict: bool = False,
+        metric: str = "euclidean",
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.smoothing = smoothing
+        self.threshold = threshold
+        self.strict = strict
+        self.metric = metric
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context
+    ) -> tuple[Vote, dict[str, Any]]:
+        target, Y = _as_labels(labels, 2 * self.threshold - 1, not self.strict)
+        cases = table.dense()
+        m, p = cases.shape
+        k = min(self.n_neighbors, int(weight.sum() * (1 + 1e-12)) - 1)
+        if k < 1:
+            raise PsephosError(
+                f"there are training cases of weight {weight.sum():g}, and a case is no neighbour "
+                "of its own: give at least two."
+            )
+        is_category = np.zeros(p, dtype=np.bool_)
+        is_category[list(table.n_codes)] = True
+        self._check_columns(is_category, table, cases)
+        every = np.arange(p)
+        mass = np.empty(0) if (weight == 1).all() else weight
+        near = Neighbours(
+            p, every, cases, np.arange(m), k, False, np.ones(p), is_category, 0.0, self.metric, mass
+        )
+        order, _, counts = near.counted(cases, np.arange(m), self.n_jobs)
+        prior, posterior = _tables(Y, (order, counts), weight, k, float(self.smoothing))
+        code = target.code[labels.y] if target.kind != "multilabel" else target.coded(Y)
+        voters = CaseVoters(p, every, cases, code, np.arange(m))
+        readout = Readout("normalised", "share", calibration=Posteriors(posterior))
+        return Vote(voters, near, readout, target), {"prior_": prior}
+
+    def _check_columns(self, is_category: NDArray[np.bool_], table: Table, cases: _Floats) -> None:
+        """Raise PsephosError if distances cannot be computed in the units of the columns."""
+        names = table.schema.words().columns
+        if self.metric != "euclidean" and is_category.any():
+            raise PsephosError(
+                f"metric={self.metric!r} is of numbers, and column "
+                f"{names[int(is_category.argmax())]!r} holds categories: make 0/1 columns of it "
+                "(OneHotEncoder), or take 'euclidean'."
+            )
+        far = np.flatnonzero((power_of_columns(cases) != 0) & ~is_category)
+        if len(far):
+            raise PsephosError(
+                f"column {names[int(far[0])]!r} holds numbers whose squares are beyond float64: "
+                "distances in its unit cannot be computed. Multiply it by a constant, or scale all "
+                "columns (StandardScaler)."
+            )
+
+    def decision_function(self, X: Any) -> _Floats:
+        """Return 2 P(H1 | C) - 1 of each label, (n_samples, n_labels).
+
+        Of K classes it is (K P - 1) / (K - 1), of two that of the second, (n_samples,).
+        """
+        values = self._values(X)
+        return self._decision(self.vote_.score(values))
+
+    def staged_decision_function(self, X: Any) -> Iterator[_Floats]:
+        """Yield the same of the first 1, 2, ..., T training cases; the table stays as it is."""
+        for score in self._staged(X):
+            yield self._decision(score)
+
+    def _decision(self, score: _Floats) -> _Floats:
+        return self._flat(self.vote_.readout.decided(score, self.vote_.target))
+
+    @property
+    def posterior_(self) -> _Floats:
+        """P(H1 | j) of each label, (n_labels, n_neighbors + 1)."""
+        self._fitted()
+        table: Any = self.vote_.readout.calibration
+        return table.posterior
+
+    def kneighbors(
+        self, X: Any = None, n_neighbors: int | None = None
+    ) -> tuple[_Floats, NDArray[np.intp]]:
+        """Return the distances and training rows of the nearest cases, as scikit-learn does.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features), default=None
+            None: the training cases, each without itself.
+        n_neighbors : int, default=None
+            None: that of the model.
+
+        Returns
+        -------
+        distance : ndarray of shape (n_samples, n_neighbors)
+        row : ndarray of shape (n_samples, n_neighbors)
+            The nearest first; of equally near the first in the table.
+        """
+        self._fitted()
+        near: Any = self.vote_.weighting
+        k = near.k if n_neighbors is None else n_neighbors
+        most = len(near.cases) - (X is None)
+        if not Interval(1, most, whole=True).allows(k):
+            raise PsephosError(f"n_neighbors is {k!r}; it must be a whole number from 1 to {most}.")
+        if X is None:
+            own = np.arange(len(near.cases))
+            rows = np.zeros((len(own), near.n_features))
+            rows[:, near.columns] = near.cases
+            order, apart = near.found(rows, k, own, self.n_jobs)
+        else:
+            order, apart = near.found(self._table(X).dense(), k, n_jobs=self.n_jobs)
+        return apart, order
+
+    def explain(self, X: Any) -> Ballots:
+        """Return which neighbours voted for each row's labels.
+
+        The ballots are of the cases that are a neighbour of any of these rows.
+        """
+        table = self._table(X)
+        near: Any = self.vote_.weighting
+        asked = np.unique(near.found(table.dense())[0])
+        vote = self.vote_.take(asked.astype(np.intp))
+        return Ballots(vote, self.schema_.words(), table.values, table.rows.tolist())
+
+
+def _as_labels(labels: Labels, threshold: float, or_equal: bool) -> tuple[Any, NDArray[np.bool_]]:
+    """Return the target, and (m, K) which case has which label; a class is a label of its own."""
+    target: Any = labels.target
+    if target.kind == "multilabel":
+        return replace(target, threshold=threshold, or_equal=or_equal), labels.y.astype(bool)
+    return target, labels.y[:, None] == np.arange(target.n_classes)
+
+
+def _tables(
+    Y: NDArray[np.bool_],
+    near: tuple[NDArray[np.intp], _Floats],
+    weight: _Floats,
+    k: int,
+    s: float,
+) -> tuple[_Floats, _Floats]:
+    """Return P(H1), (K,), and P(H1 | j), (K, k + 1); `near` are neighbours and how far they count.
+
+    A count that is not whole is rounded.
+    """
+    number = np.zeros(Y.shape)
+    for case, counts in zip(near[0].T, near[1].T, strict=True):
+        number += counts[:, None] * Y[case]
+    count = np.rint(number).astype(np.intp)
+    prior = (s + weight @ Y) / (2 * s + weight.sum())
+    posterior = np.empty((Y.shape[1], k + 1))
+    for label in range(Y.shape[1]):
+        has = Y[:, label]
+        joint = [
+            chance * _smoothed(np.bincount(count[rows, label], weight[rows], k + 1), s)
+            for chance, rows in ((prior[label], has), (1 - prior[label], ~has))
+        ]
+        total = joint[0] + joint[1]
+        known = total > 0
+        posterior[label] = np.where(known, joint[0] / np.where(known, total, 1.0), prior[label])
+    return prior, posterior
+
+
+def _smoothed(counts: NDArray[Any], s: float) -> _Floats:
+    """Return P(j | H) of counts; 0 where nothing was counted and nothing is smoothed."""
+    total = s * len(counts) + counts.sum()
+    return (s + counts) / total if total > 0 else np.zeros(len(counts))

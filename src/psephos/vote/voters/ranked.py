@@ -1,0 +1,169 @@
+"""Voters that read the normal score of a value's rank in place of the value."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._stored import AnySize
+from psephos.vote.codec import register
+from psephos.vote.importance import divided
+from psephos.vote.part import (
+    Columns,
+    Voters,
+    check,
+    check_columns,
+    positions,
+    sparse,
+    usage_table,
+)
+from psephos.vote.reasons import Reason
+
+__all__ = ["RankedVoters", "normal_scores"]
+
+_Floats = NDArray[np.float64]
+
+
+def normal_scores(X: _Floats, knots: _Floats, scores: _Floats, start: NDArray[np.intp]) -> _Floats:
+    """Return the normal scores of the values of a table.
+
+    Between two knots a score is interpolated, beyond the ends it is that of the end. A missing
+    value has 0, the score of the median.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, q)
+    knots : ndarray of shape (m,)
+        Values of the columns, one column after the other, each column's rising.
+    scores : ndarray of shape (m,)
+        Their normal scores.
+    start : ndarray of shape (q + 1,)
+        Where each column's knots begin; a column may have none: all its scores are 0.
+    """
+    out = np.zeros(X.shape)
+    ends = start.tolist()
+    for j in range(X.shape[1]):
+        own = slice(ends[j], ends[j + 1])
+        if ends[j] < ends[j + 1]:
+            out[:, j] = np.interp(X[:, j], knots[own], scores[own])
+    out[np.isnan(out)] = 0.0
+    return out
+
+
+@register
+@dataclass(frozen=True)
+class RankedVoters:
+    """Voters on normal scores: ``z = Phi^-1(share of the training rows below x)``.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the table.
+    columns : ndarray of shape (q,)
+        Sorted columns that are read.
+    inner : Voters
+        Voters on the table of the q columns' normal scores.
+    knots : ndarray of shape (m,)
+        Training values of the columns that are read, one column after the other, each column's
+        rising.
+    scores : ndarray of shape (m,)
+        Their normal scores, rising as well.
+    start : ndarray of shape (q + 1,), intp
+        Where the knots of each of the q columns begin.
+    """
+
+    tag: ClassVar[str] = "ranked voters"
+    n_features: int
+    columns: Columns
+    inner: Voters
+    knots: AnySize
+    scores: _Floats
+    start: NDArray[np.intp]
+
+    def __post_init__(self) -> None:
+        check_columns(self.columns, self.n_features)
+        check(self.inner.n_features == len(self.columns), "the scores are of other columns")
+        numbers = self.knots.dtype == self.scores.dtype == np.float64
+        check(numbers and self.knots.ndim == 1, "knots are not a row of numbers")
+        check(self.knots.shape == self.scores.shape, "knots and scores differ in number")
+        check(self.start.dtype == np.intp and self.start.ndim == 1, "knots have no columns")
+        check(len(self.start) == len(self.columns) + 1, "knots are of other columns")
+        ends = len(self.start) > 0 and self.start[0] == 0 and self.start[-1] == len(self.knots)
+        check(bool(ends and (np.diff(self.start) >= 0).all()), "knots begin out of order")
+        same = np.ones(max(len(self.knots) - 1, 0), dtype=bool)  # both knots of one column
+        inside = self.start[(self.start > 0) & (self.start < len(self.knots))]
+        same[inside - 1] = False
+        rising = (np.diff(self.knots) > 0)[same].all() and (np.diff(self.scores) >= 0)[same].all()
+        check(bool(rising), "knots are not in rising order")
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        return self.inner.n_voters
+
+    def _scores(self, X: _Floats) -> _Floats:
+        return normal_scores(X[:, self.columns], self.knots, self.scores, self.start)
+
+    def votes(self, X: _Floats) -> _Floats:
+        """Return the (n, T, K) votes."""
+        return self.inner.votes(self._scores(X))
+
+    def usage(self) -> Any:
+        """Return the (T, p) table of columns read."""
+        inner: Any = sparse.coo_array(self.inner.usage())
+        voter, place = inner.coords
+        shape = (self.n_voters, self.n_features)
+        return usage_table(voter.astype(np.intp), self.columns[place], shape)
+
+    def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+        """Return (n, p): sizes (n, T) divided as on the normal scores."""
+        out = np.zeros((len(X), self.n_features))
+        middle = self._scores(centre[None])[0]
+        out[:, self.columns] = divided(self.inner, self._scores(X), size, middle)
+        return out
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same voters on the table reduced to `columns`."""
+        where = positions(self.columns, columns)
+        return replace(self, n_features=len(columns), columns=where)
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return these voters only; knots of columns no longer read are dropped."""
+        inner = self.inner.take(voters)
+        kept = inner.columns
+        ends: list[int] = self.start.tolist()
+        held: list[int] = kept.tolist()
+        parts = [np.arange(ends[j], ends[j + 1]) for j in held]
+        rows = np.concatenate([np.empty(0, dtype=np.intp), *parts]).astype(np.intp)
+        start = np.concatenate([[0], np.cumsum(np.diff(self.start)[kept])]).astype(np.intp)
+        return replace(
+            self,
+            columns=self.columns[kept],
+            inner=inner.select(kept),
+            knots=self.knots[rows],
+            scores=self.scores[rows],
+            start=start,
+        )
+
+    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
+        """Return the voter in words, on 'normal score of <column>'."""
+        return self.inner.rule(voter, [_scored(names[int(j)]) for j in self.columns], {})
+
+    def reasons(self, X: _Floats) -> list[list[Reason]]:
+        """Return, for each row, why each voter votes as it does: values and their scores."""
+        columns = self.columns.tolist()
+        return [
+            [reason.ranked(columns, x) for reason in row]
+            for row, x in zip(self.inner.reasons(self._scores(X)), X.tolist(), strict=True)
+        ]
+
+    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+        """Return the answers of the voter."""
+        return self.inner.sides(voter)
+
+
+def _scored(name: str) -> str:
+    """Return the name of a column of normal scores; a 0/1 column's is in brackets."""
+    coded = name.startswith("(") and name.endswith(")")
+    return f"(normal score of {name[1:-1]})" if coded else f"normal score of {name}"

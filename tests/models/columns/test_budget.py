@@ -1,0 +1,217 @@
+"""A vote on few columns: what is chosen, what it costs, and what does not change it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.feature_selection import f_classif
+from sklearn.linear_model import LinearRegression, lars_path
+from sklearn.neighbors import KNeighborsClassifier
+
+from psephos import (
+    CARTClassifier,
+    CARTRegressor,
+    ColumnBudgetClassifier,
+    ColumnBudgetRegressor,
+    PsephosError,
+    SamBAClassifier,
+    load,
+    save,
+)
+from psephos.models.columns.choice import bought, ranked
+from psephos.models.columns.problem import correlations
+from psephos.models.columns.selectors import SELECTORS
+from psephos.models.columns.selectors.blend import joined
+
+QUICK = {"selector": "lars", "estimator": CARTClassifier(n_folds=0), "random_state": 0}
+
+
+def drawn(n=120, p=200, seed=0):
+    """Return a table of which columns 3, 50 and 120 decide."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p))
+    score = 2 * (X[:, 3] + X[:, 50] - X[:, 120])
+    return X, score
+
+
+X, SCORE = drawn()
+Y = np.where(SCORE > 0, "ill", "well")
+
+
+@pytest.mark.parametrize("selector", SELECTORS)
+@pytest.mark.parametrize("kind", ["two", "three", "numbers"])
+def test_each_selector_finds_what_decides(selector, kind):
+    y = {"two": Y, "three": np.digitize(SCORE, [-3, 3]), "numbers": SCORE}[kind]
+    numbers = kind == "numbers"
+    model = (ColumnBudgetRegressor if numbers else ColumnBudgetClassifier)(
+        3,
+        selector=selector,
+        estimator=CARTRegressor(n_folds=0) if numbers else CARTClassifier(n_folds=0),
+        random_state=0,
+    ).fit(X, y)
+    assert_array_equal(model.selected_, [3, 50, 120])
+    assert set(model.ranking_[:3]) == {3, 50, 120}
+    assert model.n_features_used_ <= 3
+    assert model.score(X, y) > 0.7
+
+
+def test_columns_of_an_estimator():
+    model = ColumnBudgetClassifier(
+        2, selector=SamBAClassifier(n_estimators=5), estimator=CARTClassifier(n_folds=0)
+    ).fit(X, Y)
+    alone = SamBAClassifier(n_estimators=5, random_state=0).fit(X, Y)
+    assert_allclose(model.scores_, alone.feature_importances_, atol=1e-12)
+    numbers = ColumnBudgetRegressor(
+        2, selector=LinearRegression(), estimator=CARTRegressor(n_folds=0)
+    ).fit(X[:, :60], SCORE)
+    assert_array_equal(numbers.selected_, [3, 50])
+    with pytest.raises(PsephosError, match="KNeighborsClassifier says nothing of single columns"):
+        ColumnBudgetClassifier(selector=KNeighborsClassifier()).fit(X, Y)
+
+
+def test_univariate_is_the_f_test_on_ranks():
+    y = (Y == "ill").astype(float)
+    weight = np.ones(len(X))
+    order = np.argsort(-correlations(X, y[:, None], weight)[:, 0])
+    assert_array_equal(order, np.argsort(-f_classif(X, y)[0]))
+
+
+def test_entries_are_those_of_lars():
+    """One draw of all rows, by hand."""
+    from psephos.models.columns.problem import Problem
+    from psephos.models.columns.selectors.lars import entries
+    from psephos.models.committees.fitting import Data
+
+    table, labels, weight, context = ColumnBudgetClassifier(random_state=0).read(X, Y)
+    problem = Problem(Data.of(table, labels, weight, context, None), 32)
+    rows, every = np.arange(len(X)), np.arange(X.shape[1])
+    found = entries(problem, 0, rows, every, 200, 10)
+    Z = problem.Z - problem.Z.mean(axis=0)
+    y = problem.targets[:, 0] - problem.targets[:, 0].mean()
+    _, active, _ = lars_path(Z / Z.std(axis=0), y, method="lasso", max_iter=10)
+    assert_array_equal(found, active)  # none is dropped on this table
+
+
+def test_rankings_are_joined_by_rank():
+    one, two = np.array([0.9, 0.5, 0.1, 0.0]), np.array([0.0, 5.0, 7.0, 0.0])
+    assert_allclose(joined([one, two], 2), [1 / 4, 1 / 5 + 1 / 5, 1 / 4, 0.0])
+
+
+def test_what_a_budget_buys():
+    prices = np.array([1.0, 3.0, 1.0, np.inf, 0.5])
+    ranking = ranked(np.array([5.0, 9.0, 2.0, 99.0, 0.0]), prices)
+    assert_array_equal(ranking, [0, 1, 2])  # by score for the price, and none without a score
+    assert_array_equal(bought(ranking, prices, 3), [0, 2])  # the second is passed over
+    assert_array_equal(bought(ranking, prices, 4), [0, 1])
+
+
+def test_prices_are_read_and_kept():
+    frame = pd.DataFrame(X[:, [3, 50, 120, 0]], columns=["a", "b", "c", "d"])
+    model = ColumnBudgetClassifier(2, prices={"a": np.inf, "b": 1.5}, **QUICK).fit(frame, Y)
+    assert "a" not in model.selected_
+    small = model.reduce()
+    assert set(small.prices) <= set(small.feature_names_in_)
+    assert_array_equal(clone(small).fit(frame[small.feature_names_in_], Y).selected_,
+                       small.selected_)  # fmt: skip
+    for prices, words in [
+        ({"e": 1}, "'e', which is no column"),
+        ([1, 2], "one for each of the 4"),
+        ({"a": 0}, "price of column 'a' is 0"),
+        ({"a": "dear"}, "price of column 'a' is 'dear'"),
+    ]:
+        with pytest.raises(PsephosError, match=words):
+            ColumnBudgetClassifier(prices=prices).fit(frame, Y)
+
+
+def test_the_path_is_that_of_fits():
+    model = ColumnBudgetClassifier(**QUICK)
+    path = model.path(X, Y, (4, 1, 2))
+    assert list(path) == [1, 2, 4]
+    for budget, one in path.items():
+        alone = clone(model).set_params(n_columns=budget).fit(X, Y)
+        assert_array_equal(one.predict_proba(X), alone.predict_proba(X))
+        assert_array_equal(one.scores_, alone.scores_)
+        assert one.get_params()["n_columns"] == budget
+    assert_array_equal(path[4].fit(X, np.roll(Y, 1)).scores_,
+                       clone(model).fit(X, np.roll(Y, 1)).scores_)  # fmt: skip
+    with pytest.raises(PsephosError, match="n_columns is empty"):
+        model.path(X, Y, ())
+
+
+def test_rows_have_no_order_and_copies_are_weight():
+    order = np.random.default_rng(0).permutation(len(X))
+    weight = 1.0 + np.arange(len(X)) % 2
+    model = ColumnBudgetClassifier(4, random_state=0)
+    one = clone(model).fit(X[order], Y[order], sample_weight=weight[order])
+    two = clone(model).fit(
+        np.repeat(X, weight.astype(int), axis=0), np.repeat(Y, weight.astype(int))
+    )
+    assert_array_equal(one.selected_, two.selected_)
+    assert_allclose(one.predict_proba(X), two.predict_proba(X), atol=1e-9)
+
+
+def test_threads_change_nothing():
+    one = ColumnBudgetClassifier(4, random_state=0).fit(X, Y)
+    two = ColumnBudgetClassifier(4, n_jobs=2, random_state=0).fit(X, Y)
+    assert_array_equal(one.predict_proba(X), two.predict_proba(X))
+
+
+def test_columns_that_say_nothing():
+    flat = np.ones((len(X), 4))
+    model = ColumnBudgetClassifier().fit(flat, Y)
+    assert len(model.selected_) == 0
+    assert_allclose(model.predict_proba(flat)[0], [np.mean(Y == "ill"), np.mean(Y == "well")])
+    numbers = ColumnBudgetRegressor().fit(flat, SCORE)
+    assert_allclose(numbers.predict(flat), SCORE.mean())
+
+
+def test_categories_are_columns():
+    rng = np.random.default_rng(1)
+    colour = rng.choice(["blue", "green", "red"], len(X))
+    frame = pd.DataFrame(X[:, 60:110], columns=[f"g{i}" for i in range(50)])
+    frame["colour"] = pd.Categorical(colour)
+    y = np.where((colour == "red") ^ (rng.random(len(X)) < 0.05), "yes", "no")
+    for selector in SELECTORS:
+        model = ColumnBudgetClassifier(1, selector=selector, random_state=0).fit(frame, y)
+        assert_array_equal(model.selected_, ["colour"])
+        assert model.score(frame, y) > 0.9
+    assert "colour" in str(model.explain(frame[:1]))
+
+
+def test_a_file_and_a_smaller_table(tmp_path):
+    frame = pd.DataFrame(X, columns=[f"g{j}" for j in range(X.shape[1])])
+    model = ColumnBudgetClassifier(4, selector="lars", random_state=0).fit(frame, Y)
+    save(model, tmp_path / "model.psephos")
+    again = load(tmp_path / "model.psephos")
+    small = again.reduce()
+    assert_array_equal(again.ranking_, model.ranking_)
+    assert list(small.feature_names_in_) == list(model.features_used_)
+    assert set(small.selected_) == set(model.features_used_)
+    part = frame[small.feature_names_in_]
+    assert_array_equal(small.predict_proba(part), model.predict_proba(frame))
+
+
+def test_noise_stays_noise():
+    """Labels at random: chance on other rows, at every budget."""
+    right = []
+    for seed in range(8):
+        X, _ = drawn(seed=seed)
+        y = np.random.default_rng(100 + seed).integers(0, 2, len(X))
+        path = ColumnBudgetClassifier(random_state=seed).path(X[::2], y[::2], (2, 8))
+        right += [model.score(X[1::2], y[1::2]) for model in path.values()]
+    assert 0.42 < np.mean(right) < 0.58
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"n_columns": 0}, "'n_columns'"),
+        ({"selector": "best"}, "'selector'.*'blend'"),
+        ({"estimator": LinearRegression()}, "is no classifier"),
+        ({"selector": LinearRegression()}, "is no classifier"),
+    ],
+)
+def test_what_is_refused(settings, words):
+    with pytest.raises(PsephosError, match=words):
+        ColumnBudgetClassifier(**settings).fit(X, Y)

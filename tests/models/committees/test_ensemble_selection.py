@@ -1,0 +1,79 @@
+"""Ensemble selection: the greedy choice, step by step."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.datasets import load_breast_cancer
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+from psephos import CARTClassifier, EnsembleSelectionClassifier, EnsembleSelectionRegressor
+from psephos.models.committees.greedy import greedy_counts
+
+X, Y = load_breast_cancer(return_X_y=True)
+
+
+def by_hand(said, y, n_steps, n_init):
+    """Caruana et al. (2004), section 2: with replacement, sorted start, the best prefix."""
+
+    def loss(picks):
+        return ((said[:, picks, 0].mean(axis=1) - y) ** 2).mean()
+
+    order = sorted(range(said.shape[1]), key=lambda t: loss([t]))
+    picks = order[:n_init]
+    found = [(loss(picks), len(picks))] if picks else []
+    for _ in range(n_steps):
+        picks = [*picks, min(range(said.shape[1]), key=lambda t: loss([*picks, t]))]
+        found.append((loss(picks), len(picks)))
+    return np.bincount(picks[: min(found)[1]], minlength=said.shape[1])
+
+
+@pytest.mark.parametrize("n_init", [0, 1, 3])
+@pytest.mark.parametrize("seed", range(5))
+def test_greedy_steps_are_those_by_hand(seed, n_init):
+    rng = np.random.default_rng(seed)
+    y = rng.normal(size=50)
+    said = y[:, None, None] + rng.normal(size=(50, 6, 1)) * rng.uniform(0.5, 2, (6, 1))
+    share = np.full(50, 1 / 50)
+    counts = greedy_counts(said, lambda m: ((m[:, :, 0] - y) ** 2) @ share, 12, n_init)
+    assert_array_equal(counts, by_hand(said, y, 12, n_init))
+
+
+def test_what_does_not_help_has_no_weight_and_reads_nothing():
+    rng = np.random.default_rng(0)
+    x = np.column_stack([X[:, 20:24], rng.normal(size=(len(X), 4))])
+    library = [
+        ("tree", CARTClassifier(max_depth=2, n_folds=0)),
+        ("bayes", GaussianNB()),
+        ("noise", KNeighborsClassifier(1)),
+    ]
+    model = EnsembleSelectionClassifier(library, bag_fraction=1.0, random_state=0).fit(x, Y)
+    assert model.member_names_ == ("tree", "bayes", "noise")
+    assert model.counts_[2] < 0.2 * model.counts_.sum()
+    assert model.vote_.n_voters == np.count_nonzero(model.counts_)
+    assert model.member_scores_.argmax() == 2
+    again = EnsembleSelectionClassifier(library, bag_fraction=1.0, random_state=0, n_jobs=2)
+    assert_array_equal(again.fit(x, Y).counts_, model.counts_)
+
+
+def test_accuracy_and_numbers():
+    accuracy = EnsembleSelectionClassifier(
+        [("tree", CARTClassifier(max_depth=2, n_folds=0)), ("bayes", GaussianNB())],
+        scoring="accuracy", random_state=0,
+    ).fit(X, Y)  # fmt: skip
+    assert accuracy.score(X, Y) > 0.9
+    rng = np.random.default_rng(1)
+    y = X[:, 0] + rng.normal(size=len(X))
+    from psephos import CARTRegressor
+
+    library = [("deep", CARTRegressor(n_folds=0)), ("stump", CARTRegressor(max_depth=1, n_folds=0))]
+    numbers = EnsembleSelectionRegressor(library, bag_fraction=1.0, random_state=0).fit(X, y)
+    assert numbers.counts_.argmax() == 0
+
+
+def test_bags_are_of_large_libraries():
+    trees = [(f"t{d}", CARTClassifier(max_depth=1 + d % 3, n_folds=0, cp=0)) for d in range(12)]
+    few = EnsembleSelectionClassifier(trees[:10], n_steps=3, n_init=1, random_state=0).fit(X, Y)
+    assert 1 <= few.counts_.sum() <= 4  # one choice, from all
+    many = EnsembleSelectionClassifier(trees, n_steps=3, n_bags=5, random_state=0).fit(X, Y)
+    assert 5 <= many.counts_.sum() <= 20
