@@ -166,7 +166,10 @@ def _bin_block(
     part: Any, weight: _Floats | None, max_bins: int, codes: Any, n_bins: Any
 ) -> tuple[_Floats, _Floats]:
     """Write codes and numbers of bins of a few columns; return their least and greatest values."""
-    order = np.argsort(part, axis=1, kind=None if weight is None else "stable")
+    gaps, keys = np.isnan(part), part
+    if gaps.any() and not np.isposinf(part).any():  # NumPy sorts four times as fast without NaN
+        keys = np.where(gaps, np.inf, part)
+    order = np.argsort(keys, axis=1, kind=None if weight is None else "stable")
     low, high = np.empty((len(part), max_bins)), np.empty((len(part), max_bins))
     mass, ranked = np.empty(0) if weight is None else weight, np.empty((2, part.shape[1]))
     lossless = bin_columns(part, order, mass, max_bins, ranked, codes, n_bins, low, high)

@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 _Float = NDArray[np.float64]
-_BLOCK_ROWS = 16  # of a task, whose weights stay in the second-level cache
+_BLOCK_WEIGHTS = 1 << 17  # of a task: a megabyte, about what the second-level cache holds
 _SMALL = 700_000  # products of a matrix product that BLAS makes without a copy of its parts
 _NEAR = 2048  # anchors weighed at a time: a row of them stays in the nearest cache
 
@@ -286,6 +286,11 @@ def _product(weights: _Float, table: _Float) -> _Float:
     return total
 
 
+def _block_rows(n_anchors: int) -> int:
+    """Return how many rows are one task."""
+    return min(64, max(24, _BLOCK_WEIGHTS // max(1, n_anchors)))
+
+
 def distances(
     X: ArrayLike, Z: ArrayLike, metric: Metric, n_jobs: int | None = None
 ) -> NDArray[np.float64]:
@@ -294,13 +299,14 @@ def distances(
     parts = _parts(Z, metric, queries)
     n = len(queries)
     out = np.empty((n, len(np.asarray(Z))))
+    size = _block_rows(out.shape[1])
 
     def block(b: int) -> None:
-        rows = slice(b * _BLOCK_ROWS, (b + 1) * _BLOCK_ROWS)
+        rows = slice(b * size, (b + 1) * size)
         _squared_rows(queries[rows], *parts, out[rows], np.empty(out.shape[1]))
         np.sqrt(out[rows], out=out[rows])
 
-    run_blocks(block, -(-n // _BLOCK_ROWS), n_jobs)
+    run_blocks(block, -(-n // size), n_jobs)
     return out
 
 
@@ -371,10 +377,10 @@ def local_sums(
         return np.zeros(n), np.zeros((n, n_voters)), np.zeros(n)
     parts = _parts(anchors, metric, queries)
     kernel, weighed, s = InverseKernel(*map(float, kernel)), _weighed(right, s), _plain(s)
-    sums, shift = np.zeros((n, n_voters + 1)), np.zeros(n)
+    sums, shift, size = np.zeros((n, n_voters + 1)), np.zeros(n), _block_rows(len(s))
 
     def block(k: int) -> None:
-        rows = slice(k * _BLOCK_ROWS, (k + 1) * _BLOCK_ROWS)
+        rows = slice(k * size, (k + 1) * size)
         weights = np.empty((len(queries[rows]), len(s)))
         _weigh_rows(
             queries[rows], *parts, s, left_out[rows], 0, *kernel, per_query, shift[rows], weights,
@@ -382,7 +388,7 @@ def local_sums(
         )  # fmt: skip
         sums[rows] = _product(weights, weighed)
 
-    run_blocks(block, -(-n // _BLOCK_ROWS), n_jobs)
+    run_blocks(block, -(-n // size), n_jobs)
     log_scale = np.where(shift != 0.0, -math.log(2.0) * shift, 0.0)
     return sums[:, -1].copy(), sums[:, :-1].copy(), log_scale
 
@@ -408,9 +414,10 @@ def pair_sums(
     own = np.arange(n) if leave_out else np.full(n, -1)
     weighed, far, parts = _weighed(right, s), False, _parts(rows, metric)
     sums, shift, counts = np.zeros((n, n_voters + 1)), np.zeros(n), np.empty(n)
-    weights = np.empty((min(n, _BLOCK_ROWS), n))
-    for top in range(0, n, _BLOCK_ROWS):
-        end = min(n, top + _BLOCK_ROWS)
+    size = _block_rows(n)
+    weights = np.empty((min(n, size), n))
+    for top in range(0, n, size):
+        end = min(n, top + size)
         k = weights[: end - top]
         far |= _weigh_rows(
             rows[top:end], *parts, _plain(s), own[top:end], top, *kernel, False, shift, k, counts

@@ -9,11 +9,6 @@ from numpy.typing import NDArray
 from psephos._input import Context, Table
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
-from psephos.models.boosting import (
-    GradientBoostingClassifier,
-    GradientBoostingRegressor,
-    SamBAClassifier,
-)
 from psephos.models.committees.fitting import Data
 from psephos.models.committees.greedy import chosen
 from psephos.models.committees.naming import SMALL, SMALL_NUMBERS, Cv, Estimators, Named
@@ -23,7 +18,7 @@ from psephos.models.forest import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from psephos.models.tree import CARTClassifier, CARTRegressor
+from psephos.models.linear import RankRidgeClassifier, RankRidgeRegressor
 from psephos.params import ClassWeight, Constraint, Interval, Jobs, Options, Seed
 from psephos.vote import Vote
 
@@ -57,7 +52,7 @@ class EnsembleSelectionClassifier(Named, VoteClassifier):
     Parameters
     ----------
     estimators : list of (str, estimator), default=None
-        The library. None is a random forest, extra trees, gradient boosting, SamBA and CART.
+        The library. None is a random forest, extra trees and a ridge on normal scores.
     scoring : {'log_loss', 'accuracy'}, default='log_loss'
         What the mean of the chosen is to be best in.
     n_steps : int, default=25
@@ -169,9 +164,7 @@ class EnsembleSelectionClassifier(Named, VoteClassifier):
         return [
             ("forest", RandomForestClassifier()),
             ("extra", ExtraTreesClassifier()),
-            ("boosting", GradientBoostingClassifier()),
-            ("samba", SamBAClassifier()),
-            ("tree", CARTClassifier()),
+            ("ridge", RankRidgeClassifier()),
         ]
 
     def _fit_vote(
@@ -189,7 +182,7 @@ class EnsembleSelectionRegressor(Named, VoteRegressor):
     Parameters
     ----------
     estimators : list of (str, estimator), default=None
-        The library. None is a random forest, extra trees, gradient boosting and CART.
+        The library. None is a random forest, extra trees and a ridge on normal scores.
     n_steps : int, default=25
     n_init : int, default=1
     n_bags : int, default=10
@@ -268,8 +261,7 @@ class EnsembleSelectionRegressor(Named, VoteRegressor):
         return [
             ("forest", RandomForestRegressor(max_features=1 / 3)),
             ("extra", ExtraTreesRegressor()),
-            ("boosting", GradientBoostingRegressor()),
-            ("tree", CARTRegressor()),
+            ("ridge", RankRidgeRegressor()),
         ]
 
     def _fit_vote(
