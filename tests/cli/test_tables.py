@@ -64,6 +64,9 @@ def test_a_model_without_names_reads_its_columns_by_position(call, tmp_path, com
         answers = [int(row["predicted"]) for row in sheet(plain.stdout)]
         assert answers == model.predict(X).tolist()
         assert [int(row["predicted"]) for row in sheet(named.stdout)] == answers
+    else:
+        named = {row["reason"].split(" = ")[0] for row in sheet(plain.stdout)}
+        assert named == {"column 5", "column 9"}  # as in the model's own table
 
 
 def test_a_model_without_names_refuses_a_table_of_another_width(call, tmp_path):

@@ -31,7 +31,8 @@ class Answering:
     ----------
     model_path, table_path : Path
     id_column : str or None
-        The column that names the cases; None counts the rows from 0.
+        The column that names the cases; None: `row N`, N the line of a csv file, or the row of an
+        npz from 0.
     missing, decimal, thousands : optional
         How cells are written; by default as in the table the model was fitted on.
     separator : str, optional
@@ -73,6 +74,7 @@ class Answering:
         if not reads:  # a table needs a column
             columns, self.X = np.array([0]), np.full((len(cases.ids), 1), np.nan)
         self.vote, self.schema = stored.vote.select(columns), schema.select(columns)
+        self._names = schema.words().select(columns.tolist())  # those of the model's own table
         self._library: Any = library.reduce() if self.absent else None
         # the columns were matched here: the model itself then takes a plain array
         if self.absent:
@@ -94,7 +96,7 @@ class Answering:
 
     def ballots(self, X: NDArray[np.float64]) -> Ballots:
         """Return who voted for the answer of each row."""
-        return Ballots(self.vote, self.schema.words(), X, list(range(len(X))))
+        return Ballots(self.vote, self._names, X, list(range(len(X))))
 
     def usable(self, X: NDArray[np.float64]) -> dict[str, list[Any]]:
         """Return for each row which models of a library had the columns they need."""

@@ -58,7 +58,7 @@ class CaseTable:
     Parameters
     ----------
     ids : list of str
-        The id column, or row numbers from 0.
+        The id column; without one the line in a csv file, or the row of an npz from 0.
     X : ndarray of shape (n, q), float64
         NaN where missing; in categorical columns the codes of the model's levels.
     notes : list of str

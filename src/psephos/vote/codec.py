@@ -175,7 +175,8 @@ def _decode_part(content: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) ->
     if cls is None:
         raise ModelFileError(
             f"the model file names a part {_short(content.get('part'))} that this version of "
-            "psephos does not know: read it with the version that wrote it, or a newer one."
+            "psephos does not know: read it with the version that wrote it, or a newer one; if "
+            "another package made the part, import that first (the command: --import MODULE)."
         )
     written = content.get("fields")
     known = {field.name for field in fields(cls)}
