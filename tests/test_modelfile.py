@@ -58,7 +58,7 @@ def told(value):
         return type(value), settings_of(value)
     if isinstance(value, list | tuple):
         return [told(one) for one in value]
-    return None if isinstance(value, BaseEstimator) else value
+    return None if isinstance(value, BaseEstimator) or callable(value) else value
 
 
 def file_of(model, tmp_path):
@@ -94,7 +94,7 @@ def test_round_trip_of_frames_with_categories(name, n_classes, tmp_path):
     for extra in model.extras:
         assert_equal(plain(getattr(again, extra)), plain(getattr(model, extra)))
     assert settings_of(again) == settings_of(model)
-    if foreign is None:
+    if foreign is None and not any(map(callable, model.get_params(deep=False).values())):
         refitted = again.fit(frame, y)
         assert_array_equal(refitted.predict(frame), model.predict(frame))
         assert path.read_bytes() == file_of(refitted, tmp_path).read_bytes()

@@ -155,6 +155,12 @@ BAD = {
     "n_neighbors": [0, 2.5, None, "all", True],
     "smoothing": [-1.0, np.inf, None, "one"],
     "strict": [0, "yes", None],
+    "relevance": ["expo", 3, None, lambda seen: -seen.share, lambda seen: [1.0]],
+    "difficulty": ["expo", 3, None, lambda seen: seen.share + np.inf, lambda seen: "hard"],
+    "says": ["class", 0, None],
+    "weighting": ["global", 0, None],
+    "prior": ["balance", 2, [1, 2], {"ham": -1}, {"spam": 1}, lambda X, y: -np.ones(len(y))],
+    "distance_columns": ["zz", 3, [99], [-1], ["zz"], [0.5], [True]],
     "metric": ["nearness", None, 2],
 }
 CASES = [

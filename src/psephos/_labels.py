@@ -383,7 +383,10 @@ def _checked(weight: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def class_factors(
-    class_weight: Any, classes: list[Any], totals: NDArray[np.float64]
+    class_weight: Any,
+    classes: list[Any],
+    totals: NDArray[np.float64],
+    name: str = "class_weight",
 ) -> NDArray[np.float64]:
     """Return one weight a class.
 
@@ -397,7 +400,7 @@ def class_factors(
     unknown = [label for label in class_weight if label not in classes]
     if unknown and any(label not in class_weight for label in classes):
         raise PsephosError(
-            f"class_weight names {unknown[0]!r}, which is not a label of y: its labels are "
+            f"{name} names {unknown[0]!r}, which is not a label of y: its labels are "
             f"{', '.join(map(repr, classes))}."
         )
     return np.array([float(class_weight.get(label, 1.0)) for label in classes])

@@ -163,6 +163,9 @@ def _param(value: Any) -> Any:
         pairs = tuple((key, value[key]) for key in value)
         content = _param(pairs)
         return {"pairs": content} if "words" not in content else {"words": repr(value)}
+    if callable(value):  # by name: where it lies in memory differs from run to run
+        name = getattr(value, "__qualname__", type(value).__name__)
+        return {"words": f"{value.__module__}.{name}"}
     try:
         return encode(value, {}, "") if not isinstance(value, np.ndarray) else value.tolist()
     except ModelFileError:
@@ -226,8 +229,8 @@ def load(path: str | os.PathLike[str]) -> "VoteEstimator":
     Returns
     -------
     model : the fitted estimator
-        A parameter that was a random state, or an estimator of another library (or a list with
-        one), is not kept: it reads None.
+        A parameter that was a random state, a function, or an estimator of another library (or a
+        list with one), is not kept: it reads None.
 
     Raises
     ------

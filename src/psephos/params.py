@@ -17,6 +17,7 @@ __all__ = [
     "Constraint",
     "Flag",
     "Folder",
+    "Function",
     "Interval",
     "Jobs",
     "OneOf",
@@ -186,6 +187,22 @@ class Classes:
     def words(self) -> str:
         """Return what is allowed."""
         return "None or a list of at least two labels, all words or all numbers, each once"
+
+
+@dataclass(frozen=True)
+class Function:
+    """One of a few words, or a function that is `returns`."""
+
+    choices: tuple[str | None, ...]
+    returns: str
+
+    def allows(self, value: Any) -> bool:
+        """Return whether the value is a choice or can be called."""
+        return callable(value) or Options(self.choices).allows(value)
+
+    def words(self) -> str:
+        """Return the choices, and what a function is."""
+        return f"{Options(self.choices).words()}, or a function {self.returns}"
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,8 @@ __all__ = [
 MODELS = {
     "samba": "psephos.models.boosting:SamBAClassifier",
     "adaboost": "psephos.models.boosting:AdaBoostClassifier",
+    "local-boosting": "psephos.models.boosting:LocalBoostingClassifier",
+    "compressed-samba": "psephos.models.boosting:CompressedSamBAClassifier",
     "swag": "psephos.models.swag:SparseWrapperClassifier",
     "proset": "psephos.models.prototypes:ProsetClassifier",
     "cart": "psephos.models.tree:CARTClassifier",

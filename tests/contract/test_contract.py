@@ -15,6 +15,8 @@ NOT_REPEATED = {
     "adaboost-held-out": DRAWN,
     "samba-held-out": DRAWN,
     "samba-anchors": DRAWN,
+    "compressed-samba": DRAWN,
+    "compressed-samba-near": DRAWN,
     "gradient-held-out": DRAWN,
     "gradient-sampled": DRAWN,
     "newton-held-out": DRAWN,

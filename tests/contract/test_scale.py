@@ -21,6 +21,9 @@ EXCEPT = {
     "samba-bayes": FOREIGN,
     "samba-paper": OWN,
     "samba-program": OWN,
+    "local-boosting-trees": FOREIGN,
+    "compressed-samba": OWN,
+    "compressed-samba-near": OWN,
     "swag-naive_bayes": OWN,
     "ml-knn": OWN,
     **dict.fromkeys(

@@ -1,8 +1,10 @@
 """Explanations as objects: from a fitted estimator to a frame and a plot."""
 
+from psephos.explain.bias_variance import BiasVarianceDisplay
 from psephos.explain.column_curve import ColumnCurveDisplay
 from psephos.explain.diversity import DiversityDisplay
 from psephos.explain.errors import ErrorDisplay
+from psephos.explain.fitting_curve import FittingCurveDisplay
 from psephos.explain.network import ColumnNetwork
 from psephos.explain.permuting import selection_test
 from psephos.explain.prototype_ballots import PrototypeBallot
@@ -19,12 +21,14 @@ from psephos.trees.tree_text import export_text
 
 __all__ = [
     "BatchMap",
+    "BiasVarianceDisplay",
     "ColumnCurveDisplay",
     "ColumnMap",
     "ColumnNetwork",
     "DecisionSurface",
     "DiversityDisplay",
     "ErrorDisplay",
+    "FittingCurveDisplay",
     "PrototypeBallot",
     "PrototypeTable",
     "SelectionTest",

@@ -61,8 +61,10 @@ class Case:
 
 
 def _foreign(estimator: Any) -> bool:
-    """Return whether a parameter is an estimator of another library."""
+    """Return whether a parameter is an estimator of another library, or a function."""
     given = (getattr(estimator, name, None) for name in ("estimator", "learner"))
+    if any(callable(v) for v in estimator.get_params(deep=False).values()):
+        return True
     return any(isinstance(v, BaseEstimator) and not isinstance(v, VoteEstimator) for v in given)
 
 

@@ -13,9 +13,11 @@ from psephos.models import (
     CARTClassifier,
     CARTRegressor,
     ColumnBudgetClassifier,
+    CompressedSamBAClassifier,
     ExtraTreesClassifier,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    LocalBoostingClassifier,
     MultiViewClassifier,
     NewtonBoostingClassifier,
     NewtonBoostingRegressor,
@@ -65,6 +67,7 @@ def small_settings() -> dict[str, Any]:
         "samba-cart": SamBAClassifier(CARTClassifier(max_depth=1, n_folds=0), **few),
         "samba-lines": SamBAClassifier(line, **few),
         "samba-bayes": SamBAClassifier(GaussianNB(), **few),
+        **_local(),
         **_gradient(),
         **_newton(),
         **_prototypes(),
@@ -74,6 +77,30 @@ def small_settings() -> dict[str, Any]:
         **_libraries(),
         **_committees(),
     }
+
+
+def _local() -> dict[str, Any]:
+    few: dict[str, Any] = {"n_estimators": 4, "random_state": 0}
+    ada: dict[str, Any] = {
+        "relevance": "right", "difficulty": "log-odds", "weighting": "log-odds",
+    }  # fmt: skip
+    tree = DecisionTreeClassifier(max_depth=2)
+    return {
+        "local-boosting-classes": LocalBoostingClassifier(**few),
+        "local-boosting-function": LocalBoostingClassifier(
+            relevance=_sure, prior="balanced", **few
+        ),
+        "local-boosting-log-odds": LocalBoostingClassifier(says="probability", **ada, **few),
+        "local-boosting-trees": LocalBoostingClassifier(tree, says="probability", **few),
+        "compressed-samba-near": CompressedSamBAClassifier(
+            n_candidates=60, distance_columns=[0, 2], n_anchors=20, **few
+        ),
+    }
+
+
+def _sure(seen: Any) -> Any:
+    """Return a relevance that is more than right or wrong."""
+    return (1.0 + seen.agreement) ** 2 + 0.01
 
 
 def _gradient() -> dict[str, Any]:

@@ -42,6 +42,7 @@ from psephos.vote.weights.constant import Constant
 from psephos.vote.weights.gates import ConfidenceGate, OutputWeights
 from psephos.vote.weights.gaussian_kernels import KernelWeights
 from psephos.vote.weights.local import Local, Nearest
+from psephos.vote.weights.relevance import LocalRelevance
 from psephos.vote.weights.similarity import InverseDistance
 
 __all__ = [
@@ -67,6 +68,7 @@ __all__ = [
     "LabelsTarget",
     "LinearVoters",
     "Local",
+    "LocalRelevance",
     "NaiveBayesVoters",
     "Names",
     "Nearest",

@@ -269,8 +269,11 @@ def _parts(
     return _plain(columns), _plain(inverse), *kinds, absent
 
 
-def _weighed(right: NDArray[np.bool_], s: _Float) -> _Float:
-    """Weights of the anchors where each voter was right (m, T + 1), the last being always right."""
+def _weighed(right: NDArray[Any], s: _Float) -> _Float:
+    """Weights of the anchors where each voter was right (m, T + 1), the last being always right.
+
+    Where `right` are numbers, the weights times these.
+    """
     table = np.empty((len(s), right.shape[1] + 1))
     table[:, :-1], table[:, -1] = right, 1.0
     table *= s[:, None]
@@ -331,7 +334,7 @@ def local_sums(
     metric: Metric,
     kernel: InverseKernel,
     anchor_weight: ArrayLike,
-    right: NDArray[np.bool_],
+    right: NDArray[np.bool_] | _Float,
     per_query: bool = False,
     n_jobs: int | None = None,
     own: NDArray[np.integer] | None = None,
@@ -346,7 +349,8 @@ def local_sums(
     kernel : InverseKernel
     anchor_weight : (m,)
         ``s``, not negative.
-    right : (m, T) bool
+    right : (m, T) bool or float64
+        Whether (or how far) each voter was right on each anchor.
     per_query : bool, default=False
         Divide the distances of a query by ``sum_j s_j d_j`` instead of ``kernel.scale``.
     n_jobs : int, default=None
@@ -365,18 +369,18 @@ def local_sums(
         greatest weight would leave the range of float64; the ratios are right in any case.
     """
     queries, anchors = _plain(X), np.asarray(Z, dtype=np.float64)
-    s, right = np.asarray(anchor_weight, dtype=np.float64), np.asarray(right, dtype=np.bool_)
-    n, n_voters = len(queries), right.shape[1]
+    s, told = np.asarray(anchor_weight, dtype=np.float64), np.asarray(right)
+    n, n_voters = len(queries), told.shape[1]
     left_out = np.full(n, -1) if own is None else np.asarray(own, dtype=np.int64)
     present = s > 0.0
     if not present.all():  # anchors without weight add nothing
         place = np.where(present, np.cumsum(present) - 1, -1)
         left_out = np.where(left_out >= 0, place[left_out], -1)
-        anchors, s, right = anchors[present], s[present], right[present]
+        anchors, s, told = anchors[present], s[present], told[present]
     if len(s) == 0:
         return np.zeros(n), np.zeros((n, n_voters)), np.zeros(n)
     parts = _parts(anchors, metric, queries)
-    kernel, weighed, s = InverseKernel(*map(float, kernel)), _weighed(right, s), _plain(s)
+    kernel, weighed, s = InverseKernel(*map(float, kernel)), _weighed(told, s), _plain(s)
     sums, shift, size = np.zeros((n, n_voters + 1)), np.zeros(n), _block_rows(len(s))
 
     def block(k: int) -> None:

@@ -12,6 +12,7 @@ from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender, Params, Shape
 from psephos.models.boosting.common import SHARED, VOTERS, Steps, fit_boosted
 from psephos.models.boosting.loop import Round
+from psephos.models.boosting.skeleton import log_odds
 from psephos.models.training import Training
 from psephos.params import Constraint, Interval
 from psephos.vote import Constant, Readout, Vote, Voters
@@ -210,4 +211,4 @@ class AdaBoostClassifier(VoteClassifier):
         """Return a voter's weight: 1 for a perfect voter, as in scikit-learn."""
         if error <= 0:
             return 1.0
-        return self.learning_rate * (np.log((1.0 - error) / error) + np.log(n_classes - 1.0))
+        return self.learning_rate * log_odds(error, n_classes)

@@ -11,7 +11,7 @@ from sklearn.model_selection import GroupShuffleSplit, StratifiedShuffleSplit
 from psephos._errors import PsephosError
 from psephos._input import Context
 from psephos.models.boosting.learners import make_learner
-from psephos.models.boosting.loop import Round, boost
+from psephos.models.boosting.loop import Learner, Round, boost
 from psephos.models.training import Training
 from psephos.params import Constraint, Interval, Jobs, OneOf, Options, Seed, Voter
 from psephos.vote import Constant, ConstantVoters, Readout, Vote, Voters
@@ -46,10 +46,16 @@ class Steps(NamedTuple):
         voters of rounds.
     make_vote : callable
         ``make_vote(rounds, voters)``: the vote of these rounds.
+    relate : callable, default=None
+        ``relate(pi, t, round)``: a voter's relevance on each training row.
+    prior : ndarray of shape (m,), default=None
+        The first sample weights, up to a factor; None are the rows' weights.
     """
 
     reweight: Callable[[_Floats, list[Round], Callable[[list[Round]], Voters]], _Floats]
     make_vote: Callable[[list[Round], Voters], Vote]
+    relate: Callable[[_Floats, int, Round], _Floats] | None = None
+    prior: _Floats | None = None
 
 
 def fit_boosted(
@@ -59,6 +65,7 @@ def fit_boosted(
     readout: Readout,
     make_steps: Callable[[Training], Steps],
     prepare: Callable[[Training], Training] = lambda data: data,
+    make_learner: Callable[[Any, Training, Context], Learner] = make_learner,
 ) -> tuple[Vote, dict[str, Any]]:
     """Run the boosting loop for a recipe with the parameters named in `SHARED`.
 
@@ -73,9 +80,11 @@ def fit_boosted(
         From the training rows to the recipe's steps.
     prepare : callable
         From the training rows to those the recipe works on.
+    make_learner : callable
+        ``make_learner(model, data, context)``: who learns the next voter.
     """
     held = None
-    if model.validation_fraction is not None:
+    if getattr(model, "validation_fraction", None) is not None:
         train, rest = hold_out(data.y, context, model.validation_fraction)
         data, held = data.take(train), data.take(rest)
     data = prepare(data)
@@ -93,11 +102,12 @@ def fit_boosted(
     found = boost(
         learner,
         data.y,
-        data.weight,
+        data.weight if steps.prior is None else steps.prior,
         model.n_estimators,
         1.0 - 1.0 / target.n_classes,
         lambda pi, rounds: steps.reweight(pi, rounds, voters),
         monitor,
+        steps.relate,
     )
     rounds = found.rounds[: monitor.best_round] if monitor else found.rounds
     vote = build(rounds) if rounds else majority_vote(data, readout)

@@ -11,7 +11,7 @@ from psephos.kernels.prediction.similarity import Metric, mean_distance
 from psephos.models.boosting.loop import Round
 from psephos.models.training import Training
 from psephos.models.units import power_of_columns
-from psephos.vote import InverseDistance, Local, Voters
+from psephos.vote import InverseDistance, Local, LocalRelevance, Voters
 
 __all__ = ["Geometry", "anchors_of", "relevance"]
 
@@ -56,6 +56,10 @@ class Geometry:
     a, b : float
     distance_scale : {'mean', 'sum', None}
     column_scale : {'std', None}
+    columns : ndarray of shape (q,), default=None
+        Columns the distance reads whatever the voters read; None are those of the voters.
+    unit : float, default=None
+        Distance that counts as 1, if it is fixed beforehand.
     similarities : dict
         Cache: the similarity of the columns asked for last.
     """
@@ -66,6 +70,8 @@ class Geometry:
     b: float
     distance_scale: str | None
     column_scale: str | None
+    columns: NDArray[np.intp] | None = None
+    unit: float | None = None
     similarities: dict[bytes, InverseDistance] = field(
         default_factory=dict[bytes, InverseDistance], compare=False, repr=False
     )
@@ -98,6 +104,8 @@ class Geometry:
 
     def scale(self, mean: float) -> float:
         """Return what divides distances, given their mean over training pairs."""
+        if self.unit is not None:
+            return self.unit
         return mean if self.distance_scale == "mean" and mean > 0 else 1.0
 
     def similarity(self, columns: NDArray[np.intp], rows: _Floats) -> InverseDistance:
@@ -106,7 +114,9 @@ class Geometry:
         if known is not None:
             return known
         metric = self.metric(columns, rows)
-        mean = mean_distance(rows, self.data.weight, metric)
+        mean = self.unit
+        if mean is None:
+            mean = mean_distance(rows, self.data.weight, metric)
         found = InverseDistance(
             a=float(self.a),
             b=float(self.b),
@@ -127,22 +137,44 @@ class Geometry:
         weight (m where no row has a weight), so that mass times decision is the source's sum.
         """
         low, high = relevance(self.data.target.n_classes)
-        columns = voters.columns
-        rows = self.read(columns)
         weight = self.data.weight[self.anchors]
         right = np.stack([r.right[self.anchors] for r in rounds], axis=1)
         total = float((weight @ np.where(right, high, low)).sum())
         scale = float(weight.sum()) / total
+        return self._anchored(right, low * scale, high * scale, voters)
+
+    def graded(self, rounds: list[Round], voters: Voters) -> LocalRelevance:
+        """Return the local weights of rounds whose relevance may be any number of at least 0.
+
+        Raises
+        ------
+        PsephosError
+            If no voter has relevance on any anchor.
+        """
+        weight = self.data.weight[self.anchors]
+        omega = np.stack([np.asarray(r.relevance)[self.anchors] for r in rounds], axis=1)
+        total = float((weight @ omega).sum())
+        if total <= 0:
+            raise PsephosError(
+                "relevance is 0 for every voter on every anchor: no voter would have weight. Let "
+                "it return a positive number on some rows, or keep more anchors."
+            )
+        nobody = self._anchored(np.empty((len(weight), 0), dtype=bool), 1.0, 1.0, voters)
+        return LocalRelevance(nobody, omega * (float(weight.sum()) / total))
+
+    def _anchored(self, right: NDArray[np.bool_], low: float, high: float, voters: Voters) -> Local:
+        columns = voters.columns if self.columns is None else self.columns
+        rows = self.read(columns)
         return Local(
             n_features=voters.n_features,
             columns=columns,
             similarity=self.similarity(columns, rows),
             anchors=np.ascontiguousarray(rows[self.anchors]),
-            anchor_weight=weight,
+            anchor_weight=self.data.weight[self.anchors],
             right=np.packbits(right, axis=1),
-            voters=len(rounds),
-            low=low * scale,
-            high=high * scale,
+            voters=right.shape[1],
+            low=low,
+            high=high,
             rows=self.data.table.rows[self.anchors],
             anchor_class=self.data.y[self.anchors],
         )

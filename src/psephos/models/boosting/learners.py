@@ -14,7 +14,7 @@ from psephos.kernels.numerics.criteria import opposite_labels
 from psephos.models.boosting.loop import Learner
 from psephos.models.training import Training
 from psephos.trees.stump import Criterion, Stump, StumpSearch
-from psephos.vote import StumpVoters, Voters, from_estimators
+from psephos.vote import StumpVoters, Voters, from_estimators, mixed_voters
 
 __all__ = ["EstimatorLearner", "StumpLearner", "make_learner"]
 
@@ -27,26 +27,36 @@ class StumpLearner:
 
     By 'gini' each side answers with its heaviest class, as a tree of depth 1 does; by 'error' the
     two sides answer differently (two classes: opposite signs), since the stump is then the pair
-    of answers of least weighted error.
+    of answers of least weighted error. With `says` 'probability' each side says its class shares,
+    by weight.
     """
 
     def __init__(
-        self, data: Training, criterion: Criterion, min_weight: float, n_jobs: int | None
+        self,
+        data: Training,
+        criterion: Criterion,
+        min_weight: float,
+        n_jobs: int | None,
+        says: str = "answer",
     ) -> None:
         table, target = data.table, data.target
         self.n_features = table.values.shape[1]
         self.code = target.code
         self.criterion: Criterion = criterion
         self.min_weight = min_weight
+        self.says = says
         self.search = StumpSearch(
             table.values, data.y, target.n_classes, categories=table.n_codes, n_jobs=n_jobs
         )
 
-    def learn(self, pi: _Floats, task: int) -> tuple[Any, NDArray[np.intp]] | None:
-        """Return the best stump and its answers."""
+    def learn(self, pi: _Floats, task: int) -> tuple[Any, NDArray[Any]] | None:
+        """Return the best stump and what it says."""
         stump = self.search.best(pi, self.criterion, self.min_weight)
         if stump is None:
             return None
+        if self.says == "probability":
+            shares = [_shares(side) for side in (stump.left_totals, stump.right_totals)]
+            return (stump, *shares), np.where(self.search.left(stump)[:, None], *shares)
         left, right = self._answers(stump)
         answers = np.where(self.search.left(stump), left, right).astype(np.intp)
         return (stump, left, right), answers
@@ -71,29 +81,49 @@ class StumpLearner:
             missing_left=np.array([s.missing_left for s in stumps], dtype=bool),
             category_ptr=np.cumsum([0, *(len(s) for s in sets)]).astype(np.intp),
             category_left=np.concatenate([none, *sets]),
-            left=self.code[[f[1] for f in found]],
-            right=self.code[[f[2] for f in found]],
+            left=self._votes([f[1] for f in found]),
+            right=self._votes([f[2] for f in found]),
         )
+
+    def _votes(self, said: list[Any]) -> _Floats:
+        """Return the (T, K) votes for classes, or for class shares."""
+        return np.stack(said) @ self.code if self.says == "probability" else self.code[said]
+
+
+def _shares(totals: _Floats) -> _Floats:
+    """Return the class shares of a side; a side without weight says all alike."""
+    total = totals.sum()
+    return totals / total if total > 0 else np.full(len(totals), 1.0 / len(totals))
 
 
 class EstimatorLearner:
     """Any scikit-learn classifier that takes sample weights, cloned and fitted each round.
 
     It is given pi times the total weight (the number of rows, where no row has a weight), so that
-    a penalty such as C means what it means outside boosting.
+    a penalty such as C means what it means outside boosting. With `says` 'probability' a voter says
+    its ``predict_proba``.
     """
 
-    def __init__(self, estimator: Any, data: Training, context: Context) -> None:
+    def __init__(
+        self, estimator: Any, data: Training, context: Context, says: str = "answer"
+    ) -> None:
         self.estimator = estimator
         self.X = data.table.values
         self.y = data.y
         self.total = float(data.weight.sum())
         self.code = data.target.code
         self.context = context
+        self.says = says
         self.given = _categories(estimator, data)
 
-    def learn(self, pi: _Floats, task: int) -> tuple[Any, NDArray[np.intp]] | None:
-        """Return a fitted clone and its answers."""
+    def learn(self, pi: _Floats, task: int) -> tuple[Any, NDArray[Any]] | None:
+        """Return a fitted clone and what it says.
+
+        Raises
+        ------
+        PsephosError
+            If it takes no weights, or has no probabilities to say.
+        """
         voter: Any = clone(self.estimator)
         seeds = sorted(n for n in voter.get_params() if _is_seed(n))
         voter.set_params(**{n: self.context.integer(1 + task, i) for i, n in enumerate(seeds)})
@@ -107,10 +137,25 @@ class EstimatorLearner:
                 f"estimator {type(voter).__name__} does not take sample_weight in fit: boosting "
                 "needs a classifier that does."
             ) from None
+        if self.says == "probability":
+            return voter, self._probabilities(voter)
         return voter, np.asarray(voter.predict(self.X), dtype=np.intp)
+
+    def _probabilities(self, voter: Any) -> _Floats:
+        if not hasattr(voter, "predict_proba"):
+            raise PsephosError(
+                f"estimator {type(voter).__name__} has no predict_proba: let it say 'answer', or "
+                "boost CalibratedClassifierCV of it."
+            )
+        known = np.asarray(voter.predict_proba(self.X), dtype=np.float64)
+        said = np.zeros((len(known), len(self.code)))
+        said[:, np.asarray(voter.classes_, dtype=np.intp)] = known
+        return said
 
     def voters(self, found: Sequence[Any]) -> Voters:
         """Return the fitted classifiers as voters; known kinds become plain arrays."""
+        if self.says == "probability":
+            return mixed_voters(found, self.X.shape[1], self.code, "probability")
         return from_estimators(found, self.X.shape[1], self.code)
 
 
@@ -144,6 +189,8 @@ def _is_seed(parameter: str) -> bool:
 
 def make_learner(model: Any, data: Training, context: Context) -> Learner:
     """Return the learner a recipe's parameters ask for."""
+    says = getattr(model, "says", "answer")
     if model.estimator is None:
-        return StumpLearner(data, model.criterion, model.min_weight_fraction_leaf, model.n_jobs)
-    return EstimatorLearner(model.estimator, data, context)
+        least = model.min_weight_fraction_leaf
+        return StumpLearner(data, model.criterion, least, model.n_jobs, says)
+    return EstimatorLearner(model.estimator, data, context, says)

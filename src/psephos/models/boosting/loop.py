@@ -28,20 +28,30 @@ class Round(NamedTuple):
         Its class index on each training row.
     right : ndarray of shape (m,), bool
     error : float
-        Weighted share of rows it is wrong on.
+        Weighted share of rows it is wrong on; of a voter that says probabilities the weighted mean
+        of what it gives to other classes than the row's.
+    share : ndarray of shape (m,), default=None
+        Probability it gives to each row's class; None where it says classes.
+    relevance : ndarray of shape (m,), default=None
+        omega_t; None where the recipe derives it from `right`.
     """
 
     voter: Any
     answers: NDArray[np.intp]
     right: NDArray[np.bool_]
     error: float
+    share: _Floats | None = None
+    relevance: _Floats | None = None
 
 
 class Learner(Protocol):
     """Finds the best voter for given sample weights, and makes voters of what it found."""
 
-    def learn(self, pi: _Floats, task: int) -> tuple[Any, NDArray[np.intp]] | None:
-        """Return (voter, its class index on each training row), or None if there is none."""
+    def learn(self, pi: _Floats, task: int) -> tuple[Any, NDArray[Any]] | None:
+        """Return (voter, what it says of each training row), or None if there is none.
+
+        It says class indices, shape (m,), or class probabilities, float64 of shape (m, K).
+        """
         ...
 
     def voters(self, found: Sequence[Any]) -> Any:
@@ -57,7 +67,7 @@ class Boosted:
     ----------
     rounds : list of Round
     reason : str
-        'all voters', 'no better than chance', 'no effect' or 'validation'.
+        'all voters', 'no better than chance', 'no effect', 'no difficult row' or 'validation'.
     """
 
     rounds: list[Round] = field(default_factory=list[Round])
@@ -76,6 +86,7 @@ def boost(
     chance: float,
     reweight: Callable[[_Floats, list[Round]], _Floats],
     enough: Callable[[list[Round]], bool] | None = None,
+    relate: Callable[[_Floats, int, Round], _Floats] | None = None,
 ) -> Boosted:
     """Run Algorithm 1.
 
@@ -96,11 +107,14 @@ def boost(
         divides them by their sum (line 7, where the printed normaliser lacks pi_t(i)).
     enough : callable, default=None
         ``enough(rounds)`` ends the loop after a round.
+    relate : callable, default=None
+        Line 5: ``relate(pi, t, round)`` returns the voter's relevance on each training row.
 
     Notes
     -----
     The loop ends early when no voter beats chance (the voter is not kept), or when a round leaves
-    the sample weights as they were: the same voter would then come for ever, and change nothing.
+    the sample weights as they were: the same voter would then come for ever, and change nothing;
+    or when no row has weight left.
     """
     out = Boosted()
     pi = prior / prior.sum()
@@ -109,21 +123,35 @@ def boost(
         if found is None:
             out.reason = "no better than chance"
             break
-        right = found[1] == y
-        error = float(pi[~right].sum())
-        if error >= chance - 1e-12:
+        last = _judged(*found, y, pi)
+        if last.error >= chance - 1e-12:
             out.reason = "no better than chance"
             break
-        out.rounds.append(Round(*found, right, error))
+        if relate is not None:
+            last = last._replace(relevance=relate(pi, t, last))
+        out.rounds.append(last)
         if enough is not None and enough(out.rounds):
             out.reason = "validation"
             break
         if len(out.rounds) == n_rounds:  # no voter is learned from the next weights
             break
         moved = reweight(pi, out.rounds)
+        if not moved.any():
+            out.reason = "no difficult row"
+            break
         moved = moved / moved.sum()
         if np.all(np.abs(moved - pi) <= _STILL * pi):
             out.reason = "no effect"
             break
         pi = moved
     return out
+
+
+def _judged(voter: Any, said: NDArray[Any], y: NDArray[np.intp], pi: _Floats) -> Round:
+    """Return the round of a voter that says classes, (m,), or their probabilities, (m, K)."""
+    if said.ndim == 1:
+        right = said == y
+        return Round(voter, said, right, float(pi[~right].sum()))
+    share = said[np.arange(len(y)), y]
+    answers = said.argmax(axis=1)
+    return Round(voter, answers, answers == y, float((pi * (1.0 - share)).sum()), share)

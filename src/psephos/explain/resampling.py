@@ -1,0 +1,317 @@
+"""One estimator fitted on many draws of the rows, and what it says of the rows left out."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.utils import _safe_indexing, check_random_state
+
+from psephos._errors import PsephosError
+from psephos._labels import read_groups, read_numbers, read_target
+
+__all__ = ["Draws", "Problem", "Terms", "mean_and_error"]
+
+_Floats = NDArray[np.float64]
+_Rows = NDArray[np.intp]
+_TRIES = 100  # drawings of rows before one is said to lack a class always
+LOSSES = ("zero_one", "squared")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A table, what is predicted of it, and how rows are drawn from it.
+
+    Parameters
+    ----------
+    X : table
+        The rows that are drawn from.
+    y : ndarray of shape (n,)
+    test : tuple (X, y) or None
+        Rows that are asked instead of those not drawn.
+    unit : ndarray of shape (n,)
+        The group of each row, from 0, or the row itself.
+    classes : ndarray or None
+        Sorted labels; None for numbers.
+    loss : {'zero_one', 'squared'}
+    """
+
+    X: Any
+    y: NDArray[Any]
+    test: tuple[Any, NDArray[Any]] | None
+    unit: _Rows
+    classes: NDArray[Any] | None
+    loss: str
+
+    @classmethod
+    def read(
+        cls, estimator: Any, X: Any, y: Any, loss: str | None, groups: Any, test: Any
+    ) -> "Problem":
+        """Return the problem of an estimator on a table.
+
+        Raises
+        ------
+        PsephosError
+            If the estimator is neither classifier nor regressor, or has not the loss asked for.
+        """
+        labels = bool(is_classifier(estimator))
+        if not labels and not is_regressor(estimator):
+            raise PsephosError(f"{type(estimator).__name__} is no classifier and no regressor.")
+        loss = loss or ("zero_one" if labels else "squared")
+        if loss not in LOSSES:
+            raise PsephosError(
+                f"loss is {loss!r}; it must be one of {', '.join(map(repr, LOSSES))}."
+            )
+        if loss == "zero_one" and not labels:
+            raise PsephosError("loss='zero_one' is of classifiers: use 'squared' for a regressor.")
+        if loss == "squared" and labels and not hasattr(estimator, "predict_proba"):
+            raise PsephosError(
+                f"{type(estimator).__name__} has no predict_proba, which loss='squared' is of: use "
+                "'zero_one'."
+            )
+        classes, y = _answers(X, y, labels)
+        if test is not None:
+            answers = np.asarray(test[1]) if labels else read_numbers(*test)
+            new = [] if classes is None else sorted(set(answers.tolist()) - set(classes.tolist()))
+            if new:
+                strange = new[0]
+                raise PsephosError(f"test has the class {strange!r}, which y has not.")
+            test = test[0], answers
+        named = read_groups(groups, len(y))
+        unit = np.arange(len(y)) if named is None else np.unique(named, return_inverse=True)[1]
+        return cls(X, y, test, unit.astype(np.intp), classes, loss)
+
+    @property
+    def asked(self) -> tuple[Any, NDArray[Any]]:
+        """Return the rows that are asked, and their answers."""
+        return (self.X, self.y) if self.test is None else self.test
+
+    def coded(self, values: NDArray[Any]) -> _Floats:
+        """Return answers as (n, K) numbers: a column of numbers, or one a class."""
+        if self.classes is None:
+            return np.asarray(values, dtype=np.float64)[:, None]
+        return (np.asarray(values)[:, None] == self.classes).astype(np.float64)
+
+    def says(self, model: Any, X: Any) -> _Floats:
+        """Return what a fitted estimator says, coded."""
+        if self.classes is None or self.loss == "zero_one":
+            return self.coded(np.asarray(model.predict(X)))
+        out = np.zeros((X.shape[0], len(self.classes)))
+        out[:, np.searchsorted(self.classes, model.classes_)] = model.predict_proba(X)
+        return out
+
+    def losses(self, said: _Floats, y: NDArray[Any]) -> _Floats:
+        """Return each row's loss: 1 where the class is wrong, or the sum of squared differences."""
+        total = ((said - self.coded(y)) ** 2).sum(axis=1)
+        return total / 2 if self.loss == "zero_one" else total
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What the models of all draws say of each row that is asked, summed up.
+
+    Parameters
+    ----------
+    loss : {'zero_one', 'squared'}
+    truth : ndarray of shape (n, K)
+        The row's answer: one column a class, or the number.
+    total, squares : ndarray of shape (n, K)
+        Sums over models of what they say less the truth, and of its square.
+    times : ndarray of shape (n,)
+        How many models were asked: at least 2.
+    unit : ndarray of shape (n,)
+        Rows of one group have one number.
+    train_loss : ndarray of shape (n_draws,)
+        The mean loss of each model on its own rows.
+    left_out : int
+        Rows that fewer than two models could be asked of.
+    """
+
+    loss: str
+    truth: _Floats
+    total: _Floats
+    squares: _Floats
+    times: _Rows
+    unit: _Rows
+    train_loss: _Floats
+    left_out: int
+
+    @cached_property
+    def row_loss(self) -> _Floats:
+        """Return each row's mean loss over models."""
+        return self._scale * self.squares.sum(axis=1) / self.times
+
+    @property
+    def _scale(self) -> float:
+        return 0.5 if self.loss == "zero_one" else 1.0
+
+    def squared(self) -> dict[str, _Floats]:
+        """Return each row's squared bias and variance, without the bias of few models.
+
+        Of answers with a class they are halved, which is Kohavi and Wolpert's.
+        """
+        n = self.times[:, None]
+        mean = self.total / n
+        variance = np.maximum(self.squares - n * mean**2, 0.0) / (n - 1)
+        bias = (mean**2 - variance / n).sum(axis=1)
+        return {"bias": self._scale * bias, "variance": self._scale * variance.sum(axis=1)}
+
+    def domingos(self) -> dict[str, _Floats]:
+        """Return each row's terms of Domingos: bias, and the variance that adds or subtracts."""
+        share = self.truth + self.total / self.times[:, None]
+        right = self.truth.argmax(axis=1)
+        main = share.argmax(axis=1)
+        rows = np.arange(len(share))
+        bias = (main != right).astype(np.float64)
+        variance = 1.0 - share[rows, main]
+        return {
+            "bias": bias,
+            "variance": variance,
+            "unbiased variance": np.where(bias == 0, variance, 0.0),
+            "biased variance": np.where(bias == 1, share[rows, right], 0.0),
+            "net variance": np.where(bias == 1, -share[rows, right], variance),
+        }
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Draws of rows: with replacement or without, whole groups, the same for every estimator.
+
+    Parameters
+    ----------
+    problem : Problem
+    n_draws : int
+    max_samples : int or float
+        Rows (or groups) of a draw: a number, or a share of those there are.
+    bootstrap : bool
+        Whether with replacement.
+    seed : int
+    """
+
+    problem: Problem
+    n_draws: int
+    max_samples: float
+    bootstrap: bool
+    seed: int
+
+    @classmethod
+    def of(
+        cls, problem: Problem, n_draws: Any, max_samples: Any, bootstrap: bool, seed: Any
+    ) -> Any:
+        """Return draws, with their settings checked.
+
+        Raises
+        ------
+        PsephosError
+            If a setting cannot be used.
+        """
+        if not isinstance(n_draws, int) or n_draws < 2:
+            raise PsephosError(f"n_draws is {n_draws!r}: give a whole number of at least 2.")
+        units = int(problem.unit.max()) + 1
+        whole = isinstance(max_samples, int | np.integer) and not isinstance(max_samples, bool)
+        size = max_samples if whole else round(float(max_samples) * units)
+        if not size > 1 or (size > units and not bootstrap):
+            raise PsephosError(
+                f"max_samples={max_samples!r} of {units} rows or groups: give a number from 2, or "
+                "a share of at most 1."
+            )
+        state = int(check_random_state(seed).randint(2**31 - 1))
+        return cls(problem, n_draws, int(size), bootstrap, state)
+
+    def rows(self, b: int) -> _Rows:
+        """Return the rows of a draw, those drawn twice twice.
+
+        Raises
+        ------
+        PsephosError
+            If a class is missing from one draw after another.
+        """
+        p = self.problem
+        rng = np.random.default_rng([self.seed, b])
+        units = int(p.unit.max()) + 1
+        order, ends = np.argsort(p.unit, kind="stable"), np.cumsum(np.bincount(p.unit))
+        for _ in range(_TRIES):
+            drawn = rng.choice(units, int(self.max_samples), replace=self.bootstrap)
+            found = [order[ends[u - 1] if u else 0 : ends[u]] for u in np.sort(drawn)]
+            rows = np.concatenate(found).astype(np.intp)
+            if p.classes is None or len(np.unique(p.y[rows])) == len(p.classes):
+                return rows
+        raise PsephosError(
+            f"{_TRIES} draws of {int(self.max_samples)} rows or groups lack a class, one after "
+            "another: draw more (max_samples), or join rare classes."
+        )
+
+    def terms(self, estimator: Any, n_jobs: int | None = None) -> Terms:
+        """Return what clones of an estimator say, fitted on each draw.
+
+        Raises
+        ------
+        PsephosError
+            If hardly any row is ever left out.
+        """
+        p = self.problem
+        work = joblib.delayed(_fitted)
+        runs: Any = joblib.Parallel(n_jobs)(work(self, estimator, b) for b in range(self.n_draws))
+        y = p.asked[1]
+        truth = p.coded(y)
+        total, squares = np.zeros_like(truth), np.zeros_like(truth)
+        times = np.zeros(len(y), dtype=np.intp)
+        for out, said, _ in runs:
+            off = said - truth[out]
+            total[out] += off
+            squares[out] += off**2
+            times[out] += 1
+        kept = times > 1
+        if kept.sum() < 2:
+            raise PsephosError(
+                "no two rows were left out of two draws: draw fewer rows (max_samples), more often "
+                "(n_draws), or give test=(X, y)."
+            )
+        unit = p.unit if p.test is None else np.arange(len(y))
+        loss = np.array([run[2] for run in runs])
+        return Terms(
+            p.loss, truth[kept], total[kept], squares[kept], times[kept], unit[kept], loss,
+            int((~kept).sum()),
+        )  # fmt: skip
+
+
+def _fitted(draws: Draws, estimator: Any, b: int) -> tuple[_Rows, _Floats, float]:
+    """Return (rows asked, what is said of them, mean loss on the draw's own rows)."""
+    p, rows = draws.problem, draws.rows(b)
+    model: Any = clone(estimator)
+    names = sorted(n for n in model.get_params() if n.split("__")[-1] == "random_state")
+    seeds = np.random.SeedSequence([draws.seed, b, 1]).generate_state(max(1, len(names)))
+    model.set_params(**{n: int(s >> 1) for n, s in zip(names, seeds, strict=False)})
+    # models of psephos divide rows for themselves: copies of a row stay together, like a group
+    told: dict[str, Any] = {"groups": p.unit[rows]} if hasattr(model, "anatomy") else {}
+    own = _safe_indexing(p.X, rows)
+    model.fit(own, p.y[rows], **told)
+    train = float(p.losses(p.says(model, own), p.y[rows]).mean())
+    asked, y = p.asked
+    out = np.arange(len(y))
+    if p.test is None:
+        out = np.flatnonzero(~np.isin(p.unit, p.unit[rows]))
+        asked = _safe_indexing(p.X, out)
+    said = p.says(model, asked) if len(out) else np.zeros((0, p.coded(y[:1]).shape[1]))
+    return out.astype(np.intp), said, train
+
+
+def _answers(X: Any, y: Any, labels: bool) -> tuple[NDArray[Any] | None, NDArray[Any]]:
+    """Return (classes or None, the answers) of a table."""
+    if not labels:
+        return None, read_numbers(X, y)
+    classes, codes = read_target(X, y)
+    return classes, classes[codes]
+
+
+def mean_and_error(values: _Floats, unit: _Rows) -> tuple[float, float]:
+    """Return the mean over rows and its standard error, rows of one group taken together."""
+    mean = float(values.mean())
+    sums = np.bincount(unit, values - mean)
+    n_units = len(np.unique(unit))
+    if n_units < 2:
+        return mean, np.nan
+    return mean, float(np.sqrt((sums**2).sum() * n_units / (n_units - 1)) / len(values))

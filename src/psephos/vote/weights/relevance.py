@@ -1,0 +1,113 @@
+"""Local expertise in numbers: how relevant each voter is to each anchor, by any function."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.kernels.prediction.similarity import local_sums
+from psephos.vote.codec import register
+from psephos.vote.part import Columns, check, usage_table
+from psephos.vote.weights.local import Local, Nearest
+
+__all__ = ["LocalRelevance"]
+
+_Floats = NDArray[np.float64]
+
+
+@register
+@dataclass(frozen=True)
+class LocalRelevance:
+    """Local expertise of any size: w_t(x) = sum_i g_i s(x, z_i) E_t[i] over the anchors z_i.
+
+    `Local` stores an expertise that has two values, for right and wrong; this is for all others.
+
+    Parameters
+    ----------
+    local : Local
+        Of no voters: the anchors, their weights g and the similarity s.
+    relevance : ndarray of shape (m, T)
+        E, at least 0.
+    """
+
+    tag: ClassVar[str] = "local relevance"
+    local: Local
+    relevance: _Floats
+
+    def __post_init__(self) -> None:
+        check(self.local.n_voters == 0, "the anchors of numbers have voters")
+        m = len(self.local.anchors)
+        table = self.relevance.ndim == 2 and self.relevance.dtype == np.float64
+        check(table and len(self.relevance) == m, "relevance is not a float64 row an anchor")
+        check(bool((self.relevance >= 0).all()), "relevance is negative")
+
+    @property
+    def n_features(self) -> int:
+        """Return p."""
+        return self.local.n_features
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        return self.relevance.shape[1]
+
+    @property
+    def columns(self) -> Columns:
+        """Return the sorted columns the similarity reads."""
+        return self.local.columns
+
+    def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
+        """Return (weights, log_scale): the true weights are exp(log_scale) times these."""
+        a, s = self.local, self.local.similarity
+        _, weights, log_scale = local_sums(
+            np.ascontiguousarray(X[:, self.columns], dtype=np.float64), a.anchors, s.metric,
+            s.kernel, a.anchor_weight, self.relevance, s.per_query,
+        )  # fmt: skip
+        return weights, log_scale
+
+    def weights(self, X: _Floats) -> _Floats:
+        """Return the raw (n, T) weights."""
+        relative, log_scale = self.relative(X)
+        with np.errstate(over="ignore"):
+            return relative * np.exp(log_scale)[:, None]
+
+    def loudness(self) -> _Floats:
+        """Return each voter's share of the relevance over all anchors."""
+        total = self.local.anchor_weight @ self.relevance
+        return total / total.sum() if total.any() else np.full(len(total), 1 / max(1, len(total)))
+
+    def words(self) -> str:
+        """Return what the weights are."""
+        return self.local.words()
+
+    def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Nearest:
+        """Return the k anchors of greatest weight for each row of X, shape (n, p)."""
+        meaning = "Weights here depend on the case: a voter weighs more where it was relevant."
+        return self.local.nearest(voters, target, X, k)._replace(meaning=meaning)
+
+    def anchor_scores(self, voters: Any) -> _Floats:
+        """Return the sums over t of E_t[i] h_t(z_i) at the anchors; see `Vote.anchor_scores`."""
+        votes = voters.select(self.columns).votes(self.local.anchors)
+        return np.einsum("mt,mtk->mk", self.relevance, votes)
+
+    def usage(self) -> Any:
+        """Return the (T, p) table: every voter is weighed with all columns of the distance."""
+        voter, column = np.indices((self.n_voters, len(self.columns))).reshape(2, -1)
+        return usage_table(voter, self.columns[column], (self.n_voters, self.n_features))
+
+    def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+        """Return (n, p): sizes (n, T) divided by each column's part of the distance."""
+        return self.local.moved(X, size, centre)
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same weighting on the table reduced to `columns`."""
+        return replace(self, local=self.local.select(columns))
+
+    def named_rows(self, names: NDArray[Any]) -> Self:
+        """Return the same weighting with names for its anchors."""
+        return replace(self, local=self.local.named_rows(names))
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return these voters' weights; the distance keeps its columns and scale."""
+        return replace(self, relevance=self.relevance[:, voters])

@@ -1,0 +1,214 @@
+"""Bias and variance against what can be worked out, and curves of under- and overfitting."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import binom
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.cluster import KMeans
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LinearRegression
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from psephos import CARTClassifier, PsephosError
+from psephos.explain import BiasVarianceDisplay, FittingCurveDisplay
+from psephos.explain.resampling import Draws, Problem
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((60, 3))
+Y = np.where(X[:, 0] + RNG.standard_normal(60) > 0, "ill", "well")
+decompose = BiasVarianceDisplay.from_estimator
+
+
+def test_the_mean_of_a_bootstrap():
+    """The mean of n drawn rows, of those other than i: bias (mean_-i - y_i)^2, variance s^2 / n."""
+    y = RNG.standard_normal(12)
+    got = decompose(DummyRegressor(), np.zeros((12, 1)), y, n_draws=3000)
+    others = np.array([np.delete(y, i) for i in range(12)])
+    bias = ((others.mean(axis=1) - y) ** 2).mean()
+    variance = (others.var(axis=1) / 12).mean()
+    assert_allclose(got.value("bias"), bias, rtol=0.02)
+    assert_allclose(got.value("variance"), variance, rtol=0.05)
+    assert_allclose(got.value("loss"), bias + variance, rtol=0.02)
+
+
+def test_the_majority_of_a_bootstrap():
+    """A model that says the more frequent class: both definitions, from the binomial."""
+    n, ones = 15, 9
+    y = np.r_[np.zeros(n - ones), np.ones(ones)].astype(int)
+    model = DummyClassifier(strategy="most_frequent")
+    got = decompose(model, np.zeros((n, 1)), y, n_draws=3000)
+    says_one = {  # of rows other than i; a draw of one class alone is drawn again
+        k: (binom(n, (ones - k) / (n - 1)).sf(n // 2) - ((ones - k) / (n - 1)) ** n)
+        / (1 - ((ones - k) / (n - 1)) ** n - ((n - 1 - ones + k) / (n - 1)) ** n)
+        for k in (0, 1)
+    }
+    p = np.array([says_one[int(k)] for k in y])
+    truth = {
+        "loss": np.where(y == 1, 1 - p, p),
+        "bias": (p > 0.5) != (y == 1),
+        "variance": np.minimum(p, 1 - p),
+        "unbiased variance": np.where((p > 0.5) == (y == 1), np.minimum(p, 1 - p), 0),
+        "biased variance": np.where((p > 0.5) != (y == 1), np.minimum(p, 1 - p), 0),
+    }
+    for term, values in truth.items():
+        assert_allclose(got.value(term, "domingos"), np.mean(values), atol=0.02)
+    assert_allclose(got.value("bias", "kohavi-wolpert"), np.mean((y - p) ** 2), atol=0.02)
+    assert_allclose(got.value("variance", "kohavi-wolpert"), np.mean(p * (1 - p)), atol=0.02)
+
+
+def test_least_squares_on_draws_from_a_population():
+    """Known truth: E[y|x] = x1, rows of 30; the line through 0 misses the offset of 1."""
+    rng = np.random.default_rng(1)
+    big = rng.standard_normal((20000, 1))
+    y = 1.0 + big[:, 0] + 0.5 * rng.standard_normal(20000)
+    asked = np.linspace(-2, 2, 9)[:, None]
+    got = decompose(
+        LinearRegression(fit_intercept=False), big, y, n_draws=1500, max_samples=30,
+        bootstrap=False, test=(asked, 1.0 + asked[:, 0]),
+    )  # fmt: skip
+    # slope b = 1 + sum x e / sum x^2 with e = 1 + noise: mean 1, variance (1 + .25) E[1 / chi2_30]
+    variance = 1.25 / 28 * (asked**2).mean()
+    assert_allclose(got.value("bias"), 1.0, atol=0.02)
+    assert_allclose(got.value("variance"), variance, rtol=0.1)
+    fits = decompose(
+        LinearRegression(), big, y, n_draws=500, max_samples=30, bootstrap=False,
+        test=(asked, 1.0 + asked[:, 0]),
+    )  # fmt: skip
+    assert abs(fits.value("bias")) < 0.01
+
+
+@pytest.mark.parametrize("model", [DecisionTreeClassifier(), KNeighborsClassifier(1), LinearSVC()])
+def test_terms_add_up_to_the_loss(model):
+    three = np.digitize(X[:, 0] + X[:, 1], [-0.5, 0.5])
+    got = decompose(model, X, three, n_draws=30)
+    v = got.value
+    assert_allclose(v("loss"), v("bias") + v("unbiased variance") - v("biased variance"))
+    assert_allclose(v("net variance"), v("unbiased variance") - v("biased variance"))
+    kw = "kohavi-wolpert"
+    assert_allclose(v("loss", kw), v("bias", kw) + v("variance", kw))
+    assert_allclose(v("loss"), got.terms.row_loss.mean())
+
+
+def test_probabilities_have_a_squared_error():
+    got = decompose(CARTClassifier(n_folds=0, max_depth=2), X, Y, loss="squared", n_draws=20)
+    assert_allclose(got.value("loss"), got.value("bias") + got.value("variance"))
+    table = got.table()
+    assert table["terms"] == ["squared"] * 3
+    assert 0 < got.value("loss") < 1  # the Brier score over both classes
+    with pytest.raises(PsephosError, match="LinearSVC has no predict_proba"):
+        decompose(LinearSVC(), X, Y, loss="squared")
+
+
+class Recorder(ClassifierMixin, BaseEstimator):
+    """Remembers the first column of its rows, and says the label of a row it knows."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.known_ = set(X[:, 0].tolist())
+        return self
+
+    def predict(self, X):
+        return np.array([self.classes_[int(x in self.known_)] for x in X[:, 0]])
+
+
+def test_groups_are_drawn_whole_and_asked_only_unseen():
+    group = np.repeat(np.arange(12), 5)
+    table = np.column_stack([group, RNG.standard_normal(60)]).astype(float)
+    y = np.tile([0, 0, 0, 0, 1], 12)
+    got = decompose(Recorder(), table, y, groups=group, n_draws=25)
+    assert_allclose(got.value("loss"), 0.2)  # it says 0 of every row of a group it has not seen
+    assert_allclose(got.terms.train_loss, 0.8)
+    draws = Draws.of(Problem.read(Recorder(), table, y, None, group, None), 3, 0.5, False, 0)
+    for b in range(3):
+        rows = draws.rows(b)
+        assert len(rows) == 30
+        assert (np.unique(group[rows], return_counts=True)[1] == 5).all()
+    apart = decompose(Recorder(), table, y, n_draws=25)
+    assert apart.value("loss") > 0.5  # rows of a group are on both sides
+
+
+def test_the_same_whatever_the_jobs_and_a_row_for_each_term():
+    forest = RandomForestClassifier(n_estimators=5)  # seeded by the draw
+    one, two = (decompose(forest, X, Y, n_draws=8, n_jobs=j) for j in (None, 2))
+    assert one.table() == two.table()
+    frame = one.frame()
+    assert list(frame.columns) == ["terms", "term", "value", "error"]
+    text = str(one)
+    assert text.startswith("RandomForestClassifier: 0/1 loss 0.")
+    assert "Domingos: biased variance" in text
+    assert "Kohavi-Wolpert: bias" in text
+    pytest.importorskip("matplotlib").use("agg")
+    axes = one.plot()
+    assert_allclose([bar.get_width() for bar in axes.patches], one.table()["value"])
+
+
+def test_curve_of_neighbours():
+    model = make_pipeline(StandardScaler(), KNeighborsClassifier())
+    curve = FittingCurveDisplay.from_estimator(
+        model, pd.DataFrame(X), Y, param_name="kneighborsclassifier__n_neighbors",
+        param_range=(1, 7, 25), n_draws=20,
+    )  # fmt: skip
+    t = curve.table()
+    assert t["train_loss"][0] == 0.0  # one neighbour: the row itself
+    assert t["variance"][0] > t["variance"][2]
+    for i in range(3):
+        assert_allclose(t["test_loss"][i], t["bias"][i] + t["variance"][i])
+        total = t["bias_domingos"][i] + t["net_variance_domingos"][i]
+        assert_allclose(t["test_loss"][i], total)
+        one = decompose(
+            model.set_params(kneighborsclassifier__n_neighbors=(1, 7, 25)[i]),
+            pd.DataFrame(X), Y, n_draws=20,
+        )  # fmt: skip
+        assert_allclose(one.value("loss"), t["test_loss"][i])
+    assert_array_equal(t["difference"][curve.best], 0.0)
+    assert_allclose(np.array(t["test_loss"]) - t["test_loss"][curve.best], t["difference"])
+    assert "<- least" in str(curve).splitlines()[1 + curve.best]
+    pytest.importorskip("matplotlib").use("agg")
+    axes = curve.plot()
+    assert_allclose(axes.lines[0].get_ydata(), t["train_loss"])
+    assert len(curve.frame()) == 3
+
+
+def test_curves_of_words_and_numbers():
+    y = X[:, 0] ** 2
+    curve = FittingCurveDisplay.from_estimator(
+        KNeighborsRegressor(), X, y, param_name="weights", param_range=["uniform", "distance"],
+        n_draws=10,
+    )  # fmt: skip
+    assert curve.table()["value"] == ["uniform", "distance"]
+    assert "bias_domingos" not in curve.table()
+    pytest.importorskip("matplotlib").use("agg")
+    assert [label.get_text() for label in curve.plot().get_xticklabels()] == ["uniform", "distance"]
+
+
+@pytest.mark.parametrize(
+    ("model", "more", "match"),
+    [
+        (KMeans(), {}, "no classifier and no regressor"),
+        (DummyRegressor(), {"loss": "zero_one"}, "use 'squared'"),
+        (DummyClassifier(), {"loss": "log"}, "one of 'zero_one', 'squared'"),
+        (DummyClassifier(), {"n_draws": 1}, "at least 2"),
+        (DummyClassifier(), {"max_samples": 2.0, "bootstrap": False}, "a share of at most 1"),
+        (DummyClassifier(), {"max_samples": 1.0, "bootstrap": False}, "test=\\(X, y\\)"),
+        (DummyClassifier(), {"groups": [0]}, "one group per row"),
+        (DummyClassifier(), {"test": (X, np.full(60, "new"))}, "class 'new', which y has not"),
+    ],
+)
+def test_refusals(model, more, match):
+    y = X[:, 0] if isinstance(model, DummyRegressor) else Y
+    with pytest.raises(PsephosError, match=match):
+        decompose(model, X, y, **{"n_draws": 3, **more})
+    if not more:
+        return
+    curve = FittingCurveDisplay.from_estimator
+    with pytest.raises(PsephosError, match="no parameter 'depth'"):
+        curve(model, X, y, param_name="depth", param_range=[1])
+    with pytest.raises(PsephosError, match="param_range is empty"):
+        curve(model, X, y, param_name="strategy", param_range=[])
