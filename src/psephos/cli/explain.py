@@ -37,7 +37,9 @@ def explain(
     values, the terms of a score, the training case it resembles; rounded for reading), its vote,
     its weight here, its contribution to the score, the columns it read, and the same reason as
     data with all digits; where weights keep training cases (SamBA, proset) also the nearest of
-    them as lists of row, distance, share of the weight and class. Lists and data are JSON.
+    them as lists of row, distance, share of the weight and class. Lists and data are JSON. Where
+    training cases vote (ml-knn), the lines of a case are its neighbours; of several labels there is
+    a contribution_LABEL for each, above 0 where the neighbour has the label.
     """
     from psephos.cli.answering import Answering, refuse_overwriting, writer
 
@@ -52,8 +54,10 @@ def explain(
                 sheet.writerow(header)
             voters = len(ballots["case"]) // len(ids)
             ballots["case"] = [name for name in ids for _ in range(voters)]
+            weight = list(ballots).index("weight")
             for line in zip(*ballots.values(), strict=True):
-                sheet.writerow([_cell(value) for value in line])
+                if line[weight] or not answering.neighbours:
+                    sheet.writerow([_cell(value) for value in line])
 
 
 def _cell(value: Any) -> Any:

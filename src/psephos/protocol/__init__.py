@@ -32,19 +32,19 @@ results.csv
     the measures are ``hamming_loss, one_error, coverage, ranking_loss, average_precision``.
 predictions.csv
     One row per model, split and test row: ``model, repeat, fold, row, id, truth`` and one
-    probability ``p_<class>`` a class, in the order of the classes. Of several
-    labels a row there are instead ``truth_<label>``, ``given_<label>`` (0 or 1) and ``p_<label>``,
-    a column a label each. `row` counts from 0 in the
-    table; `id` is its name, or `row`. For the SVM the probabilities are an uncalibrated link of
-    its decision values.
+    probability ``p_<class>`` a class, in the order of the classes. Of several labels a row there
+    are instead ``truth_<label>``, ``given_<label>`` (0 or 1) and ``p_<label>``, a column a label
+    each. `row` counts from 0 in the table; `id` is its name, or `row`. For the SVM the
+    probabilities are an uncalibrated link of its decision values.
 labels.csv
     Of several labels a row, one row per model and label, over all its test rows: ``model, label,
     rows, given, found, sensitivity, precision, f1``: rows that have the label, were given it, and
     both.
 refits.csv
     One row per model, after the search on all rows: ``model, draws, params,
-    inner_balanced_accuracy`` (of several labels a row ``inner_average_precision``) ``, columns_used, n_voters, file, status, error``; `file` is empty for
-    baselines.
+    inner_balanced_accuracy`` (of several labels a row ``inner_average_precision``) ``,
+    columns_used, n_voters, file, status, error``; `file` is empty for baselines, and for models
+    that are fitted one a label.
 models/<model>.psephos
     The refits of models of psephos (`psephos.load`). Rows of anchors are rows of the table.
 cases.npz
@@ -55,10 +55,10 @@ comparison.json
     ``schema, dataset, target, classes, class_counts, n_rows, n_columns, columns, categories {name:
     levels}, groups, n_groups, multilabel`` (true) ``, one_a_label, not_asked, constant`` (of
     several labels a row: models fitted one a label, default models left out, and the average
-    precision of a constant answer) ``, protocol`` (a sentence), ``protocol_settings, random_state, models
-    {name: family, origin, ensemble, order, draws, distributions, notes}, fingerprint, copies {rows,
-    different, named, treated} or null, files {name: SHA-256}`` of the models and of cases.npz. It
-    is removed before any other file changes and written after all: a folder without it holds no
+    precision of a constant answer) ``, protocol`` (a sentence), ``protocol_settings,
+    random_state, models {name: family, origin, ensemble, order, draws, distributions, notes},
+    fingerprint, copies {rows, different, named, treated} or null, files {name: SHA-256}`` of the
+    models and of cases.npz. It is removed before any other file changes and written after all: a folder without it holds no
     finished run.
 study.json
     The identity of the study, as `identity_of` returns it, and a digest of it.
