@@ -139,8 +139,7 @@ class Folder:
             seen.right += row["truth"] in (answer, disarmed(answer))
         return counts
 
-    @staticmethod
-    def _answers(path: Path) -> Iterator[dict[str, str]]:
+    def _answers(self, path: Path) -> Iterator[dict[str, str]]:
         """Yield the rows of the answers on held-out cases, all of them whole."""
         truth = () if self.multilabel else ("truth",)
         for row in _rows(path, ("model", *truth, *_COUNTED)):

@@ -86,6 +86,7 @@ def summarise(folder: str | Path, model: str | None = None) -> dict[str, Any]:
         "models": [_model(s, prior, read) for s in rows],
         "any_failed": any(s.failed for s in rows),
         "measures_note": _measures_note(read, prior),
+        "prior_words": number(prior) if math.isfinite(prior) else "",
         "voters_note": _voters_note(rows),
         "stability_note": _stability_note(rows),
         "failures": _failures(rows),
