@@ -26,7 +26,7 @@ from sklearn.neighbors import NearestNeighbors
 from psephos import MLKNeighborsClassifier
 
 sys.path.append(str(Path(__file__).parents[1] / "quality"))
-from _label_sets import label_set  # noqa: E402
+from _label_sets import label_set
 
 
 def peer_class():

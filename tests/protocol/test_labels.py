@@ -5,6 +5,7 @@ import gzip
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.metrics as peer
 from hypothesis import given, settings
@@ -84,9 +85,7 @@ def test_measures_where_conventions_agree():
         average_precision(Y, score, **at),
         peer.label_ranking_average_precision_score(Y, score, **at),
     )
-    assert_allclose(
-        hamming_loss(Y, score > 0.5, **at), peer.hamming_loss(Y, score > 0.5, **at)
-    )
+    assert_allclose(hamming_loss(Y, score > 0.5, **at), peer.hamming_loss(Y, score > 0.5, **at))
 
 
 @pytest.mark.parametrize(
@@ -110,7 +109,9 @@ def test_measures_of_nothing():
 
 
 def test_figures_of_labels():
-    first, second = label_figures(np.array([[1, 0], [1, 0], [0, 0]]), np.array([[1, 0], [0, 0], [1, 0]]))
+    first, second = label_figures(
+        np.array([[1, 0], [1, 0], [0, 0]]), np.array([[1, 0], [0, 0], [1, 0]])
+    )
     assert first == {
         "rows": 2, "given": 2, "found": 1, "sensitivity": 0.5, "precision": 0.5, "f1": 0.5,
     }  # fmt: skip
@@ -256,7 +257,9 @@ def test_heads_of_arff(tmp_path):
         read_table(arff(tmp_path / "t.arff", "", "@relation x\n"), target="a")
     with pytest.raises(PsephosError, match="is of the kind 'relational'"):
         read_table(arff(tmp_path / "t.arff", "", "@attribute a relational\n@data\n"), target="a")
-    first = "@relation 'x: -C 2'\n@attribute a {0,1}\n@attribute b {0,1}\n@attribute c real\n@data\n"
+    first = (
+        "@relation 'x: -C 2'\n@attribute a {0,1}\n@attribute b {0,1}\n@attribute c real\n@data\n"
+    )
     assert read_table(arff(tmp_path / "t.arff", "1,0,2\n0,1,3\n", first)).labels == ("a", "b")
     none = "@relation x\n@attribute a {0,1}\n@attribute None {None,NA}\n@data\n"
     table = read_table(arff(tmp_path / "t.arff", "1,None\n0,NA\n", none), target="a")
@@ -274,10 +277,10 @@ def test_several_targets_in_text(tmp_path):
     assert table.names == ("a", "b")
     assert_array_equal(table.y, [[0, 1], [1, 0], [1, 1]])
     path.write_text("a,l1,l2\n1,0,1\n2,1,x\n")
-    assert read_table(path, target=["l1"]).labels == ()
+    assert read_table(path, target=["l1"], drop=["l2"]).labels == ()
     with pytest.raises(PsephosError, match="label 'l2' is 'x' in line 3"):
         read_table(path, n_labels=2)
-    with pytest.raises(PsephosError, match="--labels of 't.csv' says that 3 columns are labels"):
+    with pytest.raises(PsephosError, match=r"--labels of 't\.csv' says that 3 columns are labels"):
         read_table(path, n_labels=3)
     with pytest.raises(PsephosError, match="--labels is 2"):
         read_table(path, target="l1", n_labels=2)
@@ -299,7 +302,7 @@ def test_tables_of_labels_in_npz(tmp_path):
     with pytest.raises(PsephosError, match="leave --labels out"):
         read_table(path, n_labels=2)
     np.savez(path, X=X, Y=Y, label_names=["a"])
-    with pytest.raises(PsephosError, match="'label_names' of 't.npz' names 1 labels"):
+    with pytest.raises(PsephosError, match=r"'label_names' of 't\.npz' names 1 labels"):
         read_table(path)
     np.savez(path, X=X, Y=Y + 1)
     with pytest.raises(PsephosError, match="label 'label 0' is"):
@@ -307,8 +310,6 @@ def test_tables_of_labels_in_npz(tmp_path):
 
 
 def test_tables_from_arrays():
-    import pandas as pd
-
     X, Y = drawn(8)
     assert table_from_arrays(X, csr_array(Y)).labels == ("label 0", "label 1", "label 2")
     table = table_from_arrays(X, pd.DataFrame(Y, columns=["a", "b", "c"]))
@@ -351,9 +352,7 @@ def test_comparisons(study):
         rows = list(csv.DictReader(file))
     for result in found.results:
         own = [
-            r
-            for r in rows
-            if r["model"] == result["model"] and r["fold"] == str(result["fold"])
+            r for r in rows if r["model"] == result["model"] and r["fold"] == str(result["fold"])
         ]
         part = {
             key: np.array([[float(r[f"{key}_{label}"]) for label in table.labels] for r in own])
@@ -402,7 +401,8 @@ def test_the_page(study):
         assert row["counts"] == [str(one[key]) for key in ("rows", "given", "found")]
     book = report["ballots"]["embedded"]
     model = found.models["ml-knn"]
-    said = model.predict(table.X)
+    named = pd.DataFrame(table.X, columns=list(table.names))
+    said = model.predict(named)
     for case in book["cases"]:
         words = [", ".join(n for n, y in zip(table.labels, row, strict=True) if y) or "no label"
                  for row in (table.y[case["i"]], said[case["i"]])]  # fmt: skip
@@ -460,12 +460,15 @@ def test_the_command(tmp_path, study):
     assert "samba gives a case one class" in refused.output
     assert "use ml-knn" in refused.output
     answers = list(csv.DictReader(call("predict", model, path).stdout.splitlines()))
-    expected = load(model).predict(X)
+    named = pd.DataFrame(X, columns=list("abcd"))
+    expected = load(model).predict(named)
     for row, said in zip(answers, expected, strict=True):
-        assert [row[f"given_{one}"] for one in ("red", "green", "blue")] == said.astype(str).tolist()
+        assert [row[f"given_{one}"] for one in ("red", "green", "blue")] == said.astype(
+            str
+        ).tolist()
     ballots = list(csv.DictReader(call("explain", model, path).stdout.splitlines()))
     assert len(ballots) == 40 * 10
-    near = load(model).kneighbors(X)[1]
+    near = load(model).kneighbors(named)[1]
     assert [int(b["voter"]) - 1 for b in ballots[:10]] == sorted(near[0].tolist())
     for ballot in ballots:
         row = int(ballot["voter"]) - 1

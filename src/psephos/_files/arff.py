@@ -153,11 +153,9 @@ def _row(file: str, line: int, text: str) -> list[str]:
     return ["" if missing else word for word, missing in _cells(file, line, text)]
 
 
-def _sparse(
-    file: str, line: int, text: str, head: Arff, defaults: list[str | None]
-) -> list[str]:
+def _sparse(file: str, line: int, text: str, head: Arff, defaults: list[str | None]) -> list[str]:
     """Return the cells of ``{index value, ...}``, indices from 0."""
-    if not text.endswith("}") or "}" in text[:-1] and text.count("{") > 1:
+    if not text.endswith("}") or ("}" in text[:-1] and text.count("{") > 1):
         raise PsephosError(
             f"line {line} of {file!r} does not end with the }} of its sparse row: weights of rows "
             "are not read, and a row is one line."

@@ -58,8 +58,8 @@ comparison.json
     precision of a constant answer) ``, protocol`` (a sentence), ``protocol_settings,
     random_state, models {name: family, origin, ensemble, order, draws, distributions, notes},
     fingerprint, copies {rows, different, named, treated} or null, files {name: SHA-256}`` of the
-    models and of cases.npz. It is removed before any other file changes and written after all: a folder without it holds no
-    finished run.
+    models and of cases.npz. It is removed before any other file changes and written after all: a
+    folder without it holds no finished run.
 study.json
     The identity of the study, as `identity_of` returns it, and a digest of it.
 timings.csv

@@ -30,12 +30,14 @@ class OneModelALabel(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, Y: NDArray[Any], **extra: Any) -> Self:
         """Fit a model a column of Y, (n, K) of 0 and 1."""
-        self.estimators_ = [
-            clone(self.estimator).fit(X, y, **extra)
-            if (y != y[0]).any()
-            else DummyClassifier(strategy="constant", constant=y[0]).fit(X, y)
-            for y in np.asarray(Y).T
-        ]
+        self.estimators_: list[Any] = []
+        for y in np.asarray(Y).T:
+            model: Any = clone(self.estimator)
+            if (y == y[0]).all():
+                constant: Any = DummyClassifier(strategy="constant", constant=y[0])
+                self.estimators_.append(constant.fit(X, y))
+            else:
+                self.estimators_.append(model.fit(X, y, **extra))
         return self
 
     def predict(self, X: Any) -> NDArray[np.intp]:

@@ -1,4 +1,4 @@
-"""How good sets of labels are: the five measures of ML-kNN's authors, and figures label by label."""
+"""How good sets of labels are: the measures of ML-kNN's authors, and figures label by label."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -239,7 +239,8 @@ def _ranks(score: _Floats) -> NDArray[np.intp]:
 
 def _mixed(truth: _Mask) -> _Mask:
     """Return which rows have a label and lack one."""
-    return truth.any(axis=1) & ~truth.all(axis=1)
+    some: _Mask = truth.any(axis=1)
+    return some & ~truth.all(axis=1)
 
 
 def _mean(values: NDArray[Any], sample_weight: Any, kept: _Mask | None = None) -> float:
@@ -256,7 +257,8 @@ def _mean(values: NDArray[Any], sample_weight: Any, kept: _Mask | None = None) -
 
 
 def _yes(table: Any, name: str) -> _Mask:
-    given: Any = table.toarray() if issparse(table) else np.asarray(table)
+    sparse = bool(issparse(table))  # a plain bool: the type guard would narrow table
+    given: Any = table.toarray() if sparse else np.asarray(table)
     yes = given == 1
     if given.ndim != 2 or not (yes | (given == 0)).all() or not given.size:
         raise PsephosError(
@@ -267,7 +269,8 @@ def _yes(table: Any, name: str) -> _Mask:
 
 def _checked(y_true: Any, y_score: Any) -> tuple[_Mask, _Floats]:
     truth = _yes(y_true, "y_true")
-    given: Any = y_score.toarray() if issparse(y_score) else y_score
+    sparse = bool(issparse(y_score))
+    given: Any = y_score.toarray() if sparse else y_score
     score = np.asarray(given, dtype=np.float64)
     _same_shape(truth, score, "y_score")
     if not np.isfinite(score).all():

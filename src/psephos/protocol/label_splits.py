@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.model_selection import BaseCrossValidator
+from sklearn import model_selection
 from sklearn.utils import check_random_state
 
 from psephos._errors import PsephosError
@@ -18,6 +18,7 @@ from psephos.params import Constraint, Flag, Interval, check_params
 __all__ = ["MultilabelStratifiedKFold"]
 
 _Rows = NDArray[np.intp]
+_Base: Any = model_selection.BaseCrossValidator  # its types say less than it does
 _CONSTRAINTS: dict[str, Constraint] = {
     "n_splits": Interval(2, whole=True),
     "order": Interval(1, 2, whole=True),
@@ -26,7 +27,7 @@ _CONSTRAINTS: dict[str, Constraint] = {
 _LEVEL = 1e-9  # wanted shares that differ by less are equal
 
 
-class MultilabelStratifiedKFold(BaseCrossValidator):
+class MultilabelStratifiedKFold(_Base):
     """Cross-validation folds that share out the rows of every label evenly, groups whole.
 
     Use it where a row has several labels, as a splitter of scikit-learn (``cv=``): random folds
@@ -171,9 +172,8 @@ class _Dealing:
 
     def __init__(self, counts: Any, sizes: NDArray[Any], n_folds: int, rng: Any) -> None:
         n, n_labels = counts.shape
-        self.items, self.labels = np.arange(n), np.arange(n_labels)
-        if rng is not None:
-            self.items, self.labels = rng.permutation(n), rng.permutation(n_labels)
+        self.items: _Rows = np.arange(n) if rng is None else rng.permutation(n)
+        self.labels: _Rows = np.arange(n_labels) if rng is None else rng.permutation(n_labels)
         self.by_label, self.by_item = counts[self.items], counts.tocsr()
         self.sizes, self.rng = sizes, rng
         self.left = np.asarray(counts.sum(axis=0), dtype=np.float64).ravel()

@@ -161,7 +161,11 @@ PEERS: dict[str, Contender] = {one.name: one for one in _PEERS}
 def known_models() -> dict[str, Contender]:
     """Return every contender by name: the classifiers of psephos, those registered, the peers."""
     ours = [
-        replace(model.contender, build=partial(_build, model), multilabel=getattr(model, "multilabel", False))
+        replace(
+            model.contender,
+            build=partial(_build, model),
+            multilabel=getattr(model, "multilabel", False),
+        )
         for model in estimator_classes().values()
         if issubclass(model, ClassifierMixin)
     ]

@@ -14,8 +14,8 @@ import numpy as np
 from psephos import __version__
 from psephos._cells import disarmed_row
 from psephos.contender import Contender
-from psephos.protocol.presets import Protocol
 from psephos.protocol.label_scores import LABEL_METRICS, label_figures
+from psephos.protocol.presets import Protocol
 from psephos.protocol.scores import METRICS, main_metric
 from psephos.protocol.search import Task, shape_of
 from psephos.protocol.study import MARK, Study, sha256_of
@@ -212,9 +212,10 @@ def describe(
         }
         for order, one in enumerate(models)
     }
-    labelled = {"multilabel": True, "one_a_label": []} if table.multilabel else {}
+    labelled: dict[str, Any] = {}
     if table.multilabel:
-        labelled["one_a_label"] = [one.name for one in models if not one.multilabel]
+        alone = [one.name for one in models if not one.multilabel]
+        labelled = {"multilabel": True, "one_a_label": alone}
     counts = table.y.sum(axis=0) if table.multilabel else np.bincount(table.codes)
     return {
         "schema": SCHEMA,
@@ -229,9 +230,7 @@ def describe(
         "categories": {table.names[j]: list(levels) for j, levels in table.categories.items()},
         "groups": table.group_name if table.groups is not None else None,
         "n_groups": None if table.groups is None else len(np.unique(table.groups)),
-        "protocol": protocol.words(
-            grouped=table.groups is not None, multilabel=table.multilabel
-        ),
+        "protocol": protocol.words(grouped=table.groups is not None, multilabel=table.multilabel),
         "protocol_settings": protocol.as_dict(),
         "random_state": random_state,
         "models": about_models,
@@ -276,7 +275,7 @@ def _predictions(table: DataTable, fits: Finished, safe: bool) -> bytes:
         tested: list[int] = task.test.tolist()
         given: list[list[int]] = entry.get("given", [[]] * len(tested))
         for row, said, proba in zip(tested, given, entry["proba"], strict=True):
-            truth = codes[row] if table.multilabel else [classes[codes[row]]]
+            truth: list[Any] = codes[row] if table.multilabel else [classes[codes[row]]]
             rows.append((task.contender.name, *task.split, row, ids[row], *truth, *said, *proba))
     return _lines(header, rows, safe)
 

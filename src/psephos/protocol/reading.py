@@ -115,8 +115,8 @@ def read_table(
     Labels keep their identity: they are whole numbers if every one is written as such (no zeros
     before it, no point, within 64 bits), else the words as they are written: 01 and 1 are two
     classes. A nominal column of an ARFF file whose values are all numbers, such as {0,1}, is read
-    as numbers, unless `categorical` names it. Categories match by value: 1 and 1.0 are one level. Rows are converted as they are
-    read, so that memory stays at about twice the table's size in float64.
+    as numbers, unless `categorical` names it. Categories match by value: 1 and 1.0 are one level.
+    Rows are converted as they are read, so that memory stays at about twice the table's size in float64.
     """
     file = Path(path)
     name = dataset or Path(file.name.removesuffix(".gz")).stem or file.name
@@ -217,18 +217,19 @@ def _from_text(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
     names = sheet.header.names
     categories = _encode(sheet, roles)
     apart = {flag: sheet.words[names.index(name)] for flag, name in roles.apart}
-    labels = roles.target if len(roles.target) > 1 else ()
+    labels: tuple[str, ...] = roles.target if len(roles.target) > 1 else ()
+    target = together(roles.target)
     if labels:
         y = _label_table({name: sheet.words[names.index(name)] for name in labels}, sheet)
     else:
-        y = written_labels(_cells_or_none(apart["--target"], sheet), roles.target[0], sheet.place)
+        y = written_labels(_cells_or_none(apart["--target"], sheet), target, sheet.place)
     return DataTable(
         X=sheet.X,
         y=y,
         labels=labels,
         names=tuple(names[j] for j in sheet.choice.columns),
         categories=categories,
-        target_name=together(roles.target),
+        target_name=target,
         ids=_per_row(apart, "--id", roles.id, sheet),
         groups=_per_row(apart, "--group", roles.group, sheet),
         group_name=roles.group or "",

@@ -10,7 +10,15 @@ from scipy.stats import rankdata
 
 from psephos._errors import PsephosError
 
-__all__ = ["METRICS", "Answers", "answers_of", "balanced_accuracy", "codes_of", "main_metric", "measures"]
+__all__ = [
+    "METRICS",
+    "Answers",
+    "answers_of",
+    "balanced_accuracy",
+    "codes_of",
+    "main_metric",
+    "measures",
+]
 
 METRICS = ("balanced_accuracy", "accuracy", "roc_auc", "log_loss")
 
@@ -18,7 +26,6 @@ METRICS = ("balanced_accuracy", "accuracy", "roc_auc", "log_loss")
 def main_metric(metrics: Container[str]) -> str:
     """Return the measure that draws and models are chosen by; greater is better."""
     return "average_precision" if "average_precision" in metrics else "balanced_accuracy"
-
 
 
 _CLIP = 1e-15

@@ -242,9 +242,7 @@ def table_from_arrays(
     )
 
 
-def _answers(
-    X: Any, y: Any, target_name: str | None
-) -> tuple[tuple[str, ...], NDArray[Any], str]:
+def _answers(X: Any, y: Any, target_name: str | None) -> tuple[tuple[str, ...], NDArray[Any], str]:
     """Return the names of several labels (or none), the labels, and what the target is called."""
     shape: Any = y.shape if hasattr(y, "shape") else np.shape(y)
     if len(shape) == 2 and shape[1] > 1:

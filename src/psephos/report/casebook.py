@@ -47,9 +47,7 @@ def casebook(folder: Folder, opened: Opened, key: str, limit: int = LIMIT) -> di
     ballots = opened.ballots(cases, candidates)
     held_out = folder.held_out(key, classes)
     said = _said(folder, classes, [*truths, *answers], ballots)
-    written = [
-        _case(one, said, answers[one.row], held_out.get(one.row)) for one in ballots.cases
-    ]
+    written = [_case(one, said, answers[one.row], held_out.get(one.row)) for one in ballots.cases]
     if folder.multilabel:  # the answer is no output: the page shows this one first
         written = [w | {"f": one.leading} for w, one in zip(written, ballots.cases, strict=True)]
     lead = [lead[i] for i in candidates]
@@ -117,13 +115,11 @@ def _book(
 def _truth(code: Any, classes: list[str]) -> str:
     """Return what a case is in words: its class, or the labels it has."""
     if not isinstance(code, tuple):
-        return classes[code]
+        return classes[int(code)]
     return ", ".join(classes[k] for k in cast("tuple[int, ...]", code)) or "no label"
 
 
-def _said(
-    folder: Folder, classes: list[str], words: list[str], ballots: CaseBallots
-) -> list[str]:
+def _said(folder: Folder, classes: list[str], words: list[str], ballots: CaseBallots) -> list[str]:
     """Return the answers that the page refers to by number: classes, or the sets of labels."""
     if not folder.multilabel:
         return classes

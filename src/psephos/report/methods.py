@@ -60,8 +60,8 @@ def _labels(folder: Folder, rows: Sequence[Standing]) -> list[str]:
     words = [
         "Parts are stratified label by label, the rarest first (Sechidis, Tsoumakas & Vlahavas"
         " 2011). Measures follow Zhang & Zhou (2007): one-error, ranking loss and average precision"
-        " leave out cases that have no label or all labels. Of labels with equal scores the later one"
-        " ranks higher in coverage and average precision, a tie is an error in ranking loss, and"
+        " leave out cases that have no label or all labels. Of labels with equal scores the later"
+        " one ranks higher in coverage and average precision, a tie is an error in ranking loss, and"
         " one-error counts a case only if none of the labels of greatest score is its own."
     ]
     alone = [s.label for s in rows if s.key in (folder.about.get("one_a_label") or [])]
@@ -70,7 +70,7 @@ def _labels(folder: Folder, rows: Sequence[Standing]) -> list[str]:
             f"Of {series(alone)} one model was fitted a label, with the same settings for all"
             " labels; no file holds these models."
         )
-    absent = [str(one) for one in folder.about.get("not_asked") or []]
+    absent: list[str] = folder.about.get("not_asked") or []
     if absent:
         words.append(
             f"{series(absent)} were left out: each is as many fits as there are labels, and no"

@@ -47,7 +47,8 @@ def _folds(n: int) -> str:
 
 def _reached(s: Standing, folder: Folder) -> str:
     n_columns = max(int(folder.about.get("n_columns") or len(folder.about.get("columns", ()))), 1)
-    score = f"{'an' if folder.multilabel else 'a'} {folder.measure} of {plus_minus(s.score, s.score_sd)}"
+    article = "an" if folder.multilabel else "a"
+    score = f"{article} {folder.measure} of {plus_minus(s.score, s.score_sd)}"
     if s.columns.mean == 0:
         return f"{score}, reading no column"
     mean = " on average" if s.columns.sd > 0 else ""
