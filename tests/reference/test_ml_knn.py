@@ -48,9 +48,7 @@ def measured(X, Y, asked, truth):
     model = MLKNeighborsClassifier().fit(X, Y)
     chances = model.predict_proba(asked)
     ranked = (one_error, coverage, ranking_loss, average_precision)
-    return [
-        hamming_loss(truth, model.predict(asked)), *(m(truth, chances) for m in ranked)
-    ]
+    return [hamming_loss(truth, model.predict(asked)), *(m(truth, chances) for m in ranked)]
 
 
 def written(figures, like):

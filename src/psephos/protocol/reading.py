@@ -116,7 +116,8 @@ def read_table(
     before it, no point, within 64 bits), else the words as they are written: 01 and 1 are two
     classes. A nominal column of an ARFF file whose values are all numbers, such as {0,1}, is read
     as numbers, unless `categorical` names it. Categories match by value: 1 and 1.0 are one level.
-    Rows are converted as they are read, so that memory stays at about twice the table's size in float64.
+    Rows are converted as they are read, so that memory stays at about twice the table's size in
+    float64.
     """
     file = Path(path)
     name = dataset or Path(file.name.removesuffix(".gz")).stem or file.name

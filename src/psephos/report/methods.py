@@ -59,10 +59,11 @@ def _labels(folder: Folder, rows: Sequence[Standing]) -> list[str]:
     """Return how several labels a case were treated."""
     words = [
         "Parts are stratified label by label, the rarest first (Sechidis, Tsoumakas & Vlahavas"
-        " 2011). Measures follow Zhang & Zhou (2007): one-error, ranking loss and average precision"
-        " leave out cases that have no label or all labels. Of labels with equal scores the later"
-        " one ranks higher in coverage and average precision, a tie is an error in ranking loss, and"
-        " one-error counts a case only if none of the labels of greatest score is its own."
+        " 2011). Measures follow Zhang & Zhou (2007): one-error, ranking loss and average"
+        " precision leave out cases that have no label or all labels. Of labels with equal scores"
+        " the later one ranks higher in coverage and average precision, a tie is an error in"
+        " ranking loss, and one-error counts a case only if none of the labels of greatest score"
+        " is its own."
     ]
     alone = [s.label for s in rows if s.key in (folder.about.get("one_a_label") or [])]
     if alone:

@@ -57,7 +57,7 @@ def test_at_the_threshold():
 
 @pytest.mark.parametrize("most", [1, 3, 2000])
 def test_whole_numbers(most):
-    """Small ones are compared by products alone, large ones are not: the neighbours are the same."""
+    """Small ones are compared by products alone, large ones are not: all find the nearest."""
     rng = np.random.default_rng(most)
     cases, asked = rng.integers(-most, most + 1, (300, 7)), rng.integers(-most, most + 1, (40, 7))
     labels = rng.integers(0, 2, (300, 2))
