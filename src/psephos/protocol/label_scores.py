@@ -224,8 +224,9 @@ def average_precision(y_true: Any, y_score: Any, *, sample_weight: Any = None) -
     truth, score = _checked(y_true, y_score)
     order = np.argsort(score, axis=1, kind="stable")[:, ::-1]
     own = np.take_along_axis(truth, order, axis=1)
-    share = np.cumsum(own, axis=1) / np.arange(1, own.shape[1] + 1)
-    of_row = (own * share).sum(axis=1) / np.maximum(own.sum(axis=1), 1)
+    place = np.cumsum(np.ones(own.shape), axis=1)
+    shares = own * np.cumsum(own, axis=1) / place
+    of_row = shares.sum(axis=1) / np.maximum(own.sum(axis=1), 1)
     return _mean(of_row, sample_weight, _mixed(truth))
 
 
@@ -233,14 +234,15 @@ def _ranks(score: _Floats) -> NDArray[np.intp]:
     """Return the rank of each label, 1 the highest; of equals the later column ranks higher."""
     rank = np.empty(score.shape, dtype=np.intp)
     order = np.argsort(score, axis=1, kind="stable")
-    np.put_along_axis(rank, order, np.arange(score.shape[1], 0, -1)[None], axis=1)
+    down = np.cumsum(np.ones(score.shape, dtype=np.intp), axis=1)[:, ::-1]
+    np.put_along_axis(rank, order, down, axis=1)
     return rank
 
 
 def _mixed(truth: _Mask) -> _Mask:
     """Return which rows have a label and lack one."""
-    some: _Mask = truth.any(axis=1)
-    return some & ~truth.all(axis=1)
+    n_own = truth.sum(axis=1)
+    return (n_own > 0) & (n_own < truth.shape[1])
 
 
 def _mean(values: NDArray[Any], sample_weight: Any, kept: _Mask | None = None) -> float:
@@ -312,7 +314,7 @@ def label_answers_of(model: Any, X: _Floats, n_labels: int) -> LabelAnswers:
         If answers are not of that shape, or no probabilities.
     """
     chances: Any = model.predict_proba(X)
-    listed = isinstance(chances, list)  # a table a label, as scikit-learn's trees have it
+    listed = bool(isinstance(chances, list))  # a table a label, as scikit-learn's trees have it
     proba = _of_list(model, chances) if listed else np.asarray(chances, dtype=np.float64)
     said: Any = model.predict(X)
     given = _yes(said, "the answer of the model")

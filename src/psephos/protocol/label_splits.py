@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn import model_selection
-from sklearn.utils import check_random_state
+from sklearn import model_selection, utils
 
 from psephos._errors import PsephosError
 from psephos._labels import read_groups, read_labels
@@ -18,6 +17,7 @@ from psephos.params import Constraint, Flag, Interval, check_params
 __all__ = ["MultilabelStratifiedKFold"]
 
 _Rows = NDArray[np.intp]
+_utils: Any = utils
 _Base: Any = model_selection.BaseCrossValidator  # its types say less than it does
 _CONSTRAINTS: dict[str, Constraint] = {
     "n_splits": Interval(2, whole=True),
@@ -114,7 +114,8 @@ class MultilabelStratifiedKFold(_Base):
         groups : array of shape (n,), default=None
             Rows of one group are never divided.
         """
-        yield from super().split(X, y, groups)
+        folds: Any = super()
+        yield from folds.split(X, y, groups)
 
     def _iter_test_indices(
         self, X: Any = None, y: Any = None, groups: Any = None
@@ -144,7 +145,7 @@ class MultilabelStratifiedKFold(_Base):
         member: Any = sp.csc_array((np.ones(len(Y)), place), shape=(len(sizes), len(Y)))
         counts = sp.csc_array(member @ counted)
         counts.sort_indices()
-        rng = check_random_state(self.random_state) if self.shuffle else None
+        rng = _utils.check_random_state(self.random_state) if self.shuffle else None
         fold = _Dealing(counts, sizes.astype(np.float64), self.n_splits, rng).run()
         for k in range(self.n_splits):
             yield np.flatnonzero(fold[item.ravel()] == k)
@@ -172,8 +173,8 @@ class _Dealing:
 
     def __init__(self, counts: Any, sizes: NDArray[Any], n_folds: int, rng: Any) -> None:
         n, n_labels = counts.shape
-        self.items: _Rows = np.arange(n) if rng is None else rng.permutation(n)
-        self.labels: _Rows = np.arange(n_labels) if rng is None else rng.permutation(n_labels)
+        drawn: Any = np.arange if rng is None else rng.permutation
+        self.items, self.labels = drawn(n), drawn(n_labels)
         self.by_label, self.by_item = counts[self.items], counts.tocsr()
         self.sizes, self.rng = sizes, rng
         self.left = np.asarray(counts.sum(axis=0), dtype=np.float64).ravel()
