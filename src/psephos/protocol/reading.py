@@ -15,12 +15,12 @@ from psephos._files.cells import MISSING, Cells
 from psephos._files.columns import refuse_mixed, refuse_numbers_in_words
 from psephos._files.near import CELL, shown, suggest
 from psephos._files.sheet import Choice, Header, Sheet, read_sheet
+from psephos.protocol.label_tables import together
 from psephos.protocol.tables import (
     DataTable,
     coded,
     refuse_duplicates,
     tidy_labels,
-    together,
     written_labels,
 )
 

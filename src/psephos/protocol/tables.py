@@ -21,11 +21,11 @@ from psephos._files.near import CELL, quoted, shown
 from psephos._files.sheet import unnamed
 from psephos._input import Schema
 from psephos._labels import read_labels
+from psephos.protocol.label_tables import check_labels, together
 
 __all__ = ["DataTable", "table_from_arrays"]
 
 _Floats = NDArray[np.float64]
-_LISTED = 3  # labels that name their target
 
 
 @dataclass(frozen=True)
@@ -253,11 +253,6 @@ def _answers(X: Any, y: Any, target_name: str | None) -> tuple[tuple[str, ...], 
     return (), tidy_labels(_row_values(y, "y").tolist(), label), label
 
 
-def together(labels: Sequence[str]) -> str:
-    """Return what a target of several labels is called."""
-    return ", ".join(labels) if len(labels) <= _LISTED else f"{len(labels)} labels"
-
-
 def _columns_of(X: Any) -> tuple[list[NDArray[Any]], list[str] | None, set[int]]:
     """Return the columns of X, their names if it has any, and those of a categorical type."""
     frame = nw.from_native(X, eager_only=True, pass_through=True)
@@ -474,30 +469,14 @@ def _refuse_infinite(table: DataTable) -> None:
 
 def _check_target(table: DataTable) -> None:
     if table.y.ndim == 2 or table.labels:
-        _check_labels(table)
+        check_labels(table)
+        refuse_duplicates(table.labels)
         return
     classes = table.classes
     if len(classes) < 2:
         raise PsephosError(
             f"the target {shown(table.target_name)} has one class only "
             f"({shown(str(classes[0]), CELL)}): a comparison needs rows of at least two classes."
-        )
-
-
-def _check_labels(table: DataTable) -> None:
-    if table.y.shape != (table.n_rows, len(table.labels)) or len(table.labels) < 2:
-        raise PsephosError(
-            f"y has shape {table.y.shape} for {table.n_rows} rows and {len(table.labels)} names of "
-            "labels: give a table of 0 and 1, a row a case and a column for each of two labels or "
-            "more."
-        )
-    if not np.isin(table.y, (0, 1)).all():
-        raise PsephosError("y is a table of labels, and holds what is neither 0 nor 1.")
-    refuse_duplicates(table.labels)
-    if (table.y == table.y[0]).all():
-        raise PsephosError(
-            "all rows have the same labels, so that there is nothing to learn: give rows that "
-            "differ in one at least."
         )
 
 
