@@ -352,9 +352,12 @@ class VoteEstimator(BaseEstimator):
         return self.vote_.mass(values)
 
     def explain(self, X: Any) -> Ballots:
-        """Return who voted for each row's answer, with what weight, and on which columns."""
+        """Return who voted for each row's answer, with what weight, and on which columns.
+
+        Where training cases vote, those are listed that are a neighbour of any of the rows.
+        """
         table = self._table(X)
-        return Ballots(self.vote_, self.schema_.words(), table.values, table.rows.tolist())
+        return Ballots.of(self.vote_, self.schema_.words(), table.values, table.rows.tolist())
 
     def describe(self) -> list[str]:
         """Return the model as sentences: one on the whole, then a tree's lines or one a voter.

@@ -63,12 +63,20 @@ class Shape:
         The categorical columns.
     missing : bool
         Whether any value is missing.
+    multilabel : bool, default=False
+        Whether a row may have several labels; `n_classes` is then their number.
     """
 
     n_columns: int
     n_classes: int
     categorical: tuple[int, ...] = ()
     missing: bool = False
+    multilabel: bool = False
+
+    @property
+    def n_told(self) -> int:
+        """Return how many classes one model tells apart: 2, whether it is so, of a label."""
+        return 2 if self.multilabel else self.n_classes
 
 
 def _by_class(params: Params, shape: Shape, seed: int) -> Any:
@@ -111,6 +119,9 @@ class Contender:
         Whether its fit draws folds of its own, and so is given the groups of the rows.
     default : bool, default=False
         Whether it takes part if no models are named.
+    multilabel : bool, default=False
+        Whether it is fitted on a table of 0 and 1, one column a label. Of others one is fitted a
+        label. Known of models of psephos by their class.
     small : dict of str, default={}
         Constructor parameters of a small model: fitted by the contract and by `psephos warm-up`.
     """
@@ -128,6 +139,7 @@ class Contender:
     binary_only: Mapping[str, tuple[Any, ...]] = field(default_factory=dict[str, tuple[Any, ...]])
     grouped: bool = False
     default: bool = False
+    multilabel: bool = False
     small: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def drawn(self, which: str, n_classes: int) -> dict[str, Distribution]:

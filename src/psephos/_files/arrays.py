@@ -38,7 +38,7 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
         if not archive:
             raise PsephosError(
                 f"{path.name!r} is no npz archive: write it by numpy.savez, or name it as what it "
-                "is (.csv, .tsv, .txt)."
+                "is (.csv, .tsv, .txt, .arff)."
             )
         with path.open("rb") as raw, np.load(raw, allow_pickle=False) as archive:
             arrays = {key: _array(archive, key, path) for key in archive.files}

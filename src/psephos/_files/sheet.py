@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._files.arff import arff_head, arff_rows
 from psephos._files.arrays import read_arrays
-from psephos._files.cells import Cells
+from psephos._files.cells import MISSING, Cells
 from psephos._files.text import checked_separator, opened, rows, separator_of
 
 __all__ = ["Choice", "Header", "Sheet", "read_sheet", "unnamed"]
@@ -35,6 +36,8 @@ class Header(NamedTuple):
         Those of an npz file besides its table.
     row_names : str or None
         The name given to a first column that has none, as R and pandas write the names of rows.
+    relation : str or None
+        The name that an ARFF file gives its table; None for other files.
     """
 
     file: str
@@ -42,6 +45,7 @@ class Header(NamedTuple):
     named: bool = True
     arrays: Mapping[str, NDArray[Any]] = {}
     row_names: str | None = None
+    relation: str | None = None
 
 
 class Choice(NamedTuple):
@@ -106,8 +110,9 @@ def read_sheet(
     Parameters
     ----------
     path : Path
-        A .csv, .tsv or .txt file (or any of them with .gz) whose first line names the columns, or
-        an .npz file with the array X (n, p) of numbers or words, and perhaps feature_names (p,).
+        A .csv, .tsv or .txt file (or any of them with .gz) whose first line names the columns, an
+        .arff file (perhaps with .gz), or an .npz file with the array X (n, p) of numbers or words,
+        and perhaps feature_names (p,).
     choose : function from Header to Choice
     cells : Cells, optional
     separator : str, optional
@@ -125,12 +130,14 @@ def read_sheet(
     kinds = [suffix.lower() for suffix in path.suffixes]
     if kinds[-1:] == [".npz"]:
         return _read_npz(path, choose, cells)
-    if not {".csv", ".tsv", ".txt"} & set(kinds[-2:]):
+    if not {".csv", ".tsv", ".txt", ".arff"} & set(kinds[-2:]):
         raise PsephosError(
-            f"{path.name!r} is of an unknown kind: give a .csv, .tsv or .txt file (perhaps with "
-            ".gz), or .npz."
+            f"{path.name!r} is of an unknown kind: give a .csv, .tsv, .txt or .arff file (perhaps "
+            "with .gz), or .npz."
         )
     with opened(path) as stream:
+        if ".arff" in kinds[-2:]:
+            return _read_arff(path, stream, choose, cells, separator)
         return _read_text(path, stream, choose, cells, separator)
 
 
@@ -257,6 +264,31 @@ class _Reading:
 
 def _all(row: list[str]) -> Sequence[str]:
     return row
+
+
+# ---------------------------------------------------------------------- ARFF
+def _read_arff(
+    path: Path, stream: Any, choose: Chooser, cells: Cells, separator: str | None
+) -> Sheet:
+    """Read an ARFF file: its words for missing values are ? and those that are no nominal value."""
+    if separator is not None or not cells.plain:
+        raise PsephosError(
+            f"{path.name!r} is an ARFF file, whose cells are divided by commas and whose numbers "
+            "have a point: leave --separator, --decimal and --thousands out."
+        )
+    head = arff_head(path.name, stream)
+    levels = {word for known in head.levels for word in known or ()}
+    if cells.missing == MISSING:
+        cells = Cells(tuple(word for word in MISSING if word not in levels))
+    header = Header(path.name, head.names, relation=head.relation)
+    reading = _Reading(header, choose(header), cells)
+    lines: list[int] = []
+    for line, row in arff_rows(path.name, head, stream):
+        reading.add(row)
+        lines.append(line)
+    if not lines:
+        raise PsephosError(f"{path.name!r} has no rows below @data.")
+    return reading.sheet(lines)
 
 
 # ---------------------------------------------------------------------- npz

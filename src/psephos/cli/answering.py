@@ -86,6 +86,16 @@ class Answering:
         target: Any = self.vote.target
         return [str(one) for one in target.classes] if target.n_classes else []
 
+    @property
+    def neighbours(self) -> bool:
+        """Return whether training cases vote, of which a case hears some."""
+        return hasattr(self.vote.weighting, "heard")
+
+    @property
+    def multilabel(self) -> bool:
+        """Return whether a case may have several of the labels."""
+        return self.vote.target.kind == "multilabel"
+
     def answers(self, X: NDArray[np.float64]) -> tuple[NDArray[Any], list[list[float]]]:
         """Return the class or number of each row, and its probabilities (none of a number)."""
         vote = self.vote
@@ -96,7 +106,7 @@ class Answering:
 
     def ballots(self, X: NDArray[np.float64]) -> Ballots:
         """Return who voted for the answer of each row."""
-        return Ballots(self.vote, self._names, X, list(range(len(X))))
+        return Ballots.of(self.vote, self._names, X, list(range(len(X))))
 
     def usable(self, X: NDArray[np.float64]) -> dict[str, list[Any]]:
         """Return for each row which models of a library had the columns they need."""

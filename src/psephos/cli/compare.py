@@ -22,7 +22,8 @@ __all__ = ["compare", "conclude", "run"]
     "--models",
     metavar="A,B,...",
     help="Models to compare, of psephos list, or 'all'.  [default: those marked + there: samba, "
-    "adaboost, swag, proset, majority, the six of sklearn, and xgboost if it is installed]",
+    "adaboost, swag, proset, majority, the six of sklearn, and xgboost if it is installed; of "
+    "several labels a case those that take them themselves]",
 )
 @click.option(
     "--protocol",
@@ -78,8 +79,9 @@ def compare(
 ) -> None:
     """Compare models on TABLE under a nested protocol, and write one report.
 
-    TABLE is a csv or tsv file whose first line names the columns, or an npz file with X, y and
-    perhaps classes and feature_names. Leaves results.csv, model files and report.html.
+    TABLE is a csv or tsv file whose first line names the columns, an arff file, or an npz file
+    with X, y (or Y, a column a label) and perhaps classes and feature_names. Leaves results.csv,
+    model files and report.html.
     """
     from psephos.protocol import read_table
     from psephos.protocol.presets import protocol_named
@@ -122,7 +124,7 @@ def _tell(message: Warning | str, *_: Any, **__: Any) -> None:
 
 def conclude(found: Any, out: Path, *, report: bool) -> None:
     """Print the table of a comparison and where everything is; write the report."""
-    from psephos.cli.words import show_summary
+    from psephos.cli.words import label_words, show_summary
     from psephos.report import build_report
 
     show_summary(found)
@@ -132,6 +134,8 @@ def conclude(found: Any, out: Path, *, report: bool) -> None:
     for row in found.refits:
         if row["file"]:
             click.echo(f"model    {out / row['file']}")
+    for sentence in label_words(found.about):
+        say(sentence)
     if found.left_out:
         part = [name for name, whole in found.left_out.items() if not whole]
         rest = (

@@ -10,6 +10,8 @@ from psephos.cli.options import form_options, safe_option
 
 __all__ = ["explain"]
 
+_WIDE = 50  # columns, of each of many neighbours
+
 
 @click.command(short_help="Write who voted for the answer of each row.")
 @click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
@@ -37,7 +39,10 @@ def explain(
     values, the terms of a score, the training case it resembles; rounded for reading), its vote,
     its weight here, its contribution to the score, the columns it read, and the same reason as
     data with all digits; where weights keep training cases (SamBA, proset) also the nearest of
-    them as lists of row, distance, share of the weight and class. Lists and data are JSON.
+    them as lists of row, distance, share of the weight and class. Lists and data are JSON. Where
+    training cases vote (ml-knn), the lines of a case are its neighbours; of several labels there is
+    a contribution_LABEL for each, above 0 where the neighbour has the label. Columns and data are
+    left empty there if the model reads more than 50 columns, which is said.
     """
     from psephos.cli.answering import Answering, refuse_overwriting, writer
 
@@ -45,8 +50,18 @@ def explain(
     answering = Answering(model, table, id_column, **form)
     with writer(out, spreadsheet_safe) as sheet:
         header: list[str] = []
-        for ids, X in answering.blocks():
+        wide = answering.neighbours and answering.X.shape[1] > _WIDE
+        if wide:
+            click.echo(
+                f"Note: every neighbour is compared in all {answering.X.shape[1]} columns that the "
+                "model reads: columns and details are left empty; in Python explain(X) has them.",
+                err=True,
+            )
+        # each case has neighbours of its own
+        for ids, X in answering.blocks(1) if answering.neighbours else answering.blocks():
             ballots: dict[str, list[Any]] = answering.ballots(X).columns()
+            if wide:
+                ballots |= {key: [""] * len(ballots[key]) for key in ("columns", "details")}
             if not header:
                 header = list(ballots)
                 sheet.writerow(header)

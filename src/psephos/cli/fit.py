@@ -48,6 +48,11 @@ def fit(
 
     estimator = _estimator(model_name, settings, seed)
     data = read_table(table, **roles)
+    if data.multilabel and not estimator.multilabel:
+        raise PsephosError(
+            f"{model_name} gives a case one class, and {data.target_name} are labels of which a "
+            f"case may have several: use {_multilabel()}, or name one --target."
+        )
     with warnings.catch_warnings(record=True) as caught, announced(True):
         warnings.simplefilter("always")
         model = fitted(estimator, data)
@@ -80,6 +85,15 @@ def _estimator(name: str, settings: tuple[str, ...], seed: int) -> Any:
     if "random_state" in known:
         given = {"random_state": seed} | given
     return model.set_params(**given)
+
+
+def _multilabel() -> str:
+    """Return the models that take several labels a case."""
+    from psephos.registry import estimator_classes, model_names
+
+    classes, every = model_names(), estimator_classes()
+    taking = [n for n, kind in classes.items() if getattr(every[kind], "multilabel", False)]
+    return " or ".join(taking)
 
 
 def _class_of(name: str) -> Any:

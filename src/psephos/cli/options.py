@@ -17,7 +17,21 @@ safe_option = click.option(
 
 _OPTIONS = (
     click.argument("table", type=click.Path(exists=True, dir_okay=False, path_type=Path)),
-    click.option("--target", metavar="COLUMN", help="The column of classes (npz: the array y)."),
+    click.option(
+        "--target",
+        multiple=True,
+        metavar="COLUMN",
+        help="The column of classes (npz: the array y). Repeated: columns of 0 and 1, labels of "
+        "which a case may have several (npz: the table Y).",
+    ),
+    click.option(
+        "--labels",
+        "n_labels",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Instead of --target: the last N columns are such labels, as in Mulan's files. "
+        "MEKA's ARFF files say so themselves.",
+    ),
     click.option("--id", metavar="COLUMN", help="The column that names the cases."),
     click.option(
         "--group",

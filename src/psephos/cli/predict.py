@@ -35,7 +35,8 @@ def predict(
 ) -> None:
     """Write the class and the probabilities that MODEL gives each row of TABLE, as csv.
 
-    Of a regressor it is the number alone. Columns are matched by name; only those the model reads
+    Of a regressor it is the number alone; of a model of several labels a case, given_LABEL is 1
+    for each label that it gives, else 0. Columns are matched by name; only those the model reads
     are needed. A model fitted on a table without column names reads them by position. Cells are
     read as in the table the model was fitted on, unless an option says otherwise.
 
@@ -48,13 +49,15 @@ def predict(
     refuse_overwriting(out, model, table)
     answering = Answering(model, table, id_column, **form)
     with writer(out, spreadsheet_safe) as sheet:
-        heads = ["id", "predicted", *(f"probability_{c}" for c in answering.classes)]
+        said = [f"given_{c}" for c in answering.classes] if answering.multilabel else ["predicted"]
+        heads = ["id", *said, *(f"probability_{c}" for c in answering.classes)]
         sheet.writerow([*heads, *(_LIBRARY if answering.absent else ())])
         for ids, X in answering.blocks():
             answers, chances = answering.answers(X)
             usable = _usable(answering, X) if answering.absent else [()] * len(ids)
             for name, answer, chance, more in zip(ids, answers, chances, usable, strict=True):
-                sheet.writerow([name, answer, *map(repr, chance), *more])
+                said = answer.tolist() if answering.multilabel else [answer]
+                sheet.writerow([name, *said, *map(repr, chance), *more])
 
 
 def _usable(answering: Any, X: Any) -> list[tuple[Any, ...]]:

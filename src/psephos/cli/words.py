@@ -60,7 +60,8 @@ def show_summary(found: Any) -> None:
     failed = any(one.n_failed for one in summaries)
     sheet = Table(box=None, pad_edge=False)
     sheet.add_column("model", no_wrap=True)
-    heads = ["bal. accuracy", "ROC-AUC", "columns", "stability", "voters"]
+    measures = _LABELLED if found.about.get("multilabel") else _CLASSED
+    heads = [*measures.values(), "columns", "stability", "voters"]
     heads += ["failed"] if failed else []
     for head in heads:
         sheet.add_column(head, justify="right", no_wrap=True)
@@ -75,8 +76,7 @@ def show_summary(found: Any) -> None:
         ]
         cells = [
             one.model,
-            _spread(one.measures["balanced_accuracy"], 3, sign),
-            _spread(one.measures["roc_auc"], 3, sign),
+            *(_spread(one.measures[name], 3, sign) for name in measures),
             _spread(one.columns_used, 1, sign),
             f"{one.stability.value:.2f}" if math.isfinite(one.stability.value) else "-",
             f"{one.n_voters.mean:.1f}" if one.n_voters.n else "-",
@@ -88,6 +88,28 @@ def show_summary(found: Any) -> None:
     for note in _NOTES:
         if note[0] != "smallest" or chosen is not None:
             say_plain(": ".join(note))
+
+
+_CLASSED = {"balanced_accuracy": "bal. accuracy", "roc_auc": "ROC-AUC"}
+_LABELLED = {
+    "average_precision": "av. precision",
+    "hamming_loss": "Hamming loss",
+    "ranking_loss": "ranking loss",
+}
+
+
+def label_words(about: Any) -> list[str]:
+    """Return what is to be known of a comparison on several labels a case, in sentences."""
+    alone, absent = about.get("one_a_label") or [], about.get("not_asked") or []
+    words: list[str] = []
+    if alone:
+        words.append(f"{', '.join(alone)}: one model a label, which no model file holds.")
+    if absent:
+        words.append(
+            f"{', '.join(absent)}: not compared by default where a case may have several labels, "
+            "since each is as many fits as there are labels; name them with --models to have them."
+        )
+    return words
 
 
 _NOTES = (

@@ -4,7 +4,9 @@
 its training part, then on all rows. Public names: `compare`, `Comparison`, `Protocol`,
 `PROTOCOLS`, `known_models`, `Contender`, `read_table`, `table_from_arrays`, `DataTable`, `MISSING`,
 `columns_used`, `summary`, `paired_difference`, `pareto`, `one_standard_error`,
-`selection_stability`, `Stability`, `ProsetSearchCV`.
+`selection_stability`, `Stability`, `ProsetSearchCV`; of several labels a row
+`MultilabelStratifiedKFold`, `hamming_loss`, `one_error`, `coverage`, `ranking_loss` and
+`average_precision`.
 
 The folder of a comparison
 --------------------------
@@ -26,16 +28,23 @@ results.csv
     part, 1 if a model has none. `roc_auc` is one against the rest, plain mean over classes, if
     there are more than two; `log_loss` clips probabilities to [1e-15, 1]. `columns_used` counts
     columns of the user's table, and `columns` is their positions from 0, as '0..4 7' (folders of
-    schema 1 lack it); `n_voters` is empty for models that are no ensemble.
+    schema 1 lack it); `n_voters` is empty for models that are no ensemble. Of several labels a row
+    the measures are ``hamming_loss, one_error, coverage, ranking_loss, average_precision``.
 predictions.csv
     One row per model, split and test row: ``model, repeat, fold, row, id, truth`` and one
-    probability ``p_<class>`` a class, in the order of the classes. `row` counts from 0 in the
-    table; `id` is its name, or `row`. For the SVM the probabilities are an uncalibrated link of
-    its decision values.
+    probability ``p_<class>`` a class, in the order of the classes. Of several labels a row there
+    are instead ``truth_<label>``, ``given_<label>`` (0 or 1) and ``p_<label>``, a column a label
+    each. `row` counts from 0 in the table; `id` is its name, or `row`. For the SVM the
+    probabilities are an uncalibrated link of its decision values.
+labels.csv
+    Of several labels a row, one row per model and label, over all its test rows: ``model, label,
+    rows, given, found, sensitivity, precision, f1``: rows that have the label, were given it, and
+    both.
 refits.csv
     One row per model, after the search on all rows: ``model, draws, params,
-    inner_balanced_accuracy, columns_used, n_voters, file, status, error``; `file` is empty for
-    baselines.
+    inner_balanced_accuracy`` (of several labels a row ``inner_average_precision``) ``,
+    columns_used, n_voters, file, status, error``; `file` is empty for baselines, and for models
+    that are fitted one a label.
 models/<model>.psephos
     The refits of models of psephos (`psephos.load`). Rows of anchors are rows of the table.
 cases.npz
@@ -44,11 +53,13 @@ cases.npz
     the levels listed in comparison.json.
 comparison.json
     ``schema, dataset, target, classes, class_counts, n_rows, n_columns, columns, categories {name:
-    levels}, groups, n_groups, protocol`` (a sentence), ``protocol_settings, random_state, models
-    {name: family, origin, ensemble, order, draws, distributions, notes}, fingerprint, copies {rows,
-    different, named, treated} or null, files {name: SHA-256}`` of the models and of cases.npz. It
-    is removed before any other file changes and written after all: a folder without it holds no
-    finished run.
+    levels}, groups, n_groups, multilabel`` (true) ``, one_a_label, not_asked, constant`` (of
+    several labels a row: models fitted one a label, default models left out, and the average
+    precision of a constant answer) ``, protocol`` (a sentence), ``protocol_settings,
+    random_state, models {name: family, origin, ensemble, order, draws, distributions, notes},
+    fingerprint, copies {rows, different, named, treated} or null, files {name: SHA-256}`` of the
+    models and of cases.npz. It is removed before any other file changes and written after all: a
+    folder without it holds no finished run.
 study.json
     The identity of the study, as `identity_of` returns it, and a digest of it.
 timings.csv
@@ -72,6 +83,14 @@ fits of others stay in the journal, and naming these again restores them at once
 from psephos.contender import Contender
 from psephos.protocol.columns import columns_used
 from psephos.protocol.comparison import Comparison
+from psephos.protocol.label_scores import (
+    average_precision,
+    coverage,
+    hamming_loss,
+    one_error,
+    ranking_loss,
+)
+from psephos.protocol.label_splits import MultilabelStratifiedKFold
 from psephos.protocol.models import known_models
 from psephos.protocol.presets import PROTOCOLS, Protocol
 from psephos.protocol.prototype_search import ProsetSearchCV
@@ -87,15 +106,21 @@ __all__ = [
     "Comparison",
     "Contender",
     "DataTable",
+    "MultilabelStratifiedKFold",
     "ProsetSearchCV",
     "Protocol",
     "Stability",
+    "average_precision",
     "columns_used",
     "compare",
+    "coverage",
+    "hamming_loss",
     "known_models",
+    "one_error",
     "one_standard_error",
     "paired_difference",
     "pareto",
+    "ranking_loss",
     "read_table",
     "selection_stability",
     "summary",

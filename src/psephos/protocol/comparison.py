@@ -7,7 +7,8 @@ from typing import Any
 
 from psephos._errors import PsephosError
 from psephos._files.near import suggest
-from psephos.protocol.outputs import RESULT_COLUMNS
+from psephos.protocol.outputs import result_columns
+from psephos.protocol.scores import main_metric
 from psephos.protocol.statistics import (
     Difference,
     Summary,
@@ -38,6 +39,9 @@ class Comparison:
         The refits on all rows of the models of psephos.
     refits : list of dict
         Per model the parameters that the search on all rows chose, and its figures.
+    labels : list of dict
+        Of several labels a row: per model and label how many test rows have it, were given it, and
+        both (`rows`, `given`, `found`), with sensitivity, precision and F1; else empty.
     left_out : dict of str to bool
         Models that were fitted in this study before and not named now; whether wholly.
     """
@@ -47,6 +51,7 @@ class Comparison:
     out: Path | None
     models: Mapping[str, Any] = field(default_factory=dict[str, Any])
     refits: Sequence[Mapping[str, Any]] = ()
+    labels: Sequence[Mapping[str, Any]] = ()
     left_out: Mapping[str, bool] = field(default_factory=dict[str, bool])
 
     @property
@@ -74,7 +79,8 @@ class Comparison:
         MissingExtraError
             If no data frame library is installed.
         """
-        columns = {c: [row[c] for row in self.results] for c in RESULT_COLUMNS}
+        names = result_columns(multilabel=self.about.get("multilabel", False))
+        columns = {c: [row[c] for row in self.results] for c in names}
         return frame_of(columns, backend)
 
     def summary(self) -> list[Summary]:
@@ -82,7 +88,10 @@ class Comparison:
         return summary(self.results)
 
     def pareto(self) -> list[Summary]:
-        """Return the models that no other beats in both columns and balanced accuracy."""
+        """Return the models that no other beats in both columns and the first measure.
+
+        That is balanced accuracy, and of several labels a row average precision.
+        """
         return pareto(self.summary())
 
     def selected(self) -> Summary | None:
@@ -93,8 +102,10 @@ class Comparison:
         """
         return one_standard_error(self.summary())
 
-    def difference(self, model: str, other: str, metric: str = "balanced_accuracy") -> Difference:
+    def difference(self, model: str, other: str, metric: str | None = None) -> Difference:
         """Return the mean difference model - other and its corrected interval.
+
+        By default of balanced accuracy, or of several labels a row of average precision.
 
         Raises
         ------
@@ -106,4 +117,5 @@ class Comparison:
                 raise PsephosError(
                     f"{name!r} did not take part: {suggest(name, self.about['models'])}"
                 )
-        return paired_difference(self.results, model, other, metric)
+        measure = main_metric(self.results[0]) if metric is None else metric
+        return paired_difference(self.results, model, other, measure)

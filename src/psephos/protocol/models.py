@@ -21,10 +21,11 @@ from psephos._errors import MissingExtraError, PsephosError
 from psephos._files.near import suggest
 from psephos.contender import Contender, Params, Shape
 from psephos.protocol import building
+from psephos.protocol.label_models import OneModelALabel
 from psephos.protocol.pipelines import prepared
 from psephos.registry import estimator_classes
 
-__all__ = ["PEERS", "contenders", "default_models", "final_step", "known_models"]
+__all__ = ["PEERS", "built", "contenders", "default_models", "final_step", "known_models"]
 
 
 # ------------------------------------------------------------------- models of other libraries
@@ -47,6 +48,7 @@ _PEERS = (
         building.majority,
         {},
         {},
+        multilabel=True,
     ),
     _peer(
         "sklearn-l1-logistic",
@@ -71,6 +73,7 @@ _PEERS = (
             "criterion": Choice(("gini", "entropy")),
         },
         ensemble=True,
+        multilabel=True,
     ),
     _peer(
         "sklearn-svm-rbf",
@@ -91,6 +94,7 @@ _PEERS = (
             "algorithm": Choice(("auto", "ball_tree", "kd_tree", "brute")),
             "p": Choice((1, 2)),
         },
+        multilabel=True,
     ),
     _peer(
         "sklearn-decision-tree",
@@ -107,6 +111,7 @@ _PEERS = (
             "splitter": Choice(("best", "random")),
             "class_weight": WEIGHTS,
         },
+        multilabel=True,
     ),
     _peer(
         "sklearn-gradient-boosting",
@@ -156,7 +161,11 @@ PEERS: dict[str, Contender] = {one.name: one for one in _PEERS}
 def known_models() -> dict[str, Contender]:
     """Return every contender by name: the classifiers of psephos, those registered, the peers."""
     ours = [
-        replace(model.contender, build=partial(_build, model))
+        replace(
+            model.contender,
+            build=partial(_build, model),
+            multilabel=getattr(model, "multilabel", False),
+        )
         for model in estimator_classes().values()
         if issubclass(model, ClassifierMixin)
     ]
@@ -176,16 +185,33 @@ def _build(model: Any, params: Params, shape: Shape, seed: int) -> Any:
     return prepared(built, shape)
 
 
+def built(contender: Contender, params: Params, shape: Shape, seed: int) -> Any:
+    """Return an unfitted model for a table; of several labels one model a label, if need be."""
+    if not shape.multilabel or contender.multilabel:
+        return contender.build(params, shape, seed)
+    told = replace(shape, n_classes=2, multilabel=False)
+    return OneModelALabel(contender.build(params, told, seed))
+
+
 # ------------------------------------------------------------------- who takes part
 
 
-def default_models() -> tuple[str, ...]:
-    """Return who takes part if no models are named, as far as their packages are installed."""
-    return tuple(n for n, one in known_models().items() if one.default and one.available)
+def default_models(*, multilabel: bool = False) -> tuple[str, ...]:
+    """Return who takes part if no models are named, as far as their packages are installed.
+
+    Of several labels a row those that take them themselves, since the others are as many fits as
+    there are labels.
+    """
+    known = {name: one for name, one in known_models().items() if one.available}
+    if multilabel:
+        return tuple(name for name, one in known.items() if one.multilabel)
+    return tuple(name for name, one in known.items() if one.default)
 
 
-def contenders(models: Sequence[str | Contender] | None) -> list[Contender]:
-    """Return the contenders that `models` names.
+def contenders(
+    models: Sequence[str | Contender] | None, *, multilabel: bool = False
+) -> list[Contender]:
+    """Return the contenders that `models` names, by default those for the kind of target.
 
     Raises
     ------
@@ -196,7 +222,8 @@ def contenders(models: Sequence[str | Contender] | None) -> list[Contender]:
         If the package of a model is not installed.
     """
     known = known_models()
-    named: Sequence[str | Contender] = default_models() if models is None else models
+    default = default_models(multilabel=multilabel)
+    named: Sequence[str | Contender] = default if models is None else models
     if isinstance(named, str):
         named = [one.strip() for one in named.split(",")]
     if list(named) == ["all"]:

@@ -14,9 +14,10 @@ import numpy as np
 from psephos import __version__
 from psephos._cells import disarmed_row
 from psephos.contender import Contender
+from psephos.protocol.label_scores import LABEL_METRICS, label_figures
 from psephos.protocol.presets import Protocol
-from psephos.protocol.scores import METRICS
-from psephos.protocol.search import Task
+from psephos.protocol.scores import METRICS, main_metric
+from psephos.protocol.search import Task, shape_of
 from psephos.protocol.study import MARK, Study, sha256_of
 from psephos.protocol.tables import DataTable
 
@@ -26,15 +27,17 @@ __all__ = [
     "Finished",
     "describe",
     "kept_model",
+    "label_rows",
     "publish",
     "refit_row",
+    "result_columns",
     "result_row",
     "versions",
 ]
 
 SCHEMA = 3  # of the folder's files; part of every key
 
-RESULT_COLUMNS = (
+_WHICH = (
     "dataset",
     "protocol",
     "model",
@@ -44,25 +47,14 @@ RESULT_COLUMNS = (
     "n_test",
     "n_columns",
     "draws",
-    *METRICS,
-    "columns_used",
-    "columns",
-    "n_voters",
-    "params",
-    "status",
-    "error",
 )
-_REFIT_COLUMNS = (
-    "model",
-    "draws",
-    "params",
-    "inner_balanced_accuracy",
-    "columns_used",
-    "n_voters",
-    "file",
-    "status",
-    "error",
-)
+_READ = ("columns_used", "columns", "n_voters", "params", "status", "error")
+RESULT_COLUMNS = (*_WHICH, *METRICS, *_READ)
+_LABEL_RESULT_COLUMNS = (*_WHICH, *LABEL_METRICS, *_READ)
+_LABEL_COLUMNS = (
+    "model", "label", "rows", "given", "found", "sensitivity", "precision", "f1",
+)  # fmt: skip
+_REFIT_COLUMNS = ("columns_used", "n_voters", "file", "status", "error")
 _TIMING_COLUMNS = (
     "model",
     "repeat",
@@ -98,10 +90,38 @@ def _version(package: str) -> str:
     return "unknown"
 
 
+def result_columns(*, multilabel: bool) -> tuple[str, ...]:
+    """Return the columns of results.csv."""
+    return _LABEL_RESULT_COLUMNS if multilabel else RESULT_COLUMNS
+
+
+def label_rows(table: DataTable, finished: Finished) -> list[dict[str, Any]]:
+    """Return the rows of labels.csv: each model's figures label by label, over all test rows.
+
+    None where a table has one class a row.
+    """
+    if not table.multilabel:
+        return []
+    rows: list[dict[str, Any]] = []
+    for model in dict.fromkeys(task.contender.name for task, _ in finished):
+        done = [
+            (task.test, entry["given"])
+            for task, entry in finished
+            if task.contender.name == model and task.split is not None and entry["status"] == "ok"
+        ]
+        if done:
+            tested = np.concatenate([test for test, _ in done])
+            figures = label_figures(table.y[tested], np.concatenate([np.array(g) for _, g in done]))
+            pairs = zip(table.labels, figures, strict=True)
+            rows += [{"model": model, "label": label, **one} for label, one in pairs]
+    return rows
+
+
 def result_row(table: DataTable, task: Task, entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return the tidy row of a fit; None where a figure is not defined."""
     repeat, fold = task.split or (0, 0)
     measured: Mapping[str, Any] = entry.get("measures", {})
+    metrics = LABEL_METRICS if table.multilabel else METRICS
     return {
         "dataset": table.dataset,
         "protocol": task.protocol.name,
@@ -112,7 +132,7 @@ def result_row(table: DataTable, task: Task, entry: Mapping[str, Any]) -> dict[s
         "n_test": len(task.test),
         "n_columns": table.n_columns,
         "draws": entry.get("draws"),
-        **{metric: measured.get(metric) for metric in METRICS},
+        **{metric: measured.get(metric) for metric in metrics},
         "columns_used": entry.get("columns_used"),
         "columns": entry.get("columns"),
         "n_voters": entry.get("n_voters"),
@@ -158,14 +178,18 @@ def publish(
     rows = [result_row(table, task, entry) for task, entry in fits]
     digests = {f"models/{name}": sha256_of(data) for name, data in models.items()}
     files = {
-        "results.csv": _csv(RESULT_COLUMNS, rows, safe),
+        "results.csv": _csv(result_columns(multilabel=table.multilabel), rows, safe),
         "predictions.csv": _predictions(table, fits, safe),
-        "refits.csv": _csv(_REFIT_COLUMNS, [refit_row(*one) for one in refits], safe),
+        "refits.csv": _csv(
+            _refit_columns(table.multilabel), [refit_row(table, *one) for one in refits], safe
+        ),
         "timings.csv": _csv(_TIMING_COLUMNS, [_timing(*one) for one in finished], safe),
         "environment.json": _json(environment),
         "cases.npz": cases,
         MARK: _json({**about, "files": {**digests, "cases.npz": sha256_of(cases)}}),
     }
+    if table.multilabel:
+        files["labels.csv"] = _csv(_LABEL_COLUMNS, label_rows(table, fits), safe)
     study.publish(files, models)
 
 
@@ -173,7 +197,7 @@ def describe(
     table: DataTable, protocol: Protocol, models: Sequence[Contender], random_state: int
 ) -> dict[str, Any]:
     """Return the content of comparison.json: what was compared, in words and settings."""
-    n_classes, which = len(table.classes), protocol.distributions
+    n_classes, which = shape_of(table).n_told, protocol.distributions
     about_models = {
         one.name: {
             "family": one.family,
@@ -188,19 +212,25 @@ def describe(
         }
         for order, one in enumerate(models)
     }
+    labelled: dict[str, Any] = {}
+    if table.multilabel:
+        alone = [one.name for one in models if not one.multilabel]
+        labelled = {"multilabel": True, "one_a_label": alone}
+    counts = table.y.sum(axis=0) if table.multilabel else np.bincount(table.codes)
     return {
         "schema": SCHEMA,
         "dataset": table.dataset,
         "target": table.target_name,
         "classes": [str(one) for one in table.classes],
-        "class_counts": np.bincount(table.codes).tolist(),
+        "class_counts": counts.tolist(),
+        **labelled,
         "n_rows": table.n_rows,
         "n_columns": table.n_columns,
         "columns": list(table.names),
         "categories": {table.names[j]: list(levels) for j, levels in table.categories.items()},
         "groups": table.group_name if table.groups is not None else None,
         "n_groups": None if table.groups is None else len(np.unique(table.groups)),
-        "protocol": protocol.words(grouped=table.groups is not None),
+        "protocol": protocol.words(grouped=table.groups is not None, multilabel=table.multilabel),
         "protocol_settings": protocol.as_dict(),
         "random_state": random_state,
         "models": about_models,
@@ -209,10 +239,15 @@ def describe(
 
 
 # ------------------------------------------------------------------- rows
-def refit_row(task: Task, entry: Mapping[str, Any]) -> dict[str, Any]:
+def _refit_columns(multilabel: bool) -> tuple[str, ...]:
+    inner = main_metric(LABEL_METRICS if multilabel else METRICS)
+    return ("model", "draws", "params", f"inner_{inner}", *_REFIT_COLUMNS)
+
+
+def refit_row(table: DataTable, task: Task, entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return the row of a refit on all rows."""
     name = task.contender.name
-    row = {column: entry.get(column) for column in _REFIT_COLUMNS}
+    row = {column: entry.get(column) for column in _refit_columns(table.multilabel)}
     row["file"] = f"models/{name}.psephos" if entry.get("file_sha256") else ""
     row["params"] = entry.get("params", "{}")
     return row | {"model": name}
@@ -228,16 +263,20 @@ def _timing(task: Task, entry: Mapping[str, Any]) -> dict[str, Any]:
 def _predictions(table: DataTable, fits: Finished, safe: bool) -> bytes:
     classes = [str(one) for one in table.classes]
     ids = table.row_names()
-    header = ("model", "repeat", "fold", "row", "id", "truth", *(f"p_{one}" for one in classes))
-    codes: list[int] = table.codes.tolist()
+    first = ("model", "repeat", "fold", "row", "id")
+    header = (*first, "truth", *(f"p_{one}" for one in classes))
+    if table.multilabel:
+        header = (*first, *(f"{part}_{one}" for part in ("truth", "given", "p") for one in classes))
+    codes: list[Any] = table.codes.tolist()
     rows: list[Sequence[Any]] = []
     for task, entry in fits:
         if task.split is None or entry["status"] != "ok":
             continue
         tested: list[int] = task.test.tolist()
-        for row, proba in zip(tested, entry["proba"], strict=True):
-            truth = classes[codes[row]]
-            rows.append((task.contender.name, *task.split, row, ids[row], truth, *proba))
+        given: list[list[int]] = entry.get("given", [[]] * len(tested))
+        for row, said, proba in zip(tested, given, entry["proba"], strict=True):
+            truth: list[Any] = codes[row] if table.multilabel else [classes[codes[row]]]
+            rows.append((task.contender.name, *task.split, row, ids[row], *truth, *said, *proba))
     return _lines(header, rows, safe)
 
 

@@ -32,8 +32,9 @@ class Protocol:
     outer : {'kfold', 'shuffle'}, default="kfold"
         'kfold': stratified cross-validation, `folds` parts, repeated `repeats` times on newly
         shuffled rows. 'shuffle': `repeats` stratified draws of a test part of 1 / `folds` of the
-        rows. With groups, parts are made of whole groups (StratifiedGroupKFold); a draw is then
-        the first part of a newly shuffled division.
+        rows. With groups, parts are made of whole groups (StratifiedGroupKFold); of several labels
+        a row, they are stratified over labels (`MultilabelStratifiedKFold`). A draw is then the
+        first part of a newly shuffled division.
     folds, repeats : int, default=5, 1
     inner_folds : int, default=3
         Stratified (grouped) folds of the training part, on which draws are compared.
@@ -53,8 +54,9 @@ class Protocol:
 
     Notes
     -----
-    The draw with the best mean balanced accuracy over the inner folds wins, the first one of
-    equals; the model is then fitted with it on the whole training part.
+    The draw with the best mean balanced accuracy over the inner folds (of several labels a row,
+    average precision) wins, the first one of equals; the model is then fitted with it on the whole
+    training part.
     """
 
     name: str = "own"
@@ -80,9 +82,11 @@ class Protocol:
         parts = 1 if self.outer == "shuffle" else self.folds
         return [(r, f) for r in range(self.repeats) for f in range(parts)]
 
-    def words(self, *, grouped: bool = False) -> str:
+    def words(self, *, grouped: bool = False, multilabel: bool = False) -> str:
         """Return the protocol as a sentence."""
-        kind = "stratified" + (", grouped" if grouped else "")
+        kind = "iteratively stratified" if multilabel else "stratified"
+        kind += ", grouped" if grouped else ""
+        measure = "average precision" if multilabel else "balanced accuracy"
         if self.outer == "shuffle":
             outer = f"{self.repeats} {kind} random splits, {100 / self.folds:.0f}% of rows to test"
         else:
@@ -92,7 +96,7 @@ class Protocol:
         apart = ", ".join(f"{n} for {model}" for model, n in sorted(self.draws_of.items()))
         return (
             f"{outer}; inside each training part, random search over {self.draws} draws{first}"
-            f"{f', {apart},' if apart else ''} by balanced accuracy in {self.inner_folds} folds."
+            f"{f', {apart},' if apart else ''} by {measure} in {self.inner_folds} folds."
         )
 
     def as_dict(self) -> dict[str, Any]:

@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._files.arff import labels_declared
 from psephos._files.arrays import word_array
 from psephos._files.cells import MISSING, Cells
 from psephos._files.columns import refuse_mixed, refuse_numbers_in_words
-from psephos._files.near import shown, suggest
+from psephos._files.near import CELL, shown, suggest
 from psephos._files.sheet import Choice, Header, Sheet, read_sheet
+from psephos.protocol.label_tables import together
 from psephos.protocol.tables import (
     DataTable,
     coded,
@@ -29,23 +31,26 @@ __all__ = ["MISSING", "read_table"]
 class _Roles:
     """Which columns are not measurements."""
 
-    target: str | None
+    target: tuple[str, ...]  # several: labels, of which a row may have some
+    n_labels: int | None
     id: str | None
     group: str | None
     drop: tuple[str, ...]
     categorical: tuple[str, ...]
 
     @property
-    def apart(self) -> dict[str, str]:
-        """Return the columns of one value a row that are no measurements, by their option."""
-        named = {"--target": self.target, "--id": self.id, "--group": self.group}
-        return {flag: name for flag, name in named.items() if name is not None}
+    def apart(self) -> list[tuple[str, str]]:
+        """Return the columns of one value a row that are no measurements, with their options."""
+        named = (("--id", self.id), ("--group", self.group))
+        targets = [("--target", name) for name in self.target]
+        return targets + [(flag, name) for flag, name in named if name is not None]
 
 
 def read_table(
     path: str | Path,
     *,
-    target: str | None = None,
+    target: str | Sequence[str] | None = None,
+    n_labels: int | None = None,
     id: str | None = None,  # the word of the command line
     group: str | None = None,
     drop: Sequence[str] = (),
@@ -61,12 +66,19 @@ def read_table(
     Parameters
     ----------
     path : str or Path
-        A .csv, .tsv or .txt file (or any of them with .gz) whose first line names the columns, or
-        an .npz file with the arrays X (n, p) of numbers or words and y (n,), and perhaps classes
-        (the label of each code of y) and feature_names (p,; else the columns are called
-        'column 0', 'column 1', ...). No pickled object is ever read.
-    target : str, optional
-        The column of the labels. Needed for text files; for npz the default is the array y.
+        A .csv, .tsv or .txt file (or any of them with .gz) whose first line names the columns, an
+        .arff file (perhaps with .gz; dense or sparse rows), or an .npz file with the arrays X
+        (n, p) of numbers or words and y (n,), and perhaps classes (the label of each code of y)
+        and feature_names (p,; else the columns are called 'column 0', 'column 1', ...); or Y (n, K)
+        of 0 and 1 instead of y, and perhaps label_names (K,). No pickled object is ever read.
+    target : str or sequence of str, optional
+        The column of the labels. Needed for text files; for npz the default is the array y, else
+        the table Y. Several names: columns of 0 and 1 (or false and true), one a label, of which a
+        row may have several (multi-label).
+    n_labels : int, optional
+        Instead of `target`: the last so many columns are such labels, as in Mulan's files. MEKA's
+        ARFF files say it themselves (``-C 6`` in their @relation: the first 6; ``-C -6``: the last
+        6).
     id, group : str, optional
         The column (or array of the npz file) that names each row; that says which rows belong
         together. A first column without a name (as R and pandas write row names) is the id.
@@ -102,18 +114,26 @@ def read_table(
     -----
     Labels keep their identity: they are whole numbers if every one is written as such (no zeros
     before it, no point, within 64 bits), else the words as they are written: 01 and 1 are two
-    classes. Categories match by value: 1 and 1.0 are one level. Rows are converted as they are
-    read, so that memory stays at about twice the table's size in float64.
+    classes. A nominal column of an ARFF file whose values are all numbers, such as {0,1}, is read
+    as numbers, unless `categorical` names it. Categories match by value: 1 and 1.0 are one level.
+    Rows are converted as they are read, so that memory stays at about twice the table's size in
+    float64.
     """
     file = Path(path)
     name = dataset or Path(file.name.removesuffix(".gz")).stem or file.name
-    roles = _Roles(target, id, group, tuple(drop), tuple(categorical))
+    targets = (target,) if isinstance(target, str) else tuple(target or ())
+    if n_labels is not None and (targets or n_labels < 1):
+        raise PsephosError(
+            f"--labels is {n_labels}: it is a number of at least 1, and --target is not given "
+            "besides, since both say which columns are labels."
+        )
+    roles = _Roles(targets, n_labels, id, group, tuple(drop), tuple(categorical))
     cells = Cells().but(missing, decimal, thousands)
     if file.suffix.lower() == ".npz":
         sheet = read_sheet(file, lambda header: _choose_arrays(header, roles), cells, separator)
         return _from_arrays(sheet, roles, name)
     sheet = read_sheet(file, lambda header: _choose(header, roles), cells, separator)
-    return _from_text(sheet, _with_row_names(roles, sheet.header), name)
+    return _from_text(sheet, _with_labels(_with_row_names(roles, sheet.header), sheet.header), name)
 
 
 # ------------------------------------------------------------------- text
@@ -127,6 +147,23 @@ def _with_row_names(roles: _Roles, header: Header) -> _Roles:
     return replace(roles, drop=(*roles.drop, name))
 
 
+def _with_labels(roles: _Roles, header: Header) -> _Roles:
+    """Return the roles with the columns of labels that a number, or MEKA's relation, names."""
+    n, names = roles.n_labels, header.names
+    if roles.target or header.arrays:
+        return roles
+    declared = -labels_declared(header.relation) if n is None else n
+    if not declared:
+        return roles
+    if not abs(declared) < len(names):
+        said = "--labels" if n is not None else "the @relation (-C)"
+        raise PsephosError(
+            f"{said} of {header.file!r} says that {abs(declared)} columns are labels, and it has "
+            f"{len(names)}: at least one must be left to learn from."
+        )
+    return replace(roles, target=tuple(names[-declared:] if declared > 0 else names[:-declared]))
+
+
 def _choose(found: Header, roles: _Roles) -> Choice:
     header, file = found.names, found.file
     for j, name in enumerate(header):
@@ -134,30 +171,34 @@ def _choose(found: Header, roles: _Roles) -> Choice:
             raise PsephosError(
                 f"column {j + 1} of {file!r} has no name: name it in the first line."
             )
-    if len(header) > 1 and all(Cells().number(name) is not None for name in header):
+    numbers = found.relation is None and len(header) > 1
+    if numbers and all(Cells().number(name) is not None for name in header):
         raise PsephosError(
             f"the first line of {file!r} holds numbers only: it must name the columns."
         )
     refuse_duplicates(header)
-    if roles.target is None:
+    roles = _with_labels(_with_row_names(roles, found), found)
+    if not roles.target:
         raise PsephosError(
-            f"no target is given: name the column of labels with --target; {suggest('', header)}"
+            "no target is given: name the column of labels with --target (several: repeat it, or "
+            f"say with --labels how many of the last columns they are); {suggest('', header)}"
         )
-    roles = _with_row_names(roles, found)
-    apart = roles.apart
-    wanted = [*apart.items(), *(("--drop", one) for one in roles.drop)]
+    refuse_duplicates(roles.target)
+    apart = {name for _, name in roles.apart}
+    wanted = [*roles.apart, *(("--drop", one) for one in roles.drop)]
     wanted += [("--categorical", one) for one in roles.categorical]
     for flag, one in wanted:
         _known(one, flag, header, file)
-    columns = [
-        j for j, one in enumerate(header) if one not in apart.values() and one not in roles.drop
-    ]
+    both = [one for one in roles.target if len(roles.target) > 1 and one in roles.drop]
+    if both:
+        raise PsephosError(f"{shown(both[0])} is both a label and left out (--drop): choose one.")
+    columns = [j for j, one in enumerate(header) if one not in apart and one not in roles.drop]
     if not columns:
         raise PsephosError(
             f"{file!r} has no column besides the target and those set apart: nothing is left to "
             "learn from."
         )
-    words = (*apart.values(), *(one for one in roles.categorical if one not in roles.drop))
+    words = (*apart, *(one for one in roles.categorical if one not in roles.drop))
     return Choice(columns, sorted({header.index(one) for one in words}))
 
 
@@ -176,11 +217,17 @@ def _known(name: str, flag: str, names: list[str], file: str) -> None:
 def _from_text(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
     names = sheet.header.names
     categories = _encode(sheet, roles)
-    apart = {flag: sheet.words[names.index(name)] for flag, name in roles.apart.items()}
-    target = str(roles.target)
+    apart = {flag: sheet.words[names.index(name)] for flag, name in roles.apart}
+    labels: tuple[str, ...] = roles.target if len(roles.target) > 1 else ()
+    target = together(roles.target)
+    if labels:
+        y = _label_table({name: sheet.words[names.index(name)] for name in labels}, sheet)
+    else:
+        y = written_labels(_cells_or_none(apart["--target"], sheet), target, sheet.place)
     return DataTable(
         X=sheet.X,
-        y=written_labels(_cells_or_none(apart["--target"], sheet), target, sheet.place),
+        y=y,
+        labels=labels,
         names=tuple(names[j] for j in sheet.choice.columns),
         categories=categories,
         target_name=target,
@@ -191,6 +238,25 @@ def _from_text(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
         cells=sheet.cells,
         lines=sheet.lines,
     )
+
+
+_LABEL = {"0": 0, "0.0": 0, "false": 0, "1": 1, "1.0": 1, "true": 1}
+
+
+def _label_table(columns: Mapping[str, Sequence[Any]], sheet: Sheet) -> NDArray[np.intp]:
+    """Return the (n, K) table of 0 and 1 that several columns of labels hold."""
+    table = np.empty((len(sheet.X), len(columns)), dtype=np.intp)
+    for k, (name, words) in enumerate(columns.items()):
+        for i, word in enumerate(words):
+            found = _LABEL.get(str(word).strip().lower())
+            if found is None:
+                raise PsephosError(
+                    f"the label {shown(name)} is {shown(str(word), CELL)} in {sheet.place(i)}: of "
+                    "several targets each is a column of 0 and 1 (or false and true), whether the "
+                    "case has the label. For one column of classes name it alone."
+                )
+            table[i, k] = found
+    return table
 
 
 def _encode(sheet: Sheet, roles: _Roles) -> dict[int, tuple[str, ...]]:
@@ -267,21 +333,57 @@ def _choose_arrays(header: Header, roles: _Roles) -> Choice:
 def _from_arrays(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
     arrays, n, file = sheet.header.arrays, len(sheet.X), sheet.header.file
     categories = _encode(sheet, roles)
-    target = roles.target or "y"
+    labels, y = _npz_labels(sheet, roles, n, file)
     ids = None if roles.id is None else _array(arrays, roles.id, "--id", n, file)
     groups = None if roles.group is None else _array(arrays, roles.group, "--group", n, file)
     return DataTable(
         X=sheet.X,
-        y=_labels(sheet, target, n, file),
+        y=y,
+        labels=labels,
         names=tuple(sheet.header.names[j] for j in sheet.choice.columns),
         categories=categories,
-        target_name=target,
+        target_name=together(labels or roles.target or ("y",)),
         ids=None if ids is None else ids.astype(str),
         groups=None if groups is None else groups.astype(str),
         group_name=roles.group or "",
         dataset=dataset,
         cells=sheet.cells,
     )
+
+
+def _npz_labels(
+    sheet: Sheet, roles: _Roles, n: int, file: str
+) -> tuple[tuple[str, ...], NDArray[Any]]:
+    """Return the names of several labels (or none) and the labels of an npz file."""
+    arrays, targets = sheet.header.arrays, roles.target
+    if roles.n_labels is not None:
+        raise PsephosError(
+            f"{file!r} is an npz file, whose labels are the array y or the table Y (n, K), and not "
+            "among its columns: leave --labels out."
+        )
+    if len(targets) > 1:
+        refuse_duplicates(targets)
+        columns = {name: _array(arrays, name, "--target", n, file).tolist() for name in targets}
+        return targets, _label_table(columns, sheet)
+    name = targets[0] if targets else ("y" if "y" in arrays or "Y" not in arrays else "Y")
+    table = arrays.get(name)
+    if table is None or table.ndim != 2:
+        return (), _labels(sheet, name, n, file)
+    given = arrays.get("label_names")
+    names = [f"label {k}" for k in range(table.shape[1])]
+    if given is not None and given.shape == (table.shape[1],):
+        names = [str(one) for one in given.tolist()]
+    elif given is not None:
+        raise PsephosError(
+            f"'label_names' of {file!r} names {given.size} labels, and {name!r} has "
+            f"{table.shape[1]} columns."
+        )
+    if len(table) != n or not table.shape[1]:
+        raise PsephosError(f"{name!r} of {file!r} has shape {table.shape} for {n} rows of X.")
+    refuse_duplicates(names)
+    columns = {one: table[:, k].tolist() for k, one in enumerate(names)}
+    Y = _label_table(columns, sheet)
+    return (tuple(names), Y) if len(names) > 1 else ((), Y[:, 0])
 
 
 def _array(

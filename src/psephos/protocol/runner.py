@@ -20,11 +20,13 @@ from psephos.params import Interval
 from psephos.protocol.comparison import Comparison
 from psephos.protocol.copies import COPIES, Copies, copies_of
 from psephos.protocol.journal import Journal, key_of
-from psephos.protocol.models import contenders
+from psephos.protocol.label_scores import prior_precision
+from psephos.protocol.models import built, contenders, default_models
 from psephos.protocol.outputs import (
     SCHEMA,
     describe,
     kept_model,
+    label_rows,
     publish,
     refit_row,
     result_row,
@@ -63,11 +65,13 @@ def compare(
     Parameters
     ----------
     X : DataTable, or array, frame or sparse table of shape (n, p)
-    y : array-like of shape (n,), optional
-        Class labels; a DataTable has its own.
+    y : array-like of shape (n,), or table of shape (n, K), optional
+        Class labels; or 0 and 1, a column a label, of which a row may have several. A DataTable has
+        its own.
     models : sequence of str or Contender, optional
         Names from `known_models`, or 'all'; by default those with `default` whose packages are
-        installed.
+        installed. Of several labels a row the default is those that take them themselves
+        (`multilabel`); any other is fitted as one model a label, which no model file holds.
     protocol : {'quick', 'demo', 'samba'} or Protocol, default="quick"
     groups : array-like of shape (n,), optional
         Rows of one group stay together in every split, outer and inner.
@@ -114,10 +118,12 @@ def compare(
     -----
     For each outer split and model: random search inside the training part (`Protocol`), a fit on
     all of it with the winning draw, and the measures on the test part. Afterwards the same search
-    runs on all rows; that refit is saved for models of psephos, and its parameters for all.
+    runs on all rows; that refit is saved for models of psephos, and its parameters for all. Of
+    several labels a row the measures are `hamming_loss`, `one_error`, `coverage`, `ranking_loss`
+    and `average_precision`, by which settings and models are chosen.
     """
     table = _table(X, y, groups, dataset, column_names, categorical)
-    plan, named = protocol_named(protocol), contenders(models)
+    plan, named = protocol_named(protocol), contenders(models, multilabel=table.multilabel)
     seed = _checked_seed(random_state)
     if copies not in COPIES:
         raise PsephosError(f"copies is {copies!r}; it must be one of {', '.join(COPIES)}.")
@@ -131,6 +137,7 @@ def compare(
         fitted = _run(tasks, divided, study, n_jobs, progress)
         finished = [(task, _entry(study.journal, task)) for task in tasks]
         about = describe(table, plan, named, seed) | {"copies": _about_copies(found, copies)}
+        about |= _about_labels(table, splits, asked=models is not None)
         asked = {one.name for one in named}
         if folder is not None:
             environment = _environment(named, study.journal, finished)
@@ -142,7 +149,8 @@ def compare(
             about=about,
             out=folder,
             models=_models(finished, folder, fitted),
-            refits=[refit_row(t, e) for t, e in finished if t.split is None],
+            labels=label_rows(table, finished),
+            refits=[refit_row(table, t, e) for t, e in finished if t.split is None],
             left_out={
                 m: study.journal.count(m) * len(named) == len(tasks)
                 for m in study.journal.models()
@@ -216,6 +224,19 @@ def _about_copies(copies: Copies | None, treated: str) -> dict[str, Any] | None:
     }
 
 
+def _about_labels(table: DataTable, splits: Sequence[Split], *, asked: bool) -> dict[str, Any]:
+    """Return what is told of several labels: a constant answer's worth, and who was left out."""
+    if not table.multilabel:
+        return {}
+    worth = [prior_precision(table.y[train], table.y[test]) for train, test in splits]
+    known = [one for one in worth if one == one]
+    taking = set(default_models(multilabel=True))
+    return {
+        "constant": float(np.mean(known)) if known else None,
+        "not_asked": [] if asked else [n for n in default_models() if n not in taking],
+    }
+
+
 def _tasks(
     table: DataTable,
     protocol: Protocol,
@@ -240,11 +261,11 @@ def _tasks(
     shape = shape_of(table)
     tasks: list[Task] = []
     for one in models:
-        drawn = one.drawn(protocol.distributions, shape.n_classes)
+        drawn = one.drawn(protocol.distributions, shape.n_told)
         own = {
             "model": one.name,
             "first": repr(sorted(one.first.get(protocol.distributions, {}).items())),
-            "settings": _settings(one.build({}, shape, 0)),
+            "settings": _settings(built(one, {}, shape, 0)),
             "draws": protocol.n_draws(one.name),
             "grouped": one.grouped,
             "distributions": repr(sorted(drawn.items())),

@@ -1,6 +1,7 @@
 """How good answers are: balanced accuracy, accuracy, ROC-AUC and log-loss."""
 
 import math
+from collections.abc import Container
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,9 +10,23 @@ from scipy.stats import rankdata
 
 from psephos._errors import PsephosError
 
-__all__ = ["METRICS", "Answers", "answers_of", "balanced_accuracy", "codes_of", "measures"]
+__all__ = [
+    "METRICS",
+    "Answers",
+    "answers_of",
+    "balanced_accuracy",
+    "codes_of",
+    "main_metric",
+    "measures",
+]
 
 METRICS = ("balanced_accuracy", "accuracy", "roc_auc", "log_loss")
+
+
+def main_metric(metrics: Container[str]) -> str:
+    """Return the measure that draws and models are chosen by; greater is better."""
+    return "average_precision" if "average_precision" in metrics else "balanced_accuracy"
+
 
 _CLIP = 1e-15
 _ZERO = 1e-13  # of the largest decision value: what is smaller is rounding

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.dummy import DummyClassifier
 from threadpoolctl import threadpool_limits
 
 from psephos._distributions import draw
@@ -19,14 +20,28 @@ from psephos._errors import PsephosError
 from psephos._files.unknown import quiet_levels
 from psephos.contender import Contender, Params, Shape
 from psephos.protocol.columns import columns_used
-from psephos.protocol.models import final_step
+from psephos.protocol.label_models import OneModelALabel
+from psephos.protocol.label_scores import (
+    LABEL_METRICS,
+    average_precision,
+    label_answers_of,
+    label_measures,
+)
+from psephos.protocol.models import built, final_step
 from psephos.protocol.presets import Protocol
-from psephos.protocol.scores import answers_of, balanced_accuracy, codes_of, measures
+from psephos.protocol.scores import (
+    METRICS,
+    answers_of,
+    balanced_accuracy,
+    codes_of,
+    main_metric,
+    measures,
+)
 from psephos.protocol.splits import Rows, inner_splits
 from psephos.protocol.stability import ranges_of
 from psephos.protocol.tables import DataTable
 
-__all__ = ["Task", "run_task", "shape_of", "told_warnings"]
+__all__ = ["Task", "metrics_of", "run_task", "shape_of", "told_warnings"]
 
 _SHOWN_WARNINGS = 5
 
@@ -64,6 +79,7 @@ def shape_of(table: DataTable) -> Shape:
         n_classes=len(table.classes),
         categorical=tuple(sorted(table.categories)),
         missing=bool(np.isnan(table.X).any()),
+        multilabel=table.multilabel,
     )
 
 
@@ -107,7 +123,7 @@ def _fitted(task: Task, table: DataTable) -> tuple[dict[str, Any], Any]:
     draws = _draws(task, shape)
     params, inner, n_failed = _tuned(task, draws, table, codes, shape)
     searched = time.perf_counter()
-    model = task.contender.build(params, shape, task.seeds[2])
+    model = built(task.contender, params, shape, task.seeds[2])
     refit = task.split is None and task.contender.origin == "psephos"
     # a saved model answers with the user's labels; the fits of the folds with their codes
     groups = None if table.groups is None else table.groups[task.train]
@@ -117,15 +133,13 @@ def _fitted(task: Task, table: DataTable) -> tuple[dict[str, Any], Any]:
     entry: dict[str, Any] = {
         "params": json.dumps(params, sort_keys=True),
         "draws": len(draws),
-        "inner_balanced_accuracy": inner,
+        f"inner_{main_metric(metrics_of(shape))}": inner,
         "columns_used": len(columns),
         "columns": ranges_of(columns),
         "n_voters": _n_voters(model, task.contender),
     }
     if task.split is not None:
-        answers = answers_of(model, table.X[task.test], shape.n_classes)
-        entry["measures"] = measures(answers, codes[task.test])
-        entry["proba"] = answers.proba.tolist()
+        entry |= _answered(model, table.X[task.test], codes[task.test], shape)
     entry["timing"] = {
         "search_seconds": searched - clock,
         "fit_seconds": fitted - searched,
@@ -133,6 +147,22 @@ def _fitted(task: Task, table: DataTable) -> tuple[dict[str, Any], Any]:
         "draws_failed": n_failed,
     }
     return entry, table.named(model) if refit else None
+
+
+def metrics_of(shape: Shape) -> tuple[str, ...]:
+    """Return the names of the measures on a table."""
+    return LABEL_METRICS if shape.multilabel else METRICS
+
+
+def _answered(model: Any, X: Any, truth: Any, shape: Shape) -> dict[str, Any]:
+    """Return what the journal keeps of the answers to test rows: measures and probabilities."""
+    if shape.multilabel:
+        found = label_answers_of(model, X, shape.n_classes)
+        given: list[list[int]] = found.given.astype(int).tolist()
+        kept = {"proba": found.proba.tolist(), "given": given}
+        return {"measures": label_measures(found, truth), **kept}
+    answers = answers_of(model, X, shape.n_classes)
+    return {"measures": measures(answers, truth), "proba": answers.proba.tolist()}
 
 
 # ------------------------------------------------------------------- tuning
@@ -154,7 +184,9 @@ def _tuned(
     failures: list[Exception] = []
     for params in draws:
         try:
-            score = float(np.mean([_inner_score(task, params, shape, part) for part in parts]))
+            scores = [_inner_score(task, params, shape, part) for part in parts]
+            known = [score for score in scores if score == score]  # of labels: no row may count
+            score = float(np.mean(known)) if known else 0.0
         except Exception as error:  # a draw that cannot be fitted has lost; others may not
             failures.append(error)
             continue
@@ -166,7 +198,7 @@ def _tuned(
 
 
 def _draws(task: Task, shape: Shape) -> list[Params]:
-    distributions = task.contender.drawn(task.protocol.distributions, shape.n_classes)
+    distributions = task.contender.drawn(task.protocol.distributions, shape.n_told)
     if not distributions:
         return [{}]
     rng = np.random.default_rng(task.seeds[1])
@@ -179,8 +211,10 @@ def _draws(task: Task, shape: Shape) -> list[Params]:
 
 def _inner_score(task: Task, params: Params, shape: Shape, part: Any) -> float:
     X_train, y_train, groups, X_test, y_test = part
-    model = task.contender.build(params, shape, task.seeds[2])
+    model = built(task.contender, params, shape, task.seeds[2])
     _fit(task, model, X_train, y_train, groups)
+    if shape.multilabel:
+        return average_precision(y_test, label_answers_of(model, X_test, shape.n_classes).proba)
     return balanced_accuracy(codes_of(model, X_test, shape.n_classes), y_test)
 
 
@@ -200,6 +234,9 @@ def _columns(model: Any, n_columns: int) -> NDArray[np.intp]:
 
 
 def _n_voters(model: Any, contender: Contender) -> int | None:
+    if isinstance(model, OneModelALabel):
+        each = [_n_voters(one, contender) for one in model.estimators_ if not _constant(one)]
+        return sum(n or 0 for n in each) if any(n is not None for n in each) else None
     last = final_step(model)
     vote = getattr(last, "vote_", None)
     if vote is not None:
@@ -210,3 +247,7 @@ def _n_voters(model: Any, contender: Contender) -> int | None:
         return len(last.get_booster().get_dump())
     members = getattr(last, "estimators_", None)
     return None if members is None else int(np.size(members))
+
+
+def _constant(model: Any) -> bool:
+    return isinstance(model, DummyClassifier)

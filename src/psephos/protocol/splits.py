@@ -15,6 +15,7 @@ from sklearn.model_selection import (
 )
 
 from psephos._errors import PsephosError
+from psephos.protocol.label_splits import MultilabelStratifiedKFold
 from psephos.protocol.presets import Protocol
 from psephos.protocol.tables import DataTable
 
@@ -42,11 +43,12 @@ def outer_splits(table: DataTable, protocol: Protocol, random_state: int) -> lis
     PsephosError
         If a class is smaller than the folds, or there are fewer groups than folds.
     """
+    whole = table.multilabel or table.groups is not None
     _check_counts(table, protocol)
     splits: list[Split] = []
     for repeat in range(protocol.repeats):
         seed = seed_of(random_state, "outer", repeat)
-        if protocol.outer == "kfold" or table.groups is not None:
+        if protocol.outer == "kfold" or whole:
             parts = _folds(table.codes, table.groups, protocol.folds, seed)
             splits += parts if protocol.outer == "kfold" else parts[:1]
         else:
@@ -77,8 +79,10 @@ def inner_splits(
             "a training part holds one group only, so that nothing can be tuned inside it: use "
             "fewer folds, or more groups."
         )
-    whole = len(np.unique(codes))
     parts = _folds(codes, groups, n_folds, seed)
+    if codes.ndim == 2:  # rare labels are in few folds, whatever is done
+        return parts
+    whole = len(np.unique(codes))
     usable = [part for part in parts if len(part[1]) and len(np.unique(codes[part[0]])) == whole]
     if not usable:
         raise PsephosError(
@@ -91,6 +95,9 @@ def inner_splits(
 def _folds(
     codes: NDArray[np.intp], groups: NDArray[Any] | None, n_folds: int, seed: int
 ) -> list[Split]:
+    if codes.ndim == 2:
+        labelled = MultilabelStratifiedKFold(n_folds, shuffle=True, random_state=seed)
+        return [_sorted(part) for part in labelled.split(codes, codes, groups)]
     rows = codes[:, None]  # the splitters look at labels and groups only
     if groups is None:
         cut: Any = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
@@ -108,7 +115,6 @@ def _sorted(part: Any) -> Split:
 
 # ------------------------------------------------------------------- checks
 def _check_counts(table: DataTable, protocol: Protocol) -> None:
-    classes, counts = np.unique(table.y, return_counts=True)
     if table.groups is not None:
         n_groups = len(np.unique(table.groups))
         if n_groups < protocol.folds:
@@ -117,6 +123,17 @@ def _check_counts(table: DataTable, protocol: Protocol) -> None:
                 f"{protocol.folds} folds of protocol {protocol.name!r}: use fewer folds "
                 "(--folds), or a finer grouping."
             )
+    if table.multilabel:
+        fewest = -(-protocol.inner_folds * protocol.folds // (protocol.folds - 1))
+        if table.n_rows < max(protocol.folds, fewest):
+            raise PsephosError(
+                f"the table has {table.n_rows} rows, too few for the {protocol.folds} folds of "
+                f"protocol {protocol.name!r} and {protocol.inner_folds} inside each training part: "
+                "use fewer folds (--folds)."
+            )
+        return
+    classes, counts = np.unique(table.y, return_counts=True)
+    if table.groups is not None:
         for label in classes:
             if len(np.unique(table.groups[table.y == label])) < 2:
                 raise PsephosError(
@@ -133,8 +150,8 @@ def _check_counts(table: DataTable, protocol: Protocol) -> None:
 
 
 def _check_training(table: DataTable, train: Rows, protocol: Protocol) -> None:
-    if table.groups is not None:
-        return  # inner folds adapt to the groups that are left
+    if table.groups is not None or table.multilabel:
+        return  # inner folds adapt to the groups that are left, and labels may be rare
     classes, counts = np.unique(table.y[train], return_counts=True)
     smallest = int(np.argmin(counts))
     if counts[smallest] < protocol.inner_folds:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from scipy.stats import t as student
 
 from psephos._errors import PsephosError
-from psephos.protocol.scores import METRICS
+from psephos.protocol.label_scores import LABEL_METRICS
+from psephos.protocol.scores import METRICS, main_metric
 from psephos.protocol.stability import Stability, positions_of, selection_stability
 
 __all__ = [
@@ -53,8 +54,13 @@ class Summary:
 
     @property
     def score(self) -> float:
-        """Return the mean balanced accuracy."""
-        return self.measures["balanced_accuracy"].mean
+        """Return the mean balanced accuracy; of several labels a row, average precision."""
+        return self.measures[main_metric(self.measures)].mean
+
+    @property
+    def score_se(self) -> float:
+        """Return its standard error."""
+        return self.measures[main_metric(self.measures)].se
 
 
 @dataclass(frozen=True)
@@ -91,13 +97,14 @@ def summary(results: Rows) -> list[Summary]:
         Rows of results.csv, or `Comparison.results`; failed fits count as `n_failed` only.
     """
     found: list[Summary] = []
+    metrics = LABEL_METRICS if results and LABEL_METRICS[0] in results[0] else METRICS
     for model in dict.fromkeys(str(row["model"]) for row in results):
         rows = [row for row in results if row["model"] == model]
         done = [row for row in rows if row["status"] == "ok"]
         found.append(
             Summary(
                 model=model,
-                measures={metric: _spread(_values(done, metric)) for metric in METRICS},
+                measures={metric: _spread(_values(done, metric)) for metric in metrics},
                 columns_used=_spread(_values(done, "columns_used")),
                 n_voters=_spread(_values(done, "n_voters")),
                 stability=_stability(done),
@@ -215,7 +222,8 @@ def _paired(
 
 def _by_split(results: Rows, model: str, metric: str) -> dict[tuple[int, int], Mapping[str, Any]]:
     if results and metric not in results[0]:
-        raise PsephosError(f"there is no metric {metric!r}: there are {', '.join(METRICS)}.")
+        known = [name for name in (*METRICS, *LABEL_METRICS) if name in results[0]]
+        raise PsephosError(f"there is no metric {metric!r}: there are {', '.join(known)}.")
     return {
         (int(row["repeat"]), int(row["fold"])): row
         for row in results
@@ -225,7 +233,7 @@ def _by_split(results: Rows, model: str, metric: str) -> dict[tuple[int, int], M
 
 # ------------------------------------------------------------------- choosing
 def pareto(summaries: Sequence[Summary]) -> list[Summary]:
-    """Return the models no other beats: fewer columns, higher balanced accuracy (means).
+    """Return the models no other beats: fewer columns, higher score (means; see `Summary`).
 
     A model is beaten by one that is at least as good in both and better in one. The result is
     sorted by columns, fewest first; models without a figure are left out.
@@ -257,12 +265,12 @@ def one_standard_error(
     -------
     chosen : Summary or None
         Of equals the more accurate. None if none of `among` comes within a standard error, SD /
-        sqrt(J) of the best model's balanced accuracy.
+        sqrt(J) of the best model's score.
     """
     known = [s for s in summaries if math.isfinite(s.score) and s.columns_used.n]
     if not known:
         return None
     best = max(known, key=lambda s: (s.score, -s.columns_used.mean))
-    floor = best.score - best.measures["balanced_accuracy"].se - 1e-12
+    floor = best.score - best.score_se - 1e-12
     near = [s for s in known if s.score >= floor and (among is None or s.model in among)]
     return min(near, key=lambda s: (s.columns_used.mean, -s.score), default=None)

@@ -28,7 +28,9 @@ MARK = "comparison.json"  # is there only while all other files belong to it
 README = "README.txt"
 REPORT = "report.html"
 
-_RESULTS = ("results.csv", "predictions.csv", "refits.csv", "timings.csv", "environment.json")
+_RESULTS = (
+    "results.csv", "predictions.csv", "labels.csv", "refits.csv", "timings.csv", "environment.json",
+)  # fmt: skip
 _FILES = (MARK, REPORT, *_RESULTS, "cases.npz", README, JOURNAL, STUDY)
 _FOLDERS = ("models", "fits")
 
@@ -47,6 +49,7 @@ predictions.csv   the probabilities of every held-out row
 refits.csv        one row per model: what was chosen on all rows
 timings.csv       seconds and warnings of every fit
 environment.json  versions of the packages, and what went wrong
+labels.csv        where a case may have several labels: how well each model finds each label
 cases.npz         the cases, with the columns that the saved models read
 models/           the models of the last run, fitted on all rows
 report.html       the report of the last run, if it was asked for

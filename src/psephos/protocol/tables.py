@@ -20,6 +20,8 @@ from psephos._files.levels import LevelCodes, merged
 from psephos._files.near import CELL, quoted, shown
 from psephos._files.sheet import unnamed
 from psephos._input import Schema
+from psephos._labels import read_labels
+from psephos.protocol.label_tables import check_labels, together
 
 __all__ = ["DataTable", "table_from_arrays"]
 
@@ -34,8 +36,9 @@ class DataTable:
     ----------
     X : ndarray of shape (n, p), float64
         Values; NaN where missing; in categorical columns the codes 0, 1, ...
-    y : ndarray of shape (n,)
-        Class labels: integers, texts or truth values.
+    y : ndarray of shape (n,) or (n, K)
+        Class labels: integers, texts or truth values. Of K > 1 labels a row, 0 and 1: which of
+        `labels` it has.
     names : tuple of str
         The p column names, all different.
     categories : dict of int to tuple of str
@@ -52,12 +55,15 @@ class DataTable:
         How the cells of its file are written; a model fitted on the table remembers it.
     lines : sequence of int, or None
         The line of its file where each row begins, as an editor counts; None: there are no lines.
+    labels : tuple of str, default=()
+        The names of the K labels where a row may have several (multi-label); else none.
 
     Raises
     ------
     PsephosError
         If the parts do not fit together, a value is infinite, a name stands twice, the target has
-        missing values or one class, or the ids or groups cannot serve.
+        missing values or one class, no row differs from another in its labels, or the ids or
+        groups cannot serve.
     """
 
     X: _Floats
@@ -71,6 +77,7 @@ class DataTable:
     dataset: str = "table"
     cells: Cells = field(default_factory=Cells)
     lines: Sequence[int] | None = None
+    labels: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         n, p = self.X.shape
@@ -99,13 +106,20 @@ class DataTable:
         return self.X.shape[1]
 
     @property
+    def multilabel(self) -> bool:
+        """Return whether a row may have several labels."""
+        return bool(self.labels)
+
+    @property
     def classes(self) -> NDArray[Any]:
-        """Return the sorted class labels."""
-        return np.unique(self.y)
+        """Return the sorted class labels; of several labels a row their names, as they stand."""
+        return np.array(self.labels) if self.multilabel else np.unique(self.y)
 
     @property
     def codes(self) -> NDArray[np.intp]:
-        """Return the place of each row's label among `classes`."""
+        """Return the place of each row's label in `classes`, or (n, K) of 0 and 1."""
+        if self.multilabel:
+            return self.y.astype(np.intp)
         return np.unique(self.y, return_inverse=True)[1].astype(np.intp)
 
     def row_names(self) -> list[str]:
@@ -122,6 +136,8 @@ class DataTable:
         digest.update(repr(self.y.tolist()).encode())
         if self.groups is not None:
             digest.update(repr(self.groups.tolist()).encode())
+        if self.multilabel:
+            digest.update(repr(self.labels).encode())
         return digest.hexdigest()
 
     def named(self, model: Any) -> Any:
@@ -139,6 +155,9 @@ class DataTable:
         model.schema_ = Schema(self.n_columns, self.names, levels, cells=self.cells)
         model.feature_names_in_ = np.asarray(self.names, dtype=object)
         model.vote_ = model.vote_.named_rows(np.array(self.row_names()))
+        if self.multilabel:
+            target = replace(model.vote_.target, classes=np.array(self.labels))
+            model.vote_ = replace(model.vote_, target=target)
         for extra in model.extras:  # some name columns by themselves
             name: Any = getattr(getattr(model, extra), "named", None)
             if name is not None:
@@ -167,8 +186,9 @@ def table_from_arrays(
     ----------
     X : array, pandas or polars frame, or scipy sparse table of shape (n, p)
         Text columns of a frame (or of an array of objects) become categorical.
-    y : array-like of shape (n,)
-        Class labels.
+    y : array-like of shape (n,), or table of shape (n, K)
+        Class labels; or a table of 0 and 1, one column a label, of which a row may have several.
+        Labels have the names of a frame's columns, else 'label 0', 'label 1', ...
     groups, ids : array-like of shape (n,), optional
     column_names : sequence of str, optional
         By default the frame's own names, else 'column 0', 'column 1', ...
@@ -197,7 +217,8 @@ def table_from_arrays(
         raise PsephosError(f"{len(given)} names for {len(columns)} columns: give one per column.")
     refuse_duplicates(given)
     marked = _marked(categorical, given) | declared
-    values = np.empty((len(np.asarray(y)), len(columns)))
+    labels, answers, label = _answers(X, y, target_name)
+    values = np.empty((len(answers), len(columns)))
     categories: dict[int, tuple[str, ...]] = {}
     for j, column in enumerate(columns):
         if len(column) != len(values):
@@ -205,13 +226,13 @@ def table_from_arrays(
         values[:, j], levels = encode_column(column, given[j], categorical=j in marked)
         if levels is not None:
             categories[j] = levels
-    label = target_name or getattr(y, "name", None) or "target"
     return DataTable(
         X=values,
-        y=tidy_labels(_row_values(y, "y").tolist(), str(label)),
+        y=answers,
         names=tuple(given),
         categories=categories,
-        target_name=str(label),
+        target_name=label,
+        labels=labels,
         ids=None if ids is None else word_array([str(i) for i in _row_values(ids, "ids")]),
         groups=None
         if groups is None
@@ -219,6 +240,17 @@ def table_from_arrays(
         group_name=str(getattr(groups, "name", None) or "groups") if groups is not None else "",
         dataset=dataset,
     )
+
+
+def _answers(X: Any, y: Any, target_name: str | None) -> tuple[tuple[str, ...], NDArray[Any], str]:
+    """Return the names of several labels (or none), the labels, and what the target is called."""
+    shape: Any = y.shape if hasattr(y, "shape") else np.shape(y)
+    if len(shape) == 2 and shape[1] > 1:
+        names, table = read_labels(X, y)
+        words = [f"label {one}" if isinstance(one, int) else str(one) for one in names.tolist()]
+        return tuple(words), table, target_name or together(words)
+    label = str(target_name or getattr(y, "name", None) or "target")
+    return (), tidy_labels(_row_values(y, "y").tolist(), label), label
 
 
 def _columns_of(X: Any) -> tuple[list[NDArray[Any]], list[str] | None, set[int]]:
@@ -436,6 +468,10 @@ def _refuse_infinite(table: DataTable) -> None:
 
 
 def _check_target(table: DataTable) -> None:
+    if table.y.ndim == 2 or table.labels:
+        check_labels(table)
+        refuse_duplicates(table.labels)
+        return
     classes = table.classes
     if len(classes) < 2:
         raise PsephosError(

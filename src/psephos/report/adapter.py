@@ -52,6 +52,7 @@ class CaseBallot:
     row: int  # position among the training cases
     score: list[float]  # (K,)
     mass: float
+    leading: int  # the output that the answer is about, shown first
     lines: list[CaseLine]  # those first that moved the answer most
     near: list[Near]
 
@@ -62,6 +63,7 @@ class CaseBallots:
 
     outputs: list[str]  # (K,) the class that each column of the score is for
     near_words: str  # what the training cases of greatest weight are; '' where weights keep none
+    calibrated: bool  # whether the answer follows a table or curve that is read at the score
     cases: list[CaseBallot]
 
 
@@ -80,6 +82,11 @@ class Opened:
         """Return the answers to the training cases, and how far each is from another answer."""
         reduced, X = self._table(cases)
         score = np.asarray(reduced.decision_function(X), dtype=np.float64)
+        target = reduced.vote_.target
+        if target.kind == "multilabel":
+            lead = np.abs(score - target.threshold).min(axis=1)
+            words = target.words(np.where(target.decode(score) == 1, 1.0, -1.0))
+            return words, lead.tolist()
         if score.ndim == 1:
             lead = np.abs(score)
         else:
@@ -97,11 +104,13 @@ class Opened:
         return CaseBallots(
             outputs=[self.classes[1]] if ballots.score.shape[1] == 1 else self.classes,
             near_words="" if found is None else found.meaning,
+            calibrated=ballots.vote.readout.calibration is not None,
             cases=[
                 CaseBallot(
                     row=row,
                     score=[float(v) for v in np.ravel(ballots.score[i])],
                     mass=float(ballots.mass[i]),
+                    leading=ballots.leading(i),
                     lines=[_line(line, ballots) for line in ballots.lines(i)],
                     near=[_near(one, place) for one in near[i]],
                 )

@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, cast
 
 from psephos.report.adapter import CaseBallot, CaseBallots, Opened
 from psephos.report.folder import Cases, Folder, HeldOut
@@ -41,17 +41,21 @@ def casebook(folder: Folder, opened: Opened, key: str, limit: int = LIMIT) -> di
         return None
     classes = [str(c) for c in folder.about["classes"]]
     answers, lead = opened.answers(cases)
+    truths = [_truth(code, classes) for code in cases.y]
     most = min(len(lead), _CANDIDATES, max(_REASONS // max(opened.n_voters, 1), 2))
     candidates = _spread(lead, most)
     ballots = opened.ballots(cases, candidates)
     held_out = folder.held_out(key, classes)
-    written = [
-        _case(one, classes, answers[one.row], held_out.get(one.row)) for one in ballots.cases
-    ]
+    said = _said(folder, classes, [*truths, *answers], ballots)
+    written = [_case(one, said, answers[one.row], held_out.get(one.row)) for one in ballots.cases]
+    if folder.multilabel:  # the answer is no output: the page shows this one first
+        written = [w | {"f": one.leading} for w, one in zip(written, ballots.cases, strict=True)]
     lead = [lead[i] for i in candidates]
     while True:  # the sentences are shared among cases: how much a case takes depends on the others
         kept = _spread(lead, most)
-        book = _book(ballots, cases, classes, kept, [written[i] for i in kept], opened.whole)
+        parts = kept, [written[i] for i in kept], opened.whole
+        book = _book(ballots, cases, [said.index(one) for one in truths], said, *parts)
+        book["verb"] = "has" if folder.multilabel else "is"
         size = len(_dumps(book))
         if size <= limit or most <= 2:
             break
@@ -59,7 +63,8 @@ def casebook(folder: Folder, opened: Opened, key: str, limit: int = LIMIT) -> di
     return {
         "embedded": book,
         "outputs": book["outputs"],
-        "words": _words(ballots, classes) + _left_out(book, cases),
+        "answer_word": "labels" if folder.multilabel else "class",
+        "words": _words(ballots, classes, folder.multilabel) + _left_out(book, cases),
         "training_note": (
             "These are the cases the model was fitted on: that it agrees with them is no evidence."
             " Where a case was held out in the comparison, its line says how it fared then."
@@ -73,6 +78,7 @@ def casebook(folder: Folder, opened: Opened, key: str, limit: int = LIMIT) -> di
 def _book(
     ballots: CaseBallots,
     cases: Cases,
+    y: list[int],
     classes: list[str],
     kept: list[int],
     written: list[dict[str, Any]],
@@ -103,7 +109,22 @@ def _book(
         ],
     }
     rows = sorted({r for case in book["cases"] for r in _rows(case)})
-    return book | {"ids": {r: cases.ids[r] for r in rows}, "y": {r: cases.y[r] for r in rows}}
+    return book | {"ids": {r: cases.ids[r] for r in rows}, "y": {r: y[r] for r in rows}}
+
+
+def _truth(code: Any, classes: list[str]) -> str:
+    """Return what a case is in words: its class, or the labels it has."""
+    if not isinstance(code, tuple):
+        return classes[int(code)]
+    return ", ".join(classes[k] for k in cast("tuple[int, ...]", code)) or "no label"
+
+
+def _said(folder: Folder, classes: list[str], words: list[str], ballots: CaseBallots) -> list[str]:
+    """Return the answers that the page refers to by number: classes, or the sets of labels."""
+    if not folder.multilabel:
+        return classes
+    near = [one.answer for case in ballots.cases for one in case.near]
+    return list(dict.fromkeys([*words, *near]))
 
 
 def _case(
@@ -214,7 +235,19 @@ def _dumps(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def _words(ballots: CaseBallots, classes: list[str]) -> str:
+def _words(ballots: CaseBallots, classes: list[str], multilabel: bool) -> str:
+    if multilabel or ballots.calibrated:
+        summed = "label by label, to its score" if multilabel else "to the score"
+        words = f"Each voter's contribution is its weight times its vote; they sum, {summed}."
+        if ballots.calibrated:
+            words += (
+                " The answer follows the probability that is read off the score (by a"
+                " calibration, or a table of what such a score has meant among the training cases),"
+                " and not the sign of the score."
+            )
+        if multilabel:
+            words += " An answer counts as right if it is exactly the labels of the case."
+        return words
     if len(ballots.outputs) == 1:
         return (
             f"Each voter's contribution is its weight times its vote; they sum to the score, and a"
@@ -230,7 +263,8 @@ def _first(book: dict[str, Any]) -> dict[str, Any]:
     """Return the first case as the script would show it, for readers without scripts."""
     case = book["cases"][0]
     name, answered = book["ids"][case["i"]], book["classes"][case["p"]]
-    output = 0 if len(book["outputs"]) == 1 else case["p"]
+    output = 0 if len(book["outputs"]) == 1 else case.get("f", case["p"])
+    of = f"of {book['outputs'][output]}; " if "f" in case else ""
     lines = sorted(case["l"], key=lambda line: -abs(line[3 + output]))
     reach = max([abs(line[3 + output]) for line in lines], default=0.0) or 1.0
     rows: list[dict[str, Any]] = []
@@ -251,7 +285,7 @@ def _first(book: dict[str, Any]) -> dict[str, Any]:
         "rows": rows,
         "exact": case["s"][output],
         "score": difference(case["s"][output]),
-        "score_words": f"the answer: {answered}",
+        "score_words": f"{of}the answer: {answered}",
         "near": [_near_row(book, one, case["i"]) for one in case["n"]],
     }
 
@@ -264,7 +298,7 @@ def in_row(name: str) -> str:
 def case_words(book: dict[str, Any], case: dict[str, Any]) -> str:
     """Return what is known of a case in a sentence or two."""
     truth, answered = book["classes"][book["y"][case["i"]]], book["classes"][case["p"]]
-    words = f"It is {truth}; the model, fitted on it, says {answered}."
+    words = f"It {book['verb']} {truth}; the model, fitted on it, says {answered}."
     right, total = case["h"]
     if total:
         words += f" Held out, it was answered rightly {right} of {plural(total, 'time')}."

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from psephos.report.figures import Choice, Standing
 from psephos.report.folder import Folder
-from psephos.report.words import count, number, plural
+from psephos.report.words import count, number, plural, series
 
 __all__ = ["UNSTABLE", "cautions", "prior_log_loss", "unsure_probabilities"]
 
 _FEW = 10  # cases of a class
+_NAMED = 6  # rare labels that are named
 UNSTABLE = 0.4  # agreement beyond chance below it is poor (the scale of Fleiss 1981)
 _CLIP = 1e-15  # as the log-loss of the results
 
@@ -26,7 +27,7 @@ def cautions(folder: Folder, choice: Choice, prior: float) -> list[str]:
         The log-loss of the class frequencies, NaN if not known.
     """
     models = choice.named()
-    chance = 1 / len(folder.about["classes"])
+    chance = folder.constant
     words: list[str] = []
     best = choice.best
     if best.columns.mean > 0 and best.score - best.score_sd <= chance:
@@ -34,7 +35,7 @@ def cautions(folder: Folder, choice: Choice, prior: float) -> list[str]:
             f"{best.label} is within one standard deviation of a constant answer"
             f" ({number(chance, 2)}): these cases show little that can be predicted."
         )
-    words += _small_classes(folder)
+    words += _rare_labels(folder) if folder.multilabel else _small_classes(folder)
     words += [_unsure(s, prior) for s in models if unsure_probabilities(s, prior)]
     words += [_unstable(s) for s in models if s.summary.stability.value < UNSTABLE]
     return words + [w for s in models for w in _unlike(folder, s)]
@@ -43,7 +44,7 @@ def cautions(folder: Folder, choice: Choice, prior: float) -> list[str]:
 def _sizes(folder: Folder) -> list[int]:
     """Return the number of cases of each class; none if it is not known."""
     sizes: list[int] = list(folder.about.get("class_counts") or [])
-    if sizes or folder.cases is None:
+    if sizes or folder.multilabel or folder.cases is None:
         return sizes
     counted = Counter(folder.cases.y)
     return [counted[k] for k in range(len(folder.about["classes"]))]
@@ -59,12 +60,29 @@ def _small_classes(folder: Folder) -> list[str]:
     ]
 
 
+def _rare_labels(folder: Folder) -> list[str]:
+    """Return a sentence on the labels that few cases have, if there are any."""
+    pairs = zip(folder.about["classes"], _sizes(folder), strict=False)
+    rare = sorted(((n, str(name)) for name, n in pairs if n < _FEW), key=lambda one: one[0])
+    if not rare:
+        return []
+    named = series([f"{name} {count(n)}" for n, name in rare[:_NAMED]])
+    more = f", and {len(rare) - _NAMED} more" if len(rare) > _NAMED else ""
+    return [
+        f"{len(rare)} of {plural(len(folder.about['classes']), 'label')} have fewer than {_FEW}"
+        f" cases ({named}{more}): some test parts hold none of them, and what is said of such a"
+        " label rests on these cases."
+    ]
+
+
 # ------------------------------------------------------------------- probabilities
 def prior_log_loss(folder: Folder) -> float:
     """Return the mean log-loss, over the splits, of the class frequencies of the training part.
 
     NaN where the rows of the test parts, or the sizes of the classes, were not kept.
     """
+    if folder.multilabel:
+        return math.nan
     sizes = _sizes(folder)
     names = [str(c) for c in folder.about["classes"]]
     tests = folder.test_classes()
@@ -86,6 +104,8 @@ def _loss(sizes: Sequence[int], tested: Sequence[int]) -> float:
 
 def unsure_probabilities(s: Standing, prior: float) -> bool:
     """Return whether a model's probabilities are worse than the class frequencies."""
+    if prior != prior:
+        return False
     return s.spread("log_loss").mean > prior + 1e-9  # False where one is not known
 
 

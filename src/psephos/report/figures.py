@@ -7,6 +7,7 @@ from typing import Any
 
 from psephos._errors import PsephosError
 from psephos.protocol import one_standard_error, pareto, summary
+from psephos.protocol.scores import main_metric
 from psephos.protocol.statistics import Spread, Summary
 from psephos.report.folder import Fit, Folder
 
@@ -32,13 +33,13 @@ class Standing:
 
     @property
     def score(self) -> float:
-        """Return the mean balanced accuracy; NaN if no fit succeeded."""
+        """Return the mean of the first measure (see `Summary.score`); NaN if no fit succeeded."""
         return self.summary.score
 
     @property
     def score_sd(self) -> float:
         """Return its standard deviation over the splits."""
-        return self.spread("balanced_accuracy").sd
+        return self.spread(main_metric(self.summary.measures)).sd
 
     @property
     def columns(self) -> Spread:
@@ -55,7 +56,7 @@ def standings(folder: Folder) -> list[Standing]:
     """Return one Standing a model, the most accurate first; those that only failed last."""
     about = folder.about.get("models", {})
     figures = summary(folder.rows)
-    chance = 1 / len(folder.about["classes"])
+    chance = folder.constant
     frontier = {s.model for s in pareto(figures) if s.columns_used.mean > 0 and s.score > chance}
     rows = [
         Standing(
@@ -85,7 +86,7 @@ class Choice:
     Parameters
     ----------
     best : Standing
-        The highest mean balanced accuracy; of equals the fewest columns.
+        The highest mean score; of equals the fewest columns.
     smallest : Standing
         The fewest columns within one standard error of the best, whoever made the model.
     standard_error : float
@@ -141,7 +142,7 @@ def choose(
     if not drawn:
         return None
     best = max(drawn, key=_accurate)
-    error = best.spread("balanced_accuracy").se
+    error = best.summary.score_se
     floor = best.score - error - 1e-12
     smallest = _smallest(drawn, drawn) or best
     files = [s for s in drawn if s.key in available]

@@ -3,7 +3,7 @@
 import csv
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,9 @@ import numpy as np
 
 from psephos._cells import disarmed
 from psephos._errors import ModelFileError, PsephosError
+from psephos.protocol.label_scores import LABEL_METRICS
 from psephos.protocol.outputs import SCHEMA
+from psephos.protocol.scores import METRICS
 from psephos.protocol.stability import positions_of
 from psephos.protocol.study import MARK, STUDY, sha256_of
 from psephos.report.shapes import checked_about, checked_environment, damaged, read_json
@@ -20,8 +22,9 @@ from psephos.report.shapes import checked_about, checked_environment, damaged, r
 __all__ = ["Cases", "Fit", "Folder", "HeldOut", "read_folder"]
 
 _COUNTED = ("repeat", "fold", "row")
+_UNBOUNDED = ("log_loss", "coverage")
 _RESULTS = ("model", "status", "error", "columns_used", "n_voters")
-MEASURES = ("balanced_accuracy", "accuracy", "roc_auc", "log_loss")
+_LABELS = ("model", "label", "rows", "given", "found")
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class Cases:
     """The training cases: names, true classes, and the columns that saved models read."""
 
     ids: list[str]
-    y: list[int]
+    y: list[Any]  # the code of its class; of several labels a tuple of those it has
     names: list[str]
     values: Any  # (n, q) array
 
@@ -74,6 +77,42 @@ class Folder:
     cases: Cases | None
     models: dict[str, Path] = field(default_factory=dict[str, Path])
 
+    @property
+    def multilabel(self) -> bool:
+        """Return whether a case may have several labels."""
+        return bool(self.about.get("multilabel"))
+
+    @property
+    def measure(self) -> str:
+        """Return the measure that models are ranked by, in words."""
+        return "average precision" if self.multilabel else "balanced accuracy"
+
+    @property
+    def constant(self) -> float:
+        """Return that measure of a constant answer."""
+        if not self.multilabel:
+            return 1 / len(self.about["classes"])
+        known = self.about.get("constant")
+        return 0.0 if known is None else float(known)
+
+    def labels(self, model: str) -> list[dict[str, Any]]:
+        """Return how well a model finds each label: its counts over the held-out cases."""
+        path = self.path / "labels.csv"
+        if not path.exists():
+            return []
+        found: list[dict[str, Any]] = []
+        for row in _rows(path, _LABELS):
+            if row["model"] != model:
+                continue
+            try:
+                counts = {key: _count(row[key]) for key in _LABELS[2:]}
+            except ValueError as error:
+                raise damaged(path, error) from error
+            if counts["found"] > min(counts["rows"], counts["given"]):
+                raise damaged(path, f"more is found of {row['label']!r} than there is")
+            found.append({"label": row["label"], **counts})
+        return found
+
     def held_out(self, model: str, classes: list[str]) -> dict[int, HeldOut]:
         """Return, for each row, how often `model` answered rightly when the row was held out."""
         counts: dict[int, HeldOut] = {}
@@ -82,6 +121,12 @@ class Folder:
             return counts
         for row in self._answers(path):
             if row["model"] != model:
+                continue
+            if self.multilabel:
+                seen = counts.setdefault(int(row["row"]), HeldOut())
+                cells, n = list(row.values()), len(classes)
+                seen.total += 1
+                seen.right += cells[-3 * n : -2 * n] == cells[-2 * n : -n]
                 continue
             try:
                 chances = [_number(row[name]) for name in _probability_columns(row, classes)]
@@ -94,16 +139,18 @@ class Folder:
             seen.right += row["truth"] in (answer, disarmed(answer))
         return counts
 
-    @staticmethod
-    def _answers(path: Path) -> Iterator[dict[str, str]]:
+    def _answers(self, path: Path) -> Iterator[dict[str, str]]:
         """Yield the rows of the answers on held-out cases, all of them whole."""
-        for row in _rows(path, ("model", "truth", *_COUNTED)):
+        truth = () if self.multilabel else ("truth",)
+        for row in _rows(path, ("model", *truth, *_COUNTED)):
             if not all(row[key].isdecimal() and len(row[key]) < 10 for key in _COUNTED):
                 raise damaged(path, "a row has no number of its case or split")
             yield row
 
     def test_classes(self) -> dict[tuple[int, int], Counter[str]]:
         """Return, for each split, how many cases of each class its test part held."""
+        if self.multilabel:
+            return {}
         path = self.path / "predictions.csv"
         truths: dict[tuple[int, int], dict[str, str]] = {}
         for row in self._answers(path) if path.exists() else ():
@@ -146,7 +193,8 @@ def read_folder(path: str | Path) -> Folder:
         )
     checked_about(about, folder / MARK)
     rows = list(_rows(folder / "results.csv", _RESULTS))
-    fits = [_fit(row, folder / "results.csv") for row in rows]
+    measures = LABEL_METRICS if about.get("multilabel") else METRICS
+    fits = [_fit(row, folder / "results.csv", measures) for row in rows]
     if not fits:
         raise PsephosError(
             f"{str(folder / 'results.csv')!r} holds no fits: run the comparison again."
@@ -163,7 +211,7 @@ def read_folder(path: str | Path) -> Folder:
         rows=rows,
         fits=fits,
         refit_columns=_refit_columns(folder / "refits.csv", about),
-        cases=_cases(folder / "cases.npz", about.get("categories", {}), len(about["classes"])),
+        cases=_cases(folder / "cases.npz", about),
         models=_models(folder, about),
     )
     if not (folder / MARK).exists() or read_json(folder / MARK) != about:
@@ -216,10 +264,10 @@ def _models(folder: Path, about: dict[str, Any]) -> dict[str, Path]:
     return {name: file for name, file in sorted(files.items()) if file.exists()}
 
 
-def _fit(row: dict[str, str], path: Path) -> Fit:
+def _fit(row: dict[str, str], path: Path, names: Sequence[str]) -> Fit:
     try:
         failed = row["status"] != "ok"
-        measures = {key: _number(row[key]) for key in MEASURES}
+        measures = {key: _number(row[key]) for key in names}
         for key in ("n_voters", "n_columns", "draws"):
             _count(row.get(key) or "0")
         positions_of(row.get("columns") or "")
@@ -259,7 +307,7 @@ def _check_fits(fits: list[Fit], about: dict[str, Any], path: Path) -> None:
     splits: dict[str, list[tuple[int, int]]] = {}
     for fit in fits:
         splits.setdefault(fit.model, []).append((fit.repeat, fit.fold))
-        wrong = [k for k, v in fit.measures.items() if v < 0 or (v > 1 and k != "log_loss")]
+        wrong = [k for k, v in fit.measures.items() if v < 0 or (v > 1 and k not in _UNBOUNDED)]
         if wrong:
             raise damaged(path, f"{wrong[0]} of {fit.model} is {fit.measures[wrong[0]]}")
         most = about.get("n_columns", np.inf)
@@ -305,7 +353,8 @@ def _rows(path: Path, needed: Collection[str]) -> Iterator[dict[str, str]]:
         raise damaged(path, error) from error
 
 
-def _cases(path: Path, categories: dict[str, list[str]], n_classes: int) -> Cases | None:
+def _cases(path: Path, about: dict[str, Any]) -> Cases | None:
+    categories, classes = about.get("categories", {}), [str(one) for one in about["classes"]]
     if not path.exists():
         return None
     try:
@@ -313,17 +362,27 @@ def _cases(path: Path, categories: dict[str, list[str]], n_classes: int) -> Case
             names = [str(one) for one in file["names"].tolist()]
             found = Cases(
                 ids=[str(one) for one in file["ids"].tolist()],
-                y=[int(code) for code in file["y"].tolist()],
+                y=_truths(file["y"], len(classes), bool(about.get("multilabel"))),
                 names=names,
                 values=_worded(file["values"], names, categories),
             )
         if found.values.shape != (len(found.y), len(names)) or len(found.ids) != len(found.y):
             raise ValueError("its arrays are of different lengths")
-        if not all(0 <= code < n_classes for code in found.y):
-            raise ValueError("it holds a class that the comparison has not")
     except Exception as error:  # an archive that is damaged raises errors of many kinds
         raise damaged(path, error) from error
     return found
+
+
+def _truths(y: Any, n_classes: int, multilabel: bool) -> list[Any]:
+    """Return the code of each case's class; of several labels the codes of those it has."""
+    if multilabel:
+        if y.ndim != 2 or y.shape[1] != n_classes or not np.isin(y, (0, 1)).all():
+            raise ValueError("its labels are not those of the comparison")
+        return [tuple(np.flatnonzero(row).tolist()) for row in y]
+    codes = [int(code) for code in y.tolist()]
+    if not all(0 <= code < n_classes for code in codes):
+        raise ValueError("it holds a class that the comparison has not")
+    return codes
 
 
 def _worded(values: Any, names: list[str], categories: dict[str, list[str]]) -> Any:

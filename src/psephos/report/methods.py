@@ -19,10 +19,12 @@ def methods(folder: Folder, rows: Sequence[Standing]) -> list[str]:
             f"Cases of one group ({about['groups']}, {about['n_groups']} groups) were never divided"
             " between training and test."
         )
-    words += _tuning(about, rows)
+    words += _tuning(folder, rows)
+    if folder.multilabel:
+        words += _labels(folder, rows)
     words.append(
-        "Log-loss takes a probability below 10⁻¹⁵ as 10⁻¹⁵."
-        " Columns used counts columns of the table as it was given; a category counts once, and a"
+        ("" if folder.multilabel else "Log-loss takes a probability below 10⁻¹⁵ as 10⁻¹⁵. ")
+        + "Columns used counts columns of the table as it was given; a category counts once, and a"
         " column that is asked only where another is missing does not count. Afterwards the same"
         " search was run on all cases, and that refit was saved for models of psephos. What is"
         " measured is the search with its fit, not the refit."
@@ -32,7 +34,8 @@ def methods(folder: Folder, rows: Sequence[Standing]) -> list[str]:
 
 def _splits(folder: Folder, rows: Sequence[Standing]) -> str:
     settings: Mapping[str, Any] = folder.about.get("protocol_settings", {})
-    kind = "Stratified, grouped" if folder.about.get("groups") else "Stratified"
+    kind = "Iteratively stratified" if folder.multilabel else "Stratified"
+    kind += ", grouped" if folder.about.get("groups") else ""
     sizes = {(f.n_train, f.n_test) for s in rows for f in s.fits}
     n = len({f.split for s in rows for f in [*s.fits, *s.failed]})
     words = f"{plural(n, 'held-out part')}."
@@ -52,7 +55,33 @@ def _splits(folder: Folder, rows: Sequence[Standing]) -> str:
     return words
 
 
-def _tuning(about: Mapping[str, Any], rows: Sequence[Standing]) -> list[str]:
+def _labels(folder: Folder, rows: Sequence[Standing]) -> list[str]:
+    """Return how several labels a case were treated."""
+    words = [
+        "Parts are stratified label by label, the rarest first (Sechidis, Tsoumakas & Vlahavas"
+        " 2011). Measures follow Zhang & Zhou (2007): one-error, ranking loss and average"
+        " precision leave out cases that have no label or all labels. Of labels with equal scores"
+        " the later one ranks higher in coverage and average precision, a tie is an error in"
+        " ranking loss, and one-error counts a case only if none of the labels of greatest score"
+        " is its own."
+    ]
+    alone = [s.label for s in rows if s.key in (folder.about.get("one_a_label") or [])]
+    if alone:
+        words.append(
+            f"Of {series(alone)} one model was fitted a label, with the same settings for all"
+            " labels; no file holds these models."
+        )
+    absent: list[str] = folder.about.get("not_asked") or []
+    if absent:
+        words.append(
+            f"{series(absent)} were left out: each is as many fits as there are labels, and no"
+            " models were named."
+        )
+    return words
+
+
+def _tuning(folder: Folder, rows: Sequence[Standing]) -> list[str]:
+    about = folder.about
     settings: Mapping[str, Any] = about.get("protocol_settings", {})
     if not settings:  # of an early version
         return [str(about["protocol"])] if about.get("protocol") else []
@@ -61,8 +90,8 @@ def _tuning(about: Mapping[str, Any], rows: Sequence[Standing]) -> list[str]:
         return ["No model that ran was tuned."]
     first = ", the first of them the default setting" if settings.get("defaults_first") else ""
     how = (
-        "Inside each training part, a random search kept the setting with the best mean balanced"
-        f" accuracy over {settings['inner_folds']} folds"
+        f"Inside each training part, a random search kept the setting with the best mean"
+        f" {folder.measure} over {settings['inner_folds']} folds"
     )
     numbers = set(draws.values())
     if len(numbers) == 1:

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from psephos.protocol import paired_difference
+from psephos.protocol.scores import main_metric
 from psephos.report.figures import Standing
 
 __all__ = ["Pair", "pairs"]
-
-_MEASURE = "balanced_accuracy"
 
 
 @dataclass(frozen=True)
@@ -39,13 +38,14 @@ def pairs(rows: Sequence[Standing], reference: Standing | None) -> list[Pair]:
 
 
 def _pair(s: Standing, reference: Standing) -> Pair | None:
-    mine = {f.split: f for f in s.fits if _MEASURE in f.measures}
-    theirs = {f.split: f for f in reference.fits if _MEASURE in f.measures}
+    measure = main_metric(s.summary.measures)
+    mine = {f.split: f for f in s.fits if measure in f.measures}
+    theirs = {f.split: f for f in reference.fits if measure in f.measures}
     shared = sorted(mine.keys() & theirs.keys())
     if not shared:
         return None
-    a = [mine[k].measures[_MEASURE] for k in shared]
-    b = [theirs[k].measures[_MEASURE] for k in shared]
+    a = [mine[k].measures[measure] for k in shared]
+    b = [theirs[k].measures[measure] for k in shared]
     if len(shared) < 2:
         return Pair(s.key, s.label, s.ours, s.columns.mean > 0, a[0] - b[0], math.nan, math.nan)
     ratio = sum(mine[k].n_test for k in shared) / sum(mine[k].n_train for k in shared)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from psephos import __version__
+from psephos.protocol.scores import main_metric
 from psephos.report.adapter import open_model
 from psephos.report.card import card
 from psephos.report.casebook import casebook
@@ -14,6 +15,7 @@ from psephos.report.cautions import cautions, prior_log_loss, unsure_probabiliti
 from psephos.report.chart import NARROW, WIDE, Point, interval_strip, pareto_chart
 from psephos.report.figures import Standing, choose, standings
 from psephos.report.folder import Folder, read_folder
+from psephos.report.labels import label_figures
 from psephos.report.methods import methods, recipes
 from psephos.report.names import short_names
 from psephos.report.pairs import Pair, pairs
@@ -24,6 +26,14 @@ from psephos.report.words import count, difference, number, plural, plus_minus, 
 
 __all__ = ["summarise"]
 
+_NAMED = 12  # labels whose cases are counted in the head
+_LABEL_MEASURES = (
+    ("average_precision", "average precision"),
+    ("hamming_loss", "Hamming loss"),
+    ("one_error", "one-error"),
+    ("coverage", "coverage"),
+    ("ranking_loss", "ranking loss"),
+)
 _MEASURES = (
     ("balanced_accuracy", "balanced accuracy"),
     ("accuracy", "accuracy"),
@@ -66,14 +76,16 @@ def summarise(folder: str | Path, model: str | None = None) -> dict[str, Any]:
     return {
         "version": __version__,
         "title": _title(read),
+        "measure": read.measure,
+        "label_figures": label_figures(read, choice) if choice else None,
         "data_line": _data_line(read),
         "verdict": verdict(read, rows, choice, found),
         "cautions": cautions(read, choice, prior) if choice else [],
         "n_fits_words": plural(_splits(rows), "held-out fold"),
-        "measures": [{"key": key, "words": words} for key, words in _MEASURES],
-        "models": [_model(s, prior) for s in rows],
+        "measures": [{"key": key, "words": words} for key, words in _measures(read)],
+        "models": [_model(s, prior, read) for s in rows],
         "any_failed": any(s.failed for s in rows),
-        "auc_words": _auc_words(len(read.about["classes"])),
+        "measures_note": _measures_note(read, prior),
         "prior_words": number(prior) if math.isfinite(prior) else "",
         "voters_note": _voters_note(rows),
         "stability_note": _stability_note(rows),
@@ -83,7 +95,7 @@ def summarise(folder: str | Path, model: str | None = None) -> dict[str, Any]:
             "Each point is a model's mean over the held-out folds, its bars one standard deviation"
             " both ways, and the faint points its single fits."
         ),
-        "differences": _differences(found, choice.best if choice else None),
+        "differences": _differences(found, choice.best if choice else None, read),
         "card": card(choice, opened) if choice and opened else None,
         "card_absent": "No model of psephos was fitted and saved in this comparison.",
         "together": together(shown, opened) if shown and opened else None,
@@ -93,6 +105,35 @@ def summarise(folder: str | Path, model: str | None = None) -> dict[str, Any]:
         "recipes": recipes(read, rows),
         "warnings": _warnings(read),
     }
+
+
+def _measures(folder: Folder) -> tuple[tuple[str, str], ...]:
+    return _LABEL_MEASURES if folder.multilabel else _MEASURES
+
+
+def _measures_note(folder: Folder, prior: float) -> str:
+    """Return what the measures of the table are."""
+    if folder.multilabel:
+        return (
+            "Average precision is, for each of a case's labels, the share of its labels among all"
+            " that are ranked as high, and the mean of that; Hamming loss is the share of wrong"
+            " answers over all cases and labels; one-error is how often the label ranked first is"
+            " not the case's; coverage is how many labels must be passed in the ranking to have"
+            " all of the case's; ranking loss is the share of pairs of a label that it has and one"
+            " that it has not which are ranked wrongly. Average precision is best at 1, the others"
+            " at 0 (coverage: at the number of a case's labels less one)."
+        )
+    words = (
+        "Balanced accuracy is the mean share of each class found; ROC-AUC is"
+        f" {_auc_words(len(folder.about['classes']))}; log-loss is lower where the stated"
+        " probabilities are better."
+    )
+    if math.isfinite(prior):
+        words += (
+            " Stating each class's frequency in the training part has a log-loss of"
+            f" {number(prior)}; † is worse."
+        )
+    return words
 
 
 def _auc_words(n_classes: int) -> str:
@@ -124,6 +165,13 @@ def _data_line(folder: Folder) -> str:
         sizes = [counted[i] for i in range(len(about["classes"]))]
     names = [str(c) for c in about["classes"]]
     listed = [f"{n} {count(k)}" for n, k in zip(names, sizes, strict=True)] if sizes else names
+    if folder.multilabel:
+        more = [f"{len(listed) - _NAMED} more"] if len(listed) > _NAMED else []
+        return (
+            f"{plural(_n_rows(folder), 'case')}, {plural(_n_columns(folder), 'column')};"
+            f" {len(names)} labels, of which a case may have several:"
+            f" {series([*listed[:_NAMED], *more])}."
+        )
     line = f"{plural(_n_rows(folder), 'case')}, {plural(_n_columns(folder), 'column')}"
     target = about.get("target")
     return f"{line}; {f'{target}: ' if target else 'classes: '}{series(listed)}."
@@ -144,8 +192,8 @@ def _splits(rows: Sequence[Standing]) -> int:
 
 
 # ---------------------------------------------------------------------- table and chart
-def _model(s: Standing, prior: float) -> dict[str, Any]:
-    spreads = {key: s.spread(key) for key, _ in _MEASURES}
+def _model(s: Standing, prior: float, folder: Folder) -> dict[str, Any]:
+    spreads = {key: s.spread(key) for key, _ in _measures(folder)}
     cells: list[dict[str, Any]] = [
         _cell(one.mean, number(one.mean), number(one.sd) if one.n > 1 else "", key)
         for key, one in spreads.items()
@@ -170,7 +218,7 @@ def _model(s: Standing, prior: float) -> dict[str, Any]:
         "fits": str(len(s.fits)) + (f" ({len(s.failed)} failed)" if s.failed else ""),
         "n_fits": len(s.fits),
         "sentence": (
-            f"{s.label}: balanced accuracy {plus_minus(s.score, s.score_sd)}, columns used {words}"
+            f"{s.label}: {folder.measure} {plus_minus(s.score, s.score_sd)}, columns used {words}"
         ),
     }
 
@@ -210,7 +258,7 @@ def _failures(rows: Sequence[Standing]) -> list[dict[str, str]]:
 
 def _charts(folder: Folder, rows: Sequence[Standing]) -> dict[str, Any]:
     points = [_point(s) for s in rows if s.drawn]
-    chance = 1 / len(folder.about["classes"])
+    chance = folder.constant
     drawn = {
         frame.name: pareto_chart(points, _n_columns(folder), chance, frame)
         for frame in (WIDE, NARROW)
@@ -219,10 +267,11 @@ def _charts(folder: Folder, rows: Sequence[Standing]) -> dict[str, Any]:
 
 
 def _point(s: Standing) -> Point:
+    measure = main_metric(s.summary.measures)
     fits = [
-        (f.columns_used, f.measures["balanced_accuracy"])
+        (f.columns_used, f.measures[measure])
         for f in s.fits
-        if f.columns_used is not None and "balanced_accuracy" in f.measures
+        if f.columns_used is not None and measure in f.measures
     ]
     return Point(
         key=s.key,
@@ -237,7 +286,9 @@ def _point(s: Standing) -> Point:
     )
 
 
-def _differences(found: Sequence[Pair], best: Standing | None) -> dict[str, Any] | None:
+def _differences(
+    found: Sequence[Pair], best: Standing | None, folder: Folder
+) -> dict[str, Any] | None:
     if best is None or not found:
         return None
     sizes = [abs(v) for p in found if p.reads for v in (p.low, p.mean, p.high) if math.isfinite(v)]
@@ -246,7 +297,7 @@ def _differences(found: Sequence[Pair], best: Standing | None) -> dict[str, Any]
     return {
         "reference": best.label,
         "words": (
-            f"Models are compared on the same folds. Each row is a model's balanced accuracy minus"
+            f"Models are compared on the same folds. Each row is a model's {folder.measure} minus"
             f" that of {best.label}, the best."
         ),
         "strip": strip,

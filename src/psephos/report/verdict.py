@@ -38,7 +38,7 @@ def verdict(
     words.append(
         f"{smallest.label} is the smallest model within {near}: {_reached(smallest, folder)}."
     )
-    return words + [_judged(p, best) for p in found if p.key == smallest.key]
+    return words + [_judged(p, best, folder) for p in found if p.key == smallest.key]
 
 
 def _folds(n: int) -> str:
@@ -47,21 +47,23 @@ def _folds(n: int) -> str:
 
 def _reached(s: Standing, folder: Folder) -> str:
     n_columns = max(int(folder.about.get("n_columns") or len(folder.about.get("columns", ()))), 1)
-    score = f"a balanced accuracy of {plus_minus(s.score, s.score_sd)}"
+    article = "an" if folder.multilabel else "a"
+    score = f"{article} {folder.measure} of {plus_minus(s.score, s.score_sd)}"
     if s.columns.mean == 0:
         return f"{score}, reading no column"
     mean = " on average" if s.columns.sd > 0 else ""
     return f"{score}, reading{mean} {count(s.columns.mean)} of {plural(n_columns, 'column')}"
 
 
-def _judged(pair: Pair, best: Standing) -> str:
+def _judged(pair: Pair, best: Standing, folder: Folder) -> str:
     if not (math.isfinite(pair.low) and math.isfinite(pair.high)):
         return f"The difference is {difference(pair.mean)}; one fold gives no interval."
     interval = f"{difference(pair.low)} to {difference(pair.high)}"
     words = f"The difference is {difference(pair.mean)} (95 % interval {interval})"
     if pair.high < 0:
         return f"{words}: less accurate than {best.label} on these data."
-    return f"{words}: these folds cannot tell the two apart in accuracy."
+    of = folder.measure if folder.multilabel else "accuracy"
+    return f"{words}: these folds cannot tell the two apart in {of}."
 
 
 def opened_words(choice: Choice) -> str:

@@ -20,6 +20,7 @@ def ballots_text(ballots: Ballots) -> str:
     lines: list[str] = []
     for case in range(min(len(ballots), _CASES)):
         lines.append(f"{ballots.case_name(case)}: {ballots.answer(case)}")
+        lines += [f"  {sentence}" for sentence in _carried(ballots, case)]
         lines += [f"  {' '.join(cells)}" for cells in _aligned(_rows(ballots, case))]
     return "\n".join([*lines, *_more(ballots)])
 
@@ -39,6 +40,7 @@ def ballots_html(ballots: Ballots) -> str:
             f'<table style="{_STYLE}"><caption style="text-align:left"><b>{escape(title)}</b>'
             f"</caption><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
         )
+        parts += [f"<p>{escape(sentence)}</p>" for sentence in _carried(ballots, case)]
     parts += [f"<p>{escape(sentence)}</p>" for sentence in _more(ballots)]
     return "<div>" + "".join(parts) + "</div>"
 
@@ -53,6 +55,19 @@ def sentences_html(sentences: Sequence[str]) -> str:
 def _more(ballots: Ballots) -> list[str]:
     more = len(ballots) - _CASES
     return [f"and {plural(more, 'case')} more: frame() has all."] if more > 0 else []
+
+
+def _carried(ballots: Ballots, case: int) -> list[str]:
+    """Return who carried each label that a case is given; nothing of other targets."""
+    target: Any = ballots.vote.target
+    if target.kind != "multilabel":
+        return []
+    words: list[str] = []
+    for k in ballots.given(case):
+        who = ballots.carried_by(case, k)
+        more = f" and {plural(len(who) - _LINES, 'more')}" if len(who) > _LINES else ""
+        words.append(f"{target.outputs[k]}: {', '.join(who[:_LINES]) or 'no voter'}{more}")
+    return words
 
 
 def _rows(ballots: Ballots, case: int) -> list[list[str]]:

@@ -80,6 +80,8 @@ class Ballots:
         The cases, encoded.
     case_ids : list
         One name per case.
+    numbers : ndarray of shape (T,), default=None
+        The number of each voter in the model, from 1; None counts them.
 
     Attributes
     ----------
@@ -94,9 +96,18 @@ class Ballots:
     names: Names
     X: Any
     case_ids: list[Any]
+    numbers: NDArray[np.intp] | None = None
     score: _Floats = field(init=False)
     mass: _Floats = field(init=False)
     contributions: _Floats = field(init=False)
+
+    @classmethod
+    def of(cls, vote: Vote, names: Names, X: Any, case_ids: list[Any]) -> "Ballots":
+        """Return the ballots of a model's voters, of neighbours those that have a weight."""
+        heard = vote.heard(X)
+        if heard is None:
+            return cls(vote, names, X, case_ids)
+        return cls(vote.take(heard), names, X, case_ids, heard + 1)
 
     def __post_init__(self) -> None:
         score, mass = self.vote.score_and_mass(self.X)
@@ -110,6 +121,38 @@ class Ballots:
 
     def __len__(self) -> int:
         return len(self.case_ids)
+
+    @cached_property
+    def voter_numbers(self) -> list[int]:
+        """Return the number of each voter in the model, from 1."""
+        if self.numbers is not None:
+            return self.numbers.tolist()
+        return list(range(1, self.vote.n_voters + 1))
+
+    def carried_by(self, case: int, output: int) -> list[str]:
+        """Return who voted for an output on a case: voters that add to it, the most first.
+
+        A training case is named by its row, another voter by its number: ``row 17``, ``voter 3``.
+
+        Parameters
+        ----------
+        case, output : int
+            From 0; outputs are classes or labels, in the order of the target.
+        """
+        added: _Floats = self.contributions[case, :, output]
+        order: list[int] = np.argsort(-added, kind="stable").tolist()
+        return [self._voter_name(case, t) for t in order if added[t] > 0]
+
+    def given(self, case: int) -> list[int]:
+        """Return the labels that a case is given, by their place; of several labels a row."""
+        target: Any = self.vote.target
+        return np.flatnonzero(target.decode(self._decided(case))).tolist()
+
+    def _voter_name(self, case: int, voter: int) -> str:
+        reason = self.reasons[case][voter]
+        if not isinstance(reason, CaseLike):
+            return f"voter {self.voter_numbers[voter]}"
+        return reason.row if isinstance(reason.row, str) else f"row {reason.row}"
 
     @cached_property
     def votes(self) -> _Floats:
@@ -162,11 +205,14 @@ class Ballots:
         Voters that voted alike for the same reason are one line.
         """
         alike: dict[tuple[str, str], list[int]] = {}
+        silent = self.numbers is not None  # neighbours of other cases are left out
         for t, reason in enumerate(self.reasons[case]):
+            if silent and self.shares[case, t] == 0:
+                continue
             alike.setdefault((repr(reason), self._vote_words(case, t)), []).append(t)
         lines = [
             Line(
-                [t + 1 for t in voters],
+                [self.voter_numbers[t] for t in voters],
                 self.reasons[case][voters[0]],
                 self.words(case, voters[0]),
                 answer,
@@ -235,7 +281,7 @@ class Ballots:
         reasons = [self.reasons[i][t] for i, t in pairs]
         table: dict[str, list[Any]] = {
             "case": [case for case in self.case_ids for _ in range(voters)],
-            "voter": list(range(1, voters + 1)) * n,
+            "voter": self.voter_numbers * n,
             "reason": [self.words(i, t) for i, t in pairs],
             "vote": self._answers(),
             "weight": self.shares.ravel().tolist(),

@@ -293,6 +293,12 @@ class Vote:
         where: list[int] = self.columns.tolist()
         return [[reason.mapped(where, {}) for reason in row] for row in reasons]
 
+    def heard(self, X: Any) -> NDArray[np.intp] | None:
+        """Return the voters that have a weight on any row; None unless the weighting says so."""
+        vote = self._compact
+        ask: Any = getattr(vote.weighting, "heard", None)
+        return None if ask is None else ask(vote._dense(X))
+
     def similarities(self, X: Any) -> _Floats | None:
         """Return how near each row is to the training case a voter is, (n, T); None if none is."""
         ask: Any = getattr(self._compact.weighting, "similarities", None)

@@ -3,6 +3,7 @@
 ``|x - z|^2 = |x|^2 + |z|^2 - 2 x z`` is a matrix product, but rounds: of equally near cases it may
 take any. So it only tells which cases may be among the k nearest, within the rounding of single
 precision; their distances are then sums of squared differences, and of equals the first is taken.
+Of small whole numbers (words in a text, 0 and 1) the products are exact, and give the distances.
 The plain twin is a stable sort of `psephos.kernels.prediction.similarity.distances`.
 """
 
@@ -30,12 +31,12 @@ def _squared(x, z):
 
 
 @jit
-def _take(products, first, X, Z, half, slack, own, index, squared):
+def _take(products, first, X, Z, half, slack, own, exact, index, squared):
     """Keep the nearest cases of a tile: `index`, `squared` (B, k), nearest first.
 
     ``products`` (B, C) are ``x z`` of the cases from `first` on, ``half`` (C,) half of their
     squared lengths and ``slack`` (B,) what ``half - products`` may err by, with half of |x|^2
-    taken off. Case ``own[r]`` (-1: none) is left out.
+    taken off. Case ``own[r]`` (-1: none) is left out. Where products are `exact`, so are distances.
     """
     k = index.shape[1]
     for r in range(products.shape[0]):
@@ -47,7 +48,7 @@ def _take(products, first, X, Z, half, slack, own, index, squared):
             i = first + c
             if i == own[r]:
                 continue
-            u = _squared(X[r], Z[i])
+            u = 2.0 * (half[c] - products[r, c] - slack[r]) if exact else _squared(X[r], Z[i])
             if not u < near[k - 1]:
                 continue
             j = k - 1
@@ -82,31 +83,47 @@ def nearest_cases(
     X, Z = np.ascontiguousarray(X, dtype=np.float64), np.ascontiguousarray(Z, dtype=np.float64)
     n, q = X.shape
     left = np.full(n, -1, dtype=np.int64) if own is None else np.asarray(own, dtype=np.int64)
-    middle = Z.mean(axis=0)
-    size = max(
-        float(np.abs(Z - middle).max(initial=0.0)), float(np.abs(X - middle).max(initial=0.0))
-    )
-    unit = size if 0 < size < np.inf else 1.0
-    low = ((Z - middle) / unit).astype(np.float32)
+    exact = _exact(X, Z)
+    middle, unit = (np.zeros(q), 1.0) if exact else _middle(X, Z)
+    low = Z.astype(np.float32) if exact else ((Z - middle) / unit).astype(np.float32)
     half = 0.5 * np.einsum("ij,ij->i", low, low, dtype=np.float64)
     index = np.full((n, k), -1, dtype=np.int64)
     squared = np.full((n, k), np.inf)
-    error = 8.0 * (q + 8) * float(np.finfo(np.float32).eps)
-    most, scaled_cases = float(half.max(initial=0.0)), Z / unit
+    error = 0.0 if exact else 8.0 * (q + 8) * float(np.finfo(np.float32).eps)
+    most, scaled_cases = float(half.max(initial=0.0)), Z if unit == 1 else Z / unit
 
     def block(b: int) -> None:
         rows = slice(b * _ROWS, min((b + 1) * _ROWS, n))
-        x = ((X[rows] - middle) / unit).astype(np.float32)
+        x = (X[rows] if exact else (X[rows] - middle) / unit).astype(np.float32)
         own_half = 0.5 * np.einsum("ij,ij->i", x, x, dtype=np.float64)
         slack = error * (own_half + most) - own_half
-        scaled = X[rows] / unit
+        scaled = X[rows] if unit == 1 else X[rows] / unit
         near = squared[rows]
         for first in range(0, len(Z), _CASES):
             part = slice(first, first + _CASES)
             _take(
                 x @ low[part].T, first, scaled, scaled_cases, half[part].astype(np.float32), slack,
-                left[rows], index[rows], near,
+                left[rows], exact, index[rows], near,
             )  # fmt: skip
 
     run_blocks(block, -(-n // _ROWS), n_jobs)
     return index.astype(np.intp), unit * np.sqrt(squared)
+
+
+def _exact(X: _Floats, Z: _Floats) -> bool:
+    """Return whether single precision holds all sums of products: of small whole numbers."""
+    most = 0.0
+    for table in (Z, X):
+        most = max(most, float(table.max(initial=0.0)), -float(table.min(initial=0.0)))
+    if not 4.0 * X.shape[1] * most**2 < 2.0**23:
+        return False
+    return all(bool((table == np.rint(table)).all()) for table in (Z, X))
+
+
+def _middle(X: _Floats, Z: _Floats) -> tuple[_Floats, float]:
+    """Return what is taken off all rows, the mean of the cases, and the largest number then."""
+    middle = Z.mean(axis=0)
+    size = max(
+        float(np.abs(Z - middle).max(initial=0.0)), float(np.abs(X - middle).max(initial=0.0))
+    )
+    return middle, size if 0 < size < np.inf else 1.0

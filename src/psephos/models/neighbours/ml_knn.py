@@ -14,7 +14,7 @@ from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
 from psephos.models.units import power_of_columns
 from psephos.params import Constraint, Flag, Interval, Jobs, Options
-from psephos.vote import Ballots, CaseVoters, Neighbours, Readout, Vote
+from psephos.vote import CaseVoters, Neighbours, Readout, Vote
 from psephos.vote.calibration import Table as Posteriors
 from psephos.vote.voters.neighbours import METRICS
 
@@ -248,17 +248,6 @@ class MLKNeighborsClassifier(VoteClassifier):
         else:
             order, apart = near.found(self._table(X).dense(), k, n_jobs=self.n_jobs)
         return apart, order
-
-    def explain(self, X: Any) -> Ballots:
-        """Return which neighbours voted for each row's labels.
-
-        The ballots are of the cases that are a neighbour of any of these rows.
-        """
-        table = self._table(X)
-        near: Any = self.vote_.weighting
-        asked = np.unique(near.found(table.dense())[0])
-        vote = self.vote_.take(asked.astype(np.intp))
-        return Ballots(vote, self.schema_.words(), table.values, table.rows.tolist())
 
 
 def _as_labels(labels: Labels, threshold: float, or_equal: bool) -> tuple[Any, NDArray[np.bool_]]:

@@ -148,9 +148,9 @@
 
   const show = () => {
     const one = data.cases[current], name = data.ids[one.i], said = data.classes[one.p];
-    const k = data.outputs.length === 1 ? 0 : chosen === null ? one.p : chosen;
+    const k = data.outputs.length === 1 ? 0 : chosen === null ? (one.f ?? one.p) : chosen;
     at("case-title").textContent = "Case " + inRow(name);
-    let words = `It is ${data.classes[data.y[one.i]]}; the model, fitted on it, says ${said}.`;
+    let words = `It ${data.verb} ${data.classes[data.y[one.i]]}; the model, fitted on it, says ${said}.`;
     if (one.h[1]) words += ` Held out, it was answered rightly ${one.h[0]} of ${times(one.h[1], "time")}.`;
     at("case-words").textContent = words;
     at("ballot-caption").textContent = `Ballots of case ${inRow(name)}, those that moved the answer most first`;
@@ -184,7 +184,7 @@
     at("ballot-rows").replaceChildren(...rows);
     at("score").textContent = signed(one.s[k]);
     at("score").dataset.score = one.s[k];
-    at("score-words").textContent = (data.outputs.length > 1 && k !== one.p ? `of ${data.outputs[k]}; ` : "") + "the answer: " + said;
+    at("score-words").textContent = (data.outputs.length > 1 && (one.f !== undefined || k !== one.p) ? `of ${data.outputs[k]}; ` : "") + "the answer: " + said;
     more.hidden = lines.length <= data.shown;
     more.textContent = open ? "Show only the first" : `Show ${lines.length} lines`;
     at("near").hidden = !one.n.length;

@@ -308,6 +308,11 @@ class Neighbours:
 
         return sums
 
+    def heard(self, X: _Floats) -> NDArray[np.intp]:
+        """Return the voters that are a neighbour of any row of X, in their order."""
+        order, _, raw = self._raw(X)
+        return np.flatnonzero(np.isin(self.voter, order[raw > 0]))
+
     def loudness(self) -> _Floats:
         """Return each voter's share of the weight over the training cases."""
         read = np.zeros((len(self.cases), self.n_features))
@@ -322,10 +327,14 @@ class Neighbours:
     def nearest(self, voters: Any, target: Any, X: _Floats, k: int) -> Nearest | None:
         """Return the nearest neighbours of each row of X, shape (n, p)."""
         rows = getattr(voters, "rows", None)
-        if rows is None or self.n_voters != len(self.cases):
+        if rows is None:
             return None
         order, apart, raw = self._raw(X)
-        place = np.argsort(self.voter)[order[:, :k]]
+        where = np.full(len(self.cases), -1)
+        where[self.voter] = np.arange(self.n_voters)
+        place = where[order[:, :k]]
+        if (place < 0).any():  # a near case is no voter any more
+            return None
         share = (raw / raw.sum(axis=1, keepdims=True))[:, :k]
         answer = np.array(target.words(voters.values), dtype=object)[place]
         meaning = "Training cases are the voters here, and these have a weight."

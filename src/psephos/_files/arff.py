@@ -1,0 +1,222 @@
+"""ARFF files (Weka's, Mulan's, MEKA's): names and kinds of columns, and rows as cells."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from psephos._errors import PsephosError
+from psephos._files.near import CELL, shown
+
+__all__ = ["Arff", "arff_head", "arff_rows", "labels_declared"]
+
+_VALUE = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,'"{}][^,{}]*|))\s*""")
+_NAME = re.compile(r"""(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(\S+))\s+(.*)""", re.DOTALL)
+_ENTRY = re.compile(r"\s*(\d+)\s+(.*)", re.DOTALL)
+_LABELS = re.compile(r"-C\s+(-?\d+)")
+_NUMBERS = ("numeric", "real", "integer")
+
+
+class Arff(NamedTuple):
+    """What an ARFF file says before its rows.
+
+    Parameters
+    ----------
+    relation : str
+        The name of the table.
+    names : list of str
+    levels : list of (tuple of str or None)
+        The values a nominal column may have; None for the others.
+    numbers : list of bool
+        Which columns are declared as numbers.
+    line : int
+        The line of ``@data``.
+    """
+
+    relation: str
+    names: list[str]
+    levels: list[tuple[str, ...] | None]
+    numbers: list[bool]
+    line: int
+
+    def defaults(self) -> list[str | None]:
+        """Return what a cell that a sparse row leaves out is; None of texts, which must be given.
+
+        It is 0, or the first value of a nominal column.
+        """
+        pairs = zip(self.levels, self.numbers, strict=True)
+        return [known[0] if known else ("0" if number else None) for known, number in pairs]
+
+
+def labels_declared(relation: str | None) -> int:
+    """Return the n of ``-C n``, by which MEKA's relations say which columns are labels.
+
+    The first n; the last -n where it is below 0. 0 if nothing is said.
+    """
+    found = _LABELS.search(relation or "")
+    return int(found.group(1)) if found else 0
+
+
+def arff_head(file: str, stream: Iterator[str]) -> Arff:
+    """Return what stands before the rows; `stream` is then at the first of them.
+
+    Raises
+    ------
+    PsephosError
+        If a line cannot be read, or there are no columns or rows.
+    """
+    relation, columns = "", list[tuple[str, tuple[str, ...] | None, bool]]()
+    for line, text in enumerate(stream, 1):
+        bare = text.strip()
+        if not bare or bare.startswith("%"):
+            continue
+        word, _, rest = bare.partition(" ") if " " in bare else bare.partition("\t")
+        kind = word.lower()
+        if kind == "@relation":
+            relation = _plain(rest)
+        elif kind == "@attribute":
+            columns.append(_attribute(file, line, rest.strip()))
+        elif kind == "@data":
+            if not columns:
+                raise PsephosError(f"{file!r} declares no column (@attribute) before @data.")
+            names, levels, numbers = (list(part) for part in zip(*columns, strict=True))
+            return Arff(relation, names, levels, numbers, line)
+        else:
+            raise PsephosError(
+                f"line {line} of {file!r} is none of @relation, @attribute, @data or a comment (%):"
+                f" {shown(bare, CELL)}."
+            )
+    raise PsephosError(f"{file!r} has no @data: it is no ARFF file, or was cut off.")
+
+
+def _attribute(file: str, line: int, text: str) -> tuple[str, tuple[str, ...] | None, bool]:
+    found = _NAME.fullmatch(text)
+    if not found:
+        raise PsephosError(f"line {line} of {file!r} declares a column without its kind.")
+    name, kind = _unquoted(found, 3), found.group(4).strip()
+    if kind.startswith("{") and kind.endswith("}"):
+        levels = tuple(word for word, _ in _cells(file, line, kind[1:-1]))
+        return name, levels, False
+    if kind.lower() in _NUMBERS:
+        return name, None, True
+    if kind.lower() == "string" or kind.lower().startswith("date"):
+        return name, None, False
+    raise PsephosError(
+        f"line {line} of {file!r}: the column {shown(name)} is of the kind {shown(kind, CELL)}; "
+        "psephos reads numeric, real, integer, nominal ({a,b}), string and date."
+    )
+
+
+def arff_rows(file: str, head: Arff, stream: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield (line, cells) of every row, the cells a sparse row leaves out filled in.
+
+    A missing value (an unquoted ?) is an empty cell.
+
+    Raises
+    ------
+    PsephosError
+        If a row has too many or too few cells, a weight, or a value that its column does not
+        declare.
+    """
+    known = [None if levels is None else frozenset(levels) for levels in head.levels]
+    defaults, width = head.defaults(), len(head.names)
+    for line, text in enumerate(stream, head.line + 1):
+        bare = text.strip()
+        if not bare or bare.startswith("%"):
+            continue
+        if bare.startswith("{"):
+            row = _sparse(file, line, bare, head, defaults)
+        else:
+            row = _row(file, line, bare)
+        if len(row) != width:
+            raise PsephosError(
+                f"line {line} of {file!r} has {len(row)} cells for {width} columns: check its "
+                "quotes and commas."
+            )
+        for j, levels in enumerate(known):
+            if levels is not None and row[j] and row[j] not in levels:
+                raise PsephosError(
+                    f"line {line} of {file!r}: {shown(row[j], CELL)} is none of the values that "
+                    f"the column {shown(head.names[j])} declares."
+                )
+        yield line, row
+
+
+def _row(file: str, line: int, text: str) -> list[str]:
+    if text.endswith("}"):
+        raise PsephosError(
+            f"line {line} of {file!r} ends in {{...}}, a weight of the row: psephos reads no "
+            "weights from files. Remove them, or give sample_weight in Python."
+        )
+    if "'" not in text and '"' not in text:
+        cells = [cell.strip() for cell in text.split("," if "," in text else "\t")]
+        return ["" if cell == "?" else cell for cell in cells]
+    return ["" if missing else word for word, missing in _cells(file, line, text)]
+
+
+def _sparse(file: str, line: int, text: str, head: Arff, defaults: list[str | None]) -> list[str]:
+    """Return the cells of ``{index value, ...}``, indices from 0."""
+    if not text.endswith("}") or ("}" in text[:-1] and text.count("{") > 1):
+        raise PsephosError(
+            f"line {line} of {file!r} does not end with the }} of its sparse row: weights of rows "
+            "are not read, and a row is one line."
+        )
+    given: dict[int, str] = {}
+    for part in _entries(text[1:-1]):
+        found = _ENTRY.fullmatch(part)
+        j = int(found.group(1)) if found else -1
+        if found is None or j >= len(head.names) or j in given:
+            raise PsephosError(
+                f"line {line} of {file!r}: {shown(part.strip(), CELL)} is no 'index value' of its "
+                f"{len(head.names)} columns (from 0, each once)."
+            )
+        (word, missing), *more = _cells(file, line, found.group(2))
+        given[j] = "" if missing or more else word
+    row: list[str] = []
+    for j, default in enumerate(defaults):
+        value = given.get(j, default)
+        if value is None:
+            raise PsephosError(
+                f"line {line} of {file!r} leaves out the text {shown(head.names[j])}: a sparse row "
+                "may leave out numbers and nominal values alone."
+            )
+        row.append(value)
+    return row
+
+
+def _entries(text: str) -> list[str]:
+    """Return what stands between the commas that are outside quotes."""
+    if "'" not in text and '"' not in text:
+        return [part for part in text.split(",") if part.strip()]
+    found = re.findall(r"""(?:[^,'"]|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")+""", text)
+    return [part for part in found if part.strip()]
+
+
+def _cells(file: str, line: int, text: str) -> list[tuple[str, bool]]:
+    """Return the values between commas, without quotes, and which are an unquoted ?."""
+    found: list[tuple[str, bool]] = []
+    at = 0
+    while True:
+        match = _VALUE.match(text, at)
+        if match is None or (match.end() < len(text) and text[match.end()] != ","):
+            raise PsephosError(
+                f"line {line} of {file!r} cannot be divided into cells: check its quotes "
+                f"({shown(text[at : at + CELL], CELL)})."
+            )
+        word = _unquoted(match, 3)
+        found.append((word, word == "?" and match.group(3) is not None))
+        if match.end() == len(text):
+            return found
+        at = match.end() + 1
+
+
+def _unquoted(match: re.Match[str], last: int) -> str:
+    """Return the group that matched: the first two are quoted, with backslashes."""
+    for group in range(1, last):
+        if match.group(group) is not None:
+            return re.sub(r"\\(.)", r"\1", match.group(group))
+    return (match.group(last) or "").strip()
+
+
+def _plain(text: str) -> str:
+    bare = text.strip()
+    return bare[1:-1] if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "'\"" else bare
