@@ -38,6 +38,8 @@ class Comparison:
         The refits on all rows of the models of psephos.
     refits : list of dict
         Per model the parameters that the search on all rows chose, and its figures.
+    bounds : list of dict
+        What can be proved: the rows of bounds.csv.
     left_out : dict of str to bool
         Models that were fitted in this study before and not named now; whether wholly.
     """
@@ -48,6 +50,7 @@ class Comparison:
     models: Mapping[str, Any] = field(default_factory=dict[str, Any])
     refits: Sequence[Mapping[str, Any]] = ()
     left_out: Mapping[str, bool] = field(default_factory=dict[str, bool])
+    bounds: Sequence[Mapping[str, Any]] = ()
 
     @property
     def failures(self) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from psephos import __version__
 from psephos._cells import disarmed_row
 from psephos.contender import Contender
 from psephos.protocol.presets import Protocol
+from psephos.protocol.proofs import BOUND_COLUMNS
 from psephos.protocol.scores import METRICS
 from psephos.protocol.search import Task
 from psephos.protocol.study import MARK, Study, sha256_of
@@ -128,6 +129,7 @@ def publish(
     finished: Finished,
     about: Mapping[str, Any],
     environment: Mapping[str, Any],
+    bounds: Sequence[Mapping[str, Any]],
     *,
     spreadsheet_safe: bool = False,
 ) -> None:
@@ -141,6 +143,8 @@ def publish(
         Outer fits and refits, in canonical order: models as given, then repeat and fold.
     about, environment : mapping
         The contents of comparison.json and environment.json.
+    bounds : sequence of mapping
+        The rows of bounds.csv.
     spreadsheet_safe : bool, default=False
         Whether words in csv files that a spreadsheet would run are disarmed.
     """
@@ -161,6 +165,7 @@ def publish(
         "results.csv": _csv(RESULT_COLUMNS, rows, safe),
         "predictions.csv": _predictions(table, fits, safe),
         "refits.csv": _csv(_REFIT_COLUMNS, [refit_row(*one) for one in refits], safe),
+        "bounds.csv": _csv(BOUND_COLUMNS, bounds, safe),
         "timings.csv": _csv(_TIMING_COLUMNS, [_timing(*one) for one in finished], safe),
         "environment.json": _json(environment),
         "cases.npz": cases,

@@ -21,6 +21,7 @@ from psephos.contender import Contender, Params, Shape
 from psephos.protocol.columns import columns_used
 from psephos.protocol.models import final_step
 from psephos.protocol.presets import Protocol
+from psephos.protocol.proofs import refit_bounds
 from psephos.protocol.scores import answers_of, balanced_accuracy, codes_of, measures
 from psephos.protocol.splits import Rows, inner_splits
 from psephos.protocol.stability import ranges_of
@@ -132,6 +133,8 @@ def _fitted(task: Task, table: DataTable) -> tuple[dict[str, Any], Any]:
         "predict_seconds": time.perf_counter() - fitted,
         "draws_failed": n_failed,
     }
+    if refit:
+        entry["proved"] = refit_bounds(model, table.X, table.y, len(draws))
     return entry, table.named(model) if refit else None
 
 
