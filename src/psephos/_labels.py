@@ -16,6 +16,7 @@ __all__ = [
     "Labels",
     "class_factors",
     "class_target",
+    "codes_among",
     "declared_classes",
     "names_of",
     "number_target",
@@ -86,6 +87,28 @@ def class_target(
     if declared is not None:
         classes, codes = declared_classes(declared, classes, codes)
     return Target(classes), codes, weight
+
+
+def codes_among(classes: NDArray[Any], X: Any, y: Any) -> NDArray[np.intp]:
+    """Return the place of each label among the classes of a model.
+
+    Raises
+    ------
+    PsephosError
+        If y is no column of labels, or has one that is not among them.
+    ValueError
+        scikit-learn's own, if y is not as long as X.
+    """
+    labels = np.asarray(y)
+    check_consistent_length(X, labels)
+    if labels.ndim != 1:
+        raise PsephosError(f"y has shape {labels.shape}: give one label per row.")
+    unknown = ~np.isin(labels, classes)
+    if unknown.any():
+        label = labels[unknown].tolist()[0]
+        raise PsephosError(f"label {label!r} is not one of the model's classes.")
+    order = np.argsort(classes)  # declared classes need not be sorted
+    return order[np.searchsorted(classes, labels, sorter=order)]
 
 
 def number_target(

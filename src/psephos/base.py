@@ -8,9 +8,15 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_consistent_length
 
-from psephos._errors import PsephosError
 from psephos._estimator import VoteEstimator
-from psephos._labels import Labels, class_target, number_target, read_numbers, read_sample_weight
+from psephos._labels import (
+    Labels,
+    class_target,
+    codes_among,
+    number_target,
+    read_numbers,
+    read_sample_weight,
+)
 from psephos._partial import later_labels, later_weight, partial_target, soft_target
 from psephos.contender import Anatomy
 from psephos.vote import RegressionTarget, Target
@@ -118,17 +124,10 @@ class VoteClassifier(ClassifierMixin, VoteEstimator):
         """
         values = self._values(X)
         labels = np.asarray(y)
-        check_consistent_length(values, labels)
         if self.vote_.target.kind == "multilabel":
+            check_consistent_length(values, labels)
             return self.vote_.margins(values, labels)
-        if labels.ndim != 1:
-            raise PsephosError(f"y has shape {labels.shape}: give one label per row.")
-        unknown = ~np.isin(labels, self.classes_)
-        if unknown.any():
-            label = labels[unknown].tolist()[0]
-            raise PsephosError(f"label {label!r} is not one of the model's classes.")
-        order = np.argsort(self.classes_)  # declared classes need not be sorted
-        codes = order[np.searchsorted(self.classes_, labels, sorter=order)]
+        codes = codes_among(self.classes_, values, labels)
         return self.vote_.margins(values, codes)
 
 

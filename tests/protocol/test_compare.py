@@ -12,7 +12,9 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from psephos import RandomForestClassifier
 from psephos._errors import MissingExtraError, PsephosError
+from psephos.bounds import folds_bound
 from psephos.contender import Choice, Integers, LogUniform, Shape, Uniform
 from psephos.models import load
 from psephos.protocol import (
@@ -48,7 +50,14 @@ RESULT_COLUMNS = (
 )
 # fmt: on
 # (timings and, in the environment, versions are not results)
-SAME = ("results.csv", "predictions.csv", "refits.csv", "comparison.json", "cases.npz")
+SAME = (
+    "results.csv",
+    "predictions.csv",
+    "refits.csv",
+    "bounds.csv",
+    "comparison.json",
+    "cases.npz",
+)
 
 
 def rows_of(path):
@@ -521,3 +530,42 @@ def test_the_samba_preset_is_the_papers():
     assert 1e-10 <= min(drawn) < max(drawn) <= 1
     assert abs(np.mean(np.log10(drawn)) + 5) < 0.3
     assert {Integers(1, 3).draw(rng) for _ in range(100)} == {1, 2, 3}
+
+
+# ------------------------------------------------------------------- what can be proved
+def test_bounds_are_told_of_folds_and_refits(done):
+    comparison, folder = done
+    told = rows_of(folder / "bounds.csv")
+    assert [(r["model"], r["bound"]) for r in told] == [
+        (r["model"], r["bound"]) for r in comparison.bounds
+    ]
+    for model in MODELS:
+        rows = [r for r in comparison.results if r["model"] == model]
+        errors = [round((1 - r["accuracy"]) * r["n_test"]) for r in rows]
+        limit = folds_bound(errors, [r["n_test"] for r in rows], 2)
+        mine = next(r for r in told if (r["model"], r["bound"]) == (model, "hold-out, folds"))
+        assert mine["value"] == repr(limit.value)
+        assert mine["vacuous"] == str(limit.vacuous)
+    published = {r["model"]: r for r in told if r["bound"] == "published"}
+    assert set(published) == {"samba", "adaboost"}
+    assert published["samba"]["value"] == published["adaboost"]["value"] == ""
+    assert "prior over the voters that were found" in published["samba"]["told"]
+    assert "chosen after the data" in published["adaboost"]["told"]
+
+
+def test_a_forest_is_bounded_by_its_rows_out_of_bag():
+    rng = np.random.default_rng(0)
+    X = rng.random((120, 4))
+    y = (X[:, 0] > 0.5).astype(int)
+
+    def build(params, shape, seed):
+        return RandomForestClassifier(5, max_depth=2, random_state=seed)
+
+    few = Contender("few-trees", "forest", {}, build=build)
+    found = compare(X, y, models=[few], protocol=SMALL, n_jobs=1)
+    rows = {row["bound"]: row for row in found.bounds}
+    assert rows["out of bag"]["value"] > 0
+    assert "settings were not chosen by these rows" in rows["out of bag"]["told"]
+    grouped = compare(X, y, models=[few], protocol=SMALL, n_jobs=1, groups=np.arange(120) // 2)
+    assert {row["value"] for row in grouped.bounds} == {None}
+    assert all("rows of one group are not" in row["told"] for row in grouped.bounds)

@@ -167,7 +167,7 @@ def test_comparison_json_without_classes_is_a_sentence(copy):
         summarise(copy)
 
 
-@pytest.mark.parametrize("name", ["results.csv", "refits.csv", "predictions.csv"])
+@pytest.mark.parametrize("name", ["results.csv", "refits.csv", "predictions.csv", "bounds.csv"])
 def test_a_csv_without_its_header_is_a_sentence(name, copy):
     path = copy / name
     path.write_text("".join(path.read_text("utf-8").splitlines(keepends=True)[1:]), "utf-8")
@@ -179,6 +179,21 @@ def test_a_csv_without_its_header_is_a_sentence(name, copy):
 def test_a_figure_of_a_fit_that_is_none_is_a_sentence(column, cell, copy):
     edit(copy / "results.csv", lambda rows: rows[0].update({column: cell}))
     with pytest.raises(PsephosError, match=r"results\.csv' is damaged"):
+        summarise(copy)
+
+
+def test_a_folder_of_before_bounds_were_written_has_no_table_of_them(copy):
+    (copy / "bounds.csv").unlink()
+    assert summarise(copy)["proved"] is None
+
+
+@pytest.mark.parametrize(
+    ("column", "cell"),
+    [("value", "x"), ("value", "-1"), ("delta", "2"), ("vacuous", ""), ("model", "m")],
+)
+def test_a_bound_that_is_none_is_a_sentence(column, cell, copy):
+    edit(copy / "bounds.csv", lambda rows: rows[0].update({column: cell}))
+    with pytest.raises(PsephosError, match=r"bounds\.csv' is damaged"):
         summarise(copy)
 
 

@@ -136,6 +136,21 @@ def test_points_and_rows_are_the_means_of_the_results(compared, page):
         assert float(point["data-columns"]) == pytest.approx(columns, abs=1e-9)
 
 
+def test_what_can_be_proved_is_that_of_the_file(compared, page):
+    with (compared / "bounds.csv").open(encoding="utf-8", newline="") as file:
+        told = list(csv.DictReader(file))
+    shown = {e["data-model"]: e["text"] for e in page.all(data_test="bound")}
+    assert set(shown) == {row["model"] for row in told}
+    for row in told:
+        words = "does not hold" if row["value"] == "" else f"{float(row['value']):.3f}"
+        assert words in shown[row["model"]]
+        assert row["vacuous"] != "True" or "vacuous" in shown[row["model"]]
+    reasons = {row["told"] for row in told if row["value"] == ""}
+    text = " ".join(e["text"] for e in page.elements if e["tag"] == "details")
+    assert reasons
+    assert all(reason in text for reason in reasons)
+
+
 def test_hostile_names_are_text(builders, compared, text, page):
     assert "<script>window" not in text
     assert "<img" not in text

@@ -124,10 +124,11 @@ def _tell(message: Warning | str, *_: Any, **__: Any) -> None:
 
 def conclude(found: Any, out: Path, *, report: bool) -> None:
     """Print the table of a comparison and where everything is; write the report."""
-    from psephos.cli.words import label_words, show_summary
+    from psephos.cli.words import label_words, show_bounds, show_summary
     from psephos.report import build_report
 
     show_summary(found)
+    show_bounds(found.bounds)
     if found.failures:
         say(found.words())
     click.echo(f"results  {out / 'results.csv'}")

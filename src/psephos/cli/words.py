@@ -6,7 +6,14 @@ from typing import IO, Any
 
 import click
 
-__all__ = ["forgive_encodings", "print_table", "say", "say_plain", "show_summary"]
+__all__ = [
+    "forgive_encodings",
+    "print_table",
+    "say",
+    "say_plain",
+    "show_bounds",
+    "show_summary",
+]
 
 _WIDTH = 120  # of a file or a pipe, which have none: nothing is cut
 
@@ -125,6 +132,40 @@ _NOTES = (
     ),
     ("columns, voters", "means over the folds; the refit on all rows, which is saved, has its own"),
 )
+
+
+def show_bounds(rows: Any) -> None:
+    """Print what can be proved of each model of a comparison, a line each."""
+    from rich.table import Table
+
+    kinds = [k for k in ("hold-out, folds", "out of bag", "published") if _any(rows, k)]
+    if not kinds:
+        return
+    sheet = Table(box=None, pad_edge=False)
+    sheet.add_column("what can be proved", no_wrap=True)
+    for kind in kinds:
+        sheet.add_column(kind, justify="right", no_wrap=True)
+    for model in dict.fromkeys(row["model"] for row in rows):
+        own = {row["bound"]: row for row in rows if row["model"] == model}
+        sheet.add_row(model, *(_proved(own.get(kind)) for kind in kinds))
+    print_table(sheet)
+    say_plain(
+        "the error is at most this with 95 % (each by itself): hold-out, folds: the mean of the "
+        "folds' models; the others: the refit. Vacuous: guessing does as well. bounds.csv says "
+        "what each assumes, and why one does not hold."
+    )
+
+
+def _any(rows: Any, kind: str) -> bool:
+    return any(row["bound"] == kind for row in rows)
+
+
+def _proved(row: Any) -> str:
+    if row is None:
+        return "-"
+    if row["value"] is None:
+        return "does not hold"
+    return f"{row['value']:.3f}" + (" vacuous" if row["vacuous"] else "")
 
 
 def plus_minus() -> str:

@@ -5,10 +5,9 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_consistent_length
 
 from psephos._errors import PsephosError
-from psephos._labels import read_numbers
+from psephos._labels import codes_among, read_numbers
 from psephos.explain.drawing import axes_of
 from psephos.vote.ballots import frame_of
 from psephos.vote.part import label_of
@@ -99,7 +98,7 @@ class DiversityDisplay:
         if target.kind == "regression":
             off = _votes(vote, values)[:, :, 0] - read_numbers(values, y)[:, None]
             return cls._of(names, (off**2).mean(axis=0), _of_numbers(off), len(off))
-        true = _codes(target.classes, values, y)
+        true = codes_among(target.classes, values, y)
         votes = _votes(vote, values)
         answers = target.answers(votes.reshape(-1, votes.shape[2])).reshape(votes.shape[:2])
         wrong = answers != true[:, None]
@@ -157,18 +156,6 @@ class DiversityDisplay:
         axes.set_ylabel("their mean error" if name == "kappa" else "their mean squared error")
         axes.set_title(f"{len(self.first)} pairs of {len(self.names)} voters, {self.n_cases} cases")
         return axes
-
-
-def _codes(classes: NDArray[Any], values: Any, y: Any) -> NDArray[np.intp]:
-    """Return the place of each label among the classes."""
-    labels = np.asarray(y)
-    check_consistent_length(values, labels)
-    unknown = ~np.isin(labels, classes)
-    if labels.ndim != 1 or unknown.any():
-        label = labels[unknown].tolist()[0] if labels.ndim == 1 else labels.shape
-        raise PsephosError(f"label {label!r} is not one of the model's classes.")
-    order = np.argsort(classes)  # declared classes need not be sorted
-    return order[np.searchsorted(classes, labels, sorter=order)]
 
 
 def _votes(vote: Any, values: Any) -> _Floats:

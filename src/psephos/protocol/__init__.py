@@ -45,6 +45,14 @@ refits.csv
     inner_balanced_accuracy`` (of several labels a row ``inner_average_precision``) ``,
     columns_used, n_voters, file, status, error``; `file` is empty for baselines, and for models
     that are fitted one a label.
+bounds.csv
+    What can be proved (`psephos.bounds`) of one class a row; of several labels nothing is written:
+    ``model, bound, value, delta, vacuous, of, told``.
+    `bound` is 'hold-out, folds' (the mean error of the models of the folds, of the first repeat),
+    and of refits of psephos 'out of bag' (tandem bound of a bag or forest) and 'published' (sample
+    compression of local weights, else PAC-Bayes-kl). Each holds with probability 1 - delta, by
+    itself. Where one does not hold, `value` is empty and `told` says why; else it says what is
+    assumed.
 models/<model>.psephos
     The refits of models of psephos (`psephos.load`). Rows of anchors are rows of the table.
 cases.npz
@@ -75,9 +83,10 @@ journal.jsonl
 fits/<key>.psephos
     Saved refits of all configurations, by the same key.
 
-results.csv, predictions.csv, refits.csv, comparison.json and the models are the same bytes for any
-number of jobs and after any interruption. They are of the models that the last finished run named;
-fits of others stay in the journal, and naming these again restores them at once.
+results.csv, predictions.csv, refits.csv, bounds.csv, comparison.json and the models are the same
+bytes for any number of jobs and after any interruption. They are of the models that the last
+finished run named; fits of others stay in the journal, and naming these again restores them at
+once.
 """
 
 from psephos.contender import Contender

@@ -42,6 +42,8 @@ class Comparison:
     labels : list of dict
         Of several labels a row: per model and label how many test rows have it, were given it, and
         both (`rows`, `given`, `found`), with sensitivity, precision and F1; else empty.
+    bounds : list of dict
+        What can be proved: the rows of bounds.csv.
     left_out : dict of str to bool
         Models that were fitted in this study before and not named now; whether wholly.
     """
@@ -53,6 +55,7 @@ class Comparison:
     refits: Sequence[Mapping[str, Any]] = ()
     labels: Sequence[Mapping[str, Any]] = ()
     left_out: Mapping[str, bool] = field(default_factory=dict[str, bool])
+    bounds: Sequence[Mapping[str, Any]] = ()
 
     @property
     def failures(self) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from psephos._cells import disarmed_row
 from psephos.contender import Contender
 from psephos.protocol.label_scores import LABEL_METRICS, label_figures
 from psephos.protocol.presets import Protocol
+from psephos.protocol.proofs import BOUND_COLUMNS
 from psephos.protocol.scores import METRICS, main_metric
 from psephos.protocol.search import Task, shape_of
 from psephos.protocol.study import MARK, Study, sha256_of
@@ -148,6 +149,7 @@ def publish(
     finished: Finished,
     about: Mapping[str, Any],
     environment: Mapping[str, Any],
+    bounds: Sequence[Mapping[str, Any]],
     *,
     spreadsheet_safe: bool = False,
 ) -> None:
@@ -161,6 +163,8 @@ def publish(
         Outer fits and refits, in canonical order: models as given, then repeat and fold.
     about, environment : mapping
         The contents of comparison.json and environment.json.
+    bounds : sequence of mapping
+        The rows of bounds.csv.
     spreadsheet_safe : bool, default=False
         Whether words in csv files that a spreadsheet would run are disarmed.
     """
@@ -183,6 +187,7 @@ def publish(
         "refits.csv": _csv(
             _refit_columns(table.multilabel), [refit_row(table, *one) for one in refits], safe
         ),
+        "bounds.csv": _csv(BOUND_COLUMNS, bounds, safe),
         "timings.csv": _csv(_TIMING_COLUMNS, [_timing(*one) for one in finished], safe),
         "environment.json": _json(environment),
         "cases.npz": cases,

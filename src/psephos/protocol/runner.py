@@ -34,6 +34,7 @@ from psephos.protocol.outputs import (
 )
 from psephos.protocol.presets import Protocol, protocol_named
 from psephos.protocol.progress import announced, shown
+from psephos.protocol.proofs import proved
 from psephos.protocol.search import Task, run_task, shape_of
 from psephos.protocol.splits import Split, outer_splits, seed_of
 from psephos.protocol.study import Study, identity_of, sha256_of
@@ -139,16 +140,24 @@ def compare(
         about = describe(table, plan, named, seed) | {"copies": _about_copies(found, copies)}
         about |= _about_labels(table, splits, asked=models is not None)
         asked = {one.name for one in named}
+        grouped = table.groups is not None
+        bounds = (
+            []
+            if table.multilabel
+            else proved(finished, len(table.classes), grouped=grouped, copies=found is not None)
+        )
         if folder is not None:
             environment = _environment(named, study.journal, finished)
             if found is not None:
                 environment["warnings"].insert(0, found.words(copies))
-            publish(study, table, finished, about, environment, spreadsheet_safe=spreadsheet_safe)
+            safe = spreadsheet_safe
+            publish(study, table, finished, about, environment, bounds, spreadsheet_safe=safe)
         return Comparison(
             results=[result_row(table, t, e) for t, e in finished if t.split is not None],
             about=about,
             out=folder,
             models=_models(finished, folder, fitted),
+            bounds=bounds,
             labels=label_rows(table, finished),
             refits=[refit_row(table, t, e) for t, e in finished if t.split is None],
             left_out={

@@ -29,6 +29,7 @@ from psephos.protocol.label_scores import (
 )
 from psephos.protocol.models import built, final_step
 from psephos.protocol.presets import Protocol
+from psephos.protocol.proofs import refit_bounds
 from psephos.protocol.scores import (
     METRICS,
     answers_of,
@@ -146,6 +147,8 @@ def _fitted(task: Task, table: DataTable) -> tuple[dict[str, Any], Any]:
         "predict_seconds": time.perf_counter() - fitted,
         "draws_failed": n_failed,
     }
+    if refit and not table.multilabel:
+        entry["proved"] = refit_bounds(model, table.X, table.y, len(draws))
     return entry, table.named(model) if refit else None
 
 

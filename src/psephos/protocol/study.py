@@ -29,7 +29,8 @@ README = "README.txt"
 REPORT = "report.html"
 
 _RESULTS = (
-    "results.csv", "predictions.csv", "labels.csv", "refits.csv", "timings.csv", "environment.json",
+    "results.csv", "predictions.csv", "labels.csv", "refits.csv", "bounds.csv", "timings.csv",
+    "environment.json",
 )  # fmt: skip
 _FILES = (MARK, REPORT, *_RESULTS, "cases.npz", README, JOURNAL, STUDY)
 _FOLDERS = ("models", "fits")
@@ -47,6 +48,8 @@ results.csv       one row per model, repeat and fold: the measures. `columns` ar
                   table of comparison.json, from 0: '0..4 7' is the first five and the eighth
 predictions.csv   the probabilities of every held-out row
 refits.csv        one row per model: what was chosen on all rows
+bounds.csv        what can be proved of each model, or why nothing is: a row a bound (of one class a
+                  case; of several labels none)
 timings.csv       seconds and warnings of every fit
 environment.json  versions of the packages, and what went wrong
 labels.csv        where a case may have several labels: how well each model finds each label

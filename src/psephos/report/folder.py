@@ -76,6 +76,7 @@ class Folder:
     refit_columns: dict[str, float]
     cases: Cases | None
     models: dict[str, Path] = field(default_factory=dict[str, Path])
+    bounds: list[dict[str, str]] = field(default_factory=list[dict[str, str]])  # bounds.csv
 
     @property
     def multilabel(self) -> bool:
@@ -213,6 +214,7 @@ def read_folder(path: str | Path) -> Folder:
         refit_columns=_refit_columns(folder / "refits.csv", about),
         cases=_cases(folder / "cases.npz", about),
         models=_models(folder, about),
+        bounds=_bounds(folder / "bounds.csv", about),
     )
     if not (folder / MARK).exists() or read_json(folder / MARK) != about:
         raise PsephosError(
@@ -299,6 +301,22 @@ def _refit_columns(path: Path, about: dict[str, Any]) -> dict[str, float]:
             raise damaged(path, f"the refit of {row['model']} reads {used:g} columns")
         if used is not None:
             found[row["model"]] = used
+    return found
+
+
+def _bounds(path: Path, about: dict[str, Any]) -> list[dict[str, str]]:
+    """Return what was proved; nothing of a folder of before bounds were written."""
+    if not path.exists():
+        return []
+    found = list(_rows(path, ("model", "bound", "value", "delta", "vacuous", "told")))
+    for row in found:
+        try:
+            value, delta = _number(row["value"]), _number(row["delta"])
+        except ValueError as error:
+            raise damaged(path, error) from error
+        known = row["model"] in about.get("models", {}) and delta is not None and 0 < delta < 1
+        if not known or (value is None) != (row["vacuous"] == "") or (value or 0.0) < 0:
+            raise damaged(path, f"the bound of {row['model']} is none")
     return found
 
 

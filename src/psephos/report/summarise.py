@@ -19,6 +19,7 @@ from psephos.report.labels import label_figures
 from psephos.report.methods import methods, recipes
 from psephos.report.names import short_names
 from psephos.report.pairs import Pair, pairs
+from psephos.report.proved import proved
 from psephos.report.shapes import damaged
 from psephos.report.together import together
 from psephos.report.verdict import verdict
@@ -95,6 +96,7 @@ def summarise(folder: str | Path, model: str | None = None) -> dict[str, Any]:
             "Each point is a model's mean over the held-out folds, its bars one standard deviation"
             " both ways, and the faint points its single fits."
         ),
+        "proved": proved(read, rows),
         "differences": _differences(found, choice.best if choice else None, read),
         "card": card(choice, opened) if choice and opened else None,
         "card_absent": "No model of psephos was fitted and saved in this comparison.",

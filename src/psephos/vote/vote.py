@@ -285,6 +285,12 @@ class Vote:
             return over_outputs(self._compact._votes_and_weights(read)[1])
         return self._compact.weighting.weights(read)
 
+    def constant_weights(self) -> _Floats | None:
+        """Return the raw weights, (T,), if no case can change them; else None."""
+        if self._of_votes is not None or len(self.weighting.columns):
+            return None
+        return np.array(self.weighting.weights(np.zeros((1, self.n_features)))[0])
+
     def reasons(self, X: Any) -> list[list[Reason]]:
         """Return, for each row, why each voter votes as it does; columns are the table's."""
         reasons = self._compact.voters.reasons(self._dense(X))

@@ -132,10 +132,11 @@ class SamBAClassifier(VoteClassifier):
     learned from all rows. Appendix A prints AdaBoost's coefficient with its sign inverted (see
     AdaBoostClassifier). Theorem 4 exchanges the empirical and the true risk, and the voters of
     the compression bounds are not bounded by 1 as the theorem they are taken from needs;
-    CompressedSamBAClassifier is the variant for which they hold. LocalBoostingClassifier takes
-    relevance and difficulty functions of your own. The authors' program differs from Algorithm 3
-    in the update and in scaling distances: see `update` and `distance_scale`. The supplement does
-    not say which columns d reads; the authors' program reads those of the voters, as here.
+    CompressedSamBAClassifier is the variant for which they hold
+    (`psephos.bounds.sample_compression_bound`). LocalBoostingClassifier takes relevance and
+    difficulty functions of your own. The authors' program differs from Algorithm 3 in the update
+    and in scaling distances: see `update` and `distance_scale`. The supplement does not say which
+    columns d reads; the authors' program reads those of the voters, as here.
 
     References
     ----------

@@ -1,0 +1,40 @@
+"""What can be proved of a vote: theorems as functions of a fitted model and rows.
+
+Each says what it requires and refuses what is not so, with a sentence; what cannot be checked is
+listed in the result. A bound of 1/2 or more (of two classes) is said to be vacuous.
+
+=============================  ===================================================================
+`held_out_bound`               any classifier, rows it never saw: informative where little else is
+`folds_bound`                  the same of the models of a cross-validation
+`tandem_bound`                 forests and bags, from the rows they were grown on (out-of-bag)
+`pac_bayes_kl_bound`           constant weights, voters and prior that were there before the rows
+`pac_bayes_c_bound`            the same, by margins and disagreement
+`c_bound`                      given rows alone
+`occam_bound`                  one hypothesis of a finite list, or of one with a prior
+`gibbs_bound`                  a posterior over hypotheses
+`training_error_bound`         AdaBoost, SamBA: the training rows alone
+`sample_compression_bound`     the variant of SamBA whose voters are drawn
+=============================  ===================================================================
+"""
+
+from psephos.bounds.bayes import gibbs_bound
+from psephos.bounds.compression import sample_compression_bound
+from psephos.bounds.held_out import folds_bound, held_out_bound, occam_bound
+from psephos.bounds.pac_bayes import c_bound, pac_bayes_c_bound, pac_bayes_kl_bound
+from psephos.bounds.result import Bound
+from psephos.bounds.tandem import tandem_bound
+from psephos.bounds.training import training_error_bound
+
+__all__ = [
+    "Bound",
+    "c_bound",
+    "folds_bound",
+    "gibbs_bound",
+    "held_out_bound",
+    "occam_bound",
+    "pac_bayes_c_bound",
+    "pac_bayes_kl_bound",
+    "sample_compression_bound",
+    "tandem_bound",
+    "training_error_bound",
+]

@@ -1,0 +1,244 @@
+"""The bounds as formulas: from risks, a divergence and a number of rows to a number.
+
+`exact` says whether xi(n) is used, or 2 sqrt(n), which is larger and stands in many papers.
+"""
+
+import math
+from collections.abc import Callable
+
+from psephos._errors import PsephosError
+from psephos.bounds.numerics import bisected, kl_inverse, xi
+
+__all__ = [
+    "c_bound_1", "c_bound_2", "c_bound_value", "gibbs_kl", "sample_compression", "tandem_kl",
+]  # fmt: skip
+
+_GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
+_ROUNDING = 1e-12
+
+
+def _size(n: int, exact: bool) -> float:
+    return xi(n) if exact else 2.0 * math.sqrt(n)
+
+
+def gibbs_kl(
+    risk: float, divergence: float, n: int, delta: float = 0.05, *, exact: bool = True
+) -> float:
+    """Return r with kl(risk || r) = (KL + ln(xi(n) / delta)) / n: PAC-Bayes-kl, of the Gibbs risk.
+
+    The risk of the vote is at most twice as much.
+
+    Parameters
+    ----------
+    risk : float
+        Gibbs risk on n rows, (1 - mean of y E_Q h) / 2.
+    divergence : float
+        KL(Q || P), in nats.
+    n : int
+    delta : float, default=0.05
+        The chance that the bound fails.
+    exact : bool, default=True
+
+    References
+    ----------
+    Langford & Seeger (2001); Maurer (2004); Germain et al. (2015), JMLR 16.
+
+    Examples
+    --------
+    >>> round(2 * gibbs_kl(0.2, 5.0, 1000), 6)
+    0.531085
+    """
+    return kl_inverse(risk, (divergence + math.log(_size(n, exact) / delta)) / n)
+
+
+def tandem_kl(
+    loss: float, divergence: float, n: int, delta: float = 0.05, *, exact: bool = True
+) -> float:
+    """Return 4 t with kl(loss || t) = (2 KL + ln(xi(n) / delta)) / n: the tandem bound of the vote.
+
+    Parameters
+    ----------
+    loss : float
+        Tandem loss: how often two voters drawn by Q are both wrong.
+    divergence, n, delta, exact
+        As in `gibbs_kl`.
+
+    References
+    ----------
+    Masegosa, Lorenzen, Igel & Seldin (2020), "Second order PAC-Bayesian bounds for the weighted
+    majority vote", NeurIPS.
+    """
+    return 4.0 * kl_inverse(loss, (2.0 * divergence + math.log(_size(n, exact) / delta)) / n)
+
+
+def c_bound_value(risk: float, disagreement: float) -> float:
+    """Return the C-bound 1 - (1 - 2 R)^2 / (1 - 2 d); 1 if R is 1/2 or more.
+
+    Parameters
+    ----------
+    risk : float
+        R, the Gibbs risk.
+    disagreement : float
+        d = (1 - E (E_Q h)^2) / 2; at most 2 R (1 - R).
+
+    References
+    ----------
+    Lacasse et al. (2006); Germain et al. (2015), JMLR 16.
+
+    Examples
+    --------
+    >>> round(c_bound_value(0.2, 0.3), 6)
+    0.1
+    """
+    most = 2.0 * risk * (1.0 - risk)
+    if not 0 <= risk <= 1 or not -_ROUNDING <= disagreement <= most + 1e-9:
+        raise PsephosError(
+            f"voters of Gibbs risk {risk:.6g} disagree by at most {most:.6g}, "
+            f"not by {disagreement:.6g}."
+        )
+    return _c(risk, min(disagreement, most))
+
+
+def _c(risk: float, disagreement: float) -> float:
+    edge, moment = 1.0 - 2.0 * risk, 1.0 - 2.0 * disagreement
+    return 1.0 if edge <= 0 or moment <= 0 else max(0.0, 1.0 - edge * edge / moment)
+
+
+def c_bound_1(
+    risk: float, disagreement: float, divergence: float, n: int, delta: float = 0.05
+) -> float:
+    """Return PAC-Bound 1: the C-bound of an upper limit of R and a lower limit of d.
+
+    Each holds with probability 1 - delta / 2.
+
+    References
+    ----------
+    Germain et al. (2015), JMLR 16, PAC-Bound 1.
+
+    Examples
+    --------
+    >>> round(c_bound_1(0.2, 0.3, 5.0, 1000), 6)
+    0.614405
+    """
+    c_bound_value(risk, disagreement)
+    size = math.log(2.0 * xi(n) / delta)
+    most = kl_inverse(risk, (divergence + size) / n)
+    least = kl_inverse(disagreement, (2.0 * divergence + size) / n, upper=False)
+    return _c(most, min(least, 2.0 * most * (1.0 - most))) if most < 0.5 else 1.0
+
+
+def c_bound_2(
+    risk: float, disagreement: float, divergence: float, n: int, delta: float = 0.05
+) -> float:
+    """Return PAC-Bound 2: the greatest C-bound over joint errors e and disagreements d.
+
+    They are all those with kl(e', d' || e, d) <= (2 KL + ln((xi(n) + n) / delta)) / n, where kl is
+    that of three outcomes and e' = R' - d' / 2, and with d <= 2 (sqrt(e) - e).
+
+    Notes
+    -----
+    The region is convex and the C-bound quasi-concave on it, so for each d the greatest e is asked
+    for and d is found by a golden-section search. Where the region reaches 2 e + d = 1 the bound
+    is 1.
+
+    References
+    ----------
+    Germain et al. (2015), JMLR 16, PAC-Bound 2.
+
+    Examples
+    --------
+    >>> round(c_bound_2(0.2, 0.3, 5.0, 1000), 6)
+    0.412383
+    """
+    c_bound_value(risk, disagreement)
+    e, d = risk - disagreement / 2.0, disagreement
+    most = (2.0 * divergence + math.log((xi(n) + n) / delta)) / n
+
+    def worst(at: float) -> float:
+        """Return the greatest e at this d."""
+        start = e * (1.0 - at) / (1.0 - d) if d < 1 else 0.0
+        return bisected(lambda one: _kl3(e, d, one, at) <= most, start, 1.0 - at)
+
+    def inside(at: float) -> bool:
+        least = ((1.0 - math.sqrt(1.0 - 2.0 * at)) / 2.0) ** 2
+        return kl_within(at) and worst(at) >= least
+
+    def kl_within(at: float) -> bool:
+        return _kl3(e, d, e * (1.0 - at) / (1.0 - d), at) <= most
+
+    def value(at: float) -> float:
+        return _c(worst(at) + at / 2.0, at)
+
+    low = bisected(inside, d, 0.0)
+    high = bisected(inside, d, 0.5)
+    found = max(value(low), value(high), value(d))
+    if found >= 1.0:
+        return 1.0
+    return min(1.0, max(found, _greatest(value, low, high)))
+
+
+def _kl3(q0: float, q1: float, p0: float, p1: float) -> float:
+    """Return the divergence of three outcomes, of which the first two are given."""
+    total = 0.0
+    for q, p in ((q0, p0), (q1, p1), (1.0 - q0 - q1, 1.0 - p0 - p1)):
+        if q > 0:
+            if p <= 0:
+                return math.inf
+            total += q * math.log(q / p)
+    return total
+
+
+def _greatest(value: Callable[[float], float], low: float, high: float) -> float:
+    """Return the greatest value of a quasi-concave function between two ends."""
+    first, second = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    at_first, at_second = value(first), value(second)
+    for _ in range(60):
+        if at_first >= at_second:
+            high, second, at_second = second, first, at_first
+            first = high - _GOLDEN * (high - low)
+            at_first = value(first)
+        else:
+            low, first, at_first = first, second, at_second
+            second = low + _GOLDEN * (high - low)
+            at_second = value(second)
+    return max(at_first, at_second)
+
+
+def sample_compression(
+    risk: float,
+    divergence: float,
+    n: int,
+    size: int = 3,
+    delta: float = 0.05,
+    *,
+    exact: bool = False,
+) -> float:
+    """Return the sample-compression bound of the Gibbs risk R.
+
+    It is R + sqrt((KL + 4 size + ln(xi(n - size) / delta)) / (2 (n - size))).
+
+    Theorem 2 of the SamBA supplement; theorems 3 (`size` 3) and 4 (`size` K + 3) are twice as much.
+
+    Parameters
+    ----------
+    risk : float
+        Gibbs risk on all n rows, of voters in [-1, 1].
+    divergence : float
+        KL(Q || P) of distributions over rows and messages.
+    n : int
+    size : int, default=3
+        lambda: of how many of the n rows a voter is a function.
+    delta : float, default=0.05
+    exact : bool, default=False
+        Whether xi(n - size) is used, as in theorem 2, or 2 sqrt(n - size), as in theorems 3 and 4.
+
+    Examples
+    --------
+    >>> round(2 * sample_compression(0.2, 5.0, 1000), 3)
+    0.62
+    """
+    left = n - size
+    if left < 1:
+        raise PsephosError(f"voters of {size} rows leave {left} of {n}: more rows are needed.")
+    width = divergence + 4.0 * size + math.log(_size(left, exact) / delta)
+    return risk + math.sqrt(width / (2.0 * left))

@@ -1,0 +1,262 @@
+"""Certificates that ask nothing of the voters: errors on held-out rows, and finite classes."""
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_consistent_length
+
+from psephos._errors import PsephosError
+from psephos.bounds.numerics import binomial_inverse, kl_inverse
+from psephos.bounds.requirements import INDEPENDENT, Asked, checked_delta, refuse_seen
+from psephos.bounds.result import Bound
+from psephos.vote import Vote
+
+__all__ = ["folds_bound", "held_out_bound", "occam_bound"]
+
+
+class _Counted(NamedTuple):
+    errors: int
+    n: int
+    n_classes: int
+
+
+def held_out_bound(
+    model: Any, X: Any, y: Any, *, method: str = "binomial", delta: float = 0.05
+) -> Bound:
+    """Return the hold-out certificate of any classifier: a limit of its error from its errors.
+
+    What is informative where all else is vacuous. With k errors among n held-out rows, with
+    probability 1 - delta over their draw::
+
+        binomial:  error <= max{p : P(Bin(n, p) <= k) >= delta}
+        kl:        error <= kl^-1(k / n, ln(1 / delta) / n)
+
+    Parameters
+    ----------
+    model : fitted classifier
+        Of psephos or another library; any number of classes.
+    X, y : table of shape (n, p), array of shape (n,)
+        Rows that the model was not fitted on, nor chosen by.
+    method : {'binomial', 'kl'}, default='binomial'
+        The exact limit, or Chernoff's, which is a little larger.
+    delta : float, default=0.05
+
+    Raises
+    ------
+    PsephosError
+        If rows equal training rows that the model keeps.
+
+    Notes
+    -----
+    It is about this model. One fitted again on all rows is another one, of which it says nothing.
+    The chance is of one bound: of the best of M models on the same rows take delta / M.
+
+    References
+    ----------
+    Clopper & Pearson (1934); Langford (2005), "Tutorial on practical prediction theory for
+    classification", JMLR 6.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from psephos import SamBAClassifier
+    >>> from psephos.bounds import held_out_bound
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = SamBAClassifier(n_estimators=5).fit(X[::2], y[::2])
+    >>> found = held_out_bound(model, X[1::2], y[1::2])
+    >>> bool(found.parts["error on the rows"] < found.value < 0.15)
+    True
+    """
+    delta = checked_delta(delta)
+    what = "the model was neither fitted on these rows nor chosen by them"
+    counted, told = _errors(model, X, y, "hold-out bound", what)
+    k, n = counted.errors, counted.n
+    if method not in ("binomial", "kl"):
+        raise PsephosError(f"method={method!r}: give 'binomial' or 'kl'.")
+    exact = method == "binomial"
+    return Bound(
+        name="hold-out bound",
+        value=binomial_inverse(k, n, delta) if exact else kl_inverse(k / n, -math.log(delta) / n),
+        of="the error on new cases",
+        source="Clopper & Pearson (1934)" if exact else "Langford (2005), JMLR 6",
+        parts={"error on the rows": k / n, "errors": float(k), "rows": float(n)},
+        assumes=(INDEPENDENT, told),
+        delta=delta,
+        trivial=1.0 - 1.0 / counted.n_classes,
+    )
+
+
+def folds_bound(
+    errors: Sequence[int], sizes: Sequence[int], n_classes: int, *, delta: float = 0.05
+) -> Bound:
+    """Return the certificate of the models of a cross-validation: a limit of their mean error.
+
+    Each fold's model is bounded by its own test rows, with delta divided by the number of folds,
+    and the limits are averaged. No row is used twice for one model, and the folds need not be
+    independent of each other.
+
+    Parameters
+    ----------
+    errors : sequence of int
+        Errors of each fold's model on its test rows.
+    sizes : sequence of int
+        Numbers of test rows.
+    n_classes : int
+    delta : float, default=0.05
+
+    Notes
+    -----
+    It is about the models of the folds, of which one drawn by lot has this error on average; not
+    about the model that is fitted on all rows afterwards.
+
+    Examples
+    --------
+    >>> from psephos.bounds import folds_bound
+    >>> print(folds_bound([2, 1, 3], [40, 40, 40], 2).sentence())
+    hold-out, folds: the mean error of the folds' models on new cases is at most 0.1793, with \
+probability 95 %.
+    """
+    delta = checked_delta(delta)
+    if not sizes or len(errors) != len(sizes):
+        raise PsephosError("folds_bound: give the errors and the number of test rows of each fold.")
+    share = delta / len(sizes)
+    limits = [binomial_inverse(k, n, share) for k, n in zip(errors, sizes, strict=True)]
+    return Bound(
+        name="hold-out, folds",
+        value=float(np.mean(limits)),
+        of="the mean error of the folds' models on new cases",
+        source="Clopper & Pearson (1934), delta shared by the folds",
+        parts={
+            "mean error on the folds": float(np.mean(np.divide(errors, sizes))),
+            "folds": float(len(sizes)),
+            "rows of the smallest fold": float(min(sizes)),
+        },
+        assumes=(INDEPENDENT, "no fold's model saw the rows of its test part"),
+        delta=delta,
+        trivial=1.0 - 1.0 / n_classes,
+    )
+
+
+def occam_bound(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    n_hypotheses: float | None = None,
+    prior: float | None = None,
+    delta: float = 0.05,
+) -> Bound:
+    """Return Occam's bound: of one hypothesis picked by the rows from a list fixed before them.
+
+    With p the prior of the hypothesis that was picked (1 / |H| of a finite class H)::
+
+        error <= max{e : P(Bin(n, e) <= k) >= p delta}
+
+    which is at most (ln |H| + ln(1 / delta)) / n for one that makes no error (Mitchell 1997,
+    section 7.3, an error above which a consistent hypothesis is improbable) and at most
+    k / n + sqrt((ln |H| + ln(1 / delta)) / (2 n)) otherwise. Both stand among the parts.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        Any number of classes.
+    X, y : table of shape (n, p), array of shape (n,)
+        The rows it was picked by.
+    n_hypotheses : float, default=None
+        |H|: how many there were to pick from. None asks the model (`n_hypotheses_`).
+    prior : float, default=None
+        p in place of 1 / |H|: what the list gave to this hypothesis, the list summing to 1 or less.
+    delta : float, default=0.05
+
+    Raises
+    ------
+    PsephosError
+        If the number is not known. A tree or stump is picked from infinitely many, its thresholds
+        depending on the rows: it has none, and `sample_compression_bound` or held-out rows must do.
+
+    References
+    ----------
+    Blumer, Ehrenfeucht, Haussler & Warmuth (1987), "Occam's razor"; Langford (2005), JMLR 6;
+    Mitchell (1997), "Machine Learning", chapter 7.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from psephos.bounds import occam_bound
+    >>> from sklearn.dummy import DummyClassifier
+    >>> y = np.repeat([0, 1], [90, 10])
+    >>> picked = DummyClassifier(strategy="constant", constant=0).fit(y[:, None], y)
+    >>> round(occam_bound(picked, y[:, None], y, n_hypotheses=2).value, 3)
+    0.176
+    """
+    delta = checked_delta(delta)
+    own: Any = getattr(model, "n_hypotheses_", None)
+    size = own if n_hypotheses is None else n_hypotheses
+    if prior is None and size is None:
+        raise PsephosError(
+            f"the Occam bound does not hold for {type(model).__name__}: how many hypotheses it was "
+            "picked from is not known, and thresholds that depend on the rows make them infinitely "
+            "many. Give n_hypotheses of a list that was fixed before the rows, or held-out rows to "
+            "held_out_bound."
+        )
+    chance = 1.0 / float(size) if prior is None else float(prior)
+    if not 0 < chance <= 1:
+        raise PsephosError("occam_bound: a prior is above 0 and at most 1, a number at least 1.")
+    k, n, n_classes = _counted(model, X, y)
+    bits = -math.log(chance * delta)
+    parts = {
+        "error on the rows": k / n,
+        "rows": float(n),
+        "ln(1 / prior)": -math.log(chance),
+        "Hoeffding's form": k / n + math.sqrt(bits / (2.0 * n)),
+    }
+    if k == 0:
+        parts["of a consistent one, ln(1 / (p delta)) / n"] = bits / n
+    return Bound(
+        name="Occam bound",
+        value=binomial_inverse(k, n, chance * delta),
+        of="the error on new cases",
+        source="Blumer et al. (1987); Langford (2005), JMLR 6",
+        parts=parts,
+        assumes=(
+            INDEPENDENT,
+            "the list of hypotheses, with what each says and its prior, was fixed before the rows",
+        ),
+        delta=delta,
+        trivial=1.0 - 1.0 / n_classes,
+    )
+
+
+class _Answering:
+    """A vote as a classifier."""
+
+    def __init__(self, vote: Vote) -> None:
+        self.predict = vote.answers
+        self.classes_ = cast("Any", vote.target).classes
+
+
+def _errors(model: Any, X: Any, y: Any, bound: str, told: str) -> tuple[_Counted, str]:
+    """Return the errors on rows that must be held out, and what is assumed of them."""
+    counted = _counted(model, X, y)
+    if hasattr(model, "vote_"):
+        one = Asked(model, model.vote_, model._values(X), np.empty(0, np.intp), bound)
+        return counted, refuse_seen(one, told)
+    return counted, told
+
+
+def _counted(model: Any, X: Any, y: Any) -> _Counted:
+    labels: NDArray[Any] = np.asarray(y)
+    if isinstance(model, Vote):
+        model = _Answering(model)
+    if not hasattr(model, "predict") or not hasattr(model, "classes_"):
+        raise PsephosError(
+            f"{type(model).__name__} is no fitted classifier: errors are counted of its answers."
+        )
+    said = np.asarray(model.predict(X))
+    check_consistent_length(said, labels)
+    if labels.ndim != 1 or said.ndim != 1 or not len(labels):
+        raise PsephosError("errors are counted of one label a row, and of at least one row.")
+    return _Counted(int((said != labels).sum()), len(labels), len(model.classes_))

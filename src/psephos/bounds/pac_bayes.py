@@ -1,0 +1,304 @@
+"""Bounds by voters and a prior that were there before the rows: PAC-Bayes-kl and the C-bound."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos.bounds.formulas import c_bound_1, c_bound_2, c_bound_value, gibbs_kl
+from psephos.bounds.out_of_bag import out_of_bag_rows
+from psephos.bounds.requirements import (
+    INDEPENDENT,
+    Asked,
+    asked,
+    checked_delta,
+    constant_weights,
+    losses,
+    prior_of,
+    refuse_seen,
+    refuse_unless_binary,
+    signed_votes,
+)
+from psephos.bounds.result import Bound
+
+__all__ = ["c_bound", "pac_bayes_c_bound", "pac_bayes_kl_bound", "prior_and_rows"]
+
+_Floats = NDArray[np.float64]
+_ROWS = ("held-out", "weights", "out-of-bag", "training")
+
+
+def c_bound(model: Any, X: Any, y: Any) -> Bound:
+    """Return the C-bound of a vote on given rows: what margins say of its error on these rows.
+
+    With M = y F(x), F the weighted mean of votes in [-1, 1], R the Gibbs risk and d the
+    disagreement of two voters drawn by weight::
+
+        P(M <= 0) <= 1 - E[M]^2 / E[M^2] = 1 - (1 - 2 R)^2 / (1 - 2 d)
+
+    It holds for any rows, with no chance of failing, and for these rows alone: how far it reaches
+    beyond them is what `pac_bayes_c_bound` says.
+
+    Parameters
+    ----------
+    model : fitted classifier of psephos, or Vote
+        Of two classes, constant weights, votes in [-1, 1].
+    X : table of shape (n, p)
+    y : array of shape (n,)
+
+    Raises
+    ------
+    PsephosError
+        If the model is not such a vote; the sentence says why.
+
+    References
+    ----------
+    Lacasse, Laviolette, Marchand, Germain & Usunier (2006), "PAC-Bayes bounds for the risk of the
+    majority vote and the variance of the Gibbs classifier"; Germain et al. (2015), JMLR 16.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from psephos import RandomForestClassifier
+    >>> from psephos.bounds import c_bound
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X[::2], y[::2])
+    >>> found = c_bound(model, X[1::2], y[1::2])
+    >>> found.value >= 1 - model.score(X[1::2], y[1::2])
+    True
+    """
+    one = asked(model, X, y, "C-bound")
+    refuse_unless_binary(one)
+    weights = constant_weights(one)
+    risk, disagreement, margin = _moments(signed_votes(one), weights)
+    return Bound(
+        name="C-bound",
+        value=c_bound_value(risk, disagreement),
+        of="the error of the vote on these rows",
+        source="Germain et al. (2015), JMLR 16",
+        parts={
+            "error on the rows": float((margin <= 0).mean()),
+            "Gibbs risk": risk,
+            "disagreement": disagreement,
+            "rows": float(len(one.y)),
+        },
+        trivial=one.guess,
+    )
+
+
+def pac_bayes_kl_bound(
+    model: Any, X: Any, y: Any, *, rows: str = "held-out", prior: Any = None, delta: float = 0.05
+) -> Bound:
+    """Return the PAC-Bayes-kl bound of a vote: twice a limit of the Gibbs risk.
+
+    For a prior P over the voters that was chosen before the rows, with probability 1 - delta over
+    n independent rows, for every distribution Q of weights::
+
+        kl(R_n || R) <= (KL(Q || P) + ln(xi(n) / delta)) / n,   error of the vote <= 2 R
+
+    with R the Gibbs risk: the error of a voter drawn by weight.
+
+    Parameters
+    ----------
+    model : fitted classifier of psephos, or Vote
+        Of two classes, constant weights, votes in [-1, 1].
+    X, y : table of shape (n, p), array of shape (n,)
+    rows : {'held-out', 'weights', 'out-of-bag', 'training'}, default='held-out'
+        What the rows were to the model. held-out: neither voters nor weights saw them. weights:
+        weights were learned on them, of voters that had been fixed before. out-of-bag: those that
+        the model was fitted on, of which each voter is asked about those it was not grown on;
+        `n` is the least number that any voter was left. training: always refused.
+    prior : {'uniform', 'weights'} or array of shape (n_voters,), default=None
+        P. None is 'weights' for held-out rows (Q itself, so that KL = 0: both were there before)
+        and 'uniform' for out-of-bag rows; with rows='weights' it must be given.
+    delta : float, default=0.05
+        The chance that the bound fails.
+
+    Raises
+    ------
+    PsephosError
+        If a hypothesis does not hold, with the sentence: more than two classes; weights that depend
+        on the case; votes beyond [-1, 1]; rows that the voters were learned on, so that any prior
+        over them was chosen after the data; rows given as held-out that equal training rows.
+
+    Notes
+    -----
+    That rows given as held-out are held out can be checked only against the training rows that the
+    model keeps (512 at most, none of a loaded one): beyond that it is assumed, and listed.
+
+    References
+    ----------
+    Langford & Seeger (2001), "Bounds for averaging classifiers"; Maurer (2004), "A note on the PAC
+    Bayesian theorem", for xi; Germain et al. (2015), JMLR 16.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from psephos import RandomForestClassifier
+    >>> from psephos.bounds import pac_bayes_kl_bound
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X[::2], y[::2])
+    >>> found = pac_bayes_kl_bound(model, X[1::2], y[1::2])
+    >>> bool(found.parts["error on the rows"] < found.value < 0.5)
+    True
+    """
+    one = asked(model, X, y, "PAC-Bayes-kl bound")
+    refuse_unless_binary(one)
+    weights = constant_weights(one)
+    delta = checked_delta(delta)
+    divergence, assumes = prior_and_rows(one, weights, rows, prior, "pac_bayes_kl_bound")
+    loss, error = losses(one), {}
+    if rows == "out-of-bag":
+        out = out_of_bag_rows(one, X, y)
+        counts = out.sum(axis=1)
+        n = int(counts.min())
+        _refuse_none(one, n)
+        risk = float(weights @ ((loss.T * out).sum(axis=1) / counts))
+    else:
+        n, risk = len(one.y), float((loss @ weights).mean())
+        error = {"error on the rows": float((loss @ weights >= 0.5).mean())}
+    gibbs = gibbs_kl(risk, divergence, n, delta)
+    return Bound(
+        name="PAC-Bayes-kl",
+        value=2.0 * gibbs,
+        of="the error of the vote on new cases",
+        source="Maurer (2004); Germain et al. (2015), JMLR 16",
+        parts={
+            **error,
+            "Gibbs risk on the rows": risk,
+            "Gibbs risk is at most": gibbs,
+            "KL(Q || P)": divergence,
+            "rows": float(n),
+        },
+        assumes=assumes,
+        delta=delta,
+        trivial=one.guess,
+    )
+
+
+def pac_bayes_c_bound(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    version: int = 2,
+    rows: str = "held-out",
+    prior: Any = None,
+    delta: float = 0.05,
+) -> Bound:
+    """Return the C-bound of a vote on new cases: PAC-Bound 1 or 2 of Germain et al.
+
+    Version 1 takes the C-bound of an upper limit of the Gibbs risk and a lower limit of the
+    disagreement, each with delta / 2. Version 2 takes the greatest C-bound over joint errors and
+    disagreements of which the divergence of three outcomes from those observed is at most
+    (2 KL(Q || P) + ln((xi(n) + n) / delta)) / n.
+
+    Parameters
+    ----------
+    model, X, y
+        As in `pac_bayes_kl_bound`.
+    version : {1, 2}, default=2
+    rows : {'held-out', 'weights', 'training'}, default='held-out'
+        As in `pac_bayes_kl_bound`; out-of-bag rows differ by voter and are not offered.
+    prior : {'uniform', 'weights'} or array of shape (n_voters,), default=None
+        As in `pac_bayes_kl_bound`.
+    delta : float, default=0.05
+
+    Raises
+    ------
+    PsephosError
+        As `pac_bayes_kl_bound`.
+
+    References
+    ----------
+    Germain, Lacasse, Laviolette, Marchand & Roy (2015), "Risk bounds for the majority vote: from a
+    PAC-Bayesian analysis to a learning algorithm", JMLR 16, PAC-Bounds 1 and 2.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from psephos import RandomForestClassifier
+    >>> from psephos.bounds import pac_bayes_c_bound
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X[::2], y[::2])
+    >>> pac_bayes_c_bound(model, X[1::2], y[1::2]).vacuous
+    False
+    """
+    one = asked(model, X, y, "PAC-Bayes C-bound")
+    refuse_unless_binary(one)
+    weights = constant_weights(one)
+    delta = checked_delta(delta)
+    if version not in (1, 2):
+        raise PsephosError(f"version={version!r}: give 1 or 2.")
+    if rows == "out-of-bag":
+        raise one.refuse(
+            "its limits are of one set of rows, and out-of-bag rows differ by voter. tandem_bound "
+            "takes them."
+        )
+    divergence, assumes = prior_and_rows(one, weights, rows, prior, "pac_bayes_c_bound")
+    risk, disagreement, margin = _moments(signed_votes(one), weights)
+    formula = c_bound_1 if version == 1 else c_bound_2
+    n = len(one.y)
+    return Bound(
+        name=f"PAC-Bayes C-bound {version}",
+        value=formula(risk, disagreement, divergence, n, delta),
+        of="the error of the vote on new cases",
+        source=f"Germain et al. (2015), JMLR 16, PAC-Bound {version}",
+        parts={
+            "error on the rows": float((margin <= 0).mean()),
+            "Gibbs risk on the rows": risk,
+            "disagreement on the rows": disagreement,
+            "C-bound on the rows": c_bound_value(risk, disagreement),
+            "KL(Q || P)": divergence,
+            "rows": float(n),
+        },
+        assumes=assumes,
+        delta=delta,
+        trivial=one.guess,
+    )
+
+
+def prior_and_rows(
+    one: Asked, weights: _Floats, rows: str, prior: Any, function: str
+) -> tuple[float, tuple[str, ...]]:
+    """Return (KL(Q || P), what is assumed), once rows and prior are such as the theorem needs."""
+    if rows not in _ROWS:
+        raise PsephosError(f"rows={rows!r}: give one of {', '.join(map(repr, _ROWS))}.")
+    if rows == "training":
+        raise one.refuse(
+            "the voters were learned on these rows, so that a prior over them, a uniform one too, "
+            "is chosen after the data. Give rows that it was not fitted on, or the training rows "
+            f"of a forest or bag as {function}(..., rows='out-of-bag') where it takes them."
+        )
+    if rows == "out-of-bag":
+        divergence = prior_of(one, "uniform" if prior is None else prior, weights)[1]
+        told = "settings were not chosen by these rows (of the best of M take delta / M)"
+        return divergence, (INDEPENDENT, told)
+    if rows == "held-out":
+        divergence = prior_of(one, "weights" if prior is None else prior, weights)[1]
+        told = "the rows are held out: neither voters, weights nor settings were chosen by them"
+        return divergence, (INDEPENDENT, refuse_seen(one, told))
+    if prior is None or (isinstance(prior, str) and prior == "weights"):
+        raise one.refuse(
+            "weights that were learned on these rows cannot be their own prior: give the prior "
+            "that was chosen before, as prior='uniform' or one number a voter."
+        )
+    told = "all voters that the prior is over, with what they say, were fixed before the rows"
+    if getattr(one.model, "learns_voters", True):
+        told = refuse_seen(one, told)
+    return prior_of(one, prior, weights)[1], (INDEPENDENT, told)
+
+
+def _refuse_none(one: Asked, n: int) -> None:
+    if n < 1:
+        raise one.refuse("a voter was left no row out of bag. Grow it on fewer rows (max_samples).")
+
+
+def _moments(votes: _Floats, weights: _Floats) -> tuple[float, float, _Floats]:
+    """Return (Gibbs risk, disagreement, margins) from y h_t(x), (n, T)."""
+    margin = votes @ weights
+    return (
+        float(0.5 * (1.0 - margin.mean())),
+        float(0.5 * (1.0 - (margin**2).mean())),
+        margin,
+    )

@@ -1,0 +1,255 @@
+"""What bounds ask of a vote and of rows, each with the sentence that refuses."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos._labels import codes_among
+from psephos.vote import Vote
+
+__all__ = [
+    "INDEPENDENT",
+    "Asked",
+    "asked",
+    "checked_delta",
+    "constant_weights",
+    "kept_and_given",
+    "loss_blocks",
+    "losses",
+    "prior_of",
+    "refuse_seen",
+    "refuse_unless_binary",
+    "signed_votes",
+]
+
+_Floats = NDArray[np.float64]
+_CELLS = 1 << 21  # numbers of a block: 16 MiB
+_ROUNDING = 1e-9
+
+INDEPENDENT = "the rows are drawn independently from what new rows come from (no groups, no time)"
+
+
+class Asked(NamedTuple):
+    """A vote and the rows it is asked about.
+
+    Parameters
+    ----------
+    model : object
+        What was given: an estimator, or the vote itself.
+    vote : Vote
+    values : array of shape (n, p)
+    y : ndarray of shape (n,)
+        Class indices.
+    bound : str
+        The bound's name, for refusals.
+    """
+
+    model: Any
+    vote: Vote
+    values: Any
+    y: NDArray[np.intp]
+    bound: str
+
+    @property
+    def name(self) -> str:
+        """Return what the model is called in a sentence."""
+        return "the vote" if self.model is self.vote else type(self.model).__name__
+
+    @property
+    def guess(self) -> float:
+        """Return the risk of guessing."""
+        return 1.0 - 1.0 / self.vote.target.n_classes
+
+    def refuse(self, why: str) -> PsephosError:
+        """Return the error that says why the bound does not hold here."""
+        return PsephosError(f"the {self.bound} does not hold for {self.name}: {why}")
+
+
+def asked(model: Any, X: Any, y: Any, bound: str) -> Asked:
+    """Return a fitted model's vote and the rows as it reads them.
+
+    Raises
+    ------
+    PsephosError
+        If it is no fitted model of psephos that answers with one class, or its answer is not that
+        of the weighted vote; or if a label is unknown.
+    """
+    vote: Any = model if isinstance(model, Vote) else getattr(model, "vote_", None)
+    if vote is None:
+        raise PsephosError(
+            f"the {bound} is about a vote: {type(model).__name__} is no fitted model of psephos. "
+            "held_out_bound takes any classifier."
+        )
+    found = Asked(model, vote, X, np.empty(0, np.intp), bound)
+    if vote.target.kind not in ("binary", "multiclass"):
+        raise found.refuse("it does not answer with one class, and the bound is about errors.")
+    if vote.readout.calibration is not None or vote.target.losses is not None:
+        raise found.refuse(
+            "its answer follows calibrated probabilities or losses, not the sign of the vote. Ask "
+            "the model without them."
+        )
+    if not vote.readout.is_sum:
+        raise found.refuse(
+            f"its read-out is {vote.readout.score!r}, and the bound is about the weighted mean."
+        )
+    values = np.asarray(X, dtype=np.float64) if isinstance(model, Vote) else model._values(X)
+    codes = codes_among(vote.target.classes, values, y)
+    if not len(codes):
+        raise PsephosError(f"the {bound} needs at least one row.")
+    return found._replace(values=values, y=codes)
+
+
+def checked_delta(delta: float) -> float:
+    """Return delta if it is a probability above 0 and below 1."""
+    if not 0 < delta < 1:
+        raise PsephosError(f"delta={delta!r}: give the chance of failing, above 0 and below 1.")
+    return float(delta)
+
+
+def refuse_unless_binary(one: Asked) -> None:
+    """Raise PsephosError if there are more than two classes."""
+    k = one.vote.target.n_classes
+    if k != 2:
+        raise one.refuse(
+            f"it has {k} classes, and the theorem is about votes in [-1, 1] on two. tandem_bound "
+            "and held_out_bound hold for any number of classes."
+        )
+
+
+def constant_weights(one: Asked) -> _Floats:
+    """Return Q: the weights as a distribution over the voters, (T,).
+
+    Raises
+    ------
+    PsephosError
+        If weights depend on the case, or one is negative.
+    """
+    weights = one.vote.constant_weights()
+    if weights is None:
+        raise one.refuse(
+            f"its weights depend on the case ({one.vote.weighting_words()}), and the theorem "
+            "averages over voters by one distribution, chosen before the case is seen. "
+            "held_out_bound asks nothing of the weights."
+        )
+    if (weights < 0).any():
+        t = int(np.argmin(weights))
+        raise one.refuse(f"voter {t + 1} has a weight below 0, and weights are probabilities.")
+    return weights / weights.sum()
+
+
+def loss_blocks(one: Asked) -> Iterator[tuple[slice, _Floats]]:
+    """Yield `losses` in blocks of rows."""
+    k, target = one.vote.target.n_classes, one.vote.target
+    n, T = len(one.y), one.vote.n_voters
+    size = max(1, _CELLS // (T * target.n_outputs))
+    for start in range(0, n, size):
+        part = slice(start, min(start + size, n))
+        votes = one.vote.votes(one.values[part])
+        m = len(votes)
+        margin = target.margin(votes.reshape(m * T, -1), np.repeat(one.y[part], T))
+        if k > 2:
+            _refuse_unbounded(one, -votes.min(axis=(0, 2)) * (k - 1))
+        else:
+            _refuse_unbounded(one, np.abs(votes[:, :, 0]).max(axis=0, initial=0.0))
+        yield part, np.clip((k - 1) / k * (1.0 - margin.reshape(m, T)), 0.0, 1.0)
+
+
+def losses(one: Asked) -> _Floats:
+    """Return the loss of each voter on each row, (n, T): the share of its vote for other classes.
+
+    In [0, 1]: 0 or 1 of a voter that says one class. Where their mean by weight is below 1/2, the
+    vote is right.
+
+    Raises
+    ------
+    PsephosError
+        If a voter says more than one class's full share.
+    """
+    return np.concatenate([block for _, block in loss_blocks(one)])
+
+
+def signed_votes(one: Asked) -> _Floats:
+    """Return y h_t(x) of two classes, (n, T), in [-1, 1]."""
+    return 1.0 - 2.0 * losses(one)
+
+
+def _refuse_unbounded(one: Asked, size: _Floats) -> None:
+    if (size > 1.0 + _ROUNDING).any():
+        t = int(np.argmax(size))
+        raise one.refuse(
+            f"voter {t + 1} says {size[t]:.4g}, and votes must lie in [-1, 1]: scores of boosted "
+            "trees and of linear models do not. held_out_bound asks nothing of the voters."
+        )
+
+
+def prior_of(one: Asked, prior: Any, weights: _Floats) -> tuple[_Floats, float]:
+    """Return (P, KL(Q || P)).
+
+    Parameters
+    ----------
+    one : Asked
+    prior : {'uniform', 'weights'} or array of shape (T,)
+    weights : ndarray of shape (T,)
+        Q.
+    """
+    if isinstance(prior, str):
+        if prior not in ("uniform", "weights"):
+            raise PsephosError(f"prior={prior!r}: give 'uniform', 'weights' or one number a voter.")
+        p = weights if prior == "weights" else np.full(len(weights), 1.0 / len(weights))
+    else:
+        p = np.asarray(prior, dtype=np.float64)
+        fits = p.shape == weights.shape and bool(np.isfinite(p).all() and (p >= 0).all())
+        if not fits or abs(p.sum() - 1.0) > _ROUNDING:
+            raise PsephosError(
+                f"prior: give {len(weights)} probabilities, one a voter, that sum to 1."
+            )
+    there = weights > 0
+    if (p[there] <= 0).any():
+        t = int(np.flatnonzero(there & (p <= 0))[0])
+        raise PsephosError(f"prior: voter {t + 1} has weight and prior 0, so KL is infinite.")
+    return p, max(0.0, float((weights[there] * np.log(weights[there] / p[there])).sum()))
+
+
+def kept_and_given(one: Asked) -> tuple[list[bytes], list[bytes]] | None:
+    """Return the training rows that the model keeps and the rows given, on the columns it reads.
+
+    None where it keeps none: of a loaded model, or a vote by itself.
+    """
+    known: Any = getattr(one.model, "_sample", None)
+    if known is None or not len(known.columns):
+        return None
+    rows: Any = one.values[:, known.columns]
+    rows = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
+    return [row.tobytes() for row in known.values + 0.0], [row.tobytes() for row in rows + 0.0]
+
+
+def refuse_seen(one: Asked, what: str) -> str:
+    """Return what is to be assumed of held-out rows; raise if the model was fitted on them.
+
+    A model that was fitted in this process keeps some training rows, on the columns it reads. Rows
+    that equal them are refused, unless rows are so often copies of each other (half as often among
+    themselves, or more) that this says nothing.
+
+    Parameters
+    ----------
+    one : Asked
+    what : str
+        What the rows must be, for the refusal.
+    """
+    found = kept_and_given(one)
+    if found is None:
+        return f"{what}: the model keeps no training rows to compare with"
+    kept, given = found
+    own = set(kept)
+    same = [i for i, row in enumerate(given) if row in own]
+    share = max(len(same) / len(given), len(own & set(given)) / len(own))
+    copied = max(1.0 - len(set(rows)) / len(rows) for rows in found)
+    if share > 2.0 * copied:
+        raise one.refuse(
+            f"row {same[0]} (and {len(same) - 1} more of {len(given)}) equals a row that it was "
+            f"fitted on, in all columns it reads. It must be that {what}."
+        )
+    return f"{what}: as far as the rows that the model keeps tell, they are others"

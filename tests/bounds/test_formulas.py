@@ -1,0 +1,96 @@
+"""Numerics and formulas of bounds against their definitions."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy import stats
+from scipy.special import gammaln, xlogy
+
+from psephos import PsephosError
+from psephos.bounds import folds_bound
+from psephos.bounds.formulas import (
+    c_bound_2,
+    c_bound_value,
+    gibbs_kl,
+    sample_compression,
+    tandem_kl,
+)
+from psephos.bounds.numerics import binomial_inverse, kl, kl_inverse, xi
+
+SHARES = st.floats(0, 1)
+
+
+@given(SHARES, st.floats(0, 3), st.booleans())
+def test_the_inverse_of_kl(q, most, upper):
+    p = kl_inverse(q, most, upper=upper)
+    assert p >= q if upper else p <= q
+    end = 1.0 if upper else 0.0
+    inside = p + (1e-9 if not upper else -1e-9)
+    assert p == end or kl(q, p) >= most - 1e-9
+    assert not min(q, p) < inside < max(q, p) or kl(q, inside) <= most + 1e-7
+
+
+@given(st.integers(1, 400))
+def test_xi_is_its_sum(m):
+    k = np.arange(m + 1)
+    logs = gammaln(m + 1) - gammaln(k + 1) - gammaln(m - k + 1)
+    logs = logs + xlogy(k, k / m) + xlogy(m - k, 1 - k / m)
+    assert_allclose(xi(m), np.exp(logs).sum(), rtol=1e-11)
+    assert np.sqrt(m) <= xi(m) <= 2 * np.sqrt(m) + (m == 1) * 1e-12
+
+
+def test_xi_of_many_rows():
+    for m in (10**6, 10**9):
+        assert_allclose(xi(m), np.sqrt(np.pi * m / 2) + 2 / 3, rtol=1e-6)
+
+
+@given(st.integers(0, 40), st.integers(1, 40), st.floats(1e-4, 0.5))
+def test_the_binomial_limit(k, n, delta):
+    k = min(k, n)
+    p = binomial_inverse(k, n, delta)
+    assert p == 1.0 if k == n else True
+    if k < n:
+        assert_allclose(stats.binom.cdf(k, n, p), delta, rtol=1e-6)
+    assert p <= kl_inverse(k / n, -np.log(delta) / n) + 1e-9  # Chernoff's is larger
+
+
+@settings(max_examples=25)
+@given(st.floats(0.01, 0.49), SHARES, st.floats(0, 5), st.integers(60, 3000))
+def test_pac_bound_2_is_the_maximum_over_a_grid(risk, share, divergence, n):
+    d = share * 2 * risk * (1 - risk)
+    e = risk - d / 2
+    found = c_bound_2(risk, d, divergence, n)
+    most = (2 * divergence + np.log((xi(n) + n) / 0.05)) / n
+    ones, ds = np.meshgrid(np.linspace(1e-6, 1, 500), np.linspace(1e-6, 0.5, 500))
+    rest = 1 - ones - ds
+    with np.errstate(divide="ignore", invalid="ignore"):
+        size = xlogy(e, e / ones) + xlogy(d, d / ds) + xlogy(1 - e - d, (1 - e - d) / rest)
+        inside = (rest > 0) & (size <= most) & (ds <= 2 * (np.sqrt(ones) - ones))
+        value = np.where(2 * ones + ds >= 1, 1.0, 1 - (1 - 2 * ones - ds) ** 2 / (1 - 2 * ds))
+    grid = value[inside].max(initial=c_bound_value(risk, d))
+    assert grid <= found + 1e-7
+    assert found <= 1.0
+    assert found - grid < 0.05 or not inside.sum() > 500
+
+
+@given(st.floats(0, 0.5), st.floats(0, 10), st.integers(10, 10**5), st.floats(1e-3, 0.5))
+def test_bounds_lie_above_what_they_bound_and_shrink_with_rows(risk, divergence, n, delta):
+    for formula in (gibbs_kl, lambda *a: tandem_kl(*a) / 4):
+        few, many = (formula(risk, divergence, m, delta) for m in (n, 4 * n))
+        assert risk <= many <= few + 1e-12
+    assert gibbs_kl(risk, divergence, n, delta) <= gibbs_kl(risk, divergence, n, delta, exact=False)
+
+
+def test_numbers_that_are_none_are_sentences():
+    for ask in (
+        lambda: kl_inverse(1.2, 0.1),
+        lambda: xi(0),
+        lambda: binomial_inverse(5, 4, 0.05),
+        lambda: c_bound_value(0.2, 0.4),
+        lambda: sample_compression(0.2, 1.0, 3),
+        lambda: folds_bound([1], [4, 5], 2),
+    ):
+        with pytest.raises(PsephosError):
+            ask()
