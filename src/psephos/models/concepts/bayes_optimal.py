@@ -123,7 +123,7 @@ class BayesOptimalClassifier(Bayes, VoteClassifier):
         {"quick": {"n_bins": Integers(2, 5), "prior": Choice(("uniform", "short")),
                    "noise": Choice((0.02, 0.1, 0.3))}},
         notes="conjunctions, weighed by their posterior",
-        small={"n_bins": 2, "max_hypotheses": 300, "n_samples": 40, "random_state": 0},
+        small={"max_hypotheses": 300, "n_samples": 40, "random_state": 0},
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {
         **SHARED,

@@ -36,10 +36,11 @@ class GibbsClassifier(Bayes, VoteClassifier):
     ----------
     estimators : list of (str, estimator), default=None
         As `BayesOptimalClassifier`: fitted classifiers, or None for conjunctions.
-    n_draws : int, default=None
-        None: each case is answered by a hypothesis drawn for it, by its content (the same case
-        gets the same answer). A number: as many are drawn in `fit`, with replacement, and vote;
-        1 is a single hypothesis for all cases.
+    n_draws : int or None, default=1
+        How many hypotheses are drawn in `fit`, with replacement, to vote; 1 answers all cases, and
+        is one rule to be read. None: each case is answered by a hypothesis drawn for it, by the
+        values of the columns that any hypothesis reads; the same case gets the same answer, and the
+        same case in other units another draw.
     prior : {'uniform', 'short'} or array of shape (n_estimators,), default='uniform'
     noise : float, default=0.1
     likelihood : {'answer', 'probability'}, default='answer'
@@ -74,9 +75,9 @@ class GibbsClassifier(Bayes, VoteClassifier):
     Notes
     -----
     Of more than two classes a hypothesis is drawn for each class's concept; a case for which none
-    or several say yes is answered with the first of these classes. With ``n_draws=None``
-    probabilities are those of the one hypothesis that answers: 0 or 1 for two classes. The bound
-    is on expectations over targets from the prior, and holds for no single target.
+    or several say yes is answered with the first of these classes. Where one
+    hypothesis answers, probabilities of two classes are 0 and 1. The bound is on expectations over
+    targets drawn from the prior, and on draws; it holds for no single target.
 
     References
     ----------
@@ -89,20 +90,20 @@ class GibbsClassifier(Bayes, VoteClassifier):
     >>> import numpy as np
     >>> from psephos import GibbsClassifier
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
-    >>> model = GibbsClassifier(n_draws=1, noise=0.0, random_state=0).fit(X, [0, 0, 1, 1])
+    >>> model = GibbsClassifier(noise=0.0, random_state=0).fit(X, [0, 0, 1, 1])
     >>> model.predict(X).tolist()
     [0, 0, 1, 1]
     """
 
     anatomy: ClassVar[Anatomy] = Anatomy(
-        VOTERS, "constant", "drawn or normalised", "draws from the posterior of all hypotheses"
+        VOTERS, "constant", "normalised or drawn", "draws from the posterior of all hypotheses"
     )
     contender: ClassVar[Contender] = Contender(
         "gibbs", "concepts",
         {"quick": {"n_bins": Integers(2, 5), "prior": Choice(("uniform", "short")),
                    "noise": Choice((0.02, 0.1, 0.3))}},
         notes="a conjunction drawn from the posterior answers",
-        small={"n_bins": 2, "max_hypotheses": 300, "n_samples": 40, "random_state": 0},
+        small={"max_hypotheses": 300, "n_samples": 40, "random_state": 0},
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {
         **SHARED,
@@ -115,7 +116,7 @@ class GibbsClassifier(Bayes, VoteClassifier):
         self,
         estimators: Any = None,
         *,
-        n_draws: int | None = None,
+        n_draws: int | None = 1,
         prior: Any = "uniform",
         noise: float = 0.1,
         likelihood: str = "answer",

@@ -11,7 +11,7 @@ from psephos.models.concepts.elimination import Concept
 from psephos.vote import Constant, Readout, Target, Vote, Voters
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 from psephos.vote.voters.counted import CountedHypotheses
-from psephos.vote.voters.counting import Problem, TooManyStates, minimal_negatives
+from psephos.vote.voters.counting import STATES, Problem, TooManyStates, minimal_negatives
 from psephos.vote.voters.hypotheses import HypothesisVoters
 from psephos.vote.voters.joined import join
 from psephos.vote.voters.nested import NestedVoters
@@ -96,14 +96,14 @@ def consistent(
     try:
         # listed are hypotheses, so their number is what decides
         plain = Problem(small, part.specific, negatives) if prior != "uniform" else problem
-        if plain.count() + concept.empty <= limits.listed:
-            found = problem.table().listed()
+        if plain.count(STATES) + concept.empty <= limits.listed:
+            found = problem.table(STATES).listed()
             if concept.empty:
                 found = _with_empty(found)
             return _weighed(small, found, np.exp(log_priors(small, found, prior)), problem)
         if not listing:
             return Weighed(small, None, np.ones(1), "counted", problem)
-        drawn = problem.table().drawn(limits.drawn, rng)
+        drawn = problem.table(STATES).drawn(limits.drawn, rng)
     except TooManyStates:
         sample = problem.drawn(limits.drawn, rng)
         drawn = sample.hypotheses

@@ -129,8 +129,8 @@ class CountedHypotheses:
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
         """Return how many hypotheses it stands for."""
         if self.prior == "uniform":
-            return f"the share of {in_words(self.total)} consistent hypotheses that hold"
-        return "the share, by the prior, of the consistent hypotheses that hold"
+            return f"all of {in_words(self.total)} consistent hypotheses hold"
+        return "all consistent hypotheses hold"
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
         """Return, for each row, how many hypotheses hold, and what they may test."""
@@ -148,7 +148,7 @@ class CountedHypotheses:
 
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return the vote where all hold, and where none does."""
-        return [("if all hold", self.yes), ("if none holds", self.no)]
+        return [("if all hold", self.yes)]
 
 
 def in_words(number: int) -> str:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 
-__all__ = ["Drawn", "Problem", "Table", "TooManyStates", "minimal_negatives"]
+__all__ = ["STATES", "Drawn", "Problem", "Table", "TooManyStates", "minimal_negatives"]
 
 _Codes = NDArray[np.int32]
 STATES = 200_000  # sets of negatives left that are told apart
@@ -236,7 +236,8 @@ class Table:
 
     def listed(self) -> Hypotheses:
         """Return all consistent hypotheses but the empty one."""
-        ways: list[tuple[int, list[tuple[int, int, int]]]] = [(self.every, [])]
+        start = [(self.every, list[tuple[int, int, int]]())]
+        ways = start if self.onward[0].get(self.every, 0) else []
         for (i, groups), after in zip(self.columns, self.onward[1:], strict=True):
             ways = [
                 (left & ~g.excludes, [*way, (i, a, b)])

@@ -120,13 +120,13 @@ class HypothesisVoters:
         return self.of(self.space, self.hypotheses.take(voters), self.yes, self.no)
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
-        """Return the hypothesis in words, such as ``if Sky in {Sunny} and dose <= 1.5``."""
+        """Return the hypothesis in words, such as ``Sky in {Sunny} and dose <= 1.5``."""
         if self.empty[voter]:
-            return "never"
+            return "no case (the empty hypothesis)"
         nowhere = [math.nan] * self.n_features
         tests = self.space.tests(self.low[voter].tolist(), self.high[voter].tolist(), nowhere)
         words = [condition_words(_condition(test), names, levels) for test in tests]
-        return f"if {' and '.join(words)}" if words else "always"
+        return " and ".join(words) if words else "any case (no test)"
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
         """Return, for each row, the tests of each if all hold, else the first that fails."""
