@@ -115,7 +115,7 @@ def test_cloned_members_are_frozen_or_refused():
     X, y = np.arange(12.0)[:, None] % 6, np.array(["no", "yes"] * 6)
     frozen = [(name, FrozenEstimator(one)) for name, one in THREE]
     assert len(cross_val_score(BayesOptimalClassifier(frozen), X, y, cv=2)) == 2
-    with pytest.raises(PsephosError, match="'h1' is not fitted.*FrozenEstimator"):
+    with pytest.raises(PsephosError, match=r"'h1' is not fitted.*FrozenEstimator"):
         clone(BayesOptimalClassifier(THREE)).fit(X, y)
 
 

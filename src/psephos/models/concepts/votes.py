@@ -130,7 +130,7 @@ def log_priors(space: ConjunctiveSpace, found: Hypotheses, prior: str) -> _Float
         return np.zeros(len(found.empty))
     per_test = np.array([-np.log(max(c - 1, 1)) for c in space.n_constraints()])
     tested = (found.low >= 0) | found.empty[:, None]
-    return tested @ per_test
+    return tested.astype(np.float64) @ per_test
 
 
 def _weighed(

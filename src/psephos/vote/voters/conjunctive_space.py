@@ -210,7 +210,7 @@ class ConjunctiveSpace:
             low, high = (0, v - 1) if low < 0 else (low, high)
             sides = [(low, x - 1), (x + 1, high)] if x >= 0 else [(0, v - 2), (1, v - 1)]
             rows += [(i, a, b) for a, b in sides if a <= b and b - a < v - 1]
-        out = Hypotheses(*(np.repeat(a, len(rows), axis=0) for a in one))
+        out = one.take(np.zeros(len(rows), dtype=np.intp))
         for t, (i, a, b) in enumerate(rows):
             out.low[t, i], out.high[t, i] = a, b
         return out

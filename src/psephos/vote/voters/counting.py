@@ -314,10 +314,10 @@ def _rest(columns: list[tuple[int, list[Group]]]) -> list[int]:
 
 def _options(groups: list[Group]) -> tuple[_Codes, _Codes, NDArray[np.float64]]:
     """Return (low, high, prior chance) of the constraints on one column."""
-    low, high, weight = (
-        np.array([one for group in groups for one in group[k]], dtype=np.float64) for k in (2, 3, 4)
-    )
-    return low.astype(np.int32), high.astype(np.int32), weight / weight.sum()
+    low = np.array([a for group in groups for a in group.low], dtype=np.int32)
+    high = np.array([b for group in groups for b in group.high], dtype=np.int32)
+    weight = np.array([float(w) for group in groups for w in group.weights])
+    return low, high, weight / weight.sum()
 
 
 def minimal_negatives(space: ConjunctiveSpace, specific: Hypotheses, negatives: _Codes) -> _Codes:
