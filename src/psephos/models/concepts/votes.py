@@ -136,7 +136,8 @@ def log_priors(space: ConjunctiveSpace, found: Hypotheses, prior: str) -> _Float
 def _weighed(
     space: ConjunctiveSpace, found: Hypotheses, weight: _Floats, problem: Problem
 ) -> Weighed:
-    order = in_order(found, weight)
+    by_codes = np.lexsort([*found.high.T[::-1], *found.low.T[::-1], found.empty])
+    order = by_codes[in_order(found.take(by_codes), weight[by_codes])]
     return Weighed(space, found.take(order), weight[order] / weight.sum(), "listed", problem)
 
 
@@ -150,10 +151,12 @@ def sampled(space: ConjunctiveSpace, found: Hypotheses) -> Weighed:
 
 
 def in_order(found: Hypotheses, weight: _Floats) -> NDArray[np.intp]:
-    """Return the order of hypotheses: the most probable first, of equals that of most tests."""
+    """Return the order of hypotheses: the most probable first, of equals that of most tests.
+
+    What is equal in both keeps its order.
+    """
     tests = np.where(found.empty, found.low.shape[1] + 1, (found.low >= 0).sum(axis=1))
-    keys = [*found.high.T[::-1], *found.low.T[::-1], -tests, -weight]
-    return np.lexsort(keys).astype(np.intp)
+    return np.lexsort([-tests, -weight]).astype(np.intp)
 
 
 # ---------------------------------------------------------------------- one vote of all concepts

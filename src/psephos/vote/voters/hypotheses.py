@@ -100,9 +100,9 @@ class HypothesisVoters:
         held = np.zeros(len(X))
         step = max(1, _CELLS // max(1, len(X)))
         for start in range(0, self.n_voters, step):
-            some = np.arange(start, min(start + step, self.n_voters), dtype=np.intp)
-            holds = self.hypotheses.take(some).holds(code)
-            held += np.einsum("nt,nt->n", weights[:, some], holds)
+            some = slice(start, start + step)
+            holds = Hypotheses(self.low[some], self.high[some], self.empty[some]).holds(code)
+            held += np.where(holds, weights[:, some], 0.0).sum(axis=1)
         rest = weights.sum(axis=1) - held
         return held[:, None] * self.yes + rest[:, None] * self.no
 
