@@ -111,15 +111,25 @@ def test_without_noise_all_that_agree_are_most_probable_and_the_specific_one_ans
             model.fit(enjoy(ROWS), LABELS)
 
 
-def test_chains_draw_from_the_posterior():
+@pytest.mark.parametrize(("most", "n_tests"), [(16, 1), (66, 1), (67, 2), (120, 2), (121, 3)])
+def test_of_a_large_space_short_hypotheses_are_gone_through(most, n_tests):
+    """3, 9 and 2 constraints besides ?: 1, 14, 51 and 54 hypotheses of 0 ... 3 tests, 1 empty."""
     code, X, y = table(25, 5)
     for prior in ("uniform", "short"):
         chance, says = posterior(code, y, np.ones(25), 0.1, prior)
-        drawn = BayesOptimalClassifier(
-            prior=prior, max_hypotheses=10, n_samples=4000, random_state=0
-        ).fit(X, y)
-        off = drawn.predict_proba(X)[:, 1] - says @ chance
-        assert np.abs(off).max() < 4.5 * 0.5 / np.sqrt(4000)
+        tests = np.array([3 if h is None else sum(-1 not in s for s in h) for h in EVERY])
+        kept = (tests <= n_tests) | np.array([h is None for h in EVERY])
+        chance = np.where(kept, chance, 0.0) / chance[kept].sum()
+        model = BayesOptimalClassifier(prior=prior, max_hypotheses=most).fit(X, y)
+        assert model.n_tests_ == n_tests
+        assert len(model.posterior_[0]) == kept.sum()
+        assert_allclose(model.predict_proba(X)[:, 1], says @ chance, atol=1e-12)
+
+
+def test_more_hypotheses_of_one_test_than_may_be_are_refused():
+    _, X, y = table(25, 5)
+    with pytest.raises(PsephosError, match="16 conjunctions of at most one test"):
+        BayesOptimalClassifier(max_hypotheses=15).fit(X, y)
 
 
 @pytest.mark.parametrize("listed", [0, 10_000])

@@ -12,7 +12,7 @@ from psephos._input import Context, Table
 from psephos.base import Labels
 from psephos.models.committees.naming import Estimators
 from psephos.models.concepts.fitted_members import posterior_of, prior_of, voters_of_fitted
-from psephos.models.concepts.posterior import Evidence, noisy
+from psephos.models.concepts.posterior import Evidence, noisy, tests_within
 from psephos.models.concepts.version_space import eliminated, space_of, started
 from psephos.models.concepts.votes import (
     Limits,
@@ -110,15 +110,10 @@ class Bayes:
             ]
         code = space.encode(table.dense())
         classes = [1] if k == 2 else range(k)
+        gains = [np.where(labels.y == c, weight, -weight) for c in classes]
         return [
-            noisy(
-                space,
-                Evidence(code, np.where(labels.y == c, weight, -weight), self.noise),
-                prior,
-                limits,
-                context.generator(i),
-            )
-            for i, c in enumerate(classes)
+            noisy(space, Evidence(code, gain, self.noise), prior, self.max_hypotheses)
+            for gain in gains
         ]
 
     def _vote(
@@ -140,14 +135,16 @@ class Bayes:
             if score == "loudest":
                 parts = [_most_probable(part) for part in parts]
             vote = concept_votes(parts, labels.target, score, seed)
-            return vote, {"posterior_": tuple(part.weight for part in parts)}
+            space = space_of(table, self.n_bins)
+            tests = tests_within(space, self.max_hypotheses) if self.noise else space.n_columns
+            return vote, {"posterior_": tuple(part.weight for part in parts), "n_tests_": tests}
         voters, chance = self._posterior(table, labels, weight, prior=prior)
         if n_draws is not None:
             kept, chance = _drawn(chance, n_draws, context.generator(_SEED, 0))
             voters = voters.take(kept)
         readout = Readout(score, "share", seed=seed if score == "drawn" else 0)
         alpha = Constant(voters.n_features, chance)
-        return Vote(voters, alpha, readout, labels.target), {"posterior_": (chance,)}
+        return Vote(voters, alpha, readout, labels.target), {"posterior_": (chance,), "n_tests_": 0}
 
     def reads_categories(self) -> bool:
         """Return whether columns may hold categories."""

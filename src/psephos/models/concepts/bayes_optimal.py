@@ -58,11 +58,13 @@ class BayesOptimalClassifier(Bayes, VoteClassifier):
     n_bins : int, default=4
         Bins of a column of numbers; see `VersionSpaceClassifier`.
     max_hypotheses : int, default=10000
-        The most conjunctions that are gone through and listed as voters. Where there are more,
-        those that agree with all rows are counted (without noise), or `n_samples` are drawn.
+        The most conjunctions that are listed as voters. Where there are more and labels are noisy,
+        the hypotheses are those of fewer tests: of at most as many tests as leave no more than
+        this (`n_tests_` says how many). Without noise those that agree with all rows are listed,
+        or counted as one voter, or `n_samples` of them drawn if they cannot be counted.
     n_samples : int, default=1000
-        Hypotheses drawn. A share among them has a standard error of at most
-        ``0.5 / sqrt(n_samples)``, if the chains that draw them have run for long enough.
+        Hypotheses drawn; a share among them has a standard error of at most
+        ``0.5 / sqrt(n_samples)``.
     categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
         Columns whose values are categories; there are none with `estimators`.
     random_state : int, RandomState or None, default=None
@@ -75,6 +77,9 @@ class BayesOptimalClassifier(Bayes, VoteClassifier):
     posterior_ : tuple of ndarray
         P(h | D) of the voters, one array for each concept (two classes are one concept, and so are
         estimators); 1 for hypotheses that are counted.
+    n_tests_ : int
+        The most tests a hypothesis may have: the number of columns, unless there would be too many
+        (of estimators 0).
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -86,7 +91,8 @@ class BayesOptimalClassifier(Bayes, VoteClassifier):
     Raises
     ------
     PsephosError
-        In fit: if no hypothesis has a posterior (without noise, naming the row), an estimator is
+        In fit: if there are more conjunctions of one test than `max_hypotheses` and labels are
+        noisy, no hypothesis has a posterior (without noise, naming the row), an estimator is
         not fitted, is of other columns or knows a label that y lacks, or X holds categories that
         estimators would read as numbers.
 
@@ -96,9 +102,7 @@ class BayesOptimalClassifier(Bayes, VoteClassifier):
     negatives, and the class whose concept is most probable is answered; a label counts as wrong for
     a concept with the same `noise`. A missing value meets ``?`` alone.
 
-    Draws with noise are the ends of `n_samples` independent Markov chains of 50 sweeps over the
-    columns; the empty hypothesis, one of all, is not among them. A chain takes time in proportion
-    to columns times rows: this is a model for tens of columns.
+    With noise this is a model for tens of columns, or of hundreds for hypotheses of one test.
 
     References
     ----------
@@ -129,8 +133,9 @@ class BayesOptimalClassifier(Bayes, VoteClassifier):
         **SHARED,
         "decision": Options(("mean", "map", "ml")),
     }
-    extras: ClassVar[tuple[str, ...]] = ("posterior_",)
+    extras: ClassVar[tuple[str, ...]] = ("posterior_", "n_tests_")
     posterior_: tuple[_Floats, ...]
+    n_tests_: int
 
     def __init__(
         self,

@@ -46,8 +46,9 @@ class GibbsClassifier(Bayes, VoteClassifier):
     likelihood : {'answer', 'probability'}, default='answer'
     n_bins : int, default=4
     max_hypotheses : int, default=10000
-        The most conjunctions that are gone through. Where there are more, `n_samples` are drawn
-        from the posterior, and each case's hypothesis from these.
+        The most conjunctions that are gone through; see `BayesOptimalClassifier`. Without noise,
+        where more agree with all rows, `n_samples` of them are drawn evenly, and hypotheses are
+        drawn from these.
     n_samples : int, default=1000
     categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
     random_state : int, RandomState or None, default=None
@@ -59,6 +60,8 @@ class GibbsClassifier(Bayes, VoteClassifier):
     posterior_ : tuple of ndarray
         The weights of the voters, one array for each concept: the posterior, or the share of the
         draws.
+    n_tests_ : int
+        The most tests a hypothesis may have; see `BayesOptimalClassifier`.
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -109,8 +112,9 @@ class GibbsClassifier(Bayes, VoteClassifier):
         **SHARED,
         "n_draws": OneOf((Interval(1, whole=True),), none=True),
     }
-    extras: ClassVar[tuple[str, ...]] = ("posterior_",)
+    extras: ClassVar[tuple[str, ...]] = ("posterior_", "n_tests_")
     posterior_: tuple[_Floats, ...]
+    n_tests_: int
 
     def __init__(
         self,

@@ -1,18 +1,21 @@
-"""The posterior of conjunctions where labels are noisy: of the whole space, or sampled."""
+"""The posterior of conjunctions where labels are noisy: of all, or of all with few tests."""
 
+import itertools
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.models.concepts.votes import Limits, Weighed, in_order, log_priors, sampled
+from psephos._errors import PsephosError
+from psephos.models.concepts.votes import Weighed, in_order, log_priors
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 
-__all__ = ["Evidence", "noisy"]
+__all__ = ["Evidence", "noisy", "tests_within"]
 
 _Floats = NDArray[np.float64]
 _Codes = NDArray[np.int32]
-_SWEEPS = 50  # of a chain over all columns
+_TESTS = 20  # of a hypothesis, where not all are gone through
 _BYTE = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float64)
 
 
@@ -39,84 +42,95 @@ class Evidence(NamedTuple):
         return float(np.log1p(-self.noise) - np.log(self.noise))
 
 
-def noisy(
-    space: ConjunctiveSpace,
-    evidence: Evidence,
-    prior: str,
-    limits: Limits,
-    rng: np.random.Generator,
-) -> Weighed:
+def noisy(space: ConjunctiveSpace, evidence: Evidence, prior: str, most: int) -> Weighed:
     """Return the posterior ``P(h | D) ~ P(h) (1 - noise)^agree noise^disagree``.
 
-    All hypotheses are gone through if they are no more than are listed, else some are drawn.
+    Of the whole space if it has at most `most` hypotheses, else of those with few tests: of at most
+    as many as leave no more than `most`.
+
+    Raises
+    ------
+    PsephosError
+        If there are more with one test.
     """
-    if space.n_hypotheses > limits.listed:
-        return sampled(space, _chains(space, evidence, prior, limits.drawn, rng))
-    found, agreement = _everything(space, evidence)
+    n_tests = tests_within(space, most)
+    found, agreement = _gone_through(space, evidence, n_tests)
     log = log_priors(space, found, prior) + evidence.slope * agreement
     weight = np.exp(log - log.max())
     kept = np.flatnonzero(weight > 0)  # others have less than 1e-300 of the greatest
     order = kept[in_order(found.take(kept), weight[kept])]
-    return Weighed(space, found.take(order), weight[order] / weight.sum(), "listed")
+    how = "listed" if n_tests == space.n_columns else "short"
+    return Weighed(space, found.take(order), weight[order] / weight.sum(), how)
 
 
-def _everything(space: ConjunctiveSpace, evidence: Evidence) -> tuple[Hypotheses, _Floats]:
-    """Return the whole space, the empty hypothesis last, and how far each agrees with the rows.
+def tests_within(space: ConjunctiveSpace, most: int) -> int:
+    """Return how many tests a hypothesis may have so that there are at most `most`.
 
-    Rows that a hypothesis holds for are bits, and columns are added one after another.
+    Raises
+    ------
+    PsephosError
+        If it may have none.
     """
-    n = len(evidence.code)
-    held = np.packbits(np.ones((1, n), dtype=np.bool_), axis=1)
-    at: list[NDArray[np.intp]] = []
-    bounds = [space.constraints(i) for i in range(space.n_columns)]
-    for i, (low, high) in enumerate(bounds):
-        x = evidence.code[:, i]
-        own = np.packbits((low[:, None] <= x) & (x <= high[:, None]), axis=1)
-        at = [np.repeat(one, len(low)) for one in at]
-        at.append(np.tile(np.arange(len(low)), len(held)))
-        held = (held[:, None] & own[None]).reshape(-1, held.shape[1])
-    agreement = np.zeros(len(held) + 1)
-    gain = np.zeros(8 * held.shape[1])
+    # coefficients of prod(1 + (c - 1) z): hypotheses by their number of tests
+    number = [1]
+    for c in space.n_constraints():
+        terms = zip([*number, 0], [0, *number], strict=True)
+        number = [a + (c - 1) * b for a, b in terms][: _TESTS + 1]
+    if space.n_hypotheses <= most:
+        return space.n_columns
+    total, tests = 1 + number[0], 0
+    while tests + 1 < len(number) and total + number[tests + 1] <= most:
+        tests += 1
+        total += number[tests]
+    if not tests:
+        raise PsephosError(
+            f"there are {1 + number[0] + number[1]:,} conjunctions of at most one test, and "
+            f"max_hypotheses is {most:,}: raise it, or give fewer columns or bins."
+        )
+    return tests
+
+
+def _gone_through(
+    space: ConjunctiveSpace, evidence: Evidence, n_tests: int
+) -> tuple[Hypotheses, _Floats]:
+    """Return all hypotheses of so many tests, the empty one last, and how they agree with rows.
+
+    Rows that a hypothesis holds for are bits. All columns at once are gone through with ``?`` among
+    their constraints; few at a time are the tested ones of a combination.
+    """
+    n, q = evidence.code.shape
+    bounds = [space.constraints(i) for i in range(q)]
+    bits = [
+        np.packbits((low[:, None] <= x) & (x <= high[:, None]), axis=1)
+        for (low, high), x in zip(bounds, evidence.code.T, strict=True)
+    ]
+    whole = n_tests == q
+    few = (itertools.combinations(range(q), number) for number in range(n_tests + 1))
+    sets = [tuple(range(q))] if whole else itertools.chain.from_iterable(few)
+    first = 0 if whole else 1  # whether '?' is among the constraints
+    gain = np.zeros(8 * ((n + 7) // 8))
     gain[:n] = evidence.gain
-    for byte, column in enumerate(held.T):
-        agreement[:-1] += (_BYTE @ gain[8 * byte : 8 * byte + 8])[column]
-    low, high = np.zeros((2, len(agreement), space.n_columns), dtype=np.int32)
-    for i, (lows, highs) in enumerate(bounds):
-        low[:-1, i], high[:-1, i] = lows[at[i]], highs[at[i]]
-    return Hypotheses(low, high, np.arange(len(agreement)) == len(agreement) - 1), agreement
-
-
-def _chains(
-    space: ConjunctiveSpace,
-    evidence: Evidence,
-    prior: str,
-    size: int,
-    rng: np.random.Generator,
-) -> Hypotheses:
-    """Return the ends of `size` Markov chains that draw one column's constraint after another.
-
-    Each column is drawn from its posterior given the others (Gibbs sampling), from a start at the
-    hypothesis without tests. Chains do not depend on each other, so their ends are as many draws.
-    """
-    start = space.anything()
-    low, high = np.repeat(start.low, size, axis=0), np.repeat(start.high, size, axis=0)
-    fails = np.zeros((size, len(evidence.code)), dtype=np.int32)
-    bounds = [space.constraints(i) for i in range(space.n_columns)]
-    inside: list[NDArray[np.bool_]] = []
-    for (lows, highs), x in zip(bounds, evidence.code.T, strict=True):
-        inside.append((lows[:, None] <= x) & (x <= highs[:, None]))
-    logs = [np.log(np.array(space.priors(i, prior), float)) for i in range(space.n_columns)]
-    choice = np.zeros((size, space.n_columns), dtype=np.intp)  # the first tests nothing
-    for _ in range(_SWEEPS):
-        for i in rng.permutation(space.n_columns):
-            fails -= ~inside[i][choice[:, i]]
-            rest = (fails == 0).astype(np.float64)
-            score = logs[i] + evidence.slope * (rest @ (inside[i] * evidence.gain).T)
-            ends = np.cumsum(np.exp(score - score.max(axis=1, keepdims=True)), axis=1)
-            at = rng.random(size) * ends[:, -1]
-            drawn = np.minimum((ends <= at[:, None]).sum(axis=1), len(bounds[i][0]) - 1)
-            choice[:, i] = drawn
-            fails += ~inside[i][drawn]
-    for i, (lows, highs) in enumerate(bounds):
-        low[:, i], high[:, i] = lows[choice[:, i]], highs[choice[:, i]]
-    return Hypotheses(low, high, np.zeros(size, dtype=np.bool_))
+    lows, highs, agreements = [], [], []
+    for columns in sets:
+        held = np.packbits(np.ones((1, n), dtype=np.bool_), axis=1)
+        sizes = [len(bits[i]) - first for i in columns]
+        at = np.indices(sizes).reshape(len(columns), math.prod(sizes)) + first
+        for i in columns:
+            held = (held[:, None] & bits[i][None, first:]).reshape(-1, held.shape[1])
+        top = space.anything()
+        low, high = (np.repeat(a, len(held), axis=0) for a in (top.low, top.high))
+        for i, one in zip(columns, at, strict=True):
+            low[:, i], high[:, i] = bounds[i][0][one], bounds[i][1][one]
+        agreement = np.zeros(len(held))
+        for byte, column in enumerate(held.T):
+            agreement += (_BYTE @ gain[8 * byte : 8 * byte + 8])[column]
+        lows.append(low)
+        highs.append(high)
+        agreements.append(agreement)
+    empty = space.nothing()
+    found = Hypotheses(
+        np.concatenate([*lows, empty.low]),
+        np.concatenate([*highs, empty.high]),
+        np.arange(1 + sum(map(len, lows))) == sum(map(len, lows)),
+    )
+    return found, np.concatenate([*agreements, [0.0]])

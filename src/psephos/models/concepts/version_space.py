@@ -19,7 +19,7 @@ from psephos.models.concepts.votes import Limits, concept_votes, consistent
 from psephos.params import Constraint, Interval, Options, Seed
 from psephos.vote import Vote
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
-from psephos.vote.voters.counting import Problem, TooManyStates, minimal_negatives
+from psephos.vote.voters.counting import STATES, Problem, TooManyStates, minimal_negatives
 
 __all__ = ["Query", "VersionSpaceClassifier", "eliminated", "space_of"]
 
@@ -391,7 +391,7 @@ def number_of(space: ConjunctiveSpace, concept: Concept, n_samples: int) -> tupl
     rows = minimal_negatives(space, concept.specific, concept.negatives)
     problem = Problem(space, concept.specific, rows)
     try:
-        return problem.count() + concept.empty, 0.0
+        return problem.count(10 * STATES) + concept.empty, 0.0
     except TooManyStates:
         return problem.drawn(n_samples, np.random.default_rng(0)).estimate()
 

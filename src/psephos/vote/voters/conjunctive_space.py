@@ -43,8 +43,8 @@ class Hypotheses(NamedTuple):
         """Return (n, T): which hypotheses hold for which of (n, q) codes."""
         out = np.repeat(~self.empty[None, :], len(code), axis=0)
         for x, low, high in zip(code.T, self.low.T, self.high.T, strict=True):
-            if (low >= 0).any():
-                out &= (low <= x[:, None]) & (x[:, None] <= high)
+            at = np.flatnonzero(low >= 0)
+            out[:, at] &= (low[at] <= x[:, None]) & (x[:, None] <= high[at])
         return out
 
     def covers(self, other: "Hypotheses") -> NDArray[np.bool_]:

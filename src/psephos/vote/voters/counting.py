@@ -19,7 +19,7 @@ from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 __all__ = ["STATES", "Drawn", "Problem", "Table", "TooManyStates", "minimal_negatives"]
 
 _Codes = NDArray[np.int32]
-STATES = 200_000  # sets of negatives left that are told apart
+STATES = 20_000  # sets of negatives left that are told apart, over all columns
 _LAYERS = 2_000  # columns of which all states are kept
 TRIES = 200  # draws for each that is wanted
 
@@ -107,10 +107,10 @@ class Problem:
         Raises
         ------
         TooManyStates
-            If more than `most` sets of negatives would be told apart at once.
+            If more than `most` sets of negatives would be told apart.
         """
         every, columns, free = self._layers()
-        states = {every: free}
+        states, told = {every: free}, 0
         rest = _rest(columns)
         for (_, groups), later in zip(columns, rest, strict=True):
             whole = sum(g.weight for g in groups)
@@ -124,7 +124,8 @@ class Problem:
                     if not now & ~later:
                         new[now] = new.get(now, 0) + ways * group.weight
             states = new
-            if len(states) > most:
+            told += len(states)
+            if told > most:
                 raise TooManyStates(_TOO_MANY)
         return states.get(0, 0)
 
