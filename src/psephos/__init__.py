@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 from psephos.registry import BUILTIN
 
 if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
-    from psephos._errors import PsephosError, UnknownLevelWarning
+    from psephos._errors import CollapseWarning, PsephosError, UnknownLevelWarning
     from psephos.calibrating import calibrate
     from psephos.models import (
         AdaBoostClassifier,
         BaggingClassifier,
         BaggingRegressor,
+        BayesOptimalClassifier,
         C45Classifier,
         C45RulesClassifier,
         CARTClassifier,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
         EnsembleSelectionRegressor,
         ExtraTreesClassifier,
         ExtraTreesRegressor,
+        GibbsClassifier,
         GradientBoostingClassifier,
         GradientBoostingRegressor,
         LocalBoostingClassifier,
@@ -48,6 +50,7 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
         SparseWrapperRegressor,
         StackingClassifier,
         StackingRegressor,
+        VersionSpaceClassifier,
         VotingClassifier,
         VotingRegressor,
         load,
@@ -65,6 +68,7 @@ __version__ = "0.1.0.dev0"
 _PUBLIC = BUILTIN | {
     "ArrayRows": "psephos.trees.out_of_core",
     "Ballots": "psephos.vote",
+    "CollapseWarning": "psephos._errors",
     "ParquetRows": "psephos.trees.out_of_core",
     "ProsetSearchCV": "psephos.protocol",
     "PsephosError": "psephos._errors",
@@ -88,11 +92,13 @@ __all__ = [
     "BaggingClassifier",
     "BaggingRegressor",
     "Ballots",
+    "BayesOptimalClassifier",
     "C45Classifier",
     "C45RulesClassifier",
     "CARTClassifier",
     "CARTRegressor",
     "CascadeClassifier",
+    "CollapseWarning",
     "ColumnBudgetClassifier",
     "ColumnBudgetRegressor",
     "CompressedSamBAClassifier",
@@ -100,6 +106,7 @@ __all__ = [
     "EnsembleSelectionRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "GibbsClassifier",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
     "LocalBoostingClassifier",
@@ -123,6 +130,7 @@ __all__ = [
     "StackingClassifier",
     "StackingRegressor",
     "UnknownLevelWarning",
+    "VersionSpaceClassifier",
     "Vote",
     "VotingClassifier",
     "VotingRegressor",

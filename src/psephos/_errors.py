@@ -1,6 +1,7 @@
 """The errors a user can meet: each is a sentence saying what, where, and what to do."""
 
 __all__ = [
+    "CollapseWarning",
     "MissingExtraError",
     "ModelFileError",
     "PsephosError",
@@ -32,6 +33,10 @@ class MissingExtraError(PsephosError, ImportError):
             f"{purpose} needs the package {package!r}; install it with: "
             f"pip install 'psephos[{extra}]'"
         )
+
+
+class CollapseWarning(UserWarning):
+    """A row was left out, because no hypothesis left agrees with it."""
 
 
 class UnknownLevelWarning(UserWarning):

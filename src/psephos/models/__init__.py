@@ -30,6 +30,11 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
         VotingClassifier,
         VotingRegressor,
     )
+    from psephos.models.concepts import (
+        BayesOptimalClassifier,
+        GibbsClassifier,
+        VersionSpaceClassifier,
+    )
     from psephos.models.forest import (
         ExtraTreesClassifier,
         ExtraTreesRegressor,
@@ -52,6 +57,7 @@ __all__ = [
     "AdaBoostClassifier",
     "BaggingClassifier",
     "BaggingRegressor",
+    "BayesOptimalClassifier",
     "C45Classifier",
     "C45RulesClassifier",
     "CARTClassifier",
@@ -64,6 +70,7 @@ __all__ = [
     "EnsembleSelectionRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "GibbsClassifier",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
     "LocalBoostingClassifier",
@@ -83,6 +90,7 @@ __all__ = [
     "SparseWrapperRegressor",
     "StackingClassifier",
     "StackingRegressor",
+    "VersionSpaceClassifier",
     "VotingClassifier",
     "VotingRegressor",
     "load",

@@ -17,9 +17,11 @@ from psephos.vote.vote import Vote
 from psephos.vote.voters.branching import BranchVoters
 from psephos.vote.voters.coded import CodedVoters, design_matrix
 from psephos.vote.voters.composed import ComposedVoters, answer_names
+from psephos.vote.voters.counted import CountedHypotheses
 from psephos.vote.voters.foreign import ForeignVoters, from_estimators
 from psephos.vote.voters.forests import ForestVoters
 from psephos.vote.voters.gaussian import NaiveBayesVoters, QuadraticVoters
+from psephos.vote.voters.hypotheses import HypothesisVoters
 from psephos.vote.voters.joined import JoinedVoters, join
 from psephos.vote.voters.kernel import KernelVoters
 from psephos.vote.voters.linear import LinearVoters
@@ -57,9 +59,11 @@ __all__ = [
     "Constant",
     "ConstantVoters",
     "CostTarget",
+    "CountedHypotheses",
     "FirstMatch",
     "ForeignVoters",
     "ForestVoters",
+    "HypothesisVoters",
     "InverseDistance",
     "JoinedVoters",
     "KernelScaling",

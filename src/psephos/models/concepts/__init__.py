@@ -1,0 +1,7 @@
+"""Concept learning: conjunctions that agree with the rows, and votes by their posterior."""
+
+from psephos.models.concepts.bayes_optimal import BayesOptimalClassifier
+from psephos.models.concepts.gibbs import GibbsClassifier
+from psephos.models.concepts.version_space import VersionSpaceClassifier
+
+__all__ = ["BayesOptimalClassifier", "GibbsClassifier", "VersionSpaceClassifier"]

@@ -1,0 +1,176 @@
+"""What Bayes-optimal, Gibbs, maximum a posteriori and maximum likelihood answers share."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos._input import Context, Table
+from psephos.base import Labels
+from psephos.models.committees.naming import Estimators
+from psephos.models.concepts.fitted_members import posterior_of, prior_of, voters_of_fitted
+from psephos.models.concepts.posterior import Evidence, noisy, tests_within
+from psephos.models.concepts.version_space import eliminated, space_of, started
+from psephos.models.concepts.votes import (
+    Limits,
+    Weighed,
+    concept_votes,
+    consistent,
+)
+from psephos.params import Constraint, Interval, Options, Seed
+from psephos.vote import Constant, Readout, Vote
+
+__all__ = ["SHARED", "Bayes"]
+
+_Floats = NDArray[np.float64]
+_SEED = 99  # task of what a posterior is drawn by
+
+
+@dataclass(frozen=True)
+class _Prior:
+    """'uniform', 'short', or a number for each estimator."""
+
+    def allows(self, value: Any) -> bool:
+        """Return whether it can be a prior; numbers are checked beside the estimators."""
+        return value in ("uniform", "short") if isinstance(value, str) else np.ndim(value) == 1
+
+    def words(self) -> str:
+        """Return what is allowed."""
+        return "'uniform', 'short', or one number for each estimator"
+
+
+SHARED: Mapping[str, Constraint] = {
+    "estimators": Estimators(),
+    "prior": _Prior(),
+    "noise": Interval(0, 0.5, open_high=True),
+    "likelihood": Options(("answer", "probability")),
+    "n_bins": Interval(2, 100, whole=True),
+    "max_hypotheses": Interval(0, whole=True),
+    "n_samples": Interval(1, whole=True),
+    "random_state": Seed(),
+}
+
+
+class Bayes:
+    """The posterior of a classifier over hypotheses: conjunctions, or fitted estimators."""
+
+    estimators: Any
+    prior: Any
+    noise: float
+    likelihood: str
+    n_bins: int
+    max_hypotheses: int
+    n_samples: int
+
+    def _posterior(
+        self, table: Table, labels: Labels, weight: _Floats, *, prior: Any
+    ) -> tuple[Any, _Floats]:
+        """Return (voters, posterior) of the fitted estimators."""
+        if table.n_codes:
+            names = table.schema.words().columns
+            raise PsephosError(
+                f"column {names[min(table.n_codes)]!r} holds categories, which fitted estimators "
+                "would read as numbers: make 0/1 columns of them first (OneHotEncoder)."
+            )
+        members = [(name, one) for name, one in self.estimators if not isinstance(one, str)]
+        X, target = table.dense(), labels.target
+        says = "answer" if self.likelihood == "answer" else "probability"
+        voters = voters_of_fitted(members, X.shape[1], target, says)
+        chance = posterior_of(
+            voters, X, labels.y, weight, target, prior=prior_of(prior, members), noise=self.noise
+        )
+        kept = np.flatnonzero(chance > 0)
+        return voters.take(kept), chance[kept]
+
+    def _concepts(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context, *,
+        prior: Any, drawing: bool,
+    ) -> list[Weighed]:  # fmt: skip
+        """Return the posterior of the conjunctions of each concept."""
+        if not isinstance(prior, str):
+            raise PsephosError(
+                "prior is a row of numbers, one for each estimator, and there are no estimators: "
+                "conjunctions have prior='uniform' or 'short'."
+            )
+        space, k = space_of(table, self.n_bins), labels.target.n_classes
+        limits = Limits(self.max_hypotheses, self.n_samples)
+        if self.noise == 0:
+            memory = eliminated(started(space, k), table, labels, context, 1)
+            if len(memory.left_out):
+                raise PsephosError(
+                    f"no conjunction agrees with row {int(memory.left_out[0])} and those before it,"
+                    " so that none has a posterior: set noise above 0."
+                )
+            return [
+                consistent(space, concept, prior, limits, context.generator(c), listing=drawing)
+                for c, concept in enumerate(memory.concepts)
+            ]
+        code = space.encode(table.dense())
+        classes = [1] if k == 2 else range(k)
+        gains = [np.where(labels.y == c, weight, -weight) for c in classes]
+        return [
+            noisy(space, Evidence(code, gain, self.noise), prior, self.max_hypotheses)
+            for gain in gains
+        ]
+
+    def _vote(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context, *,
+        prior: Any, score: str, n_draws: int | None = None,
+    ) -> tuple[Vote, dict[str, Any]]:  # fmt: skip
+        """Return the vote by the posterior, of all hypotheses or of some drawn from it."""
+        seed = context.integer(_SEED)
+        drawing = score == "drawn" or n_draws is not None
+        if self.estimators is None:
+            parts = self._concepts(table, labels, weight, context, prior=prior, drawing=drawing)
+            if n_draws is not None:
+                parts = [
+                    part._replace(hypotheses=part.hypotheses.take(kept), weight=share)
+                    for c, part in enumerate(parts)
+                    for kept, share in [_drawn(part.weight, n_draws, context.generator(_SEED, c))]
+                    if part.hypotheses is not None
+                ]
+            if score == "loudest":
+                parts = [_most_probable(part) for part in parts]
+            vote = concept_votes(parts, labels.target, score, seed)
+            space = space_of(table, self.n_bins)
+            tests = tests_within(space, self.max_hypotheses) if self.noise else space.n_columns
+            return vote, {"posterior_": tuple(part.weight for part in parts), "n_tests_": tests}
+        voters, chance = self._posterior(table, labels, weight, prior=prior)
+        if n_draws is not None:
+            kept, chance = _drawn(chance, n_draws, context.generator(_SEED, 0))
+            voters = voters.take(kept)
+        readout = Readout(score, "share", seed=seed if score == "drawn" else 0)
+        alpha = Constant(voters.n_features, chance)
+        return Vote(voters, alpha, readout, labels.target), {"posterior_": (chance,), "n_tests_": 0}
+
+    def reads_categories(self) -> bool:
+        """Return whether columns may hold categories."""
+        return self.estimators is None
+
+
+def _most_probable(part: Weighed) -> Weighed:
+    """Return hypotheses of which one is the most probable; of counted ones S alone.
+
+    All that agree with every row are as probable as each other under a uniform prior.
+    """
+    if part.hypotheses is not None or part.problem is None:
+        return part
+    if part.problem.prior != "uniform":
+        raise PsephosError(
+            "there are more consistent hypotheses than max_hypotheses, and under prior='short' the "
+            "most probable is found by listing them: raise max_hypotheses, or take 'uniform'."
+        )
+    return Weighed(part.space, part.problem.specific, np.ones(1), "listed")
+
+
+def _drawn(
+    weight: _Floats, number: int, rng: np.random.Generator
+) -> tuple[NDArray[np.intp], _Floats]:
+    """Return which hypotheses were drawn from a posterior, and the share of the draws of each."""
+    at = rng.choice(len(weight), number, p=weight)
+    kept, times = np.unique(at, return_counts=True)
+    order = np.argsort(-times, kind="stable")
+    return kept[order].astype(np.intp), times[order] / number

@@ -1,0 +1,61 @@
+"""What a version space remembers besides its vote: the space, S, G and what was left out."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.models.concepts.elimination import Concept
+from psephos.vote.codec import register
+from psephos.vote.part import Columns, check
+from psephos.vote.voters.conjunctive_space import ConjunctiveSpace
+
+__all__ = ["ConceptMemory"]
+
+
+@register
+@dataclass(frozen=True)
+class ConceptMemory:
+    """The version spaces of all concepts, and the rows that would have left one empty.
+
+    Parameters
+    ----------
+    space : ConjunctiveSpace
+    concepts : tuple of Concept
+        Of two classes that of the second, else one a class.
+    n_rows : int
+        Rows seen in all calls.
+    left_out : ndarray of shape (c,), intp
+        Rows that were left out, counted over all calls.
+    left_out_of : ndarray of shape (c,), intp
+        The concept each was left out of.
+    whole : bool, default=True
+        Whether all columns are there that S tests: a reduced model may have lost some.
+    """
+
+    tag: ClassVar[str] = "concept memory"
+    space: ConjunctiveSpace
+    concepts: tuple[Concept, ...]
+    n_rows: int
+    left_out: NDArray[np.intp]
+    left_out_of: NDArray[np.intp]
+    whole: bool = True
+
+    def __post_init__(self) -> None:
+        check(len(self.concepts) > 0, "there is no concept")
+        widths = {len(concept.low) for concept in self.concepts}
+        check(widths == {self.space.n_columns}, "concepts and their space differ in columns")
+        check(self.left_out.shape == self.left_out_of.shape, "rows left out and their concepts")
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same on the table reduced to `columns`."""
+        kept = np.flatnonzero(np.isin(self.space.columns, columns))
+        dropped = np.setdiff1d(np.arange(self.space.n_columns), kept)
+        read = any(bool(c.empty or (c.low[dropped] >= 0).any()) for c in self.concepts)
+        return replace(
+            self,
+            space=self.space.take(kept).select(columns),
+            concepts=tuple(concept.take(kept) for concept in self.concepts),
+            whole=self.whole and not (len(dropped) and read),
+        )

@@ -1,0 +1,417 @@
+"""Candidate elimination: every conjunction that agrees with the rows, and how they vote."""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._distributions import Integers
+from psephos._errors import CollapseWarning, PsephosError
+from psephos._input import Context, Table
+from psephos.base import Anatomy, Labels, VoteClassifier
+from psephos.contender import Contender, Params, Shape
+from psephos.models.concepts.elimination import Concept
+from psephos.models.concepts.memory import ConceptMemory
+from psephos.models.concepts.votes import Limits, concept_votes, consistent
+from psephos.params import Constraint, Interval, Options, Seed
+from psephos.vote import Vote
+from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
+from psephos.vote.voters.counting import STATES, Problem, TooManyStates, minimal_negatives
+
+__all__ = ["Query", "VersionSpaceClassifier", "eliminated", "space_of"]
+
+_Floats = NDArray[np.float64]
+_INSTANCES = 100_000  # cases that are gone through for a query
+VOTERS = ("hypotheses", "counted hypotheses", "joined voters")
+
+
+class Query(NamedTuple):
+    """The case whose label would tell most about the version space.
+
+    Parameters
+    ----------
+    row : int or None
+        Its row in the table that was given; None if none was.
+    case : dict
+        The values of the columns that hypotheses may test.
+    share : tuple of float
+        Of each concept, the share of its hypotheses that hold for the case: 0.5 is halved.
+    bits : float
+        The information of the answer, if it is as probable as that: 1 a concept that is halved.
+    """
+
+    row: int | None
+    case: dict[str, Any]
+    share: tuple[float, ...]
+    bits: float
+
+
+def _in_comparisons(params: Params, shape: Shape, seed: int) -> Params:
+    return {**params, "on_collapse": "skip"}
+
+
+class VersionSpaceClassifier(VoteClassifier):
+    """All conjunctions that agree with every row (candidate elimination), and their vote.
+
+    Use it to see what rows without noise prove: which conditions are certain (S), which are
+    possible (G), how many hypotheses are left, and which case should be labelled next (`query`).
+
+    A hypothesis is a conjunction of one constraint a column: not tested (``?``), one category, or
+    an interval of the bins of a number. With VS the hypotheses that are right on all rows, ::
+
+        P(yes | x) = |{h in VS: h(x) = 1}| / |VS|
+
+    and the answer is yes above 1/2. The version space lies between S, its one most specific member
+    (which is what Find-S finds), and G, its most general ones.
+
+    Parameters
+    ----------
+    n_bins : int, default=4
+        Bins of a column of numbers: cut half-way between its distinct values, as many distinct
+        values in each as can be.
+    on_collapse : {'warn', 'raise', 'skip'}, default='warn'
+        What is done with a row that no hypothesis left agrees with: 'warn' leaves it out and
+        warns, 'skip' leaves it out (`collapses_` names it, as well), 'raise' raises. The order of
+        rows decides which is left out.
+    max_boundary : int, default=1000
+        The most hypotheses that G may have. G can grow exponentially with rows; beyond, it is not
+        kept and `general_` is None. Answers do not need it.
+    max_hypotheses : int, default=1000
+        The most hypotheses that are listed as voters; more are counted, as one voter. If there are
+        too many combinations to be counted, too, `n_samples` are drawn.
+    n_samples : int, default=1000
+        A share among hypotheses drawn has a standard error of at most ``0.5 / sqrt(n_samples)``.
+    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
+        Columns whose values are categories.
+    random_state : int, RandomState or None, default=None
+        Seeds the draws.
+
+    Attributes
+    ----------
+    vote_ : Vote
+    memory_ : ConceptMemory
+        The space, S, G, and the rows that were left out.
+    specific_, general_, n_hypotheses_, collapses_
+        See there.
+    classes_ : ndarray of shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if X had column names.
+    n_features_used_ : int
+    features_used_ : ndarray
+    feature_importances_ : ndarray of shape (n_features,)
+
+    Raises
+    ------
+    PsephosError
+        In fit: with ``on_collapse='raise'``, naming the row; if a space can be neither counted nor
+        sampled.
+
+    Notes
+    -----
+    The concept of two classes is the second of `classes_`. Of more classes each has a concept, all
+    other rows being its negatives; the vote of these concepts answers with the class whose share
+    is greatest. Ties go to the first class.
+
+    A missing value, or a category that is not known, meets ``?`` alone. A row's weight does not
+    matter, but that rows of weight 0 are left out: to agree with a row is not a matter of degree.
+    Intervals that hold all bins are ``?``. Hypotheses are told apart by their constraints.
+
+    References
+    ----------
+    Mitchell (1982), "Generalization as search", Artificial Intelligence 18. Mitchell (1997),
+    "Machine Learning", chapter 2. Hirsh (1992), "Polynomial-time learning with version spaces",
+    AAAI (S and the negatives in place of G).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from psephos import VersionSpaceClassifier
+    >>> X = pd.DataFrame({"sky": ["sunny", "sunny", "rainy", "sunny"],
+    ...                   "wind": ["strong", "weak", "strong", "strong"]}, dtype="category")
+    >>> model = VersionSpaceClassifier().fit(X, ["yes", "yes", "no", "yes"])
+    >>> model.specific_, model.general_, model.n_hypotheses_
+    ([('sunny', '?')], [[('sunny', '?')]], [1])
+    """
+
+    anatomy: ClassVar[Anatomy] = Anatomy(
+        VOTERS, "constant", "normalised", "candidate elimination, row by row"
+    )
+    contender: ClassVar[Contender] = Contender(
+        "version-space", "concepts", {"quick": {"n_bins": Integers(2, 5)}},
+        settings=_in_comparisons,
+        notes="conjunctions that agree with every row; rows that none agrees with are left out",
+        small={"on_collapse": "skip", "max_hypotheses": 50, "random_state": 0},
+    )  # fmt: skip
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "n_bins": Interval(2, 100, whole=True),
+        "on_collapse": Options(("warn", "raise", "skip")),
+        "max_boundary": Interval(1, whole=True),
+        "max_hypotheses": Interval(0, whole=True),
+        "n_samples": Interval(1, whole=True),
+        "random_state": Seed(),
+    }
+    extras: ClassVar[tuple[str, ...]] = ("memory_",)
+    memory_: ConceptMemory
+
+    def __init__(
+        self,
+        n_bins: int = 4,
+        *,
+        on_collapse: str = "warn",
+        max_boundary: int = 1000,
+        max_hypotheses: int = 1000,
+        n_samples: int = 1000,
+        categorical_features: Any = "from_dtype",
+        random_state: Any = None,
+    ) -> None:
+        self.n_bins = n_bins
+        self.on_collapse = on_collapse
+        self.max_boundary = max_boundary
+        self.max_hypotheses = max_hypotheses
+        self.n_samples = n_samples
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context
+    ) -> tuple[Vote, dict[str, Any]]:
+        target: Any = labels.target
+        if context.previous is None:
+            before = started(space_of(table, self.n_bins), target.n_classes)
+        else:
+            before = self.memory_
+            if not before.whole:
+                raise PsephosError(
+                    "the model was reduced, and no longer holds all columns that its most specific "
+                    "hypothesis tests: partial_fit the model that it was made of."
+                )
+        memory = eliminated(before, table, labels, context, self.max_boundary)
+        self._report(memory, labels, len(before.left_out))
+        limits = Limits(self.max_hypotheses, self.n_samples)
+        parts = [
+            consistent(memory.space, concept, "uniform", limits, context.generator(k))
+            for k, concept in enumerate(memory.concepts)
+        ]
+        return concept_votes(parts, target, "normalised", 0), {"memory_": memory}
+
+    def _report(self, memory: ConceptMemory, labels: Labels, known: int) -> None:
+        """Say, or raise, which rows no hypothesis agrees with."""
+        new = _collapses(memory, labels.target.classes)[known:]
+        if not new or self.on_collapse == "skip":
+            return
+        more = f" (and {len(new) - 1} more)" if len(new) > 1 else ""
+        if self.on_collapse == "raise":
+            raise PsephosError(
+                f"{new[0]}{more}: correct the row, leave it out with on_collapse='skip', or take "
+                "BayesOptimalClassifier with noise above 0."
+            )
+        warnings.warn(f"{new[0]}{more}; left out.", CollapseWarning, stacklevel=5)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Eliminate by further rows.
+
+        Columns, categories, bins and classes are those of the first call, or of `fit`.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse table of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        classes : array of shape (n_classes,), default=None
+            All labels there will be. None: those of the first call.
+        sample_weight : array of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self : VersionSpaceClassifier
+
+        Raises
+        ------
+        PsephosError
+            As `fit`, and if the model was reduced to fewer columns than S tests.
+        """
+        return self._partial_fit(X, y, sample_weight, classes)
+
+    # ------------------------------------------------------------------ what is left
+    @property
+    def specific_(self) -> list[tuple[str, ...] | None]:
+        """S of each concept: a word a column (``?`` where not tested); None is the empty one."""
+        self._fitted()
+        concepts = self.memory_.concepts
+        return [None if c.empty else self._words(c.specific)[0] for c in concepts]
+
+    @property
+    def general_(self) -> list[list[tuple[str, ...]] | None]:
+        """G of each concept, as `specific_`; None if it grew beyond `max_boundary`."""
+        self._fitted()
+        concepts = self.memory_.concepts
+        return [self._words(c.general) if c.general_kept else None for c in concepts]
+
+    @property
+    def n_hypotheses_(self) -> list[int]:
+        """How many hypotheses agree with the rows, of each concept; see `n_hypotheses_error_`."""
+        return [number for number, _ in self._numbers()]
+
+    @property
+    def n_hypotheses_error_(self) -> list[float]:
+        """Relative standard error of each number: 0.0 if it was counted, as most are."""
+        return [error for _, error in self._numbers()]
+
+    def _numbers(self) -> list[tuple[int, float]]:
+        self._fitted()
+        return [number_of(self.memory_.space, c, self.n_samples) for c in self.memory_.concepts]
+
+    @property
+    def collapses_(self) -> list[str]:
+        """The rows that no hypothesis left agreed with, in words; they were left out."""
+        self._fitted()
+        return _collapses(self.memory_, self.classes_)
+
+    def _words(self, found: Hypotheses) -> list[tuple[str, ...]]:
+        space, names = self.memory_.space, self.schema_.words()
+        return [
+            tuple(_constraint(space, i, a, b, names.levels) for i, (a, b) in enumerate(rows))
+            for rows in (zip(*one, strict=True) for one in zip(found.low, found.high, strict=True))
+        ]
+
+    # ------------------------------------------------------------------ what to ask next
+    def query(self, X: Any = None) -> Query:
+        """Return the case to be labelled next: that whose answer halves the version space best.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features), default=None
+            The cases to choose from; the first of equals is chosen. None: all cases that differ in
+            the columns hypotheses may test, without missing values.
+
+        Returns
+        -------
+        query : Query
+
+        Raises
+        ------
+        PsephosError
+            If X is None and there are more than 100,000 such cases.
+        """
+        self._fitted()
+        values = self._instances() if X is None else self._table(X).dense()
+        share = self._shares(values)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            each = -(share * np.log2(share) + (1.0 - share) * np.log2(1.0 - share))
+        bits = np.nan_to_num(each).sum(axis=1)
+        row = int(np.flatnonzero(bits >= bits.max() - 1e-12)[0])
+        names = self.schema_.words()
+        case = {names.columns[j]: names.value(j, float(values[row, j])) for j in self.vote_.columns}
+        return Query(None if X is None else row, case, tuple(share[row].tolist()), float(bits[row]))
+
+    def _shares(self, values: _Floats) -> _Floats:
+        """Return (n, concepts): the share of each version space that holds for each row."""
+        k = len(self.classes_)
+        if k == 2:
+            return self.vote_.readout.probabilities(self.vote_.score(values), self.vote_.target)[
+                :, 1:
+            ]
+        votes = np.stack([self.vote_.votes(values)[:, c, c] for c in range(k)], axis=1)
+        return np.clip((votes * (k - 1) + 1.0) / k, 0.0, 1.0)
+
+    def _instances(self) -> _Floats:
+        space = self.memory_.space
+        read = np.flatnonzero(np.isin(space.columns, self.vote_.columns))
+        small = space.take(read)
+        if small.n_instances > _INSTANCES:
+            raise PsephosError(
+                f"{small.n_instances:.3g} cases differ in the columns that are tested: give X, the "
+                "cases to choose from."
+            )
+        code = np.indices(tuple(small.size.tolist())).reshape(len(read), small.n_instances).T
+        values = np.full((len(code), space.n_features), np.nan)
+        for i, j in enumerate(small.columns):
+            cuts = small.cuts[i]
+            inside = np.append(cuts, np.nextafter(cuts[-1], np.inf)) if len(cuts) else np.zeros(1)
+            values[:, j] = code[:, i] if small.is_category[i] else inside[code[:, i]]
+        return values
+
+
+def space_of(table: Table, n_bins: int) -> ConjunctiveSpace:
+    """Return the hypothesis space of a training table."""
+    return ConjunctiveSpace.of(table.dense(), table.n_codes, n_bins)
+
+
+def started(space: ConjunctiveSpace, n_classes: int) -> ConceptMemory:
+    """Return the version spaces before any row."""
+    concept, none = Concept.start(space), np.empty(0, dtype=np.intp)
+    number = 1 if n_classes == 2 else n_classes
+    return ConceptMemory(space, (concept,) * number, 0, none, none)
+
+
+def eliminated(
+    memory: ConceptMemory, table: Table, labels: Labels, context: Context, max_boundary: int
+) -> ConceptMemory:
+    """Return the version spaces after further rows, one after another.
+
+    A row that would leave one empty is left out of it.
+    """
+    code = memory.space.encode(table.dense())
+    n = len(code)
+    row = memory.n_rows + (np.arange(n) if context.kept is None else context.kept)
+    two = labels.target.n_classes == 2
+    concepts: list[Concept] = []
+    left: list[tuple[int, int]] = []
+    for k, concept in enumerate(memory.concepts):
+        positive = labels.y == (1 if two else k)
+        now = concept
+        for i in range(n):
+            one = code[i]
+            new = (
+                now.with_positive(memory.space, one)
+                if positive[i]
+                else now.with_negative(memory.space, one, max_boundary)
+            )
+            if new is None:
+                left.append((int(row[i]), k))
+            else:
+                now = new
+        concepts.append(now)
+    left.sort()
+    out = np.array(left, dtype=np.intp).reshape(-1, 2)
+    return replace(
+        memory,
+        concepts=tuple(concepts),
+        n_rows=memory.n_rows + (context.n_rows or n),
+        left_out=np.append(memory.left_out, out[:, 0]),
+        left_out_of=np.append(memory.left_out_of, out[:, 1]),
+    )
+
+
+def number_of(space: ConjunctiveSpace, concept: Concept, n_samples: int) -> tuple[int, float]:
+    """Return (number of consistent hypotheses, its relative standard error)."""
+    rows = minimal_negatives(space, concept.specific, concept.negatives)
+    problem = Problem(space, concept.specific, rows)
+    try:
+        return problem.count(10 * STATES) + concept.empty, 0.0
+    except TooManyStates:
+        return problem.drawn(n_samples, np.random.default_rng(0)).estimate()
+
+
+def _collapses(memory: ConceptMemory, classes: NDArray[Any]) -> list[str]:
+    names = classes[1:] if len(memory.concepts) == 1 else classes
+    pairs = zip(memory.left_out.tolist(), memory.left_out_of.tolist(), strict=True)
+    return [
+        f"row {row}: no conjunction for class {names[k]!s} agrees with it and the rows before"
+        for row, k in pairs
+    ]
+
+
+def _constraint(space: ConjunctiveSpace, i: int, low: int, high: int, levels: Any) -> str:
+    if low < 0:
+        return "?"
+    j = int(space.columns[i])
+    if space.is_category[i]:
+        return str(levels[j][low])
+    cuts = space.cuts[i]
+    after = "" if low == 0 else f"> {cuts[low - 1]:g}"
+    until = "" if high == space.size[i] - 1 else f"<= {cuts[high]:g}"
+    return " and ".join(part for part in (after, until) if part)

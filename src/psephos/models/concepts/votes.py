@@ -1,0 +1,204 @@
+"""Version spaces and posteriors as votes: listed, counted or sampled."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos.models.concepts.elimination import Concept
+from psephos.vote import Constant, Readout, Target, Vote, Voters
+from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
+from psephos.vote.voters.counted import CountedHypotheses
+from psephos.vote.voters.counting import STATES, Problem, TooManyStates, minimal_negatives
+from psephos.vote.voters.hypotheses import HypothesisVoters
+from psephos.vote.voters.joined import join
+from psephos.vote.voters.nested import NestedVoters
+
+__all__ = [
+    "Limits",
+    "Weighed",
+    "concept_votes",
+    "consistent",
+    "in_order",
+    "log_priors",
+    "sampled",
+    "says",
+]
+
+_Floats = NDArray[np.float64]
+_FEWEST = 100  # draws from a space that can be neither listed nor counted
+
+
+class Limits(NamedTuple):
+    """How many hypotheses are listed, and how many drawn where they cannot be counted."""
+
+    listed: int
+    drawn: int
+
+
+class Weighed(NamedTuple):
+    """The hypotheses of one concept, and how they were found.
+
+    Parameters
+    ----------
+    space : ConjunctiveSpace
+    hypotheses : Hypotheses or None
+        None: they are counted.
+    weight : ndarray of shape (T,)
+        Their posterior.
+    how : {'listed', 'counted', 'sampled'}
+    problem : Problem, default=None
+        What is counted.
+    """
+
+    space: ConjunctiveSpace
+    hypotheses: Hypotheses | None
+    weight: _Floats
+    how: str
+    problem: Problem | None = None
+
+    def voters(self, yes: _Floats, no: _Floats) -> Voters:
+        """Return them as voters."""
+        if self.hypotheses is not None:
+            return HypothesisVoters.of(self.space, self.hypotheses, yes, no)
+        problem: Any = self.problem
+        one = problem.specific
+        return CountedHypotheses(
+            self.space, one.low[0], one.high[0], bool(one.empty[0]), problem.negatives,
+            problem.prior, yes, no,
+        )  # fmt: skip
+
+
+def consistent(
+    space: ConjunctiveSpace,
+    concept: Concept,
+    prior: str,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    listing: bool = False,
+) -> Weighed:
+    """Return the version space of a concept: listed if it is small, else counted, else sampled.
+
+    With `listing` one that is counted is drawn from, too.
+
+    Raises
+    ------
+    PsephosError
+        If it can be neither counted nor sampled.
+    """
+    read = np.flatnonzero(concept.empty | (concept.low >= 0))  # no hypothesis tests the others
+    small, part = space.take(read), concept.take(read)
+    negatives = minimal_negatives(small, part.specific, part.negatives)
+    problem = Problem(small, part.specific, negatives, prior)
+    try:
+        # listed are hypotheses, so their number is what decides
+        plain = Problem(small, part.specific, negatives) if prior != "uniform" else problem
+        if plain.count(STATES) + concept.empty <= limits.listed:
+            found = problem.table(STATES).listed()
+            if concept.empty:
+                found = _with_empty(found)
+            return _weighed(small, found, np.exp(log_priors(small, found, prior)), problem)
+        if not listing:
+            return Weighed(small, None, np.ones(1), "counted", problem)
+        drawn = problem.table(STATES).drawn(limits.drawn, rng)
+    except TooManyStates:
+        sample = problem.drawn(limits.drawn, rng)
+        drawn = sample.hypotheses
+        if sample.accepted < min(_FEWEST, limits.drawn):
+            raise PsephosError(
+                f"of {sample.drawn} hypotheses drawn from the space {sample.accepted} agree with "
+                "the rows, and there are too many to count: give fewer columns or bins, or take a "
+                "BayesOptimalClassifier with noise above 0."
+            ) from None
+    return sampled(small, drawn)
+
+
+def _with_empty(found: Hypotheses) -> Hypotheses:
+    q = found.low.shape[1]
+    one = np.zeros((1, q), dtype=np.int32)
+    return Hypotheses(
+        np.vstack([found.low, one]), np.vstack([found.high, one]), np.append(found.empty, True)
+    )
+
+
+def log_priors(space: ConjunctiveSpace, found: Hypotheses, prior: str) -> _Floats:
+    """Return the log prior of each hypothesis, plus a constant; 0 of one without a test."""
+    if prior == "uniform":
+        return np.zeros(len(found.empty))
+    per_test = np.array([-np.log(max(c - 1, 1)) for c in space.n_constraints()])
+    tested = (found.low >= 0) | found.empty[:, None]
+    return tested.astype(np.float64) @ per_test
+
+
+def _weighed(
+    space: ConjunctiveSpace, found: Hypotheses, weight: _Floats, problem: Problem
+) -> Weighed:
+    by_codes = np.lexsort([*found.high.T[::-1], *found.low.T[::-1], found.empty])
+    order = by_codes[in_order(found.take(by_codes), weight[by_codes])]
+    return Weighed(space, found.take(order), weight[order] / weight.sum(), "listed", problem)
+
+
+def sampled(space: ConjunctiveSpace, found: Hypotheses) -> Weighed:
+    """Return hypotheses that were drawn, each once, with the share of the draws as its weight."""
+    table = np.hstack([found.low, found.high, found.empty[:, None]])
+    _, first, number = np.unique(table, axis=0, return_index=True, return_counts=True)
+    some, weight = found.take(first), number / number.sum()
+    order = in_order(some, weight)
+    return Weighed(space, some.take(order), weight[order], "sampled")
+
+
+def in_order(found: Hypotheses, weight: _Floats) -> NDArray[np.intp]:
+    """Return the order of hypotheses: the most probable first, of equals that of most tests.
+
+    What is equal in both keeps its order.
+    """
+    tests = np.where(found.empty, found.low.shape[1] + 1, (found.low >= 0).sum(axis=1))
+    return np.lexsort([-tests, -weight]).astype(np.intp)
+
+
+# ---------------------------------------------------------------------- one vote of all concepts
+def says(target: Target, concept: int) -> tuple[_Floats, _Floats]:
+    """Return the (K,) votes for and against a class; against it is each other class alike."""
+    code = target.code
+    if target.n_classes == 2:
+        return code[1], code[0]
+    return code[concept], -code[concept] / (target.n_classes - 1)
+
+
+def concept_votes(parts: Sequence[Weighed], target: Target, score: str, seed: int) -> Vote:
+    """Return the vote over the hypotheses of all concepts.
+
+    Two classes have one concept, and its hypotheses vote. Of more each class has one, which is a
+    vote of its own, and those votes are the voters.
+
+    Parameters
+    ----------
+    parts : sequence of Weighed
+    target : Target
+    score : {'normalised', 'loudest', 'drawn'}
+        The read-out of each concept.
+    seed : int
+    """
+    readout = Readout(score, "share", seed=seed if score == "drawn" else 0)
+    if target.n_classes == 2:
+        voters = parts[0].voters(*says(target, 1))
+        return Vote(voters, Constant(voters.n_features, parts[0].weight), readout, target)
+    inner = Target(np.arange(2))
+    members: list[tuple[NDArray[np.intp], Voters]] = []
+    for k, part in enumerate(parts):
+        voters = part.voters(*says(inner, 1))
+        own = Vote(voters, Constant(voters.n_features, part.weight), readout, inner)
+        read = own.columns
+        yes, no = says(target, k)
+        told = "probability" if score == "normalised" else "answer"
+        member = NestedVoters(
+            own.n_features, read, (np.arange(len(read)),), (own.select(read),), ((),), told,
+            np.array([no, yes]), abstains=False,
+        )  # fmt: skip
+        members.append((np.array([k], dtype=np.intp), member))
+    voters = join(members, [str(label) for label in target.classes.tolist()])
+    each = Constant(voters.n_features, np.ones(len(parts)))
+    return Vote(voters, each, Readout("normalised", "share"), target)

@@ -1,0 +1,256 @@
+"""The space of conjunctions over categories and binned numbers: codes, constraints, order, size."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._stored import AnySize
+from psephos.vote.codec import register
+from psephos.vote.part import Columns, check, check_columns, positions
+from psephos.vote.reasons import Test
+
+__all__ = ["ConjunctiveSpace", "Hypotheses"]
+
+_Floats = NDArray[np.float64]
+_Codes = NDArray[np.int32]
+_PRIORS = ("uniform", "short")
+
+
+class Hypotheses(NamedTuple):
+    """T conjunctions: column i of hypothesis t takes the codes from low[t, i] to high[t, i].
+
+    Parameters
+    ----------
+    low, high : ndarray of shape (T, q), int32
+        A column that is not tested has -1, which is the code of a missing value, and its size.
+    empty : ndarray of shape (T,), bool
+        The hypothesis that holds for no case; its row of `low` and `high` is not read.
+    """
+
+    low: _Codes
+    high: _Codes
+    empty: NDArray[np.bool_]
+
+    def take(self, which: NDArray[np.intp]) -> "Hypotheses":
+        """Return these hypotheses only."""
+        return Hypotheses(self.low[which], self.high[which], self.empty[which])
+
+    def holds(self, code: _Codes) -> NDArray[np.bool_]:
+        """Return (n, T): which hypotheses hold for which of (n, q) codes."""
+        out = np.repeat(~self.empty[None, :], len(code), axis=0)
+        for x, low, high in zip(code.T, self.low.T, self.high.T, strict=True):
+            at = np.flatnonzero(low >= 0)
+            out[:, at] &= (low[at] <= x[:, None]) & (x[:, None] <= high[at])
+        return out
+
+    def covers(self, other: "Hypotheses") -> NDArray[np.bool_]:
+        """Return (T, U): whether each of these is more general than, or equal to, each of others.
+
+        By the constraints: column by column the codes taken hold all that the other takes.
+        """
+        out = ~self.empty[:, None] & ~other.empty[None, :]
+        for i in range(self.low.shape[1]):
+            out &= self.low[:, [i]] <= other.low[:, i]
+            out &= self.high[:, [i]] >= other.high[:, i]
+        return out | other.empty[None, :]
+
+
+@register
+@dataclass(frozen=True)
+class ConjunctiveSpace:
+    """All conjunctions of one constraint a column, and the empty hypothesis.
+
+    A column of categories is not tested (``?``) or is one category. A column of numbers is cut
+    into bins, and is not tested or lies in an interval of bins that is not all of them. A missing
+    value (and a category that is not known) meets ``?`` alone.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the table.
+    columns : ndarray of shape (q,)
+        Sorted columns that hypotheses may test.
+    is_category : ndarray of shape (q,), bool
+    size : ndarray of shape (q,), intp
+        Categories, or bins, of each.
+    cuts : tuple of ndarray
+        For each, the ``size - 1`` bounds between bins, each the upper bound of its lower bin; none
+        for categories.
+    """
+
+    tag: ClassVar[str] = "conjunctive space"
+    n_features: int
+    columns: Columns
+    is_category: NDArray[np.bool_]
+    size: NDArray[np.intp]
+    cuts: tuple[AnySize, ...]
+
+    def __post_init__(self) -> None:
+        check_columns(self.columns, self.n_features)
+        q = len(self.columns)
+        check(self.size.shape == self.is_category.shape == (q,), "columns and sizes differ")
+        check(len(self.cuts) == q and self.is_category.dtype == np.bool_, "columns and bins differ")
+        check(self.size.dtype == np.intp, "sizes are not whole numbers")
+        check(bool(((self.size >= 0) & (self.size < 2**20)).all()), "a size is no size")
+        for size, category, cuts in zip(self.size, self.is_category, self.cuts, strict=True):
+            number = 0 if category else max(int(size) - 1, 0)
+            check(cuts.shape == (number,) and cuts.dtype == np.float64, "bins and bounds differ")
+            check(bool((np.diff(cuts) > 0).all()), "bounds of bins do not rise")
+
+    @classmethod
+    def of(cls, X: _Floats, n_codes: dict[int, int], n_bins: int) -> Self:
+        """Return the space of a training table (n, p), of which `n_codes` are categories.
+
+        A column of numbers is cut half-way between its distinct values, into at most `n_bins` bins
+        of as many distinct values each as can be.
+        """
+        cuts = [np.empty(0) if j in n_codes else _cuts(X[:, j], n_bins) for j in range(X.shape[1])]
+        size = [n_codes.get(j, len(own) + 1) for j, own in enumerate(cuts)]
+        category = np.array([j in n_codes for j in range(X.shape[1])], dtype=np.bool_)
+        every = np.arange(X.shape[1], dtype=np.intp)
+        return cls(X.shape[1], every, category, np.array(size, dtype=np.intp), tuple(cuts))
+
+    @property
+    def n_columns(self) -> int:
+        """Return q."""
+        return len(self.columns)
+
+    def encode(self, X: _Floats) -> _Codes:
+        """Return the (n, q) codes of rows (n, p): category or bin, -1 where missing."""
+        code = np.empty((len(X), self.n_columns), dtype=np.int32)
+        for i, j in enumerate(self.columns):
+            x = X[:, j]
+            there = ~np.isnan(x)
+            known = x[there] if self.is_category[i] else np.searchsorted(self.cuts[i], x[there])
+            code[:, i] = -1
+            code[there, i] = known
+        return code
+
+    # ------------------------------------------------------------------ constraints
+    def constraints(self, i: int) -> tuple[_Codes, _Codes]:
+        """Return (low, high) of all constraints on the i-th column, ``?`` first."""
+        v = int(self.size[i])
+        if self.is_category[i]:
+            low = high = np.arange(v, dtype=np.int32)
+        else:
+            low, high = (a.astype(np.int32) for a in np.triu_indices(v))
+            proper = high - low < v - 1
+            low, high = low[proper], high[proper]
+        return np.append(np.int32(-1), low), np.append(np.int32(v), high)
+
+    def n_constraints(self) -> list[int]:
+        """Return how many constraints each column has, ``?`` counted."""
+        sizes = zip(self.size.tolist(), self.is_category.tolist(), strict=True)
+        return [v + 1 if category else max(v * (v + 1) // 2, 1) for v, category in sizes]
+
+    def priors(self, i: int, prior: str) -> list[int]:
+        """Return whole numbers to which the prior of each constraint of a column is proportional.
+
+        uniform: all hypotheses alike. short: a column is tested with the chance 1/2, by any of its
+        constraints alike, so that few tests are more probable than many.
+        """
+        check(prior in _PRIORS, f"unknown prior {prior!r}")
+        number = len(self.constraints(i)[0])
+        return [1] * number if prior == "uniform" else [max(number - 1, 1)] + [1] * (number - 1)
+
+    @property
+    def n_hypotheses(self) -> int:
+        """Return |H|: 1 for the empty hypothesis, and the product of the constraints."""
+        return 1 + math.prod(self.n_constraints())
+
+    @property
+    def n_syntactic(self) -> int:
+        """Return how many there would be if each column could be empty: prod(constraints + 1)."""
+        return math.prod(c + 1 for c in self.n_constraints())
+
+    @property
+    def n_instances(self) -> int:
+        """Return |X|: the cases without missing values that differ in codes."""
+        return math.prod(self.size.tolist())
+
+    # ------------------------------------------------------------------ single hypotheses
+    def anything(self) -> Hypotheses:
+        """Return the most general hypothesis, which tests no column."""
+        low = np.full((1, self.n_columns), -1, dtype=np.int32)
+        return Hypotheses(low, self.size.astype(np.int32)[None], np.zeros(1, dtype=np.bool_))
+
+    def nothing(self) -> Hypotheses:
+        """Return the empty hypothesis."""
+        return self.anything()._replace(empty=np.ones(1, dtype=np.bool_))
+
+    def joined(self, one: Hypotheses, code: _Codes) -> Hypotheses:
+        """Return the least general hypotheses above one that hold for each of (n, q) codes."""
+        size = self.size.astype(np.int32)
+        gap = code < 0
+        if one.empty[0]:
+            low, high = code, code
+        else:
+            gap = gap | (one.low < 0)
+            low, high = np.minimum(one.low, code), np.maximum(one.high, code)
+        gap = (
+            gap
+            | (self.is_category & (low != high))
+            | (~self.is_category & (high - low >= size - 1))
+        )
+        low, high = np.where(gap, np.int32(-1), low), np.where(gap, size, high)
+        return Hypotheses(low, high, np.zeros(len(code), dtype=np.bool_))
+
+    def below(self, one: Hypotheses, code: _Codes) -> Hypotheses:
+        """Return the most general hypotheses under one (T = 1) that do not hold for a (q,) code."""
+        rows: list[tuple[int, int, int]] = []
+        for i, x in enumerate(code.tolist()):
+            low, high, v = int(one.low[0, i]), int(one.high[0, i]), int(self.size[i])
+            if self.is_category[i]:
+                rows += [(i, a, a) for a in range(v) if a != x] if low < 0 else []
+                continue
+            low, high = (0, v - 1) if low < 0 else (low, high)
+            sides = [(low, x - 1), (x + 1, high)] if x >= 0 else [(0, v - 2), (1, v - 1)]
+            rows += [(i, a, b) for a, b in sides if a <= b and b - a < v - 1]
+        out = one.take(np.zeros(len(rows), dtype=np.intp))
+        for t, (i, a, b) in enumerate(rows):
+            out.low[t, i], out.high[t, i] = a, b
+        return out
+
+    def tests(self, low: Sequence[int], high: Sequence[int], x: Sequence[float]) -> list[Test]:
+        """Return the tests of a hypothesis on a case x, shape (p,); not all need hold."""
+        found: list[Test] = []
+        for i, (a, b) in enumerate(zip(low, high, strict=True)):
+            if a < 0:
+                continue
+            j, v = int(self.columns[i]), int(self.size[i])
+            if self.is_category[i]:
+                found.append(Test(j, "in", (a,), x[j]))
+                continue
+            if a > 0:
+                found.append(Test(j, ">", float(self.cuts[i][a - 1]), x[j]))
+            if b < v - 1:
+                found.append(Test(j, "<=", float(self.cuts[i][b]), x[j]))
+        return found
+
+    # ------------------------------------------------------------------ other tables
+    def take(self, which: NDArray[np.intp]) -> Self:
+        """Return the space over these of its columns, by position."""
+        return replace(
+            self,
+            columns=self.columns[which],
+            is_category=self.is_category[which],
+            size=self.size[which],
+            cuts=tuple(self.cuts[int(i)] for i in which),
+        )
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same space on the table reduced to `columns`."""
+        return replace(self, n_features=len(columns), columns=positions(self.columns, columns))
+
+
+def _cuts(x: _Floats, n_bins: int) -> _Floats:
+    values = np.unique(x[~np.isnan(x)])
+    bins = min(n_bins, len(values))
+    at = np.array([len(values) * b // bins for b in range(1, bins)], dtype=np.intp)
+    low, high = values[at - 1], values[at]
+    middle = low / 2.0 + high / 2.0
+    return np.where((low <= middle) & (middle < high), middle, low)

@@ -1,0 +1,159 @@
+"""A version space too large to list, as one voter: the share of its hypotheses that hold."""
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.vote.codec import register
+from psephos.vote.names import percent
+from psephos.vote.part import Columns, check, usage_table
+from psephos.vote.reasons import FittedEstimator, Reason
+from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
+from psephos.vote.voters.counting import Problem
+
+__all__ = ["CountedHypotheses", "in_words"]
+
+_Floats = NDArray[np.float64]
+
+
+@register
+@dataclass(frozen=True)
+class CountedHypotheses:
+    """All hypotheses between S and what the negative cases allow, counted and not listed.
+
+    It votes ``share * yes + (1 - share) * no``, the share being that of the hypotheses that hold
+    for the case, weighted by the prior: those at least as general as the join of S and the case
+    that exclude all negatives, divided by those at least as general as S. Both are counted exactly.
+
+    Parameters
+    ----------
+    space : ConjunctiveSpace
+        Over the columns that S tests, no other; of an empty S all that can be tested.
+    low, high : ndarray of shape (q,), int32
+        S; not read where it is empty.
+    empty : bool
+        Whether S is the empty hypothesis, which is then one of them.
+    negatives : ndarray of shape (m, q), int32
+        Codes of cases for which none holds.
+    prior : {'uniform', 'short'}
+    yes, no : ndarray of shape (K,)
+    """
+
+    tag: ClassVar[str] = "counted hypotheses"
+    space: ConjunctiveSpace
+    low: NDArray[np.int32]
+    high: NDArray[np.int32]
+    empty: bool
+    negatives: NDArray[np.int32]
+    prior: str
+    yes: _Floats
+    no: _Floats
+
+    def __post_init__(self) -> None:
+        q = self.space.n_columns
+        check(self.low.shape == self.high.shape == (q,), "S and the columns differ")
+        check(self.negatives.ndim == 2 and self.negatives.shape[1] == q, "negatives and columns")
+        kinds = {a.dtype for a in (self.low, self.high, self.negatives)}
+        check(kinds == {np.dtype(np.int32)}, "codes are not whole numbers")
+        size = self.space.size
+        inside = (self.low >= 0) & (self.low <= self.high) & (self.high < size)
+        check(bool(self.empty or inside.all()), "S takes codes that there are not")
+        known = (self.negatives >= -1) & (self.negatives < size)
+        check(bool(known.all()), "a negative has a code that there is not")
+        check(self.prior in ("uniform", "short"), f"unknown prior {self.prior!r}")
+        votes = self.yes.dtype == self.no.dtype == np.float64 and self.yes.ndim == 1
+        check(bool(votes and self.yes.shape == self.no.shape), "votes are not float64")
+
+    @property
+    def n_features(self) -> int:
+        """Return p."""
+        return self.space.n_features
+
+    @property
+    def n_voters(self) -> int:
+        """Return 1."""
+        return 1
+
+    @property
+    def columns(self) -> Columns:
+        """Return the sorted columns that hypotheses may test."""
+        return self.space.columns
+
+    @property
+    def specific(self) -> Hypotheses:
+        """Return S."""
+        return Hypotheses(self.low[None], self.high[None], np.array([self.empty]))
+
+    @cached_property
+    def total(self) -> int:
+        """Return the number of hypotheses, weighted by the prior."""
+        problem = Problem(self.space, self.specific, self.negatives, self.prior)
+        return problem.count() + self.empty
+
+    def counts(self, X: _Floats) -> list[int]:
+        """Return, for each row, the number of hypotheses that hold, weighted by the prior."""
+        joined = self.space.joined(self.specific, self.space.encode(X))
+        both, where = np.unique(np.hstack([joined.low, joined.high]), axis=0, return_inverse=True)
+        low, high = np.split(both, 2, axis=1)
+        known = [self._count(a, b) for a, b in zip(low, high, strict=True)]
+        return [known[k] for k in where.ravel().tolist()]
+
+    def _count(self, low: NDArray[np.int32], high: NDArray[np.int32]) -> int:
+        one = Hypotheses(low[None], high[None], np.zeros(1, dtype=np.bool_))
+        return Problem(self.space, one, self.negatives, self.prior).count()
+
+    def votes(self, X: _Floats) -> _Floats:
+        """Return the (n, 1, K) votes."""
+        check(self.total > 0, "no hypothesis is consistent")
+        share = np.array([count / self.total for count in self.counts(X)])[:, None]
+        return (share * self.yes + (1.0 - share) * self.no)[:, None, :]
+
+    def usage(self) -> Any:
+        """Return the (1, p) table of columns that hypotheses may test."""
+        one = np.zeros(len(self.columns), dtype=np.intp)
+        return usage_table(one, self.columns, (1, self.n_features))
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same on the table reduced to `columns`."""
+        return replace(self, space=self.space.select(columns))
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return the same: it is one voter."""
+        check(len(voters) == 1, "counted hypotheses are one voter")
+        return self
+
+    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
+        """Return how many hypotheses it stands for."""
+        if self.prior == "uniform":
+            return f"all of {in_words(self.total)} consistent hypotheses hold"
+        return "all consistent hypotheses hold"
+
+    def reasons(self, X: _Floats) -> list[list[Reason]]:
+        """Return, for each row, how many hypotheses hold, and what they may test."""
+        rows = zip(X[:, self.columns].tolist(), self.counts(X), self.votes(X)[:, 0], strict=True)
+        read = tuple(self.columns.tolist())
+        return [
+            [FittedEstimator(tuple(vote.tolist()), read, tuple(x), self._held(count))]
+            for x, count, vote in rows
+        ]
+
+    def _held(self, count: int) -> str:
+        if self.prior == "uniform":
+            return f"{in_words(count)} of {in_words(self.total)} consistent hypotheses hold"
+        return f"{percent(count / self.total)} of the consistent hypotheses, by the prior, hold"
+
+    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+        """Return the vote where all hold, and where none does."""
+        return [("if all hold", self.yes)]
+
+
+def in_words(number: int) -> str:
+    """Return a whole number: of many digits its powers of ten, as ``10^24.02``."""
+    if number.bit_length() <= 50:
+        return f"{number:,}"
+    shift = max(0, number.bit_length() - 60)
+    return f"10^{math.log10(number >> shift) + shift * math.log10(2.0):.2f}"

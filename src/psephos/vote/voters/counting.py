@@ -1,0 +1,343 @@
+"""Counting, listing and drawing the hypotheses of a version space without going through the space.
+
+A hypothesis at least as general as S is consistent if each negative case fails a constraint. So
+columns are gone through one after another, and hypotheses that leave the same negatives to be
+excluded are counted together: the terms of an inclusion-exclusion over subsets of the negatives,
+but none is negative, and no more of them than differ.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
+
+__all__ = ["STATES", "Drawn", "Problem", "Table", "TooManyStates", "minimal_negatives"]
+
+_Codes = NDArray[np.int32]
+STATES = 20_000  # sets of negatives left that are told apart, over all columns
+_LAYERS = 2_000  # columns of which all states are kept
+TRIES = 200  # draws for each that is wanted
+
+
+class TooManyStates(PsephosError):
+    """The negatives are left in too many combinations to be counted exactly."""
+
+
+class Group(NamedTuple):
+    """Constraints of one column that exclude the same negatives.
+
+    Parameters
+    ----------
+    excludes : int
+        A bit a negative.
+    weight : int
+        Sum of their prior weights.
+    low, high, weights : list of int
+        The constraints.
+    """
+
+    excludes: int
+    weight: int
+    low: list[int]
+    high: list[int]
+    weights: list[int]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The hypotheses at least as general as one that hold for none of the negatives.
+
+    Parameters
+    ----------
+    space : ConjunctiveSpace
+    specific : Hypotheses
+        One; of an empty one, all hypotheses but the empty one are at least as general.
+    negatives : ndarray of shape (m, q), int32
+        Codes.
+    prior : {'uniform', 'short'}
+    """
+
+    space: ConjunctiveSpace
+    specific: Hypotheses
+    negatives: _Codes
+    prior: str = "uniform"
+
+    def groups(self, i: int) -> list[Group]:
+        """Return the constraints on a column that are general enough, by what they exclude."""
+        low, high = self.space.constraints(i)
+        priors = self.space.priors(i, self.prior)
+        if not self.specific.empty[0]:
+            a, b = self.specific.low[0, i], self.specific.high[0, i]
+            above = np.flatnonzero((low <= a) & (high >= b))
+        else:
+            above = np.arange(len(low))
+        x = self.negatives[:, i]
+        out = (x < low[above, None]) | (x > high[above, None])
+        bits = np.packbits(out, axis=1, bitorder="little")
+        found: dict[int, Group] = {}
+        for t, row in zip(above.tolist(), bits, strict=True):
+            mask = int.from_bytes(row.tobytes(), "little")
+            own = found.setdefault(mask, Group(mask, 0, [], [], []))
+            own.low.append(int(low[t]))
+            own.high.append(int(high[t]))
+            own.weights.append(priors[t])
+        return [g._replace(weight=sum(g.weights)) for g in found.values()]
+
+    def _layers(self) -> tuple[int, list[tuple[int, list[Group]]], int]:
+        """Return (all negatives, columns that exclude some, product of the others' weights)."""
+        every = (1 << len(self.negatives)) - 1
+        columns = [(i, self.groups(i)) for i in range(self.space.n_columns)]
+        free = math.prod(
+            sum(g.weight for g in groups) for _, groups in columns if not _excludes(groups)
+        )
+        told = [(i, groups) for i, groups in columns if _excludes(groups)]
+        told.sort(key=lambda one: -_excludes(one[1]).bit_count())
+        return every, told, free
+
+    def count(self, most: int = STATES) -> int:
+        """Return the number of consistent hypotheses, weighted by the prior; exactly.
+
+        Without the empty hypothesis.
+
+        Raises
+        ------
+        TooManyStates
+            If more than `most` sets of negatives would be told apart.
+        """
+        every, columns, free = self._layers()
+        states, told = {every: free}, 0
+        rest = _rest(columns)
+        for (_, groups), later in zip(columns, rest, strict=True):
+            whole = sum(g.weight for g in groups)
+            new: dict[int, int] = {}
+            for left, ways in states.items():
+                if not left:
+                    new[0] = new.get(0, 0) + ways * whole
+                    continue
+                for group in groups:
+                    now = left & ~group.excludes
+                    if not now & ~later:
+                        new[now] = new.get(now, 0) + ways * group.weight
+            states = new
+            told += len(states)
+            if told > most:
+                raise TooManyStates(_TOO_MANY)
+        return states.get(0, 0)
+
+    def table(self, most: int = STATES) -> "Table":
+        """Return what listing and drawing need: the weight of each way on from each state."""
+        every, columns, _ = self._layers()
+        if len(columns) > _LAYERS:
+            raise TooManyStates(_TOO_MANY)
+        reached: list[set[int]] = [{every}]
+        for (_, groups), later in zip(columns, _rest(columns), strict=True):
+            masks = [g.excludes for g in groups]
+            now = {left & ~mask for left in reached[-1] for mask in masks}
+            reached.append({left for left in now if not left & ~later})
+            if sum(map(len, reached)) > most:
+                raise TooManyStates(_TOO_MANY)
+        onward: list[dict[int, int]] = [{left: int(left == 0) for left in reached[-1]}]
+        for (_, groups), states in zip(reversed(columns), reversed(reached[:-1]), strict=True):
+            after = onward[-1]
+            ways = {
+                left: sum(g.weight * after.get(left & ~g.excludes, 0) for g in groups)
+                for left in states
+            }
+            onward.append(ways)
+        free = [i for i in range(self.space.n_columns) if i not in {c for c, _ in columns}]
+        return Table(self, every, columns, onward[::-1], [(i, self.groups(i)) for i in free])
+
+    def drawn(self, size: int, rng: np.random.Generator, tries: int = TRIES) -> "Drawn":
+        """Return hypotheses drawn by the prior, of which inconsistent ones were left out.
+
+        They are `size`, or fewer if `tries` times as many draws gave no more.
+        """
+        columns = [_options(self.groups(i)) for i in range(self.space.n_columns)]
+        none = np.empty((0, self.space.n_columns), dtype=np.int32)
+        found = [Hypotheses(none, none, np.empty(0, dtype=np.bool_))]
+        accepted = drawn = 0
+        while accepted < size and drawn < tries * size:
+            at = [rng.choice(len(low), size, p=chance) for low, _, chance in columns]
+            low, high = np.empty((2, size, len(columns)), dtype=np.int32)
+            for i, (one, (lows, highs, _)) in enumerate(zip(at, columns, strict=True)):
+                low[:, i], high[:, i] = lows[one], highs[one]
+            some = Hypotheses(low, high, np.zeros(size, dtype=np.bool_))
+            good = np.flatnonzero(~some.holds(self.negatives).any(axis=0))
+            drawn += size
+            accepted += len(good)
+            found.append(some.take(good))
+        kept = [np.concatenate(parts)[:size] for parts in zip(*found, strict=True)]
+        return Drawn(Hypotheses(*kept), accepted, drawn, self._general())
+
+    def _general(self) -> int:
+        """Return how many hypotheses are general enough, weighted by the prior."""
+        columns = (self.groups(i) for i in range(self.space.n_columns))
+        return math.prod(sum(g.weight for g in groups) for groups in columns)
+
+
+class Drawn(NamedTuple):
+    """Consistent hypotheses that were drawn, and what that says of their number.
+
+    Parameters
+    ----------
+    hypotheses : Hypotheses
+    accepted, drawn : int
+        How many of those drawn were consistent.
+    general : int
+        How many they were drawn from, weighted by the prior.
+    """
+
+    hypotheses: Hypotheses
+    accepted: int
+    drawn: int
+    general: int
+
+    def estimate(self) -> tuple[int, float]:
+        """Return (estimated number of consistent hypotheses, its relative standard error)."""
+        share = self.accepted / self.drawn
+        if not self.accepted:
+            return 0, math.inf
+        error = math.sqrt((1.0 - share) / self.accepted)
+        return self.general * self.accepted // self.drawn, error
+
+
+_TOO_MANY = (
+    "the rows that are not of a class leave too many combinations to be counted exactly: let the "
+    "space be sampled, or test fewer columns."
+)
+
+
+@dataclass(frozen=True)
+class Table:
+    """The consistent hypotheses, as ways through the columns.
+
+    Parameters
+    ----------
+    problem : Problem
+    every : int
+        All negatives.
+    columns : list of (int, list of Group)
+        Columns that exclude negatives.
+    onward : list of dict of int to int
+        Before each of these columns, and after the last: the weight of all ways on from a state.
+    free : list of (int, list of Group)
+        The other columns.
+    """
+
+    problem: Problem
+    every: int
+    columns: list[tuple[int, list[Group]]]
+    onward: list[dict[int, int]]
+    free: list[tuple[int, list[Group]]]
+
+    def listed(self) -> Hypotheses:
+        """Return all consistent hypotheses but the empty one."""
+        start = [(self.every, list[tuple[int, int, int]]())]
+        ways = start if self.onward[0].get(self.every, 0) else []
+        for (i, groups), after in zip(self.columns, self.onward[1:], strict=True):
+            ways = [
+                (left & ~g.excludes, [*way, (i, a, b)])
+                for left, way in ways
+                for g in groups
+                if after.get(left & ~g.excludes, 0)
+                for a, b in zip(g.low, g.high, strict=True)
+            ]
+        rows = [way for _, way in ways]
+        for i, groups in self.free:
+            options = [(i, a, b) for g in groups for a, b in zip(g.low, g.high, strict=True)]
+            rows = [[*row, one] for row in rows for one in options]
+        return self._hypotheses(rows)
+
+    def drawn(self, size: int, rng: np.random.Generator) -> Hypotheses:
+        """Return hypotheses drawn from the consistent ones by the prior, each on its own."""
+        return self._hypotheses([self._draw(rng) for _ in range(size)])
+
+    def _draw(self, rng: np.random.Generator) -> list[tuple[int, int, int]]:
+        left = self.every
+        way: list[tuple[int, int, int]] = []
+        for layer, (i, groups) in enumerate(self.columns):
+            after = self.onward[layer + 1]
+            ways = [g.weight * after.get(left & ~g.excludes, 0) for g in groups]
+            group = groups[_pick(ways, rng)]
+            left &= ~group.excludes
+            way.append(_one(i, group, rng))
+        for i, groups in self.free:
+            way.append(_one(i, groups[_pick([g.weight for g in groups], rng)], rng))
+        return way
+
+    def _hypotheses(self, rows: list[list[tuple[int, int, int]]]) -> Hypotheses:
+        q = self.problem.space.n_columns
+        low, high = (np.zeros((len(rows), q), dtype=np.int32) for _ in range(2))
+        if q and rows:
+            whole = np.array(rows, dtype=np.int64)
+            at = np.arange(len(rows))[:, None]
+            low[at, whole[:, :, 0]], high[at, whole[:, :, 0]] = whole[:, :, 1], whole[:, :, 2]
+        return Hypotheses(low, high, np.zeros(len(rows), dtype=np.bool_))
+
+
+def _one(i: int, group: Group, rng: np.random.Generator) -> tuple[int, int, int]:
+    at = _pick(group.weights, rng)
+    return i, group.low[at], group.high[at]
+
+
+def _pick(weights: list[int], rng: np.random.Generator) -> int:
+    """Return a position, drawn by whole numbers of any size."""
+    total = sum(weights)
+    size = (total.bit_length() + 7) // 8 + 8
+    at = int.from_bytes(rng.bytes(size), "little") * total >> (8 * size)
+    for k, weight in enumerate(weights):
+        at -= weight
+        if at < 0:
+            return k
+    raise AssertionError("a draw fell beyond its weights")
+
+
+def _excludes(groups: list[Group]) -> int:
+    """Return the negatives that any of these constraints excludes."""
+    found = 0
+    for group in groups:
+        found |= group.excludes
+    return found
+
+
+def _rest(columns: list[tuple[int, list[Group]]]) -> list[int]:
+    """Return, for each column, what those behind it exclude."""
+    rest = [0]
+    for _, groups in reversed(columns):
+        rest.append(rest[-1] | _excludes(groups))
+    return rest[-2::-1]
+
+
+def _options(groups: list[Group]) -> tuple[_Codes, _Codes, NDArray[np.float64]]:
+    """Return (low, high, prior chance) of the constraints on one column."""
+    low = np.array([a for group in groups for a in group.low], dtype=np.int32)
+    high = np.array([b for group in groups for b in group.high], dtype=np.int32)
+    weight = np.array([float(w) for group in groups for w in group.weights])
+    return low, high, weight / weight.sum()
+
+
+def minimal_negatives(space: ConjunctiveSpace, specific: Hypotheses, negatives: _Codes) -> _Codes:
+    """Return the negatives that the others do not make superfluous, each once.
+
+    One is superfluous if whatever excludes another excludes it.
+    """
+    rows = np.unique(negatives, axis=0)
+    if len(rows) < 2:
+        return rows
+    problem = Problem(space, specific, rows)
+    masks = [g.excludes for i in range(space.n_columns) for g in problem.groups(i)]
+    width = (len(rows) + 7) // 8
+    table = np.frombuffer(b"".join(m.to_bytes(width, "little") for m in masks), dtype=np.uint8)
+    bits = np.unpackbits(table.reshape(-1, width), axis=1, bitorder="little")[:, : len(rows)]
+    packed = np.packbits(bits == 0, axis=0)
+    covered = [int.from_bytes(column.tobytes(), "little") for column in packed.T]
+    kept: list[int] = []
+    for j in sorted(range(len(rows)), key=lambda j: -covered[j].bit_count()):
+        if not any(covered[j] & ~covered[k] == 0 for k in kept):
+            kept.append(j)
+    return rows[sorted(kept)]
