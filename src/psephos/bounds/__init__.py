@@ -11,6 +11,7 @@ listed in the result. A bound of 1/2 or more (of two classes) is said to be vacu
 `pac_bayes_c_bound`            the same, by margins and disagreement
 `c_bound`                      given rows alone
 `occam_bound`                  one hypothesis of a finite list, or of one with a prior
+`version_space_bound`          all conjunctions that agree with the rows, of a `VersionSpaceClassifier`
 `gibbs_bound`                  a posterior over hypotheses
 `training_error_bound`         AdaBoost, SamBA: the training rows alone
 `sample_compression_bound`     the variant of SamBA whose voters are drawn
@@ -19,6 +20,7 @@ listed in the result. A bound of 1/2 or more (of two classes) is said to be vacu
 
 from psephos.bounds.bayes import gibbs_bound
 from psephos.bounds.compression import sample_compression_bound
+from psephos.bounds.concepts import version_space_bound
 from psephos.bounds.held_out import folds_bound, held_out_bound, occam_bound
 from psephos.bounds.pac_bayes import c_bound, pac_bayes_c_bound, pac_bayes_kl_bound
 from psephos.bounds.result import Bound
@@ -37,4 +39,5 @@ __all__ = [
     "sample_compression_bound",
     "tandem_bound",
     "training_error_bound",
+    "version_space_bound",
 ]

@@ -166,7 +166,8 @@ def occam_bound(
     X, y : table of shape (n, p), array of shape (n,)
         The rows it was picked by.
     n_hypotheses : float, default=None
-        |H|: how many there were to pick from. None asks the model (`n_hypotheses_`).
+        |H|: how many there were to pick from; or give `prior`. Of a vote of all hypotheses that
+        agree with the rows see `version_space_bound`.
     prior : float, default=None
         p in place of 1 / |H|: what the list gave to this hypothesis, the list summing to 1 or less.
     delta : float, default=0.05
@@ -193,17 +194,16 @@ def occam_bound(
     0.176
     """
     delta = checked_delta(delta)
-    own: Any = getattr(model, "n_hypotheses_", None)
-    size = own if n_hypotheses is None else n_hypotheses
-    if prior is None and size is None:
+    if prior is None and n_hypotheses is None:
         raise PsephosError(
             f"the Occam bound does not hold for {type(model).__name__}: how many hypotheses it was "
             "picked from is not known, and thresholds that depend on the rows make them infinitely "
             "many. Give n_hypotheses of a list that was fixed before the rows, or held-out rows to "
             "held_out_bound."
         )
-    chance = 1.0 / float(size) if prior is None else float(prior)
-    if not 0 < chance <= 1:
+    size = 1.0 if n_hypotheses is None else float(n_hypotheses)
+    chance = 1.0 / max(size, 1.0) if prior is None else float(prior)
+    if not (size >= 1 and 0 < chance <= 1):
         raise PsephosError("occam_bound: a prior is above 0 and at most 1, a number at least 1.")
     k, n, n_classes = _counted(model, X, y)
     bits = -math.log(chance * delta)
