@@ -11,7 +11,7 @@ listed in the result. A bound of 1/2 or more (of two classes) is said to be vacu
 `pac_bayes_c_bound`            the same, by margins and disagreement
 `c_bound`                      given rows alone
 `occam_bound`                  one hypothesis of a finite list, or of one with a prior
-`version_space_bound`          all conjunctions that agree with the rows, of a `VersionSpaceClassifier`
+`version_space_bound`          all conjunctions that agree with the rows (`VersionSpaceClassifier`)
 `gibbs_bound`                  a posterior over hypotheses
 `training_error_bound`         AdaBoost, SamBA: the training rows alone
 `sample_compression_bound`     the variant of SamBA whose voters are drawn

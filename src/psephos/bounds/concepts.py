@@ -83,7 +83,7 @@ def version_space_bound(model: Any, X: Any, y: Any, *, delta: float = 0.05) -> B
 
 
 def _read(model: Any) -> tuple[Any, int]:
-    """Return the space of hypotheses and how many are left; raise where the theorem does not hold."""
+    """Return the space and how many hypotheses are left; raise where the theorem does not hold."""
     memory: Any = getattr(model, "memory_", None)
     space: Any = getattr(memory, "space", None)
     if space is None or not hasattr(model, "n_hypotheses_"):
