@@ -8,6 +8,7 @@ from sklearn.datasets import load_diabetes, load_wine
 from sklearn.utils import shuffle
 
 from psephos import (
+    BaggingClassifier,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
     PsephosError,
@@ -110,3 +111,25 @@ def test_another_table_is_refused(kind, bootstrap):
         model.fit(x, np.roll(y, 1))
     order = np.arange(len(x))[::-1]
     assert model.fit(sparse.csr_array(x[order]), y[order]).vote_.n_voters == 5  # the same table
+
+
+@pytest.mark.parametrize("k", [2, 4, 10])
+@pytest.mark.parametrize("kind", [RandomForestClassifier, ExtraTreesClassifier, BaggingClassifier])
+def test_out_of_bag_ties_go_to_the_first_class_as_those_of_predict(kind, k):
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        x = np.unique(rng.integers(0, 4, (90, 5)).astype(float), axis=0)
+        y = rng.integers(0, k, len(x))
+        options = {"bootstrap": True, "oob_score": True, "random_state": seed}
+        whole = kind(n_estimators=8, **options).fit(x, y)
+        model = kind(n_estimators=3, warm_start=True, **options).fit(x, y)
+        assert model.set_params(n_estimators=8).fit(x, y).oob_score_ == whole.oob_score_
+        out = whole.left_out(x, y)
+        known, target = out.any(axis=0), whole.vote_.target
+        mean = (
+            np.einsum("tn,ntk->nk", out, whole.vote_.votes(x))[known] / out.sum(axis=0)[known, None]
+        )
+        answers = target.answers(target.level(mean))
+        for one in (model, whole):
+            assert_array_equal(one.oob_decision_function_[known].argmax(axis=1), answers)
+        assert whole.oob_score_ == pytest.approx((answers == y[known]).mean(), abs=1e-12)

@@ -181,7 +181,7 @@ def _out_of_bag(
             total[out] += alone.votes(data.X[out])[:, 0]
             number[out] += 1
     voted = number > 0
-    mean = total[voted] / number[voted, None]
+    mean = data.target.level(total[voted] / number[voted, None])
     y, weight = data.y[voted], None if data.weight is None else data.weight[voted]
     answers = np.full((len(data.y), k or 1), np.nan)
     answers[voted] = vote.readout.probabilities(mean, data.target) if k else mean
