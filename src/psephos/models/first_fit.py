@@ -7,11 +7,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from psephos._errors import PsephosError
 from psephos.vote.codec import register
-from psephos.vote.part import check
+from psephos.vote.part import check, sparse
 
 __all__ = ["REDUCED", "SHRUNK", "FirstFit"]
 
