@@ -82,6 +82,26 @@ def test_the_maps_are_those_of_the_field():
     assert 2.0 < found < 4.5
 
 
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("load_set", [load_breast_cancer, load_wine])
+def test_it_warns_where_scores_go_with_the_other_class(method, load_set):
+    X, y = split(load_set)
+    model = RandomForestClassifier(n_estimators=9, max_depth=2, random_state=0).fit(X[:80], y[:80])
+    turned = (model.predict(X[80:]) + 1) % len(model.classes_)
+    words = {"temperature": r"limit, t = 148\.\d, .* nearly alike"}.get(
+        method, "higher probability of class 0 and of .* one constant"
+    )
+    with pytest.warns(UserWarning, match=words):
+        calibrate(model, X[80:], turned, method)
+
+
+def test_it_warns_of_a_temperature_that_makes_all_sure():
+    X, y = split(load_breast_cancer)
+    model = RandomForestClassifier(n_estimators=9, max_depth=2, random_state=0).fit(X[:80], y[:80])
+    with pytest.warns(UserWarning, match=r"t = 0\.006\d+, which makes nearly every prob.* 0 or 1"):
+        calibrate(model, X[80:], model.predict(X[80:]), "temperature")
+
+
 def test_wrong_input_is_refused():
     X, y = split(load_wine)
     model = RandomForestClassifier(n_estimators=3, random_state=0).fit(X, y)

@@ -1,5 +1,6 @@
 """Fitting a calibration of a fitted classifier's probabilities on rows it has not seen."""
 
+import warnings
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -20,6 +21,8 @@ __all__ = ["calibrate"]
 _Floats = NDArray[np.float64]
 _METHODS = ("sigmoid", "isotonic", "temperature")
 _LEAST = 1e-12
+_LEVEL = 1e-6  # a slope, or a rise of a map, below is none
+_WIDEST = 5.0  # of the logarithm of a temperature
 
 
 def calibrate(
@@ -55,6 +58,12 @@ def calibrate(
         If the model is no fitted classifier of one class a row, a label is not one of its classes,
         a class has no row, or the method is unknown.
 
+    Warns
+    -----
+    UserWarning
+        If the best map would fall, and one constant stands in its place (sigmoid: a = 0), or a
+        temperature is at its limit, e^-5 or e^5.
+
     References
     ----------
     Platt (1999), "Probabilistic outputs for support vector machines". Zadrozny & Elkan (2002),
@@ -86,9 +95,48 @@ def calibrate(
     _check_classes(model.classes_, truth.T @ weight)
     found = {"sigmoid": _sigmoid, "isotonic": _isotonic, "temperature": _temperature}[method]
     calibrated = copy(model)
-    readout = replace(plain, calibration=found(chances, truth, weight))
+    calibration = found(chances, truth, weight)
+    _warn_of_limits(calibration, model.classes_.tolist())
+    readout = replace(plain, calibration=calibration)
     calibrated.vote_ = replace(vote, readout=readout)
     return calibrated
+
+
+def _warn_of_limits(found: Any, classes: list[Any]) -> None:
+    """Warn of maps that are at the limit of what is searched: they say less than they seem to."""
+    if isinstance(found, Temperature):
+        if abs(np.log(found.t)) < _WIDEST - 1e-3:
+            return
+        why = (
+            "makes the probabilities of all classes nearly alike: they say nothing of these "
+            "labels, or the opposite"
+            if found.t > 1
+            else "makes nearly every probability 0 or 1: the model is right on (nearly) all rows"
+        )
+        words = f"the temperature is at its limit, t = {found.t:.4g}, which {why}"
+    else:
+        level = [
+            repr(label) for k, label in enumerate(classes) if _is_level(found, k)
+        ]  # of two classes both or none
+        if not level:
+            return
+        words = (
+            f"on these rows a higher probability of class {' and of '.join(level)} does not go "
+            "with more rows of it: a map that may not fall is one constant"
+        )
+    warnings.warn(
+        f"calibrate: {words}. Check that y belongs to X, and that the model was not fitted on "
+        "other labels; or give more rows that it was not fitted on.",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
+def _is_level(found: Any, k: int) -> bool:
+    """Return whether the map of a class is one constant."""
+    if isinstance(found, Sigmoid):
+        return bool(found.slope[k] < _LEVEL)
+    return bool(np.ptp(found.told[k]) < _LEVEL)
 
 
 def _codes(classes: NDArray[Any], y: Any, n: int) -> NDArray[np.intp]:
@@ -156,5 +204,5 @@ def _temperature(chances: _Floats, truth: _Floats, weight: _Floats) -> Temperatu
         logs_scaled = scaled - scipy.special.logsumexp(scaled, axis=1, keepdims=True)
         return -float(weight @ (truth * logs_scaled).sum(axis=1))
 
-    best: Any = scipy.optimize.minimize_scalar(loss, bounds=(-5.0, 5.0), method="bounded")
+    best: Any = scipy.optimize.minimize_scalar(loss, bounds=(-_WIDEST, _WIDEST), method="bounded")
     return Temperature(float(np.exp(best.x)))

@@ -9,6 +9,8 @@ from sklearn.naive_bayes import GaussianNB
 
 from psephos import (
     CARTClassifier,
+    MultiViewClassifier,
+    NewtonBoostingRegressor,
     PsephosError,
     RandomForestClassifier,
     RandomForestRegressor,
@@ -74,6 +76,24 @@ def test_the_plot_has_a_point_a_pair():
     assert len(points) == len(display.first)
     assert_allclose(points[:, 0], display.statistics["kappa"])
     assert f"{len(display.first)} pairs of {len(display.names)} voters" in axes.get_title()
+
+
+def test_a_prior_a_base_score_and_a_reserve_are_no_members():
+    views = MultiViewClassifier([("a", list(range(6))), ("b", list(range(6, 13)))]).fit(
+        X[::2], WORDS[::2]
+    )
+    display = DiversityDisplay.from_estimator(views, X[1::2], WORDS[1::2])
+    assert display.names == ("a", "b")
+    assert display.left_out == ("prior",)
+    boosted = NewtonBoostingRegressor(n_estimators=3, max_depth=2).fit(X, Y.astype(float))
+    display = DiversityDisplay.from_estimator(boosted, X, Y.astype(float))
+    assert len(display.names) == len(display.error) == 3
+    assert len(display.left_out) == 1
+    pytest.importorskip("matplotlib")
+    assert "without 1 that read no column" in display.plot().get_title()
+    stump = NewtonBoostingRegressor(n_estimators=1, max_depth=1).fit(X, Y.astype(float))
+    with pytest.raises(PsephosError, match="1 of the 2 voters of this NewtonBoostingRegressor"):
+        DiversityDisplay.from_estimator(stump, X, Y.astype(float))
 
 
 def test_what_cannot_be_asked_is_named():

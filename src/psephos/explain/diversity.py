@@ -46,6 +46,9 @@ class DiversityDisplay:
         The voters of each of the P = T (T - 1) / 2 pairs.
     statistics : dict of str to ndarray of shape (P,)
     n_cases : int
+    left_out : tuple of str, default=()
+        The voters that are not counted: those that read no column (a prior, a base score, a tree
+        without a cut), and those with weight only where values are missing (a reserve).
 
     Examples
     --------
@@ -65,6 +68,7 @@ class DiversityDisplay:
     second: NDArray[np.intp]
     statistics: dict[str, _Floats]
     n_cases: int
+    left_out: tuple[str, ...] = ()
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any) -> Self:
@@ -73,7 +77,8 @@ class DiversityDisplay:
         Parameters
         ----------
         estimator : fitted model of psephos
-            Of at least two voters. A voter is a member: a vote within the vote counts once.
+            Of at least two voters that read a column and are no reserve: the others are not
+            counted, and named in `left_out`. A vote within the vote counts once.
         X : array, data frame or sparse table of shape (n_samples, n_features)
             Cases the model was not fitted on: on its own training rows members look alike.
         y : array of shape (n_samples,)
@@ -81,25 +86,32 @@ class DiversityDisplay:
         Raises
         ------
         PsephosError
-            If the model has one voter, answers with several labels or numbers, or a label is not
-            one of its classes.
+            If the model has one such voter, answers with several labels or numbers, or a label is
+            not one of its classes.
         """
         vote: Any = getattr(estimator, "vote_", None)
         kind = type(estimator).__name__
         if vote is None or vote.n_voters < 2:
             raise PsephosError(f"{kind} is no fitted model of psephos with two voters or more.")
+        counts = (np.diff(vote.usage().indptr) > 0) & ~vote.reserve()
+        members = np.flatnonzero(counts)
+        if len(members) < 2:
+            raise PsephosError(
+                f"{len(members)} of the {vote.n_voters} voters of this {kind} reads a column and "
+                "is no reserve: two are needed."
+            )
         target = vote.target
         if target.kind not in ("binary", "multiclass", "regression"):
             raise PsephosError(f"{kind} answers with several labels or numbers: one is needed.")
         values = estimator._values(X)
-        names = tuple(
-            label_of(vote.voters, t).removesuffix(": ") or str(t + 1) for t in range(vote.n_voters)
-        )
+        every = [label_of(vote.voters, t).removesuffix(": ") for t in range(vote.n_voters)]
+        every = [name or str(t + 1) for t, name in enumerate(every)]
+        names = tuple(every[t] for t in members), tuple(every[t] for t in np.flatnonzero(~counts))
+        votes = _votes(vote, values)[:, members]
         if target.kind == "regression":
-            off = _votes(vote, values)[:, :, 0] - read_numbers(values, y)[:, None]
+            off = votes[:, :, 0] - read_numbers(values, y)[:, None]
             return cls._of(names, (off**2).mean(axis=0), _of_numbers(off), len(off))
         true = codes_among(target.classes, values, y)
-        votes = _votes(vote, values)
         answers = target.answers(votes.reshape(-1, votes.shape[2])).reshape(votes.shape[:2])
         wrong = answers != true[:, None]
         return cls._of(
@@ -108,11 +120,15 @@ class DiversityDisplay:
 
     @classmethod
     def _of(
-        cls, names: tuple[str, ...], error: _Floats, tables: dict[str, _Floats], n: int
+        cls,
+        names: tuple[tuple[str, ...], tuple[str, ...]],
+        error: _Floats,
+        tables: dict[str, _Floats],
+        n: int,
     ) -> Self:
-        first, second = np.triu_indices(len(names), 1)
+        first, second = np.triu_indices(len(error), 1)
         pairs = {name: table[first, second] for name, table in tables.items()}
-        return cls(names, error, first, second, pairs, n)
+        return cls(names[0], error, first, second, pairs, n, names[1])
 
     def table(self) -> dict[str, list[Any]]:
         """Return one entry a pair: both names, both errors and the statistics."""
@@ -154,7 +170,11 @@ class DiversityDisplay:
         axes.scatter(self.statistics[name], mean, s=12, alpha=0.5)
         axes.set_xlabel("kappa of two voters" if name == "kappa" else "correlation of two errors")
         axes.set_ylabel("their mean error" if name == "kappa" else "their mean squared error")
-        axes.set_title(f"{len(self.first)} pairs of {len(self.names)} voters, {self.n_cases} cases")
+        without = f"\n(without {len(self.left_out)} that read no column or are a reserve)"
+        axes.set_title(
+            f"{len(self.first)} pairs of {len(self.names)} voters, {self.n_cases} cases"
+            + (without if self.left_out else "")
+        )
         return axes
 
 

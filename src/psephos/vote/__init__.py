@@ -16,7 +16,7 @@ from psephos.vote.target import (
 from psephos.vote.vote import Vote
 from psephos.vote.voters.branching import BranchVoters
 from psephos.vote.voters.coded import CodedVoters, design_matrix
-from psephos.vote.voters.composed import ComposedVoters, answer_names
+from psephos.vote.voters.composed import ComposedVoters, answer_names, as_read
 from psephos.vote.voters.counted import CountedHypotheses
 from psephos.vote.voters.foreign import ForeignVoters, from_estimators
 from psephos.vote.voters.forests import ForestVoters
@@ -96,6 +96,7 @@ __all__ = [
     "Voters",
     "Weighting",
     "answer_names",
+    "as_read",
     "design_matrix",
     "from_estimators",
     "join",

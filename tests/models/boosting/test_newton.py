@@ -410,3 +410,12 @@ def test_numbers_that_float32_cannot_square_are_refused(method):
         NewtonBoostingRegressor(tree_method=method).fit(X, y * 1e30)
     with pytest.raises(PsephosError, match="base_score"):
         NewtonBoostingRegressor(tree_method=method, base_score=1e39).fit(X, y)
+
+
+def test_it_warns_where_float32_takes_y_apart():
+    X, number = table()
+    words = r"changes it by up to \d\S*, and it deviates by 1\.\d+\. Subtract"
+    with pytest.warns(UserWarning, match=words):
+        numbers().fit(X, number + 1.6e9)
+    numbers().fit(X, number + 1000.0)  # no word where nothing is lost
+    numbers().fit(X, np.full(len(X), 1.6e9 + 1))

@@ -159,11 +159,44 @@ def test_threads_change_nothing():
 
 def test_columns_that_say_nothing():
     flat = np.ones((len(X), 4))
-    model = ColumnBudgetClassifier().fit(flat, Y)
+    with pytest.warns(UserWarning, match="takes no column .* class frequencies: selector 'blend'"):
+        model = ColumnBudgetClassifier().fit(flat, Y)
     assert len(model.selected_) == 0
     assert_allclose(model.predict_proba(flat)[0], [np.mean(Y == "ill"), np.mean(Y == "well")])
-    numbers = ColumnBudgetRegressor().fit(flat, SCORE)
+    with pytest.warns(UserWarning, match="every row with the mean: selector 'blend' gives no col"):
+        numbers = ColumnBudgetRegressor().fit(flat, SCORE)
     assert_allclose(numbers.predict(flat), SCORE.mean())
+    with pytest.warns(UserWarning, match=r"no column with a score costs at most n_columns=0\.5"):
+        ColumnBudgetClassifier(0.5, selector="univariate").fit(X, Y)
+
+
+@pytest.mark.parametrize("selector", ["lars", "stability", "univariate"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_scores_do_not_depend_on_an_offset_or_a_unit(selector, weighted):
+    part = X[:, [*range(0, 40), 50, 120]]
+    weight = np.random.default_rng(1).integers(1, 4, len(X)) if weighted else None
+    y = np.round(SCORE, 3)
+    model = ColumnBudgetRegressor(selector=selector, estimator=CARTRegressor(n_folds=0),
+                                  random_state=0)  # fmt: skip
+    plain = model.fit(part, y, weight).scores_
+    assert np.count_nonzero(plain) > 3
+    for offset, unit in [(2459000.0, 1.0), (1.6e9, 1.0), (-1e13, 1024.0), (0.0, 1e-9)]:
+        moved = model.fit(part, offset + unit * y, weight).scores_
+        assert_allclose(moved, plain, rtol=1e-5, atol=1e-12)
+
+
+def test_a_blend_with_an_offset():
+    """A forest draws rows by their content, which y is a part of: scores differ by the draw."""
+    model = ColumnBudgetRegressor(3, estimator=CARTRegressor(n_folds=0), random_state=0)
+    model.fit(X, 1.6e9 + np.round(SCORE, 3))
+    assert_array_equal(model.selected_, [3, 50, 120])
+
+
+def test_a_constant_number_is_told_by_no_column():
+    model = ColumnBudgetRegressor(selector="lars")
+    with pytest.warns(UserWarning, match="takes no column"):
+        model.fit(X[:, :9], np.full(len(X), 0.1 + 1e9))
+    assert not model.scores_.any()
 
 
 def test_categories_are_columns():

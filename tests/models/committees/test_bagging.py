@@ -10,9 +10,18 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from psephos import BaggingClassifier, BaggingRegressor, CARTClassifier, PsephosError, load, save
+from psephos import (
+    BaggingClassifier,
+    BaggingRegressor,
+    CARTClassifier,
+    PsephosError,
+    load,
+    save,
+    shrink,
+)
 from psephos.models.training import row_groups
 from psephos.trees.forest_rows import Draws
+from psephos.vote.codec import decode, encode
 
 X, Y = load_wine(return_X_y=True)
 TREE = CARTClassifier(max_depth=3, n_folds=0)
@@ -173,3 +182,73 @@ def test_members_need_not_know_all_classes(estimator, tmp_path):
             assert_allclose(said[:, :2], alone.predict_proba(x), atol=1e-6)
     save(model, tmp_path / "bag")
     assert_array_equal(load(tmp_path / "bag").predict_proba(x), model.predict_proba(x))
+
+
+def other_tables():
+    yield "X", {"X": X + 0.01}
+    yield "y", {"y": np.roll(Y, 1)}
+    yield "sample_weight", {"sample_weight": 1.0 + np.arange(len(X)) % 2}
+
+
+@pytest.mark.parametrize("bootstrap", [True, False])
+@pytest.mark.parametrize(("word", "given"), other_tables())
+def test_a_warm_start_on_another_table_is_refused(bootstrap, word, given):
+    model = BaggingClassifier(TREE, 2, warm_start=True, bootstrap=bootstrap, random_state=0)
+    model.fit(X, Y).set_params(n_estimators=4)
+    with pytest.raises(PsephosError, match=rf"{word}.* is not\. To fit anew"):
+        model.fit(**{"X": X, "y": Y, **given})
+    same = np.arange(len(X))[::-1] if bootstrap else np.arange(len(X))
+    assert model.fit(X[same], Y[same]).vote_.n_voters == 4  # a bootstrap draws rows by content
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"max_features": 0.5}, "max_features"),
+        ({"random_state": 1}, "random_state"),
+        ({"bootstrap_features": True}, "bootstrap_features"),
+        ({"estimator": GaussianNB()}, "estimator"),
+        ({"estimator__max_depth": 2}, "estimator"),
+    ],
+)
+def test_a_warm_start_with_other_parameters_is_refused(change, word, tmp_path):
+    options = {"n_estimators": 2, "warm_start": True, "random_state": 0}
+    model = BaggingClassifier(clone(TREE), **options).fit(X, Y)
+    save(model, tmp_path / "bag")
+    for one in (model, load(tmp_path / "bag")):
+        one.set_params(n_estimators=3, **change)
+        with pytest.raises(PsephosError, match=rf"oob_score\): {word} is not"):
+            one.fit(X, Y)
+    free = BaggingClassifier(clone(TREE), **options).fit(X, Y)
+    free.set_params(n_estimators=3, oob_score=True, n_jobs=2).fit(X, Y)
+
+
+def test_a_warm_start_needs_the_model_as_it_was_fitted():
+    model = BaggingClassifier(TREE, 6, warm_start=True, random_state=0).fit(X, Y)
+    for changed, words in (
+        (model.reduce(), "reduced to some of its columns"),
+        (shrink(model, 4, X, Y), "left with some of its members"),
+    ):
+        x = X if changed.n_features_in_ == X.shape[1] else X[:, model.vote_.columns]
+        assert changed.left_out(x, Y) is not None
+        with pytest.raises(PsephosError, match=words):
+            changed.set_params(n_estimators=8).fit(x, Y)
+
+
+def test_what_was_left_out_is_asked_of_the_training_rows():
+    model = BaggingClassifier(TREE, 3, random_state=0).fit(X, Y)
+    assert_array_equal(model.left_out(X, Y), counts_of(model) == 0)
+    assert model.left_out(X + 1.0, Y) is None
+    assert model.left_out(X, np.roll(Y, 1)) is None
+    with pytest.raises(PsephosError, match="give held-out rows"):
+        shrink(model, 5, X + 1.0, Y, out_of_bag=True)
+
+
+def test_files_of_versions_without_marks_go_on():
+    model = BaggingClassifier(TREE, 2, warm_start=True, random_state=0).fit(X, Y)
+    arrays = {}
+    content = encode(model.memory_, arrays, "")
+    del content["fields"]["first_fit"]
+    model.memory_ = decode(content, arrays)
+    assert model.left_out(X, Y) is not None
+    assert model.set_params(n_estimators=4).fit(X, Y).memory_.first_fit is not None

@@ -1,5 +1,7 @@
 """Ensemble selection: the greedy choice, step by step."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -8,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from psephos import CARTClassifier, EnsembleSelectionClassifier, EnsembleSelectionRegressor
-from psephos.models.committees.greedy import greedy_counts
+from psephos.models.committees.greedy import _loss, greedy_counts
 
 X, Y = load_breast_cancer(return_X_y=True)
 
@@ -77,3 +79,35 @@ def test_bags_are_of_large_libraries():
     assert 1 <= few.counts_.sum() <= 4  # one choice, from all
     many = EnsembleSelectionClassifier(trees, n_steps=3, n_bags=5, random_state=0).fit(X, Y)
     assert 5 <= many.counts_.sum() <= 20
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "log_loss", "squared_error"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_of_equals_the_first_whatever_rounding_says(scoring, weighted):
+    """Members that are right on as many rows, or are one another's copies with rows moved."""
+    k = 1 if scoring == "squared_error" else 2
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(20, 90))
+        y = rng.integers(0, 2, n)
+        data = SimpleNamespace(
+            y=y, n_classes=0 if k == 1 else 2,
+            weight=np.full(n, 0.1) * rng.integers(1, 3) if weighted else None,
+        )  # fmt: skip
+        wrong = np.zeros((n, 7), dtype=bool)
+        for t in range(7):
+            wrong[rng.permutation(n)[: n // 4], t] = True  # all err as often
+        up = np.where(wrong, 1 - y[:, None], y[:, None]) * 0.8 + 0.1
+        said = up[:, :, None] if k == 1 else np.stack([1 - up, up], axis=2)
+        counts = greedy_counts(said, _loss(data, scoring), 0, 1)
+        assert_array_equal(np.flatnonzero(counts), [0])
+        copies = said[:, [0] * 5]  # no mean of these is better than one
+        counts = greedy_counts(copies, _loss(data, scoring), 6, 1)
+        assert_array_equal(counts, [1, 0, 0, 0, 0])
+
+
+def test_an_answer_of_equals_is_the_first_class():
+    data = SimpleNamespace(y=np.array([0]), n_classes=2, weight=None)
+    mean = np.array([[[0.5, np.nextafter(0.5, 1.0)]]])  # a half each, but for rounding
+    assert _loss(data, "accuracy")(mean)[0] == 0.0
+    assert _loss(data, "accuracy")(mean[:, :, ::-1])[0] == 0.0

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 import scipy.optimize
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import ensemble
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.datasets import load_breast_cancer, load_wine
-from sklearn.linear_model import LogisticRegression
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from psephos import (
     CARTClassifier,
@@ -135,6 +136,56 @@ def test_noise_stays_noise_at_every_level(grouped):
     for found in (*share.T, *np.array(right).T):
         error = found.std(ddof=1) / np.sqrt(len(found))
         assert abs(found.mean() - 0.5) < 3 * error + 0.01
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("passthrough", [False, True])
+def test_a_final_estimator_is_given_probabilities_as_in_scikit_learn(classes, passthrough):
+    rows = np.flatnonzero(np.isin(Y, range(classes)))
+    x, y = (X[rows] - X.mean(axis=0)) / X.std(axis=0), np.array(["red", "rose", "white"])[Y[rows]]
+    cv = StratifiedKFold(4, shuffle=True, random_state=0)
+    pairs = [("tree", TREE), ("knn", KNeighborsClassifier(7))]
+    options = {"cv": cv, "passthrough": passthrough}
+    line = LogisticRegression(max_iter=10000, tol=1e-8)
+    theirs = ensemble.StackingClassifier(pairs, line, **options).fit(x, y)
+    ours = StackingClassifier(pairs, final_estimator=line, random_state=0, **options).fit(x, y)
+    if not passthrough:
+        assert_allclose(ours.predict_proba(x), theirs.predict_proba(x), atol=1e-6)
+    voters = ours.vote_.voters
+    own = voters.table(x)[:, x.shape[1] :]
+    known = theirs.transform(x)[:, : own.shape[1]]
+    assert_allclose(own, known, atol=1e-12)
+    assert voters.answers[-1] == ("knn's P(rose)" if classes == 2 else "knn's P(white)")
+
+
+def test_a_ballot_shows_the_probability_that_is_read():
+    rows = np.flatnonzero(Y < 2)
+    pairs = [("knn", KNeighborsClassifier(7))]
+    model = StackingClassifier(pairs, final_estimator=LogisticRegression(), random_state=0)
+    model.fit(X[rows], Y[rows])
+    share = KNeighborsClassifier(7).fit(X[rows], Y[rows]).predict_proba(X[rows])[:, 1]
+    case = int(np.flatnonzero((share > 0.1) & (share < 0.4))[0])
+    reason = " ".join(model.explain(X[rows][[case]]).columns()["reason"])
+    assert f"{share[case]:.4g} (knn's P(1))" in reason
+
+
+@pytest.mark.parametrize("final", ["pool", "logistic"])
+def test_a_copy_has_the_weight_of_its_original(final):
+    three = StackingClassifier([*MEMBERS, ("copy", TREE)], final_estimator=final, random_state=0)
+    alpha = three.fit(X, Y).vote_.weighting.alpha
+    assert_allclose(alpha[2], alpha[0], rtol=1e-3)
+    two = StackingClassifier(MEMBERS, final_estimator=final, random_state=0).fit(X, Y)
+    other = two.vote_.weighting.alpha
+    assert_allclose(alpha[0] + alpha[2], other[0], rtol=1e-2 if final == "pool" else 0.3)
+
+
+def test_of_two_regressors_that_say_the_same_one_has_weight():
+    x, y = load_diabetes(return_X_y=True)
+    pairs = [("near", KNeighborsRegressor(9)), ("line", LinearRegression())]
+    two = StackingRegressor(pairs, random_state=0).fit(x, y)
+    three = StackingRegressor([*pairs, ("copy", pairs[0][1])], random_state=0).fit(x, y)
+    assert three.vote_.n_voters == 2
+    assert_allclose(np.sort(three.vote_.weighting.alpha), np.sort(two.vote_.weighting.alpha))
 
 
 def test_a_level_that_does_not_help_ends_the_cascade():

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.utils import shuffle
 
 from psephos import (
+    BaggingClassifier,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
     PsephosError,
@@ -79,3 +81,55 @@ def test_no_new_tree_is_the_same_forest_and_fewer_are_refused():
         model.fit(X[:100], Y[:100])
     with pytest.raises(PsephosError, match="columns, categories and classes"):
         model.fit(X[:, 1:], Y)
+
+
+@pytest.mark.parametrize("kind", [RandomForestClassifier, ExtraTreesClassifier])
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"max_features": None}, "max_features"),
+        ({"random_state": 1}, "random_state"),
+        ({"max_depth": 2, "criterion": "entropy"}, "criterion and max_depth are"),
+    ],
+)
+def test_other_parameters_are_refused(kind, change, word):
+    model = kind(3, warm_start=True, random_state=0).fit(X, Y)
+    with pytest.raises(PsephosError, match=f"must be those of the first fit .*: {word}"):
+        model.set_params(n_estimators=5, **change).fit(X, Y)
+
+
+@pytest.mark.parametrize("kind", [RandomForestRegressor, ExtraTreesRegressor])
+@pytest.mark.parametrize("bootstrap", [True, False])
+def test_another_table_is_refused(kind, bootstrap):
+    x, y = NUMBERS
+    model = kind(3, warm_start=True, bootstrap=bootstrap, random_state=0).fit(x, y)
+    model.set_params(n_estimators=5)
+    for other, word in ((x * 2.0, "X"), (x[:, ::-1], "X")):
+        with pytest.raises(PsephosError, match=rf"oob_score\): {word} is not"):
+            model.fit(other, y)
+    with pytest.raises(PsephosError, match=r"oob_score\): y is not"):
+        model.fit(x, np.roll(y, 1))
+    order = np.arange(len(x))[::-1]
+    assert model.fit(sparse.csr_array(x[order]), y[order]).vote_.n_voters == 5  # the same table
+
+
+@pytest.mark.parametrize("k", [2, 4, 10])
+@pytest.mark.parametrize("kind", [RandomForestClassifier, ExtraTreesClassifier, BaggingClassifier])
+def test_out_of_bag_ties_go_to_the_first_class_as_those_of_predict(kind, k):
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        x = np.unique(rng.integers(0, 4, (90, 5)).astype(float), axis=0)
+        y = rng.integers(0, k, len(x))
+        options = {"bootstrap": True, "oob_score": True, "random_state": seed}
+        whole = kind(n_estimators=8, **options).fit(x, y)
+        model = kind(n_estimators=3, warm_start=True, **options).fit(x, y)
+        assert model.set_params(n_estimators=8).fit(x, y).oob_score_ == whole.oob_score_
+        out = whole.left_out(x, y)
+        known, target = out.any(axis=0), whole.vote_.target
+        mean = (
+            np.einsum("tn,ntk->nk", out, whole.vote_.votes(x))[known] / out.sum(axis=0)[known, None]
+        )
+        answers = target.answers(target.level(mean))
+        for one in (model, whole):
+            assert_array_equal(one.oob_decision_function_[known].argmax(axis=1), answers)
+        assert whole.oob_score_ == pytest.approx((answers == y[known]).mean(), abs=1e-12)

@@ -145,3 +145,12 @@ def test_categories_and_a_file(tmp_path):
 def test_penalties_are_positive(alphas):
     with pytest.raises(PsephosError, match=r"'alphas'.*above 0"):
         RankRidgeClassifier(alphas).fit(X, Y)
+
+
+def test_losses_are_means_over_the_rows_held_out():
+    """The row of a class that has no other is in no test part; slopes are 0."""
+    table = np.random.default_rng(5).standard_normal((21, 3))
+    y = np.repeat([0, 1, 2], [10, 10, 1])
+    weight = np.full(21, 3.0)
+    model = RankRidgeClassifier([1e9, 1e10], random_state=0).fit(table, y, weight)
+    assert_allclose(model.losses_, np.log(17 / 8), rtol=1e-4)

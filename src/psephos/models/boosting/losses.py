@@ -1,5 +1,6 @@
 """Objectives of second-order boosting: a start, gradients and hessians, and a loss to watch."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -29,6 +30,7 @@ __all__ = [
 _Floats = NDArray[np.float64]
 _Singles = NDArray[np.float32]
 _F = np.float32
+_LOST = 1e-3  # of the deviation: more than this is not rounding any more
 _LARGEST = 1e15  # of a sum of 10^4 such, the square is still a number in float32
 
 
@@ -125,6 +127,18 @@ def check_sizes(numbers: Any) -> None:
         )
 
 
+def _warn_of_lost_digits(y: Any) -> None:
+    """Warn if float32 holds too few digits of numbers to tell them apart."""
+    lost, spread = float(np.abs(y - y.astype(_F)).max()), float(np.std(y - y[0]))
+    if lost > _LOST * spread > 0.0:
+        warnings.warn(
+            f"y is held in float32, as XGBoost holds it: that changes it by up to {lost:.2g}, and "
+            f"it deviates by {spread:.2g}. Subtract a constant near its mean from y.",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
 @dataclass(frozen=True)
 class Squared:
     """Numbers: (margin - y)^2 / 2."""
@@ -135,6 +149,7 @@ class Squared:
         """Return the mean, or `score`; `check_sizes` says what is refused."""
         check_sizes(y)
         check_sizes(score or 0.0)
+        _warn_of_lost_digits(y)
         mean = np.dot(weight, y.astype(_F)) / weight.sum() if score is None else score
         return np.array([mean], _F)
 

@@ -306,8 +306,9 @@ class NewtonBoostingRegressor(VoteRegressor):
 
     Notes
     -----
-    Targets, gradients and leaves are float32, as XGBoost's are: of y, 7 digits count. Values of
-    columns are compared in float64 but by 'exact': see NewtonBoostingClassifier.
+    Targets, gradients and leaves are float32, as XGBoost's are: of y, 7 digits count (a warning
+    says where that changes y by more than a thousandth of its deviation). Values of columns are
+    compared in float64 but by 'exact': see NewtonBoostingClassifier.
 
     References
     ----------

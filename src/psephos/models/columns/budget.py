@@ -174,6 +174,12 @@ default='blend'
         In fit: if a price is no positive number or of no column, or the selecting estimator says
         nothing of single columns.
 
+    Warns
+    -----
+    UserWarning
+        In fit: if no column is taken, for none has a score or a price within the budget; every row
+        is then answered with the class frequencies.
+
     Notes
     -----
     *The columns are not "the" markers.* On other rows of the same study about half of them are
@@ -182,7 +188,7 @@ default='blend'
     *An honest accuracy* chooses the columns again in every fold: cross-validate this estimator,
     and never a model on columns that were chosen on all rows.
 
-    Where no column has a score the answer is the class frequencies. Selectors read normal scores
+    Selectors read normal scores
     of ranks (as `RankRidgeClassifier`; forests read values); a missing value has the median's, a
     category is a 0/1 column a level, of which the best counts.
 
@@ -279,7 +285,10 @@ default='blend'
 
     Notes
     -----
-    See `ColumnBudgetClassifier`. Where no column has a score the answer is the mean.
+    See `ColumnBudgetClassifier`. Where no column is taken the answer is the mean, with a warning.
+    The scores of 'lars', 'stability' and 'univariate' do not depend on the unit of y, nor on a
+    constant added to it, as far as the sum holds its digits; those of 'importance' only by what
+    rows the forest draws.
 
     Examples
     --------

@@ -1,5 +1,6 @@
 """Columns chosen on the training rows, and members fitted on them."""
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -44,9 +45,30 @@ def fit_budget(
         scores = score_columns(problem, model.selector, data)
     ranking = ranked(scores, prices)
     chosen = bought(ranking, prices, model.n_columns)
+    if not len(chosen):
+        _warn_of_none(model, ranking, data)
     members = default if model.estimator is None else [("estimator", model.estimator)]
     vote = _vote(members, chosen, data, weight)
     return vote, {"selection_": Selection(scores, ranking, chosen)}
+
+
+def _warn_of_none(model: Any, ranking: NDArray[np.intp], data: Data) -> None:
+    """Warn that no column is taken, and say why and what to do."""
+    answer = "the class frequencies" if data.n_classes else "the mean"
+    named = isinstance(model.selector, str)
+    selector = repr(model.selector) if named else type(model.selector).__name__
+    why = (
+        f"selector {selector} gives no column a score: nothing it looks at goes with y. Check that "
+        "y and the columns are those meant, or take another selector."
+        if not len(ranking)
+        else f"no column with a score costs at most n_columns={model.n_columns:g}: raise "
+        "n_columns, or lower prices."
+    )
+    warnings.warn(
+        f"{type(model).__name__} takes no column and answers every row with {answer}: {why}",
+        UserWarning,
+        stacklevel=2,
+    )
 
 
 def _distinct(data: Data, table: Table, labels: Labels, weight: _Floats) -> Data:

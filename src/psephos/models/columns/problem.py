@@ -13,10 +13,11 @@ from psephos.models.design import Design
 from psephos.models.linear.scoring import score_knots
 from psephos.vote import design_matrix, normal_scores
 
-__all__ = ["Problem"]
+__all__ = ["Problem", "correlations", "standardised"]
 
 _Floats = NDArray[np.float64]
 _QUANTILES = 1000
+_ROUNDING = 1e-12  # of the greatest size: a column that deviates by less is constant
 
 
 @dataclass(frozen=True)
@@ -64,13 +65,13 @@ class Problem:
     def targets(self) -> _Floats:
         """Return what is to be told, a column each.
 
-        The number; 1 for the second of two classes and 0 for the first; of more, one column a
-        class, 1 for it and 0 for the rest.
+        The number, less its mean and in units of a power of two; 1 for the second of two classes
+        and 0 for the first; of more, one column a class, 1 for it and 0 for the rest.
         """
         y, n_classes = self.data.y, self.data.n_classes
         if not n_classes:
-            y = np.ldexp(y, -int(np.frexp(np.abs(y).max(initial=0.0))[1]))
-            return y[:, None].astype(np.float64)
+            y = np.ldexp(y, -int(np.frexp(np.abs(y).max(initial=0.0))[1]))[:, None]
+            return _centred(y, self.weight / self.weight.sum())
         return (y[:, None] == np.arange(0 if n_classes > 2 else 1, n_classes)).astype(np.float64)
 
     def by_column(self, scores: _Floats) -> _Floats:
@@ -88,7 +89,22 @@ class Problem:
 def correlations(Z: _Floats, targets: _Floats, weight: _Floats) -> _Floats:
     """Return (P, R) absolute weighted correlations; 0 where one side is constant."""
     share: Any = weight / weight.sum()
-    Z, targets = Z - share @ Z, targets - share @ targets
-    size = np.sqrt(np.outer(share @ (Z * Z), share @ (targets * targets)))
-    along = np.abs((Z * share[:, None]).T @ targets)
-    return np.divide(along, size, out=np.zeros_like(along), where=size > 1e-12)
+    Z, targets = standardised(Z, share), standardised(targets, share)
+    Z *= share[:, None]
+    return np.abs(Z.T @ targets)
+
+
+def standardised(values: _Floats, share: _Floats) -> _Floats:
+    """Return columns (n, q) of weighted mean 0 and deviation 1; 0 where one is constant."""
+    out = _centred(values, share)
+    size = np.sqrt(share @ (out * out))
+    out /= np.where(size > _ROUNDING * np.abs(values).max(axis=0), size, np.inf)
+    return out
+
+
+def _centred(values: _Floats, share: _Floats) -> _Floats:
+    """Return columns less their weighted means; what rounding leaves of a constant one is 0."""
+    out = values - share @ values
+    out -= share @ out  # a mean that is large beside the deviation is rounded
+    out[:, values.max(axis=0) == values.min(axis=0)] = 0.0
+    return out

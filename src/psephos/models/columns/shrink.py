@@ -60,8 +60,8 @@ def shrink(
     out_of_bag : bool, default=None
         Whether X, y are the training rows of a forest or bag, and each counts for the voters that
         were not fitted on it (in place of the others' votes stands the mean of these). None: if
-        the model drew its rows, and from as many, of the same weights: of as many held-out rows
-        say False.
+        the model drew its rows, and these are they. (Of a model file of an earlier version as many
+        rows of the same weights are taken for them: of as many held-out rows say False.)
 
     Returns
     -------

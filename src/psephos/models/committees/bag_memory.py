@@ -6,6 +6,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos.models.first_fit import REDUCED, SHRUNK, FirstFit
 from psephos.trees.forest_rows import Draws
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check
@@ -27,12 +28,15 @@ class BagMemory:
         Weights of the training rows, by which rows are drawn.
     size : int
         Draws with replacement a member; 0: rows were not drawn so.
+    first_fit : FirstFit, default=None
+        What a warm start must find again; None in files of earlier versions.
     """
 
     tag: ClassVar[str] = "bag memory"
     seeds: NDArray[np.uint64]
     mass: _Floats
     size: int
+    first_fit: FirstFit | None = None
 
     def __post_init__(self) -> None:
         check(self.seeds.ndim == self.mass.ndim == 1, "a bag's memory")
@@ -47,12 +51,14 @@ class BagMemory:
         check(len(self.seeds) == getattr(vote, "n_voters", -1), "seeds and members differ")
 
     def select(self, columns: Columns) -> Self:
-        """Return the same: it holds nothing of columns."""
-        return self
+        """Return the memory on the table reduced to `columns`."""
+        first = self.first_fit
+        return replace(self, first_fit=first and first.changed(REDUCED, columns=True))
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return the memory of these members only."""
-        return replace(self, seeds=self.seeds[voters])
+        first = self.first_fit
+        return replace(self, seeds=self.seeds[voters], first_fit=first and first.changed(SHRUNK))
 
     @property
     def draws(self) -> Draws | None:

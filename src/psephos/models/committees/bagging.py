@@ -74,7 +74,8 @@ class BaggingClassifier(VoteClassifier):
         Whether to answer every training row by the members that it was not drawn for.
     warm_start : bool, default=False
         Whether `fit` keeps the members there are and adds those that `n_estimators` asks for more.
-        Table, weights and sampling must be those of the first fit.
+        Table, weights and all parameters but `n_estimators`, `oob_score` and `n_jobs` must be those
+        of the first fit.
     class_weight : dict, 'balanced' or None, default=None
     categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
         Columns whose values are categories; the estimator must know them.
@@ -183,7 +184,7 @@ class BaggingClassifier(VoteClassifier):
         """Return which training rows were not drawn for each member, (n_estimators, n_samples).
 
         X, y, sample_weight are those of `fit`; None if rows were not drawn with replacement, or
-        from others (by their number and weights). Rows of weight 0 have no column.
+        from others. Rows of weight 0 have no column.
         """
         self._fitted()
         return left_out(self, X, y, sample_weight)
@@ -295,7 +296,7 @@ class BaggingRegressor(VoteRegressor):
         """Return which training rows were not drawn for each member, (n_estimators, n_samples).
 
         X, y, sample_weight are those of `fit`; None if rows were not drawn with replacement, or
-        from others (by their number and weights). Rows of weight 0 have no column.
+        from others. Rows of weight 0 have no column.
         """
         self._fitted()
         return left_out(self, X, y, sample_weight)

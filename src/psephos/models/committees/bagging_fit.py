@@ -13,6 +13,7 @@ from psephos.models.committees.bag_voters import bag_voters, with_earlier
 from psephos.models.committees.fitting import Data, Task
 from psephos.models.committees.members import mean_vote
 from psephos.models.committees.naming import check_kind
+from psephos.models.first_fit import FirstFit
 from psephos.models.training import row_groups
 from psephos.trees.forest_rows import Draws, number_of
 from psephos.vote import Vote
@@ -39,7 +40,8 @@ def fit_bag(model: Any, estimator: Any, data: Data) -> tuple[Vote, dict[str, Any
     rows_of = data.take(first_of, mass)
     n, p = rows_of.X.shape
     size = _size(model.max_samples, number, n if not model.bootstrap else None)
-    old = _earlier(model, data, mass, size)
+    now = _first_fit(model, data)
+    old = _earlier(model, data, mass, size, now)
     seeds = np.append(
         np.empty(0, dtype=np.uint64) if old is None else old.seeds,
         [
@@ -47,7 +49,7 @@ def fit_bag(model: Any, estimator: Any, data: Data) -> tuple[Vote, dict[str, Any
             for t in range(0 if old is None else len(old.seeds), model.n_estimators)
         ],
     ).astype(np.uint64)
-    memory = BagMemory(seeds, mass, size if model.bootstrap else 0)
+    memory = BagMemory(seeds, mass, size if model.bootstrap else 0, now)
     first = 0 if old is None else len(old.seeds)
     subsets = [_columns(model, seed, p) for seed in seeds[first:]]
     rows = _rows(model, estimator, memory, size, n)
@@ -71,10 +73,20 @@ def left_out(model: Any, X: Any, y: Any, sample_weight: Any) -> NDArray[np.bool_
     if memory.draws is None:
         return None
     table, labels, weight, context = model.read(X, y, sample_weight)
-    group = _distinct(Data.of(table, labels, weight, context, None))
-    if not np.array_equal(np.bincount(group, weight).astype(np.float64), memory.mass):
+    data = Data.of(table, labels, weight, context, None)
+    group = _distinct(data)
+    given = None if data.weight is None else weight
+    if not np.array_equal(np.bincount(group, given).astype(np.float64), memory.mass):
+        return None
+    if memory.first_fit is not None and not memory.first_fit.has(_first_fit(model, data)):
         return None
     return np.array([memory.draws.counts(seed)[group] == 0 for seed in memory.seeds])
+
+
+def _first_fit(model: Any, data: Data) -> FirstFit:
+    """Return what a later warm start must find again; a bootstrap draws rows by their content."""
+    given = (data.X, data.y, data.weight, data.groups)
+    return FirstFit.of(model, *given, ordered=not model.bootstrap)
 
 
 def _distinct(data: Data) -> _Rows:
@@ -100,7 +112,7 @@ def _size(max_samples: float, number: float, most: int | None) -> int:
     return size
 
 
-def _earlier(model: Any, data: Data, mass: _Floats, size: int) -> BagMemory | None:
+def _earlier(model: Any, data: Data, mass: _Floats, size: int, now: FirstFit) -> BagMemory | None:
     """Return the memory of the members that a warm start keeps; None if it begins anew."""
     if data.context.previous is None:
         return None
@@ -110,6 +122,8 @@ def _earlier(model: Any, data: Data, mass: _Floats, size: int) -> BagMemory | No
             f"n_estimators={model.n_estimators} is less than the {len(memory.seeds)} members there "
             "are: with warm_start=True members can only be added."
         )
+    if memory.first_fit is not None:
+        memory.first_fit.require(now)
     if not np.array_equal(memory.mass, mass) or memory.size != (size if model.bootstrap else 0):
         raise PsephosError(
             "with warm_start=True the rows, their weights, max_samples and bootstrap must be those "
@@ -167,7 +181,7 @@ def _out_of_bag(
             total[out] += alone.votes(data.X[out])[:, 0]
             number[out] += 1
     voted = number > 0
-    mean = total[voted] / number[voted, None]
+    mean = data.target.level(total[voted] / number[voted, None])
     y, weight = data.y[voted], None if data.weight is None else data.weight[voted]
     answers = np.full((len(data.y), k or 1), np.nan)
     answers[voted] = vote.readout.probabilities(mean, data.target) if k else mean

@@ -15,6 +15,7 @@ from psephos._errors import PsephosError
 from psephos._input import Context, Table
 from psephos.base import Labels, VoteEstimator
 from psephos.models.committees.naming import reads_categories
+from psephos.vote import answer_names, as_read
 
 __all__ = ["Data", "Task", "fit_all"]
 
@@ -81,6 +82,13 @@ class Data:
         """Return what members say where nothing else is asked: probabilities, or numbers."""
         return "probability" if self.n_classes else "value"
 
+    def names_of(self, members: Sequence[str]) -> tuple[str, ...]:
+        """Return the names of the answers read: ``kNN's P(ill)``, or ``kNN's answer``."""
+        if not self.n_classes:
+            return answer_names(members, self.target.outputs)
+        classes = self.target.classes.tolist()[-self.target.n_outputs :]
+        return tuple(f"{name}'s P({label})" for name in members for label in classes)
+
     def take(self, rows: _Rows, weight: _Floats) -> "Data":
         """Return these rows only, with other weights."""
         groups = None if self.groups is None else self.groups[rows]
@@ -89,7 +97,12 @@ class Data:
     def reading(
         self, answers: _Floats, names: Sequence[str], *, passthrough: bool, rows: Any = slice(None)
     ) -> "Data":
-        """Return the table of answers to some rows; with `passthrough` behind their columns."""
+        """Return the table of answers to some rows; with `passthrough` behind their columns.
+
+        Answers are votes (n, M K); the table has the probabilities that they are of, or numbers.
+        """
+        if self.n_classes:
+            answers = as_read(answers, self.target.n_outputs)
         if not passthrough:
             return replace(self, X=answers, words=list(names), categories=())
         return replace(self, X=np.hstack([self.X[rows], answers]), words=[*self.words, *names])

@@ -19,6 +19,7 @@ __all__ = ["chosen", "greedy_counts"]
 _Floats = NDArray[np.float64]
 _Loss = Callable[[_Floats], _Floats]  # (c, n, K) means of candidates -> (c,)
 _LEAST = 1e-9  # a probability below counts as that
+_TIED = 1e-12  # shares, and losses, that differ by less are equal
 _FEW = 10  # candidates that are in every bag: a bag of two has no good one to choose
 _BAG = 1  # the id of the draws of bags, beside that of folds
 
@@ -52,17 +53,20 @@ def chosen(model: Any, data: Data, scoring: str) -> tuple[Vote, dict[str, Any]]:
 
 
 def _loss(data: Data, scoring: str) -> _Loss:
-    """Return the loss of means (c, n, K) of c candidates, by weight."""
+    """Return the loss of means (c, n, K) of c candidates, by weight; of numbers 1 - R^2."""
     y = data.y
     share = np.full(len(y), 1.0 / len(y)) if data.weight is None else data.weight
     share = share / share.sum()
     rows = np.arange(len(y))
+    spread = 1.0 if data.n_classes else float(share @ (y - share @ y) ** 2) or 1.0
 
     def squares(means: _Floats) -> _Floats:
-        return ((means[:, :, 0] - y) ** 2) @ share
+        return ((means[:, :, 0] - y) ** 2) @ share / spread
 
     def errors(means: _Floats) -> _Floats:
-        return (means.argmax(axis=2) != y) @ share
+        near = means >= means.max(axis=2, keepdims=True) - _TIED  # an answer of equals: the first
+        wrong = near.argmax(axis=2) != y
+        return wrong.sum(axis=1) / len(y) if data.weight is None else wrong @ share
 
     def logs(means: _Floats) -> _Floats:
         return -(np.log(np.maximum(means[:, rows, y], _LEAST)) @ share)
@@ -80,18 +84,30 @@ def greedy_counts(said: _Floats, loss: _Loss, n_steps: int, n_init: int) -> NDAr
     loss : callable
     n_steps, n_init : int
         Members added one by one, and those to begin with. Of equals the first is taken; of means
-        that are equally good the smallest.
+        that are equally good the smallest. Losses that differ by rounding are equal.
     """
     each = said.transpose(1, 0, 2)
-    order = np.argsort(loss(each), kind="stable")
-    picks: list[int] = order[:n_init].tolist()
+    alone, picks = loss(each), list[int]()
+    for _ in range(min(n_init, len(alone))):
+        picks.append(_first_of_least(alone))
+        alone[picks[-1]] = np.inf
     total = each[picks].sum(axis=0) if picks else np.zeros(each.shape[1:])
     best, kept = (float(loss(total[None] / len(picks))[0]), len(picks)) if picks else (np.inf, 0)
     for _ in range(n_steps):
         losses = loss((total + each) / (len(picks) + 1))
-        t = int(losses.argmin())
+        t = _first_of_least(losses)
         picks.append(t)
         total = total + each[t]
-        if losses[t] < best:
+        if losses[t] < best - _slack(losses[t]):
             best, kept = float(losses[t]), len(picks)
     return np.bincount(picks[:kept], minlength=len(each))
+
+
+def _first_of_least(losses: _Floats) -> int:
+    least = losses.min()
+    return int((losses <= least + _slack(least)).argmax())
+
+
+def _slack(loss: float) -> float:
+    """Return by how much losses differ that are equal but for rounding."""
+    return _TIED * (1.0 + loss)

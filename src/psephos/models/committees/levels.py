@@ -18,7 +18,7 @@ from psephos._errors import PsephosError
 from psephos.models.committees.fitting import Data, Task, fit_all
 from psephos.models.committees.members import placed, voters_of
 from psephos.models.folding import make_splits
-from psephos.vote import ComposedVoters, Voters, answer_names
+from psephos.vote import ComposedVoters, Voters
 from psephos.vote.part import label_of
 from psephos.vote.voters.joined import join
 
@@ -153,7 +153,7 @@ class Levels:
             for j in self._before(level)
             for name, _ in self.levels[j]
         ]
-        return answer_names(names, self.data.target.outputs)
+        return self.data.names_of(names)
 
     # ------------------------------------------------------------------ as voters
     def voters(self, level: int) -> Voters:
@@ -187,7 +187,8 @@ def read_answers(
     p = data.X.shape[1]
     width = len(answers) + (p if passthrough else 0)
     readers = voters_of(models, replace(data, X=np.empty((0, width))), names=names)
-    return ComposedVoters(members, readers if passthrough else _behind(readers, p), answers)
+    readers = readers if passthrough else _behind(readers, p)
+    return ComposedVoters(members, readers, answers, shares=data.n_classes > 0)
 
 
 def _behind(readers: Any, p: int) -> Voters:

@@ -49,8 +49,8 @@ _SHARED: Mapping[str, Constraint] = {
 class StackingClassifier(Named, VoteClassifier):
     """A vote whose weights are learnt from what members answer to rows they did not see.
 
-    Use it where some members are better than others, and equal votes would not tell: a member that
-    only repeats another gets no weight. `member_scores_` says how good each was.
+    Use it where some members are better than others, and equal votes would not tell.
+    `member_scores_` says how good each was.
 
     Members answer each row in a fold they were not fitted on, a final estimator learns from these
     answers, and members are fitted again on all rows. By default it learns weights w_t >= 0 of sum
@@ -69,7 +69,10 @@ class StackingClassifier(Named, VoteClassifier):
     final_estimator : {'pool', 'logistic'} or estimator, default='pool'
         pool: as said. logistic: one weight of at least 0 for each member and class, class
         probabilities by a softmax of the weighted votes; it can sharpen members that are too
-        unsure. An estimator is fitted on the answers, and reads them: it need not be linear.
+        unsure. A member that only repeats another has the same weight as that: with 'pool' they
+        halve what one would have, with 'logistic' about so. An estimator is fitted on the answers,
+        and reads them: it need not be linear. Answers are probabilities, as in scikit-learn: of
+        two classes that of the second.
     cv : int, splitter, list of (training rows, test rows) or 'oob', default=5
         Folds, each row in one test part: a number of them, stratified by class; groups given to
         `fit` are kept whole, and handed to members of psephos. 'oob': the out-of-bag answers of
@@ -178,7 +181,8 @@ class StackingClassifier(Named, VoteClassifier):
 class StackingRegressor(Named, VoteRegressor):
     """A mean of regressors whose weights are learnt from their answers to rows they did not see.
 
-    As `StackingClassifier`; weights of at least 0 and of sum 1 make the squared error least.
+    As `StackingClassifier`; weights of at least 0 and of sum 1 make the squared error least. Of
+    members that say the same one has the weight, and the other none.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ from psephos.models.committees.meta import (
     square_weights,
 )
 from psephos.models.committees.naming import Estimators, check_kind, checked, is_member
-from psephos.vote import OutputWeights, Readout, Vote, Voters, answer_names
+from psephos.vote import OutputWeights, Readout, Vote, Voters
 
 __all__ = ["member_scores", "stack"]
 
@@ -89,7 +89,7 @@ def _final(
             "instance, not its class)."
         )
     check_kind(model, final, "final_estimator")
-    words = answer_names(names, target.outputs)
+    words = data.names_of(names)
     rows = np.flatnonzero(known)
     whole = data.reading(answers, words, passthrough=model.passthrough)
     fitted = fit_all(whole, [Task(final, (99,), rows)])

@@ -11,6 +11,7 @@ from psephos._errors import PsephosError
 from psephos._input import Context, Table
 from psephos.base import Labels
 from psephos.kernels.binned_trees.forest_grow import Rule
+from psephos.models.first_fit import FirstFit
 from psephos.models.forest.memory import ForestMemory
 from psephos.models.forest.out_of_bag import extras_of
 from psephos.models.forest.warm import earlier, joined_importance, with_earlier
@@ -100,7 +101,7 @@ class Grown:
         """Return which training rows were not drawn for each tree, (n_estimators, n_samples).
 
         X, y, sample_weight are those of `fit`; None if rows were not drawn with replacement, or
-        from others (by their number and weights). Rows of weight 0 have no column.
+        from others. Rows of weight 0 have no column.
         """
         own: Any = self
         own._fitted()
@@ -109,7 +110,9 @@ class Grown:
             return None
         table, labels, weight, _ = own.read(X, y, sample_weight)
         rows = Rows.of(table.values, table.n_codes, labels.y, weight, own.max_bins, own.n_jobs)
-        if not np.array_equal(rows.mass, own.memory_.mass):
+        first: FirstFit | None = own.memory_.first_fit
+        known = first is None or first.has(FirstFit.of(own, table.values, labels.y, weight))
+        if not known or not np.array_equal(rows.mass, own.memory_.mass):
             return None
         return np.array([draws.counts(seed)[rows.group] == 0 for seed in own.memory_.seeds])
 
@@ -127,6 +130,7 @@ def fit_forest(
         raise PsephosError("criterion='poisson' needs numbers of at least 0: y has one below.")
     if not n_classes:
         refuse_huge(labels.y)
+    now = FirstFit.of(model, table.values, labels.y, weight)
     if not model.bootstrap:  # whole weights are counts there
         weight = np.ldexp(weight, -power_of_weights(weight))
     given = (table.values, table.n_codes, labels.y, weight, model.max_bins, model.n_jobs)
@@ -134,14 +138,14 @@ def fit_forest(
     unbinned = random and _reads_values(model, table)
     rows = Rows.of(*given, counted=limited and not model.bootstrap, unbinned=unbinned)
     size = rows.n_draws(model.max_samples) if model.bootstrap else 0
-    old = earlier(model, context.previous, rows.mass, size)
+    old = earlier(model, context.previous, rows.mass, size, now)
     first = 0 if old is None else len(old.seeds)
     drawn = [context.generator(t) for t in range(first, model.n_estimators)]
     seeds = np.array([one.integers(2**64, dtype=np.uint64) for one in drawn], dtype=np.uint64)
     told = (rows, table.values, labels, weight)
     if old is not None and not len(seeds):
         return context.previous, extras_of(model, context.previous, old, None, told)
-    memory = ForestMemory(np.empty(0), seeds, rows.mass, size)
+    memory = ForestMemory(np.empty(0), seeds, rows.mass, size, now)
     criterion = "entropy" if model.criterion == "log_loss" else model.criterion
     number = size or (rows.number if rows.counts else len(labels.y))
     rule = _rule(model, number, table.values.shape[1])
@@ -156,7 +160,7 @@ def fit_forest(
     readout = Readout("normalised", "share" if n_classes else "identity")
     uniform = Constant(voters.n_features, np.ones(voters.n_voters))
     vote = Vote(voters, uniform, readout, labels.target)
-    memory = ForestMemory(importance, seeds, rows.mass, size)
+    memory = ForestMemory(importance, seeds, rows.mass, size, now)
     return vote, extras_of(model, vote, memory, forest if old is None else None, told)
 
 

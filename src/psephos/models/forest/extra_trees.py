@@ -62,7 +62,7 @@ class ExtraTreesClassifier(Grown, VoteClassifier):
     warm_start : bool, default=False
         Whether `fit` keeps the trees there are and grows those that `n_estimators` asks for more,
         which are those that a larger forest of the same seed would have. Table, weights and
-        sampling must be those of the first fit.
+        all parameters but `n_estimators`, `oob_score` and `n_jobs` must be those of the first fit.
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes, times `sample_weight`.
     max_samples : int, float or None, default=None

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos.models.first_fit import REDUCED, SHRUNK, FirstFit
 from psephos.trees.forest_rows import Draws
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check
@@ -31,6 +32,8 @@ class ForestMemory:
         Weights of the distinct training rows, by which rows were drawn.
     size : int
         Draws a tree; 0: every tree was grown on all rows.
+    first_fit : FirstFit, default=None
+        What a warm start must find again; None in files of earlier versions.
     """
 
     tag: ClassVar[str] = "forest memory"
@@ -38,6 +41,7 @@ class ForestMemory:
     seeds: NDArray[np.uint64]
     mass: _Floats
     size: int
+    first_fit: FirstFit | None = None
 
     def __post_init__(self) -> None:
         check(self.impurity.ndim == self.seeds.ndim == self.mass.ndim == 1, "a forest's memory")
@@ -54,11 +58,13 @@ class ForestMemory:
 
     def select(self, columns: Columns) -> Self:
         """Return the memory on the table reduced to `columns`."""
-        return replace(self, impurity=self.impurity[columns])
+        first = self.first_fit and self.first_fit.changed(REDUCED, columns=True)
+        return replace(self, impurity=self.impurity[columns], first_fit=first)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return the memory of these trees only; `impurity` stays that of all."""
-        return replace(self, seeds=self.seeds[voters])
+        first = self.first_fit and self.first_fit.changed(SHRUNK)
+        return replace(self, seeds=self.seeds[voters], first_fit=first)
 
     @property
     def draws(self) -> Draws | None:

@@ -29,6 +29,10 @@ def extras_of(
     draws, answers = memory.draws, None
     if model.oob_score and draws is not None and forest is not None:
         answers = forest.out_of_bag(draws, memory.seeds, model.n_jobs)[rows.group]
+        if labels.target.n_classes:  # ties as `predict` has them
+            answers = vote.readout.probabilities(
+                labels.target.level(answers @ labels.target.code), labels.target
+            )
     elif model.oob_score and draws is not None:
         answers = _asked(vote, draws, memory.seeds, rows.group, values)
     n_classes = labels.target.n_classes
@@ -71,6 +75,8 @@ def _asked(
         number = left.sum(axis=1)
         known = number > 0
         mean = votes[known] / number[known, None]
-        said: _Floats = vote.readout.probabilities(mean, vote.target) if k else mean
+        said: _Floats = mean
+        if k:
+            said = vote.readout.probabilities(vote.target.level(mean), vote.target)
         out[np.flatnonzero(known) + start] = said
     return out

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos.models.first_fit import FirstFit
 from psephos.models.forest.memory import ForestMemory
 from psephos.vote import TreeVoters, Vote
 
@@ -15,13 +16,15 @@ __all__ = ["earlier", "joined_importance", "with_earlier"]
 _Floats = NDArray[np.float64]
 
 
-def earlier(model: Any, previous: Vote | None, mass: _Floats, size: int) -> ForestMemory | None:
+def earlier(
+    model: Any, previous: Vote | None, mass: _Floats, size: int, now: FirstFit
+) -> ForestMemory | None:
     """Return the memory of the forest that a warm start goes on from; None without one.
 
     Raises
     ------
     PsephosError
-        If it has more trees than are asked for, or rows or draws are others.
+        If it has more trees than are asked for, or rows, labels, weights or parameters are others.
     """
     if previous is None:
         return None
@@ -31,6 +34,8 @@ def earlier(model: Any, previous: Vote | None, mass: _Floats, size: int) -> Fore
             f"n_estimators={model.n_estimators} is less than the {len(memory.seeds)} trees there "
             "are: with warm_start=True trees can only be added."
         )
+    if memory.first_fit is not None:
+        memory.first_fit.require(now)
     if not np.array_equal(memory.mass, mass) or memory.size != size:
         raise PsephosError(
             "with warm_start=True the rows, their weights, max_samples and bootstrap must be those "

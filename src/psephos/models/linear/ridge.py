@@ -71,17 +71,18 @@ def fit_ridge(
     """
     A, back = _rotated(Z)
     fit = _logistic if n_classes else _least_squares
-    losses = np.zeros(len(alphas))
+    losses, held = np.zeros(len(alphas)), 0.0
     if len(alphas) > 1:
         for train, test in _splits(y, n_classes, groups, n_folds, seed, alphas):
             models = fit(A[train], y[train], weight[train], alphas)
             losses += [_loss(A[test], y[test], weight[test], n_classes, *m) for m in models]
+            held += float(weight[test].sum())
     best = len(alphas) // 2
     if losses.any():  # of equally good the greater penalty
         best = int(len(alphas) - 1 - losses[::-1].argmin())
     coef, intercept = fit(A, y, weight, [alphas[best]])[0]
     coef = coef if back is None else coef @ back
-    return Ridge(coef, intercept, float(alphas[best]), losses / weight.sum())
+    return Ridge(coef, intercept, float(alphas[best]), losses / (held or 1.0))
 
 
 def _splits(

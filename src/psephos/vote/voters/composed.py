@@ -23,7 +23,7 @@ from psephos.vote.part import (
 from psephos.vote.reasons import Reason
 from psephos.vote.reasons.composed import OfAnswers
 
-__all__ = ["ComposedVoters", "answer_names"]
+__all__ = ["ComposedVoters", "answer_names", "as_read"]
 
 _Floats = NDArray[np.float64]
 
@@ -42,12 +42,15 @@ class ComposedVoters:
         outputs of the first before those of the second.
     answers : tuple of str
         The names of these B K' columns.
+    shares : bool, default=False
+        Whether votes are read as the probabilities p that they are the coding of: see `as_read`.
     """
 
     tag: ClassVar[str] = "composed voters"
     members: Voters
     readers: Voters
     answers: tuple[str, ...]
+    shares: bool = False
 
     def __post_init__(self) -> None:
         whole = len(self.answers) > 0 and len(self.answers) % self.members.n_voters == 0
@@ -81,6 +84,8 @@ class ComposedVoters:
         whole = votes.shape[1] * votes.shape[2] == len(self.answers)
         check(whole, "answers and their names differ in number")
         answers = votes.reshape(len(X), len(self.answers))
+        if self.shares:
+            answers = as_read(answers, self._outputs)
         return np.ascontiguousarray(np.hstack([X, answers]))
 
     def votes(self, X: _Floats) -> _Floats:
@@ -186,6 +191,15 @@ class ComposedVoters:
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return the answers of the reader."""
         return self.readers.sides(voter)
+
+
+def as_read(answers: _Floats, n_outputs: int) -> _Floats:
+    """Return the probabilities that coded answers v, (n, B K), are the means of codes by.
+
+    They are ((K - 1) v + 1) / K; of two classes (K = 1) that of the second, (1 + v) / 2.
+    """
+    k = max(n_outputs, 2)
+    return np.clip(((k - 1) * answers + 1.0) / k, 0.0, 1.0)
 
 
 def answer_names(members: Sequence[str], outputs: Sequence[str]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path
 
-from psephos.models.columns.problem import Problem, correlations
+from psephos.models.columns.problem import Problem, standardised
 
 __all__ = ["drawn_rows", "entries", "lars", "screened"]
 
@@ -70,22 +70,20 @@ def entries(
         Of them those that correlate most on these rows may.
     n_entries : int
     """
-    y, weight = problem.targets[rows, target], problem.weight[rows]
-    Z = problem.Z[np.ix_(rows, columns)]
-    size = correlations(Z, y[:, None], weight)[:, 0]
+    share = problem.weight[rows] / problem.weight[rows].sum()
+    Z = standardised(problem.Z[np.ix_(rows, columns)], share)
+    y = standardised(problem.targets[rows, target][:, None], share)[:, 0]
+    size = np.abs((share * y) @ Z)
     kept = screened(size, most)
     kept = kept[size[kept] > 0]
     if not len(kept):
         return np.empty(0, dtype=np.intp)
-    share = weight / weight.sum()
-    Z = Z[:, kept] - share @ Z[:, kept]
-    Z /= np.sqrt(share @ (Z * Z))
-    root = np.sqrt(weight / weight.max())
+    root = np.sqrt(share * len(rows))  # the path ends at 1e-7 of |correlation|, whatever y's unit
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # columns alike are dropped
-        coef = lars_path(
-            Z * root[:, None], (y - share @ y) * root, method="lasso", max_iter=n_entries
-        )[2]
+        coef = lars_path(Z[:, kept] * root[:, None], y * root, method="lasso", max_iter=n_entries)[
+            2
+        ]
     inside = coef != 0
     entered = np.flatnonzero(inside.any(axis=1))
     first = inside[entered].argmax(axis=1)

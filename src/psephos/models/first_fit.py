@@ -1,0 +1,166 @@
+"""What a warm start must find again: marks of the first fit's rows, labels, weights, parameters."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos.vote.codec import register
+from psephos.vote.part import check, sparse
+
+__all__ = ["REDUCED", "SHRUNK", "FirstFit"]
+
+REDUCED = "reduced to some of its columns"
+SHRUNK = "left with some of its members"
+
+_Marks = NDArray[np.uint64]
+_CELLS = 1 << 20  # of a block
+_FREE = ("n_estimators", "n_jobs", "oob_score", "warm_start")  # what may change
+_ELSEWHERE = ("class_weight", "categorical_features")  # compared as weights, and as the schema
+_ROWS = ("X", "y", "sample_weight (or class_weight)", "groups")
+
+
+@register
+@dataclass(frozen=True)
+class FirstFit:
+    """Digests of what members were fitted on, and with what parameters.
+
+    Parameters
+    ----------
+    rows : tuple of str
+        Of X; of X and y; of these and the weights; of these and the groups. Empty: not known.
+    settings : tuple of str
+        ``name=digest`` of each parameter that must stay.
+    since : str, default=''
+        What was done to the model since, in words: it then cannot go on.
+    """
+
+    tag: ClassVar[str] = "first fit"
+    rows: tuple[str, ...]
+    settings: tuple[str, ...]
+    since: str = ""
+
+    def __post_init__(self) -> None:
+        check(len(self.rows) in (0, len(_ROWS)), "what the first fit was of")
+
+    @classmethod
+    def of(
+        cls, model: Any, X: Any, y: Any, weight: Any, groups: Any = None, *, ordered: bool = False
+    ) -> Self:
+        """Return the digests of a fit.
+
+        Parameters
+        ----------
+        model : estimator
+        X : array or sparse table of shape (n, p)
+        y : array of shape (n,)
+            Codes of classes, or numbers.
+        weight, groups : array of shape (n,) or None
+        ordered : bool, default=False
+            Whether the order of the rows counts.
+        """
+        marks = _marks_of(X)
+        found = [_digest(marks, ordered)]
+        codes = None if groups is None else np.unique(groups, return_inverse=True)[1]
+        for k, more in enumerate((y, weight, codes)):
+            if more is not None:
+                marks = marks + _folded(np.asarray(more)) * _multipliers(k + 1)[k]
+                marks ^= marks >> np.uint64(29)
+            found.append(_digest(marks, ordered))
+        kept = {
+            name: value
+            for name, value in sorted(model.get_params(deep=False).items())
+            if name not in _FREE + _ELSEWHERE
+        }
+        return cls(tuple(found), tuple(f"{n}={_short(_words(v))}" for n, v in kept.items()))
+
+    def changed(self, since: str, *, columns: bool = False) -> Self:
+        """Return the same of a model that something was done to; with `columns`, to its columns."""
+        return replace(self, rows=() if columns else self.rows, since=since)
+
+    def has(self, now: "FirstFit") -> bool:
+        """Return whether X, y and weights are those of another fit, as far as that is known."""
+        return not self.rows or self.rows[:-1] == now.rows[:-1]
+
+    def require(self, now: "FirstFit") -> None:
+        """Raise PsephosError, naming what differs, unless another fit may go on from this one."""
+        if self.since:
+            raise PsephosError(
+                f"with warm_start=True the model must be as it was fitted: this one was "
+                f"{self.since}. To fit anew, set warm_start=False."
+            )
+        then: Any = dict(one.split("=", 1) for one in self.settings)
+        given: Any = dict(one.split("=", 1) for one in now.settings)
+        other = [name for name in then if given.get(name, then[name]) != then[name]]
+        table = [n for n, a, b in zip(_ROWS, self.rows, now.rows, strict=False) if a != b]
+        other += table[:1]  # what follows holds it, too
+        if other:
+            raise PsephosError(
+                "with warm_start=True rows, labels, weights and parameters must be those of the "
+                f"first fit (but for n_estimators, n_jobs and oob_score): {' and '.join(other)} "
+                f"{'is' if len(other) == 1 else 'are'} not. To fit anew, set warm_start=False."
+            )
+
+
+def _marks_of(X: Any) -> _Marks:
+    """Return a number per row by its values, the same for sparse and dense tables."""
+    factor = _multipliers(X.shape[1])
+    if sparse.issparse(X):
+        by_column: Any = sparse.csc_array(X)
+        parts = (_folded(by_column.data), by_column.indices, by_column.indptr)
+        return sparse.csc_array(parts, shape=X.shape) @ factor
+    step = max(1, _CELLS // max(X.shape[1], 1))
+    parts = [_folded(X[i : i + step]) @ factor for i in range(0, len(X), step)]
+    return np.concatenate(parts)
+
+
+def _folded(values: Any) -> _Marks:
+    """Return the bits of numbers, high ones in the low half too; NaN is one, and -0 is 0."""
+    plain = np.ascontiguousarray(values, dtype=np.float64) + 0.0
+    plain[np.isnan(plain)] = np.nan
+    bits = plain.view(np.uint64)
+    bits ^= bits >> np.uint64(32)
+    return bits
+
+
+def _multipliers(n: int) -> _Marks:
+    """Return n odd numbers that have no pattern."""
+    out = np.arange(1, n + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    out ^= out >> np.uint64(30)
+    out *= np.uint64(0xBF58476D1CE4E5B9)
+    return out | np.uint64(1)
+
+
+def _digest(marks: _Marks, ordered: bool) -> str:
+    return _short((marks if ordered else np.sort(marks)).tobytes())
+
+
+def _short(content: str | bytes) -> str:
+    data = content.encode() if isinstance(content, str) else content
+    return hashlib.blake2b(data, digest_size=8).hexdigest()
+
+
+def _words(value: Any) -> str:
+    """Return a parameter in words that are the same in every process; threads do not count."""
+    if value is None or isinstance(value, np.random.RandomState | np.random.Generator):
+        return "None"  # so it is read from a model file
+    if isinstance(value, type) or callable(value):
+        return f"{getattr(value, '__qualname__', type(value).__qualname__)}"
+    if hasattr(value, "get_params"):
+        own = sorted(value.get_params(deep=False).items())
+        inside = ", ".join(f"{n}={_words(v)}" for n, v in own if n != "n_jobs")
+        return f"{type(value).__qualname__}({inside})"
+    if isinstance(value, np.generic):
+        return _words(value.item())
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biufU":
+        return f"{value.dtype.kind}{value.shape}{_short(value.tobytes())}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{_words(k)}: {_words(v)}" for k, v in value.items())
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_words, value))}]"
+    plain = isinstance(value, bool | int | float | str)
+    return repr(value) if plain else type(value).__qualname__
