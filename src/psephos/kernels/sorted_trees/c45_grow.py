@@ -218,7 +218,7 @@ def grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g):
     listed : (p,) bool
         Columns whose gain counts in the average.
     rule, table : Rule, (r,) float64
-        See `kernels.c45_worth`.
+        See `kernels.sorted_trees.c45_worth`.
     c, g : Counts, Groups or None
         Scratch for the largest number of codes; None unless ``rule.grouped``.
     """

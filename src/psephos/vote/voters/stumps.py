@@ -20,7 +20,7 @@ from psephos.vote.part import (
 )
 from psephos.vote.reasons import Always, Path, Reason, Test
 
-__all__ = ["ConstantVoters", "StumpVoters"]
+__all__ = ["ConstantVoters", "StumpVoters", "prior_name", "prior_voter"]
 
 _Floats = NDArray[np.float64]
 
@@ -73,6 +73,21 @@ class ConstantVoters(ReadsNothing):
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return the one answer."""
         return [("always", self.values[voter])]
+
+
+def prior_name(regression: bool) -> str:
+    """Return what a voter is that answers with the distribution of the training rows alone."""
+    return "the mean of the target" if regression else "the class frequencies, by weight"
+
+
+def prior_voter(y: NDArray[Any], weight: _Floats, target: Any, n_features: int) -> ConstantVoters:
+    """Return the voter of the weighted class frequencies, or of the weighted mean."""
+    regression = target.kind == "regression"
+    if regression:
+        said = np.array([[np.average(y, weights=weight)]])
+    else:
+        said = (np.bincount(y, weight, target.n_classes) / weight.sum())[None] @ target.code
+    return ConstantVoters(n_features, said, prior_name(regression))
 
 
 @register
