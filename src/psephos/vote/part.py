@@ -16,6 +16,7 @@ __all__ = [
     "OPTIONAL",
     "Columns",
     "Part",
+    "ReadsColumns",
     "ReadsNothing",
     "Voters",
     "Weighting",
@@ -70,6 +71,8 @@ OPTIONAL = {
     "sums_with": "(voters) -> a function of X to (sums, mass) without weights; None if it cannot",
     "primary_voters": "() -> the voters that a complete case needs",
     "reserve": "() -> (T,): who has weight only where values are missing",
+    "similarity": "the `InverseDistance` of local weights, for bounds",
+    "heard": "(X) -> the voters that have a weight on any row",
     "similarities": "(X) -> (n, T): how near each row is to the training case that a voter is",
     "nearest": "(voters, target, X, k) -> `Nearest`, the training cases of greatest weight",
     "anchor_scores": "(voters) -> (m, K): what local weights say at their anchors",
@@ -154,6 +157,18 @@ class Weighting(Part, Protocol):
         ...
 
 
+class ReadsColumns:
+    """What parts share that keep `n_features` and `columns`, and nothing else of the table."""
+
+    n_features: int
+    columns: Columns
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same part on the table reduced to `columns`."""
+        own: Any = self
+        return replace(own, n_features=len(columns), columns=positions(self.columns, columns))
+
+
 class ReadsNothing:
     """What parts share that read no column."""
 
@@ -191,7 +206,7 @@ def kinds_of(voters: Any) -> tuple[str, ...]:
 
 
 def label_of(voters: Any, voter: int) -> str:
-    """Return ``forest: ``, the name of a voter that has one, to begin a sentence with; else ''."""
+    """Return the voter's name and a colon, to begin a sentence; '' without a name."""
     ask: Any = getattr(voters, "label", None)
     name = "" if ask is None else ask(voter)
     return f"{name}: " if name else ""

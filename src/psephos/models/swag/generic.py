@@ -114,8 +114,8 @@ class BoundGeneric(BoundLearner):
             model.set_params(**dict(zip(seeded, map(int, states), strict=True)))
         weight = self.problem.weight[rows]
         even = (self.problem.weight == self.problem.weight[0]).all()
-        heavy = {} if even or self.weigher is None else {self.weigher: weight}
-        return model.fit(table[rows], self.problem.y[rows], **heavy)
+        weights = {} if even or self.weigher is None else {self.weigher: weight}
+        return model.fit(table[rows], self.problem.y[rows], **weights)
 
     def _scores(self, model: Any, table: _Floats) -> _Floats:
         n_classes, width = self.problem.n_classes, self.problem.n_outputs

@@ -11,10 +11,10 @@ from psephos._stored import AnySize
 from psephos.vote.codec import register
 from psephos.vote.part import (
     Columns,
+    ReadsColumns,
     check,
     check_columns,
     check_present,
-    positions,
     usage_table,
 )
 from psephos.vote.reasons import Reason, Score, Term, abstention, scored
@@ -29,7 +29,7 @@ _SAYS = ("answer", "probability")
 
 @register
 @dataclass(frozen=True)
-class NaiveBayesVoters:
+class NaiveBayesVoters(ReadsColumns):
     """Gaussian naive Bayes: classes of columns that are normal and independent within each.
 
     The score of class k is log_prior_k - sum over the voter's columns j of
@@ -153,11 +153,6 @@ class NaiveBayesVoters:
         column = self.columns[np.concatenate([np.empty(0, dtype=np.intp), *own])]
         return usage_table(voter, column, (self.n_voters, self.n_features))
 
-    def select(self, columns: Columns) -> Self:
-        """Return the same models on the table reduced to `columns`."""
-        where = positions(self.columns, columns)
-        return replace(self, n_features=len(columns), columns=where)
-
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these models only; columns no longer read are dropped."""
         moments = {"mean": self.mean[voters], "variance": self.variance[voters]}
@@ -192,7 +187,7 @@ class NaiveBayesVoters:
 
 @register
 @dataclass(frozen=True)
-class QuadraticVoters:
+class QuadraticVoters(ReadsColumns):
     """Quadratic discriminants: a normal density a class, with its own covariance.
 
     The score of class k is constant_k - |W_k (x - mean_k)|^2 / 2, where W_k' W_k is the inverse
@@ -311,11 +306,6 @@ class QuadraticVoters:
         voter = np.repeat(np.arange(self.n_voters), np.diff(self.ptr))
         shape = (self.n_voters, self.n_features)
         return usage_table(voter, self.columns[self.position], shape)
-
-    def select(self, columns: Columns) -> Self:
-        """Return the same models on the table reduced to `columns`."""
-        where = positions(self.columns, columns)
-        return replace(self, n_features=len(columns), columns=where)
 
     def times(self, powers: NDArray[np.intp]) -> Self:
         """Return the same models for a table whose columns are times these powers of two.

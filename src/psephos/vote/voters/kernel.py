@@ -10,10 +10,10 @@ from psephos._stored import AnySize
 from psephos.vote.codec import register
 from psephos.vote.part import (
     Columns,
+    ReadsColumns,
     check,
     check_columns,
     check_present,
-    positions,
     usage_table,
 )
 from psephos.vote.reasons import Reason, scored
@@ -27,7 +27,7 @@ _BLOCK = 2**20  # entries of a table of kernels held at once
 
 @register
 @dataclass(frozen=True)
-class KernelVoters:
+class KernelVoters(ReadsColumns):
     """Support vector machines: sums of kernels around support rows, one for each pair of classes.
 
     Voter t scales its d_t columns, ``z_j = (x_j - centre_j) inverse_j``; the margin of a pair of
@@ -209,11 +209,6 @@ class KernelVoters:
         voter = np.repeat(np.arange(self.n_voters), np.diff(self.ptr))
         shape = (self.n_voters, self.n_features)
         return usage_table(voter, self.columns[self.position], shape)
-
-    def select(self, columns: Columns) -> Self:
-        """Return the same machines on the table reduced to `columns`."""
-        where = positions(self.columns, columns)
-        return replace(self, n_features=len(columns), columns=where)
 
     def times(self, powers: NDArray[np.intp]) -> Self:
         """Return the same machines for a table whose columns are times these powers of two."""

@@ -11,10 +11,10 @@ from psephos.vote.codec import register
 from psephos.vote.importance import divided
 from psephos.vote.part import (
     Columns,
+    ReadsColumns,
     Voters,
     check,
     check_columns,
-    positions,
     sparse,
     usage_table,
 )
@@ -53,7 +53,7 @@ def normal_scores(X: _Floats, knots: _Floats, scores: _Floats, start: NDArray[np
 
 @register
 @dataclass(frozen=True)
-class RankedVoters:
+class RankedVoters(ReadsColumns):
     """Voters on normal scores: ``z = Phi^-1(share of the training rows below x)``.
 
     Parameters
@@ -122,11 +122,6 @@ class RankedVoters:
         middle = self._scores(centre[None])[0]
         out[:, self.columns] = divided(self.inner, self._scores(X), size, middle)
         return out
-
-    def select(self, columns: Columns) -> Self:
-        """Return the same voters on the table reduced to `columns`."""
-        where = positions(self.columns, columns)
-        return replace(self, n_features=len(columns), columns=where)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters only; knots of columns no longer read are dropped."""

@@ -11,7 +11,7 @@ from psephos._stored import Thresholds
 from psephos.trees.c45_rules import RuleTest
 from psephos.trees.tree_leaves import Condition, condition_words
 from psephos.vote.codec import register
-from psephos.vote.part import Columns, check, check_columns, positions, usage_table
+from psephos.vote.part import Columns, ReadsColumns, check, check_columns, usage_table
 from psephos.vote.reasons import Always, Path, Reason, Test
 
 __all__ = ["FirstMatch", "RuleVoters"]
@@ -22,7 +22,7 @@ _OPS = ("<=", ">", "=")
 
 @register
 @dataclass(frozen=True)
-class RuleVoters:
+class RuleVoters(ReadsColumns):
     """Rules: each votes for its class where all its tests hold, and abstains elsewhere.
 
     A missing value holds for no test. A rule without tests always holds: it votes for what is
@@ -110,11 +110,6 @@ class RuleVoters:
         voter = np.concatenate([rule, np.repeat(rest, len(self.columns))])
         column = np.concatenate([self.columns[self.feature], np.tile(self.columns, len(rest))])
         return usage_table(voter, column, (self.n_voters, self.n_features))
-
-    def select(self, columns: Columns) -> Self:
-        """Return the same rules on the table reduced to `columns`."""
-        where = positions(self.columns, columns)
-        return replace(self, n_features=len(columns), columns=where)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these rules only; columns no longer read are dropped."""

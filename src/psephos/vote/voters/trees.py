@@ -14,7 +14,7 @@ from psephos.trees.tree import Tree, binary_tree, spans_of
 from psephos.trees.tree_leaves import Condition, condition_words, size_words
 from psephos.vote.codec import register
 from psephos.vote.importance import path_moves
-from psephos.vote.part import Columns, Part, check, check_columns, positions, usage_table
+from psephos.vote.part import Columns, Part, ReadsColumns, check, check_columns, usage_table
 from psephos.vote.reasons import Abstention, Reason
 from psephos.vote.shown import ShownTree
 from psephos.vote.tree_reasons import Ways
@@ -36,7 +36,7 @@ def abstaining(votes: _Floats, X: _Floats, part: Part) -> _Floats:
 
 @register
 @dataclass(frozen=True)
-class TreeVoters:
+class TreeVoters(ReadsColumns):
     """Binary trees in flat arrays; each votes what the leaf holds that a row reaches.
 
     Node arrays are concatenated over trees. A numeric rule sends ``value <= threshold`` to the
@@ -232,11 +232,6 @@ class TreeVoters:
             votes[level] = 0.5 * votes[self.first[level]] + 0.5 * votes[self.second[level]]
         step = np.where(parent >= 0, np.abs(votes - votes[parent]).sum(axis=1), 0.0)
         return parent, step
-
-    def select(self, columns: Columns) -> Self:
-        """Return the same trees on the table reduced to `columns`."""
-        where = positions(self.columns, columns)
-        return replace(self, n_features=len(columns), columns=where)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these trees only."""
