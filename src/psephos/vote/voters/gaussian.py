@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._stored import AnySize
+from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
 from psephos.vote.part import (
     Columns,
@@ -320,14 +321,13 @@ class QuadraticVoters(ReadsColumns):
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these models only; columns no longer read are dropped."""
-        blocks = self._blocks()
-        own, square = _ranges(self.ptr, voters), _ranges(blocks, voters)
+        ptr, own = spans_of(self.ptr, voters)
+        square = spans_of(self._blocks(), voters)[1]
         kept, position = np.unique(self.position[own], return_inverse=True)
-        sizes = np.diff(self.ptr)[voters]
         return replace(
             self,
             columns=self.columns[kept],
-            ptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp),
+            ptr=ptr,
             position=position.astype(np.intp),
             mean=np.ascontiguousarray(self.mean[:, own]),
             whitening=np.ascontiguousarray(self.whitening[:, square]),
@@ -345,14 +345,6 @@ class QuadraticVoters(ReadsColumns):
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return no short answer."""
         return []
-
-
-def _ranges(ptr: NDArray[np.intp], voters: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the positions ptr[t] ... ptr[t + 1] - 1 of voters t, one voter after the other."""
-    start, stop = ptr[:-1][voters], ptr[1:][voters]
-    sizes = stop - start
-    first = np.cumsum(sizes) - sizes  # of each voter, among the positions returned
-    return np.repeat(start - first, sizes) + np.arange(int(np.sum(sizes)), dtype=np.intp)
 
 
 def _check_classes(value: _Floats, classes: int, says: str) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._stored import AnySize
+from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
 from psephos.vote.part import (
     Columns,
@@ -218,18 +219,18 @@ class KernelVoters(ReadsColumns):
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these machines only; columns no longer read are dropped."""
-        own = _ranges(self.ptr, voters)
-        rows = _ranges(self.rows, voters)
+        ptr, own = spans_of(self.ptr, voters)
+        row_ptr, rows = spans_of(self.rows, voters)
         read, position = np.unique(self.position[own], return_inverse=True)
         some = [self._support(t).ravel() for t in voters.tolist()]
         return replace(
             self,
             columns=self.columns[read],
-            ptr=_starts(np.diff(self.ptr)[voters]),
+            ptr=ptr,
             position=position.astype(np.intp),
             centre=self.centre[own],
             inverse=self.inverse[own],
-            rows=_starts(np.diff(self.rows)[voters]),
+            rows=row_ptr,
             support=np.concatenate([np.empty(0), *some]),
             dual=np.ascontiguousarray(self.dual[:, rows]),
             intercept=self.intercept[voters],
@@ -278,15 +279,6 @@ def _check_ptr(ptr: NDArray[np.intp], total: int, words: str) -> NDArray[np.intp
     sizes = np.diff(ptr)
     check(bool(ptr[0] == 0 and ptr[-1] == total and (sizes >= 0).all()), words)
     return sizes
-
-
-def _starts(sizes: NDArray[np.intp]) -> NDArray[np.intp]:
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
-
-
-def _ranges(ptr: NDArray[np.intp], voters: NDArray[np.intp]) -> NDArray[np.intp]:
-    parts = [np.arange(int(ptr[t]), int(ptr[t + 1]), dtype=np.intp) for t in voters.tolist()]
-    return np.concatenate([np.empty(0, dtype=np.intp), *parts])
 
 
 def _pair_scores(margins: _Floats, n_classes: int) -> _Floats:

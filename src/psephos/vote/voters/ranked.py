@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._stored import AnySize
+from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
 from psephos.vote.importance import divided
 from psephos.vote.part import (
@@ -127,11 +128,7 @@ class RankedVoters(ReadsColumns):
         """Return these voters only; knots of columns no longer read are dropped."""
         inner = self.inner.take(voters)
         kept = inner.columns
-        ends: list[int] = self.start.tolist()
-        held: list[int] = kept.tolist()
-        parts = [np.arange(ends[j], ends[j + 1]) for j in held]
-        rows = np.concatenate([np.empty(0, dtype=np.intp), *parts]).astype(np.intp)
-        start = np.concatenate([[0], np.cumsum(np.diff(self.start)[kept])]).astype(np.intp)
+        start, rows = spans_of(self.start, kept)
         return replace(
             self,
             columns=self.columns[kept],

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from psephos._stored import Thresholds
 from psephos.trees.c45_rules import RuleTest
+from psephos.trees.tree import spans_of
 from psephos.trees.tree_leaves import Condition, condition_words
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, ReadsColumns, check, check_columns, usage_table
@@ -113,13 +114,12 @@ class RuleVoters(ReadsColumns):
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these rules only; columns no longer read are dropped."""
-        spans = [np.arange(int(self.ptr[t]), int(self.ptr[t + 1])) for t in voters]
-        tests = np.concatenate([np.empty(0, np.intp), *spans]).astype(np.intp)
+        ptr, tests = spans_of(self.ptr, voters)
         kept, feature = np.unique(self.feature[tests], return_inverse=True)
         return replace(
             self,
             columns=self.columns[kept],
-            ptr=np.cumsum([0, *(len(span) for span in spans)]).astype(np.intp),
+            ptr=ptr,
             feature=feature.astype(np.intp),
             op=self.op[tests],
             bound=self.bound[tests],

@@ -236,11 +236,9 @@ class TreeVoters(ReadsColumns):
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these trees only."""
         ends = self._ends()
-        sizes = ends[voters + 1] - ends[voters]
-        root = (np.cumsum(sizes) - sizes).astype(np.intp)
-        spans = [np.arange(int(ends[t]), int(ends[t + 1])) for t in voters]
-        nodes = np.concatenate([np.empty(0, dtype=np.intp), *spans]).astype(np.intp)
-        shift = np.repeat(root - self.root[voters], sizes)
+        start, nodes = spans_of(ends, voters)
+        root = start[:-1]
+        shift = np.repeat(root - self.root[voters], np.diff(start))
         old = self.feature[nodes]
         kept, feature = np.unique(old[old >= 0], return_inverse=True)
         local = np.full(len(nodes), -1, dtype=np.intp)
