@@ -75,7 +75,7 @@ def _keep_from_python(kernel: Any) -> None:
 
 
 class _Uncollected(event.Listener):
-    """Collects no garbage while a kernel of this package is compiled: a sixth of the time.
+    """Collects no garbage while a kernel of this package is compiled: see DECISIONS/0022.
 
     numba makes many objects, and almost all of them live until it is done.
     """
