@@ -13,51 +13,54 @@ from psephos.registry import BUILTIN
 if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
     from psephos._errors import CollapseWarning, PsephosError, UnknownLevelWarning
     from psephos.calibrating import calibrate
-    from psephos.models import (
+    from psephos.modelfile import load, save
+    from psephos.models.boosting import (
         AdaBoostClassifier,
+        CompressedSamBAClassifier,
+        GradientBoostingClassifier,
+        GradientBoostingRegressor,
+        LocalBoostingClassifier,
+        NewtonBoostingClassifier,
+        NewtonBoostingRegressor,
+        SamBAClassifier,
+    )
+    from psephos.models.boosting.out_of_core import fit_blocks, fit_partitions
+    from psephos.models.columns import ColumnBudgetClassifier, ColumnBudgetRegressor
+    from psephos.models.columns.shrink import shrink
+    from psephos.models.committees import (
         BaggingClassifier,
         BaggingRegressor,
+        CascadeClassifier,
+        EnsembleSelectionClassifier,
+        EnsembleSelectionRegressor,
+        MultiViewClassifier,
+        StackingClassifier,
+        StackingRegressor,
+        VotingClassifier,
+        VotingRegressor,
+    )
+    from psephos.models.concepts import (
         BayesOptimalClassifier,
+        GibbsClassifier,
+        VersionSpaceClassifier,
+    )
+    from psephos.models.forest import (
+        ExtraTreesClassifier,
+        ExtraTreesRegressor,
+        PureRandomForestClassifier,
+        RandomForestClassifier,
+        RandomForestRegressor,
+    )
+    from psephos.models.linear import RankRidgeClassifier, RankRidgeRegressor
+    from psephos.models.neighbours import MLKNeighborsClassifier
+    from psephos.models.prototypes import ProsetClassifier, ProsetRegressor
+    from psephos.models.swag import SparseWrapperClassifier, SparseWrapperRegressor
+    from psephos.models.tree import (
         C45Classifier,
         C45RulesClassifier,
         CARTClassifier,
         CARTRegressor,
-        CascadeClassifier,
-        ColumnBudgetClassifier,
-        ColumnBudgetRegressor,
-        CompressedSamBAClassifier,
-        EnsembleSelectionClassifier,
-        EnsembleSelectionRegressor,
-        ExtraTreesClassifier,
-        ExtraTreesRegressor,
-        GibbsClassifier,
-        GradientBoostingClassifier,
-        GradientBoostingRegressor,
-        LocalBoostingClassifier,
-        MLKNeighborsClassifier,
-        MultiViewClassifier,
-        NewtonBoostingClassifier,
-        NewtonBoostingRegressor,
-        ProsetClassifier,
-        ProsetRegressor,
-        PureRandomForestClassifier,
-        RandomForestClassifier,
-        RandomForestRegressor,
-        RankRidgeClassifier,
-        RankRidgeRegressor,
-        SamBAClassifier,
-        SparseWrapperClassifier,
-        SparseWrapperRegressor,
-        StackingClassifier,
-        StackingRegressor,
-        VersionSpaceClassifier,
-        VotingClassifier,
-        VotingRegressor,
-        load,
-        save,
     )
-    from psephos.models.boosting.out_of_core import fit_blocks, fit_partitions
-    from psephos.models.columns.shrink import shrink
     from psephos.protocol import ProsetSearchCV, compare, read_table
     from psephos.registry import register
     from psephos.trees.out_of_core import ArrayRows, ParquetRows, dask_partitions

@@ -13,10 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from psephos._errors import PsephosError
 from psephos._input import Context, Schema, Table, read_schema, read_table, seed_sequence
-from psephos._labels import (
-    Labels,
-    read_groups,
-)
+from psephos._labels import Labels, read_groups
 from psephos.contender import Anatomy, Contender
 from psephos.params import Constraint, check_params
 from psephos.vote import Ballots, Vote
@@ -79,7 +76,7 @@ class VoteEstimator(BaseEstimator):
         context: Context,
         schema: Schema,
     ) -> Self:
-        """Let the recipe learn from rows: what `fit`, a warm start and `partial_fit` come to."""
+        """Call the recipe and store what it returns (shared by fit, warm start, partial_fit)."""
         vote, extras = self._fit_vote(table, labels, weight, context)
         self._set_fitted(vote, schema, extras, SampleRows.of(vote, table.values))
         return self

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.isotonic import IsotonicRegression
 
 from psephos._errors import PsephosError
-from psephos._labels import read_sample_weight
+from psephos._labels import codes_among, read_sample_weight
 from psephos.base import VoteClassifier
 from psephos.vote.calibration import Isotonic, Sigmoid, Temperature
 
@@ -140,14 +140,10 @@ def _is_level(found: Any, k: int) -> bool:
 
 
 def _codes(classes: NDArray[Any], y: Any, n: int) -> NDArray[np.intp]:
-    place = {label: k for k, label in enumerate(classes.tolist())}
-    labels = np.asarray(y).tolist()
+    labels = np.asarray(y)
     if len(labels) != n:
         raise PsephosError(f"y has {len(labels)} labels for {n} rows.")
-    unknown = [label for label in labels if label not in place]
-    if unknown:
-        raise PsephosError(f"label {unknown[0]!r} is not one of the model's classes.")
-    return np.array([place[label] for label in labels], dtype=np.intp)
+    return codes_among(classes, labels, labels)
 
 
 def _check_classes(classes: NDArray[Any], totals: _Floats) -> None:

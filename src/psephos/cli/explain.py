@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from psephos.cli.options import form_options, safe_option
+from psephos.cli.options import answer_options
 
 __all__ = ["explain"]
 
@@ -14,17 +14,7 @@ _WIDE = 50  # columns, of each of many neighbours
 
 
 @click.command(short_help="Write who voted for the answer of each row.")
-@click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.argument("table", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option(
-    "--id",
-    "id_column",
-    metavar="COLUMN",
-    help="Names the cases.  [default: row N, its line in TABLE]",
-)
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="[default: screen]")
-@safe_option
-@form_options
+@answer_options
 def explain(
     model: Path,
     table: Path,

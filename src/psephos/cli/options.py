@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-__all__ = ["form_options", "safe_option", "table_options"]
+__all__ = ["answer_options", "safe_option", "table_options"]
 
 safe_option = click.option(
     "--spreadsheet-safe",
@@ -14,9 +14,24 @@ safe_option = click.option(
     help="Put an apostrophe before words that a spreadsheet would run (= + - @); numbers stay. "
     "Without it ids and labels are written as they are.",
 )
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_ANSWERS = (
+    click.argument("model", type=_FILE),
+    click.argument("table", type=_FILE),
+    click.option(
+        "--id",
+        "id_column",
+        metavar="COLUMN",
+        help="Names the cases.  [default: row N, its line in TABLE]",
+    ),
+    click.option(
+        "--out", type=click.Path(dir_okay=False, path_type=Path), help="[default: screen]"
+    ),
+    safe_option,
+)
 
 _OPTIONS = (
-    click.argument("table", type=click.Path(exists=True, dir_okay=False, path_type=Path)),
+    click.argument("table", type=_FILE),
     click.option(
         "--target",
         multiple=True,
@@ -72,8 +87,8 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def form_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say how the cells of a table are written."""
-    for option in reversed(_FORM):
+def answer_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the arguments MODEL and TABLE, and the options of commands that write an answer a row."""
+    for option in reversed((*_ANSWERS, *_FORM)):
         command = option(command)
     return command

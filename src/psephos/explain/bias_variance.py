@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from psephos.explain.drawing import axes_of
 from psephos.explain.resampling import Draws, Problem, Terms, mean_and_error
-from psephos.vote.ballots import frame_of
+from psephos.vote.ballots import Framed
 
 __all__ = ["BiasVarianceDisplay"]
 
@@ -13,7 +13,7 @@ _NAMES = {"domingos": "Domingos", "kohavi-wolpert": "Kohavi-Wolpert", "squared":
 
 
 @dataclass(frozen=True)
-class BiasVarianceDisplay:
+class BiasVarianceDisplay(Framed):
     """How much of an estimator's loss is bias, and how much variance, by bootstrap.
 
     Use it to know what would help: more rows, a smaller model or a vote of many (variance), or a
@@ -150,10 +150,6 @@ class BiasVarianceDisplay:
         wanted = terms or table["terms"][0]
         pairs = list(zip(table["terms"], table["term"], strict=True))
         return table["value"][pairs.index((wanted, term))]
-
-    def frame(self) -> Any:
-        """Return the table as a pandas frame, or polars if only that is installed."""
-        return frame_of(self.table())
 
     def __str__(self) -> str:
         """Return the decomposition in words."""

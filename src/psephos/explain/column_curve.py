@@ -15,7 +15,7 @@ from psephos.explain.drawing import axes_of
 from psephos.models.columns import ColumnBudgetClassifier, ColumnBudgetRegressor
 from psephos.models.committees import VotingClassifier, VotingRegressor
 from psephos.models.folding import make_splits
-from psephos.vote.ballots import frame_of
+from psephos.vote.ballots import Framed
 from psephos.vote.names import percent
 
 __all__ = ["ColumnCurveDisplay"]
@@ -25,7 +25,7 @@ _BUDGETS = (1, 2, 4, 8, 16, 32)
 
 
 @dataclass(frozen=True)
-class ColumnCurveDisplay:
+class ColumnCurveDisplay(Framed):
     """How accurate a vote on few columns is, by their number, beside the same vote on all columns.
 
     Columns are chosen anew on the training rows of every split, so that each score is of rows that
@@ -167,10 +167,6 @@ class ColumnCurveDisplay:
         if n < 2:
             return [np.nan] * len(values)
         return np.sqrt((1 / n + self.test_share) * values.var(axis=1, ddof=1)).tolist()
-
-    def frame(self) -> Any:
-        """Return the table as a pandas frame, or polars if only that is installed."""
-        return frame_of(self.table())
 
     def returns(self, n_columns: float) -> dict[str, list[Any]]:
         """Return how often each column was taken with a budget: `column`, `share` of the splits.

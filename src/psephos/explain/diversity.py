@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos._labels import codes_among, read_numbers
 from psephos.explain.drawing import axes_of
-from psephos.vote.ballots import frame_of
+from psephos.vote.ballots import Framed
 from psephos.vote.part import label_of
 
 __all__ = ["DiversityDisplay"]
@@ -19,7 +19,7 @@ _CELLS = 1 << 21  # numbers of a block: 16 MiB
 
 
 @dataclass(frozen=True)
-class DiversityDisplay:
+class DiversityDisplay(Framed):
     """How much the voters of a fitted vote differ in what they answer, and in what they get wrong.
 
     A vote is better than its voters as far as they err on different cases. For voters s and t and
@@ -139,10 +139,6 @@ class DiversityDisplay:
             "error_first": self.error[self.first].tolist(),
             "error_second": self.error[self.second].tolist(),
         }
-
-    def frame(self) -> Any:
-        """Return the table as a pandas frame, or polars if only that is installed."""
-        return frame_of(self.table())
 
     def summary(self) -> dict[str, float]:
         """Return the mean of each statistic over the pairs where it has a value."""

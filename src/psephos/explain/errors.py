@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.explain.drawing import pyplot
-from psephos.vote.ballots import frame_of
+from psephos.vote.ballots import Framed
 
 __all__ = ["ErrorDisplay", "searched_by"]
 
@@ -25,7 +25,7 @@ def searched_by(estimator: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class ErrorDisplay:
+class ErrorDisplay(Framed):
     """Histograms of the cross-validated errors per number of columns.
 
     Source: SWAG (Molinari et al. 2020), Tables 1, 3 and 4, whose histograms compare the small
@@ -136,10 +136,6 @@ class ErrorDisplay:
                 for (_, _, d), bars in zip(rows, below, strict=True)
             ],
         }
-
-    def frame(self, backend: str | None = None) -> Any:
-        """Return `table` as a data frame (pandas if installed, else polars)."""
-        return frame_of(self.table(), backend)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw one histogram a number of columns, above each other, on one scale of error.

@@ -11,13 +11,13 @@ from sklearn.base import clone
 from psephos._errors import PsephosError
 from psephos.explain.drawing import axes_of
 from psephos.explain.resampling import Draws, Problem, Terms, mean_and_error
-from psephos.vote.ballots import frame_of
+from psephos.vote.ballots import Framed
 
 __all__ = ["FittingCurveDisplay"]
 
 
 @dataclass(frozen=True)
-class FittingCurveDisplay:
+class FittingCurveDisplay(Framed):
     """The loss of an estimator by one of its parameters, on its own rows and on others.
 
     Where both losses are high it underfits, and bias is most of the loss; where the loss on its
@@ -145,10 +145,6 @@ class FittingCurveDisplay:
             for key, item in row.items():
                 out.setdefault(key, []).append(item)
         return out
-
-    def frame(self) -> Any:
-        """Return the table as a pandas frame, or polars if only that is installed."""
-        return frame_of(self.table())
 
     def __str__(self) -> str:
         """Return the curve in words, a line a value."""

@@ -10,7 +10,7 @@ from psephos._errors import PsephosError
 from psephos.explain.drawing import axes_of
 from psephos.explain.prototypes import Prototypes
 from psephos.vote import KernelWeights
-from psephos.vote.ballots import frame_of
+from psephos.vote.ballots import Framed
 
 __all__ = ["PrototypeBallot"]
 
@@ -20,7 +20,7 @@ _SLACK = 1e-12  # of the mass: a lead smaller than this may be rounding
 
 
 @dataclass(frozen=True, eq=False)
-class PrototypeBallot:
+class PrototypeBallot(Framed):
     """Who decides a case: the impact of each prototype, and the few that suffice.
 
     For case x and prototype j of batch b, with w_j its weight and s(x) the mass::
@@ -185,10 +185,6 @@ class PrototypeBallot:
         """Return case and voter of each entry of the table."""
         order = np.argsort(self.rank, axis=1, kind="stable")
         return np.repeat(np.arange(len(order)), order.shape[1]), order.ravel()
-
-    def frame(self, backend: str | None = None) -> Any:
-        """Return `table` as a data frame (pandas if installed, else polars)."""
-        return frame_of(self.table(), backend)
 
     def plot(self, case: int = 0, *, most: int = 10, ax: Any = None) -> Any:
         """Draw the shares of the prior and of the prototypes of highest impact for one case.

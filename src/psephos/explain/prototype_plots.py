@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.explain.drawing import axes_of, pyplot
 from psephos.explain.prototypes import Prototypes, reference_point
-from psephos.vote.ballots import frame_of
+from psephos.vote.ballots import Framed
 
 __all__ = ["BatchMap", "ColumnMap", "DecisionSurface"]
 
@@ -18,7 +18,7 @@ _Floats = NDArray[np.float64]
 
 # ---------------------------------------------------------------------- surface
 @dataclass(frozen=True, eq=False)
-class DecisionSurface:
+class DecisionSurface(Framed):
     """What the model answers where two columns vary and the others stand at one case.
 
     Nothing is fitted and no training table is needed: the vote is asked at every point of a grid.
@@ -113,10 +113,6 @@ class DecisionSurface:
             table[name] = self.predicted[:, :, k].ravel().tolist()
         return {**table, "familiarity": self.familiarity.ravel().tolist()}
 
-    def frame(self, backend: str | None = None) -> Any:
-        """Return `table` as a data frame (pandas if installed, else polars)."""
-        return frame_of(self.table(), backend)
-
     def plot(self, ax: Any = None) -> Any:
         """Draw the likeliest class at each point, paler the less likely, or the mean.
 
@@ -183,7 +179,7 @@ def _grid(
 
 # ---------------------------------------------------------------------- map of a batch
 @dataclass(frozen=True, eq=False)
-class BatchMap:
+class BatchMap(Framed):
     """The prototypes of one batch on a plane, as near to each other as the model's kernel has them.
 
     With v the inverse bandwidths of the batch, c_j its prototypes and w_j their weights::
@@ -288,10 +284,6 @@ class BatchMap:
             **{f"place_{i}": places[:, i].tolist() for i in range(places.shape[1])},
         }
 
-    def frame(self, backend: str | None = None) -> Any:
-        """Return `table` as a data frame (pandas if installed, else polars)."""
-        return frame_of(self.table(), backend)
-
     def plot(self, X: Any = None, *, ax: Any = None) -> Any:
         """Draw the first two coordinates of the prototypes, area by weight, and of other rows.
 
@@ -350,7 +342,7 @@ def _off(Z: _Floats, mean: _Floats) -> _Floats:
 
 # ---------------------------------------------------------------------- columns
 @dataclass(frozen=True, eq=False)
-class ColumnMap:
+class ColumnMap(Framed):
     """How sharply each batch looks at each column.
 
     Source: the picture of feature weights in proset (N. Ruf).
@@ -394,10 +386,6 @@ class ColumnMap:
             "inverse_bandwidth": self.inverse_bandwidth.ravel().tolist(),
             "per_unit": self.per_unit.ravel().tolist(),
         }
-
-    def frame(self, backend: str | None = None) -> Any:
-        """Return `table` as a data frame (pandas if installed, else polars)."""
-        return frame_of(self.table(), backend)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the map: columns down, batches across, the sharper the darker.

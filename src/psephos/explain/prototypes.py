@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.vote import KernelWeights, PrototypeVoters, Vote
-from psephos.vote.ballots import frame_of
+from psephos.vote.ballots import Framed
 from psephos.vote.weights.gaussian_kernels import PRIOR
 
 __all__ = [
@@ -126,7 +126,7 @@ class Prototypes(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class PrototypeTable:
+class PrototypeTable(Framed):
     """All prototypes of a model, in the units of the table.
 
     The prior stands first: one row a class, whose weight is the class's frequency, or one row
@@ -216,10 +216,6 @@ class PrototypeTable:
             table[f"value_{name}"] = found.in_words(d, found.voters.cases[self.voter, d])
             table[f"inverse_bandwidth_{name}"] = looks[:, d].tolist()
         return table
-
-    def frame(self, backend: str | None = None) -> Any:
-        """Return `table` as a data frame (pandas if installed, else polars)."""
-        return frame_of(self.table(), backend)
 
 
 # ---------------------------------------------------------------------- familiarity

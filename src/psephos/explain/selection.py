@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.explain.drawing import axes_of
-from psephos.vote.ballots import frame_of
+from psephos.vote.ballots import Framed
 
 __all__ = ["SelectionTest"]
 
@@ -17,7 +17,7 @@ _LEVEL = 0.02
 
 
 @dataclass(frozen=True)
-class SelectionTest:
+class SelectionTest(Framed):
     """What a model's selection shows on the labels given, and on permuted labels.
 
     With s the statistic on the labels given, s_1 ... s_B on B permutations of them, and b of
@@ -124,10 +124,6 @@ class SelectionTest:
             "adjusted": self.adjusted().tolist(),
             "headline": [name == self.headline for name in self.names],
         }
-
-    def frame(self, backend: str | None = None) -> Any:
-        """Return `table` as a data frame (pandas if installed, else polars)."""
-        return frame_of(self.table(), backend)
 
     def sentence(self, level: float = _LEVEL) -> str:
         """Return the answer in words.

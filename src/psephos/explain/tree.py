@@ -12,7 +12,7 @@ from psephos.explain.tree_drawing import draw_tree, graphviz_of, svg_of
 from psephos.trees.tree import Tree
 from psephos.trees.tree_text import Answers, export_text, nodes_table, rules_table
 from psephos.vote import Names, Target, Vote, Voters
-from psephos.vote.ballots import frame_of
+from psephos.vote.ballots import Framed, frame_of
 from psephos.vote.shown import ShownTree, n_trees, shown_tree
 
 __all__ = ["TreeDisplay", "rules_frame", "to_graphviz"]
@@ -21,7 +21,7 @@ _Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class TreeDisplay:
+class TreeDisplay(Framed):
     """One tree of a fitted vote.
 
     Parameters
@@ -106,10 +106,6 @@ class TreeDisplay:
         and ``answer`` and what follows as in `rules`.
         """
         return nodes_table(self.tree, self.names.columns, self.names.levels, self.answers)
-
-    def frame(self, backend: str | None = None) -> Any:
-        """Return `table` as a data frame (pandas if installed, else polars)."""
-        return frame_of(self.table(), backend)
 
     # ------------------------------------------------------------------ drawing it
     def plot(self, ax: Any = None, *, max_depth: int | None = None) -> Any:

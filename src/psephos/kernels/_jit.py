@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numba
+import numpy as np
 from numba.core import event
 from numba.core.caching import NullCache
 
@@ -17,7 +18,7 @@ try:
 except ImportError:  # a release of numba with other insides: its own compiler then
     InnerCompiler = OuterCompiler = None
 
-__all__ = ["announce_compiling", "effective_jobs", "is_compiled", "jit", "run_blocks"]
+__all__ = ["announce_compiling", "effective_jobs", "frozen", "is_compiled", "jit", "run_blocks"]
 
 _lock = threading.Lock()
 _pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
@@ -74,7 +75,7 @@ def _keep_from_python(kernel: Any) -> None:
 
 
 class _Uncollected(event.Listener):
-    """Collects no garbage while a kernel of this package is compiled: a sixth of the time.
+    """Collects no garbage while a kernel of this package is compiled: see DECISIONS/0022.
 
     numba makes many objects, and almost all of them live until it is done.
     """
@@ -100,6 +101,13 @@ class _Uncollected(event.Listener):
 
 
 event.register("numba:compile", _Uncollected())  # numba compiles one kernel at a time
+
+
+def frozen(array: Any, dtype: Any = None) -> Any:
+    """Return a read-only view in C order: one compiled version serves every memory layout."""
+    view = np.ascontiguousarray(array, dtype=dtype).view()
+    view.flags.writeable = False
+    return view
 
 
 def _stamp(path: str) -> tuple[int, int] | None:

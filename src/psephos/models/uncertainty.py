@@ -1,43 +1,22 @@
 """How sure a forest or a bag is: entropies, variance of votes, the infinitesimal jackknife."""
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.special
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.trees.forest_rows import Draws
+from psephos.models.sampling import Draw
 
-__all__ = ["NumberUncertainty", "Uncertainty", "class_uncertainty", "number_uncertainty"]
+__all__ = [
+    "ClassifierUncertaintyMixin", "NumberUncertainty", "RegressorUncertaintyMixin", "Uncertainty",
+    "class_uncertainty", "number_uncertainty",
+]  # fmt: skip
 
 _Floats = NDArray[np.float64]
 _special: Any = scipy.special  # its types say less than they promise
 _CELLS = 1 << 21  # numbers of a block: 16 MiB
-
-
-class Memory(Protocol):
-    """What is known of the draws of rows: the seed of each member, and what they drew from."""
-
-    @property
-    def seeds(self) -> NDArray[np.uint64]:
-        """Return the seeds, (T,)."""
-        ...
-
-    @property
-    def mass(self) -> _Floats:
-        """Return the weights of the rows, (m,)."""
-        ...
-
-    @property
-    def size(self) -> int:
-        """Return the draws of a member."""
-        ...
-
-    @property
-    def draws(self) -> Draws | None:
-        """Return the samples; None without a bootstrap."""
-        ...
 
 
 class Uncertainty(NamedTuple):
@@ -61,11 +40,51 @@ class NumberUncertainty(NamedTuple):
     jackknife: _Floats | None
 
 
+class ClassifierUncertaintyMixin:
+    """How sure a fitted forest or bag of classifiers is."""
+
+    def uncertainty(self, X: Any) -> Uncertainty:
+        """Return how sure the forest or bag is of each row.
+
+        With H the entropy in nats and p_t(x) the class shares of tree t::
+
+            total     = H(mean_t p_t)
+            aleatoric = mean_t H(p_t)            what the trees say is open
+            epistemic = total - aleatoric >= 0   where they do not agree
+            variance  = var_t p_t                of single trees
+            jackknife = sum_i Cov_t(N_it, p_t)^2 - (s / T^2) sum_t (p_t - mean p)^2
+
+        The last is the variance of the forest's own answer over training samples (Wager, Hastie
+        & Efron 2014), from how often row i was drawn for tree t, corrected for few trees (it can
+        come out below 0). s is the number of draws a tree.
+
+        Returns
+        -------
+        Uncertainty
+            The first three have shape (n,), the others (n,) of the second of two classes, else
+            (n, n_classes); `jackknife` is None if ``bootstrap=False``.
+        """
+        own: Any = self
+        return class_uncertainty(own.vote_, own.memory_, own._values(X))
+
+
+class RegressorUncertaintyMixin:
+    """How sure a fitted forest or bag of regressors is."""
+
+    def uncertainty(self, X: Any) -> NumberUncertainty:
+        """Return the variance of the members' numbers and the jackknife's of their mean, each (n,).
+
+        See `RandomForestClassifier.uncertainty`; the second is None without a bootstrap.
+        """
+        own: Any = self
+        return number_uncertainty(own.vote_, own.memory_, own._values(X))
+
+
 def _entropy(shares: _Floats) -> _Floats:
     return _special.entr(shares).sum(axis=-1)
 
 
-def class_uncertainty(vote: Any, memory: Memory, values: Any) -> Uncertainty:
+def class_uncertainty(vote: Any, memory: Draw, values: Any) -> Uncertainty:
     """Return the uncertainty of a vote of trees with class shares."""
     _check_equal(vote)
     k, counts = vote.target.n_classes, _counts(memory)
@@ -87,7 +106,7 @@ def class_uncertainty(vote: Any, memory: Memory, values: Any) -> Uncertainty:
     return Uncertainty(total, aleatoric, spread, variance, jackknife)
 
 
-def number_uncertainty(vote: Any, memory: Memory, values: Any) -> NumberUncertainty:
+def number_uncertainty(vote: Any, memory: Draw, values: Any) -> NumberUncertainty:
     """Return the uncertainty of a vote of trees with numbers."""
     _check_equal(vote)
     counts = _counts(memory)
@@ -119,9 +138,7 @@ def _blocks(vote: Any, values: Any) -> Any:
         yield vote.votes(values[start : start + size])
 
 
-def _jackknife(
-    answers: _Floats, memory: Memory, counts: NDArray[np.int32] | None
-) -> _Floats | None:
+def _jackknife(answers: _Floats, memory: Draw, counts: NDArray[np.int32] | None) -> _Floats | None:
     """Return (n, K): the infinitesimal jackknife's variance of the mean over trees of (n, T, K).
 
     With N_ib how often row i was drawn for tree b of B, and t_b what the tree says::
@@ -147,7 +164,7 @@ def _jackknife(
     return (sums - noise).reshape(n, k)
 
 
-def _counts(memory: Memory) -> NDArray[np.int32] | None:
+def _counts(memory: Draw) -> NDArray[np.int32] | None:
     """Return (T, m), how often each row was drawn for each tree; None without a bootstrap."""
     draws = memory.draws
     return None if draws is None else np.array([draws.counts(seed) for seed in memory.seeds])

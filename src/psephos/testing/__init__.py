@@ -1,11 +1,16 @@
 """Checks that every estimator of the library passes, for users who write their own.
 
 `checks()` names them; `parametrize_with_contract` makes pytest cases of them; `small_settings`
-is the one table of small, fast, seeded settings of every model.
+is the one table of small, fast, seeded settings of every model. `assert_ballots_are_true` evaluates
+the reasons of ballots on their cases.
 """
 
+from psephos.testing.ballots import assert_ballots_are_true
 from psephos.testing.contract import CHECKS, Case, parametrize_with_contract
 from psephos.testing.settings import small_settings
 from psephos.testing.tables import small_table
 
-__all__ = ["CHECKS", "Case", "parametrize_with_contract", "small_settings", "small_table"]
+__all__ = [
+    "CHECKS", "Case", "assert_ballots_are_true", "parametrize_with_contract", "small_settings",
+    "small_table",
+]  # fmt: skip

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._stored import Thresholds
+from psephos.kernels._jit import frozen
 from psephos.kernels.prediction.c45_soft import soft_ends, soft_values
-from psephos.trees.tree import Tree, frozen
+from psephos.trees.tree import Tree
 
 __all__ = ["SoftTree", "narrowed", "soft_bounds", "soften", "wrong_answers"]
 
@@ -75,7 +76,7 @@ def soften(tree: Tree, values: _Floats, y: NDArray[np.intp], weight: _Floats) ->
     tree, values = narrowed(tree, values)
     todo = [(0, np.arange(len(y)), weight)]
     while todo:
-        node, rows, heavy = todo.pop()
+        node, rows, weights = todo.pop()
         children = tree.children(node)
         if not len(children) or not len(rows):
             continue
@@ -84,16 +85,16 @@ def soften(tree: Tree, values: _Floats, y: NDArray[np.intp], weight: _Floats) ->
             known = rows[branch >= 0]
             wrong = wrong_answers(tree, values[known], y[known], children)
             lower[node], upper[node] = soft_bounds(
-                values[known, tree.column[node]], heavy[branch >= 0], wrong,
+                values[known, tree.column[node]], weights[branch >= 0], wrong,
                 float(tree.threshold[node]),
             )  # fmt: skip
         share = np.maximum(tree.share[children], 0.0)
         lost, total = branch < 0, share.sum()
         for b, child in enumerate(children.tolist()):
             here = branch == b
-            part = [rows[here]], [heavy[here]]
+            part = [rows[here]], [weights[here]]
             if share[b] > 0.0:
-                part = [*part[0], rows[lost]], [*part[1], heavy[lost] * (share[b] / total)]
+                part = [*part[0], rows[lost]], [*part[1], weights[lost] * (share[b] / total)]
             todo.append((child, np.concatenate(part[0]), np.concatenate(part[1])))
     return SoftTree(**given, lower=lower, upper=upper)
 

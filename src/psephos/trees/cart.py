@@ -71,7 +71,7 @@ class Problem(NamedTuple):
 
 
 class Presorted(NamedTuple):
-    """The sorted entries of every column (``kernels.cart_layout``), and the distinct values."""
+    """Sorted entries of the columns (``kernels.sorted_trees.cart_layout``), and distinct values."""
 
     keys: _Whole
     known: _Whole

@@ -11,7 +11,7 @@ from psephos.kernels.sorted_trees.cart_grow import (
     FIRST,
     HEAVIER,
     N_RULES,
-    N_SPARE,
+    N_SURROGATES,
     Grown,
 )
 
@@ -70,11 +70,11 @@ class _Sides:
         """Return where nodes send rows: -1 left, 1 right, 0 if nothing says so."""
         whole = self.grown.whole[node]
         side = self._by_rule(rows, whole[:, FIRST])
-        n_spare = whole[:, N_SPARE] if self.use > 0 else np.zeros_like(node)
-        spare = whole[:, FIRST] + whole[:, N_RULES]
-        for k in range(int(n_spare.max(initial=0))):
-            left = np.flatnonzero((side == 0) & (n_spare > k))
-            side[left] = self._by_rule(rows[left], spare[left] + k)
+        n_surrogates = whole[:, N_SURROGATES] if self.use > 0 else np.zeros_like(node)
+        first = whole[:, FIRST] + whole[:, N_RULES]
+        for k in range(int(n_surrogates.max(initial=0))):
+            left = np.flatnonzero((side == 0) & (n_surrogates > k))
+            side[left] = self._by_rule(rows[left], first[left] + k)
         return np.where(side == 0, whole[:, HEAVIER], side) if self.use == 2 else side
 
     def _by_rule(self, rows: _Whole, rule: _Whole) -> _Whole:

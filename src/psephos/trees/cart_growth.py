@@ -15,7 +15,7 @@ from psephos.kernels.sorted_trees.cart_grow import (
     HEAVIER,
     MEAN,
     N_RULES,
-    N_SPARE,
+    N_SURROGATES,
     NUMBER,
     RISK,
     ROWS,
@@ -184,11 +184,13 @@ class CartGrowth:
         levels = np.repeat(keep, sizes)
         changed: dict[str, Any] = {name: getattr(self, name)[keep] for name in _RULES}
         lost = np.bincount(self.owner[~keep], minlength=len(self.number))
-        lost_spare = np.bincount(self.owner[~keep & (self.role == 2)], minlength=len(self.number))
+        lost_surrogates = np.bincount(
+            self.owner[~keep & (self.role == 2)], minlength=len(self.number)
+        )
         return replace(
             self,
-            n_rules=self.n_rules - (lost - lost_spare),
-            n_surrogates=self.n_surrogates - lost_spare,
+            n_rules=self.n_rules - (lost - lost_surrogates),
+            n_surrogates=self.n_surrogates - lost_surrogates,
             level_ptr=np.concatenate([[0], np.cumsum(sizes[keep])]),
             level_code=self.level_code[levels],
             level_branch=self.level_branch[levels],
@@ -206,7 +208,7 @@ class CartGrowth:
 def growth_of(grown: Grown, data: CartData, table: Prunings) -> CartGrowth:
     """Return what was found while a tree was grown; rules are in the order of the nodes."""
     whole, real, inner = grown.whole, grown.real, grown.whole[:, CHILD] > 0
-    held = np.where(inner, whole[:, N_RULES] + whole[:, N_SPARE], 0)
+    held = np.where(inner, whole[:, N_RULES] + whole[:, N_SURROGATES], 0)
     start = np.cumsum(held) - held
     rules = np.repeat(whole[:, FIRST] - start, held) + np.arange(int(held.sum()))
     sizes = grown.rule_whole[rules, 4]
@@ -222,7 +224,7 @@ def growth_of(grown: Grown, data: CartData, table: Prunings) -> CartGrowth:
         risk=real[:, RISK],
         complexity=real[:, COMPLEXITY] / (risk if risk > 0 else 1.0),
         n_rules=np.where(inner, whole[:, N_RULES], 0),
-        n_surrogates=np.where(inner, whole[:, N_SPARE], 0),
+        n_surrogates=np.where(inner, whole[:, N_SURROGATES], 0),
         column=grown.rule_whole[rules, 0],
         counted=grown.rule_whole[rules, 1],
         side=np.where(sizes > 0, 0, grown.rule_whole[rules, 2]),
@@ -256,9 +258,9 @@ def tree_of(
     more = growth.n_rows[np.where(inner, child + 1, 0)] - growth.n_rows[at]
     more = more if compat else whole[:, HEAVIER]
     larger = np.where(more == 0, STAY, (more > 0).astype(np.intp))
-    own, spare = growth.role == 0, growth.role == 2
+    own, surrogate = growth.role == 0, growth.role == 2
     if use_surrogates == 0:
-        spare = np.zeros_like(spare)
+        surrogate = np.zeros_like(surrogate)
     column = np.full(len(inner), -1, np.intp)
     threshold, flip = np.full(len(inner), np.nan), np.zeros(len(inner), np.bool_)
     gain, share = np.zeros(len(inner)), np.ones(len(inner))
@@ -269,7 +271,7 @@ def tree_of(
         share[child[inner] + side] = growth.weight[child[inner] + side] / sent[inner]
     codes = _codes(growth, data.sorted.n_codes)
     rules = [codes[r] for r in np.flatnonzero(own).tolist()]
-    spares = [codes[r] for r in np.flatnonzero(spare).tolist()]
+    branches = [codes[r] for r in np.flatnonzero(surrogate).tolist()]
     sizes = np.zeros(len(inner), np.intp)
     sizes[inner] = [len(code) for code in rules]
     return Tree(
@@ -287,12 +289,12 @@ def tree_of(
         n_rows=growth.n_rows.astype(np.intp),
         gain=gain,
         surrogates=Surrogates(
-            ptr=_ptr(np.bincount(growth.owner[spare], minlength=len(inner))),
-            column=growth.column[spare].astype(np.intp),
-            threshold=growth.threshold[spare],
-            flip=growth.side[spare] > 0,
-            code_ptr=_ptr(np.array([len(code) for code in spares], np.intp)),
-            code_branch=_joined(spares),
+            ptr=_ptr(np.bincount(growth.owner[surrogate], minlength=len(inner))),
+            column=growth.column[surrogate].astype(np.intp),
+            threshold=growth.threshold[surrogate],
+            flip=growth.side[surrogate] > 0,
+            code_ptr=_ptr(np.array([len(code) for code in branches], np.intp)),
+            code_branch=_joined(branches),
         ),
         strict=True,
     )

@@ -133,8 +133,8 @@ def _for_folds(data: CartData, settings: CartSettings) -> CartSettings:
     """Return the settings without what cross-validation does not read."""
     whole = bool((data.sorted.known == len(data.cart.weight)).all())
     lists = bool(data.sorted.n_codes.any())
-    spare = 0 if whole and not lists else settings.max_surrogates
-    return replace(settings, max_competitors=0, max_surrogates=spare)
+    n_surrogates = 0 if whole and not lists else settings.max_surrogates
+    return replace(settings, max_competitors=0, max_surrogates=n_surrogates)
 
 
 def _left_out(

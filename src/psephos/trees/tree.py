@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._stored import Thresholds
+from psephos.kernels._jit import frozen
 from psephos.kernels.prediction.tree_walk import Nodes, Rules, end_nodes, mixed_values
 
 __all__ = [
@@ -292,14 +293,14 @@ def join_trees(trees: Sequence[Tree]) -> tuple[_Whole, Tree]:
     """
     sizes = np.array([tree.n_nodes for tree in trees], np.intp)
     root = np.cumsum(sizes) - sizes
-    spare = [tree.surrogates for tree in trees]
+    each = [tree.surrogates for tree in trees]
     surrogates = Surrogates(
-        ptr=_joined_ptr([s.ptr for s in spare]),
-        column=np.concatenate([s.column for s in spare]),
-        threshold=np.concatenate([s.threshold for s in spare]),
-        flip=np.concatenate([s.flip for s in spare]),
-        code_ptr=_joined_ptr([s.code_ptr for s in spare]),
-        code_branch=np.concatenate([s.code_branch for s in spare]),
+        ptr=_joined_ptr([s.ptr for s in each]),
+        column=np.concatenate([s.column for s in each]),
+        threshold=np.concatenate([s.threshold for s in each]),
+        flip=np.concatenate([s.flip for s in each]),
+        code_ptr=_joined_ptr([s.code_ptr for s in each]),
+        code_branch=np.concatenate([s.code_branch for s in each]),
     )
     names = (*trees[0].by_node, "code_branch")
     leaf = np.concatenate([tree.n_children == 0 for tree in trees])
@@ -388,10 +389,3 @@ def spans_of(ptr: _Whole, kept: _Whole, without: _Flags | None = None) -> tuple[
         sizes = np.where(without, 0, sizes)
     new = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
     return new, np.arange(new[-1]) + np.repeat(ptr[kept] - new[:-1], sizes)
-
-
-def frozen(array: Any, dtype: Any = None) -> Any:
-    """Return a read-only view in C order: one compiled version serves every memory layout."""
-    view = np.ascontiguousarray(array, dtype=dtype).view()
-    view.flags.writeable = False
-    return view

@@ -67,20 +67,20 @@ def split_conditions(tree: Tree, node: int) -> list[Condition]:
     if not n_branches:
         return []
     column, missing = int(tree.column[node]), _missing_shares(tree, node)
-    spare = bool(tree.surrogates.ptr[node + 1] > tree.surrogates.ptr[node])
+    surrogates = bool(tree.surrogates.ptr[node + 1] > tree.surrogates.ptr[node])
     codes = tree.code_branch[tree.code_ptr[node] : tree.code_ptr[node + 1]]
     if len(codes):
         ends = np.searchsorted(np.sort(codes), np.arange(n_branches + 1))
         sets = np.split(np.argsort(codes, kind="stable"), ends)[1:-1]
         return [
-            Condition(column, "in", tuple(one.tolist()), share, surrogates=spare)
+            Condition(column, "in", tuple(one.tolist()), share, surrogates=surrogates)
             for one, share in zip(sets, missing, strict=True)
         ]
     threshold, ops = float(tree.threshold[node]), ("<", ">=") if tree.strict else ("<=", ">")
     ways = reversed(ops) if tree.flip[node] else ops
     softly = tree.softly(node)
     return [
-        Condition(column, op, threshold, share, softly, spare)
+        Condition(column, op, threshold, share, softly, surrogates)
         for op, share in zip(ways, missing, strict=True)
     ]
 
@@ -122,12 +122,12 @@ def _merged(way: tuple[Condition, ...], new: Condition) -> tuple[Condition, ...]
     """Return the conditions of a way and one more."""
     same = [c for c in way if c.column == new.column]
     missing = new.missing * (same[0].missing if same else 1.0)
-    spare = any(c.surrogates for c in (*same, new))
+    surrogates = any(c.surrogates for c in (*same, new))
     hard = [c.softly is new.softly is None and c.op == new.op for c in same]
     kept = [_both(c, new) if met else c for c, met in zip(same, hard, strict=True)]
     if not any(hard):
         kept.append(new)
-    kept = [replace(c, missing=missing, surrogates=spare) for c in kept]
+    kept = [replace(c, missing=missing, surrogates=surrogates) for c in kept]
     kept.sort(key=lambda c: c.op in _UPPER)  # from below to above
     out: list[Condition] = []
     for c in way:
@@ -208,9 +208,9 @@ def _asked(
 ) -> tuple[str, str]:
     """Return what is asked of a column's known values, and what of missing ones."""
     share = c.missing
-    spare = " with its surrogates" if c.surrogates else ""
+    surrogates = " with its surrogates" if c.surrogates else ""
     part = f" ({share:.0%})" if share < 1 else ""
-    gap = f" or missing{spare}{part}" if share else ""
+    gap = f" or missing{surrogates}{part}" if share else ""
     if isinstance(c.value, tuple):
         words = levels.get(c.column, ())
         listed = [words[k] if 0 <= k < len(words) else str(k) for k in c.value[:_LISTED]]

@@ -16,7 +16,7 @@ from psephos.vote.part import label_of
 from psephos.vote.reasons import Always, CaseLike, Reason
 from psephos.vote.vote import Vote
 
-__all__ = ["Ballots", "Line", "Names", "answer_words", "frame_of"]
+__all__ = ["Ballots", "Framed", "Line", "Names", "answer_words", "frame_of"]
 
 _NEAREST = 5
 _Floats = NDArray[np.float64]
@@ -375,6 +375,22 @@ def _structs(table: dict[str, list[Any]]) -> dict[str, list[Any]]:
     keys = ("row", "distance", "share", "class")
     cases = [[dict(zip(keys, case, strict=True)) for case in cases] for cases in table["nearest"]]
     return {**table, "nearest": cases}
+
+
+class Framed:
+    """What has a `table` of lists is a data frame, too."""
+
+    table: Any
+
+    def frame(self, backend: str | None = None) -> Any:
+        """Return `table` as a data frame of pandas or polars; None: pandas if it is installed.
+
+        Raises
+        ------
+        MissingExtraError
+            If no data frame library is installed.
+        """
+        return frame_of(self.table(), backend)
 
 
 def frame_of(table: dict[str, list[Any]], backend: str | None = None) -> Any:

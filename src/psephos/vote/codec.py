@@ -9,6 +9,7 @@ trust them).
 
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import MISSING, fields
+from difflib import get_close_matches
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -16,10 +17,12 @@ from numpy.typing import NDArray
 
 from psephos._errors import ModelFileError, PsephosError
 from psephos._stored import fault, hints
+from psephos.vote.part import OPTIONAL, Voters, Weighting
 
 __all__ = ["content_of", "decode", "encode", "register"]
 
 _REGISTRY: dict[str, type[Any]] = {}
+_MEMBERS = {name for part in (Voters, Weighting) for name in dir(part)}
 _NUMERIC = "biufU"  # kinds of arrays that hold data only
 _T = TypeVar("_T")
 
@@ -36,17 +39,30 @@ def register(cls: type[_T]) -> type[_T]:
     Raises
     ------
     PsephosError
-        If another class has the tag.
+        If another class has the tag, or a method is named nearly like one that a part may have.
     """
     tag: str = getattr(cls, "tag")  # noqa: B009  (a generic class has no declared tag)
-    known = _REGISTRY.setdefault(tag, cls)
+    known = _REGISTRY.get(tag, cls)
     if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
         raise PsephosError(
             f"there is a part {tag!r} already ({known.__module__}.{known.__qualname__}): give "
             f"{cls.__name__} another tag."
         )
+    _check_names(cls)
     _REGISTRY[tag] = cls  # a module may be loaded again
     return cls
+
+
+def _check_names(cls: type[Any]) -> None:
+    """Raise PsephosError if a method is nearly one of `OPTIONAL`: it would never be called."""
+    own = {name for name, value in vars(cls).items() if callable(value) and name[0] != "_"}
+    for name in sorted(own - set(OPTIONAL) - _MEMBERS):
+        meant = get_close_matches(name, OPTIONAL, 1, 0.85)
+        if meant:
+            raise PsephosError(
+                f"{cls.__name__}.{name} is called by nothing: write {meant[0]!r} if it is meant "
+                f"(see psephos.vote.part.OPTIONAL), or another name."
+            )
 
 
 def encode(value: Any, arrays: Arrays, path: str) -> Any:

@@ -66,8 +66,8 @@ def columns_words(vote: Vote, names: Names) -> str:
     listed = ", ".join(columns[:_COLUMNS])
     more = len(columns) - _COLUMNS
     rest = f" and {more} more" if more > 0 else ""
-    spare = backup_words(len(vote.backup))
-    return f"{verb} {len(columns)} of {plural(vote.n_features, 'column')}: {listed}{rest}{spare}."
+    backup = backup_words(len(vote.backup))
+    return f"{verb} {len(columns)} of {plural(vote.n_features, 'column')}: {listed}{rest}{backup}."
 
 
 def _rule(vote: Vote, voter: int, names: Names, scale: float) -> str:

@@ -78,7 +78,7 @@ def number(value: float, scale: float = 0.0, digits: int = _DIGITS) -> str:
 
 
 def compared(value: float, asked: Sequence[tuple[str, float]]) -> tuple[str, list[str]]:
-    """Return a value and bounds with so many digits that all relations hold as they are read.
+    """Write a value and its bounds with just enough digits that every relation holds as printed.
 
     Parameters
     ----------

@@ -13,8 +13,10 @@ from psephos._errors import PsephosError
 from psephos.vote.reasons import Reason
 
 __all__ = [
+    "OPTIONAL",
     "Columns",
     "Part",
+    "ReadsColumns",
     "ReadsNothing",
     "Voters",
     "Weighting",
@@ -38,6 +40,44 @@ __all__ = [
 sparse: Any = scipy.sparse  # its types say less than they promise
 
 Columns = NDArray[np.intp]
+
+#: What a part may offer beside the members of `Voters` and `Weighting`, found by name on the part
+#: itself; one without it is asked in the plain way, or has none. `register_part` refuses a method
+#: whose name is nearly one of these.
+OPTIONAL = {
+    # of voters and of weightings
+    "primary": "() -> the voters without what only a missing value asks for",
+    "moved": "(X, size, centre) -> (n, p): sizes (n, T) divided among columns; else equally",
+    "named_rows": "(names) -> the part with names in place of the positions of training rows",
+    "refusal": "() -> why no file can hold the part, a clause",
+    # of voters
+    "weighted_sum": "(weights, X) -> (n, K), the sum without (n, T, K) votes; None if it cannot",
+    "kinds": "() -> tags of the voters inside",
+    "label": "(voter) -> its name, '' for none",
+    "open": "(voter, X, names) -> (vote, rows, names) of the vote that a voter is; None if none",
+    "members": "the voters whose answers these read: `open` then takes a member too",
+    "n_trees": "(voter) -> how many trees it is",
+    "shown_tree": "(voter, tree) -> `ShownTree`, to be drawn",
+    "tree": "(voter) -> its `Tree`, for text",
+    "node_votes": "(nodes, K) votes of the nodes of all trees; else the values of the tree",
+    "answers": "fixed answers for kernels; see `sums_with`",
+    "components": "() -> (means, standard deviations) of the densities that are the votes",
+    "rows": "names or positions of the training rows that the voters are; see `nearest`",
+    # of weightings
+    "fits": "(target, is_sum) -> why a vote cannot have these weights; '' if it can",
+    "of_votes": "(votes, target) -> weights (n, T) or (n, T, K), where they depend on the votes",
+    "asks": "(usage) -> (T, p): the columns that weights by `of_votes` depend on",
+    "relative": "(X) -> (weights, log_scale), of weights beyond the range of float64",
+    "sums_with": "(voters) -> a function of X to (sums, mass) without weights; None if it cannot",
+    "primary_voters": "() -> the voters that a complete case needs",
+    "reserve": "() -> (T,): who has weight only where values are missing",
+    "similarity": "the `InverseDistance` of local weights, for bounds",
+    "heard": "(X) -> the voters that have a weight on any row",
+    "similarities": "(X) -> (n, T): how near each row is to the training case that a voter is",
+    "nearest": "(voters, target, X, k) -> `Nearest`, the training cases of greatest weight",
+    "anchor_scores": "(voters) -> (m, K): what local weights say at their anchors",
+    "batches": "the prototypes' columns and bandwidths, for their displays",
+}
 
 
 @runtime_checkable
@@ -117,6 +157,18 @@ class Weighting(Part, Protocol):
         ...
 
 
+class ReadsColumns:
+    """What parts share that keep `n_features` and `columns`, and nothing else of the table."""
+
+    n_features: int
+    columns: Columns
+
+    def select(self, columns: Columns) -> Self:
+        """Return the same part on the table reduced to `columns`."""
+        own: Any = self
+        return replace(own, n_features=len(columns), columns=positions(self.columns, columns))
+
+
 class ReadsNothing:
     """What parts share that read no column."""
 
@@ -154,7 +206,7 @@ def kinds_of(voters: Any) -> tuple[str, ...]:
 
 
 def label_of(voters: Any, voter: int) -> str:
-    """Return ``forest: ``, the name of a voter that has one, to begin a sentence with; else ''."""
+    """Return the voter's name and a colon, to begin a sentence; '' without a name."""
     ask: Any = getattr(voters, "label", None)
     name = "" if ask is None else ask(voter)
     return f"{name}: " if name else ""

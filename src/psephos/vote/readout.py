@@ -9,14 +9,13 @@ import numpy as np
 import scipy.special
 from numpy.typing import NDArray
 
-from psephos.kernels.prediction.vote_shares import shares_of
 from psephos.vote.calibration import ClassVotes, Isotonic, Sigmoid, Table, Temperature
 from psephos.vote.choices import CHOICES
 from psephos.vote.codec import register
 from psephos.vote.part import check
 from psephos.vote.target import AnyTarget
 
-__all__ = ["Readout"]
+__all__ = ["Readout", "shares_of"]
 
 _special: Any = scipy.special  # its types say less than they promise
 _SCORES = ("sum", "normalised", *CHOICES)
@@ -140,6 +139,25 @@ class Readout:
         if k == 2:
             return _both(_special.expit(self.slope * score[:, 0]))
         return _special.softmax(self.slope * score, axis=1)
+
+
+def shares_of(score: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the share of the weight that votes for each class, (n, K), K > 2; rows sum to 1.
+
+    ``((K - 1) F_k + 1) / K`` of a score F (n, K), which is a mean of codes of classes: 1 in the
+    column of the class, -1 / (K - 1) elsewhere. Where no voter votes for a class, 1 / K.
+    """
+    k = score.shape[1]
+    shares = (k - 1.0) * np.ascontiguousarray(score, dtype=np.float64)
+    shares += 1.0
+    shares /= k
+    np.maximum(shares, 0.0, out=shares)  # sums round
+    total = shares.sum(axis=1)
+    none = total == 0.0
+    if none.any():
+        shares[none], total[none] = 1.0, k
+    shares /= total[:, None]
+    return shares
 
 
 def _both(up: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -33,7 +33,7 @@ class Ways:
         self._child: list[int] = tree.child.tolist()
         self._n_children: list[int] = tree.n_children.tolist()
         self._missing: list[int] = tree.missing.tolist()
-        self._spare: list[int] = tree.surrogates.ptr.tolist()
+        self._surrogate_ptr: list[int] = tree.surrogates.ptr.tolist()
         self._own = _Rules(tree, tree.strict, tree.single)
         self._surrogates = _Rules(tree.surrogates, tree.strict, tree.single)
 
@@ -77,7 +77,7 @@ class Ways:
         own = self._own.met(node, x)
         if own is not None:
             return [(own[0], 1.0, own[1])]
-        for rule in range(self._spare[node], self._spare[node + 1]):
+        for rule in range(self._surrogate_ptr[node], self._surrogate_ptr[node + 1]):
             met = self._surrogates.met(rule, x)
             if met is not None:
                 return [(met[0], 1.0, met[1]._replace(instead_of=column))]

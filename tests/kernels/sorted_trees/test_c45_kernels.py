@@ -316,7 +316,7 @@ def test_room_may_be_short_at_any_node(old, raising, monkeypatch):
     def begin_short(*given):
         nodes, room = begin(*given)
         few = {name: getattr(room, name)[:1] for name in ("waiting", "start", "up")}
-        few["arena"], few["heavy"] = room.arena[:, :61].copy(), room.heavy[:61]
+        few["arena"], few["weights"] = room.arena[:, :61].copy(), room.weights[:61]
         return Nodes(*(array[:1] for array in nodes)), room._replace(**few)
 
     monkeypatch.setattr(c45_grow, "longer", as_long_as_asked)

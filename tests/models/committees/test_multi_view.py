@@ -116,5 +116,16 @@ def test_a_view_that_no_row_has_is_named():
     frame[NAMES[20:]] = np.nan
     with pytest.raises(PsephosError, match="view 'worst': no row has it"):
         MultiViewClassifier(VIEWS, estimator=TREE).fit(frame, Y)
-    with pytest.raises(PsephosError, match="one number above 0 for each of the 3 views"):
-        MultiViewClassifier(VIEWS, estimator=TREE, weights=[1, 0, 2]).fit(FRAME, Y)
+    for weights, words in (([1, 2], "each of the 3 views"), ([1, -1, 2], "at least 0")):
+        with pytest.raises(PsephosError, match=words):
+            MultiViewClassifier(VIEWS, estimator=TREE, weights=weights).fit(FRAME, Y)
+
+
+def test_a_view_of_weight_0_is_not_read():
+    model = MultiViewClassifier(VIEWS, estimator=TREE, weights=[1, 0, 2]).fit(FRAME, Y)
+    fewer = MultiViewClassifier(VIEWS[::2], estimator=TREE, weights=[1, 2]).fit(FRAME, Y)
+    assert model.view_names_ == fewer.view_names_ == ("mean", "worst")
+    assert (model.predict_proba(FRAME) == fewer.predict_proba(FRAME)).all()
+    reduced = model.reduce()
+    assert reduced.weights == [1, 2]
+    assert reduced.get_params()["views"] == fewer.reduce().get_params()["views"]

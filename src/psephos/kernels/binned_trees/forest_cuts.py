@@ -45,7 +45,7 @@ _AHEAD = 64  # rows: of more, the processor sees by itself where the next ones a
 
 
 class BinSums(NamedTuple):
-    """What the rows of a node add up to, a bin; all zero but for a moment.
+    """Sums of a node's rows by bin; zeroed after each use.
 
     `cells` (256, C): the weight and the sum of w y, or the weight a class; of pairs (256,) int64.
     `rows` (256,) int64: how many. `seen` (256,) uint8: 1 for the codes that the node holds, also

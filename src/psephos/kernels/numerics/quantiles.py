@@ -195,8 +195,8 @@ def even_bins(s, max_bins):
     """Return the first and the last point of each of at most ``max_bins`` bins of even weight.
 
     The weight of a point is what the ranks between it and its neighbours leave to it. A bin is
-    closed where its weight is nearest to an equal share of what is left, as ``kernels.bins`` does;
-    of an exact summary the bins are the same.
+    closed where its weight is nearest to an equal share of what is left, as in
+    ``kernels.binned_trees.bins``; of an exact summary the bins are the same.
     """
     k = s.shape[1]
     first, last = np.empty(max_bins, np.int64), np.empty(max_bins, np.int64)

@@ -94,7 +94,7 @@ def soft_values(nodes, lower, upper, X, root, value, open_node, open_part, out):
     Parameters
     ----------
     nodes, X, root, value, open_node, open_part, out
-        As for `kernels.tree_walk.mixed_values`.
+        As for `kernels.prediction.tree_walk.mixed_values`.
     lower, upper : (nodes,) float64
         Where a row begins and ceases to be part of both branches; NaN at a node that compares no
         numbers.

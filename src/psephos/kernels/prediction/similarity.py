@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from psephos.kernels._jit import jit, run_blocks
+from psephos.kernels._jit import frozen, jit, run_blocks
 from psephos.kernels.numerics.powers import inverse_power, root, to_bits, to_float, wide
 
 __all__ = [
@@ -246,13 +246,6 @@ def _weigh_rows(
     return any_far
 
 
-def _plain(array: ArrayLike, dtype: Any = np.float64) -> Any:
-    """Read-only C-contiguous view: one compiled version serves every memory layout."""
-    view = np.ascontiguousarray(array, dtype=dtype).view()
-    view.flags.writeable = False
-    return view
-
-
 def _parts(
     Z: ArrayLike, metric: Metric, rows: _Float | None = None, far: float | None = None
 ) -> tuple[Any, ...]:
@@ -263,10 +256,10 @@ def _parts(
     inverse = 1.0 / np.asarray(metric.scale, dtype=np.float64)
     is_category = np.asarray(metric.is_category, dtype=np.bool_)
     absent = float(metric.absent) ** 2 if far is None else far
-    kinds = _plain(is_category, np.bool_), _plain(has_nan, np.bool_)
+    kinds = frozen(is_category, np.bool_), frozen(has_nan, np.bool_)
     if not (has_nan.any() or is_category.any() or (rows is not None and np.isnan(rows).any())):
         kinds = None, None
-    return _plain(columns), _plain(inverse), *kinds, absent
+    return frozen(columns, np.float64), frozen(inverse, np.float64), *kinds, absent
 
 
 def _weighed(right: NDArray[Any], s: _Float) -> _Float:
@@ -298,7 +291,7 @@ def distances(
     X: ArrayLike, Z: ArrayLike, metric: Metric, n_jobs: int | None = None
 ) -> NDArray[np.float64]:
     """Distances (n, m) of the rows of ``X`` (n, q) to the rows of ``Z`` (m, q)."""
-    queries = _plain(X)
+    queries = frozen(X, np.float64)
     parts = _parts(Z, metric, queries)
     n = len(queries)
     out = np.empty((n, len(np.asarray(Z))))
@@ -322,8 +315,8 @@ def mean_distance(Z: ArrayLike, weight: ArrayLike, metric: Metric, max_rows: int
     """
     every = np.asarray(Z, dtype=np.float64)
     stride = max(1, -(-len(every) // max_rows))
-    used = _plain(every[::stride])
-    w = _plain(np.asarray(weight, dtype=np.float64)[::stride])
+    used = frozen(every[::stride])
+    w = frozen(np.asarray(weight, dtype=np.float64)[::stride])
     scratch = np.empty(len(used)), np.empty(len(used))
     return float(_mean_of_pairs(used, w, *_parts(used, metric, far=-1.0), *scratch))
 
@@ -368,8 +361,8 @@ def local_sums(
         The true sums are ``exp(log_scale)`` times those returned. Zero but for queries whose
         greatest weight would leave the range of float64; the ratios are right in any case.
     """
-    queries, anchors = _plain(X), np.asarray(Z, dtype=np.float64)
-    s, told = np.asarray(anchor_weight, dtype=np.float64), np.asarray(right)
+    queries, anchors = frozen(X, np.float64), np.asarray(Z, dtype=np.float64)
+    s, told = frozen(anchor_weight, np.float64), np.asarray(right)
     n, n_voters = len(queries), told.shape[1]
     left_out = np.full(n, -1) if own is None else np.asarray(own, dtype=np.int64)
     present = s > 0.0
@@ -380,7 +373,7 @@ def local_sums(
     if len(s) == 0:
         return np.zeros(n), np.zeros((n, n_voters)), np.zeros(n)
     parts = _parts(anchors, metric, queries)
-    kernel, weighed, s = InverseKernel(*map(float, kernel)), _weighed(told, s), _plain(s)
+    kernel, weighed, s = InverseKernel(*map(float, kernel)), _weighed(told, s), frozen(s)
     sums, shift, size = np.zeros((n, n_voters + 1)), np.zeros(n), _block_rows(len(s))
 
     def block(k: int) -> None:
@@ -412,8 +405,8 @@ def pair_sums(
     branch at a = 0, ask for more care, each row is weighed by itself; sums are then relative, row
     by row.
     """
-    rows, right = _plain(Z), np.asarray(right, dtype=np.bool_)
-    s = np.asarray(anchor_weight, dtype=np.float64)
+    rows, right = frozen(Z, np.float64), np.asarray(right, dtype=np.bool_)
+    s = frozen(anchor_weight, np.float64)
     n, n_voters = right.shape
     own = np.arange(n) if leave_out else np.full(n, -1)
     weighed, far, parts = _weighed(right, s), False, _parts(rows, metric)
@@ -424,7 +417,7 @@ def pair_sums(
         end = min(n, top + size)
         k = weights[: end - top]
         far |= _weigh_rows(
-            rows[top:end], *parts, _plain(s), own[top:end], top, *kernel, False, shift, k, counts
+            rows[top:end], *parts, s, own[top:end], top, *kernel, False, shift, k, counts
         )
         sums[top:end] += _product(k[:, top:], weighed[top:])
         sums[end:] += k[:, end:].T @ weighed[top:end]

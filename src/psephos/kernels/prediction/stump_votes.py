@@ -1,11 +1,9 @@
 """Which side of every stump a row falls on."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import jit
+from psephos.kernels._jit import frozen, jit
 
 __all__ = ["left_sides"]
 
@@ -61,19 +59,12 @@ def left_sides(
     if out is None:
         out = np.empty((X.shape[0], column.shape[0]), np.bool_)
     _left_sides(
-        _frozen(X, np.float64),
-        _frozen(column, np.int64),
-        _frozen(threshold, np.float64),
-        _frozen(missing_left, np.bool_),
-        _frozen(category_ptr, np.int64),
-        _frozen(category_left, np.bool_),
+        frozen(X, np.float64),
+        frozen(column, np.int64),
+        frozen(threshold, np.float64),
+        frozen(missing_left, np.bool_),
+        frozen(category_ptr, np.int64),
+        frozen(category_left, np.bool_),
         out,
     )
     return out
-
-
-def _frozen(array: Any, dtype: Any) -> Any:
-    """Read-only C-contiguous view: one compiled version serves every memory layout."""
-    view = np.ascontiguousarray(array, dtype=dtype).view()
-    view.flags.writeable = False
-    return view

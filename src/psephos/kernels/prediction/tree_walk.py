@@ -64,12 +64,12 @@ def rule_branch(rules, r, x, strict, single):
 @jit(inner=True)
 def next_branch(nodes, row, node):
     """Return the branch of a row (q,) at a node that is no leaf; < 0: see `Tree.missing`."""
-    rules, spare = nodes.rules, nodes.surrogates
+    rules, surrogates = nodes.rules, nodes.surrogates
     branch = rule_branch(rules, node, row[rules.feature[node]], nodes.strict, nodes.single)
     if branch >= 0:
         return branch
     for r in range(nodes.surrogate_ptr[node], nodes.surrogate_ptr[node + 1]):
-        branch = rule_branch(spare, r, row[spare.feature[r]], nodes.strict, nodes.single)
+        branch = rule_branch(surrogates, r, row[surrogates.feature[r]], nodes.strict, nodes.single)
         if branch >= 0:
             return branch
     return nodes.missing[node]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels._jit import is_compiled, jit
+from psephos.kernels._jit import frozen, is_compiled, jit
 
 __all__ = ["binary_leaves", "pack_nodes"]
 
@@ -150,7 +150,7 @@ def binary_leaves(
             return _few_leaves(nodes, in_set, np.asarray(X, np.float64), root, single)
     rows = min(_ROWS, max(8, _NUMBERS // max(2 * q, 1)), max(n, 1))
     out = np.empty((n, len(root)), np.intp)
-    read = (_frozen(nodes), _frozen(in_set), _frozen(X, np.float64), _frozen(root))
+    read = (frozen(nodes), frozen(in_set), frozen(X, np.float64), frozen(root))
     _leaves(*read, single, np.empty((rows, 2 * max(q, 1))), out)
     return out
 
@@ -180,10 +180,3 @@ def _few_leaves(
         if np.array_equal(below, at):
             return at
         at = below
-
-
-def _frozen(array: Any, dtype: Any = None) -> Any:
-    """Return a read-only view in C order: one compiled version serves every memory layout."""
-    view = np.ascontiguousarray(array, dtype=dtype).view()
-    view.flags.writeable = False
-    return view

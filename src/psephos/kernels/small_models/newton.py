@@ -6,7 +6,7 @@ Hence (generalised self-concordance: Bach, Electronic J. Statistics 4, 2010; Sun
 Math. Programming 178, 2019) the Newton step times ``log(1 + delta) / delta`` always goes down, and
 a longer part that does not pass the minimum, which the next gradient shows, goes down at least as
 far: a step is halved until one of the two holds, no loss is ever evaluated, and separable rows
-need no care. A step follows on one of small ``delta`` with about ``delta^2 / 2``: steps end when
+need no care. After a step of small ``delta`` the next is about ``delta^2 / 2``: steps end when
 ``delta <= tol``.
 
 Rows stand side by side, padded by rows of weight zero; a row that is not trained on has weight
@@ -142,7 +142,7 @@ def binary(X, y, w, ridge, beta, z, work, H, steps, tol, max_iter):
     """Move beta (m,) and its scores z (n,) to the minimum.
 
     X is (m, n), its last row ones (the intercept). Scratch: work (4, n), H (m, m), steps (2, m).
-    Part of its one caller, so that it and all it calls are compiled once less.
+    Inlined in its one caller: compiled once, not twice.
     """
     m = X.shape[0]
     g, h, v, dz = work[0], work[1], work[2], work[3]

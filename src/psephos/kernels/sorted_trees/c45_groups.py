@@ -115,19 +115,19 @@ def group_codes(met, weight, rule, table, c, g):
         g.of[code] = -1
     number = left = _begin(met, rule, c, g)
     known = won = parts = 0.0
-    heavy = 0
+    n_enough = 0
     for i in range(number):
         known += g.weight[i]
         won -= spread(g.bag[i], rule.n_classes, table)
         parts += x_log2_x(g.weight[i], table)
-        heavy += at_least(g.weight[i], rule.least, tie)
+        n_enough += at_least(g.weight[i], rule.least, tie)
         for j in range(i + 1, number):
             _compare(i, j, rule, table, c, g)
     won += spread(c.total, rule.n_classes, table)
     lost = x_log2_x(weight, table) - parts - x_log2_x(weight - known, table)
     enough = won / 2.0
     while left > 2:
-        best = gain_ratio(won / weight, lost, weight, rule) if heavy >= 2 else -np.inf
+        best = gain_ratio(won / weight, lost, weight, rule) if n_enough >= 2 else -np.inf
         first = second = -1
         for i in range(number):
             if g.weight[i] == 0.0:
@@ -136,7 +136,7 @@ def group_codes(met, weight, rule, table, c, g):
             for j in range(i + 1, number):
                 if g.weight[j] == 0.0 or not at_least(won - g.mixed[i, j], enough, tie):
                     continue
-                if heavy == 2 and one and at_least(g.weight[j], rule.least, tie):
+                if n_enough == 2 and one and at_least(g.weight[j], rule.least, tie):
                     continue
                 ratio = gain_ratio(
                     (won - g.mixed[i, j]) / weight, lost - g.merged[i, j], weight, rule
@@ -147,10 +147,10 @@ def group_codes(met, weight, rule, table, c, g):
             break
         won -= g.mixed[first, second]
         lost -= g.merged[first, second]
-        heavy -= at_least(g.weight[first], rule.least, tie)
-        heavy -= at_least(g.weight[second], rule.least, tie)
+        n_enough -= at_least(g.weight[first], rule.least, tie)
+        n_enough -= at_least(g.weight[second], rule.least, tie)
         _unite(g, first, g.bag[second], g.weight[second])
-        heavy += at_least(g.weight[first], rule.least, tie)
+        n_enough += at_least(g.weight[first], rule.least, tie)
         g.weight[second] = 0.0
         left -= 1
         for i in range(met):
@@ -166,4 +166,4 @@ def group_codes(met, weight, rule, table, c, g):
     for i in range(met):
         g.of[c.seen[i]] = g.name[g.of[c.seen[i]]]
     gain = won / weight if abs(won) >= tie else 0.0
-    return heavy >= 2, gain, gain_ratio(gain, lost, weight, rule), left
+    return n_enough >= 2, gain, gain_ratio(gain, lost, weight, rule), left

@@ -53,14 +53,14 @@ class Workspace(NamedTuple):
     """Workspace, made outside and made longer there.
 
     The lists are in `arena`: row 0 all rows, row 1 + f those of numeric column f; the first entry
-    of a list is its length. `heavy` holds the weights of the rows of list 0. By row: weights in
+    of a list is its length. `weights` holds the weights of the rows of list 0. By row: weights in
     this node, the branch, one to copy with. By column: gain, ratio, validity, where, whether the
     column was tested above. Then the groups, the nodes that wait with the start of their lists,
     the parents (release 8 only), and two by branch.
     """
 
     arena: NDArray[np.int32]
-    heavy: NDArray[np.float64]
+    weights: NDArray[np.float64]
     w: NDArray[np.float64]
     branch: NDArray[np.int32]
     scratch: NDArray[np.int32]
@@ -105,7 +105,7 @@ def _begin(y, weight, order, known, p, rule, widest):
     nodes.n_rows[0] = n
     room.arena[0, 0], room.arena[1:, 0] = n, known
     room.arena[0, 1 : n + 1], room.arena[1:, 1 : n + 1] = np.arange(n), order
-    room.heavy[1 : n + 1] = weight
+    room.weights[1 : n + 1] = weight
     return nodes, room
 
 
@@ -119,7 +119,7 @@ def _more(nodes, room, short, need):
         size = max(2 * room.arena.shape[1], need)
         arena = np.empty((len(room.arena), size), np.int32)
         arena[:, : room.arena.shape[1]] = room.arena
-        return nodes, room._replace(arena=arena, heavy=longer(room.heavy, size))
+        return nodes, room._replace(arena=arena, weights=longer(room.weights, size))
     names = {_NODES: ("up",), _GROUPS: ("groups",), _WAITING: ("waiting", "start")}[short]
     return nodes, room._replace(**{name: longer(getattr(room, name), need) for name in names})
 
@@ -218,7 +218,7 @@ def grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g):
     listed : (p,) bool
         Columns whose gain counts in the average.
     rule, table : Rule, (r,) float64
-        See `kernels.c45_worth`.
+        See `kernels.sorted_trees.c45_worth`.
     c, g : Counts, Groups or None
         Scratch for the largest number of codes; None unless ``rule.grouped``.
     """
@@ -241,7 +241,7 @@ def _grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g, no
     to be. A node for which something is short is as if it had not been looked at.
     """
     p, k = len(X), rule.n_classes
-    arena, heavy, w, branch, scratch, gain, ratio, valid, where, tested, groups = room[:11]
+    arena, weights, w, branch, scratch, gain, ratio, valid, where, tested, groups = room[:11]
     waiting, start, up, slot, place = room[11:]
     n_waiting, used, n_groups = state[0], state[1], state[2]
     short = np.int64(0)
@@ -251,8 +251,8 @@ def _grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g, no
         rows = arena[0, s + 1 : s + 1 + m]
         total = n_all = 0.0
         for i in range(m):
-            w[rows[i]] = heavy[s + 1 + i]
-            total += heavy[s + 1 + i]
+            w[rows[i]] = weights[s + 1 + i]
+            total += weights[s + 1 + i]
             n_all += weight[rows[i]]
         if n_codes is not None and rule.old and not rule.grouped:
             for j in range(p):
@@ -401,7 +401,7 @@ def _grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g, no
         for t in range(begun, n_waiting):
             start[t] = top
             top += 1 + nodes.n_rows[waiting[t]]
-        _hand_on(arena, heavy, s, w, branch, scratch, nodes, first, waiting, start, begun,
+        _hand_on(arena, weights, s, w, branch, scratch, nodes, first, waiting, start, begun,
                  n_waiting, slot, place)  # fmt: skip
     state[0], state[1], state[2] = n_waiting, used, n_groups
     return short
@@ -409,7 +409,7 @@ def _grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g, no
 
 @jit(inner=True)
 def _hand_on(
-    arena, heavy, s, w, branch, scratch, nodes, first, waiting, start, begun, end, slot, place
+    arena, weights, s, w, branch, scratch, nodes, first, waiting, start, begun, end, slot, place
 ):
     """Replace the lists at place s by those of the children that wait."""
     n_children = end - begun
@@ -446,4 +446,4 @@ def _hand_on(
         share, a = nodes.share[waiting[t]], start[t]
         for i in range(a + 1, a + 1 + arena[0, a]):
             row = arena[0, i]
-            heavy[i] = w[row] * share if branch[row] < 0 else w[row]
+            weights[i] = w[row] * share if branch[row] < 0 else w[row]

@@ -34,7 +34,7 @@ __all__ = [
 _SLACK = 0.1
 _ROUNDING = 1e-10  # release 8 compares numbers as they are, but not by their rounding
 _ROWS, _SIZES, _VISITS = 1, 2, 3  # what is too short
-_GROWN = {_ROWS: ("rows", "heavy"), _SIZES: ("sizes", "parts"), _VISITS: ("whole", "errors")}
+_GROWN = {_ROWS: ("rows", "weights"), _SIZES: ("sizes", "parts"), _VISITS: ("whole", "errors")}
 # Where a visit stands: it begins, takes the next child, heard from it, heard from the branch that
 # may be raised, saw that branch pruned in earnest, saw its rows counted anew.
 _BEGIN, _NEXT, _HEARD, _TRIED, _RAISED, _COUNTED = 0, 1, 2, 3, 4, 5
@@ -145,7 +145,7 @@ def branch_of(nodes, node, value):
 
 
 @jit(inner=True)
-def sort_out(X, nodes, node, rows, heavy, start, end, branch, row_of, weight_of, size):
+def sort_out(X, nodes, node, rows, weights, start, end, branch, row_of, weight_of, size):
     """Put the rows of a node in the order of its branches, those of missing value last.
 
     ``size[: k + 1]`` says how many there are of each.
@@ -158,13 +158,13 @@ def sort_out(X, nodes, node, rows, heavy, start, end, branch, row_of, weight_of,
         branch[i - start] = b if b >= 0 else k
         size[branch[i - start]] += 1
         row_of[i - start] = rows[i]
-        weight_of[i - start] = heavy[i]
+        weight_of[i - start] = weights[i]
     at = start
     for b in range(k + 1):  # from numbers to places, and back below
         at, size[b] = at + size[b], at
     for i in range(end - start):
         b = branch[i]
-        rows[size[b]], heavy[size[b]] = row_of[i], weight_of[i]
+        rows[size[b]], weights[size[b]] = row_of[i], weight_of[i]
         size[b] += 1
     at = start
     for b in range(k + 1):
@@ -172,13 +172,13 @@ def sort_out(X, nodes, node, rows, heavy, start, end, branch, row_of, weight_of,
 
 
 @jit(inner=True)
-def shares(nodes, node, heavy, start, size, share):
+def shares(nodes, node, weights, start, size, share):
     """Set the branches' shares of the weight of known value (alike without any)."""
     k, at, known = nodes.n_children[node], start, 0.0
     for b in range(k):
         share[b] = 0.0
         for i in range(at, at + size[b]):
-            share[b] += heavy[i]
+            share[b] += weights[i]
         at += size[b]
         known += share[b]
     for b in range(k):
@@ -186,12 +186,12 @@ def shares(nodes, node, heavy, start, size, share):
 
 
 @jit(inner=True)
-def count_rows(y, rows, heavy, start, end, counts, nodes, node, write):
+def count_rows(y, rows, weights, start, end, counts, nodes, node, write):
     """Add up the class weights of rows; if `write`, they become the node's."""
     for a in range(len(counts)):
         counts[a] = 0.0
     for i in range(start, end):
-        counts[y[rows[i]]] += heavy[i]
+        counts[y[rows[i]]] += weights[i]
     if write:
         for a in range(len(counts)):
             nodes.counts[node, a] = counts[a]
@@ -199,7 +199,7 @@ def count_rows(y, rows, heavy, start, end, counts, nodes, node, write):
 
 
 @jit(inner=True)
-def rows_of_branch(rows, heavy, sizes, at, k, b, start, end, part, least, top):
+def rows_of_branch(rows, weights, sizes, at, k, b, start, end, part, least, top):
     """Return (first, last, top): where the rows of branch b are found, and the rows in use.
 
     Sorted out, they lie from `start` on, numbers by branch in ``sizes[at : at + k + 1]``. Rows of
@@ -217,10 +217,10 @@ def rows_of_branch(rows, heavy, sizes, at, k, b, start, end, part, least, top):
         return first, last, -need
     to = top
     for i in range(first, last):
-        rows[to], heavy[to] = rows[i], heavy[i]
+        rows[to], weights[to] = rows[i], weights[i]
         to += 1
     for i in range(end - missing, end):
-        rows[to], heavy[to] = rows[i], heavy[i] * part
+        rows[to], weights[to] = rows[i], weights[i] * part
         to += 1
     return top, to, to
 
@@ -239,7 +239,7 @@ class Work(NamedTuple):
     whole: NDArray[np.int64]
     errors: NDArray[np.float64]
     rows: NDArray[np.int32]
-    heavy: NDArray[np.float64]
+    weights: NDArray[np.float64]
     sizes: NDArray[np.int64]
     parts: NDArray[np.float64]
     branch: NDArray[np.int32]
@@ -316,7 +316,7 @@ def _visit(X, y, weight, nodes, limit, raising, does):
         np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n), np.empty(most + 1, np.int64),
         np.empty(most), np.empty(nodes.counts.shape[1]),
     )  # fmt: skip
-    work.rows[:n], work.heavy[:n] = np.arange(n), weight
+    work.rows[:n], work.weights[:n] = np.arange(n), weight
     work.whole[0] = 0, 0, n, 0, 0, n, does, _BEGIN, 0
     state, heard = np.array([1, 0, 0, 0]), np.zeros(3)
     while _prune(X, y, nodes, limit, raising, work, state, heard):
@@ -332,7 +332,7 @@ def _prune(X, y, nodes, limit, raising, work, state, heard):
     there were before a branch was tried; ``heard`` what the last visit said, the errors of the
     branch so far, and above which it is not worth more (these last for J48).
     """
-    whole, all_errors, rows, heavy, sizes, parts, branch, row_of, weight_of = work[:9]
+    whole, all_errors, rows, weights, sizes, parts, branch, row_of, weight_of = work[:9]
     size, share, counts = work[9:]
     old, tie = limit.old, _ROUNDING if limit.old else TIE
     least = 0.0 if old else TIE  # shares up to it take no rows of missing value
@@ -351,7 +351,7 @@ def _prune(X, y, nodes, limit, raising, work, state, heard):
                 short, need = _SIZES, at + k + 1
                 break
             if counted:
-                count_rows(y, rows, heavy, start, end, counts, nodes, node, mode & _WRITE)
+                count_rows(y, rows, weights, start, end, counts, nodes, node, mode & _WRITE)
             else:
                 for a in range(len(counts)):
                     counts[a] = nodes.counts[node, a]
@@ -363,9 +363,9 @@ def _prune(X, y, nodes, limit, raising, work, state, heard):
                 if heard[1] > heard[2] and mode == _ESTIMATE and not old:
                     depth = state[3]
                 continue
-            sort_out(X, nodes, node, rows, heavy, start, end, branch, row_of, weight_of, size)
+            sort_out(X, nodes, node, rows, weights, start, end, branch, row_of, weight_of, size)
             if counted:
-                shares(nodes, node, heavy, start, size, share)
+                shares(nodes, node, weights, start, size, share)
             sizes[at + k] = size[k]
             for c in range(k):
                 if not counted:
@@ -401,7 +401,7 @@ def _prune(X, y, nodes, limit, raising, work, state, heard):
                 begun, stop, used = start, start, top
                 if counted or nodes.n_children[first + c] > 0:
                     begun, stop, used = rows_of_branch(
-                        rows, heavy, sizes, at, k, c, start, end, parts[at + c], least, top
+                        rows, weights, sizes, at, k, c, start, end, parts[at + c], least, top
                     )
                 if used < 0:
                     short, need = _ROWS, -used
@@ -450,7 +450,7 @@ def _prune(X, y, nodes, limit, raising, work, state, heard):
             continue
         if not old:  # the order of the node's own rows is kept
             for i in range(start, end):
-                rows[top + i - start], heavy[top + i - start] = rows[i], heavy[i]
+                rows[top + i - start], weights[top + i - start] = rows[i], weights[i]
             start, end = top, top + end - start
             top = end
         _call(work, depth, target, start, end, at + k + 1, top, does)

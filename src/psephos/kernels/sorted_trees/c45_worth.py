@@ -207,14 +207,14 @@ def code_worth(met, weight, rule, table, c):
     """Return (valid, gain, ratio) of one branch for each of the `met` codes in ``c.seen``."""
     k, tie = rule.n_classes, rule.tolerance
     known = inside = parts = 0.0
-    heavy = 0
+    n_enough = 0
     for i in range(met):
         code = c.seen[i]
         known += c.weight[code]
-        heavy += at_least(c.weight[code], rule.least, tie)
+        n_enough += at_least(c.weight[code], rule.least, tie)
         inside += spread(c.bag[code], k, table)
         parts += x_log2_x(c.weight[code], table)
-    if heavy < 2:
+    if n_enough < 2:
         return False, 0.0, 0.0
     won = spread(c.total, k, table) - inside
     gain = won / weight if abs(won) >= tie else 0.0

@@ -23,18 +23,18 @@ from psephos.kernels.sorted_trees.cart_node import (
 
 __all__ = [
     "CHILD", "CLASS", "COMPLEXITY", "DEPTH", "FIRST", "HEAVIER", "MEAN", "NUMBER", "N_RULES",
-    "N_SPARE", "RISK", "ROWS", "WEIGHT", "Grown", "grow", "root_of", "weigh",
+    "N_SURROGATES", "RISK", "ROWS", "WEIGHT", "Grown", "grow", "root_of", "weigh",
 ]  # fmt: skip
 
 # Columns of `whole` and of `real`, the tables of nodes.
-NUMBER, ROWS, CLASS, CHILD, FIRST, N_RULES, N_SPARE, HEAVIER, DEPTH = range(9)
+NUMBER, ROWS, CLASS, CHILD, FIRST, N_RULES, N_SURROGATES, HEAVIER, DEPTH = range(9)
 WEIGHT, RISK, COMPLEXITY, MEAN = range(4)
 
 
 class Grown(NamedTuple):
     """A grown tree: `n_nodes` nodes, and the rules of each from ``whole[:, FIRST]`` on.
 
-    A node has N_RULES rules, the chosen one first, then N_SPARE surrogates. ``rule_whole`` is
+    A node has N_RULES rules, the chosen one first, then N_SURROGATES surrogates. ``rule_whole`` is
     column, rows counted, side of the low values (-1 left, 1 right), first level, number of levels;
     ``rule_real`` worth (or agreement), threshold, adjusted agreement. The left child is CHILD, the
     right one CHILD + 1; 0 at a leaf. NUMBER is 1 at the root and 2 i, 2 i + 1 below node i.
@@ -221,14 +221,14 @@ def grow(crit, target, data, n_codes, rules, alpha, keys, known, rows, n_levels)
     """Grow one tree on `rows`, whose sorted entries are ``keys[j, :known[j]]``; both are reused.
 
     alpha is the risk that a split must save; `crit` says what a division of class weights is
-    worth (`gain`, `rise` and `side` of ``kernels.criteria``), None for numbers; `target` holds
-    those, None for classes. `n_codes` is 0 for a column of numbers, None if all are: None lets
-    numba leave out what would not be run. A column has at most `n_levels` categories.
+    worth (see ``kernels.numerics.criteria``), None for numbers; `target` holds those, None for
+    classes. `n_codes` is 0 for a column of numbers, None if all are: None lets numba leave out
+    what would not be run. A column has at most `n_levels` categories.
     """
-    slots, spare, work = _room(data, rules, len(rows), n_levels)
+    slots, surrogates, work = _room(data, rules, len(rows), n_levels)
     held, way = _begin(data, rules, alpha, rows, known)
     n_rules = rules.max_competitors + 1 + rules.max_surrogates
-    parts = (crit, target, data, n_codes, rules, alpha, keys, rows, slots, spare, work)
+    parts = (crit, target, data, n_codes, rules, alpha, keys, rows, slots, surrogates, work)
     while _grow(*parts, held, way, n_rules, n_rules * n_levels):
         needs = way.whole[[1, 1, 1, 2, 2, 3]] + (2, 2, 2, n_rules, n_rules, n_rules * n_levels)
         longer: Any = map(_longer, held, needs.tolist())
@@ -246,7 +246,7 @@ def _longer(table, needed):
 
 @jit
 def _grow(
-    crit, target, data, n_codes, rules, alpha, keys, rows, slots, spare, work, held, way, most,
+    crit, target, data, n_codes, rules, alpha, keys, rows, slots, surrogates, work, held, way, most,
     most_levels,
 ):  # fmt: skip
     """Go on with what `grow` says; return whether a table is too short for the next node.
@@ -281,24 +281,31 @@ def _grow(
                 done_risk, done_splits = risk, np.int64(0)
                 d -= 1
                 continue
-            n_spare, left, right, lost = find_surrogates(
-                data, n_codes, rules, keys, s, n, held_at[d], rows, slots.whole[0, 5], slots, spare,
-                work,
+            n_surrogates, left, right, lost = find_surrogates(
+                data, n_codes, rules, keys, s, n, held_at[d], rows, slots.whole[0, 5], slots,
+                surrogates, work,
             )  # fmt: skip
             heavier = send(
-                data, n_codes, rules, keys, s, n, held_at[d], rows, spare, n_spare, left, right,
-                lost, work.go,
+                data, n_codes, rules, keys, s, n, held_at[d], rows, surrogates, n_surrogates,
+                left, right, lost, work.go,
             )  # fmt: skip
             level = _store(slots, found, n_codes, n_rules, level, rule_whole, rule_real, levels)
             level = _store(
-                spare, n_spare, n_codes, n_rules + found, level, rule_whole, rule_real, levels
+                surrogates,
+                n_surrogates,
+                n_codes,
+                n_rules + found,
+                level,
+                rule_whole,
+                rule_real,
+                levels,
             )
             whole[node, CHILD] = n_nodes
             whole[node, FIRST] = n_rules
             whole[node, N_RULES] = found
-            whole[node, N_SPARE] = n_spare
+            whole[node, N_SURROGATES] = n_surrogates
             whole[node, HEAVIER] = heavier
-            n_rules += found + n_spare
+            n_rules += found + n_surrogates
             n_left, n_right = divide_rows(rows, s, n, work.go, work.rows)
             for side in range(2):
                 n_side, start = (n_right, s + n_left) if side else (n_left, s)

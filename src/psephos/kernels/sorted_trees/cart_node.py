@@ -176,8 +176,8 @@ def _follow(data, n_codes, keys, s, m, slots, slot, go):
 
 
 @jit(inner=True)
-def find_surrogates(data, n_codes, rules, keys, s, n, known, rows, chosen, slots, spare, work):
-    """Send the rows by the chosen rule and fill `spare` with the rules that agree with it best.
+def find_surrogates(data, n_codes, rules, keys, s, n, known, rows, chosen, slots, surrogates, work):
+    """Send the rows by the chosen rule, and fill `surrogates` with the rules that agree best.
 
     Returns (number of surrogates, weight left, weight right, rows without the rule's column).
     """
@@ -189,9 +189,9 @@ def find_surrogates(data, n_codes, rules, keys, s, n, known, rows, chosen, slots
     left, right, number = sent(data, keys, primary, s, known[primary], go)
     lost = n - known[primary]
     held = np.int64(0)
-    for k in range(spare.whole.shape[0]):
-        spare.whole[k, 5] = k
-    if spare.whole.shape[0] == 0:
+    for k in range(surrogates.whole.shape[0]):
+        surrogates.whole[k, 5] = k
+    if surrogates.whole.shape[0] == 0:
         return held, left, right, lost
     for j in range(keys.shape[0]):
         m = known[j]
@@ -220,22 +220,26 @@ def find_surrogates(data, n_codes, rules, keys, s, n, known, rows, chosen, slots
         adjusted = (agree - most / total) / (1.0 - most / total)
         if not serves or adjusted <= _FAINT:
             continue
-        slot, held = put(spare, held, agree)
+        slot, held = put(surrogates, held, agree)
         if slot >= 0:
-            _write(data, n_codes, spare, slot, j, np.int64(0), low, high, where, n_levels, work)
-            spare.real[slot, 2] = adjusted
+            _write(
+                data, n_codes, surrogates, slot, j, np.int64(0), low, high, where, n_levels, work
+            )
+            surrogates.real[slot, 2] = adjusted
     return held, left, right, lost
 
 
 @jit(inner=True)
-def send(data, n_codes, rules, keys, s, n, known, rows, spare, held, left, right, lost, go):
+def send(data, n_codes, rules, keys, s, n, known, rows, surrogates, held, left, right, lost, go):
     """Send the rows that lack the rule's column; return the side of most weight, 0 if neither."""
     heavier = np.int64(0) if left == right else (-1 if left > right else 1)
     if lost > 0 and rules.use > 0:
         for i in range(held):
-            slot = spare.whole[i, 5]
-            j = spare.whole[slot, 0]
-            spare.whole[slot, 1] = _follow(data, n_codes, keys, s, known[j], spare, slot, go)
+            slot = surrogates.whole[i, 5]
+            j = surrogates.whole[slot, 0]
+            surrogates.whole[slot, 1] = _follow(
+                data, n_codes, keys, s, known[j], surrogates, slot, go
+            )
         if rules.use == 2 and heavier != 0:
             for i in range(s, s + n):
                 if go[rows[i]] == 0:

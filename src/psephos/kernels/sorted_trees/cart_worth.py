@@ -1,7 +1,7 @@
 """Criteria of CART that the others do not share: information by class, and twoing.
 
 Both are asked at every cut: their `rise` is nothing and their `side` infinite, which says that a
-cheap figure to leave a cut out is not to be had (see ``kernels.criteria``).
+cheap figure to leave a cut out is not to be had (see ``kernels.numerics.criteria``).
 """
 
 from typing import NamedTuple

@@ -125,7 +125,7 @@ def weigh_groups(
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64], int, Scales]:
     """Table of what any rows of a group weigh, for every group, rounded to units of one size.
 
-    A table's entries are at most 255. A group too heavy for that is visited several times, with a
+    A table's entries are at most 255. A group too weights for that is visited several times, with a
     part of its weight each time: units can then be small beside the common weight. At most an
     eighth more visits than groups are made.
 
@@ -145,14 +145,16 @@ def weigh_groups(
     scales : Scales
     """
     sums = np.abs(signed)[rows.at].astype(np.float64) @ _CHOSEN  # exact: whole numbers below 2^30
-    heavy = sums[:, -1]
-    by_class = heavy[: rows.n_first].sum(), heavy[rows.n_first :].sum()
+    weights = sums[:, -1]
+    by_class = weights[: rows.n_first].sum(), weights[rows.n_first :].sum()
     most = (_SUM - rows.n_groups) / max(*by_class, 1.0)
-    scale = min(_TOP / max(heavy.max(), 1.0) * (1.0 - 1e-12), most)  # not above the top by rounding
+    scale = min(
+        _TOP / max(weights.max(), 1.0) * (1.0 - 1e-12), most
+    )  # not above the top by rounding
     most_parts = rows.n_groups + rows.n_groups // 8
-    while 2.0 * scale <= most and _parts(2.0 * scale * heavy).sum() <= most_parts:
+    while 2.0 * scale <= most and _parts(2.0 * scale * weights).sum() <= most_parts:
         scale *= 2.0
-    parts = _parts(scale * heavy)
+    parts = _parts(scale * weights)
     visited = np.repeat(np.arange(rows.n_groups), parts)
     whole = np.floor(scale * sums + 0.5).astype(np.int64)[visited]
     split = np.flatnonzero(parts[visited] > 1)

@@ -131,7 +131,7 @@ class Geometry:
         return found
 
     def local(self, rounds: list[Round], voters: Voters) -> Local:
-        """Return the local weights of these rounds: equation (1) with Algorithm 3's line 9.
+        """Return the weights of equation (1), omega normalised as in line 9 of Algorithm 3.
 
         omega is divided by its sum over anchors and voters and multiplied by the anchors' total
         weight (m where no row has a weight), so that mass times decision is the source's sum.

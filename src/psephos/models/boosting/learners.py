@@ -12,6 +12,7 @@ from psephos._input import Context
 from psephos.base import VoteEstimator
 from psephos.kernels.numerics.criteria import opposite_labels
 from psephos.models.boosting.loop import Learner
+from psephos.models.cloning import refuse_categories, seed_parameters
 from psephos.models.training import Training
 from psephos.trees.stump import Criterion, Stump, StumpSearch
 from psephos.vote import StumpVoters, Voters, from_estimators, mixed_voters
@@ -19,7 +20,6 @@ from psephos.vote import StumpVoters, Voters, from_estimators, mixed_voters
 __all__ = ["EstimatorLearner", "StumpLearner", "make_learner"]
 
 _Floats = NDArray[np.float64]
-_LISTED = 4  # columns that a sentence names
 
 
 class StumpLearner:
@@ -125,7 +125,7 @@ class EstimatorLearner:
             If it takes no weights, or has no probabilities to say.
         """
         voter: Any = clone(self.estimator)
-        seeds = sorted(n for n in voter.get_params() if _is_seed(n))
+        seeds = seed_parameters(voter)
         voter.set_params(**{n: self.context.integer(1 + task, i) for i, n in enumerate(seeds)})
         voter.set_params(**self.given)
         try:
@@ -173,18 +173,9 @@ def _categories(estimator: Any, data: Training) -> dict[str, Any]:
     if isinstance(estimator, VoteEstimator) and estimator.reads_categories():
         return {"categorical_features": columns}
     words = data.table.schema.words().columns
-    named = ", ".join(repr(words[j]) for j in columns[:_LISTED])
-    more = f" and {len(columns) - _LISTED} more" if len(columns) > _LISTED else ""
-    raise PsephosError(
-        f"{named}{more} hold categories, and the estimator {type(estimator).__name__} would read "
-        "their codes as numbers: make 0/1 columns of them first (OneHotEncoder), or boost a model "
-        "of psephos that knows categories (CARTClassifier, C45Classifier, or the stumps of "
-        "estimator=None)."
-    )
-
-
-def _is_seed(parameter: str) -> bool:
-    return parameter == "random_state" or parameter.endswith("__random_state")
+    known = "CARTClassifier, C45Classifier, or the stumps of estimator=None"
+    instead = f"boost a model of psephos that knows categories ({known})"
+    refuse_categories(estimator, "estimator", [words[j] for j in columns], instead)
 
 
 def make_learner(model: Any, data: Training, context: Context) -> Learner:

@@ -16,7 +16,8 @@ from psephos.models.committees.fitting import Data, Task, fit_all
 from psephos.models.committees.members import mean_vote, voters_of
 from psephos.models.committees.naming import check_kind
 from psephos.models.training import Training, distinct_rows, ordered_rows
-from psephos.vote import Constant, ConstantVoters, Readout, Vote
+from psephos.vote import Constant, Readout, Vote
+from psephos.vote.voters.stumps import prior_voter
 
 __all__ = ["fit_budget"]
 
@@ -98,11 +99,6 @@ def _vote(
 
 def _prior(data: Data, weight: _Floats) -> Vote:
     """Return the vote of the class frequencies, or of the mean."""
-    p, share = data.X.shape[1], weight / weight.sum()
-    if data.n_classes:
-        said = np.bincount(data.y, share, data.n_classes)[None] @ data.target.code
-        readout = Readout("normalised", "share")
-    else:
-        said, readout = np.array([[share @ data.y]]), Readout("normalised", "identity")
-    name = "the class frequencies" if data.n_classes else "the mean"
-    return Vote(ConstantVoters(p, said, name), Constant(p, np.ones(1)), readout, data.target)
+    p, readout = data.X.shape[1], Readout("normalised", "share" if data.n_classes else "identity")
+    prior = prior_voter(data.y, weight, data.target, p)
+    return Vote(prior, Constant(p, np.ones(1)), readout, data.target)

@@ -9,7 +9,7 @@ import scipy.optimize
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._labels import read_numbers, read_sample_weight
+from psephos._labels import codes_among, read_numbers, read_sample_weight
 from psephos.base import VoteClassifier, VoteEstimator
 from psephos.models.columns.reweighing import Rows, greedy
 from psephos.vote import Constant, Vote
@@ -58,8 +58,8 @@ def shrink(
         What the smaller vote is to say: `y`, or what the whole model says (`y` is then not looked
         at, and may be None). A boosted model fits its training rows; on these 'model' is better.
     out_of_bag : bool, default=None
-        Whether X, y are the training rows of a forest or bag, and each counts for the voters that
-        were not fitted on it (in place of the others' votes stands the mean of these). None: if
+        True: X, y are the training rows of a forest or bag; a voter is judged only on rows it was
+        not fitted on, and elsewhere counts as the mean of the voters that were not. None: if
         the model drew its rows, and these are they. (Of a model file of an earlier version as many
         rows of the same weights are taken for them: of as many held-out rows say False.)
 
@@ -143,13 +143,8 @@ def _check_model(model: Any, n_columns: int) -> None:
 def _wanted(model: Any, y: Any, n: int) -> _Floats:
     """Return what is wanted of the vote on each row, (n, K)."""
     if isinstance(model, VoteClassifier):
-        place = {label: k for k, label in enumerate(model.classes_.tolist())}
-        labels = np.asarray(y).tolist()
-        unknown = [label for label in labels if label not in place]
-        if unknown:
-            raise PsephosError(f"label {unknown[0]!r} is not one of the model's classes.")
         target: Any = model.vote_.target
-        wanted = target.code[[place[label] for label in labels]]
+        wanted = target.code[codes_among(model.classes_, y, y)]
     else:
         wanted = read_numbers(np.zeros((n, 1)), y)[:, None]
     if len(wanted) != n:
@@ -177,7 +172,7 @@ def _left_out(model: Any, wanted: bool | None, X: Any, y: Any, sample_weight: An
 
 
 def _said(vote: Vote, values: Any, left_out: Any) -> _Floats:
-    """Return (n, T, K) votes; of rows a voter was fitted on, the mean of those it was not."""
+    """Return votes (n, T, K); where a voter was fitted on the row, the mean of the others."""
     said = vote.votes(values)
     if left_out is None:
         return said

@@ -1,4 +1,4 @@
-"""What a bag remembers besides the vote: by what seeds rows were drawn, and from what weights."""
+"""What a bag keeps besides the vote: by what seeds rows were drawn, and from what weights."""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
@@ -6,8 +6,8 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.models.first_fit import REDUCED, SHRUNK, FirstFit
-from psephos.trees.forest_rows import Draws
+from psephos.models.first_fit import REDUCED, FirstFit
+from psephos.models.sampling import Draw
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check
 
@@ -18,7 +18,7 @@ _Floats = NDArray[np.float64]
 
 @register
 @dataclass(frozen=True)
-class BagMemory:
+class BagMemory(Draw):
     """How the rows of each member were drawn, as the seed that drew them.
 
     Parameters
@@ -39,12 +39,7 @@ class BagMemory:
     first_fit: FirstFit | None = None
 
     def __post_init__(self) -> None:
-        check(self.seeds.ndim == self.mass.ndim == 1, "a bag's memory")
-        check(self.seeds.dtype == np.uint64, "seeds are not whole numbers")
-        check(self.mass.dtype == np.float64, "numbers are not float64")
-        check(bool(np.isfinite(self.mass).all() and (self.mass > 0).all()), "weights of rows")
-        check(isinstance(self.size, int) and 0 <= self.size < 2**31, "draws are not a number")
-        check(self.size == 0 or len(self.mass) > 0, "no row was drawn from")
+        self.check_draw()
 
     def check_vote(self, vote: object) -> None:
         """Check that the memory is of this vote."""
@@ -54,13 +49,3 @@ class BagMemory:
         """Return the memory on the table reduced to `columns`."""
         first = self.first_fit
         return replace(self, first_fit=first and first.changed(REDUCED, columns=True))
-
-    def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return the memory of these members only."""
-        first = self.first_fit
-        return replace(self, seeds=self.seeds[voters], first_fit=first and first.changed(SHRUNK))
-
-    @property
-    def draws(self) -> Draws | None:
-        """Return the bootstrap samples; None if there were none."""
-        return Draws(self.mass, self.size) if self.size else None

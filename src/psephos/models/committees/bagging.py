@@ -11,16 +11,11 @@ from psephos._stored import Nullable
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
 from psephos.models.committees.bag_memory import BagMemory
-from psephos.models.committees.bagging_fit import fit_bag, left_out
+from psephos.models.committees.bagging_fit import Bag, fit_bag
 from psephos.models.committees.fitting import Data
 from psephos.models.committees.naming import Member
 from psephos.models.tree import CARTClassifier, CARTRegressor
-from psephos.models.uncertainty import (
-    NumberUncertainty,
-    Uncertainty,
-    class_uncertainty,
-    number_uncertainty,
-)
+from psephos.models.uncertainty import ClassifierUncertaintyMixin, RegressorUncertaintyMixin
 from psephos.params import ClassWeight, Constraint, Flag, Interval, Jobs, OneOf, Seed
 from psephos.vote import Vote
 
@@ -43,7 +38,7 @@ _SHARED: Mapping[str, Constraint] = {
 _VOTERS = ("nested voters", "joined voters", "tree voters", "linear voters", "naive Bayes voters")
 
 
-class BaggingClassifier(VoteClassifier):
+class BaggingClassifier(Bag, ClassifierUncertaintyMixin, VoteClassifier):
     """The mean of one model fitted many times, on samples of the rows, of the columns, or both.
 
     Use it to steady a model that changes much with the sample (a deep tree, C4.5), and to learn how
@@ -180,26 +175,8 @@ class BaggingClassifier(VoteClassifier):
         member = CARTClassifier(cp=0, n_folds=0) if self.estimator is None else self.estimator
         return fit_bag(self, member, Data.of(table, labels, weight, context, self.n_jobs))
 
-    def left_out(self, X: Any, y: Any, sample_weight: Any = None) -> NDArray[np.bool_] | None:
-        """Return which training rows were not drawn for each member, (n_estimators, n_samples).
 
-        X, y, sample_weight are those of `fit`; None if rows were not drawn with replacement, or
-        from others. Rows of weight 0 have no column.
-        """
-        self._fitted()
-        return left_out(self, X, y, sample_weight)
-
-    def uncertainty(self, X: Any) -> Uncertainty:
-        """Return how sure the bag is of each row; see `RandomForestClassifier.uncertainty`."""
-        return class_uncertainty(self.vote_, self.memory_, self._values(X))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True  # members are given dense rows
-        return tags
-
-
-class BaggingRegressor(VoteRegressor):
+class BaggingRegressor(Bag, RegressorUncertaintyMixin, VoteRegressor):
     """The mean of one regressor fitted many times, on samples of the rows, the columns, or both.
 
     As `BaggingClassifier`.
@@ -291,24 +268,3 @@ class BaggingRegressor(VoteRegressor):
     ) -> tuple[Vote, dict[str, Any]]:
         member = CARTRegressor(cp=0, n_folds=0) if self.estimator is None else self.estimator
         return fit_bag(self, member, Data.of(table, labels, weight, context, self.n_jobs))
-
-    def left_out(self, X: Any, y: Any, sample_weight: Any = None) -> NDArray[np.bool_] | None:
-        """Return which training rows were not drawn for each member, (n_estimators, n_samples).
-
-        X, y, sample_weight are those of `fit`; None if rows were not drawn with replacement, or
-        from others. Rows of weight 0 have no column.
-        """
-        self._fitted()
-        return left_out(self, X, y, sample_weight)
-
-    def uncertainty(self, X: Any) -> NumberUncertainty:
-        """Return the variance of the members' numbers and the jackknife's of their mean, each (n,).
-
-        See `RandomForestClassifier.uncertainty`.
-        """
-        return number_uncertainty(self.vote_, self.memory_, self._values(X))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True  # members are given dense rows
-        return tags

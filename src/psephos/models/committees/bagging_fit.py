@@ -14,11 +14,12 @@ from psephos.models.committees.fitting import Data, Task
 from psephos.models.committees.members import mean_vote
 from psephos.models.committees.naming import check_kind
 from psephos.models.first_fit import FirstFit
+from psephos.models.sampling import earlier, out_of_bag
 from psephos.models.training import row_groups
 from psephos.trees.forest_rows import Draws, number_of
 from psephos.vote import Vote
 
-__all__ = ["fit_bag", "left_out"]
+__all__ = ["Bag", "fit_bag"]
 
 _Floats = NDArray[np.float64]
 _Rows = NDArray[np.intp]
@@ -41,7 +42,8 @@ def fit_bag(model: Any, estimator: Any, data: Data) -> tuple[Vote, dict[str, Any
     n, p = rows_of.X.shape
     size = _size(model.max_samples, number, n if not model.bootstrap else None)
     now = _first_fit(model, data)
-    old = _earlier(model, data, mass, size, now)
+    draws, again = size if model.bootstrap else 0, data.context.previous is not None
+    old = earlier(model, mass, draws, "members", now) if again else None
     seeds = np.append(
         np.empty(0, dtype=np.uint64) if old is None else old.seeds,
         [
@@ -49,7 +51,7 @@ def fit_bag(model: Any, estimator: Any, data: Data) -> tuple[Vote, dict[str, Any
             for t in range(0 if old is None else len(old.seeds), model.n_estimators)
         ],
     ).astype(np.uint64)
-    memory = BagMemory(seeds, mass, size if model.bootstrap else 0, now)
+    memory = BagMemory(seeds, mass, draws, now)
     first = 0 if old is None else len(old.seeds)
     subsets = [_columns(model, seed, p) for seed in seeds[first:]]
     rows = _rows(model, estimator, memory, size, n)
@@ -67,20 +69,36 @@ def fit_bag(model: Any, estimator: Any, data: Data) -> tuple[Vote, dict[str, Any
     return vote, {"memory_": memory, **_out_of_bag(model, vote, memory, data, group)}
 
 
-def left_out(model: Any, X: Any, y: Any, sample_weight: Any) -> NDArray[np.bool_] | None:
-    """Return which rows were not drawn for each member, (T, n); None if not drawn from these."""
-    memory: BagMemory = model.memory_
-    if memory.draws is None:
-        return None
-    table, labels, weight, context = model.read(X, y, sample_weight)
-    data = Data.of(table, labels, weight, context, None)
-    group = _distinct(data)
-    given = None if data.weight is None else weight
-    if not np.array_equal(np.bincount(group, given).astype(np.float64), memory.mass):
-        return None
-    if memory.first_fit is not None and not memory.first_fit.has(_first_fit(model, data)):
-        return None
-    return np.array([memory.draws.counts(seed)[group] == 0 for seed in memory.seeds])
+class Bag:
+    """What can be asked of any fitted bag."""
+
+    memory_: BagMemory
+
+    def left_out(self, X: Any, y: Any, sample_weight: Any = None) -> NDArray[np.bool_] | None:
+        """Return which training rows were not drawn for each member, (n_estimators, n_samples).
+
+        X, y, sample_weight are those of `fit`; None if rows were not drawn with replacement, or
+        from others. Rows of weight 0 have no column.
+        """
+        own: Any = self
+        own._fitted()
+        draws = self.memory_.draws
+        if draws is None:
+            return None
+        table, labels, weight, context = own.read(X, y, sample_weight)
+        data, first = Data.of(table, labels, weight, context, None), self.memory_.first_fit
+        group, given = _distinct(data), None if data.weight is None else weight
+        if not np.array_equal(np.bincount(group, given).astype(np.float64), self.memory_.mass):
+            return None
+        if first is not None and not first.has(_first_fit(own, data)):
+            return None
+        return np.array([draws.counts(seed)[group] == 0 for seed in self.memory_.seeds])
+
+    def __sklearn_tags__(self) -> Any:
+        above: Any = super()
+        tags = above.__sklearn_tags__()
+        tags.input_tags.sparse = True  # members are given dense rows
+        return tags
 
 
 def _first_fit(model: Any, data: Data) -> FirstFit:
@@ -110,26 +128,6 @@ def _size(max_samples: float, number: float, most: int | None) -> int:
     if size >= 2**31:
         raise PsephosError("a member would be given 2^31 rows or more: set a smaller max_samples.")
     return size
-
-
-def _earlier(model: Any, data: Data, mass: _Floats, size: int, now: FirstFit) -> BagMemory | None:
-    """Return the memory of the members that a warm start keeps; None if it begins anew."""
-    if data.context.previous is None:
-        return None
-    memory: BagMemory = model.memory_
-    if len(memory.seeds) > model.n_estimators:
-        raise PsephosError(
-            f"n_estimators={model.n_estimators} is less than the {len(memory.seeds)} members there "
-            "are: with warm_start=True members can only be added."
-        )
-    if memory.first_fit is not None:
-        memory.first_fit.require(now)
-    if not np.array_equal(memory.mass, mass) or memory.size != (size if model.bootstrap else 0):
-        raise PsephosError(
-            "with warm_start=True the rows, their weights, max_samples and bootstrap must be those "
-            "of the first fit. To draw otherwise, set warm_start=False."
-        )
-    return memory
 
 
 def _columns(model: Any, seed: Any, p: int) -> _Rows | None:
@@ -167,11 +165,10 @@ def _out_of_bag(
     model: Any, vote: Vote, memory: BagMemory, data: Data, group: _Rows
 ) -> dict[str, Any]:
     """Return the mean answer of the members that each row was left out of, and how good it is."""
-    k = data.n_classes
-    name = "oob_decision_function_" if k else "oob_prediction_"
-    draws = memory.draws
+    k, draws = data.n_classes, memory.draws
+    weight = np.ones(len(data.y)) if data.weight is None else data.weight
     if not model.oob_score or draws is None:
-        return {"oob_score_": None, name: None}
+        return out_of_bag(None, k, data.y, weight)
     total = np.zeros((len(data.y), data.target.n_outputs))
     number = np.zeros(len(data.y))
     for t, seed in enumerate(memory.seeds):
@@ -182,15 +179,6 @@ def _out_of_bag(
             number[out] += 1
     voted = number > 0
     mean = data.target.level(total[voted] / number[voted, None])
-    y, weight = data.y[voted], None if data.weight is None else data.weight[voted]
     answers = np.full((len(data.y), k or 1), np.nan)
     answers[voted] = vote.readout.probabilities(mean, data.target) if k else mean
-    if not voted.any():
-        score = np.nan
-    elif k:
-        score = np.average(answers[voted].argmax(axis=1) == y, weights=weight)
-    else:
-        error = np.average((y - mean[:, 0]) ** 2, weights=weight)
-        spread = np.average((y - np.average(y, weights=weight)) ** 2, weights=weight)
-        score = 1.0 - error / spread if spread > 0.0 else np.nan
-    return {"oob_score_": float(score), name: answers if k else answers[:, 0]}
+    return out_of_bag(answers, k, data.y, weight)

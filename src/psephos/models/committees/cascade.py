@@ -51,9 +51,9 @@ class CascadeClassifier(Named, VoteClassifier):
         The least fall of the log-loss for which a level is kept.
     cv : int, splitter or list of (training rows, test rows), default=5
         Folds, each row in one test part: a number of them, stratified by class; groups given to
-        `fit` are kept whole. Answers that a member is fitted on for a test fold knew no label of
-        it, so members of level 1 of L are fitted once for each set of at most L folds: up to 16
-        times for two levels and five folds.
+        `fit` are kept whole. No label of a test fold is used, at any level, to make the inputs of
+        a model tested on it, so members of level 1 of L are fitted once for each set of at most L
+        folds: up to 16 times for two levels and five folds.
     class_weight : dict, 'balanced' or None, default=None
     categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
         Columns whose values are categories; every member must know them.

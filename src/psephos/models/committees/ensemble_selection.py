@@ -43,9 +43,9 @@ class EnsembleSelectionClassifier(Named, VoteClassifier):
     Use it with many candidates, good and bad: those that do not help are left out, and what is
     left is a vote with whole-number weights that can be read.
 
-    Each candidate answers every row in a fold it was not fitted on. From the `n_init` best, the
-    candidate that makes the mean of the chosen best is added again and again (the same may be added
-    more than once), `n_steps` times, and the best of these means is kept. That is done for each of
+    Each candidate answers every row in a fold it was not fitted on. From the `n_init` best on,
+    `n_steps` times the candidate is added that most improves the mean of those chosen so far (the
+    same may be added more than once), and the best of these means is kept. That is done for each of
     `n_bags` random parts of the library, against choosing what is good by chance, and the weight of
     a candidate is how often it was chosen. Candidates with weight are fitted again on all rows.
 

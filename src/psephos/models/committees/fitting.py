@@ -8,12 +8,11 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import has_fit_parameter
 
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
 from psephos.base import Labels, VoteEstimator
+from psephos.models.cloning import refuse_categories, seed_parameters, weight_parameter
 from psephos.models.committees.naming import reads_categories
 from psephos.vote import answer_names, as_read
 
@@ -21,7 +20,6 @@ __all__ = ["Data", "Task", "fit_all"]
 
 _Floats = NDArray[np.float64]
 _Rows = NDArray[np.intp]
-_LISTED = 4  # columns that a sentence names
 
 
 @dataclass(frozen=True)
@@ -137,7 +135,7 @@ def _fit(data: Data, task: Task) -> Any:
     X, y = data.X[rows], data.y[rows]
     X = X if task.columns is None else np.ascontiguousarray(X[:, task.columns])
     model: Any = clone(task.estimator)
-    seeds = sorted(n for n in model.get_params() if _is_seed(n))
+    seeds = seed_parameters(model)
     unset = [(i, n) for i, n in enumerate(seeds) if model.get_params()[n] is None]
     model.set_params(**{n: data.context.integer(*task.seed, i) for i, n in unset})
     more: dict[str, Any] = {}
@@ -163,27 +161,13 @@ def _fit(data: Data, task: Task) -> Any:
 
 
 def _weight_parameter(model: Any) -> str:
-    """Return the name by which `fit` takes weights of rows; a Pipeline's is its last step's.
-
-    Raises
-    ------
-    PsephosError
-        If it takes none.
-    """
-    if has_fit_parameter(model, "sample_weight"):
-        return "sample_weight"
-    if isinstance(model, Pipeline):
-        name, last = model.steps[-1]
-        if has_fit_parameter(last, "sample_weight"):
-            return f"{name}__sample_weight"
+    found = weight_parameter(model)
+    if found is not None:
+        return found
     raise PsephosError(
         f"{type(model).__name__} takes no sample_weight in fit, and rows have different weights: "
         "give rows equal weight, or take a member that does."
     )
-
-
-def _is_seed(parameter: str) -> bool:
-    return parameter == "random_state" or parameter.endswith("__random_state")
 
 
 def _codes(data: Data, task: Task) -> list[int]:
@@ -199,10 +183,6 @@ def _check_categories(data: Data, task: Task) -> None:
     if not codes or reads_categories(task.estimator):
         return
     columns = codes if task.columns is None else task.columns[codes].tolist()
-    named = ", ".join(repr(data.words[j]) for j in columns[:_LISTED])
-    more = f" and {len(columns) - _LISTED} more" if len(columns) > _LISTED else ""
-    raise PsephosError(
-        f"{named}{more} hold categories, and the member {type(task.estimator).__name__} would read "
-        "their codes as numbers: make 0/1 columns of them first (OneHotEncoder), or take members "
-        "of psephos that know categories."
-    )
+    named = [data.words[j] for j in columns]
+    instead = "take members of psephos that know categories"
+    refuse_categories(task.estimator, "member", named, instead)

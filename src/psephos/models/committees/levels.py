@@ -1,9 +1,9 @@
 """Levels of members: each reads what earlier ones answer on rows whose labels they did not see.
 
-There is one plan of folds. What a member of level l is fitted on for a test fold f is made of
-answers that knew no label of f at any level: members of earlier levels are fitted without f and
-without the fold that they answer for. So a level's own out-of-fold answers are as honest as the
-first level's, at the price of more fits: level 1 of L is fitted once for each set of at most L of
+There is one plan of folds. No label of a test fold is used, at any level, to make the inputs of a
+model tested on it: members of earlier levels are fitted without that fold and without the fold that
+they answer for. So out-of-fold answers of any level are as honest as those of the first, at the
+price of more fits: level 1 of L is fitted once for each set of at most L of
 the K folds.
 """
 

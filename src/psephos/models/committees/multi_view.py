@@ -41,7 +41,7 @@ class MultiViewClassifier(VoteClassifier):
         of least log-loss on rows that members were not fitted on, as in `StackingClassifier`.
         early: one model, `estimator`, on the columns of all views together.
     weights : array of shape (n_views,), default=None
-        Of late fusion; above 0.
+        Of late fusion; at least 0, and a view of weight 0 is not read.
     cv : int, splitter or list of (training rows, test rows), default=5
         Folds of stacked fusion.
     class_weight : dict, 'balanced' or None, default=None
@@ -157,11 +157,16 @@ class MultiViewClassifier(VoteClassifier):
         default = RandomForestClassifier(300) if self.estimator is None else self.estimator
         own = {view[0]: view[1] for view in self.views or () if len(view) == 3}
         members = [own.get(name, default) for name, _ in views]
-        vote = fit_views(self, views, members, data)
-        return vote, {"view_names_": tuple(name for name, _ in views)}
+        vote, names = fit_views(self, views, members, data)
+        return vote, {"view_names_": names}
 
     def _params_on(self, columns: NDArray[Any]) -> dict[str, Any]:
-        return {"views": views_on(self.views, self.schema_, columns)}
+        views = views_on(self.views, self.schema_, columns)
+        if self.weights is None or self.fusion != "late" or views is None:
+            return {"views": views}
+        left = {view[0] for view in views}
+        given = zip(self.views, self.weights, strict=True)
+        return {"views": views, "weights": [w for view, w in given if view[0] in left]}
 
     def reads_categories(self) -> bool:
         """Return whether columns may hold categories, named in `categorical_features`."""

@@ -11,9 +11,10 @@ from psephos.models.committees.fitting import Data, Task, fit_all
 from psephos.models.committees.levels import fold_plan, side_by_side
 from psephos.models.committees.members import mean_vote, one_voter, voters_of
 from psephos.models.committees.meta import pool_weights
-from psephos.models.committees.naming import check_kind, is_member
-from psephos.vote import Available, ConstantVoters, Readout, Vote, Voters
+from psephos.models.committees.naming import check_kind, is_member, weights_of
+from psephos.vote import Available, Readout, Vote, Voters
 from psephos.vote.voters.joined import join
+from psephos.vote.voters.stumps import prior_voter
 
 __all__ = ["fit_views"]
 
@@ -22,8 +23,14 @@ _Rows = NDArray[np.intp]
 _Views = list[tuple[str, _Rows]]
 
 
-def fit_views(model: Any, views: _Views, members: list[Any], data: Data) -> Vote:
-    """Return the vote of a member for each view."""
+def fit_views(
+    model: Any, views: _Views, members: list[Any], data: Data
+) -> tuple[Vote, tuple[str, ...]]:
+    """Return the vote of a member for each view with weight, and the names of these views."""
+    given = model.weights if model.fusion == "late" else None
+    alpha = weights_of(given, [name for name, _ in views], "views")
+    views = [view for view, weight in zip(views, alpha, strict=True) if weight > 0]
+    members = [one for one, weight in zip(members, alpha, strict=True) if weight > 0]
     for (name, _), one in zip(views, members, strict=True):
         if not is_member(one):
             raise PsephosError(
@@ -40,11 +47,9 @@ def fit_views(model: Any, views: _Views, members: list[Any], data: Data) -> Vote
             )
     fitted = fit_all(data, _tasks(members, views, here, np.ones(len(data.y), dtype=bool)))
     voters = _voters(fitted, views, partly, data)
-    if model.fusion == "stacked":
-        alpha = _stacked(model.cv, members, views, partly, here, data)
-    else:
-        alpha = _given(model.weights if model.fusion == "late" else None, views)
-    return _vote(voters, alpha, partly, data)
+    stacked = model.fusion == "stacked"
+    alpha = _stacked(model.cv, members, views, partly, here, data) if stacked else alpha[alpha > 0]
+    return _vote(voters, alpha, partly, data), tuple(name for name, _ in views)
 
 
 def _here(views: _Views, partly: NDArray[np.bool_], X: _Floats) -> NDArray[np.bool_]:
@@ -76,28 +81,6 @@ def _voters(fitted: list[Any], views: _Views, partly: NDArray[np.bool_], data: D
     return side_by_side(parts)
 
 
-def _given(weights: Any, views: _Views) -> _Floats:
-    """Return the weight of each view.
-
-    Raises
-    ------
-    PsephosError
-        If they are not as many numbers above 0 as there are views.
-    """
-    if weights is None:
-        return np.ones(len(views))
-    try:
-        alpha = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        alpha = np.empty(0)
-    sound = alpha.shape == (len(views),) and np.isfinite(alpha).all() and (alpha > 0).all()
-    if not sound:
-        raise PsephosError(
-            f"weights is {weights!r}: give one number above 0 for each of the {len(views)} views."
-        )
-    return alpha
-
-
 def _stacked(
     cv: Any,
     members: list[Any],
@@ -121,11 +104,8 @@ def _stacked(
 
 def _vote(voters: Any, alpha: _Floats, partly: NDArray[np.bool_], data: Data) -> Vote:
     share = np.ones(len(data.y)) if data.weight is None else data.weight
-    prior = np.bincount(data.y, share, data.n_classes) / share.sum()
-    said = prior[None, :] @ data.target.code
-    every = side_by_side(
-        [voters, _named(ConstantVoters(voters.n_features, said, "the class frequencies"))]
-    )
+    prior = prior_voter(data.y, share, data.target, voters.n_features)
+    every = side_by_side([voters, join([(np.zeros(1, dtype=np.intp), prior)], ["prior"])])
     usage = every.usage()
     columns = np.unique(usage.indices).astype(np.intp)
     weights = Available(
@@ -137,7 +117,3 @@ def _vote(voters: Any, alpha: _Floats, partly: NDArray[np.bool_], data: Data) ->
         partly=np.append(partly, False),
     )
     return Vote(every, weights, Readout("normalised", "share"), data.target)
-
-
-def _named(prior: ConstantVoters) -> Voters:
-    return join([(np.zeros(1, dtype=np.intp), prior)], ["prior"])

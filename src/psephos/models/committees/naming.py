@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import get_tags
 
@@ -17,6 +19,7 @@ from psephos.params import Interval
 __all__ = [
     "SMALL", "SMALL_NUMBERS", "Cv", "Estimators", "Member", "Named", "check_kind", "checked",
     "default_classifiers", "default_regressors", "is_member", "reads_categories",
+    "weights_of",
 ]  # fmt: skip
 
 
@@ -185,3 +188,27 @@ def default_regressors() -> list[tuple[str, Any]]:
     """Return the members of a committee for numbers that names none."""
     forest = RandomForestRegressor(300, max_features=1 / 3)
     return [("forest", forest), ("ridge", RankRidgeRegressor())]
+
+
+def weights_of(given: Any, names: list[str], what: str) -> NDArray[np.float64]:
+    """Return the weight of each of the members, or of the views.
+
+    Raises
+    ------
+    PsephosError
+        If they are not as many numbers of at least 0, one of them above, as there are names.
+    """
+    if given is None:
+        return np.ones(len(names))
+    try:
+        alpha = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        alpha = np.empty(0)
+    if alpha.shape != (len(names),):
+        raise PsephosError(
+            f"weights is {given!r}: give one number for each of the {len(names)} {what} "
+            f"({', '.join(names)})."
+        )
+    if not (np.isfinite(alpha).all() and (alpha >= 0).all() and (alpha > 0).any()):
+        raise PsephosError(f"weights is {given!r}: give numbers of at least 0, one of them above.")
+    return alpha

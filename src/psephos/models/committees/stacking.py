@@ -20,16 +20,7 @@ from psephos.models.committees.naming import (
     default_regressors,
 )
 from psephos.models.committees.stacking_fit import stack
-from psephos.params import (
-    Anything,
-    ClassWeight,
-    Constraint,
-    Flag,
-    Jobs,
-    OneOf,
-    Options,
-    Seed,
-)
+from psephos.params import Anything, ClassWeight, Constraint, Flag, Jobs, OneOf, Options, Seed
 from psephos.vote import Vote
 
 __all__ = ["StackingClassifier", "StackingRegressor"]
@@ -63,9 +54,9 @@ class StackingClassifier(Named, VoteClassifier):
     levels : list of list of (str, estimator), default=None
         Further levels: the members of each read the answers of the level before (and, with
         `passthrough`, the columns). The final estimator reads the last. All levels share one plan
-        of folds; answers that a member is fitted on for a test fold knew no label of it, so members
-        of level 1 of L are fitted once for each set of at most L folds: 16 times for two levels and
-        five folds.
+        of folds, and no label of a test fold is used, at any level, to make the inputs of a model
+        tested on it, so members of level 1 of L are fitted once for each set of at most L folds: 16
+        times for two levels and five folds.
     final_estimator : {'pool', 'logistic'} or estimator, default='pool'
         pool: as said. logistic: one weight of at least 0 for each member and class, class
         probabilities by a softmax of the weighted votes; it can sharpen members that are too

@@ -20,6 +20,7 @@ from psephos.models.committees.naming import (
     checked,
     default_classifiers,
     default_regressors,
+    weights_of,
 )
 from psephos.params import Anything, ClassWeight, Constraint, Interval, Jobs, Options, Seed
 from psephos.vote import Constant, Readout, Vote
@@ -272,7 +273,7 @@ def _fitted(
 ) -> tuple[tuple[Any, Any], tuple[str, ...]]:
     """Return (voters, weights) and the names of the members."""
     members = checked(model, model._members())
-    alpha = _weights(model.weights, tuple(name for name, _ in members))
+    alpha = weights_of(model.weights, [name for name, _ in members], "members")
     members = [one for one, weight in zip(members, alpha, strict=True) if weight > 0]
     names, alpha = tuple(name for name, _ in members), alpha[alpha > 0]
     data = Data.of(table, labels, weight, context, model.n_jobs)
@@ -283,30 +284,6 @@ def _fitted(
 
 def _cut(model: Any) -> float:
     return model.cut if model.voting == "trimmed" else 0.0
-
-
-def _weights(given: Any, names: tuple[str, ...]) -> _Floats:
-    """Return the weight of each member.
-
-    Raises
-    ------
-    PsephosError
-        If they are not as many numbers of at least 0, one of them above, as there are members.
-    """
-    if given is None:
-        return np.ones(len(names))
-    try:
-        alpha = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        alpha = np.empty(0)
-    if alpha.shape != (len(names),):
-        raise PsephosError(
-            f"weights is {given!r}: give one number for each of the {len(names)} members "
-            f"({', '.join(names)})."
-        )
-    if not (np.isfinite(alpha).all() and (alpha >= 0).all() and (alpha > 0).any()):
-        raise PsephosError(f"weights is {given!r}: give numbers of at least 0, one of them above.")
-    return alpha
 
 
 def _class_votes(given: Any, target: Any) -> ClassVotes | None:

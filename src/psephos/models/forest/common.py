@@ -14,7 +14,8 @@ from psephos.kernels.binned_trees.forest_grow import Rule
 from psephos.models.first_fit import FirstFit
 from psephos.models.forest.memory import ForestMemory
 from psephos.models.forest.out_of_bag import extras_of
-from psephos.models.forest.warm import earlier, joined_importance, with_earlier
+from psephos.models.forest.warm import joined_importance, with_earlier
+from psephos.models.sampling import earlier
 from psephos.models.units import power_of_weights, refuse_huge
 from psephos.params import ClassWeight, Constraint, Flag, Interval, Jobs, OneOf, Options, Seed
 from psephos.trees.bins import MAX_BINS
@@ -138,7 +139,8 @@ def fit_forest(
     unbinned = random and _reads_values(model, table)
     rows = Rows.of(*given, counted=limited and not model.bootstrap, unbinned=unbinned)
     size = rows.n_draws(model.max_samples) if model.bootstrap else 0
-    old = earlier(model, context.previous, rows.mass, size, now)
+    again = context.previous is not None
+    old = earlier(model, rows.mass, size, "trees", now) if again else None
     first = 0 if old is None else len(old.seeds)
     drawn = [context.generator(t) for t in range(first, model.n_estimators)]
     seeds = np.array([one.integers(2**64, dtype=np.uint64) for one in drawn], dtype=np.uint64)

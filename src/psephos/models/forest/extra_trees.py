@@ -12,12 +12,7 @@ from psephos._stored import Nullable
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
 from psephos.models.forest.common import CLASSES, NUMBERS, Grown, fit_forest
-from psephos.models.uncertainty import (
-    NumberUncertainty,
-    Uncertainty,
-    class_uncertainty,
-    number_uncertainty,
-)
+from psephos.models.uncertainty import ClassifierUncertaintyMixin, RegressorUncertaintyMixin
 from psephos.params import Constraint
 from psephos.vote import Vote
 
@@ -26,7 +21,7 @@ __all__ = ["ExtraTreesClassifier", "ExtraTreesRegressor"]
 _Floats = NDArray[np.float64]
 
 
-class ExtraTreesClassifier(Grown, VoteClassifier):
+class ExtraTreesClassifier(Grown, ClassifierUncertaintyMixin, VoteClassifier):
     """Extra trees: at every split a few columns, each cut at a place drawn at random.
 
     Use it as a random forest, where smoother answers are wanted: single trees vary more, and their
@@ -193,12 +188,8 @@ class ExtraTreesClassifier(Grown, VoteClassifier):
     ) -> tuple[Vote, dict[str, Any]]:
         return fit_forest(self, table, labels, weight, context, random=True)
 
-    def uncertainty(self, X: Any) -> Uncertainty:
-        """Return how sure the forest is of each row: see `RandomForestClassifier.uncertainty`."""
-        return class_uncertainty(self.vote_, self.memory_, self._values(X))
 
-
-class ExtraTreesRegressor(Grown, VoteRegressor):
+class ExtraTreesRegressor(Grown, RegressorUncertaintyMixin, VoteRegressor):
     """Extra trees for numbers: the mean of trees of random cuts.
 
     As `ExtraTreesClassifier`, with the mean number at a leaf in place of class shares, and by
@@ -307,10 +298,3 @@ class ExtraTreesRegressor(Grown, VoteRegressor):
         self, table: Table, labels: Labels, weight: _Floats, context: Context
     ) -> tuple[Vote, dict[str, Any]]:
         return fit_forest(self, table, labels, weight, context, random=True)
-
-    def uncertainty(self, X: Any) -> NumberUncertainty:
-        """Return the variance of the trees' numbers and the jackknife's of their mean, each (n,).
-
-        See `RandomForestClassifier.uncertainty`; the second is None without a bootstrap.
-        """
-        return number_uncertainty(self.vote_, self.memory_, self._values(X))

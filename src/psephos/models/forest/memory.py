@@ -1,4 +1,4 @@
-"""What a forest remembers of its growth besides the vote: columns' worth, and who was drawn."""
+"""What a forest keeps besides the vote: the decrease of impurity by column, and its draws."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.models.first_fit import REDUCED, SHRUNK, FirstFit
-from psephos.trees.forest_rows import Draws
+from psephos.models.first_fit import REDUCED, FirstFit
+from psephos.models.sampling import Draw
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check
 
@@ -18,7 +18,7 @@ _Floats = NDArray[np.float64]
 
 @register
 @dataclass(frozen=True)
-class ForestMemory:
+class ForestMemory(Draw):
     """How a forest was grown.
 
     Which rows a tree was grown on is kept as the seed that drew them, n + T numbers in all.
@@ -44,12 +44,9 @@ class ForestMemory:
     first_fit: FirstFit | None = None
 
     def __post_init__(self) -> None:
-        check(self.impurity.ndim == self.seeds.ndim == self.mass.ndim == 1, "a forest's memory")
-        check(self.impurity.dtype == self.mass.dtype == np.float64, "numbers are not float64")
-        check(self.seeds.dtype == np.uint64, "seeds are not whole numbers")
-        check(bool(np.isfinite(self.mass).all() and (self.mass > 0).all()), "weights of rows")
-        check(isinstance(self.size, int) and 0 <= self.size < 2**31, "draws are not a number")
-        check(self.size == 0 or len(self.mass) > 0, "no row was drawn from")
+        whole = self.impurity.ndim == 1 and self.impurity.dtype == np.float64
+        check(whole, "importances are not a list of float64")
+        self.check_draw()
 
     def check_vote(self, vote: Any) -> None:
         """Check that the memory is of this vote."""
@@ -60,13 +57,3 @@ class ForestMemory:
         """Return the memory on the table reduced to `columns`."""
         first = self.first_fit and self.first_fit.changed(REDUCED, columns=True)
         return replace(self, impurity=self.impurity[columns], first_fit=first)
-
-    def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return the memory of these trees only; `impurity` stays that of all."""
-        first = self.first_fit and self.first_fit.changed(SHRUNK)
-        return replace(self, seeds=self.seeds[voters], first_fit=first)
-
-    @property
-    def draws(self) -> Draws | None:
-        """Return the bootstrap samples; None if there were none."""
-        return Draws(self.mass, self.size) if self.size else None

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from psephos.base import Labels
 from psephos.models.forest.memory import ForestMemory
+from psephos.models.sampling import out_of_bag
 from psephos.trees.forest import Forest
 from psephos.trees.forest_rows import Draws, Rows
 from psephos.vote import Vote
@@ -35,29 +36,8 @@ def extras_of(
             )
     elif model.oob_score and draws is not None:
         answers = _asked(vote, draws, memory.seeds, rows.group, values)
-    n_classes = labels.target.n_classes
-    return {"memory_": memory, **_scored(answers, n_classes, labels, weight)}
-
-
-def _scored(
-    answers: _Floats | None, n_classes: int, labels: Labels, weight: _Floats
-) -> dict[str, Any]:
-    """Return the answers of the trees that a row was left out of, and how good they are."""
-    name = "oob_decision_function_" if n_classes else "oob_prediction_"
-    if answers is None:
-        return {"oob_score_": None, name: None}
-    voted = ~np.isnan(answers[:, 0])
-    y, w = labels.y[voted], weight[voted]
-    if not voted.any():
-        score = np.nan
-    elif n_classes:
-        score = np.average(answers[voted].argmax(axis=1) == y, weights=w)
-    else:
-        answers = answers[:, 0]
-        error = (w * (y - answers[voted]) ** 2).sum()
-        spread = (w * (y - np.average(y, weights=w)) ** 2).sum()
-        score = 1.0 - error / spread if spread > 0.0 else np.nan
-    return {"oob_score_": float(score), name: answers}
+    scored = out_of_bag(answers, labels.target.n_classes, labels.y, weight)
+    return {"memory_": memory, **scored}
 
 
 def _asked(

@@ -12,12 +12,7 @@ from psephos._stored import Nullable
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
 from psephos.models.forest.common import CLASSES, NUMBERS, Grown, fit_forest
-from psephos.models.uncertainty import (
-    NumberUncertainty,
-    Uncertainty,
-    class_uncertainty,
-    number_uncertainty,
-)
+from psephos.models.uncertainty import ClassifierUncertaintyMixin, RegressorUncertaintyMixin
 from psephos.params import Constraint
 from psephos.vote import Vote
 
@@ -26,7 +21,7 @@ __all__ = ["RandomForestClassifier", "RandomForestRegressor"]
 _Floats = NDArray[np.float64]
 
 
-class RandomForestClassifier(Grown, VoteClassifier):
+class RandomForestClassifier(Grown, ClassifierUncertaintyMixin, VoteClassifier):
     """Random forest: trees on bootstrap samples, a few columns drawn at every split.
 
     Use it where accuracy counts more than a model short enough to read: ballots and importance say
@@ -216,31 +211,8 @@ class RandomForestClassifier(Grown, VoteClassifier):
     ) -> tuple[Vote, dict[str, Any]]:
         return fit_forest(self, table, labels, weight, context, random=False)
 
-    def uncertainty(self, X: Any) -> Uncertainty:
-        """Return how sure the forest is of each row.
 
-        With H the entropy in nats and p_t(x) the class shares of tree t::
-
-            total     = H(mean_t p_t)
-            aleatoric = mean_t H(p_t)            what the trees say is open
-            epistemic = total - aleatoric >= 0   where they do not agree
-            variance  = var_t p_t                of single trees
-            jackknife = sum_i Cov_t(N_it, p_t)^2 - (s / T^2) sum_t (p_t - mean p)^2
-
-        The last is the variance of the forest's own answer over training samples (Wager, Hastie
-        & Efron 2014), from how often row i was drawn for tree t, corrected for few trees (it can
-        come out below 0). s is the number of draws a tree.
-
-        Returns
-        -------
-        Uncertainty
-            The first three have shape (n,), the others (n,) of the second of two classes, else
-            (n, n_classes); `jackknife` is None if ``bootstrap=False``.
-        """
-        return class_uncertainty(self.vote_, self.memory_, self._values(X))
-
-
-class RandomForestRegressor(Grown, VoteRegressor):
+class RandomForestRegressor(Grown, RegressorUncertaintyMixin, VoteRegressor):
     """Random forest for numbers: the mean of trees on bootstrap samples.
 
     As `RandomForestClassifier`, with the mean number at a leaf in place of class shares, and by
@@ -352,10 +324,3 @@ class RandomForestRegressor(Grown, VoteRegressor):
         self, table: Table, labels: Labels, weight: _Floats, context: Context
     ) -> tuple[Vote, dict[str, Any]]:
         return fit_forest(self, table, labels, weight, context, random=False)
-
-    def uncertainty(self, X: Any) -> NumberUncertainty:
-        """Return the variance of the trees' numbers and the jackknife's of their mean, each (n,).
-
-        See `RandomForestClassifier.uncertainty`.
-        """
-        return number_uncertainty(self.vote_, self.memory_, self._values(X))

@@ -6,42 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._errors import PsephosError
-from psephos.models.first_fit import FirstFit
-from psephos.models.forest.memory import ForestMemory
-from psephos.vote import TreeVoters, Vote
+from psephos.vote import TreeVoters
 
-__all__ = ["earlier", "joined_importance", "with_earlier"]
+__all__ = ["joined_importance", "with_earlier"]
 
 _Floats = NDArray[np.float64]
-
-
-def earlier(
-    model: Any, previous: Vote | None, mass: _Floats, size: int, now: FirstFit
-) -> ForestMemory | None:
-    """Return the memory of the forest that a warm start goes on from; None without one.
-
-    Raises
-    ------
-    PsephosError
-        If it has more trees than are asked for, or rows, labels, weights or parameters are others.
-    """
-    if previous is None:
-        return None
-    memory: ForestMemory = model.memory_
-    if len(memory.seeds) > model.n_estimators:
-        raise PsephosError(
-            f"n_estimators={model.n_estimators} is less than the {len(memory.seeds)} trees there "
-            "are: with warm_start=True trees can only be added."
-        )
-    if memory.first_fit is not None:
-        memory.first_fit.require(now)
-    if not np.array_equal(memory.mass, mass) or memory.size != size:
-        raise PsephosError(
-            "with warm_start=True the rows, their weights, max_samples and bootstrap must be those "
-            "of the first fit. To draw otherwise, set warm_start=False."
-        )
-    return memory
 
 
 def with_earlier(before: Any, new: TreeVoters, n_classes: int) -> TreeVoters:

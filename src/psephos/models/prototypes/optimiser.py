@@ -198,7 +198,7 @@ def choose_start(
     further: tuple[float, ...] = (),
     by_weights: _Objective | None = None,
 ) -> _Floats:
-    """Return a start below the empty model, if one is found: so the descent cannot end at it.
+    """Return a start whose objective is below that of the empty model, if one is found.
 
     All columns start alike, ``v_d = c / sqrt(q)``: the expected exponent of two rows of unit
     variance is then c^2, whatever q. On trial are c = 1, 1.8, ... 32 with all weights 1; the

@@ -163,11 +163,11 @@ def _moments(
         power = power_of_columns(part[:, far])
         if power.any():  # squares were beyond float64
             far, power = far[power != 0], power[power != 0]
-            near, heavy = np.ldexp(part[:, far], -power), w[:, far]
+            near, weights = np.ldexp(part[:, far], -power), w[:, far]
             near = np.where(present[:, far], near, 0.0)
-            middle = (heavy * near).sum(axis=0) / safe[far]
+            middle = (weights * near).sum(axis=0) / safe[far]
             apart = np.where(present[:, far], near - middle, 0.0)
-            spread = np.sqrt((heavy * apart**2).sum(axis=0) / safe[far])
+            spread = np.sqrt((weights * apart**2).sum(axis=0) / safe[far])
             mean[far] = np.ldexp(middle, power)
             deviation[far] = np.where(power > _MOST, np.inf, np.ldexp(spread, power))
         found[:, first : first + size] = total, mean, deviation

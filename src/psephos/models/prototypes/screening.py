@@ -129,9 +129,10 @@ def _thinner(objective: BatchObjective, found: Minimum) -> _Floats | None:
 
 
 def let_in(objective: BatchObjective, x: _Floats) -> _Floats:
-    """Return the point with all columns that f would fall by at .03, .1, .3 or 1 of the greatest.
+    """Return the point with all columns let in whose derivative of f by v_d^2 is negative.
 
-    Whichever is lowest; if none is lower than the point, that. It is where a descent goes on that
+    They enter at .03, .1, .3 or 1 of the greatest, whichever is lowest; if none is lower than the
+    point, that. It is where a descent goes on that
     found columns useless under a stronger penalty.
     """
     enter = np.flatnonzero(objective.reentry(x) < 0.0)

@@ -37,8 +37,8 @@ class Fitted(NamedTuple):
 def trusted_share(rows: Rows, fit: Callable[[Rows], Fitted], context: Context) -> float:
     """Return what the prototypes' weights are multiplied by, 0 to 1.
 
-    Fits to four fifths of the rows answer the others. It is 1 if their log-loss is below that of
-    the frequencies by a standard error, else the factor of least log-loss that is, else 0. The
+    Fits to four fifths of the rows answer the others. 1 if this held-out log-loss beats that of
+    the frequencies by a standard error; else the best factor whose log-loss does; else 0. The
     loss that a fit ends at does not tell: columns and weights were chosen to lower it. Rows of one
     group alone cannot be divided: nothing is taken back.
     """

@@ -13,7 +13,8 @@ from psephos.models.swag.evaluation import Evaluation
 from psephos.models.swag.gaps import prior_scores
 from psephos.models.swag.library import Library
 from psephos.models.swag.steps import Step
-from psephos.vote import Available, ConstantVoters, Readout, Vote, join
+from psephos.vote import Available, Readout, Vote, join
+from psephos.vote.voters.stumps import prior_voter
 
 __all__ = ["CHOSEN", "PRIOR", "RESERVE", "make_library", "make_vote", "usable_models"]
 
@@ -103,7 +104,9 @@ def make_vote(
     says: Any = "value" if regression else "answer" if rule == "majority" else "probability"
     code = np.ones((1, 1)) if regression else target.code
     parts = evaluation.fit(subsets, says, code)
-    voters = join([*parts, (np.array([len(models)]), _prior(evaluation, code, library.n_features))])
+    problem = evaluation.problem
+    prior = prior_voter(problem.y, problem.weight, target, library.n_features)
+    voters = join([*parts, (np.array([len(models)]), prior)])
     part = voters.usage()
     columns = np.unique(part.indices).astype(np.intp)
     alpha = np.append(_alpha(library.error[models], rule, evaluation), 1.0)
@@ -113,17 +116,6 @@ def make_vote(
     weighting = Available(library.n_features, columns, reads, alpha, tier, loudest=rule == "best")
     readout = Readout("normalised", "identity" if regression else "share")
     return Vote(voters, weighting, readout, target)
-
-
-def _prior(evaluation: Evaluation, code: _Floats, n_features: int) -> ConstantVoters:
-    """Return the voter that reads nothing: the class frequencies by weight, or the mean."""
-    problem = evaluation.problem
-    if not problem.n_classes:
-        mean = np.average(problem.y, weights=problem.weight)
-        return ConstantVoters(n_features, np.array([[mean]]), "the mean of the target")
-    shares = np.bincount(problem.y, problem.weight, problem.n_classes) / problem.weight.sum()
-    said = shares[None, :] @ code
-    return ConstantVoters(n_features, said, "the class frequencies, by weight")
 
 
 def _alpha(error: _Floats, rule: str, evaluation: Evaluation) -> _Floats:

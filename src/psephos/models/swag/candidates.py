@@ -82,9 +82,8 @@ def extensions(pool: Subsets, strong: Subsets, m: float, sampling: Sampling, see
     rng = np.random.default_rng([seed, size])
     places = in_order(np.searchsorted(pool, strong).astype(np.intp))
     most = len(places) * (len(pool) - size + 1)
-    # A union has at most `size` parents, so that beyond this bound over 4 m are distinct, and
-    # drawing until m of them are found ends soon. Below it they are counted, as they may be
-    # fewer than m, and drawing would never end.
+    # Each union arises from at most `size` parents, so above this bound more than 4 m unions exist
+    # and drawing m of them ends soon. Below it they are counted: there may be fewer than m.
     if most <= 4 * size * wanted:
         found = all_unions(places, len(pool))
         if len(found) <= wanted:

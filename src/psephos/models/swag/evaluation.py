@@ -80,11 +80,11 @@ class Evaluation:
         PsephosError
             If the measure is unknown or does not suit the target (see `make_measure`).
         """
-        heavy = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=np.float64)
-        measure = make_measure(scoring, y, n_classes, heavy, folds, classes)
+        weights = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=np.float64)
+        measure = make_measure(scoring, y, n_classes, weights, folds, classes)
         missing = np.isnan(X)
         filled = np.asfortranarray(np.where(missing, 0.0, X) if missing.any() else X, np.float64)
-        problem = Problem(filled, y, n_classes, heavy, folds, seed, n_codes)
+        problem = Problem(filled, y, n_classes, weights, folds, seed, n_codes)
         return cls(learner, problem, missing if missing.any() else None, measure, powers)
 
     @property

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
-from sklearn.utils.validation import has_fit_parameter
 
 from psephos._errors import PsephosError
+from psephos.models.cloning import weight_parameter
 from psephos.models.swag.problem import BoundLearner, Problem, Says
 from psephos.vote import ConstantVoters, Voters, join
 from psephos.vote.voters.foreign import SubsetVoters
 from psephos.vote.voters.nested import nested
+from psephos.vote.voters.stumps import prior_name
 
 __all__ = ["GenericLearner"]
 
@@ -57,22 +57,13 @@ class GenericLearner:
         wanted = "classifier" if problem.n_classes else "regressor"
         if kind != wanted:
             raise PsephosError(f"learner {name} is a {kind or 'transformer'}: give a {wanted}.")
-        weigher = _weigher(self.estimator)
+        weigher = weight_parameter(self.estimator)
         if weigher is None and (problem.weight != problem.weight[0]).any():
             raise PsephosError(
                 f"learner {name} takes no sample_weight, and rows differ in weight: leave the "
                 "weights out, or choose another learner."
             )
         return BoundGeneric(self.estimator, problem, weigher)
-
-
-def _weigher(estimator: Any) -> str | None:
-    """Return the name by which `fit` takes weights; None if it takes none."""
-    if isinstance(estimator, Pipeline):
-        name, last = estimator.steps[-1]
-        inner = None if last in (None, "passthrough") else _weigher(last)
-        return None if inner is None else f"{name}__{inner}"
-    return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None
 
 
 def _decides(scores: _Floats, model: Any, table: _Floats) -> bool:
@@ -123,8 +114,8 @@ class BoundGeneric(BoundLearner):
             model.set_params(**dict(zip(seeded, map(int, states), strict=True)))
         weight = self.problem.weight[rows]
         even = (self.problem.weight == self.problem.weight[0]).all()
-        heavy = {} if even or self.weigher is None else {self.weigher: weight}
-        return model.fit(table[rows], self.problem.y[rows], **heavy)
+        weights = {} if even or self.weigher is None else {self.weigher: weight}
+        return model.fit(table[rows], self.problem.y[rows], **weights)
 
     def _scores(self, model: Any, table: _Floats) -> _Floats:
         n_classes, width = self.problem.n_classes, self.problem.n_outputs
@@ -168,7 +159,7 @@ class BoundGeneric(BoundLearner):
 def _as_voters(
     models: Sequence[Any], subsets: Sequence[NDArray[np.intp]], p: int, says: Says, code: _Floats
 ) -> Voters:
-    """Return fitted models as voters: plain data where all that read a column are the library's."""
+    """Return fitted models as voters: plain data if all that read columns are psephos's."""
     whole = SubsetVoters.of(models, subsets, p, says, code)
     readers = np.array([t for t, columns in enumerate(subsets) if len(columns)], dtype=np.intp)
     prior = np.setdiff1d(np.arange(len(models)), readers)
@@ -182,5 +173,6 @@ def _as_voters(
         parts.append((readers, votes))
     if len(prior):
         said = whole.take(prior).votes(np.zeros((1, p)))[0]
-        parts.append((prior, ConstantVoters(p, said, "the training prior")))
+        name = "the heaviest class" if says == "answer" else prior_name(says == "value")
+        parts.append((prior, ConstantVoters(p, said, name)))
     return join(parts)

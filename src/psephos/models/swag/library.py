@@ -12,7 +12,7 @@ from psephos._errors import PsephosError
 from psephos._stored import Nullable
 from psephos.models.swag.dimensions import Dimensions
 from psephos.models.swag.synonyms import find_synonyms
-from psephos.vote.ballots import frame_of
+from psephos.vote.ballots import Framed
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, check_columns, positions, usage_table
 
@@ -23,7 +23,7 @@ _Floats = NDArray[np.float64]
 
 @register
 @dataclass(frozen=True)
-class Library:
+class Library(Framed):
     """Strong small models: which columns each reads, and its cross-validated error.
 
     Models stand in the order of their rank: least error first, ties by the tie-break, then by
@@ -128,10 +128,6 @@ class Library:
             "votes": self.votes.tolist(),
             **{name: values.tolist() for name, values in self.remarks},
         }
-
-    def frame(self, backend: str | None = None) -> Any:
-        """Return `table` as a data frame (pandas if installed, else polars)."""
-        return frame_of(self.table(), backend)
 
     # ------------------------------------------------------------------ asking it
     def usable_with(self, columns: Iterable[Any]) -> Self:

@@ -106,8 +106,8 @@ def make_measure(
         needs.
     """
     codes = np.ascontiguousarray(y[folds.test])
-    heavy = weight[folds.test]
-    plain = _shares(heavy, folds.test_ptr)
+    weights = weight[folds.test]
+    plain = _shares(weights, folds.test_ptr)
     default = "error" if n_classes else "squared_error"
     name: Any = default if scoring is None else scoring
     name = ALIASES.get(name, name) if isinstance(name, str) else name
@@ -117,7 +117,7 @@ def make_measure(
             cost = 1.0 - np.eye(n_classes)
             return KernelMeasure("cost", codes, plain, plain, folds.test_ptr, cost)
         if name == "balanced_error":
-            share = _balanced_shares(codes, heavy, folds.test_ptr, n_classes)
+            share = _balanced_shares(codes, weights, folds.test_ptr, n_classes)
             return KernelMeasure("cost", codes, share, plain, folds.test_ptr, 1 - np.eye(n_classes))
         if name == "auc":
             _check_area(codes, folds.test_ptr, n_classes)
@@ -126,7 +126,7 @@ def make_measure(
         cost = _cost(name, n_classes)
         return KernelMeasure("cost", codes, plain, plain, folds.test_ptr, cost)
     labels = np.arange(n_classes) if classes is None else classes
-    return ScorerMeasure.of(name, codes, labels, heavy, plain, folds)
+    return ScorerMeasure.of(name, codes, labels, weights, plain, folds)
 
 
 def _shares(weight: _Floats, ptr: NDArray[np.int64]) -> _Floats:

@@ -148,7 +148,7 @@ class Learner(Protocol):
     """A learning mechanism and its hyperparameters: a frozen dataclass.
 
     An optional attribute `units` says what the units of columns are to it: see
-    `extremes.powers_of`.
+    `evaluation.powers_of`.
     """
 
     def bind(self, problem: Problem) -> BoundLearner:

@@ -53,26 +53,26 @@ def embedded_count(
     1000 times that. Regression: the lasso, its penalty chosen on the folds.
     """
     table = StandardScaler().fit_transform(X)
-    heavy = {} if weight is None else {"sample_weight": weight}
+    weights = {} if weight is None else {"sample_weight": weight}
     trains = np.split(folds.train, folds.train_ptr[1:-1])
     splits = list(zip(trains, np.split(folds.test, folds.test_ptr[1:-1]), strict=True))
     if not n_classes:
-        return max(1, int((LassoCV(cv=splits).fit(table, y, **heavy).coef_ != 0).sum()))
+        return max(1, int((LassoCV(cv=splits).fit(table, y, **weights).coef_ != 0).sum()))
     chosen = np.zeros(table.shape[1], dtype=bool)
     for k in range(n_classes) if n_classes > 2 else (1,):
-        chosen |= _selected(table, y == k, splits, heavy)
+        chosen |= _selected(table, y == k, splits, weights)
     return max(1, int(chosen.sum()))
 
 
 def _selected(
-    table: NDArray[np.float64], truth: NDArray[np.bool_], splits: Any, heavy: dict[str, Any]
+    table: NDArray[np.float64], truth: NDArray[np.bool_], splits: Any, weights: dict[str, Any]
 ) -> NDArray[np.bool_]:
     """Return which columns the L1 logistic regression of one class against the rest selects."""
     version = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
     lasso: dict[str, Any] = {"l1_ratio": 1.0} if version >= (1, 8) else {"penalty": "l1"}
     model = LogisticRegression(solver="liblinear", random_state=0, max_iter=1000, **lasso)
     path = l1_min_c(table, truth, loss="log") * np.geomspace(1.001, 1000.0, 12)
-    found: Any = GridSearchCV(model, {"C": path}, cv=splits).fit(table, truth, **heavy)
+    found: Any = GridSearchCV(model, {"C": path}, cv=splits).fit(table, truth, **weights)
     return np.asarray(found.best_estimator_.coef_)[0] != 0
 
 

@@ -110,8 +110,8 @@ class ScorerMeasure:
                 f"scoring is {scoring!r}, which is no measure of psephos and no scorer of "
                 "scikit-learn (sklearn.metrics.get_scorer_names() lists these)."
             ) from error
-        heavy = None if (weight == weight[0]).all() else weight
-        return cls(scorer, labels, y, heavy, plain, folds.test_ptr)
+        weights = None if (weight == weight[0]).all() else weight
+        return cls(scorer, labels, y, weights, plain, folds.test_ptr)
 
     def errors(self, scores: _Floats) -> Errors:
         """Return the errors of candidates from their out-of-fold scores (B, L, K)."""
@@ -125,10 +125,10 @@ class ScorerMeasure:
         return summarise(losses, tie_losses(scores, self.y, self.plain, self.ptr))
 
     def _score(self, model: Any, truth: NDArray[Any], rows: slice, split: int) -> float:
-        heavy = {} if self.weight is None else {"sample_weight": self.weight[rows]}
+        weights = {} if self.weight is None else {"sample_weight": self.weight[rows]}
         places = np.arange(rows.start, rows.stop)[:, None]
         try:
-            score = float(self.scorer(model, places, truth[rows], **heavy))
+            score = float(self.scorer(model, places, truth[rows], **weights))
         except (TypeError, ValueError) as error:
             raise PsephosError(
                 f"scoring fails on the test rows of split {split}: {error}"

@@ -84,7 +84,7 @@ class Reason:
         return self.mapped(columns, {})
 
     def says(self, answer: tuple[float, ...], how: str = "") -> Self:
-        """Return the same reason for another answer, that of a vote of which this is all.
+        """Return this reason as that of an outer vote whose only voter it explains.
 
         Parameters
         ----------

@@ -14,7 +14,7 @@ from psephos.trees.tree import STAY, Surrogates, Tree, join_trees
 from psephos.trees.tree_leaves import tree_words
 from psephos.vote.codec import register
 from psephos.vote.importance import path_moves
-from psephos.vote.part import Columns, check, check_columns, positions, usage_table
+from psephos.vote.part import Columns, ReadsColumns, check, check_columns, usage_table
 from psephos.vote.reasons import Reason
 from psephos.vote.shown import ShownTree
 from psephos.vote.tree_reasons import Ways
@@ -31,7 +31,7 @@ register(SoftTree)
 
 @register
 @dataclass(frozen=True)
-class BranchVoters:
+class BranchVoters(ReadsColumns):
     """Trees of any number of branches; each votes what its leaves say.
 
     Rules are on numbers or on categories, with surrogates and with rows that are spread over the
@@ -163,11 +163,11 @@ class BranchVoters:
 
     def usage(self) -> Any:
         """Return the (T, p) table of columns that rules or surrogates read."""
-        spare = self.nodes.surrogates
+        surrogates = self.nodes.surrogates
         voter = np.repeat(np.arange(self.n_voters), np.diff(self._ends()))
         inner = self.nodes.column >= 0
-        column = np.concatenate([self.nodes.column[inner], spare.column])
-        reader = np.concatenate([voter[inner], np.repeat(voter, np.diff(spare.ptr))])
+        column = np.concatenate([self.nodes.column[inner], surrogates.column])
+        reader = np.concatenate([voter[inner], np.repeat(voter, np.diff(surrogates.ptr))])
         return usage_table(reader, self.columns[column], (self.n_voters, self.n_features))
 
     def primary(self) -> Self:
@@ -177,8 +177,10 @@ class BranchVoters:
         """
         nodes, every = self.nodes, np.arange(self.nodes.n_nodes)
         unseen = np.repeat(every, np.diff(nodes.code_ptr))[nodes.code_branch < 0]
-        spare = nodes.surrogates.of_nodes(every, ~np.isin(every, unseen))
-        return replace(self, nodes=replace(nodes, surrogates=spare)).take(np.arange(self.n_voters))
+        surrogates = nodes.surrogates.of_nodes(every, ~np.isin(every, unseen))
+        return replace(self, nodes=replace(nodes, surrogates=surrogates)).take(
+            np.arange(self.n_voters)
+        )
 
     def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided by what each split on a row's path changes.
@@ -229,19 +231,14 @@ class BranchVoters:
         self, read: _Floats, row: NDArray[np.intp], node: NDArray[np.intp]
     ) -> NDArray[np.intp]:
         """Return the column that decided at a node: its own, or the first surrogate's known."""
-        column, spare = self.nodes.column[node], self.nodes.surrogates
+        column, surrogates = self.nodes.column[node], self.nodes.surrogates
         lacks = np.isnan(read[row, column])
         for i in np.flatnonzero(lacks):
-            others = spare.column[spare.ptr[node[i]] : spare.ptr[node[i] + 1]]
+            others = surrogates.column[surrogates.ptr[node[i]] : surrogates.ptr[node[i] + 1]]
             known = others[~np.isnan(read[row[i], others])]
             if len(known):
                 column[i] = known[0]
         return column
-
-    def select(self, columns: Columns) -> Self:
-        """Return the same trees on the table reduced to `columns`."""
-        where = positions(self.columns, columns)
-        return replace(self, n_features=len(columns), columns=where)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these trees only; columns no longer read are dropped."""
@@ -260,9 +257,9 @@ class BranchVoters:
     def tree(self, voter: int) -> Tree:
         """Return one tree; its columns are those of the table, its values what its nodes say."""
         alone = self.take(np.array([voter], dtype=np.intp))
-        rules, spare = alone.nodes.column, alone.nodes.surrogates.column
+        rules, surrogates = alone.nodes.column, alone.nodes.surrogates.column
         at = np.append(alone.columns, -1)  # a leaf asks for column -1
-        return alone.nodes.on_columns(at[rules], at[spare])
+        return alone.nodes.on_columns(at[rules], at[surrogates])
 
     def n_trees(self, voter: int) -> int:
         """Return 1: each voter is a tree."""
@@ -302,9 +299,9 @@ class BranchVoters:
 
 def _check_kinds(nodes: Tree) -> None:
     """Check that every array is one, of the right type and length."""
-    n, spare = nodes.n_nodes, nodes.surrogates
-    check(type(spare) is Surrogates, "the surrogates are not rules")
-    r, bounds = len(spare.column), ("lower", "upper") if isinstance(nodes, SoftTree) else ()
+    n, surrogates = nodes.n_nodes, nodes.surrogates
+    check(type(surrogates) is Surrogates, "the surrogates are not rules")
+    r, bounds = len(surrogates.column), ("lower", "upper") if isinstance(nodes, SoftTree) else ()
     for part, names, kind, length, n_axes in (
         (nodes, ("child", "n_children", "column", "missing", "n_rows"), np.intp, n, 1),
         (nodes, ("threshold", "share", "gain", *bounds), np.float64, n, 1),
@@ -312,12 +309,12 @@ def _check_kinds(nodes: Tree) -> None:
         (nodes, ("flip",), np.bool_, n, 1),
         (nodes, ("code_ptr",), np.intp, n + 1, 1),
         (nodes, ("code_branch",), np.intp, None, 1),
-        (spare, ("ptr",), np.intp, n + 1, 1),
-        (spare, ("column",), np.intp, r, 1),
-        (spare, ("threshold",), np.float64, r, 1),
-        (spare, ("flip",), np.bool_, r, 1),
-        (spare, ("code_ptr",), np.intp, r + 1, 1),
-        (spare, ("code_branch",), np.intp, None, 1),
+        (surrogates, ("ptr",), np.intp, n + 1, 1),
+        (surrogates, ("column",), np.intp, r, 1),
+        (surrogates, ("threshold",), np.float64, r, 1),
+        (surrogates, ("flip",), np.bool_, r, 1),
+        (surrogates, ("code_ptr",), np.intp, r + 1, 1),
+        (surrogates, ("code_branch",), np.intp, None, 1),
     ):
         for array in (getattr(part, name) for name in names):
             check(isinstance(array, np.ndarray), "nodes are not in arrays")
@@ -329,31 +326,31 @@ def _check_kinds(nodes: Tree) -> None:
 
 def _check_rules(nodes: Tree, n_columns: int) -> None:
     """Check that rules read columns that are there and name branches that are there."""
-    spare, branches = nodes.surrogates, nodes.n_children
+    surrogates, branches = nodes.surrogates, nodes.n_children
     check(bool((branches >= 0).all()), "a number of branches is negative")
     inner = branches > 0
     for ptr, end in (
         (nodes.code_ptr, len(nodes.code_branch)),
-        (spare.ptr, len(spare.column)),
-        (spare.code_ptr, len(spare.code_branch)),
+        (surrogates.ptr, len(surrogates.column)),
+        (surrogates.code_ptr, len(surrogates.code_branch)),
     ):
         inside = ptr[0] == 0 and ptr[-1] == end and ((ptr >= 0) & (ptr <= end)).all()
         check(bool(inside and (np.diff(ptr) >= 0).all()), "pointers of rules are not increasing")
-    codes, rules = np.diff(nodes.code_ptr), np.diff(spare.ptr)
+    codes, rules = np.diff(nodes.code_ptr), np.diff(surrogates.ptr)
     check(bool((codes[~inner] == 0).all() and (rules[~inner] == 0).all()), "a leaf has a rule")
     known = np.where(inner, (nodes.column >= 0) & (nodes.column < n_columns), nodes.column == -1)
     check(bool(known.all()), "a tree reads a column it lacks")
     check(
-        bool(((spare.column >= 0) & (spare.column < n_columns)).all()),
+        bool(((surrogates.column >= 0) & (surrogates.column < n_columns)).all()),
         "a surrogate reads a column it lacks",
     )
     check(bool((branches[inner & (codes == 0)] == 2).all()), "a threshold is not for two branches")
     of_rule = np.repeat(branches, rules)
-    plain = np.diff(spare.code_ptr) == 0
+    plain = np.diff(surrogates.code_ptr) == 0
     check(bool((of_rule[plain] == 2).all()), "a surrogate's threshold is not for two branches")
     for branch, limit in (
         (nodes.code_branch, np.repeat(branches, codes)),
-        (spare.code_branch, np.repeat(of_rule, np.diff(spare.code_ptr))),
+        (surrogates.code_branch, np.repeat(of_rule, np.diff(surrogates.code_ptr))),
     ):
         check(bool(((branch >= -1) & (branch < limit)).all()), "a category has no such branch")
     missing = nodes.missing[inner]

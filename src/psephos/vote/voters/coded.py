@@ -11,10 +11,10 @@ from psephos.vote.codec import register
 from psephos.vote.importance import divided
 from psephos.vote.part import (
     Columns,
+    ReadsColumns,
     Voters,
     check,
     check_columns,
-    positions,
     primary,
     sparse,
     usage_table,
@@ -47,7 +47,7 @@ def design_matrix(X: _Floats, source: Columns, level: _Floats) -> _Floats:
 
 @register
 @dataclass(frozen=True)
-class CodedVoters:
+class CodedVoters(ReadsColumns):
     """Voters on a design matrix, asked through the table it is made of.
 
     Parameters
@@ -107,11 +107,6 @@ class CodedVoters:
         out = np.zeros((self.n_features, len(X)))
         np.add.at(out, self.columns[self.source], found.T)
         return out.T
-
-    def select(self, columns: Columns) -> Self:
-        """Return the same voters on the table reduced to `columns`."""
-        where = positions(self.columns, columns)
-        return replace(self, n_features=len(columns), columns=where)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters only; design columns no longer read are dropped."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.vote.part import Columns, Voters, log_odds, positions, sparse, usage_table
+from psephos.vote.part import Columns, ReadsColumns, Voters, log_odds, sparse, usage_table
 from psephos.vote.reasons import Reason, read_by
 from psephos.vote.voters.gaussian import NaiveBayesVoters
 from psephos.vote.voters.linear import LinearVoters
@@ -49,7 +49,7 @@ def _asked(estimator: Any, method: str, table: _Floats) -> NDArray[Any]:
 
 
 @dataclass(frozen=True)
-class ForeignVoters:
+class ForeignVoters(ReadsColumns):
     """Any fitted classifiers, kept as they are; columns they do not read are filled with zero.
 
     `width` is the number of columns they were fitted on; `source` the positions of `columns`
@@ -90,11 +90,6 @@ class ForeignVoters:
         voter, column = np.nonzero(self.used)
         return usage_table(voter, self.columns[column], (self.n_voters, self.n_features))
 
-    def select(self, columns: Columns) -> Self:
-        """Return the same voters on the table reduced to `columns`."""
-        where = positions(self.columns, columns)
-        return replace(self, n_features=len(columns), columns=where)
-
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters only; columns no longer read are dropped."""
         used = self.used[voters]
@@ -123,7 +118,7 @@ class ForeignVoters:
 
 
 @dataclass(frozen=True)
-class SubsetVoters:
+class SubsetVoters(ReadsColumns):
     """Any fitted estimators, each on columns of its own.
 
     `columns` are all columns read, `places` each voter's positions within them. `says` is what a
@@ -209,11 +204,6 @@ class SubsetVoters:
         voter = np.repeat(np.arange(self.n_voters), [len(places) for places in self.places])
         column = np.concatenate([np.empty(0, np.intp), *self.places])
         return usage_table(voter, self.columns[column], (self.n_voters, self.n_features))
-
-    def select(self, columns: Columns) -> Self:
-        """Return the same voters on the table reduced to `columns`."""
-        where = positions(self.columns, columns)
-        return replace(self, n_features=len(columns), columns=where)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters only; columns no longer read are dropped."""

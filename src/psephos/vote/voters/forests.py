@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.kernels.small_models.forest import group_means
+from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, usage_table
 from psephos.vote.reasons import Abstention, Inner, Reason
@@ -113,9 +114,7 @@ class ForestVoters:
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these forests only; columns no longer read are dropped."""
-        spans = [np.arange(int(self.group[t]), int(self.group[t + 1])) for t in voters]
-        trees = np.concatenate([np.empty(0, dtype=np.intp), *spans]).astype(np.intp)
-        group = np.concatenate([[0], np.cumsum([len(span) for span in spans])]).astype(np.intp)
+        group, trees = spans_of(self.group, voters)
         return replace(self, trees=self.trees.take(trees), group=group)
 
     def n_trees(self, voter: int) -> int:

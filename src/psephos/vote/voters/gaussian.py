@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._stored import AnySize
+from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
 from psephos.vote.part import (
     Columns,
+    ReadsColumns,
     check,
     check_columns,
     check_present,
-    positions,
     usage_table,
 )
 from psephos.vote.reasons import Reason, Score, Term, abstention, scored
@@ -29,7 +30,7 @@ _SAYS = ("answer", "probability")
 
 @register
 @dataclass(frozen=True)
-class NaiveBayesVoters:
+class NaiveBayesVoters(ReadsColumns):
     """Gaussian naive Bayes: classes of columns that are normal and independent within each.
 
     The score of class k is log_prior_k - sum over the voter's columns j of
@@ -153,11 +154,6 @@ class NaiveBayesVoters:
         column = self.columns[np.concatenate([np.empty(0, dtype=np.intp), *own])]
         return usage_table(voter, column, (self.n_voters, self.n_features))
 
-    def select(self, columns: Columns) -> Self:
-        """Return the same models on the table reduced to `columns`."""
-        where = positions(self.columns, columns)
-        return replace(self, n_features=len(columns), columns=where)
-
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these models only; columns no longer read are dropped."""
         moments = {"mean": self.mean[voters], "variance": self.variance[voters]}
@@ -192,7 +188,7 @@ class NaiveBayesVoters:
 
 @register
 @dataclass(frozen=True)
-class QuadraticVoters:
+class QuadraticVoters(ReadsColumns):
     """Quadratic discriminants: a normal density a class, with its own covariance.
 
     The score of class k is constant_k - |W_k (x - mean_k)|^2 / 2, where W_k' W_k is the inverse
@@ -312,11 +308,6 @@ class QuadraticVoters:
         shape = (self.n_voters, self.n_features)
         return usage_table(voter, self.columns[self.position], shape)
 
-    def select(self, columns: Columns) -> Self:
-        """Return the same models on the table reduced to `columns`."""
-        where = positions(self.columns, columns)
-        return replace(self, n_features=len(columns), columns=where)
-
     def times(self, powers: NDArray[np.intp]) -> Self:
         """Return the same models for a table whose columns are times these powers of two.
 
@@ -330,14 +321,13 @@ class QuadraticVoters:
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these models only; columns no longer read are dropped."""
-        blocks = self._blocks()
-        own, square = _ranges(self.ptr, voters), _ranges(blocks, voters)
+        ptr, own = spans_of(self.ptr, voters)
+        square = spans_of(self._blocks(), voters)[1]
         kept, position = np.unique(self.position[own], return_inverse=True)
-        sizes = np.diff(self.ptr)[voters]
         return replace(
             self,
             columns=self.columns[kept],
-            ptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp),
+            ptr=ptr,
             position=position.astype(np.intp),
             mean=np.ascontiguousarray(self.mean[:, own]),
             whitening=np.ascontiguousarray(self.whitening[:, square]),
@@ -355,14 +345,6 @@ class QuadraticVoters:
     def sides(self, voter: int) -> list[tuple[str, _Floats]]:
         """Return no short answer."""
         return []
-
-
-def _ranges(ptr: NDArray[np.intp], voters: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the positions ptr[t] ... ptr[t + 1] - 1 of voters t, one voter after the other."""
-    start, stop = ptr[:-1][voters], ptr[1:][voters]
-    sizes = stop - start
-    first = np.cumsum(sizes) - sizes  # of each voter, among the positions returned
-    return np.repeat(start - first, sizes) + np.arange(int(np.sum(sizes)), dtype=np.intp)
 
 
 def _check_classes(value: _Floats, classes: int, says: str) -> None:

@@ -7,13 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._stored import AnySize
+from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
 from psephos.vote.part import (
     Columns,
+    ReadsColumns,
     check,
     check_columns,
     check_present,
-    positions,
     usage_table,
 )
 from psephos.vote.reasons import Reason, scored
@@ -27,7 +28,7 @@ _BLOCK = 2**20  # entries of a table of kernels held at once
 
 @register
 @dataclass(frozen=True)
-class KernelVoters:
+class KernelVoters(ReadsColumns):
     """Support vector machines: sums of kernels around support rows, one for each pair of classes.
 
     Voter t scales its d_t columns, ``z_j = (x_j - centre_j) inverse_j``; the margin of a pair of
@@ -210,11 +211,6 @@ class KernelVoters:
         shape = (self.n_voters, self.n_features)
         return usage_table(voter, self.columns[self.position], shape)
 
-    def select(self, columns: Columns) -> Self:
-        """Return the same machines on the table reduced to `columns`."""
-        where = positions(self.columns, columns)
-        return replace(self, n_features=len(columns), columns=where)
-
     def times(self, powers: NDArray[np.intp]) -> Self:
         """Return the same machines for a table whose columns are times these powers of two."""
         own = powers[self.columns[self.position]]
@@ -223,18 +219,18 @@ class KernelVoters:
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these machines only; columns no longer read are dropped."""
-        own = _ranges(self.ptr, voters)
-        rows = _ranges(self.rows, voters)
+        ptr, own = spans_of(self.ptr, voters)
+        row_ptr, rows = spans_of(self.rows, voters)
         read, position = np.unique(self.position[own], return_inverse=True)
         some = [self._support(t).ravel() for t in voters.tolist()]
         return replace(
             self,
             columns=self.columns[read],
-            ptr=_starts(np.diff(self.ptr)[voters]),
+            ptr=ptr,
             position=position.astype(np.intp),
             centre=self.centre[own],
             inverse=self.inverse[own],
-            rows=_starts(np.diff(self.rows)[voters]),
+            rows=row_ptr,
             support=np.concatenate([np.empty(0), *some]),
             dual=np.ascontiguousarray(self.dual[:, rows]),
             intercept=self.intercept[voters],
@@ -283,15 +279,6 @@ def _check_ptr(ptr: NDArray[np.intp], total: int, words: str) -> NDArray[np.intp
     sizes = np.diff(ptr)
     check(bool(ptr[0] == 0 and ptr[-1] == total and (sizes >= 0).all()), words)
     return sizes
-
-
-def _starts(sizes: NDArray[np.intp]) -> NDArray[np.intp]:
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
-
-
-def _ranges(ptr: NDArray[np.intp], voters: NDArray[np.intp]) -> NDArray[np.intp]:
-    parts = [np.arange(int(ptr[t]), int(ptr[t + 1]), dtype=np.intp) for t in voters.tolist()]
-    return np.concatenate([np.empty(0, dtype=np.intp), *parts])
 
 
 def _pair_scores(margins: _Floats, n_classes: int) -> _Floats:

@@ -11,10 +11,10 @@ from psephos.vote.codec import register
 from psephos.vote.names import plural
 from psephos.vote.part import (
     Columns,
+    ReadsColumns,
     check,
     check_columns,
     check_present,
-    positions,
     usage_table,
 )
 from psephos.vote.reasons import Reason, Score, Term, abstention
@@ -33,7 +33,7 @@ def _terms(n: int, coded: bool) -> str:
 
 @register
 @dataclass(frozen=True)
-class LinearVoters:
+class LinearVoters(ReadsColumns):
     """Linear models ``z_r(x) = intercept_r + sum_j coef_rj x_j``, one set of R scores a voter.
 
     Parameters
@@ -138,11 +138,6 @@ class LinearVoters:
         out = np.zeros((len(X), self.n_features))
         out[:, self.columns] = away * (rate @ steep)
         return out
-
-    def select(self, columns: Columns) -> Self:
-        """Return the same models on the table reduced to `columns`."""
-        where = positions(self.columns, columns)
-        return replace(self, n_features=len(columns), columns=where)
 
     def times(self, powers: NDArray[np.intp]) -> Self:
         """Return the same models for a table whose columns are times these powers of two."""

@@ -12,6 +12,7 @@ from psephos.vote.readout import Readout
 from psephos.vote.target import RegressionTarget, Target
 from psephos.vote.vote import Vote
 from psephos.vote.voters.prototypes import PrototypeVoters
+from psephos.vote.voters.stumps import prior_name
 from psephos.vote.weights.gaussian_kernels import PRIOR, Batches, KernelWeights
 
 __all__ = [
@@ -111,8 +112,7 @@ def prototype_vote(
     cases[np.abs(cases) <= rounding] = 0.0  # a zero that came back from its scale
     rows = _identifiers([batch.rows for batch in batches])
     regression = isinstance(target, RegressionTarget)
-    name = "the mean of the target" if regression else "the class frequencies, by weight"
-    voters = PrototypeVoters(found, cases, values, spread, rows, name)
+    voters = PrototypeVoters(found, cases, values, spread, rows, prior_name(regression))
     readout = Readout("normalised", "identity" if regression else "share")
     return Vote(voters, weights, readout, target)
 

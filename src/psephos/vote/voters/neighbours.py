@@ -15,11 +15,11 @@ from psephos.vote.codec import register
 from psephos.vote.names import Names
 from psephos.vote.part import (
     Columns,
+    ReadsColumns,
     check,
     check_columns,
     check_present,
     named_of,
-    positions,
     usage_table,
 )
 from psephos.vote.reasons import CaseLike, Reason
@@ -40,7 +40,7 @@ _NAMED = 6  # a rule names no more columns than this
 
 @register
 @dataclass(frozen=True)
-class CaseVoters:
+class CaseVoters(ReadsColumns):
     """Training cases as voters: each votes for its own class, labels or numbers.
 
     Parameters
@@ -85,11 +85,6 @@ class CaseVoters:
         """Return the (T, p) table: a case is described in all columns."""
         return _all_columns(self.n_voters, self.columns, self.n_features)
 
-    def select(self, columns: Columns) -> Self:
-        """Return the same voters on the table reduced to `columns`."""
-        where = positions(self.columns, columns)
-        return replace(self, n_features=len(columns), columns=where)
-
     def named_rows(self, names: NDArray[Any]) -> Self:
         """Return the same voters with names for the training cases."""
         return replace(self, rows=named_of(self.rows, names))
@@ -126,7 +121,7 @@ class CaseVoters:
 
 @register
 @dataclass(frozen=True)
-class Neighbours:
+class Neighbours(ReadsColumns):
     """w_t(x) = 1 if training case t is among the k nearest of x, else 0.
 
     Distances are Euclidean over the columns both rows have, sqrt(q / |P| * sum of squared
@@ -343,11 +338,6 @@ class Neighbours:
     def usage(self) -> Any:
         """Return the (T, p) table: every voter is weighed with all columns of the distance."""
         return _all_columns(self.n_voters, self.columns, self.n_features)
-
-    def select(self, columns: Columns) -> Self:
-        """Return the same weighting on the table reduced to `columns`."""
-        where = positions(self.columns, columns)
-        return replace(self, n_features=len(columns), columns=where)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters' weights: each counts where its case is among the k nearest."""

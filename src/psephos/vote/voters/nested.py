@@ -14,11 +14,11 @@ from psephos.vote.importance import Baseline, divided, moved
 from psephos.vote.names import Names
 from psephos.vote.part import (
     Columns,
+    ReadsColumns,
     check,
     check_columns,
     kinds_of,
     log_odds,
-    positions,
     usage_table,
 )
 from psephos.vote.reasons import Abstention, Inner, Reason
@@ -37,7 +37,7 @@ _Levels = tuple[tuple[int, _Floats], ...]
 
 @register
 @dataclass(frozen=True)
-class NestedVoters:
+class NestedVoters(ReadsColumns):
     """Voters that are votes: each votes what its own weighted vote comes to.
 
     Parameters
@@ -180,11 +180,6 @@ class NestedVoters:
             rate = np.divide(size[:, [t]], total, out=np.zeros_like(total), where=total > 0)
             out[:, self.columns[places]] += inner * rate
         return out
-
-    def select(self, columns: Columns) -> Self:
-        """Return the same voters on the table reduced to `columns`."""
-        where = positions(self.columns, columns)
-        return replace(self, n_features=len(columns), columns=where)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters only; columns no longer read are dropped."""

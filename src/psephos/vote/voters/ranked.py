@@ -7,14 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._stored import AnySize
+from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
 from psephos.vote.importance import divided
 from psephos.vote.part import (
     Columns,
+    ReadsColumns,
     Voters,
     check,
     check_columns,
-    positions,
     sparse,
     usage_table,
 )
@@ -53,7 +54,7 @@ def normal_scores(X: _Floats, knots: _Floats, scores: _Floats, start: NDArray[np
 
 @register
 @dataclass(frozen=True)
-class RankedVoters:
+class RankedVoters(ReadsColumns):
     """Voters on normal scores: ``z = Phi^-1(share of the training rows below x)``.
 
     Parameters
@@ -123,20 +124,11 @@ class RankedVoters:
         out[:, self.columns] = divided(self.inner, self._scores(X), size, middle)
         return out
 
-    def select(self, columns: Columns) -> Self:
-        """Return the same voters on the table reduced to `columns`."""
-        where = positions(self.columns, columns)
-        return replace(self, n_features=len(columns), columns=where)
-
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters only; knots of columns no longer read are dropped."""
         inner = self.inner.take(voters)
         kept = inner.columns
-        ends: list[int] = self.start.tolist()
-        held: list[int] = kept.tolist()
-        parts = [np.arange(ends[j], ends[j + 1]) for j in held]
-        rows = np.concatenate([np.empty(0, dtype=np.intp), *parts]).astype(np.intp)
-        start = np.concatenate([[0], np.cumsum(np.diff(self.start)[kept])]).astype(np.intp)
+        start, rows = spans_of(self.start, kept)
         return replace(
             self,
             columns=self.columns[kept],

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from psephos._stored import Thresholds
 from psephos.trees.c45_rules import RuleTest
+from psephos.trees.tree import spans_of
 from psephos.trees.tree_leaves import Condition, condition_words
 from psephos.vote.codec import register
-from psephos.vote.part import Columns, check, check_columns, positions, usage_table
+from psephos.vote.part import Columns, ReadsColumns, check, check_columns, usage_table
 from psephos.vote.reasons import Always, Path, Reason, Test
 
 __all__ = ["FirstMatch", "RuleVoters"]
@@ -22,7 +23,7 @@ _OPS = ("<=", ">", "=")
 
 @register
 @dataclass(frozen=True)
-class RuleVoters:
+class RuleVoters(ReadsColumns):
     """Rules: each votes for its class where all its tests hold, and abstains elsewhere.
 
     A missing value holds for no test. A rule without tests always holds: it votes for what is
@@ -111,20 +112,14 @@ class RuleVoters:
         column = np.concatenate([self.columns[self.feature], np.tile(self.columns, len(rest))])
         return usage_table(voter, column, (self.n_voters, self.n_features))
 
-    def select(self, columns: Columns) -> Self:
-        """Return the same rules on the table reduced to `columns`."""
-        where = positions(self.columns, columns)
-        return replace(self, n_features=len(columns), columns=where)
-
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these rules only; columns no longer read are dropped."""
-        spans = [np.arange(int(self.ptr[t]), int(self.ptr[t + 1])) for t in voters]
-        tests = np.concatenate([np.empty(0, np.intp), *spans]).astype(np.intp)
+        ptr, tests = spans_of(self.ptr, voters)
         kept, feature = np.unique(self.feature[tests], return_inverse=True)
         return replace(
             self,
             columns=self.columns[kept],
-            ptr=np.cumsum([0, *(len(span) for span in spans)]).astype(np.intp),
+            ptr=ptr,
             feature=feature.astype(np.intp),
             op=self.op[tests],
             bound=self.bound[tests],

@@ -10,17 +10,10 @@ from psephos._stored import Thresholds
 from psephos.kernels.prediction.stump_votes import left_sides
 from psephos.kernels.prediction.vote_sums import sum_sides
 from psephos.vote.codec import register
-from psephos.vote.part import (
-    Columns,
-    ReadsNothing,
-    check,
-    check_columns,
-    positions,
-    usage_table,
-)
+from psephos.vote.part import Columns, ReadsColumns, ReadsNothing, check, check_columns, usage_table
 from psephos.vote.reasons import Always, Path, Reason, Test
 
-__all__ = ["ConstantVoters", "StumpVoters"]
+__all__ = ["ConstantVoters", "StumpVoters", "prior_name", "prior_voter"]
 
 _Floats = NDArray[np.float64]
 
@@ -75,9 +68,24 @@ class ConstantVoters(ReadsNothing):
         return [("always", self.values[voter])]
 
 
+def prior_name(regression: bool) -> str:
+    """Return what a voter is that answers with the distribution of the training rows alone."""
+    return "the mean of the target" if regression else "the class frequencies, by weight"
+
+
+def prior_voter(y: NDArray[Any], weight: _Floats, target: Any, n_features: int) -> ConstantVoters:
+    """Return the voter of the weighted class frequencies, or of the weighted mean."""
+    regression = target.kind == "regression"
+    if regression:
+        said = np.array([[np.average(y, weights=weight)]])
+    else:
+        said = (np.bincount(y, weight, target.n_classes) / weight.sum())[None] @ target.code
+    return ConstantVoters(n_features, said, prior_name(regression))
+
+
 @register
 @dataclass(frozen=True)
-class StumpVoters:
+class StumpVoters(ReadsColumns):
     """Decision stumps: a rule on one column, one answer where it holds and one elsewhere.
 
     A numeric rule holds where ``value <= threshold``; a rule on categories where the code is in
@@ -166,11 +174,6 @@ class StumpVoters:
         """Return the (T, p) table of columns read."""
         column = self.columns[self.feature]
         return usage_table(np.arange(self.n_voters), column, (self.n_voters, self.n_features))
-
-    def select(self, columns: Columns) -> Self:
-        """Return the same stumps on the table reduced to `columns`."""
-        where = positions(self.columns, columns)
-        return replace(self, n_features=len(columns), columns=where)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these stumps only; columns no longer read are dropped."""

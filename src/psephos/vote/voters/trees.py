@@ -14,7 +14,7 @@ from psephos.trees.tree import Tree, binary_tree, spans_of
 from psephos.trees.tree_leaves import Condition, condition_words, size_words
 from psephos.vote.codec import register
 from psephos.vote.importance import path_moves
-from psephos.vote.part import Columns, Part, check, check_columns, positions, usage_table
+from psephos.vote.part import Columns, Part, ReadsColumns, check, check_columns, usage_table
 from psephos.vote.reasons import Abstention, Reason
 from psephos.vote.shown import ShownTree
 from psephos.vote.tree_reasons import Ways
@@ -36,7 +36,7 @@ def abstaining(votes: _Floats, X: _Floats, part: Part) -> _Floats:
 
 @register
 @dataclass(frozen=True)
-class TreeVoters:
+class TreeVoters(ReadsColumns):
     """Binary trees in flat arrays; each votes what the leaf holds that a row reaches.
 
     Node arrays are concatenated over trees. A numeric rule sends ``value <= threshold`` to the
@@ -233,19 +233,12 @@ class TreeVoters:
         step = np.where(parent >= 0, np.abs(votes - votes[parent]).sum(axis=1), 0.0)
         return parent, step
 
-    def select(self, columns: Columns) -> Self:
-        """Return the same trees on the table reduced to `columns`."""
-        where = positions(self.columns, columns)
-        return replace(self, n_features=len(columns), columns=where)
-
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these trees only."""
         ends = self._ends()
-        sizes = ends[voters + 1] - ends[voters]
-        root = (np.cumsum(sizes) - sizes).astype(np.intp)
-        spans = [np.arange(int(ends[t]), int(ends[t + 1])) for t in voters]
-        nodes = np.concatenate([np.empty(0, dtype=np.intp), *spans]).astype(np.intp)
-        shift = np.repeat(root - self.root[voters], sizes)
+        start, nodes = spans_of(ends, voters)
+        root = start[:-1]
+        shift = np.repeat(root - self.root[voters], np.diff(start))
         old = self.feature[nodes]
         kept, feature = np.unique(old[old >= 0], return_inverse=True)
         local = np.full(len(nodes), -1, dtype=np.intp)

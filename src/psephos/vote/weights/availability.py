@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.vote.codec import register
-from psephos.vote.part import Columns, check, check_columns, positions, usage_table
+from psephos.vote.part import Columns, ReadsColumns, check, check_columns, usage_table
 
 __all__ = ["Available"]
 
@@ -16,7 +16,7 @@ _Floats = NDArray[np.float64]
 
 @register
 @dataclass(frozen=True)
-class Available:
+class Available(ReadsColumns):
     """w_t(x) = alpha_t where every column voter t reads has a value in x, else 0.
 
     A gate on what was measured: of a library of small models, those vote whose columns are there.
@@ -128,11 +128,6 @@ class Available:
         """Return the (T, p) table: a voter's weight depends on the columns it reads itself."""
         voter, column = np.nonzero(self.reads)
         return usage_table(voter, self.columns[column], (self.n_voters, self.n_features))
-
-    def select(self, columns: Columns) -> Self:
-        """Return the same weights on the table reduced to `columns`."""
-        where = positions(self.columns, columns)
-        return replace(self, n_features=len(columns), columns=where)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters' weights only."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from psephos._stored import AnySize, Nullable
 from psephos.kernels.prototypes.masses import FixedPrototypes, Reading, combine
 from psephos.vote.codec import register
-from psephos.vote.part import Columns, check, check_columns, positions, usage_table
+from psephos.vote.part import Columns, ReadsColumns, check, check_columns, usage_table
 from psephos.vote.weights.local import Nearest
 
 __all__ = ["PRIOR", "Answers", "Batches", "KernelWeights"]
@@ -44,7 +44,7 @@ class Answers(NamedTuple):
 
 @register
 @dataclass(frozen=True)
-class Batches:
+class Batches(ReadsColumns):
     """Which prototype belongs to which batch, and the columns a batch looks at.
 
     Parameters
@@ -91,11 +91,6 @@ class Batches:
         """Return the (T, p) table of the same."""
         voter, column = np.nonzero(self.reads())
         return usage_table(voter, self.columns[column], (self.n_voters, self.n_features))
-
-    def select(self, columns: Columns) -> Self:
-        """Return the same batches on the table reduced to `columns`."""
-        where = positions(self.columns, columns)
-        return replace(self, n_features=len(columns), columns=where)
 
     def take(self, voters: NDArray[np.intp]) -> tuple[Self, Columns]:
         """Return the batches of these voters, and the positions of the columns still read."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from psephos._stored import Nullable
 from psephos.kernels.prediction.similarity import distances, local_sums
 from psephos.vote.codec import register
-from psephos.vote.part import Columns, check, check_columns, named_of, positions, usage_table
+from psephos.vote.part import Columns, ReadsColumns, check, check_columns, named_of, usage_table
 from psephos.vote.weights.similarity import InverseDistance
 
 __all__ = ["Local", "Nearest"]
@@ -34,7 +34,7 @@ class Nearest(NamedTuple):
 
 @register
 @dataclass(frozen=True)
-class Local:
+class Local(ReadsColumns):
     """Local expertise: w_t(x) = sum_i g_i s(x, z_i) E_t[i] over the anchors z_i.
 
     A voter weighs more near anchors it was right on: E_t[i] is `high` where voter t was right on
@@ -199,11 +199,6 @@ class Local:
         out = np.zeros((len(X), self.n_features))
         out[:, self.columns] = part * rate
         return out
-
-    def select(self, columns: Columns) -> Self:
-        """Return the same weighting on the table reduced to `columns`."""
-        where = positions(self.columns, columns)
-        return replace(self, n_features=len(columns), columns=where)
 
     def named_rows(self, names: NDArray[Any]) -> Self:
         """Return the same weighting with names for its anchors."""

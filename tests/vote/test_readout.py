@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.kernels.prediction.vote_shares import shares_of
+from psephos.vote.readout import shares_of
 
 
 def scores(shares):
