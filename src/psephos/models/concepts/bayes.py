@@ -12,8 +12,8 @@ from psephos._input import Context, Table
 from psephos.base import Labels
 from psephos.models.committees.naming import Estimators
 from psephos.models.concepts.fitted_members import posterior_of, prior_of, voters_of_fitted
+from psephos.models.concepts.narrowing import eliminated, space_of, started
 from psephos.models.concepts.posterior import Evidence, noisy, tests_within
-from psephos.models.concepts.version_space import eliminated, space_of, started
 from psephos.models.concepts.votes import (
     Limits,
     Weighed,

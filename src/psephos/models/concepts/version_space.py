@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -13,15 +12,21 @@ from psephos._errors import CollapseWarning, PsephosError
 from psephos._input import Context, Table
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender, Params, Shape
-from psephos.models.concepts.elimination import Concept
 from psephos.models.concepts.memory import ConceptMemory
+from psephos.models.concepts.narrowing import (
+    collapses,
+    constraint,
+    eliminated,
+    number_of,
+    space_of,
+    started,
+)
 from psephos.models.concepts.votes import Limits, concept_votes, consistent
 from psephos.params import Constraint, Interval, Options, Seed
 from psephos.vote import Vote
-from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
-from psephos.vote.voters.counting import STATES, Problem, TooManyStates, minimal_negatives
+from psephos.vote.voters.conjunctive_space import Hypotheses
 
-__all__ = ["Query", "VersionSpaceClassifier", "eliminated", "space_of"]
+__all__ = ["Query", "VersionSpaceClassifier"]
 
 _Floats = NDArray[np.float64]
 _INSTANCES = 100_000  # cases that are gone through for a query
@@ -200,7 +205,7 @@ class VersionSpaceClassifier(VoteClassifier):
 
     def _report(self, memory: ConceptMemory, labels: Labels, known: int) -> None:
         """Say, or raise, which rows no hypothesis agrees with."""
-        new = _collapses(memory, labels.target.classes)[known:]
+        new = collapses(memory, labels.target.classes)[known:]
         if not new or self.on_collapse == "skip":
             return
         more = f" (and {len(new) - 1} more)" if len(new) > 1 else ""
@@ -268,12 +273,12 @@ class VersionSpaceClassifier(VoteClassifier):
     def collapses_(self) -> list[str]:
         """The rows that no hypothesis left agreed with, in words; they were left out."""
         self._fitted()
-        return _collapses(self.memory_, self.classes_)
+        return collapses(self.memory_, self.classes_)
 
     def _words(self, found: Hypotheses) -> list[tuple[str, ...]]:
         space, names = self.memory_.space, self.schema_.words()
         return [
-            tuple(_constraint(space, i, a, b, names.levels) for i, (a, b) in enumerate(rows))
+            tuple(constraint(space, i, a, b, names.levels) for i, (a, b) in enumerate(rows))
             for rows in (zip(*one, strict=True) for one in zip(found.low, found.high, strict=True))
         ]
 
@@ -333,85 +338,3 @@ class VersionSpaceClassifier(VoteClassifier):
             inside = np.append(cuts, np.nextafter(cuts[-1], np.inf)) if len(cuts) else np.zeros(1)
             values[:, j] = code[:, i] if small.is_category[i] else inside[code[:, i]]
         return values
-
-
-def space_of(table: Table, n_bins: int) -> ConjunctiveSpace:
-    """Return the hypothesis space of a training table."""
-    return ConjunctiveSpace.of(table.dense(), table.n_codes, n_bins)
-
-
-def started(space: ConjunctiveSpace, n_classes: int) -> ConceptMemory:
-    """Return the version spaces before any row."""
-    concept, none = Concept.start(space), np.empty(0, dtype=np.intp)
-    number = 1 if n_classes == 2 else n_classes
-    return ConceptMemory(space, (concept,) * number, 0, none, none)
-
-
-def eliminated(
-    memory: ConceptMemory, table: Table, labels: Labels, context: Context, max_boundary: int
-) -> ConceptMemory:
-    """Return the version spaces after further rows, one after another.
-
-    A row that would leave one empty is left out of it.
-    """
-    code = memory.space.encode(table.dense())
-    n = len(code)
-    row = memory.n_rows + (np.arange(n) if context.kept is None else context.kept)
-    two = labels.target.n_classes == 2
-    concepts: list[Concept] = []
-    left: list[tuple[int, int]] = []
-    for k, concept in enumerate(memory.concepts):
-        positive = labels.y == (1 if two else k)
-        now = concept
-        for i in range(n):
-            one = code[i]
-            new = (
-                now.with_positive(memory.space, one)
-                if positive[i]
-                else now.with_negative(memory.space, one, max_boundary)
-            )
-            if new is None:
-                left.append((int(row[i]), k))
-            else:
-                now = new
-        concepts.append(now)
-    left.sort()
-    out = np.array(left, dtype=np.intp).reshape(-1, 2)
-    return replace(
-        memory,
-        concepts=tuple(concepts),
-        n_rows=memory.n_rows + (context.n_rows or n),
-        left_out=np.append(memory.left_out, out[:, 0]),
-        left_out_of=np.append(memory.left_out_of, out[:, 1]),
-    )
-
-
-def number_of(space: ConjunctiveSpace, concept: Concept, n_samples: int) -> tuple[int, float]:
-    """Return (number of consistent hypotheses, its relative standard error)."""
-    rows = minimal_negatives(space, concept.specific, concept.negatives)
-    problem = Problem(space, concept.specific, rows)
-    try:
-        return problem.count(10 * STATES) + concept.empty, 0.0
-    except TooManyStates:
-        return problem.drawn(n_samples, np.random.default_rng(0)).estimate()
-
-
-def _collapses(memory: ConceptMemory, classes: NDArray[Any]) -> list[str]:
-    names = classes[1:] if len(memory.concepts) == 1 else classes
-    pairs = zip(memory.left_out.tolist(), memory.left_out_of.tolist(), strict=True)
-    return [
-        f"row {row}: no conjunction for class {names[k]!s} agrees with it and the rows before"
-        for row, k in pairs
-    ]
-
-
-def _constraint(space: ConjunctiveSpace, i: int, low: int, high: int, levels: Any) -> str:
-    if low < 0:
-        return "?"
-    j = int(space.columns[i])
-    if space.is_category[i]:
-        return str(levels[j][low])
-    cuts = space.cuts[i]
-    after = "" if low == 0 else f"> {cuts[low - 1]:g}"
-    until = "" if high == space.size[i] - 1 else f"<= {cuts[high]:g}"
-    return " and ".join(part for part in (after, until) if part)
