@@ -35,9 +35,13 @@ def explain(
     left empty there if the model reads more than 50 columns, which is said.
     """
     from psephos.cli.answering import Answering, refuse_overwriting, writer
+    from psephos.vote.answering import answer_rule
 
     refuse_overwriting(out, model, table)
     answering = Answering(model, table, id_column, **form)
+    rule = answer_rule(answering.vote)
+    if rule:
+        click.echo(f"Note: the answer to a case: {rule}.", err=True)
     with writer(out, spreadsheet_safe) as sheet:
         header: list[str] = []
         wide = answering.neighbours and answering.X.shape[1] > _WIDE

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import MissingExtraError, PsephosError
+from psephos.vote.answering import before_weighing
 from psephos.vote.names import Names
 from psephos.vote.part import label_of
 from psephos.vote.reasons import Always, CaseLike, Reason
@@ -236,6 +237,13 @@ class Ballots:
             return target.answered(self.score[case], None)
         chances = self.vote.readout.probabilities(self.score[[case]], target)[0]
         return target.answered(self._decided(case), chances)
+
+    def note(self, case: int) -> str:
+        """Return what stands between the contributions to a case and its answer; '' if nothing.
+
+        Such as ``weighed by class (ill × 5); the votes alone say well 62.0 %, ill 38.0 %``.
+        """
+        return before_weighing(self.vote, self.score[case])
 
     def _decided(self, case: int) -> _Floats:
         return self.vote.readout.decided(self.score[[case]], self.vote.target)[0]

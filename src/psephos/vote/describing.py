@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from psephos.trees.tree_text import Answers, export_text
+from psephos.vote.answering import answer_rule
 from psephos.vote.ballots import answer_words
 from psephos.vote.names import Names, backup_words, percent, plural
 from psephos.vote.part import label_of
@@ -33,7 +34,8 @@ def describe(vote: Vote, names: Names, title: str) -> list[str]:
         The name of the model.
     """
     head = f"{title}: {plural(vote.n_voters, 'voter')} ({vote.weighting_words()}) "
-    sentences = [head + columns_words(vote, names)]
+    rule = answer_rule(vote)
+    sentences = [head + columns_words(vote, names) + (f" Answer: {rule}." if rule else "")]
     if vote.n_voters == 1:
         lines = _tree_lines(vote, names)
         if lines:

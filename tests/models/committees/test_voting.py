@@ -84,6 +84,34 @@ def test_votes_of_classes_are_weighed_after_members():
     assert_array_equal(ours.predict(X), plain.classes_[chances.argmax(axis=1)])
 
 
+def test_the_rule_of_the_vote_is_said():
+    heads = {
+        voting: VotingClassifier(members(), voting=voting).fit(X, WORDS).describe()[0]
+        for voting in ("soft", "hard", "borda", "median", "trimmed")
+    }
+    assert len(set(heads.values())) == 5
+    assert heads["soft"].endswith("Answer: the weighted mean of the voters' probabilities.")
+    assert heads["hard"].endswith("Answer: each voter counts for the class it answers.")
+    trees = [(str(k), DecisionTreeClassifier(max_depth=k)) for k in (1, 2)]
+    soft, hard = (
+        VotingClassifier(trees, voting=v).fit(X, WORDS).describe()[0] for v in ("soft", "hard")
+    )
+    assert "mean of the voters' probabilities" in soft
+    assert "each voter counts for the class it answers" in hard
+
+
+def test_ballots_say_what_turned_the_answer():
+    plain = VotingClassifier(members()).fit(X, WORDS)
+    ours = VotingClassifier(members(), class_votes={"white": 40.0}).fit(X, WORDS)
+    turned = np.flatnonzero(plain.predict(X) != ours.predict(X))[:1]
+    ballots = ours.explain(X[turned])
+    share = plain.predict_proba(X[turned])[0]
+    assert ballots.note(0).startswith("weighed by class (white × 40); the votes alone say")
+    assert f"{plain.predict(X[turned])[0]} {100 * share.max():.1f} %" in ballots.note(0)
+    assert ballots.note(0) in str(ballots)
+    assert plain.explain(X[turned]).note(0) == ""
+
+
 def test_a_tie_goes_to_the_first_class():
     class Says(ClassifierMixin, BaseEstimator):
         def __init__(self, answer=0):

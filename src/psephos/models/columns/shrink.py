@@ -143,7 +143,9 @@ def _check_model(model: Any, n_columns: int) -> None:
             "voters of constant weight can be weighed anew."
         )
     if not vote.readout.is_sum or vote.readout.calibration is not None:
-        what = "calibrated" if vote.readout.is_sum else f"the {vote.readout.score} of its voters"
+        what = f"the {vote.readout.score} of its voters"
+        if vote.readout.is_sum:
+            what = vote.readout.calibration.words([str(c) for c in model.classes_.tolist()])
         raise PsephosError(f"the answer of this {name} is {what}, and no plain sum of votes.")
     if vote.target.kind not in ("binary", "multiclass", "regression"):
         raise PsephosError(f"{name}: give a model of one class, or one number, a row.")

@@ -70,7 +70,7 @@ class VotingClassifier(Named, VoteClassifier):
     class_votes : dict, default=None
         The weight v_k of the votes for a class, 1 for those not named: above 1 the class is
         answered sooner. Members are fitted as without it (compare `class_weight`, which weighs
-        training rows).
+        training rows). `predict_proba` has the weighed shares; `psephos.calibrate` keeps them.
     cut : float, default=0.1
         The share of the weight that ``voting='trimmed'`` leaves out at either end.
     class_weight : dict, 'balanced' or None, default=None
