@@ -426,6 +426,10 @@ class VoteEstimator(BaseEstimator):
         """Return the parameters that name columns, on the table reduced to `columns`."""
         return {}
 
+    def _params_placed(self, schema: Schema) -> dict[str, Any]:
+        """Return the parameters that name columns of a table, by their positions in it."""
+        return {}
+
     def reads_categories(self) -> bool:
         """Return whether columns may hold categories, named in `categorical_features`."""
         voter: Any = getattr(self, "estimator", None)

@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import psephos
+
 from .conftest import HEADER, rows_of, write_csv
 
 
@@ -230,6 +232,10 @@ def test_npz_in_and_csv_in_are_the_same(call, tmp_path):
         (["--model", "samba", "--set", "categorical_features=1"], "no parameter"),
         (["--model", "SparseWrapperRegressor"], "use psephos.SparseWrapperRegressor in Python"),
         (["--model", "swag", "--set", "m=some"], "m is 'some'"),
+        (["--model", "voting", "--set", "estimators=[]"], "the command fits its default members"),
+        (["--model", "stacking", "--set", "levels=[]"], "the command fits its default members"),
+        (["--model", "multi-view", "--set", "views=[('a',['nois'])]"], "'nois', which is not a"),
+        (["--model", "column-budget", "--set", "prices={'nois':2}"], "'nois', which is no column"),
     ],
 )
 def test_parameters_that_cannot_be_set(call, table, tmp_path, settings, words):
@@ -239,6 +245,29 @@ def test_parameters_that_cannot_be_set(call, table, tmp_path, settings, words):
     assert words in result.stderr
     assert result.stderr.count("\n") == 1
     assert not out.exists()
+
+
+def test_parameters_name_columns_as_the_file_does(call, table, tmp_path):
+    """By name, or by position among the columns that the model is given."""
+    out = tmp_path / "m.psephos"
+    roles = ["--target", "state", "--id", "name", "--drop", "batch", "--drop", "colour"]
+    views = [("one", ["age, years"]), ("two", [HEADER[3], "noise"])]
+    result = call("fit", table, *roles, "--model", "multi-view", "--set", f"views={views}",
+                  "--out", out)  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    model = psephos.load(out)
+    assert [tuple(view) for view in model.views] == [(n, tuple(c)) for n, c in views] or model.views == views
+    usage = model.usage().toarray()
+    assert usage[:2].tolist() == [[False, False, True], [True, True, False]]
+    assert list(model.reduce().features_used_) == [HEADER[3], "noise", "age, years"]
+    at_places = [("one", [2]), ("two", [0, 1])]
+    call("fit", table, *roles, "--model", "multi-view", "--set", f"views={at_places}", "--out", out)
+    assert (psephos.load(out).usage().toarray() == usage).all()
+    priced = {"noise": 9, "age, years": 2}
+    call("fit", table, *roles, "--model", "column-budget", "--set", f"prices={priced}",
+         "--set", "n_columns=3", "--set", "selector=univariate", "--out", out)  # fmt: skip
+    assert "noise" not in psephos.load(out).selected_
+    assert len(psephos.load(out).selected_) == 2
 
 
 def test_a_damaged_model_file_is_refused(call, model, table, tmp_path):
