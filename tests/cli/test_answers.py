@@ -401,3 +401,29 @@ def test_a_device_stays_a_device_and_a_link_a_link(call, model, table, tmp_path)
     assert call("predict", model, table, "--out", link).exit_code == 0
     assert link.is_symlink()
     assert aside.read_text("utf-8").count("\n") > 1
+
+
+def test_cells_of_a_fat_model_are_cut_unless_asked(call, tmp_path):
+    """A spreadsheet takes cells of 32,767 characters: what is left out is counted."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((24, 1500)).round(3)
+    names = ["state", *(f"gene_{j}_of_the_table" for j in range(1500))]
+    rows = [["ill" if x[0] > 0 else "well", *map(repr, x.tolist())] for x in X]
+    table = write_csv(tmp_path / "fat.csv", names, rows)
+    out = tmp_path / "m.psephos"
+    call("fit", table, "--target", "state", "--model", "rank-ridge", "--out", out)
+    lines = call("describe", out).stdout.splitlines()
+    assert max(map(len, lines)) < 1000
+    assert "greatest coefficients (above 0: for the second class)" in lines[1]
+    assert "and 1494 more" in lines[1]
+    told = sheet(call("explain", out, table).stdout)
+    assert max(len(cell) for row in told for cell in row.values()) <= 32_000
+    short, whole = (
+        json.loads(sheet(call("explain", out, table, *how).stdout)[0]["details"])
+        for how in ((), ("--details",))
+    )
+    kept = len(short["terms"]) - 1
+    assert len(whole["terms"]) == 1500
+    assert short["terms"] == [*whole["terms"][:kept], f"and {1500 - kept} more"]
+    columns = json.loads(told[0]["columns"])
+    assert columns[-1] == f"and {1500 - (len(columns) - 1)} more"

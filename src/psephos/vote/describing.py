@@ -7,14 +7,13 @@ import numpy as np
 from psephos.trees.tree_text import Answers, export_text
 from psephos.vote.answering import answer_rule
 from psephos.vote.ballots import answer_words
-from psephos.vote.names import Names, backup_words, percent, plural
+from psephos.vote.names import Names, backup_words, listed, percent, plural
 from psephos.vote.part import label_of
 from psephos.vote.shown import n_trees, shown_tree
 from psephos.vote.vote import Vote
 
 __all__ = ["describe"]
 
-_COLUMNS = 20  # named in the first sentence
 _LEAVES = 200  # of a tree that is written out
 _VOTERS = 3  # numbers of equal voters that are listed
 
@@ -65,11 +64,8 @@ def columns_words(vote: Vote, names: Names) -> str:
     verb = "reads" if vote.n_voters == 1 else "read"
     if not columns:
         return f"{verb} no column of {vote.n_features}: every case gets the same answer."
-    listed = ", ".join(columns[:_COLUMNS])
-    more = len(columns) - _COLUMNS
-    rest = f" and {more} more" if more > 0 else ""
-    backup = backup_words(len(vote.backup))
-    return f"{verb} {len(columns)} of {plural(vote.n_features, 'column')}: {listed}{rest}{backup}."
+    spare = backup_words(len(vote.backup))
+    return f"{verb} {len(columns)} of {plural(vote.n_features, 'column')}: {listed(columns)}{spare}."
 
 
 def _rule(vote: Vote, voter: int, names: Names, scale: float) -> str:

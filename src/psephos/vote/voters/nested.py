@@ -11,7 +11,7 @@ from psephos.registry import is_registered
 from psephos.trees.tree import STAY
 from psephos.vote.codec import register
 from psephos.vote.importance import Baseline, divided, moved
-from psephos.vote.names import Names
+from psephos.vote.names import Names, listed
 from psephos.vote.part import (
     Columns,
     ReadsColumns,
@@ -204,7 +204,7 @@ class NestedVoters(ReadsColumns):
         }
         if vote.n_voters == 1:
             return vote.voters.rule(0, words, known)
-        return f"a vote of {vote.n_voters} on {', '.join(words) or 'no column'}"
+        return f"a vote of {vote.n_voters} on {listed(words) or 'no column'}"
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
         """Return, for each row, the reason of a vote's only voter, or how many they are."""
