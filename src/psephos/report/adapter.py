@@ -76,6 +76,7 @@ class Opened:
     head: str
     sentences: list[str]
     columns: dict[str, int]  # column read -> voters that read it
+    importance: dict[str, float]  # column read -> its importance; empty if the file has none
     whole: dict[str, str]  # short name -> name in the table
 
     def answers(self, cases: Cases) -> tuple[list[str], list[float]]:
@@ -198,6 +199,7 @@ def open_model(path: Path, short: Mapping[str, str] = MappingProxyType({})) -> O
         head=_head(model),
         sentences=[str(s) for s in model.describe()][1:],
         columns=_columns(model),
+        importance=_importance(model),
         whole={word: name for name, word in short.items()},
     )
 
@@ -218,6 +220,15 @@ def _columns(model: Any) -> dict[str, int]:
     read: Counter[int] = Counter(usage.coords[1].tolist())
     used: list[int] = model.vote_.used.tolist()
     return {names[j]: read[j] for j in sorted(used, key=lambda j: (-read[j], j))}
+
+
+def _importance(model: Any) -> dict[str, float]:
+    """Return the importance of each column read, if the model file keeps it."""
+    if model._measured() is None:
+        return {}
+    names: list[str] = model.schema_.words().columns
+    found = model.feature_importances_
+    return {names[j]: float(found[j]) for j in model.vote_.columns.tolist()}
 
 
 def _near(one: Any, place: Mapping[str, int]) -> Near:

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import ensemble
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
@@ -329,3 +330,15 @@ def test_numbers_and_a_reader_of_answers():
     assert "tree's answer" in " ".join(read.explain(x[:1]).columns()["reason"])
     line = StackingClassifier(MEMBERS, final_estimator=LogisticRegression()).fit(X, Y)
     assert line.vote_.voters.tag == "composed voters"
+
+
+def test_words_say_who_has_no_weight_and_whose_answers_are_read():
+    noise = DummyClassifier(strategy="prior")
+    stack = StackingClassifier([*MEMBERS, ("noise", noise)], cv=3, random_state=0).fit(X, Y)
+    assert "noise" not in stack.vote_.voters.names
+    assert stack.describe()[-1].endswith("noise (see member_names_).")
+    assert stack.describe()[-1].startswith("Without weight: ")
+    cascade = CascadeClassifier(MEMBERS, threshold=0.9, early_stopping=False, random_state=0)
+    first, second = cascade.fit(X, Y).describe()[1:]
+    assert "answer" not in first
+    assert "and on tree's answer for 0" in second

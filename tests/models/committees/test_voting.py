@@ -9,6 +9,7 @@ from sklearn.ensemble import VotingClassifier as Peer
 from sklearn.ensemble import VotingRegressor as PeerRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -98,6 +99,11 @@ def test_the_rule_of_the_vote_is_said():
     )
     assert "mean of the voters' probabilities" in soft
     assert "each voter counts for the class it answers" in hard
+
+
+def test_neighbours_are_said_as_such():
+    model = VotingClassifier([("knn", KNeighborsClassifier(5)), *members()]).fit(X, WORDS)
+    assert "knn: the 5 nearest neighbours of 178 training cases on column 0" in model.describe()[1]
 
 
 def test_ballots_say_what_turned_the_answer():
