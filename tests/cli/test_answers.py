@@ -256,7 +256,7 @@ def test_parameters_name_columns_as_the_file_does(call, table, tmp_path):
                   "--out", out)  # fmt: skip
     assert result.exit_code == 0, result.stderr
     model = psephos.load(out)
-    assert [tuple(view) for view in model.views] == [(n, tuple(c)) for n, c in views] or model.views == views
+    assert {name: list(own) for name, own in model.views} == dict(views)
     usage = model.usage().toarray()
     assert usage[:2].tolist() == [[False, False, True], [True, True, False]]
     assert list(model.reduce().features_used_) == [HEADER[3], "noise", "age, years"]

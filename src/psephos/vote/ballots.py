@@ -284,10 +284,10 @@ class Ballots:
 
         Keys: ``case``; ``voter`` (number, from 1); ``reason`` (why it votes so on this case,
         in words, numbers rounded for reading); ``vote`` (the class it votes for, or its
-        number; '' where it votes for none, or has no weight on the case); ``weight`` (its share here); ``contribution`` (or one
-        ``contribution_<class>`` a class if there are more than two); ``columns`` (names, in the
-        order of the sentence); ``details`` (the reason as data, JSON: columns, relations, bounds
-        and values in full) and, where weights keep training cases (SamBA, proset), ``nearest``:
+        number; '' where it votes for none, or has no weight on the case); ``weight`` (its share
+        here); ``contribution`` (or one ``contribution_<class>`` a class if there are more than
+        two); ``columns`` (names, in the order of the sentence); ``details`` (the reason as data,
+        JSON: columns, relations, bounds and values in full) and, where weights keep training cases (SamBA, proset), ``nearest``:
         tuples (training row, distance, share of the weight, class or number) of those of
         greatest weight.
         """

@@ -65,7 +65,8 @@ def columns_words(vote: Vote, names: Names) -> str:
     if not columns:
         return f"{verb} no column of {vote.n_features}: every case gets the same answer."
     spare = backup_words(len(vote.backup))
-    return f"{verb} {len(columns)} of {plural(vote.n_features, 'column')}: {listed(columns)}{spare}."
+    of = plural(vote.n_features, "column")
+    return f"{verb} {len(columns)} of {of}: {listed(columns)}{spare}."
 
 
 def _rule(vote: Vote, voter: int, names: Names, scale: float) -> str:

@@ -131,7 +131,7 @@ def test_a_view_of_weight_0_is_not_read():
     assert reduced.get_params()["views"] == fewer.reduce().get_params()["views"]
 
 
-def test_an_absent_view_is_silent():
+def test_ballots_say_that_an_absent_view_is_silent():
     rng = np.random.default_rng(0)
     table = rng.standard_normal((60, 4))
     y = np.where(table[:, 0] > 0, "ill", "well")
@@ -140,6 +140,7 @@ def test_an_absent_view_is_silent():
     gap[:, 2:] = np.nan
     ballots = model.explain(gap)
     a, b, prior = ballots.columns()["reason"]
-    assert b.endswith("→ silent here") and prior.endswith("→ silent here")
+    assert b.endswith("→ silent here")
+    assert prior.endswith("→ silent here")
     assert not a.endswith("silent here")
     assert ballots.columns()["vote"] == [model.predict(gap)[0], "", ""]
