@@ -287,9 +287,9 @@ class Ballots:
         number; '' where it votes for none, or has no weight on the case); ``weight`` (its share
         here); ``contribution`` (or one ``contribution_<class>`` a class if there are more than
         two); ``columns`` (names, in the order of the sentence); ``details`` (the reason as data,
-        JSON: columns, relations, bounds and values in full) and, where weights keep training cases (SamBA, proset), ``nearest``:
-        tuples (training row, distance, share of the weight, class or number) of those of
-        greatest weight.
+        JSON: columns, relations, bounds and values in full) and, where weights keep training cases
+        (SamBA, proset), ``nearest``: tuples (training row, distance, share of the weight, class or
+        number) of those of greatest weight.
         """
         n, voters, outputs = self.contributions.shape
         pairs = [(i, t) for i in range(n) for t in range(voters)]

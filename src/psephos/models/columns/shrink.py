@@ -145,7 +145,7 @@ def _check_model(model: Any, n_columns: int) -> None:
     if not vote.readout.is_sum or vote.readout.calibration is not None:
         what = f"the {vote.readout.score} of its voters"
         if vote.readout.is_sum:
-            what = vote.readout.calibration.words([str(c) for c in model.classes_.tolist()])
+            what = vote.readout.calibration.words([str(c) for c in vote.target.classes])
         raise PsephosError(f"the answer of this {name} is {what}, and no plain sum of votes.")
     if vote.target.kind not in ("binary", "multiclass", "regression"):
         raise PsephosError(f"{name}: give a model of one class, or one number, a row.")

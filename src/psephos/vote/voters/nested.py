@@ -205,7 +205,7 @@ class NestedVoters(ReadsColumns):
         if vote.n_voters == 1:
             return vote.voters.rule(0, words, known)
         answers = getattr(vote.voters, "answers", ())
-        told = f" and on {listed(answers)}" if answers else ""
+        told = f" and on members' answers ({listed(answers, 6)})" if answers else ""
         return f"{_who(vote)} on {listed(words) or 'no column'}{told}"
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
