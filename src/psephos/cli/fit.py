@@ -151,6 +151,8 @@ def fitted(estimator: Any, data: Any) -> Any:
 
     The table holds codes where the file has words; a model that is used later meets the words.
     """
+    from psephos._input import Schema
+
     if "categorical_features" in estimator.get_params(deep=False):
         estimator.set_params(categorical_features=sorted(data.categories) or None)
     elif data.categories:
@@ -161,7 +163,8 @@ def fitted(estimator: Any, data: Any) -> Any:
             f"{type(estimator).__name__} reads numbers only, and {names} hold categories: leave "
             "them out with --drop, or choose another model."
         )
-    placed: dict[str, Any] = estimator._params_placed(data.schema)  # the table has no names yet
+    schema = Schema(data.n_columns, data.names, cells=data.cells)  # the table has no names yet
+    placed: dict[str, Any] = estimator._params_placed(schema)
     given = {name: estimator.get_params(deep=False)[name] for name in placed}
     estimator.set_params(**placed)
     # groups matter to models that draw folds of their own

@@ -140,11 +140,6 @@ class DataTable:
             digest.update(repr(self.labels).encode())
         return digest.hexdigest()
 
-    @property
-    def schema(self) -> Schema:
-        """Return the names of the columns, without levels of categories."""
-        return Schema(self.n_columns, self.names, cells=self.cells)
-
     def named(self, model: Any) -> Any:
         """Return a model fitted on the table's numbers, knowing its columns, levels and rows.
 
@@ -157,7 +152,7 @@ class DataTable:
             j: tuple(self.categories[j][int(code)] for code in codes)
             for j, codes in model.schema_.levels.items()
         }
-        model.schema_ = replace(self.schema, levels=levels)
+        model.schema_ = Schema(self.n_columns, self.names, levels, cells=self.cells)
         model.feature_names_in_ = np.asarray(self.names, dtype=object)
         model.vote_ = model.vote_.named_rows(np.array(self.row_names()))
         if self.multilabel:

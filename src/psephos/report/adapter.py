@@ -15,6 +15,7 @@ from psephos.explain import ColumnNetwork, ErrorDisplay
 from psephos.explain.errors import searched_by
 from psephos.report.folder import Cases
 from psephos.report.words import plural
+from psephos.vote.answering import answer_rule
 from psephos.vote.ballots import Ballots, Line
 from psephos.vote.names import backup_words
 
@@ -210,7 +211,9 @@ def _head(model: Any) -> str:
     read = plural(len(vote.used), "column")
     more = backup_words(len(vote.backup))
     voters = plural(vote.n_voters, "voter")
-    return f"{voters} ({vote.weighting_words()}), {read} of {vote.n_features} read{more}."
+    rule = answer_rule(vote)
+    answer = f" Answer: {rule}." if rule else ""
+    return f"{voters} ({vote.weighting_words()}), {read} of {vote.n_features} read{more}.{answer}"
 
 
 def _columns(model: Any) -> dict[str, int]:
