@@ -296,7 +296,7 @@ def test_a_stack_is_a_member_of_a_stack():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"cv": 200}, "fewer than n_folds=200"),
+        ({"cv": 200}, "fewer than cv=200"),
         ({"cv": [(np.arange(0, 178, 2), np.arange(1, 178, 2))]}, "89 of 178 rows"),
         ({"cv": "five"}, "'cv' is 'five'"),
         ({"cv": 2, "levels": [MEMBERS, MEMBERS]}, "3 levels need more than 2 folds"),

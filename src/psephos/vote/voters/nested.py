@@ -204,7 +204,8 @@ class NestedVoters(ReadsColumns):
         }
         if vote.n_voters == 1:
             return vote.voters.rule(0, words, known)
-        answers = getattr(vote.voters, "answers", ())
+        composed = getattr(vote.voters, "tag", "") == "composed voters"
+        answers: Any = cast("Any", vote.voters).answers if composed else ()
         told = f" and on members' answers ({listed(answers, 6)})" if answers else ""
         return f"{_who(vote)} on {listed(words) or 'no column'}{told}"
 
