@@ -341,4 +341,4 @@ def test_words_say_who_has_no_weight_and_whose_answers_are_read():
     cascade = CascadeClassifier(MEMBERS, threshold=0.9, early_stopping=False, random_state=0)
     first, second = cascade.fit(X, Y).describe()[1:]
     assert "answer" not in first
-    assert "and on members' answers (tree for 0, tree for 1," in second
+    assert "and on members' answers (tree's P(0), tree's P(1)," in second
