@@ -10,13 +10,16 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import log_loss
 
 from psephos import (
+    CARTClassifier,
     CARTRegressor,
     PsephosError,
     RandomForestClassifier,
     SparseWrapperClassifier,
+    VotingClassifier,
     calibrate,
     load,
     save,
+    shrink,
 )
 
 METHODS = ["sigmoid", "isotonic", "temperature"]
@@ -115,3 +118,25 @@ def test_wrong_input_is_refused():
     ):
         with pytest.raises(PsephosError, match=words):
             calibrate(*given)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_class_votes_stay_and_weigh_what_is_calibrated(method, tmp_path):
+    X, y = split(load_wine)
+    trees = [("a", CARTClassifier(max_depth=1, n_folds=0)), ("b", CARTClassifier(n_folds=0))]
+    plain = VotingClassifier(trees).fit(X[:80], y[:80])
+    model = VotingClassifier(trees, class_votes={2: 5.0}).fit(X[:80], y[:80])
+    sure = calibrate(model, X[80:130], y[80:130], method)
+    wanted = calibrate(plain, X[80:130], y[80:130], method).predict_proba(X) * [1.0, 1.0, 5.0]
+    assert_allclose(sure.predict_proba(X), wanted / wanted.sum(axis=1, keepdims=True), atol=1e-12)
+    again = calibrate(sure, X[80:130], y[80:130], method)
+    assert_array_equal(again.predict_proba(X), sure.predict_proba(X))
+    words = f"calibrated ({method}), then weighed by class (2 × 5)"
+    assert words in sure.describe()[0]
+    assert f"Answer: probabilities are calibrated ({method})." in " ".join(
+        calibrate(RandomForestClassifier(3).fit(X, y), X, y, method).describe()
+    )
+    with pytest.raises(PsephosError, match=r"weighed by class \(2 × 5\), and no plain sum"):
+        shrink(model, 3, X, y)
+    save(sure, tmp_path / "m.psephos")
+    assert_array_equal(load(tmp_path / "m.psephos").predict_proba(X), sure.predict_proba(X))

@@ -19,7 +19,7 @@ __all__ = [
 
 
 class Distribution(Protocol):
-    """Something a value is drawn from; its `repr` is its definition."""
+    """Something a value is drawn from; its `repr` is its definition, `str` its words."""
 
     def draw(self, rng: np.random.Generator) -> Any:
         """Return one value."""
@@ -33,6 +33,9 @@ class Integers:
     low: int
     high: int
 
+    def __str__(self) -> str:
+        return f"whole numbers from {self.low} to {self.high}"
+
     def draw(self, rng: np.random.Generator) -> int:
         """Return one value."""
         return int(rng.integers(self.low, self.high + 1))
@@ -44,6 +47,9 @@ class Uniform:
 
     low: float
     high: float
+
+    def __str__(self) -> str:
+        return f"numbers from {self.low:g} to {self.high:g}"
 
     def draw(self, rng: np.random.Generator) -> float:
         """Return one value."""
@@ -57,6 +63,9 @@ class LogUniform:
     low: float
     high: float
 
+    def __str__(self) -> str:
+        return f"numbers from {self.low:g} to {self.high:g}, evenly in the logarithm"
+
     def draw(self, rng: np.random.Generator) -> float:
         """Return one value."""
         return math.exp(float(rng.uniform(math.log(self.low), math.log(self.high))))
@@ -68,10 +77,18 @@ class Choice:
 
     values: tuple[Any, ...]
 
+    def __str__(self) -> str:
+        words = [_word(value) for value in self.values]
+        return f"always {words[0]}" if len(words) == 1 else f"one of {', '.join(words)}"
+
     def draw(self, rng: np.random.Generator) -> Any:
         """Return one value."""
         values: tuple[Any, ...] = self.values
         return values[int(rng.integers(len(values)))]
+
+
+def _word(value: Any) -> str:
+    return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def draw(distributions: dict[str, Distribution], rng: np.random.Generator) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from psephos.vote import Ballots, Vote
 from psephos.vote.ballot_views import sentences_html
 from psephos.vote.describing import describe
 from psephos.vote.importance import Baseline, SampleRows, baseline_of
+from psephos.vote.names import listed
 from psephos.vote.part import check, kinds_of
 
 __all__ = ["VoteEstimator"]
@@ -364,7 +365,11 @@ class VoteEstimator(BaseEstimator):
         """
         self._fitted()
         names = replace(self.schema_.words(), classes=[str(c) for c in self._classes()])
-        return describe(self.vote_, names, type(self).__name__)
+        named = set(getattr(self.vote_.voters, "names", ()))
+        members = getattr(self, "member_names_", ())
+        idle = [name for name in members if name not in named] if named <= set(members) else []
+        words = [f"Without weight: {listed(idle)} (see member_names_)."] if named and idle else []
+        return describe(self.vote_, names, type(self).__name__) + words
 
     def _classes(self) -> list[Any]:
         target: Any = self.vote_.target
@@ -424,6 +429,10 @@ class VoteEstimator(BaseEstimator):
 
     def _params_on(self, columns: NDArray[Any]) -> dict[str, Any]:
         """Return the parameters that name columns, on the table reduced to `columns`."""
+        return {}
+
+    def _params_placed(self, schema: Schema) -> dict[str, Any]:
+        """Return the parameters that name columns of a table, by their positions in it."""
         return {}
 
     def reads_categories(self) -> bool:

@@ -14,7 +14,7 @@ from sklearn.isotonic import IsotonicRegression
 from psephos._errors import PsephosError
 from psephos._labels import codes_among, read_sample_weight
 from psephos.base import VoteClassifier
-from psephos.vote.calibration import Isotonic, Sigmoid, Temperature
+from psephos.vote.calibration import ClassVotes, Isotonic, Sigmoid, Temperature
 
 __all__ = ["calibrate"]
 
@@ -31,7 +31,10 @@ def calibrate(
     """Return a classifier whose probabilities are calibrated on held-out rows.
 
     Its voters, weights and score stay; `predict_proba` and `predict` follow the calibrated
-    probabilities. A calibration that the model has already is replaced.
+    probabilities. A calibration that the model has already is replaced. `class_votes` of a
+    `VotingClassifier` stay, and weigh the calibrated probabilities: the answer is
+    argmax_k v_k p_k(x) with calibrated p, and `predict_proba` these products divided by their sum
+    (for plain probabilities fit it without class votes).
 
     Parameters
     ----------
@@ -95,8 +98,11 @@ def calibrate(
     _check_classes(model.classes_, truth.T @ weight)
     found = {"sigmoid": _sigmoid, "isotonic": _isotonic, "temperature": _temperature}[method]
     calibrated = copy(model)
-    calibration = found(chances, truth, weight)
+    calibration: Any = found(chances, truth, weight)
     _warn_of_limits(calibration, model.classes_.tolist())
+    before = model.vote_.readout.calibration
+    if isinstance(before, ClassVotes):
+        calibration = replace(before, of=calibration)
     readout = replace(plain, calibration=calibration)
     calibrated.vote_ = replace(vote, readout=readout)
     return calibrated

@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import psephos
+
 from .conftest import HEADER, rows_of, write_csv
 
 
@@ -230,6 +232,10 @@ def test_npz_in_and_csv_in_are_the_same(call, tmp_path):
         (["--model", "samba", "--set", "categorical_features=1"], "no parameter"),
         (["--model", "SparseWrapperRegressor"], "use psephos.SparseWrapperRegressor in Python"),
         (["--model", "swag", "--set", "m=some"], "m is 'some'"),
+        (["--model", "voting", "--set", "estimators=[]"], "the command fits its default members"),
+        (["--model", "stacking", "--set", "levels=[]"], "the command fits its default members"),
+        (["--model", "multi-view", "--set", "views=[('a',['nois'])]"], "'nois', which is not a"),
+        (["--model", "column-budget", "--set", "prices={'nois':2}"], "'nois', which is no column"),
     ],
 )
 def test_parameters_that_cannot_be_set(call, table, tmp_path, settings, words):
@@ -239,6 +245,29 @@ def test_parameters_that_cannot_be_set(call, table, tmp_path, settings, words):
     assert words in result.stderr
     assert result.stderr.count("\n") == 1
     assert not out.exists()
+
+
+def test_parameters_name_columns_as_the_file_does(call, table, tmp_path):
+    """By name, or by position among the columns that the model is given."""
+    out = tmp_path / "m.psephos"
+    roles = ["--target", "state", "--id", "name", "--drop", "batch", "--drop", "colour"]
+    views = [("one", ["age, years"]), ("two", [HEADER[3], "noise"])]
+    result = call("fit", table, *roles, "--model", "multi-view", "--set", f"views={views}",
+                  "--out", out)  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    model = psephos.load(out)
+    assert {name: list(own) for name, own in model.views} == dict(views)
+    usage = model.usage().toarray()
+    assert usage[:2].tolist() == [[False, False, True], [True, True, False]]
+    assert list(model.reduce().features_used_) == [HEADER[3], "noise", "age, years"]
+    at_places = [("one", [2]), ("two", [0, 1])]
+    call("fit", table, *roles, "--model", "multi-view", "--set", f"views={at_places}", "--out", out)
+    assert (psephos.load(out).usage().toarray() == usage).all()
+    priced = {"noise": 9, "age, years": 2}
+    call("fit", table, *roles, "--model", "column-budget", "--set", f"prices={priced}",
+         "--set", "n_columns=3", "--set", "selector=univariate", "--out", out)  # fmt: skip
+    assert "noise" not in psephos.load(out).selected_
+    assert len(psephos.load(out).selected_) == 2
 
 
 def test_a_damaged_model_file_is_refused(call, model, table, tmp_path):
@@ -372,3 +401,29 @@ def test_a_device_stays_a_device_and_a_link_a_link(call, model, table, tmp_path)
     assert call("predict", model, table, "--out", link).exit_code == 0
     assert link.is_symlink()
     assert aside.read_text("utf-8").count("\n") > 1
+
+
+def test_cells_of_a_fat_model_are_cut_unless_asked(call, tmp_path):
+    """A spreadsheet takes cells of 32,767 characters: what is left out is counted."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((24, 1500)).round(3)
+    names = ["state", *(f"gene_{j}_of_the_table" for j in range(1500))]
+    rows = [["ill" if x[0] > 0 else "well", *map(repr, x.tolist())] for x in X]
+    table = write_csv(tmp_path / "fat.csv", names, rows)
+    out = tmp_path / "m.psephos"
+    call("fit", table, "--target", "state", "--model", "rank-ridge", "--out", out)
+    lines = call("describe", out).stdout.splitlines()
+    assert max(map(len, lines)) < 1000
+    assert "greatest coefficients (above 0: for the second class)" in lines[1]
+    assert "and 1494 more" in lines[1]
+    told = sheet(call("explain", out, table).stdout)
+    assert max(len(cell) for row in told for cell in row.values()) <= 32_000
+    short, whole = (
+        json.loads(sheet(call("explain", out, table, *how).stdout)[0]["details"])
+        for how in ((), ("--details",))
+    )
+    kept = len(short["terms"]) - 1
+    assert len(whole["terms"]) == 1500
+    assert short["terms"] == [*whole["terms"][:kept], f"and {1500 - kept} more"]
+    columns = json.loads(told[0]["columns"])
+    assert columns[-1] == f"and {1500 - (len(columns) - 1)} more"

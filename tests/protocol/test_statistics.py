@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn import metrics
 
+from psephos._distributions import Choice, Integers, LogUniform, Uniform
 from psephos._errors import PsephosError
 from psephos.protocol import (
     one_standard_error,
@@ -181,3 +182,14 @@ def test_metrics_where_a_class_is_absent():
     assert found["balanced_accuracy"] == 0.75
     assert_allclose(found["log_loss"], -math.log(1e-15) / 3)
     assert balanced_accuracy(np.array([3, 0]), np.array([0, 0])) == 0.5
+
+
+def test_distributions_are_said_in_words():
+    told = {
+        Integers(2, 10): "whole numbers from 2 to 10",
+        LogUniform(0.01, 100): "numbers from 0.01 to 100, evenly in the logarithm",
+        Uniform(0, 1): "numbers from 0 to 1",
+        Choice(("balanced", None)): "one of balanced, none",
+        Choice((0.5,)): "always 0.5",
+    }
+    assert [str(one) for one in told] == list(told.values())

@@ -41,6 +41,14 @@ def test_more_is_kept_where_ends_are_alike():
     assert len(set(short_names(names).values())) == 2
 
 
+def test_head_and_end_are_kept_where_ends_are_alike():
+    names = [f"gene {k} {'x' * 53}" for k in range(12)]
+    short = short_names(names)
+    assert short["gene 7 " + "x" * 53] == f"gene 7 {'x' * 9}…{'x' * 15}"
+    assert len(set(short.values())) == 12
+    assert max(map(len, short.values())) <= LETTERS
+
+
 @given(st.lists(st.text(alphabet="ab_|;×: ks", max_size=60), unique=True, max_size=20))
 def test_no_two_names_become_one(names):
     short = short_names(names)

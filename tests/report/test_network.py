@@ -10,6 +10,7 @@ from psephos.report import summarise
 from psephos.report.adapter import open_model
 from psephos.report.folder import read_folder
 from psephos.report.network import MOST_COLUMNS, MOST_PAIRS, drawing
+from psephos.report.together import together
 
 
 def network(n_models=40, p=90, seed=0):
@@ -125,3 +126,24 @@ def test_errors_that_are_all_one_still_have_an_axis():
     numbers = {key: [1] for key in ("n_candidates", "n_strong", "best", "threshold", "median")}
     (row,) = histograms(errors, numbers)["rows"]
     assert row["bars"] == ""
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_voters_of_one_set_of_columns_join_nothing(alike):
+    usage = np.ones((3, 4), dtype=bool)
+    usage[0, 0] = alike
+    made = ColumnNetwork.from_usage(usage, list("abcd"))
+    opened = SimpleNamespace(network=lambda: made, errors=lambda: None, whole={})
+    nowhere = SimpleNamespace(value=float("nan"))
+    told = together(SimpleNamespace(label="M", summary=SimpleNamespace(stability=nowhere)), opened)
+    assert (told["network"] is None) == alike
+    assert told["alike"].startswith("The 3 voters that read columns all read the same 4") == alike
+
+
+def test_labels_of_long_names_differ():
+    names = [f"gene_{j}_{'x' * 60}" for j in range(12)]
+    told = drawing(ColumnNetwork.from_usage(np.triu(np.ones((12, 12), dtype=bool)), names))
+    labels = [node["label"]["text"] for node in told["nodes"] if node["label"]]
+    assert len(labels) > 3
+    assert len(set(labels)) == len(labels)
+    assert max(map(len, labels)) <= 34

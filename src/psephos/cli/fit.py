@@ -13,6 +13,7 @@ from psephos.cli.options import table_options
 
 __all__ = ["fit"]
 
+_OBJECTS = {"estimator", "estimators", "levels"}  # parameters whose values are estimators
 _LISTED = 6  # columns that a sentence names
 
 
@@ -24,7 +25,9 @@ _LISTED = 6  # columns that a sentence names
     "settings",
     multiple=True,
     metavar="PARAMETER=VALUE",
-    help="A parameter of the model, such as a=0.1 or learner=lda; may be repeated.",
+    help="A parameter of the model, such as a=0.1 or learner=lda; may be repeated. Columns, as in "
+    "views=[('blood',['g1','g2'])] or prices={'g1':5}, are names, or positions from 0 among those "
+    "left without target, id, group and dropped ones.",
 )
 @click.option(
     "--out",
@@ -38,7 +41,8 @@ def fit(
 ) -> None:
     """Fit one model on all rows of TABLE and write it to a file that holds data only.
 
-    Its accuracy is not measured here: psephos compare does that.
+    Its accuracy is not measured here: psephos compare does that, and its models, of other settings
+    and seeds, are others even with the same --seed. Committees have their default members.
     """
     from psephos.cli.words import say
     from psephos.models import save
@@ -76,8 +80,13 @@ def _estimator(name: str, settings: tuple[str, ...], seed: int) -> Any:
     model: Any = _class_of(name)()
     known: dict[str, Any] = model.get_params(deep=False)
     given = dict(_setting(one) for one in settings)
-    usable = sorted(known.keys() - {"estimator", "categorical_features"})
+    usable = sorted(known.keys() - _OBJECTS - {"categorical_features"})
     for parameter in given:
+        if parameter in known.keys() & _OBJECTS:
+            raise PsephosError(
+                f"{parameter!r} of {name} holds estimators, which no text can give: the command "
+                "fits its default members; give others in Python."
+            )
         if parameter not in usable:
             raise PsephosError(
                 f"{name} has no parameter {parameter!r} to set: it has {', '.join(usable)}."
@@ -142,6 +151,8 @@ def fitted(estimator: Any, data: Any) -> Any:
 
     The table holds codes where the file has words; a model that is used later meets the words.
     """
+    from psephos._input import Schema
+
     if "categorical_features" in estimator.get_params(deep=False):
         estimator.set_params(categorical_features=sorted(data.categories) or None)
     elif data.categories:
@@ -152,5 +163,10 @@ def fitted(estimator: Any, data: Any) -> Any:
             f"{type(estimator).__name__} reads numbers only, and {names} hold categories: leave "
             "them out with --drop, or choose another model."
         )
+    schema = Schema(data.n_columns, data.names, cells=data.cells)  # the table has no names yet
+    placed: dict[str, Any] = estimator._params_placed(schema)
+    given = {name: estimator.get_params(deep=False)[name] for name in placed}
+    estimator.set_params(**placed)
     # groups matter to models that draw folds of their own
-    return data.named(estimator.fit(data.X, data.y, groups=data.groups))
+    model = data.named(estimator.fit(data.X, data.y, groups=data.groups))
+    return model.set_params(**given)

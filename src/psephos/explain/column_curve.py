@@ -119,8 +119,8 @@ class ColumnCurveDisplay(Framed):
         if scoring is None:
             scoring = ("r2", "", "roc_auc")[n_classes] if n_classes < 3 else "roc_auc_ovr"
         splits = make_splits(
-            labels.y, n_classes, groups=groups, cv=None if isinstance(cv, int) else cv,
-            n_folds=cv if isinstance(cv, int) else 0, n_repeats=n_repeats,
+            labels.y, n_classes, groups=groups, cv=cv, n_repeats=n_repeats,
+            classes=labels.target.classes if n_classes else None,
             seed=int(check_random_state(estimator.random_state).randint(2**31 - 1)),
         )  # fmt: skip
         scorer: Any = get_scorer(scoring)

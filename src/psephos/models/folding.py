@@ -52,18 +52,19 @@ def make_splits(
         if groups.shape != y.shape:
             raise PsephosError(f"groups has shape {groups.shape}; it must have {y.shape}.")
     names = [str(c) for c in (range(n_classes) if classes is None else classes)]
+    parameter = "n_folds"
     if isinstance(cv, int | np.integer):
-        n_folds, cv = int(cv), None
+        n_folds, cv, parameter = int(cv), None, "cv"
     if cv is not None:
         splits = _given(cv, y, groups)
         fault = _fault(splits, y, names)
         if fault:
             raise PsephosError(f"cv: {fault}")
         return splits
-    _check_counts(y, names, groups, n_folds, n_repeats)
+    _check_counts(y, names, groups, n_folds, n_repeats, parameter)
     splits: list[_Split] = []
     for repeat in range(n_repeats):
-        splits += _drawn(y, names, groups, n_folds, [seed, repeat])
+        splits += _drawn(y, names, groups, n_folds, [seed, repeat], parameter)
     return splits
 
 
@@ -88,7 +89,12 @@ def _positions(rows: NDArray[Any]) -> NDArray[Any]:
 
 
 def _drawn(
-    y: NDArray[Any], names: list[str], groups: Any, n_folds: int, entropy: Sequence[int]
+    y: NDArray[Any],
+    names: list[str],
+    groups: Any,
+    n_folds: int,
+    entropy: Sequence[int],
+    parameter: str,
 ) -> list[_Split]:
     """Return one repeat: grouped folds are drawn again while one of them cannot serve."""
     fault = ""
@@ -102,7 +108,7 @@ def _drawn(
         fault = _fault(splits, y, names)
         if not fault:
             return splits
-    raise PsephosError(f"n_folds={n_folds}: {fault}")
+    raise PsephosError(f"{parameter}={n_folds}: {fault}")
 
 
 def _splitter(n_classes: int, groups: Any, n_folds: int, state: int) -> Any:
@@ -114,16 +120,21 @@ def _splitter(n_classes: int, groups: Any, n_folds: int, state: int) -> Any:
 
 
 def _check_counts(
-    y: NDArray[Any], names: list[str], groups: Any, n_folds: int, n_repeats: int
+    y: NDArray[Any],
+    names: list[str],
+    groups: Any,
+    n_folds: int,
+    n_repeats: int,
+    parameter: str,
 ) -> None:
     if n_folds < 2 or n_repeats < 1:
         raise PsephosError(
-            f"n_folds={n_folds}, n_repeats={n_repeats}: give at least 2 folds and 1 repeat."
+            f"{parameter}={n_folds}, n_repeats={n_repeats}: give at least 2 folds and 1 repeat."
         )
     units, what = (len(y), "rows") if groups is None else (len(np.unique(groups)), "groups")
     if units < n_folds:
         raise PsephosError(
-            f"there are {units} {what}, fewer than n_folds={n_folds}: use fewer folds."
+            f"there are {units} {what}, fewer than {parameter}={n_folds}: use fewer folds."
         )
     if not names:
         return
@@ -137,7 +148,7 @@ def _check_counts(
     if counts[least] < n_folds:
         warnings.warn(
             f"class {names[least]!r} has {int(counts[least])} rows, fewer than "
-            f"n_folds={n_folds}, so that some test parts lack it; use fewer folds.",
+            f"{parameter}={n_folds}, so that some test parts lack it; use fewer folds.",
             UserWarning,
             stacklevel=4,
         )

@@ -211,7 +211,7 @@ def describe(
             "order": order,
             "draws": protocol.n_draws(one.name) if one.drawn(which, n_classes) else 1,
             "distributions": {
-                name: repr(d) for name, d in sorted(one.drawn(which, n_classes).items())
+                name: str(d) for name, d in sorted(one.drawn(which, n_classes).items())
             },
             "notes": one.notes,
         }

@@ -15,6 +15,7 @@ from psephos.explain import ColumnNetwork, ErrorDisplay
 from psephos.explain.errors import searched_by
 from psephos.report.folder import Cases
 from psephos.report.words import plural
+from psephos.vote.answering import answer_rule
 from psephos.vote.ballots import Ballots, Line
 from psephos.vote.names import backup_words
 
@@ -76,6 +77,7 @@ class Opened:
     head: str
     sentences: list[str]
     columns: dict[str, int]  # column read -> voters that read it
+    importance: dict[str, float]  # column read -> its importance; empty if the file has none
     whole: dict[str, str]  # short name -> name in the table
 
     def answers(self, cases: Cases) -> tuple[list[str], list[float]]:
@@ -198,6 +200,7 @@ def open_model(path: Path, short: Mapping[str, str] = MappingProxyType({})) -> O
         head=_head(model),
         sentences=[str(s) for s in model.describe()][1:],
         columns=_columns(model),
+        importance=_importance(model),
         whole={word: name for name, word in short.items()},
     )
 
@@ -208,7 +211,9 @@ def _head(model: Any) -> str:
     read = plural(len(vote.used), "column")
     more = backup_words(len(vote.backup))
     voters = plural(vote.n_voters, "voter")
-    return f"{voters} ({vote.weighting_words()}), {read} of {vote.n_features} read{more}."
+    rule = answer_rule(vote)
+    answer = f" Answer: {rule}." if rule else ""
+    return f"{voters} ({vote.weighting_words()}), {read} of {vote.n_features} read{more}.{answer}"
 
 
 def _columns(model: Any) -> dict[str, int]:
@@ -218,6 +223,15 @@ def _columns(model: Any) -> dict[str, int]:
     read: Counter[int] = Counter(usage.coords[1].tolist())
     used: list[int] = model.vote_.used.tolist()
     return {names[j]: read[j] for j in sorted(used, key=lambda j: (-read[j], j))}
+
+
+def _importance(model: Any) -> dict[str, float]:
+    """Return the importance of each column read, if the model file keeps it."""
+    if model._measured() is None:
+        return {}
+    names: list[str] = model.schema_.words().columns
+    found = model.feature_importances_
+    return {names[j]: float(found[j]) for j in model.vote_.columns.tolist()}
 
 
 def _near(one: Any, place: Mapping[str, int]) -> Near:

@@ -7,6 +7,7 @@ from psephos.report.adapter import Opened
 from psephos.report.figures import Choice
 from psephos.report.verdict import opened_words
 from psephos.report.words import plural
+from psephos.vote.names import percent
 
 __all__ = ["card"]
 
@@ -24,7 +25,9 @@ def card(choice: Choice, opened: Opened) -> dict[str, Any]:
     """
     assert choice.opened is not None
     lines = opened.sentences
-    columns = [_column(name, k, opened.whole) for name, k in opened.columns.items()]
+    importance = opened.importance
+    counted = sorted(opened.columns.items(), key=lambda one: (-one[1], -importance.get(one[0], 0)))
+    columns = [_column(name, k, opened.whole, importance.get(name)) for name, k in counted]
     n = len(columns)
     return {
         "label": choice.opened.label,
@@ -45,6 +48,10 @@ def card(choice: Choice, opened: Opened) -> dict[str, Any]:
     }
 
 
-def _column(name: str, k: int, whole: Mapping[str, str]) -> dict[str, str]:
+def _column(
+    name: str, k: int, whole: Mapping[str, str], importance: float | None
+) -> dict[str, str]:
     words = f"in {plural(k, 'voter')}" if k else "only in the weights"
+    if importance is not None:
+        words += f", {percent(importance)} of the importance"
     return {"name": name, "whole": whole.get(name, name), "words": words}

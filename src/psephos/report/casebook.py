@@ -242,7 +242,8 @@ def _words(ballots: CaseBallots, classes: list[str], multilabel: bool) -> str:
         if ballots.calibrated:
             words += (
                 " The answer follows the probability that is read off the score (by a"
-                " calibration, or a table of what such a score has meant among the training cases),"
+                " calibration, weights of classes, or a table of what such a score has meant among"
+                " the training cases),"
                 " and not the sign of the score."
             )
         if multilabel:

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-__all__ = ["LETTERS", "short_names"]
+__all__ = ["LETTERS", "head_and_end", "short_names"]
 
 LETTERS = 32  # a longer name is shortened
 _RANK = re.compile(r"(?:[A-Za-z]{1,2}|D_\d+)__")  # of k__Bacteria or D_0__Bacteria
@@ -17,8 +17,8 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
 
     A lineage such as ``k__Bacteria|p__Firmicutes|s__Parvimonas_micra`` becomes its last telling
     part, underscores as spaces (*Parvimonas micra*); any other name of more than `LETTERS` letters
-    becomes its end. Names that would then be alike take more of what stands before, up to the
-    whole name. Products are shortened factor by factor.
+    becomes its end, or head and end where ends are alike. Names that would then be alike take more
+    of what stands before, up to the whole name. Products are shortened factor by factor.
 
     Parameters
     ----------
@@ -51,7 +51,8 @@ def _forms_of_one(name: str) -> list[str]:
         return [*_ends_of_lineage(parts), name]
     if len(name) <= LETTERS:
         return [name]
-    return [*(_end(name, n) for n in range(LETTERS, len(name), 8)), name]
+    sizes = range(LETTERS, len(name), 8)
+    return [*(cut(name, n) for n in sizes for cut in (_end, head_and_end)), name]
 
 
 def _ends_of_lineage(parts: Sequence[str]) -> list[str]:
@@ -64,6 +65,14 @@ def _ends_of_lineage(parts: Sequence[str]) -> list[str]:
     while first and levels[first].lower() in _EMPTY:
         first -= 1
     return [": ".join(filter(None, levels[k:])) for k in range(first, -1, -1)]
+
+
+def head_and_end(name: str, letters: int) -> str:
+    """Return the first and the last letters of a name, as many in all."""
+    if len(name) <= letters:
+        return name
+    head = letters // 2
+    return f"{name[:head]}…{name[head + 1 - letters :]}"
 
 
 def _end(name: str, letters: int) -> str:

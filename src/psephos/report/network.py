@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from psephos.explain import ColumnNetwork
+from psephos.report.names import head_and_end
 from psephos.report.words import SPACE, plural
 
 __all__ = ["MOST_COLUMNS", "MOST_PAIRS", "drawing"]
@@ -143,9 +144,9 @@ def _labels(nodes: Sequence[dict[str, Any]]) -> list[dict[str, Any] | None]:
     circles = [(n["x"] - n["r"], n["y"] - n["r"], n["x"] + n["r"], n["y"] + n["r"]) for n in nodes]
     taken: list[tuple[float, ...]] = []
     found: list[dict[str, Any] | None] = []
+    short = [head_and_end(node["name"], _LETTERS) for node in nodes]
     for j, node in enumerate(nodes):
-        text = node["name"]
-        text = text if len(text) <= _LETTERS else f"…{text[1 - _LETTERS :]}"
+        text = short[j] if short.count(short[j]) == 1 else node["name"]
         width = _LETTER * len(text)
         best = None
         for dx, dy, anchor in _around(node["r"]):

@@ -6,7 +6,7 @@ from psephos.report.adapter import Opened
 from psephos.report.figures import Standing
 from psephos.report.library import histograms
 from psephos.report.network import drawing
-from psephos.report.words import number
+from psephos.report.words import number, plural
 
 __all__ = ["together"]
 
@@ -23,11 +23,18 @@ def together(standing: Standing, opened: Opened) -> dict[str, Any] | None:
     network = opened.network()
     if network is None:
         return None
+    alike = bool(network.joint.min() == 1)  # every pair in every voter
     numbers = opened.errors()
     return {
         "label": standing.label,
         "stability": _stability(standing),
-        "network": drawing(network, opened.whole),
+        "network": None if alike else drawing(network, opened.whole),
+        "alike": (
+            f"The {plural(network.n_models, 'voter')} that read columns all read the same"
+            f" {len(network.names)}: which of these stand together, their votes do not say."
+        )
+        if alike
+        else "",
         "errors": histograms(*numbers) if numbers else None,
     }
 

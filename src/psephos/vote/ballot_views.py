@@ -19,10 +19,16 @@ def ballots_text(ballots: Ballots) -> str:
     """Return the first cases: the answer of each, and who moved it most."""
     lines: list[str] = []
     for case in range(min(len(ballots), _CASES)):
-        lines.append(f"{ballots.case_name(case)}: {ballots.answer(case)}")
+        lines.append(_title(ballots, case))
         lines += [f"  {sentence}" for sentence in _carried(ballots, case)]
         lines += [f"  {' '.join(cells)}" for cells in _aligned(_rows(ballots, case))]
     return "\n".join([*lines, *_more(ballots)])
+
+
+def _title(ballots: Ballots, case: int) -> str:
+    note = ballots.note(case)
+    words = f"{ballots.case_name(case)}: {ballots.answer(case)}"
+    return f"{words}, {note}" if note else words
 
 
 def ballots_html(ballots: Ballots) -> str:
@@ -30,7 +36,7 @@ def ballots_html(ballots: Ballots) -> str:
     parts: list[str] = []
     for case in range(min(len(ballots), _CASES)):
         head, *rows = _rows(ballots, case)
-        title = f"{ballots.case_name(case)}: {ballots.answer(case)}"
+        title = _title(ballots, case)
         cells = "".join(f'<th style="{_CELL}">{escape(one)}</th>' for one in head)
         body = "".join(
             "<tr>" + "".join(f'<td style="{_CELL}">{escape(one)}</td>' for one in row) + "</tr>"

@@ -8,12 +8,14 @@ import scipy.special
 from numpy.typing import NDArray
 
 from psephos.vote.codec import register
+from psephos.vote.names import number
 from psephos.vote.part import check
 
 __all__ = ["ClassVotes", "Isotonic", "Sigmoid", "Table", "Temperature"]
 
 _Floats = NDArray[np.float64]
 _special: Any = scipy.special  # its types say less than they promise
+_NAMED = 5  # classes in words
 _LEAST = 1e-12  # a probability of 0 has no log-odds
 
 
@@ -48,6 +50,10 @@ class Sigmoid:
         check(self.slope.ndim == 1 and self.slope.shape == self.offset.shape, "a class lacks a map")
         check(bool((self.slope >= 0).all()), "a map of probabilities falls")
 
+    def words(self, classes: list[str]) -> str:
+        """Return what it does."""
+        return "calibrated (sigmoid)"
+
     def chances(self, chances: _Floats, apart: bool) -> _Floats:
         """Return calibrated (n, K) probabilities; `apart`: of labels, not of classes."""
         check(chances.shape[1] == len(self.slope), "a class lacks a map")
@@ -70,6 +76,10 @@ class Temperature:
 
     def __post_init__(self) -> None:
         check(0 < self.t < np.inf, "a temperature is not a positive number")
+
+    def words(self, classes: list[str]) -> str:
+        """Return what it does."""
+        return "calibrated (temperature)"
 
     def chances(self, chances: _Floats, apart: bool) -> _Floats:
         """Return calibrated (n, K) probabilities; `apart`: of labels, not of classes."""
@@ -102,6 +112,10 @@ class Isotonic:
             check(rises, "a map falls")
             check(bool(((y >= 0) & (y <= 1)).all()), "a map leaves the probabilities")
 
+    def words(self, classes: list[str]) -> str:
+        """Return what it does."""
+        return "calibrated (isotonic)"
+
     def chances(self, chances: _Floats, apart: bool) -> _Floats:
         """Return calibrated (n, K) probabilities; `apart`: of labels, not of classes."""
         check(chances.shape[1] == len(self.given), "a class lacks a map")
@@ -128,6 +142,10 @@ class Table:
         check(self.posterior.ndim == 2 and self.posterior.shape[1] > 1, "posteriors are no table")
         check(bool(((self.posterior >= 0) & (self.posterior <= 1)).all()), "posteriors")
 
+    def words(self, classes: list[str]) -> str:
+        """Return what it does."""
+        return "looked up in a table of posteriors"
+
     def chances(self, chances: _Floats, apart: bool) -> _Floats:
         """Return (n, K) posteriors of shares of yes."""
         k, m = self.posterior.shape
@@ -141,19 +159,36 @@ class Table:
 class ClassVotes:
     """Weights of classes: w_k p_k, then to the sum 1, so that the answer is argmax_k w_k p_k.
 
+    p are the probabilities of the link, or what a calibration makes of these.
+
     Parameters
     ----------
     weight : ndarray of shape (K,)
         Not negative, one above 0.
+    of : Sigmoid, Isotonic or Temperature, default=None
+        The calibration whose probabilities are weighed.
     """
 
     tag: ClassVar[str] = "class votes"
     weight: _Floats
+    of: Sigmoid | Isotonic | Temperature | None = None
 
     def __post_init__(self) -> None:
         plain = self.weight.ndim == 1 and self.weight.dtype == np.float64
         check(plain and bool(np.isfinite(self.weight).all()), "weights of classes are no numbers")
         check(bool((self.weight >= 0).all() and (self.weight > 0).any()), "weights of classes")
+
+    def words(self, classes: list[str]) -> str:
+        """Return what it does: the classes whose weight is not 1."""
+        named = [
+            f"{name} × {number(w)}"
+            for name, w in zip(classes, self.weight.tolist(), strict=True)
+            if w != 1
+        ]
+        more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+        first = "" if self.of is None else self.of.words(classes) + ", then "
+        votes = ", ".join(named[:_NAMED]) + more if named else "each class × 1"
+        return f"{first}weighed by class ({votes})"
 
     def chances(self, chances: _Floats, apart: bool) -> _Floats:
         """Return weighted (n, K) probabilities; of labels (`apart`), each its own, there are none.
@@ -162,6 +197,8 @@ class ClassVotes:
         """
         check(not apart, "labels are not weighed against each other")
         check(chances.shape[1] == len(self.weight), "a class lacks a weight")
+        if self.of is not None:
+            chances = self.of.chances(chances, apart)
         weighed = chances * self.weight
         lost = ~weighed.any(axis=1, keepdims=True)
         return _together(np.where(lost, chances, weighed), apart)

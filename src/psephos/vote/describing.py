@@ -5,15 +5,15 @@ from typing import Any
 import numpy as np
 
 from psephos.trees.tree_text import Answers, export_text
+from psephos.vote.answering import answer_rule
 from psephos.vote.ballots import answer_words
-from psephos.vote.names import Names, backup_words, percent, plural
+from psephos.vote.names import Names, backup_words, listed, percent, plural
 from psephos.vote.part import label_of
 from psephos.vote.shown import n_trees, shown_tree
 from psephos.vote.vote import Vote
 
 __all__ = ["describe"]
 
-_COLUMNS = 20  # named in the first sentence
 _LEAVES = 200  # of a tree that is written out
 _VOTERS = 3  # numbers of equal voters that are listed
 
@@ -33,7 +33,8 @@ def describe(vote: Vote, names: Names, title: str) -> list[str]:
         The name of the model.
     """
     head = f"{title}: {plural(vote.n_voters, 'voter')} ({vote.weighting_words()}) "
-    sentences = [head + columns_words(vote, names)]
+    rule = answer_rule(vote)
+    sentences = [head + columns_words(vote, names) + (f" Answer: {rule}." if rule else "")]
     if vote.n_voters == 1:
         lines = _tree_lines(vote, names)
         if lines:
@@ -63,11 +64,9 @@ def columns_words(vote: Vote, names: Names) -> str:
     verb = "reads" if vote.n_voters == 1 else "read"
     if not columns:
         return f"{verb} no column of {vote.n_features}: every case gets the same answer."
-    listed = ", ".join(columns[:_COLUMNS])
-    more = len(columns) - _COLUMNS
-    rest = f" and {more} more" if more > 0 else ""
-    backup = backup_words(len(vote.backup))
-    return f"{verb} {len(columns)} of {plural(vote.n_features, 'column')}: {listed}{rest}{backup}."
+    spare = backup_words(len(vote.backup))
+    of = plural(vote.n_features, "column")
+    return f"{verb} {len(columns)} of {of}: {listed(columns)}{spare}."
 
 
 def _rule(vote: Vote, voter: int, names: Names, scale: float) -> str:

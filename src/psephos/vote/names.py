@@ -5,10 +5,11 @@ import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-__all__ = ["Names", "backup_words", "compared", "number", "percent", "plural"]
+__all__ = ["Names", "backup_words", "compared", "listed", "number", "percent", "plural"]
 
 _DIGITS = 4
 _ROUNDING = 1e-12  # of the numbers beside it: what is smaller is rounding
+_LISTED = 20  # names in a sentence
 _ROW = 1e15  # whole numbers up to here are written out
 _MORE = (_DIGITS, 6, 9, 12, 17)
 _HOLDS: dict[str, Callable[[float, float], bool]] = {
@@ -115,6 +116,12 @@ def percent(share: float) -> str:
 def plural(count: int, word: str) -> str:
     """Return '1 voter', '2 voters'."""
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def listed(names: Sequence[str], most: int = _LISTED) -> str:
+    """Return ``a, b and 3 more``: the first names, and how many are left."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def backup_words(count: int) -> str:

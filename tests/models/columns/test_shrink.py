@@ -145,7 +145,7 @@ def test_what_is_known_of_voters_follows():
 def test_what_is_refused():
     deep = RandomForestClassifier(20, random_state=0).fit(X[TRAIN], Y[TRAIN])
     least = int(deep.usage().sum(axis=1).min())
-    with pytest.raises(PsephosError, match=f"no voter reads as few as 2 .* reads {least}"):
+    with pytest.raises(PsephosError, match=f"reads as few as 2: the smallest reads {least}"):
         shrink(deep, 2, X[TRAIN], Y[TRAIN])
     boosted = AdaBoostClassifier(n_estimators=5).fit(X[TRAIN], Y[TRAIN])
     for arguments, words in [
@@ -163,3 +163,28 @@ def test_what_is_refused():
     ]:
         with pytest.raises(PsephosError, match=words):
             shrink(*arguments)
+
+
+@pytest.mark.parametrize("boosting", [GradientBoostingClassifier, NewtonBoostingClassifier])
+def test_a_base_score_is_no_voter_that_reads_so_few_columns(boosting):
+    """It reads none: alone it would be a constant."""
+    model = boosting(n_estimators=8, random_state=0).fit(X[TRAIN], Y[TRAIN])
+    width = np.asarray(model.usage().sum(axis=1)).ravel()
+    least = int(width[width > 0].min())
+    with pytest.raises(PsephosError, match=f"reads as few as 1: the smallest reads {least}"):
+        shrink(model, 1, X[TRAIN], Y[TRAIN])
+    with pytest.raises(PsephosError, match="no voter of these columns agrees"):  # none raises it
+        shrink(model, 30, X[TRAIN], 1 - (model.predict(X[TRAIN])))
+
+
+def test_a_lost_class_is_said():
+    wine, kind = load_wine(return_X_y=True)
+    model = GradientBoostingClassifier(n_estimators=30, random_state=0).fit(wine, kind)
+    with pytest.raises(PsephosError, match="reads as few as 2: the smallest reads 3"):
+        shrink(model, 2, wine, kind)
+    with pytest.warns(UserWarning, match="on 4 columns .* none of the rows given with 2, which"):
+        few = shrink(model, 4, wine, kind)
+    assert set(few.predict(wine)) == {0, 1}
+    assert set(shrink(model, 5, wine, kind).predict(wine)) == {0, 1, 2}  # 0 where the others fall
+    with pytest.warns(UserWarning, match="with 2, which the whole model can"):  # not in the rows
+        shrink(model, 4, wine[kind < 2], kind[kind < 2])

@@ -129,3 +129,18 @@ def test_a_view_of_weight_0_is_not_read():
     reduced = model.reduce()
     assert reduced.weights == [1, 2]
     assert reduced.get_params()["views"] == fewer.reduce().get_params()["views"]
+
+
+def test_ballots_say_that_an_absent_view_is_silent():
+    rng = np.random.default_rng(0)
+    table = rng.standard_normal((60, 4))
+    y = np.where(table[:, 0] > 0, "ill", "well")
+    model = MultiViewClassifier([("a", [0, 1]), ("b", [2, 3])], estimator=TREE).fit(table, y)
+    gap = table[:1].copy()
+    gap[:, 2:] = np.nan
+    ballots = model.explain(gap)
+    a, b, prior = ballots.columns()["reason"]
+    assert b.endswith("→ silent here")
+    assert prior.endswith("→ silent here")
+    assert not a.endswith("silent here")
+    assert ballots.columns()["vote"] == [model.predict(gap)[0], "", ""]

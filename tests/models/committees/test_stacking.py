@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import ensemble
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
@@ -295,7 +296,7 @@ def test_a_stack_is_a_member_of_a_stack():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"cv": 200}, "fewer than n_folds=200"),
+        ({"cv": 200}, "fewer than cv=200"),
         ({"cv": [(np.arange(0, 178, 2), np.arange(1, 178, 2))]}, "89 of 178 rows"),
         ({"cv": "five"}, "'cv' is 'five'"),
         ({"cv": 2, "levels": [MEMBERS, MEMBERS]}, "3 levels need more than 2 folds"),
@@ -329,3 +330,15 @@ def test_numbers_and_a_reader_of_answers():
     assert "tree's answer" in " ".join(read.explain(x[:1]).columns()["reason"])
     line = StackingClassifier(MEMBERS, final_estimator=LogisticRegression()).fit(X, Y)
     assert line.vote_.voters.tag == "composed voters"
+
+
+def test_words_say_who_has_no_weight_and_whose_answers_are_read():
+    members = [*MEMBERS, ("prior", DummyClassifier())]
+    stack = StackingClassifier(members, cv=3, random_state=0).fit(X, Y)
+    idle = [name for name in stack.member_names_ if name not in stack.vote_.voters.names]
+    assert idle
+    assert stack.describe()[-1] == f"Without weight: {', '.join(idle)} (see member_names_)."
+    cascade = CascadeClassifier(MEMBERS, threshold=0.9, early_stopping=False, random_state=0)
+    first, second = cascade.fit(X, Y).describe()[1:]
+    assert "answer" not in first
+    assert "and on members' answers (tree's P(0), tree's P(1)," in second

@@ -9,6 +9,7 @@ from sklearn.ensemble import VotingClassifier as Peer
 from sklearn.ensemble import VotingRegressor as PeerRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -82,6 +83,39 @@ def test_votes_of_classes_are_weighed_after_members():
     chances /= chances.sum(axis=1, keepdims=True)
     assert_allclose(ours.predict_proba(X), chances, atol=1e-12)
     assert_array_equal(ours.predict(X), plain.classes_[chances.argmax(axis=1)])
+
+
+def test_the_rule_of_the_vote_is_said():
+    heads = {
+        voting: VotingClassifier(members(), voting=voting).fit(X, WORDS).describe()[0]
+        for voting in ("soft", "hard", "borda", "median", "trimmed")
+    }
+    assert len(set(heads.values())) == 5
+    assert heads["soft"].endswith("Answer: the weighted mean of the voters' probabilities.")
+    assert heads["hard"].endswith("Answer: each voter counts for the class it answers.")
+    trees = [(str(k), DecisionTreeClassifier(max_depth=k)) for k in (1, 2)]
+    soft, hard = (
+        VotingClassifier(trees, voting=v).fit(X, WORDS).describe()[0] for v in ("soft", "hard")
+    )
+    assert "mean of the voters' probabilities" in soft
+    assert "each voter counts for the class it answers" in hard
+
+
+def test_neighbours_are_said_as_such():
+    model = VotingClassifier([("knn", KNeighborsClassifier(5)), *members()]).fit(X, WORDS)
+    assert "knn: the 5 nearest neighbours of 178 training cases on column 0" in model.describe()[1]
+
+
+def test_ballots_say_what_turned_the_answer():
+    plain = VotingClassifier(members()).fit(X, WORDS)
+    ours = VotingClassifier(members(), class_votes={"white": 40.0}).fit(X, WORDS)
+    turned = np.flatnonzero(plain.predict(X) != ours.predict(X))[:1]
+    ballots = ours.explain(X[turned])
+    share = plain.predict_proba(X[turned])[0]
+    assert ballots.note(0).startswith("weighed by class (white × 40); the votes alone say")
+    assert f"{plain.predict(X[turned])[0]} {100 * share.max():.1f} %" in ballots.note(0)
+    assert ballots.note(0) in str(ballots)
+    assert plain.explain(X[turned]).note(0) == ""
 
 
 def test_a_tie_goes_to_the_first_class():

@@ -66,6 +66,8 @@ def test_a_splitter_pairs_and_a_number():
 
 def test_small_classes():
     y = np.repeat([0, 1], [30, 3])
+    with pytest.warns(UserWarning, match="class 'ill' has 3 rows, fewer than cv=5"):
+        make_folds(y, 2, cv=5, classes=["well", "ill"])
     with pytest.warns(UserWarning, match="class 'ill' has 3 rows, fewer than n_folds=5"):
         folds = make_folds(y, 2, n_folds=5, classes=["well", "ill"])
     assert all(len(np.unique(y[train])) == 2 for train, _ in parts(folds))
@@ -77,6 +79,7 @@ def test_small_classes():
     ("options", "words"),
     [
         ({"n_folds": 41}, "40 rows, fewer than n_folds=41"),
+        ({"cv": 41}, "40 rows, fewer than cv=41"),
         ({"n_folds": 1}, "at least 2 folds"),
         ({"n_repeats": 0}, "1 repeat"),
         ({"groups": np.arange(40) % 3}, "3 groups, fewer than n_folds=10"),

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._input import Context, Table
+from psephos._input import Context, Schema, Table
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
-from psephos.models.columns.choice import Selection, prices_on
+from psephos.models.columns.choice import Selection, prices_on, read_prices
 from psephos.models.columns.fitting import fit_budget
 from psephos.models.columns.selectors import SELECTORS
 from psephos.models.committees.naming import (
@@ -113,6 +113,12 @@ class _Budget:
     def _params_on(self, columns: NDArray[Any]) -> dict[str, Any]:
         own: Any = self
         return {"prices": prices_on(own.prices, own.schema_, columns)}
+
+    def _params_placed(self, schema: Schema) -> dict[str, Any]:
+        own: Any = self
+        if own.prices is None:
+            return {}
+        return {"prices": read_prices(own.prices, schema, schema.n_features).tolist()}
 
 
 class ColumnBudgetClassifier(_Budget, VoteClassifier):

@@ -28,10 +28,12 @@ def greedy(
     """Return the voters kept and their weights."""
     allowed = np.zeros(reads.shape[1], dtype=bool)
     width = reads.sum(axis=1)
-    if width.min() > budget:
+    reading = width[width > 0]  # a base score, or a tree without a split, reads nothing
+    if len(reading) and reading.min() > budget:
         raise PsephosError(
-            f"no voter reads as few as {budget} columns: the smallest reads {width.min()}. "
-            "Ask for at least that, or fit a ColumnBudgetClassifier."
+            f"no voter that reads a column reads as few as {budget}: the smallest reads "
+            f"{reading.min()}. Ask for at least that, or fit a ColumnBudgetClassifier or "
+            "ColumnBudgetRegressor."
         )
     inside = np.flatnonzero(width == 0)
     alpha = _weights(rows, inside, mean)
@@ -45,7 +47,7 @@ def greedy(
         inside = np.flatnonzero(~(reads & ~allowed).any(axis=1))
         alpha = _weights(rows, inside, mean)
     kept = alpha > 0
-    if not kept.any():
+    if not (kept & ((width[inside] > 0) | (not len(reading)))).any():
         raise PsephosError("no voter of these columns agrees with y on the rows given.")
     return inside[kept], alpha[kept]
 

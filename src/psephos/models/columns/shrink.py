@@ -1,5 +1,6 @@
 """A fitted vote made smaller: its own voters, weighed anew, until they read few columns."""
 
+import warnings
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -73,9 +74,15 @@ def shrink(
     Raises
     ------
     PsephosError
-        If no voter reads so few columns (the message has the fewest: of trees that read many
-        columns each no small vote can be made), weights depend on the case, the read-out is no
-        sum, or rows and labels are not the model's.
+        If no voter that reads a column reads so few (the message has the fewest: of trees that
+        read many columns each no small vote can be made), weights depend on the case, the read-out
+        is no sum, or rows and labels are not the model's.
+
+    Warns
+    -----
+    UserWarning
+        If a class is lost: the smaller vote never answers it on X, and the model does, or no voter
+        that is left changes its score.
 
     Notes
     -----
@@ -115,6 +122,8 @@ def shrink(
         alpha = alpha * _scale(rows, kept, alpha, vote)
     weighting = Constant(vote.n_features, alpha)
     smaller = replace(vote, voters=vote.voters.take(kept), weighting=weighting)
+    if isinstance(model, VoteClassifier):
+        _warn_of_lost(vote, smaller, values)
     found = copy(model)
     extras = {name: _of_voters(name, getattr(model, name), kept) for name in model.extras}
     found._set_fitted(smaller, model.schema_, extras, SampleRows.of(smaller, values))
@@ -134,7 +143,9 @@ def _check_model(model: Any, n_columns: int) -> None:
             "voters of constant weight can be weighed anew."
         )
     if not vote.readout.is_sum or vote.readout.calibration is not None:
-        what = "calibrated" if vote.readout.is_sum else f"the {vote.readout.score} of its voters"
+        what = f"the {vote.readout.score} of its voters"
+        if vote.readout.is_sum:
+            what = vote.readout.calibration.words([str(c) for c in vote.target.classes])
         raise PsephosError(f"the answer of this {name} is {what}, and no plain sum of votes.")
     if vote.target.kind not in ("binary", "multiclass", "regression"):
         raise PsephosError(f"{name}: give a model of one class, or one number, a row.")
@@ -196,6 +207,27 @@ def _scale(rows: Rows, kept: NDArray[np.intp], alpha: _Floats, vote: Vote) -> fl
 
     found: Any = scipy.optimize.minimize_scalar(loss, bounds=(-5.0, 5.0), method="bounded")
     return float(np.exp(found.x))
+
+
+def _warn_of_lost(vote: Vote, smaller: Vote, values: Any) -> None:
+    """Warn of classes that the whole vote can answer, and the smaller cannot or never does."""
+    target: Any = vote.target
+    before, after = vote.score(values), smaller.score(values)
+    could = set(vote.decided(before).tolist())
+    if target.n_outputs == target.n_classes:  # an output a class
+        level = (np.ptp(before, axis=0) > 0) & (np.ptp(after, axis=0) == 0)
+        could |= set(target.classes[level].tolist())
+    lost = could - set(smaller.decided(after).tolist())
+    if not lost:
+        return
+    named = ", ".join(str(label) for label in target.classes.tolist() if label in lost)
+    warnings.warn(
+        f"on {len(smaller.used)} columns the smaller vote answers none of the rows given with "
+        f"{named}, which the whole model can. Ask for more columns, or fit a "
+        "ColumnBudgetClassifier.",
+        UserWarning,
+        stacklevel=3,
+    )
 
 
 def _is_mean(vote: Vote) -> bool:

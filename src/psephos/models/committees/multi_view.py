@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._input import Context, Table
+from psephos._input import Context, Schema, Table
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
 from psephos.models.committees.fitting import Data
@@ -167,6 +167,13 @@ class MultiViewClassifier(VoteClassifier):
         left = {view[0] for view in views}
         given = zip(self.views, self.weights, strict=True)
         return {"views": views, "weights": [w for view, w in given if view[0] in left]}
+
+    def _params_placed(self, schema: Schema) -> dict[str, Any]:
+        if self.views is None or not Views().allows(self.views):
+            return {}
+        found = columns_of_views(self.views, schema)
+        placed = zip(self.views, found, strict=True)
+        return {"views": [(*view[:-1], own.tolist()) for view, (_, own) in placed]}
 
     def reads_categories(self) -> bool:
         """Return whether columns may hold categories, named in `categorical_features`."""

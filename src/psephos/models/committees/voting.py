@@ -63,14 +63,15 @@ class VotingClassifier(Named, VoteClassifier):
     voting : {'soft', 'hard', 'borda', 'median', 'trimmed'}, default='soft'
         soft: the mean of the probabilities. hard: each member counts for the class it answers;
         scikit-learn's default. borda: each member ranks the classes by probability, and a class
-        gets a point for each that is below it. median, trimmed: of the probabilities, output by
+        gets a point for each that is below it, half of one for each that is equal (probabilities
+        that differ by less than 1e-16 are). median, trimmed: of the probabilities, output by
         output; one member that is far off does not count.
     weights : array of shape (n_members,), default=None
         At least 0, of the members that are not dropped; one of weight 0 is not fitted.
     class_votes : dict, default=None
         The weight v_k of the votes for a class, 1 for those not named: above 1 the class is
         answered sooner. Members are fitted as without it (compare `class_weight`, which weighs
-        training rows).
+        training rows). `predict_proba` has the weighed shares; `psephos.calibrate` keeps them.
     cut : float, default=0.1
         The share of the weight that ``voting='trimmed'`` leaves out at either end.
     class_weight : dict, 'balanced' or None, default=None

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +56,7 @@ class ForeignVoters(ReadsColumns):
     in that table; `used` (T, q) who reads which.
     """
 
+    says: ClassVar[str] = "answer"
     n_features: int
     columns: Columns
     source: Columns

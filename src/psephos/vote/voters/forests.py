@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from psephos.kernels.small_models.forest import group_means
 from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
+from psephos.vote.names import listed
 from psephos.vote.part import Columns, check, usage_table
 from psephos.vote.reasons import Abstention, Inner, Reason
 from psephos.vote.shown import ShownTree
@@ -133,7 +134,7 @@ class ForestVoters:
         trees = int(self.group[voter + 1] - self.group[voter])
         usage: Any = self.usage()
         read = [names[j] for j in np.flatnonzero(usage[[voter]].toarray()[0])]
-        return f"a forest of {trees} trees on {', '.join(read) or 'no column'}"
+        return f"a forest of {trees} trees on {listed(read) or 'no column'}"
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
         """Return, for each row, how many trees a forest has and what they read."""

@@ -159,7 +159,7 @@ class LinearVoters(ReadsColumns):
         if not len(read) and len(coef) == 1 and self.says == "answer":
             return "a linear model that reads no column"
         if len(read) > _MOST_NAMED:
-            return f"a linear model of {_terms(len(read), coded)}"
+            return f"a linear model of {_terms(len(read), coded)}{self._greatest(voter, names)}"
         named = [names[int(j)] for j in self.columns[read]]
         if len(coef) > 1:
             return (
@@ -176,6 +176,18 @@ class LinearVoters(ReadsColumns):
             return f"{score} > 0"
         steep = self.slope != 1
         return f"log-odds {self.slope:.4g} times ({score})" if steep else f"log-odds {score}"
+
+    def _greatest(self, voter: int, names: list[str]) -> str:
+        """Return the greatest coefficients of a model of many."""
+        size = np.abs(self.coef[voter]).max(axis=0)
+        top = np.argsort(-size, kind="stable")[:_MOST_NAMED].tolist()
+        more = f" and {np.count_nonzero(size) - len(top)} more"
+        named = [names[int(self.columns[j])] for j in top]
+        if len(self.coef[voter]) > 1:
+            return f", by the greatest coefficients {', '.join(named)}{more}"
+        way = "" if self.says == "value" else " (above 0: for the second class)"
+        coef = [f"{self.coef[voter, 0, j]:+.4g} {n}" for j, n in zip(top, named, strict=True)]
+        return f", the greatest coefficients{way} {', '.join(coef)}{more}"
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
         """Return, for each row, what the columns add to the scores of each model."""

@@ -11,7 +11,7 @@ from psephos.registry import is_registered
 from psephos.trees.tree import STAY
 from psephos.vote.codec import register
 from psephos.vote.importance import Baseline, divided, moved
-from psephos.vote.names import Names
+from psephos.vote.names import Names, listed
 from psephos.vote.part import (
     Columns,
     ReadsColumns,
@@ -204,7 +204,10 @@ class NestedVoters(ReadsColumns):
         }
         if vote.n_voters == 1:
             return vote.voters.rule(0, words, known)
-        return f"a vote of {vote.n_voters} on {', '.join(words) or 'no column'}"
+        composed = getattr(vote.voters, "tag", "") == "composed voters"
+        answers: Any = cast("Any", vote.voters).answers if composed else ()
+        told = f" and on members' answers ({listed(answers, 6)})" if answers else ""
+        return f"{_who(vote)} on {listed(words) or 'no column'}{told}"
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
         """Return, for each row, the reason of a vote's only voter, or how many they are."""
@@ -234,7 +237,10 @@ class NestedVoters(ReadsColumns):
             alone = [row[0] for row in inner]
         else:
             cells: tuple[int, ...] = tuple(own.tolist())
-            alone = [Inner((), cells, tuple(x), vote.n_voters) for x in table[complete].tolist()]
+            of = "training case" if _of_cases(vote) else "voter"
+            alone = [
+                Inner((), cells, tuple(x), vote.n_voters, of) for x in table[complete].tolist()
+            ]
         for i, reason in zip(complete.tolist(), alone, strict=True):
             reasons[i] = reason.says(given_votes[i], self.says)
         return reasons
@@ -274,6 +280,17 @@ class NestedVoters(ReadsColumns):
             (when, self._votes(vote, vote.readout.finish(alpha * value[None], np.abs(alpha)))[0])
             for when, value in vote.voters.sides(0)
         ]
+
+
+def _of_cases(vote: Vote) -> bool:
+    return getattr(vote.voters, "tag", "") == "training cases"
+
+
+def _who(vote: Vote) -> str:
+    """Return ``a vote of 30``, or ``the 5 nearest neighbours of 100 training cases``."""
+    if _of_cases(vote):
+        return f"{vote.weighting_words()} of {vote.n_voters} training cases"
+    return f"a vote of {vote.n_voters}"
 
 
 def _word(value: float, outer: list[str]) -> str:
