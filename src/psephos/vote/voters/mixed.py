@@ -114,8 +114,6 @@ def _code(model: Any, code: _Floats, says: str) -> _Floats | None:
     if says == "value" or type(model).__name__ in TREES:  # these read the codes of all
         return code
     known = len(getattr(model, "classes_", code))
-    if known == len(code):
-        return code
     return Target(np.arange(known)).code if known > 1 else None
 
 
