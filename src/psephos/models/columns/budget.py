@@ -21,7 +21,9 @@ from psephos.models.committees.naming import (
 from psephos.models.committees.voting import VotingClassifier
 from psephos.models.forest import RandomForestClassifier
 from psephos.models.linear import RankRidgeClassifier, RankRidgeRegressor
-from psephos.params import Anything, ClassWeight, Constraint, Interval, Jobs, OneOf, Options, Seed
+from psephos.params import (
+    Anything, ClassWeight, Constraint, Interval, Jobs, OneOf, Options, Seed, kept,
+)  # fmt: skip
 from psephos.vote import Vote
 
 __all__ = ["ColumnBudgetClassifier", "ColumnBudgetRegressor"]
@@ -112,7 +114,7 @@ class _Budget:
 
     def _params_on(self, columns: NDArray[Any]) -> dict[str, Any]:
         own: Any = self
-        return {"prices": prices_on(own.prices, own.schema_, columns)}
+        return {"prices": prices_on(kept(own.prices), own.schema_, columns)}
 
     def _params_placed(self, schema: Schema) -> dict[str, Any]:
         own: Any = self

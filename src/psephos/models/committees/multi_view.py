@@ -14,7 +14,7 @@ from psephos.models.committees.multi_view_fit import fit_views
 from psephos.models.committees.naming import Cv, Member, reads_categories
 from psephos.models.committees.views import Views, columns_of_views, views_on
 from psephos.models.forest import RandomForestClassifier
-from psephos.params import Anything, ClassWeight, Constraint, Jobs, Options, Seed
+from psephos.params import Anything, ClassWeight, Constraint, Jobs, Options, Seed, kept
 from psephos.vote import Vote
 
 __all__ = ["MultiViewClassifier"]
@@ -161,11 +161,11 @@ class MultiViewClassifier(VoteClassifier):
         return vote, {"view_names_": names}
 
     def _params_on(self, columns: NDArray[Any]) -> dict[str, Any]:
-        views = views_on(self.views, self.schema_, columns)
-        if self.weights is None or self.fusion != "late" or views is None:
+        views, weights = views_on(kept(self.views), self.schema_, columns), kept(self.weights)
+        if weights is None or self.fusion != "late" or views is None:
             return {"views": views}
         left = {view[0] for view in views}
-        given = zip(self.views, self.weights, strict=True)
+        given = zip(self.views, weights, strict=True)
         return {"views": views, "weights": [w for view, w in given if view[0] in left]}
 
     def _params_placed(self, schema: Schema) -> dict[str, Any]:
@@ -177,8 +177,9 @@ class MultiViewClassifier(VoteClassifier):
 
     def reads_categories(self) -> bool:
         """Return whether columns may hold categories, named in `categorical_features`."""
-        own = [view[1] for view in self.views or () if len(view) == 3]
-        return all(one is None or reads_categories(one) for one in [self.estimator, *own])
+        own = [view[1] for view in kept(self.views) or () if len(view) == 3]
+        every = [kept(self.estimator), *own]
+        return all(one is None or reads_categories(one) for one in every)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
