@@ -134,8 +134,8 @@ class LocalBoostingClassifier(VoteClassifier):
     with p what the voter gives to the row's class.
 
     A model with functions is saved like any other, as its vote is numbers; loaded, it answers, and
-    `fit` asks for the functions. To pickle or clone it for other processes, functions must be named at the top of a
-    module, as scikit-learn asks of any parameter.
+    `fit` asks for the functions. To pickle or clone it for other processes, functions must be named
+    at the top of a module, as scikit-learn asks of any parameter.
 
     References
     ----------

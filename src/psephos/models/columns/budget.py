@@ -22,7 +22,15 @@ from psephos.models.committees.voting import VotingClassifier
 from psephos.models.forest import RandomForestClassifier
 from psephos.models.linear import RankRidgeClassifier, RankRidgeRegressor
 from psephos.params import (
-    Anything, ClassWeight, Constraint, Interval, Jobs, OneOf, Options, Seed, kept,
+    Anything,
+    ClassWeight,
+    Constraint,
+    Interval,
+    Jobs,
+    OneOf,
+    Options,
+    Seed,
+    kept,
 )  # fmt: skip
 from psephos.vote import Vote
 
