@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from psephos._errors import PsephosError
 from psephos._input import Context, Schema, Table, read_schema, read_table, seed_sequence
 from psephos._labels import Labels, read_groups
+from psephos._positions import warn_of_positions
 from psephos.contender import Anatomy, Contender
 from psephos.params import Constraint, Unsaved, check_params, kept
 from psephos.vote import Ballots, Vote
@@ -63,6 +64,7 @@ class VoteEstimator(BaseEstimator):
             If a parameter, a column, a label or a weight cannot be used; the message names it.
         """
         check_params(self, self.constraints)
+        warn_of_positions(self, X)
         schema = read_schema(self, X, y, getattr(self, "categorical_features", None))
         table, labels, weight, context = self._training(X, y, sample_weight, groups, schema)
         if getattr(self, "warm_start", False):
