@@ -155,10 +155,9 @@ def _of_mean_one(weight: _Floats) -> _Floats:
 
 
 def _codes(classes: NDArray[Any], y: Any, n: int) -> NDArray[np.intp]:
-    labels = np.asarray(y)
-    if len(labels) != n:
-        raise PsephosError(f"y has {len(labels)} labels for {n} rows.")
-    return codes_among(classes, labels, labels)
+    if np.ndim(y) == 1 and len(y) != n:
+        raise PsephosError(f"y has {len(y)} labels for {n} rows.")
+    return codes_among(classes, np.zeros(n), y)
 
 
 def _check_classes(classes: NDArray[Any], totals: _Floats) -> None:

@@ -62,8 +62,9 @@ def save(model: "VoteEstimator", path: str | os.PathLike[str]) -> None:
     Raises
     ------
     ModelFileError
-        If the model is not fitted, its class is not registered (`psephos.register`), or it has
-        voters that are not plain data (the message names their class).
+        If the model is not fitted, the path is none, the model's class is not registered
+        (`psephos.register`), or it has voters that are not plain data (the message names their
+        class).
     UnwritableError
         A `PsephosError`: if the file cannot be written, as when the disk is full.
     """
@@ -72,6 +73,8 @@ def save(model: "VoteEstimator", path: str | os.PathLike[str]) -> None:
     if not isinstance(model, VoteEstimator) or not hasattr(model, "vote_"):
         raise ModelFileError(f"{type(model).__name__} is not a fitted model of psephos.")
     _check_registered(type(model))
+    if not isinstance(path, str | os.PathLike) or "\0" in os.fspath(path):
+        raise ModelFileError(f"path is {path!r}: give the path of the file to write.")
     arrays: dict[str, NDArray[Any]] = {}
     manifest = _manifest(model, arrays)
     if not model._has_its_anatomy():
@@ -260,7 +263,7 @@ def load(path: str | os.PathLike[str]) -> "VoteEstimator":
     Raises
     ------
     ModelFileError
-        If the file is damaged, is not a model file, or was written by a newer version.
+        If the file is damaged, is a folder or another file, or was written by a newer version.
     FileNotFoundError
         If there is no such file.
     """
@@ -327,6 +330,8 @@ def _sentences(path: str | os.PathLike[str]) -> Generator[None]:
     except (ModelFileError, FileNotFoundError, IsADirectoryError, PermissionError) as error:
         if isinstance(error, ModelFileError):
             raise ModelFileError(f"{path}: {error}") from None
+        if isinstance(error, IsADirectoryError):
+            raise ModelFileError(f"{path} is a folder: give the path of a model file.") from None
         raise
     except Exception as error:  # whatever a hostile file makes a reader raise (zlib, struct, ...)
         reason = ascii(str(error) or type(error).__name__)[1:-1]

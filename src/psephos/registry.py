@@ -82,6 +82,7 @@ MODELS = {
 BUILTIN = {place.split(":")[1]: place.split(":")[0] for place in MODELS.values()}
 
 _GROUP = "psephos.models"
+_BASE = "psephos._estimator.VoteEstimator"
 _registered: dict[str, type[Any]] = {}
 _Model = TypeVar("_Model", bound=type[Any])
 
@@ -136,9 +137,8 @@ def register(model: _Model) -> _Model:
 
 
 def _check_estimator(model: Any) -> None:
-    from psephos.base import VoteEstimator  # not before it is asked for
-
-    if not isinstance(model, type) or not issubclass(model, VoteEstimator):
+    bases = model.__mro__ if isinstance(model, type) else ()  # the base itself is in a layer above
+    if not any(f"{one.__module__}.{one.__name__}" == _BASE for one in bases):
         raise PsephosError(
             f"{model!r} cannot be registered: derive a class from psephos.base.VoteClassifier or "
             "VoteRegressor, and register the class."

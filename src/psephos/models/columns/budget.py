@@ -30,6 +30,7 @@ from psephos.params import (
     OneOf,
     Options,
     Seed,
+    check_params,
     kept,
 )  # fmt: skip
 from psephos.vote import Vote
@@ -103,7 +104,13 @@ class _Budget:
         models : dict of float to estimator
             By budget, in rising order.
         """
-        budgets = sorted(set(n_columns))
+        if isinstance(n_columns, str) or not np.iterable(n_columns):
+            raise PsephosError(f"n_columns is {n_columns!r}: give budgets, such as (4, 8, 16).")
+        asked = list(n_columns)
+        for budget in asked:
+            model = self._of_path(budget, None)
+            check_params(model, model.constraints)
+        budgets = sorted(set(asked))
         if not budgets:
             raise PsephosError("n_columns is empty: give a budget, such as (4, 8, 16).")
         models: dict[float, Any] = {}

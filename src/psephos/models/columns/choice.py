@@ -70,7 +70,8 @@ def read_prices(given: Any, schema: Schema, p: int) -> _Floats:
         return prices
     if isinstance(given, Mapping):
         known = schema.words().columns
-        place = {name: j for j, name in enumerate(known)} | dict(enumerate(range(p)))
+        place: dict[Any, int] = {name: j for j, name in enumerate(known)}
+        place |= dict(enumerate(range(p)))
         named: dict[int, Any] = {}
         for name, price in given.items():
             plain = isinstance(name, str | int | np.integer) and not isinstance(name, bool)
@@ -107,7 +108,7 @@ def prices_on(given: Any, schema: Schema, columns: NDArray[Any]) -> Any:
 
 def _price(price: Any, name: Any) -> float:
     try:
-        number = float(price)
+        number = -1.0 if isinstance(price, str | bool) else float(price)
     except (TypeError, ValueError):
         number = -1.0
     if not number > 0:  # an infinite one is never bought
