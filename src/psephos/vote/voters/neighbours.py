@@ -8,6 +8,7 @@ import numpy as np
 import scipy.spatial
 from numpy.typing import NDArray
 
+from psephos._errors import PsephosError
 from psephos._stored import AnySize, Nullable
 from psephos.kernels.prediction.nearest import nearest_cases
 from psephos.kernels.prediction.similarity import Metric, distances
@@ -197,15 +198,32 @@ class Neighbours(ReadsColumns):
         """Return the k nearest cases of each row of X, (n, p), and their distances, nearest first.
 
         `own` (n,) are cases that are left out, a row's own.
+
+        Raises
+        ------
+        PsephosError
+            If a distance is beyond the range of numbers, so that none is the nearest.
         """
         read = np.ascontiguousarray(X[:, self.columns], dtype=np.float64)
-        k = self.k if k is None else k
+        order, apart = self._found(read, self.k if k is None else k, own, n_jobs)
+        far = ~np.isfinite(apart).all(axis=1)
+        if far.any():
+            values = np.nan_to_num(read[far.argmax()])
+            raise PsephosError(
+                "a row is so far from the training cases that distances cannot be computed (it "
+                f"holds {values[np.abs(values).argmax()]:.3g}): check the units of its columns."
+            )
+        return order, apart
+
+    def _found(
+        self, read: _Floats, k: int, own: Any, n_jobs: int | None
+    ) -> tuple[NDArray[np.intp], _Floats]:
         if self.metric != "euclidean" or self._special:
             return self._sorted(read, k, own, n_jobs)
         ragged = np.isnan(read).any(axis=1)
         if not ragged.any():
             return self._screened(read, k, own, n_jobs)
-        order, apart = np.empty((len(X), k), dtype=np.intp), np.empty((len(X), k))
+        order, apart = np.empty((len(read), k), dtype=np.intp), np.empty((len(read), k))
         for rows, ask in ((ragged, self._sorted), (~ragged, self._screened)):
             part = None if own is None else np.asarray(own)[rows]
             order[rows], apart[rows] = ask(read[rows], k, part, n_jobs)
