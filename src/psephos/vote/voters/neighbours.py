@@ -36,6 +36,7 @@ METRICS = (
     "euclidean", "manhattan", "chebyshev", "cosine", "correlation", "braycurtis", "canberra",
     "hamming", "jaccard",
 )  # fmt: skip
+_FAR, _FARTHER = 1e100, 1e10  # numbers of a row, and how often the greatest of the cases
 _NAMED = 6  # a rule names no more columns than this
 
 
@@ -205,15 +206,29 @@ class Neighbours(ReadsColumns):
             If a distance is beyond the range of numbers, so that none is the nearest.
         """
         read = np.ascontiguousarray(X[:, self.columns], dtype=np.float64)
+        self._refuse_far(
+            read,
+            np.abs(np.nan_to_num(read) / self.column_scale).max(axis=1, initial=0.0)
+            > self._farthest,
+        )
         order, apart = self._found(read, self.k if k is None else k, own, n_jobs)
-        far = ~np.isfinite(apart).all(axis=1)
+        self._refuse_far(read, ~np.isfinite(apart).all(axis=1))
+        return order, apart
+
+    @cached_property
+    def _farthest(self) -> float:
+        """Return what no number of a row is above: beside it those of others would be lost."""
+        size = np.abs(np.nan_to_num(self.cases) / self.column_scale).max(initial=0.0)
+        return max(_FAR, float(size) * _FARTHER)
+
+    @staticmethod
+    def _refuse_far(read: _Floats, far: NDArray[np.bool_]) -> None:
         if far.any():
             values = np.nan_to_num(read[far.argmax()])
             raise PsephosError(
                 "a row is so far from the training cases that distances cannot be computed (it "
                 f"holds {values[np.abs(values).argmax()]:.3g}): check the units of its columns."
             )
-        return order, apart
 
     def _found(
         self, read: _Floats, k: int, own: Any, n_jobs: int | None
