@@ -206,13 +206,10 @@ class Neighbours(ReadsColumns):
             If a distance is beyond the range of numbers, so that none is the nearest.
         """
         read = np.ascontiguousarray(X[:, self.columns], dtype=np.float64)
-        self._refuse_far(
-            read,
-            np.abs(np.nan_to_num(read) / self.column_scale).max(axis=1, initial=0.0)
-            > self._farthest,
-        )
+        size = np.abs(np.nan_to_num(read) / self.column_scale).max(axis=1, initial=0.0)
+        self._refuse_far(read, size > self._farthest)
         order, apart = self._found(read, self.k if k is None else k, own, n_jobs)
-        self._refuse_far(read, ~np.isfinite(apart).all(axis=1))
+        self._refuse_far(read, np.asarray(~np.isfinite(apart).all(axis=1)))
         return order, apart
 
     @cached_property
