@@ -226,7 +226,8 @@ def _imported(name: str, place: str) -> Any:
         model: Any = attrgetter(kind)(import_module(module))
     except Exception as error:  # whatever a module does when it is imported
         raise PsephosError(
-            f"{_of_package(name)} cannot be imported from {place}: {type(error).__name__}: {error}"
+            f"{_of_package(name)} cannot be imported from {place} "
+            f"({type(error).__name__}: {error})."
         ) from error
     _check_estimator(model)
     own = model.__dict__.get("contender")
