@@ -14,6 +14,7 @@ from psephos import (
     CARTRegressor,
     PsephosError,
     RandomForestClassifier,
+    SamBAClassifier,
     SparseWrapperClassifier,
     VotingClassifier,
     calibrate,
@@ -71,7 +72,8 @@ def test_the_maps_are_those_of_the_field():
     p, new = model.predict_proba(X[80:300])[:, 1], model.predict_proba(X[300:])[:, 1]
     odds = logit(np.clip(p, 1e-12, 1 - 1e-12))
     weight = np.random.default_rng(0).random(220)
-    platt = _SigmoidCalibration().fit(odds, y[80:300], sample_weight=weight)
+    ours = weight / weight.mean()  # the smoothing counts rows
+    platt = _SigmoidCalibration().fit(odds, y[80:300], sample_weight=ours)
     found = calibrate(model, X[80:300], y[80:300], sample_weight=weight).predict_proba(X[300:])
     new_odds = logit(np.clip(new, 1e-12, 1 - 1e-12))
     assert_allclose(found[:, 1], expit(-(platt.a_ * new_odds + platt.b_)), atol=2e-3)
@@ -140,3 +142,24 @@ def test_class_votes_stay_and_weigh_what_is_calibrated(method, tmp_path):
         shrink(model, 3, X, y)
     save(sure, tmp_path / "m.psephos")
     assert_array_equal(load(tmp_path / "m.psephos").predict_proba(X), sure.predict_proba(X))
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic", "temperature"])
+@pytest.mark.parametrize("size", [1e-300, 1 / 200, 1e300])
+def test_weights_count_beside_each_other(method, size):
+    X, y = load_breast_cancer(return_X_y=True)
+    model = SamBAClassifier(n_estimators=3).fit(X[:300], y[:300])
+    weight = np.where(np.arange(150) % 3 == 0, 2.0, 1.0)
+    weight[:5] = 0
+    one = calibrate(model, X[300:450], y[300:450], method, weight).predict_proba(X)
+    other = calibrate(model, X[300:450], y[300:450], method, weight * size).predict_proba(X)
+    assert_allclose(other, one, atol=1e-6)
+    kept = weight > 0
+    rows, labels = X[300:450][kept], y[300:450][kept]
+    plain = calibrate(model, rows, labels, method).predict_proba(X)
+    same = calibrate(model, rows, labels, method, np.full(kept.sum(), size)).predict_proba(X)
+    assert_allclose(same, plain, atol=1e-6)
+    if method != "sigmoid":  # a row of weight 2 is the row twice
+        twice = np.repeat(np.arange(150), weight.astype(int))
+        copies = calibrate(model, X[300:450][twice], y[300:450][twice], method).predict_proba(X)
+        assert_allclose(copies, one, atol=1e-6)

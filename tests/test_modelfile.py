@@ -16,12 +16,29 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal, assert_equal
 from sklearn.base import BaseEstimator, clone, is_regressor
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold
+from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from psephos import AdaBoostClassifier, SamBAClassifier, load, modelfile, save
-from psephos._errors import ModelFileError
+from psephos import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    CARTClassifier,
+    ColumnBudgetClassifier,
+    LocalBoostingClassifier,
+    MultiViewClassifier,
+    SamBAClassifier,
+    StackingClassifier,
+    VotingClassifier,
+    load,
+    modelfile,
+    save,
+)
+from psephos._errors import ModelFileError, PsephosError
 from psephos.base import VoteEstimator
 from psephos.models.swag import Library
+from psephos.params import Unsaved
 from psephos.testing import small_settings, small_table
 
 SETTINGS = small_settings()
@@ -58,7 +75,8 @@ def told(value):
         return type(value), settings_of(value)
     if isinstance(value, list | tuple):
         return [told(one) for one in value]
-    return None if isinstance(value, BaseEstimator) or callable(value) else value
+    lost = isinstance(value, BaseEstimator | Unsaved) or callable(value)
+    return None if lost else value
 
 
 def file_of(model, tmp_path):
@@ -150,8 +168,88 @@ def test_an_estimator_or_generator_is_not_kept(tmp_path):
     tree, state = DecisionTreeClassifier(max_depth=1), np.random.RandomState(0)
     model = AdaBoostClassifier(tree, n_estimators=2, random_state=state).fit(X, y)
     again = load(file_of(model, tmp_path))
-    assert again.estimator is again.random_state is None
+    assert isinstance(again.estimator, Unsaved)
+    assert isinstance(again.random_state, Unsaved)
     assert_array_equal(again.predict(X), model.predict(X))
+
+
+def right(seen):
+    return 1.0 * (seen.agreement > 0)
+
+
+FOREIGN = [("tree", CARTClassifier(n_folds=0)), ("bayes", GaussianNB())]
+LOST = {
+    "estimator of a bag": (BaggingClassifier(GaussianNB(), 2, random_state=0), "estimator"),
+    "estimators": (VotingClassifier(FOREIGN), "estimators"),
+    "views": (
+        MultiViewClassifier([("a", GaussianNB(), [0, 1]), ("b", [2])], estimator=FOREIGN[0][1]),
+        "views",
+    ),
+    "cv": (StackingClassifier(FOREIGN[:1], cv=KFold(3)), "cv"),
+    "within": (
+        BaggingClassifier(VotingClassifier(FOREIGN[1:]), n_estimators=2), "estimators"
+    ),
+    "function": (LocalBoostingClassifier(n_estimators=2, relevance=right), "relevance"),
+    "selector": (
+        ColumnBudgetClassifier(2, selector=LogisticRegression(), estimator=FOREIGN[0][1]),
+        "selector",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", LOST)
+def test_what_a_file_does_not_keep_is_asked_for_by_fit(what, tmp_path):
+    X, y = small_table(2)
+    model, name = LOST[what]
+    model = clone(model).fit(X, y)
+    path = file_of(model, tmp_path)
+    again = load(path)
+    assert file_of(again, tmp_path).read_bytes() == path.read_bytes()
+    assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    reduced = again.reduce()
+    used = np.union1d(again.features_used_, again.features_backup_).astype(int)
+    assert_array_equal(reduced.predict(X[:, used]), model.predict(X))
+    for one in (again, clone(again), reduced):
+        with pytest.raises(PsephosError, match=f"{name!r} is not kept in model files"):
+            one.fit(X[:, : one.n_features_in_] if one is reduced else X, y)
+    assert str(again) == str(model)
+    assert "not in the model file" in repr(again)
+    if what != "within":
+        again.set_params(**{name: getattr(model, name)}).fit(X, y)
+        assert_array_equal(again.predict_proba(X), clone(model).fit(X, y).predict_proba(X))
+
+
+def test_folds_given_as_rows_come_back(tmp_path):
+    X, y = small_table(2)
+    rows = np.arange(len(y))
+    folds = [(rows[rows % 3 != f], rows[rows % 3 == f]) for f in range(3)]
+    model = StackingClassifier(FOREIGN[:1], cv=folds).fit(X, y)
+    path = file_of(model, tmp_path)
+    again = load(path)
+    before = path.read_bytes()
+    assert file_of(again, tmp_path).read_bytes() == before
+    assert_array_equal(again.fit(X, y).predict_proba(X), model.predict_proba(X))
+
+
+def test_weights_given_as_an_array_come_back(tmp_path):
+    X, y = small_table(2)
+    model = VotingClassifier(FOREIGN, weights=np.array([1.0, 2.0])).fit(X, y)
+    before = file_of(model, tmp_path).read_bytes()
+    again = load(tmp_path / "model.psephos")
+    assert file_of(again, tmp_path).read_bytes() == before
+
+
+class Derived(CARTClassifier):
+    """A subclass that nobody registered."""
+
+
+def test_a_class_that_load_would_not_know_is_not_saved(tmp_path):
+    X, y = small_table(2)
+    with pytest.raises(ModelFileError, match=r"@psephos\.register.*or fit CARTClassifier itself"):
+        save(Derived(n_folds=0).fit(X, y), tmp_path / "model.psephos")
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(ModelFileError, match="Derived, which psephos cannot write"):
+        save(BaggingClassifier(Derived(n_folds=0), n_estimators=2).fit(X, y), tmp_path / "m")
 
 
 def test_reduced_models_come_back(tmp_path):

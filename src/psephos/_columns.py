@@ -6,9 +6,10 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
-from psephos._errors import UnknownLevelWarning
+from psephos._errors import PsephosError, UnknownLevelWarning
 from psephos._files.levels import LevelCodes, merged
 from psephos._files.unknown import Unknown
 from psephos.vote.part import sparse
@@ -18,7 +19,14 @@ __all__ = ["as_frame", "codes_of", "column_of", "declared_levels", "found_levels
 
 def as_frame(X: Any) -> Any:
     """Return X as a narwhals frame, or None."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    try:
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+    except DuplicateError:
+        names = [str(name) for name in X.columns]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise PsephosError(
+            f"two columns are named {twice!r}: rename or drop one of them."
+        ) from None
     return frame if isinstance(frame, nw.DataFrame) else None
 
 

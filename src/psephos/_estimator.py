@@ -14,8 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from psephos._errors import PsephosError
 from psephos._input import Context, Schema, Table, read_schema, read_table, seed_sequence
 from psephos._labels import Labels, read_groups
+from psephos._positions import warn_of_positions
 from psephos.contender import Anatomy, Contender
-from psephos.params import Constraint, check_params
+from psephos.params import Constraint, Unsaved, check_params, kept
 from psephos.vote import Ballots, Vote
 from psephos.vote.ballot_views import sentences_html
 from psephos.vote.describing import describe
@@ -63,6 +64,7 @@ class VoteEstimator(BaseEstimator):
             If a parameter, a column, a label or a weight cannot be used; the message names it.
         """
         check_params(self, self.constraints)
+        warn_of_positions(self, X)
         schema = read_schema(self, X, y, getattr(self, "categorical_features", None))
         table, labels, weight, context = self._training(X, y, sample_weight, groups, schema)
         if getattr(self, "warm_start", False):
@@ -416,7 +418,9 @@ class VoteEstimator(BaseEstimator):
         if not isinstance(getattr(self, "categorical_features", None), str | None):
             named = [schema.names[j] if schema.names else j for j in schema.levels]
             reduced.set_params(categorical_features=named or None)
-        reduced.set_params(**self._params_on(columns))
+        named = self._params_on(columns)
+        lost = {n for n, v in self.get_params(deep=False).items() if isinstance(v, Unsaved)}
+        reduced.set_params(**{name: value for name, value in named.items() if name not in lost})
         extras = {name: _selected(getattr(self, name), columns) for name in self.extras}
         reduced.n_features_in_ = len(columns)
         if schema.names is not None:
@@ -437,7 +441,7 @@ class VoteEstimator(BaseEstimator):
 
     def reads_categories(self) -> bool:
         """Return whether columns may hold categories, named in `categorical_features`."""
-        voter: Any = getattr(self, "estimator", None)
+        voter: Any = kept(getattr(self, "estimator", None))
         known = "categorical_features" in self.get_params(deep=False)
         return known and (
             voter is None or (isinstance(voter, VoteEstimator) and voter.reads_categories())
@@ -445,7 +449,7 @@ class VoteEstimator(BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        voter = getattr(self, "estimator", None)
+        voter = kept(getattr(self, "estimator", None))
         reads = get_tags(voter).input_tags if voter is not None else None
         tags.input_tags.allow_nan = reads is None or reads.allow_nan
         tags.input_tags.sparse = reads is None or reads.sparse

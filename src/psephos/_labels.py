@@ -1,5 +1,6 @@
 """Labels and weights: class indices, and how much each row counts."""
 
+from collections.abc import Hashable
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -28,10 +29,16 @@ __all__ = [
     "read_target",
     "read_weight",
     "refuse_large_weights",
+    "refuse_repeated",
+    "require_answers",
 ]
 
 
 _MOST_WEIGHT = 1e15
+_ONE_LABEL = (
+    "give one label per row, or, of several labels a row, a table of 0 and 1 "
+    "(sklearn.preprocessing.MultiLabelBinarizer makes one)."
+)
 
 
 class Labels(NamedTuple):
@@ -66,8 +73,32 @@ class Labels(NamedTuple):
 
 def _is_table(y: Any) -> bool:
     """Return whether y has several columns."""
-    shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
+    shape = y.shape if hasattr(y, "shape") else _as_array(y).shape
     return len(shape) == 2 and shape[1] != 1
+
+
+def _as_array(y: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(y)
+    except ValueError:  # lists of different lengths
+        raise PsephosError(f"y holds lists in place of labels: {_ONE_LABEL}") from None
+
+
+def require_answers(y: Any) -> None:
+    """Raise PsephosError unless a row has an answer to be scored against.
+
+    Raises
+    ------
+    PsephosError
+        If y is missing, or one of its values.
+    """
+    if y is None:
+        raise PsephosError("score needs y, the true answers of the rows.")
+    given = np.asarray(y)
+    if given.ndim == 1 and given.dtype.kind in "fO":
+        missing = [i for i, label in enumerate(given.tolist()) if is_missing(label)]
+        if missing:
+            raise PsephosError(f"score: row {missing[0]} of y has no label; leave such rows out.")
 
 
 def class_target(
@@ -99,10 +130,10 @@ def codes_among(classes: NDArray[Any], X: Any, y: Any) -> NDArray[np.intp]:
     ValueError
         scikit-learn's own, if y is not as long as X.
     """
-    labels = np.asarray(y)
-    check_consistent_length(X, labels)
+    labels = _as_array(y)
     if labels.ndim != 1:
         raise PsephosError(f"y has shape {labels.shape}: give one label per row.")
+    check_consistent_length(X, labels)
     unknown = ~np.isin(labels, classes)
     if unknown.any():
         label = labels[unknown].tolist()[0]
@@ -200,6 +231,7 @@ def declared_classes(
         If a label is not among them, or is a word where they are numbers.
     """
     labels = np.asarray(declared).tolist()
+    refuse_repeated(labels)
     place = {label: k for k, label in enumerate(labels)}
     unknown = [label for label in classes.tolist() if label not in place]
     if unknown:
@@ -210,6 +242,13 @@ def declared_classes(
     found = np.array(labels, dtype=object if classes.dtype.kind == "O" else None)
     order = np.array([place[label] for label in classes.tolist()], dtype=np.intp)
     return found, order[codes]
+
+
+def refuse_repeated(labels: list[Any]) -> None:
+    """Raise PsephosError if a declared class stands twice."""
+    twice = [label for i, label in enumerate(labels) if label in labels[:i]]
+    if twice:
+        raise PsephosError(f"the classes name {twice[0]!r} twice: name each class once.")
 
 
 def _as_given(y: Any) -> Any:
@@ -322,6 +361,10 @@ def _plain_labels(y: NDArray[Any]) -> NDArray[Any]:
     missing = [i for i, label in enumerate(y) if is_missing(label)]
     if missing:
         raise PsephosError(f"Input y contains NaN: row {missing[0]} has no label; drop the row.")
+    sets = [i for i, label in enumerate(y) if not isinstance(label, Hashable)]
+    if sets:
+        kind = type(y[sets[0]]).__name__
+        raise PsephosError(f"y holds a {kind} in row {sets[0]}: {_ONE_LABEL}")
     words = np.array([isinstance(label, str) for label in y])
     if words.any() and not words.all():
         odd = y[int(words.argmin())]

@@ -15,6 +15,7 @@ from psephos._labels import (
     read_sample_weight,
     read_target,
     read_weight,
+    refuse_repeated,
 )
 from psephos.vote import Target
 
@@ -28,6 +29,8 @@ _Coded = tuple[Target, NDArray[np.intp], _Floats]
 def known_rows(y: Any, unlabeled: Any = None) -> NDArray[np.bool_]:
     """Return which rows have a label: not None, NaN, or what `unlabeled` is."""
     labels = column_or_1d(y)
+    if unlabeled is not None and not isinstance(unlabeled, str | int | float | np.generic):
+        raise PsephosError(f"unlabeled is {unlabeled!r}: give one label, such as -1 or '?'.")
 
     def lacks(label: Any) -> bool:
         if is_missing(label):
@@ -116,6 +119,7 @@ def _classes(estimator: Any, y: Any, n_classes: int) -> NDArray[Any]:
         raise PsephosError(
             f"y has {n_classes} columns, `classes` {len(classes)}: give one column a class."
         )
+    refuse_repeated(classes.tolist())
     return classes
 
 

@@ -16,6 +16,7 @@ from psephos._labels import (
     number_target,
     read_numbers,
     read_sample_weight,
+    require_answers,
 )
 from psephos._partial import later_labels, later_weight, partial_target, soft_target
 from psephos.contender import Anatomy
@@ -108,6 +109,17 @@ class VoteClassifier(ClassifierMixin, VoteEstimator):
         for score in self._staged(X):
             yield self.vote_.readout.probabilities(score, self.vote_.target)
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy, by weight; of several labels, the share of rows all right.
+
+        Raises
+        ------
+        PsephosError
+            If y is missing, or one of its labels.
+        """
+        require_answers(y)
+        return super().score(X, y, sample_weight)
+
     def margins(self, X: Any, y: Any) -> NDArray[np.float64]:
         """Return each row's margin for its label, in [-1, 1] if votes are (not of boosted trees).
 
@@ -123,11 +135,11 @@ class VoteClassifier(ClassifierMixin, VoteEstimator):
             scikit-learn's own, if y is not as long as X.
         """
         values = self._values(X)
-        labels = np.asarray(y)
         if self.vote_.target.kind == "multilabel":
+            labels = np.asarray(y)
             check_consistent_length(values, labels)
             return self.vote_.margins(values, labels)
-        codes = codes_among(self.classes_, values, labels)
+        codes = codes_among(self.classes_, values, y)
         return self.vote_.margins(values, codes)
 
 
@@ -148,6 +160,17 @@ class VoteRegressor(RegressorMixin, VoteEstimator):
     ) -> tuple[Labels, NDArray[np.float64]]:
         numbers = read_numbers(X, y)
         return Labels(RegressionTarget(), numbers), read_sample_weight(sample_weight, len(numbers))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return R^2, by weight.
+
+        Raises
+        ------
+        PsephosError
+            If y is missing, or one of its numbers.
+        """
+        require_answers(y)
+        return super().score(X, y, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -50,6 +50,9 @@ def calibrate(
         rows. temperature: p to the power 1 / t, one t for all. Probabilities of more than two
         classes are then divided by their sum.
     sample_weight : array of shape (n_samples,), default=None
+        How much each row counts beside the others: weights are divided by their mean over the rows
+        with weight. So a row of weight 2 is the same row twice for isotonic and temperature, and
+        nearly for sigmoid, whose smoothing counts rows.
 
     Returns
     -------
@@ -93,7 +96,7 @@ def calibrate(
     values = model._values(X)
     chances = plain.probabilities(vote.score(values), vote.target)
     codes = _codes(model.classes_, y, len(chances))
-    weight = read_sample_weight(sample_weight, len(codes))
+    weight = _of_mean_one(read_sample_weight(sample_weight, len(codes)))
     truth = np.eye(len(model.classes_))[codes]
     _check_classes(model.classes_, truth.T @ weight)
     found = {"sigmoid": _sigmoid, "isotonic": _isotonic, "temperature": _temperature}[method]
@@ -145,11 +148,16 @@ def _is_level(found: Any, k: int) -> bool:
     return bool(np.ptp(found.told[k]) < _LEVEL)
 
 
+def _of_mean_one(weight: _Floats) -> _Floats:
+    """Return weights whose sum is the number of rows with weight."""
+    share = weight / weight.max(initial=1e-320)
+    return share * (np.count_nonzero(share) / max(float(share.sum()), 1e-320))
+
+
 def _codes(classes: NDArray[Any], y: Any, n: int) -> NDArray[np.intp]:
-    labels = np.asarray(y)
-    if len(labels) != n:
-        raise PsephosError(f"y has {len(labels)} labels for {n} rows.")
-    return codes_among(classes, labels, labels)
+    if np.ndim(y) == 1 and len(y) != n:
+        raise PsephosError(f"y has {len(y)} labels for {n} rows.")
+    return codes_among(classes, np.zeros(n), y)
 
 
 def _check_classes(classes: NDArray[Any], totals: _Floats) -> None:

@@ -6,6 +6,7 @@ in its small setting.
 """
 
 import importlib.util
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -26,6 +27,7 @@ __all__ = [
 ]
 
 Params = dict[str, Any]
+_NAME = r"[A-Za-z0-9][\w-]{0,63}"
 
 
 class Anatomy(NamedTuple):
@@ -90,8 +92,9 @@ class Contender:
     Parameters
     ----------
     name : str
-        Its one name: in `models=`, results, report and model files. A model of another package
-        begins with the package's name.
+        Its one name: in `models=`, results, report and the names of files. Letters, digits, - and
+        _, a letter or digit first, at most 64, and not 'all'. A model of another package begins
+        with the package's name.
     family : str
         For people.
     distributions : dict of str to dict of str to Distribution, default={}
@@ -124,6 +127,11 @@ class Contender:
         label. Known of models of psephos by their class.
     small : dict of str, default={}
         Constructor parameters of a small model: fitted by the contract and by `psephos warm-up`.
+
+    Raises
+    ------
+    PsephosError
+        If the name is none.
     """
 
     name: str
@@ -141,6 +149,15 @@ class Contender:
     default: bool = False
     multilabel: bool = False
     small: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def __post_init__(self) -> None:
+        """Check the name, which files are called by."""
+        sound = isinstance(self.name, str) and re.fullmatch(_NAME, self.name, re.ASCII)
+        if not sound or self.name.lower() == "all":
+            raise PsephosError(
+                f"a model is named {self.name!r}: give it a name of letters, digits, - and _, a "
+                "letter or digit first, at most 64, and not 'all'."
+            )
 
     def drawn(self, which: str, n_classes: int) -> dict[str, Distribution]:
         """Return the distributions of a set, without the values that only two classes allow."""

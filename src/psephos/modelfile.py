@@ -27,6 +27,7 @@ from psephos._files.cells import Cells
 from psephos._schema import Schema
 from psephos._stored import fault, hints
 from psephos._whole import whole
+from psephos.params import Unsaved, kept
 from psephos.registry import BUILTIN, estimator_class
 from psephos.vote import Vote
 from psephos.vote.codec import decode, encode
@@ -61,8 +62,9 @@ def save(model: "VoteEstimator", path: str | os.PathLike[str]) -> None:
     Raises
     ------
     ModelFileError
-        If the model is not fitted, not one of psephos's, or has voters that are not plain data
-        (the message names their class).
+        If the model is not fitted, the path is none, the model's class is not registered
+        (`psephos.register`), or it has voters that are not plain data (the message names their
+        class).
     UnwritableError
         A `PsephosError`: if the file cannot be written, as when the disk is full.
     """
@@ -70,6 +72,9 @@ def save(model: "VoteEstimator", path: str | os.PathLike[str]) -> None:
 
     if not isinstance(model, VoteEstimator) or not hasattr(model, "vote_"):
         raise ModelFileError(f"{type(model).__name__} is not a fitted model of psephos.")
+    _check_registered(type(model))
+    if not isinstance(path, str | os.PathLike) or "\0" in os.fspath(path):
+        raise ModelFileError(f"path is {path!r}: give the path of the file to write.")
     arrays: dict[str, NDArray[Any]] = {}
     manifest = _manifest(model, arrays)
     if not model._has_its_anatomy():
@@ -88,6 +93,19 @@ def save(model: "VoteEstimator", path: str | os.PathLike[str]) -> None:
     text = json.dumps(manifest, indent=1).encode()
     _check_readable(manifest, text, files)
     _write(Path(path), {_MANIFEST: text, **files})
+
+
+def _check_registered(kind: type[Any]) -> None:
+    """Raise PsephosError unless `load` will find the class by its name."""
+    name = kind.__name__
+    if estimator_class(name) is kind:
+        return
+    known = [base.__name__ for base in kind.__mro__[1:] if base.__name__ in BUILTIN]
+    hint = f", or fit {known[0]} itself" if known else ""
+    raise ModelFileError(
+        f"{name} cannot be saved: load would not know its class. Decorate it with "
+        f"@psephos.register, with a contender of its own{hint}."
+    )
 
 
 def _check_readable(manifest: Mapping[str, Any], text: bytes, files: Entries) -> None:
@@ -147,6 +165,8 @@ def _param(value: Any) -> Any:
     """Return a constructor parameter as data; foreign estimators, random states as words only."""
     from psephos.base import VoteEstimator
 
+    if isinstance(value, Unsaved):  # the model is of a file itself
+        return {"words": value.saved}
     if isinstance(value, VoteEstimator) and estimator_class(type(value).__name__) is type(value):
         own = {n: _param(v) for n, v in value.get_params(deep=False).items()}
         return {"model": type(value).__name__, "params": own}
@@ -167,9 +187,16 @@ def _param(value: Any) -> Any:
         name = getattr(value, "__qualname__", type(value).__name__)
         return {"words": f"{value.__module__}.{name}"}
     try:
-        return encode(value, {}, "") if not isinstance(value, np.ndarray) else value.tolist()
+        return encode(_without_arrays(value), {}, "")
     except ModelFileError:
         return {"words": repr(value)}
+
+
+def _without_arrays(value: Any) -> Any:
+    """Return a parameter with lists in the place of arrays (folds given as rows, weights)."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return list(map(_without_arrays, value)) if isinstance(value, list | tuple) else value
 
 
 def _are_members(value: Any) -> TypeGuard[Sequence[Any]]:
@@ -229,13 +256,14 @@ def load(path: str | os.PathLike[str]) -> "VoteEstimator":
     Returns
     -------
     model : the fitted estimator
-        A parameter that was a random state, a function, or an estimator of another library (or a
-        list with one), is not kept: it reads None.
+        A parameter that was a random state, a splitter, a function, or an estimator of another
+        library (or a list with one), is not kept: it prints as ``<not in the model file: ...>``,
+        and `fit` asks for it (``model.set_params(estimator=...)``). Answers need none.
 
     Raises
     ------
     ModelFileError
-        If the file is damaged, is not a model file, or was written by a newer version.
+        If the file is damaged, is a folder or another file, or was written by a newer version.
     FileNotFoundError
         If there is no such file.
     """
@@ -302,6 +330,8 @@ def _sentences(path: str | os.PathLike[str]) -> Generator[None]:
     except (ModelFileError, FileNotFoundError, IsADirectoryError, PermissionError) as error:
         if isinstance(error, ModelFileError):
             raise ModelFileError(f"{path}: {error}") from None
+        if isinstance(error, IsADirectoryError):
+            raise ModelFileError(f"{path} is a folder: give the path of a model file.") from None
         raise
     except Exception as error:  # whatever a hostile file makes a reader raise (zlib, struct, ...)
         reason = ascii(str(error) or type(error).__name__)[1:-1]
@@ -392,7 +422,7 @@ def _unfitted(name: Any, params: Mapping[str, Any]) -> Any:
     cls: Any = estimator_class(name)
     known = cls().get_params(deep=False)
     model = cls(**{n: _read_param(v) for n, v in params.items() if n in known})
-    voter = getattr(model, "estimator", None)
+    voter = kept(getattr(model, "estimator", None))
     if voter is not None and not isinstance(voter, VoteEstimator):
         raise ModelFileError("its voters are fitted by what is no model: the file is damaged.")
     return model
@@ -416,7 +446,8 @@ def _read_param(value: Any) -> Any:
     if isinstance(value, dict) and "lists" in value:
         return [_read_param(one) for one in value["lists"]]
     if isinstance(value, dict) and "words" in value:
-        return None
+        check(type(value["words"]) is str, "words of a parameter")
+        return Unsaved(value["words"])
     if isinstance(value, dict) and "pairs" in value:
         return dict(decode(value["pairs"], {}))
     if isinstance(value, list):

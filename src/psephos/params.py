@@ -23,8 +23,10 @@ __all__ = [
     "OneOf",
     "Options",
     "Seed",
+    "Unsaved",
     "Voter",
     "check_params",
+    "kept",
 ]
 
 _SHOWN = 80  # characters of a wrong value in a sentence
@@ -250,23 +252,55 @@ class OneOf:
         return " or ".join([*words, "None"] if self.none else words)
 
 
+@dataclass(frozen=True)
+class Unsaved:
+    """Stands for a constructor parameter that a model file did not keep; `fit` asks for it.
+
+    Parameters
+    ----------
+    saved : str
+        What the parameter was when the model was saved, in words.
+    """
+
+    saved: str
+
+    def __repr__(self) -> str:
+        """Return what it was, and that it is not here."""
+        return f"<not in the model file: {self.saved}>"
+
+
+def kept(value: Any) -> Any:
+    """Return a parameter; None for one that its model file did not keep."""
+    return None if isinstance(value, Unsaved) else value
+
+
 def check_params(estimator: Any, constraints: Mapping[str, Constraint]) -> None:
     """Raise PsephosError naming the first constructor parameter that breaks its constraint.
 
     Raises
     ------
     PsephosError
-        If a parameter has a value its constraint does not allow.
+        If a parameter has a value its constraint does not allow, or a model file did not keep it.
     """
+    kind = type(estimator).__name__
+    for name, value in vars(estimator).items():
+        if isinstance(value, Unsaved):
+            raise PsephosError(
+                f"{kind}: parameter {name!r} is not kept in model files (it was "
+                f"{_cut(value.saved)}): give it again, set_params({name}=...), before fit."
+            )
     for name, constraint in constraints.items():
         value = getattr(estimator, name)
         if not constraint.allows(value):
             raise PsephosError(
-                f"{type(estimator).__name__}: parameter {name!r} is {_shown(value)}; "
-                f"it must be {constraint.words()}."
+                f"{kind}: parameter {name!r} is {_shown(value)}; it must be {constraint.words()}."
             )
 
 
 def _shown(value: Any) -> str:
-    text = " ".join(repr(value).split())
+    return _cut(repr(value))
+
+
+def _cut(words: str) -> str:
+    text = " ".join(words.split())
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."

@@ -12,9 +12,11 @@ or, in a notebook or a script, where its class is decorated with `register`. A f
 when one of its models is first asked for.
 """
 
+import warnings
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from psephos._errors import PsephosError
@@ -80,6 +82,7 @@ MODELS = {
 BUILTIN = {place.split(":")[1]: place.split(":")[0] for place in MODELS.values()}
 
 _GROUP = "psephos.models"
+_BASE = "psephos._estimator.VoteEstimator"
 _registered: dict[str, type[Any]] = {}
 _Model = TypeVar("_Model", bound=type[Any])
 
@@ -103,7 +106,8 @@ def register(model: _Model) -> _Model:
     Raises
     ------
     PsephosError
-        If it declares no name, or its name or its class's name is another model's.
+        If it is no class of estimators of psephos, declares no name, or its name or its class's
+        name is another model's.
 
     Notes
     -----
@@ -114,6 +118,7 @@ def register(model: _Model) -> _Model:
             contender = Contender("mine", "tree", notes="ours")
             ...
     """
+    _check_estimator(model)
     contender = model.__dict__.get("contender")
     if contender is None:
         raise PsephosError(
@@ -121,7 +126,7 @@ def register(model: _Model) -> _Model:
             "its body."
         )
     for name, place in _places().items():
-        taken = (contender.name == name, model.__name__ == place.split(":")[1])
+        taken = (contender.name == name, model.__name__ == _class_name(place))
         if any(taken) and place != _place(model):
             raise PsephosError(
                 f"there is a model {name!r} already ({place.replace(':', '.')}): give "
@@ -129,6 +134,15 @@ def register(model: _Model) -> _Model:
             )
     _registered[contender.name] = model
     return model
+
+
+def _check_estimator(model: Any) -> None:
+    bases = model.__mro__ if isinstance(model, type) else ()  # the base itself is in a layer above
+    if not any(f"{one.__module__}.{one.__name__}" == _BASE for one in bases):
+        raise PsephosError(
+            f"{model!r} cannot be registered: derive a class from psephos.base.VoteClassifier or "
+            "VoteRegressor, and register the class."
+        )
 
 
 def is_registered(model: type[Any]) -> bool:
@@ -152,43 +166,92 @@ def _declared() -> dict[str, str]:
     """Return what installed packages declare; a name or class of psephos stays psephos's."""
     from importlib.metadata import entry_points  # asked for by few
 
-    found = {one.name: one.value for one in entry_points(group=_GROUP)}
-    return {n: v for n, v in found.items() if n not in MODELS and v.split(":")[1] not in BUILTIN}
+    found: dict[str, str] = {}
+    for one in entry_points(group=_GROUP):
+        parts = one.pattern.match(one.value)  # module:Class, and extras in brackets behind
+        if not parts or not parts["attr"]:
+            _leave_out(_of_package(one.name), f"{one.value!r} is no place: write module:Class")
+        elif one.name in MODELS or _class_name(one.value) in BUILTIN:
+            _leave_out(_of_package(one.name), "psephos has a model of this name")
+        else:
+            found[one.name] = f"{parts['module']}:{parts['attr']}"
+    return found
+
+
+def _of_package(name: str) -> str:
+    """Return a declared model in words, with the package that declares it."""
+    from importlib.metadata import entry_points
+
+    packages = [one.dist.name for one in entry_points(group=_GROUP, name=name) if one.dist]
+    return f"the model {name!r} of the installed package {' or '.join(packages) or 'unknown'}"
+
+
+def _leave_out(what: str, why: object) -> None:
+    warnings.warn(f"{what} is left out: {why}.", stacklevel=3)
+
+
+def _class_name(place: str) -> str:
+    """Return the name of a class, without the classes or functions around it."""
+    return place.partition(":")[2].split("[")[0].strip().rpartition(".")[2]
 
 
 def model_names() -> dict[str, str]:
     """Return the class of each model by the name it has on the command line and in results."""
-    return {name: place.split(":")[1] for name, place in _places().items()}
+    return {name: _class_name(place) for name, place in _places().items()}
 
 
 def estimator_class(name: str) -> "type[VoteEstimator] | None":
-    """Return the estimator of that class name, or None; no other family is imported."""
+    """Return the estimator of that class name, or None; no other family is imported.
+
+    Raises
+    ------
+    PsephosError
+        If an installed package declares it, and it cannot be imported or is no such model.
+    """
     if name in BUILTIN:
         return getattr(import_module(BUILTIN[name]), name)
     for model in _registered.values():
         if model.__name__ == name:
             return model
-    for place in _declared().values():
-        module, _, kind = place.partition(":")
-        if kind == name:
-            return _imported(module, kind)
+    for declared, place in _declared().items():
+        if _class_name(place) == name:
+            return _imported(declared, place)
     return None
 
 
-def _imported(module: str, kind: str) -> Any:
+def _imported(name: str, place: str) -> Any:
+    """Return the class that a package declares under a name, or say what is wrong with it."""
+    module, _, kind = place.partition(":")
     try:
-        return getattr(import_module(module), kind)
-    except (ImportError, AttributeError) as error:
+        model: Any = attrgetter(kind)(import_module(module))
+    except Exception as error:  # whatever a module does when it is imported
         raise PsephosError(
-            f"an installed package declares the model {module}.{kind}, which cannot be imported: "
-            f"{error}"
+            f"{_of_package(name)} cannot be imported from {place} "
+            f"({type(error).__name__}: {error})."
         ) from error
+    _check_estimator(model)
+    own = model.__dict__.get("contender")
+    if own is None or own.name != name or model.__name__ != _class_name(place):
+        told = "none" if own is None else repr(own.name)
+        raise PsephosError(
+            f"{_of_package(name)} is a {model.__name__} whose contender has the name {told}: give "
+            "the entry point and the contender one name, and the place the name of the class."
+        )
+    return model
 
 
 def estimator_classes() -> "Mapping[str, type[VoteEstimator]]":
-    """Return all estimators by the name of their class."""
-    found = {kind: estimator_class(kind) for kind in model_names().values()}
-    return {kind: model for kind, model in found.items() if model is not None}
+    """Return all estimators by the name of their class.
+
+    One that an installed package declares, and that cannot be had, is left out with a warning.
+    """
+    found: dict[str, Any] = {}
+    for kind in model_names().values():
+        try:
+            found[kind] = estimator_class(kind)
+        except PsephosError as error:
+            warnings.warn(f"{error} It is left out.", stacklevel=2)
+    return found
 
 
 def import_models(module: str) -> None:

@@ -12,6 +12,7 @@ from psephos import PsephosError, compare, load, register, registry, save
 from psephos.base import VoteClassifier
 from psephos.cli.fit import _class_of
 from psephos.contender import Contender
+from psephos.models.catalogue import catalogue
 from psephos.protocol import known_models
 from psephos.protocol.tables import table_from_arrays
 from psephos.registry import _declared, estimator_classes, model_names
@@ -183,3 +184,90 @@ def test_a_classifier_is_one_by_its_class_and_not_by_its_name():
         _class_of("cart-regressor")
     with pytest.raises(PsephosError, match="there is no model 'third-halfwy'"):
         _class_of("third-halfwy")
+
+
+# ---------------------------------------------------------------------- what is wrong with others
+@pytest.mark.parametrize(
+    "name",
+    ["", " ", "a b", "a/b", "../x", "a\nb", "A" * 65, "\N{LATIN SMALL LETTER U WITH DIAERESIS}ber",
+     "All", "-x", "a,b", ".", "nul\0", "<b>", None, 5],
+)  # fmt: skip
+def test_a_name_is_one_that_a_file_may_have(name):
+    with pytest.raises(PsephosError, match="letters, digits, - and _"):
+        Contender(name, "tree")
+
+
+@pytest.mark.parametrize("what", [5, type("Mine", (), {"contender": Contender("mine", "tree")})])
+def test_what_is_no_estimator_class_is_not_registered(what):
+    with pytest.raises(PsephosError, match="derive a class from psephos"):
+        register(what)
+    assert "mine" not in model_names()
+
+
+def test_a_name_of_another_library_is_refused():
+    register(type("Other", (VoteClassifier,), {"contender": Contender("xgboost", "tree")}))
+    try:
+        with pytest.raises(PsephosError, match="'xgboost', which is another library's"):
+            known_models()
+    finally:
+        registry._registered.pop("xgboost")
+
+
+def test_a_class_without_a_docstring_is_listed():
+    bare = type("Bare", (midpoints.MidpointClassifier,), {"contender": Contender("bare", "tree")})
+    register(bare)
+    try:
+        assert [row["summary"] for row in catalogue() if row["name"] == "bare"] == [""]
+    finally:
+        registry._registered.pop("bare")
+
+
+class Nested:
+    class InnerClassifier(midpoints.MidpointClassifier):
+        contender = Contender("inner", "stumps", small={"n_columns": 2})
+
+
+@pytest.fixture
+def _installed(monkeypatch, tmp_path):
+    info = tmp_path / "bad-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: bad\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[psephos.models]\ncolonless = nowhere\ngone = nowhere_at_all:GoneClassifier\n"
+        "cart = midpoints:CARTClassifier\nother-name = midpoints:MidpointClassifier\n"
+        f"inner = {__name__}:Nested.InnerClassifier [extra]\n"
+    )
+    monkeypatch.delitem(registry._registered, "third-midpoint")
+    monkeypatch.syspath_prepend(tmp_path)
+    _declared.cache_clear()
+    yield
+    monkeypatch.undo()
+    _declared.cache_clear()
+
+
+@pytest.mark.usefixtures("_installed")
+def test_a_bad_entry_point_is_left_out_and_named():
+    with pytest.warns(UserWarning, match="is left out") as told:
+        found = estimator_classes()
+    words = sorted(str(one.message) for one in told)
+    assert len(words) == 4, words
+    assert all("of the installed package bad" in one for one in words)
+    assert "'cart'" in words[0]
+    assert "psephos has a model of this name" in words[0]
+    assert "write module:Class" in words[1]
+    assert "ModuleNotFoundError" in words[2]
+    assert "whose contender has the name 'third-midpoint'" in words[3]
+    assert found["InnerClassifier"] is Nested.InnerClassifier
+    assert "GoneClassifier" not in found
+    with pytest.raises(PsephosError, match="'gone' of the installed package bad cannot be"):
+        _class_of("gone")
+    with pytest.raises(PsephosError, match="give the entry point and the contender one name"):
+        _class_of("other-name")
+    assert _class_of("inner") is Nested.InnerClassifier
+    assert _class_of("cart").__module__.startswith("psephos.")
+
+
+@pytest.mark.usefixtures("_installed")
+def test_one_bad_entry_point_stops_no_comparison():
+    with pytest.warns(UserWarning, match="is left out"):
+        assert "inner" in known_models()

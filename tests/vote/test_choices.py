@@ -237,3 +237,21 @@ def test_files_from_before_are_read():
     del told["fields"]["link"]
     with pytest.raises(PsephosError, match="incomplete"):
         decode(told, {})
+
+
+@pytest.mark.parametrize("score", list(CHOICES))
+def test_weights_below_0_have_a_meaning_in_sums_alone(score):
+    vote = forest(2)[0].vote_
+    weights = np.ones(vote.n_voters)
+    weights[0] = -1
+    turned = replace(vote, weighting=replace(vote.weighting, alpha=weights))
+    assert turned.readout.is_sum
+    cut = 0.2 if score == "trimmed mean" else 0.0
+    with pytest.raises(PsephosError, match="a weight is below 0"):
+        replace(turned, readout=Readout(score, "share", cut=cut))
+
+
+def test_weights_have_a_sum():
+    vote = forest(2)[0].vote_
+    with pytest.raises(PsephosError, match="sum is not finite"):
+        replace(vote.weighting, alpha=np.full(vote.n_voters, 1e308))

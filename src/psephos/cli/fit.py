@@ -119,7 +119,11 @@ def _class_of(name: str) -> Any:
     if found is not None and issubclass(found, ClassifierMixin):
         return found
     every = estimator_classes()
-    ours = [one for one, kind in classes.items() if issubclass(every[kind], ClassifierMixin)]
+    ours = [
+        one
+        for one, kind in classes.items()
+        if kind in every and issubclass(every[kind], ClassifierMixin)
+    ]
     if found is not None:
         raise PsephosError(
             f"{name} predicts numbers, and the command fits models of classes: use "

@@ -16,7 +16,7 @@ def catalogue() -> list[dict[str, str]]:
             "weights": cls.anatomy.weighting,
             "read-out": cls.anatomy.readout,
             "found by": cls.anatomy.found_by,
-            "summary": (cls.__doc__ or "").strip().splitlines()[0],
+            "summary": next(iter((cls.__doc__ or "").strip().splitlines()), ""),
         }
         for name, cls in sorted(estimator_classes().items())
     ]

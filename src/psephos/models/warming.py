@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.base import VoteClassifier
-from psephos.registry import estimator_class, model_names
+from psephos.registry import estimator_class, estimator_classes, model_names
 
 __all__ = ["warm_up"]
 
@@ -38,7 +38,8 @@ def warm_up(only: str = "") -> Iterator[tuple[str, float]]:
     names = model_names()
     if only and only not in names:
         raise PsephosError(f"there is no model {only!r}: choose one of {', '.join(names)}.")
-    for name in [only] if only else names:
+    here = {} if only else estimator_classes()
+    for name in [only] if only else [one for one, kind in names.items() if kind in here]:
         start = time.perf_counter()
         kind: Any = estimator_class(names[name])
         with warnings.catch_warnings():

@@ -169,6 +169,11 @@ def known_models() -> dict[str, Contender]:
         for model in estimator_classes().values()
         if issubclass(model, ClassifierMixin)
     ]
+    for one in ours:
+        if one.name in PEERS:
+            raise PsephosError(
+                f"a model is registered as {one.name!r}, which is another library's: rename it."
+            )
     return {one.name: one for one in ours} | PEERS
 
 

@@ -193,7 +193,7 @@ class ClassVotes:
     def chances(self, chances: _Floats, apart: bool) -> _Floats:
         """Return weighted (n, K) probabilities; of labels (`apart`), each its own, there are none.
 
-        A row whose classes all weigh 0 keeps its own.
+        A row that has votes for classes of weight 0 alone is shared evenly by the others.
         """
         check(not apart, "labels are not weighed against each other")
         check(chances.shape[1] == len(self.weight), "a class lacks a weight")
@@ -201,4 +201,4 @@ class ClassVotes:
             chances = self.of.chances(chances, apart)
         weighed = chances * self.weight
         lost = ~weighed.any(axis=1, keepdims=True)
-        return _together(np.where(lost, chances, weighed), apart)
+        return _together(np.where(lost, 1.0 * (self.weight > 0), weighed), apart)

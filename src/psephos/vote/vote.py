@@ -64,6 +64,9 @@ class Vote:
     def __post_init__(self) -> None:
         check(self.voters.n_voters == self.weighting.n_voters > 0, "voters and weights differ")
         check(self.voters.n_features == self.weighting.n_features, "tables differ")
+        numbers = self.target.kind in ("regression", "numbers")
+        classes_only = self.readout.score in ("majority", "borda")
+        check(not (numbers and classes_only), f"numbers have no {self.readout.score}")
         fits: Any = getattr(self.weighting, "fits", None)
         fault = "" if fits is None else fits(self.target, self.readout.is_sum)
         check(not fault, fault)

@@ -14,7 +14,9 @@ from psephos import (
     CARTRegressor,
     ColumnBudgetClassifier,
     ColumnBudgetRegressor,
+    MultiViewClassifier,
     PsephosError,
+    RankRidgeClassifier,
     SamBAClassifier,
     load,
     save,
@@ -248,3 +250,26 @@ def test_noise_stays_noise():
 def test_what_is_refused(settings, words):
     with pytest.raises(PsephosError, match=words):
         ColumnBudgetClassifier(**settings).fit(X, Y)
+
+
+def test_whole_numbers_are_positions_and_a_column_has_one_price():
+    X = np.random.default_rng(0).standard_normal((60, 6))
+    y = (X[:, 0] > 0).astype(int)
+    named = pd.DataFrame(X, columns=[f"g{j}" for j in range(6)])
+    model = ColumnBudgetClassifier(2, selector="univariate", estimator=RankRidgeClassifier(1.0))
+    with pytest.raises(PsephosError, match="names a column twice, as 'g0' and as 0"):
+        clone(model).set_params(prices={"g0": 5, 0: 1}).fit(named, y)
+    for odd in ({True: 5}, {1.0: 5}):
+        with pytest.raises(PsephosError, match="is no column of X"):
+            clone(model).set_params(prices=odd).fit(X, y)
+    shifted = pd.DataFrame(X, columns=range(1, 7))
+    told = clone(model).set_params(prices={3: np.inf})
+    with pytest.warns(UserWarning, match=r"prices holds whole numbers.*\(1 is at 0\)"):
+        assert 3 not in told.fit(shifted, y).selected_
+    with pytest.warns(UserWarning, match="views holds whole numbers"):
+        MultiViewClassifier([("a", [1, 2])], estimator=RankRidgeClassifier(1.0)).fit(shifted, y)
+    told.fit(pd.DataFrame(X), y)  # positions are names
+    clone(model).set_params(prices=[1] * 6).fit(shifted, y)  # a price a column names none
+    MultiViewClassifier([("a", [True] + 5 * [False])], estimator=RankRidgeClassifier(1.0)).fit(
+        shifted, y
+    )

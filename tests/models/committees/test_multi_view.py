@@ -88,7 +88,8 @@ def test_rows_without_a_view_do_not_teach_its_member():
 
 
 def test_early_fusion_is_one_model():
-    early = MultiViewClassifier(VIEWS, estimator=TREE, fusion="early").fit(FRAME, Y)
+    views = [(view[0], view[-1]) for view in VIEWS]
+    early = MultiViewClassifier(views, estimator=TREE, fusion="early").fit(FRAME, Y)
     assert early.view_names_ == ("all views",)
     assert_allclose(early.predict_proba(FRAME), TREE.fit(FRAME, Y).predict_proba(FRAME))
 

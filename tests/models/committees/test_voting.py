@@ -159,7 +159,8 @@ def test_a_file_keeps_members_of_psephos_and_not_others(tmp_path):
     assert_array_equal(again.predict_proba(X), model.predict_proba(X))
     assert_array_equal(clone(again).fit(X, WORDS).predict_proba(X), model.predict_proba(X))
     save(VotingClassifier([("bayes", GaussianNB())]).fit(X, WORDS), tmp_path / "other")
-    assert load(tmp_path / "other").estimators is None
+    with pytest.raises(PsephosError, match="'estimators' is not kept in model files"):
+        load(tmp_path / "other").fit(X, WORDS)
 
 
 @pytest.mark.parametrize("n_jobs", [2, -1])

@@ -128,3 +128,19 @@ def test_missing_values_are_left_out_of_distances():
     gap = np.where(both, np.nan_to_num(asked)[:, None] - np.nan_to_num(holes)[None], 0.0)
     apart = np.sqrt(4 / both.sum(axis=2) * (gap**2).sum(axis=2))
     assert_allclose(model.kneighbors(asked)[0], np.sort(apart, axis=1)[:, :5])
+
+
+@pytest.mark.parametrize("size", [1e155, 1e200, 1e300])
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_row_that_is_too_far_for_distances_is_refused(size, whole):
+    X = np.random.default_rng(0).normal(size=(60, 6))
+    model = MLKNeighborsClassifier(5).fit(X, np.column_stack([X[:, 0] > 0, X[:, 1] > 0.5]))
+    asked = X[:3].copy()
+    asked[1] *= size
+    asked[1, 3] = asked[1, 3] if whole else np.nan
+    for ask in (model.predict, model.predict_proba, model.kneighbors):
+        with pytest.raises(PsephosError, match="so far from the training cases that distances"):
+            ask(asked)
+    asked = X[:3] * [[1], [1e90], [1]]
+    alone = np.concatenate([model.predict_proba(row[None]) for row in asked])
+    assert_array_equal(model.predict_proba(asked), alone)

@@ -115,7 +115,7 @@ def _exact(X: _Floats, Z: _Floats) -> bool:
     most = 0.0
     for table in (Z, X):
         most = max(most, float(table.max(initial=0.0)), -float(table.min(initial=0.0)))
-    if not 4.0 * X.shape[1] * most**2 < 2.0**23:
+    if not 4.0 * X.shape[1] * most * most < 2.0**23:  # most**2 raises where it overflows
         return False
     return all(bool((table == np.rint(table)).all()) for table in (Z, X))
 

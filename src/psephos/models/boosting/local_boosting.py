@@ -133,9 +133,9 @@ class LocalBoostingClassifier(VoteClassifier):
     **More than two classes** are coded as by SamBAClassifier: h_t(x_i) y_i is (K p - 1) / (K - 1)
     with p what the voter gives to the row's class.
 
-    A model with functions is saved like any other, as its vote is numbers; loaded, its parameter
-    reads None. To pickle or clone it for other processes, functions must be named at the top of a
-    module, as scikit-learn asks of any parameter.
+    A model with functions is saved like any other, as its vote is numbers; loaded, it answers, and
+    `fit` asks for the functions. To pickle or clone it for other processes, functions must be named
+    at the top of a module, as scikit-learn asks of any parameter.
 
     References
     ----------

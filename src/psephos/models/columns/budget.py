@@ -21,7 +21,18 @@ from psephos.models.committees.naming import (
 from psephos.models.committees.voting import VotingClassifier
 from psephos.models.forest import RandomForestClassifier
 from psephos.models.linear import RankRidgeClassifier, RankRidgeRegressor
-from psephos.params import Anything, ClassWeight, Constraint, Interval, Jobs, OneOf, Options, Seed
+from psephos.params import (
+    Anything,
+    ClassWeight,
+    Constraint,
+    Interval,
+    Jobs,
+    OneOf,
+    Options,
+    Seed,
+    check_params,
+    kept,
+)  # fmt: skip
 from psephos.vote import Vote
 
 __all__ = ["ColumnBudgetClassifier", "ColumnBudgetRegressor"]
@@ -93,7 +104,13 @@ class _Budget:
         models : dict of float to estimator
             By budget, in rising order.
         """
-        budgets = sorted(set(n_columns))
+        if isinstance(n_columns, str) or not np.iterable(n_columns):
+            raise PsephosError(f"n_columns is {n_columns!r}: give budgets, such as (4, 8, 16).")
+        asked = list(n_columns)
+        for budget in asked:
+            model = self._of_path(budget, None)
+            check_params(model, model.constraints)
+        budgets = sorted(set(asked))
         if not budgets:
             raise PsephosError("n_columns is empty: give a budget, such as (4, 8, 16).")
         models: dict[float, Any] = {}
@@ -112,7 +129,7 @@ class _Budget:
 
     def _params_on(self, columns: NDArray[Any]) -> dict[str, Any]:
         own: Any = self
-        return {"prices": prices_on(own.prices, own.schema_, columns)}
+        return {"prices": prices_on(kept(own.prices), own.schema_, columns)}
 
     def _params_placed(self, schema: Schema) -> dict[str, Any]:
         own: Any = self

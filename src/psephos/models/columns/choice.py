@@ -62,17 +62,27 @@ def read_prices(given: Any, schema: Schema, p: int) -> _Floats:
     Raises
     ------
     PsephosError
-        If a price is no positive number, names no column, or they are not one a column.
+        If a price is no positive number, names no column, names one twice (by name and by
+        position), or they are not one a column.
     """
     prices = np.ones(p)
     if given is None:
         return prices
     if isinstance(given, Mapping):
         known = schema.words().columns
-        place = {name: j for j, name in enumerate(known)} | dict(enumerate(range(p)))
+        place: dict[Any, int] = {name: j for j, name in enumerate(known)}
+        place |= dict(enumerate(range(p)))
+        named: dict[int, Any] = {}
         for name, price in given.items():
-            if name not in place:
+            plain = isinstance(name, str | int | np.integer) and not isinstance(name, bool)
+            if not plain or name not in place:
                 raise PsephosError(f"prices names {name!r}, which is no column of X.")
+            if place[name] in named:
+                raise PsephosError(
+                    f"prices names a column twice, as {named[place[name]]!r} and as {name!r}: "
+                    "whole numbers are positions. Give each one price."
+                )
+            named[place[name]] = name
             prices[place[name]] = _price(price, name)
         return prices
     if np.shape(given) != (p,):
@@ -98,7 +108,7 @@ def prices_on(given: Any, schema: Schema, columns: NDArray[Any]) -> Any:
 
 def _price(price: Any, name: Any) -> float:
     try:
-        number = float(price)
+        number = -1.0 if isinstance(price, str | bool) else float(price)
     except (TypeError, ValueError):
         number = -1.0
     if not number > 0:  # an infinite one is never bought

@@ -156,6 +156,8 @@ def _wanted(model: Any, y: Any, n: int) -> _Floats:
     if isinstance(model, VoteClassifier):
         target: Any = model.vote_.target
         wanted = target.code[codes_among(model.classes_, y, y)]
+    elif y is None:
+        raise PsephosError("y is None: give the number of each row, or target='model'.")
     else:
         wanted = read_numbers(np.zeros((n, 1)), y)[:, None]
     if len(wanted) != n:

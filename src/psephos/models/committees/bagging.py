@@ -107,6 +107,9 @@ class BaggingClassifier(Bag, ClassifierUncertaintyMixin, VoteClassifier):
 
     Notes
     -----
+    A bootstrap draws rows by their content, so that the order of rows does not matter; without one
+    (``bootstrap=False`` and `max_samples` below all) they are drawn by their position, and it does.
+
     Weights say how often a row is drawn (without a bootstrap they are given to members); of unequal
     whole weights a bootstrap draws their sum. Members added by a warm start are those that a fresh
     fit with as many members and the same seed would have; answers are the same, to rounding.

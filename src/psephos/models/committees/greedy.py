@@ -1,6 +1,7 @@
 """The greedy choice of members whose mean is best, with replacement, in bags of the library."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,13 +33,14 @@ def chosen(model: Any, data: Data, scoring: str) -> tuple[Vote, dict[str, Any]]:
     answers = levels.out_of_fold(0)
     scores = member_scores(data, answers)
     votes = answers.reshape(len(data.y), len(members), -1)
-    said = chances_of(votes, data.n_classes) if data.n_classes else votes
+    unit = 1.0 if data.n_classes else 2.0 ** np.frexp(np.abs(data.y).max())[1]
+    said = chances_of(votes, data.n_classes) if data.n_classes else votes / unit
     counts = np.zeros(len(members), dtype=np.intp)
     size = max(model.n_init, _FEW, round(model.bag_fraction * len(members)))
     for bag in range(model.n_bags if size < len(members) else 1):
         draw = data.context.generator(0, _BAG, bag)
         inside = np.sort(draw.permutation(len(members))[:size])
-        loss = _loss(data, scoring)
+        loss = _loss(data if data.n_classes else replace(data, y=data.y / unit), scoring)
         counts[inside] += greedy_counts(said[:, inside], loss, model.n_steps, model.n_init)
     kept = np.flatnonzero(counts)
     tasks = [Task(members[t][1], (1, t)) for t in kept.tolist()]

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._errors import PsephosError
 from psephos._input import Context, Schema, Table
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
@@ -14,7 +15,7 @@ from psephos.models.committees.multi_view_fit import fit_views
 from psephos.models.committees.naming import Cv, Member, reads_categories
 from psephos.models.committees.views import Views, columns_of_views, views_on
 from psephos.models.forest import RandomForestClassifier
-from psephos.params import Anything, ClassWeight, Constraint, Jobs, Options, Seed
+from psephos.params import Anything, ClassWeight, Constraint, Jobs, Options, Seed, kept
 from psephos.vote import Vote
 
 __all__ = ["MultiViewClassifier"]
@@ -39,9 +40,10 @@ class MultiViewClassifier(VoteClassifier):
     fusion : {'late', 'early', 'stacked'}, default='late'
         late: the mean of the members' probabilities, by `weights`. stacked: weights of at least 0
         of least log-loss on rows that members were not fitted on, as in `StackingClassifier`.
-        early: one model, `estimator`, on the columns of all views together.
+        early: one model, `estimator`, on the columns of all views together; views then have no
+        estimator of their own.
     weights : array of shape (n_views,), default=None
-        Of late fusion; at least 0, and a view of weight 0 is not read.
+        Of late fusion, and refused with another; at least 0, and a view of weight 0 is not read.
     cv : int, splitter or list of (training rows, test rows), default=5
         Folds of stacked fusion.
     class_weight : dict, 'balanced' or None, default=None
@@ -69,8 +71,8 @@ class MultiViewClassifier(VoteClassifier):
     Raises
     ------
     PsephosError
-        In fit: if a view names no column of the table, or no row has it; of members as
-        `VotingClassifier`.
+        In fit: if a view names no column of the table, or no row has it, or weights or estimators
+        are given that the fusion does not use; of members as `VotingClassifier`.
 
     Notes
     -----
@@ -150,6 +152,7 @@ class MultiViewClassifier(VoteClassifier):
     def _fit_vote(
         self, table: Table, labels: Labels, weight: _Floats, context: Context
     ) -> tuple[Vote, dict[str, Any]]:
+        self._check_fusion()
         views = columns_of_views(self.views, table.schema)
         if self.fusion == "early":
             views = [("all views", np.unique(np.concatenate([own for _, own in views])))]
@@ -160,12 +163,27 @@ class MultiViewClassifier(VoteClassifier):
         vote, names = fit_views(self, views, members, data)
         return vote, {"view_names_": names}
 
+    def _check_fusion(self) -> None:
+        """Raise PsephosError if parameters are given that the fusion would ignore."""
+        if self.weights is not None and self.fusion != "late":
+            raise PsephosError(
+                f"MultiViewClassifier: weights are of fusion='late', and fusion={self.fusion!r} "
+                "does not use them: leave them out."
+            )
+        own = [view[0] for view in self.views or () if len(view) == 3]
+        if own and self.fusion == "early":
+            raise PsephosError(
+                f"MultiViewClassifier: view {own[0]!r} has an estimator of its own, and "
+                "fusion='early' fits one model on all views: give it as estimator=..., and views "
+                "as (name, columns)."
+            )
+
     def _params_on(self, columns: NDArray[Any]) -> dict[str, Any]:
-        views = views_on(self.views, self.schema_, columns)
-        if self.weights is None or self.fusion != "late" or views is None:
+        views, weights = views_on(kept(self.views), self.schema_, columns), kept(self.weights)
+        if weights is None or self.fusion != "late" or views is None:
             return {"views": views}
         left = {view[0] for view in views}
-        given = zip(self.views, self.weights, strict=True)
+        given = zip(self.views, weights, strict=True)
         return {"views": views, "weights": [w for view, w in given if view[0] in left]}
 
     def _params_placed(self, schema: Schema) -> dict[str, Any]:
@@ -177,8 +195,9 @@ class MultiViewClassifier(VoteClassifier):
 
     def reads_categories(self) -> bool:
         """Return whether columns may hold categories, named in `categorical_features`."""
-        own = [view[1] for view in self.views or () if len(view) == 3]
-        return all(one is None or reads_categories(one) for one in [self.estimator, *own])
+        own = [view[1] for view in kept(self.views) or () if len(view) == 3]
+        every = [kept(self.estimator), *own]
+        return all(one is None or reads_categories(one) for one in every)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -45,7 +45,7 @@ def fit_views(
                 f"view {name!r}: no row has it, so that nothing can be fitted. A member that takes "
                 "missing values needs one value a row, another needs all."
             )
-    fitted = fit_all(data, _tasks(members, views, here, np.ones(len(data.y), dtype=bool)))
+    fitted = fit_all(data, _tasks(members, views, here, np.ones(len(data.y), dtype=bool), data.y))
     voters = _voters(fitted, views, partly, data)
     stacked = model.fusion == "stacked"
     alpha = _stacked(model.cv, members, views, partly, here, data) if stacked else alpha[alpha > 0]
@@ -61,12 +61,29 @@ def _here(views: _Views, partly: NDArray[np.bool_], X: _Floats) -> NDArray[np.bo
 
 
 def _tasks(
-    members: list[Any], views: _Views, here: NDArray[np.bool_], rows: NDArray[np.bool_]
+    members: list[Any],
+    views: _Views,
+    here: NDArray[np.bool_],
+    rows: NDArray[np.bool_],
+    y: NDArray[np.intp],
 ) -> list[Task]:
+    """Return what is to be fitted on `rows`: each member on those that have its view."""
+    _check_classes(views, here & rows[:, None], y)
     return [
         Task(one, (1, t), np.flatnonzero(here[:, t] & rows), own)
         for t, (one, (_, own)) in enumerate(zip(members, views, strict=True))
     ]
+
+
+def _check_classes(views: _Views, here: NDArray[np.bool_], y: NDArray[np.intp]) -> None:
+    """Raise PsephosError if all rows that have a view are of one class."""
+    for (name, _), rows in zip(views, here.T, strict=True):
+        if len(np.unique(y[rows])) < 2:
+            raise PsephosError(
+                f"view {name!r}: the {int(rows.sum())} rows that have it, and that its member "
+                "would be fitted on, are of fewer than two classes: leave the view out (or, in "
+                "stacked fusion, set a smaller cv)."
+            )
 
 
 def _voters(fitted: list[Any], views: _Views, partly: NDArray[np.bool_], data: Data) -> Voters:
@@ -94,7 +111,7 @@ def _stacked(
     votes = np.zeros((len(data.y), len(views), data.target.n_outputs))
     for f in range(int(fold.max()) + 1):
         test = np.flatnonzero(fold == f)
-        fitted = fit_all(data, _tasks(members, views, here, fold != f))
+        fitted = fit_all(data, _tasks(members, views, here, fold != f, data.y))
         votes[test] = _voters(fitted, views, partly, data).votes(data.X[test])
     some = here.any(axis=1)
     weight = None if data.weight is None else data.weight[some]

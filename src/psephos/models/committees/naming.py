@@ -10,6 +10,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import get_tags
 
 from psephos._errors import PsephosError
+from psephos._stored import GREATEST
 from psephos.base import VoteEstimator
 from psephos.models.forest import RandomForestClassifier, RandomForestRegressor
 from psephos.models.linear import RankRidgeClassifier, RankRidgeRegressor
@@ -19,7 +20,7 @@ from psephos.params import Interval
 __all__ = [
     "SMALL", "SMALL_NUMBERS", "Cv", "Estimators", "Member", "Named", "check_kind", "checked",
     "default_classifiers", "default_regressors", "is_member", "reads_categories",
-    "weights_of",
+    "weights_of", "within_range",
 ]  # fmt: skip
 
 
@@ -201,6 +202,8 @@ def weights_of(given: Any, names: list[str], what: str) -> NDArray[np.float64]:
     if given is None:
         return np.ones(len(names))
     try:
+        if np.asarray(given).dtype.kind in "SU":  # numpy would make numbers of words
+            raise TypeError
         alpha = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         alpha = np.empty(0)
@@ -211,4 +214,12 @@ def weights_of(given: Any, names: list[str], what: str) -> NDArray[np.float64]:
         )
     if not (np.isfinite(alpha).all() and (alpha >= 0).all() and (alpha > 0).any()):
         raise PsephosError(f"weights is {given!r}: give numbers of at least 0, one of them above.")
-    return alpha
+    return within_range(alpha)
+
+
+def within_range(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return weights whose sums and products are numbers: divided by a power of two, if need be."""
+    most = float(weights.max())
+    if 1.0 / GREATEST <= most <= GREATEST:
+        return weights
+    return np.ldexp(weights, -int(np.frexp(most)[1]))

@@ -127,8 +127,21 @@ def _out_of_bag(members: list[tuple[str, Any]], data: Data) -> tuple[Voters, _Fl
             shares[~(shares > 0).any(axis=1)] = np.nan  # scikit-learn's way to say: never out
             said.append(shares @ data.target.code)
         else:
-            said.append(np.asarray(one.oob_prediction_, dtype=np.float64)[:, None])
+            number = np.array(one.oob_prediction_, dtype=np.float64)
+            number[_never_out(one, number)] = np.nan
+            said.append(number[:, None])
     return voters_of(models, data, names=[name for name, _ in members]), np.hstack(said)
+
+
+def _never_out(model: Any, number: _Floats) -> NDArray[np.bool_]:
+    """Return which rows were drawn for every member; scikit-learn answers 0 for these."""
+    drawn: Any = getattr(model, "estimators_samples_", None)  # scikit-learn's
+    if drawn is None:
+        return np.isnan(number)
+    out = np.zeros(len(number), dtype=np.int64)
+    for rows in drawn:
+        out += np.bincount(rows, minlength=len(number)) == 0
+    return out == 0
 
 
 def _with_oob(estimator: Any) -> Any:

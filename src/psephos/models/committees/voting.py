@@ -21,6 +21,7 @@ from psephos.models.committees.naming import (
     default_classifiers,
     default_regressors,
     weights_of,
+    within_range,
 )
 from psephos.params import Anything, ClassWeight, Constraint, Interval, Jobs, Options, Seed
 from psephos.vote import Constant, Readout, Vote
@@ -71,7 +72,9 @@ class VotingClassifier(Named, VoteClassifier):
     class_votes : dict, default=None
         The weight v_k of the votes for a class, 1 for those not named: above 1 the class is
         answered sooner. Members are fitted as without it (compare `class_weight`, which weighs
-        training rows). `predict_proba` has the weighed shares; `psephos.calibrate` keeps them.
+        training rows). A class of weight 0 is never answered: a row that has votes for no other
+        is shared evenly by the classes with weight, and the first of these is answered.
+        `predict_proba` has the weighed shares; `psephos.calibrate` keeps them.
     cut : float, default=0.1
         The share of the weight that ``voting='trimmed'`` leaves out at either end.
     class_weight : dict, 'balanced' or None, default=None
@@ -297,7 +300,7 @@ def _class_votes(given: Any, target: Any) -> ClassVotes | None:
     unknown = [label for label in given if label not in labels]
     if unknown:
         raise PsephosError(f"class_votes names {unknown[0]!r}, which is no label of y.")
-    weight = np.array([float(given.get(label, 1.0)) for label in labels])
+    weight = within_range(np.array([float(given.get(label, 1.0)) for label in labels]))
     if not (weight > 0).any():
         raise PsephosError("class_votes gives every class 0: one class needs votes that count.")
     return ClassVotes(weight)

@@ -122,7 +122,8 @@ class RankRidgeClassifier(VoteClassifier):
     -----
     Equal rows of one label are one row of added weight, held out together, and folds do not depend
     on the order of rows (up to rows that differ only beyond the first 64 columns); with `groups`
-    rows are taken as they are.
+    rows are taken as they are. Rows are sorted by their columns from the first on before folds are
+    drawn: on the same columns in another order folds are others, and `alpha_` may be another.
 
     A missing value has the score 0, that of the median; so has every value of a column that had
     none in training. The ranks are those of all training rows, those held out among them; labels

@@ -79,15 +79,19 @@ class MLKNeighborsClassifier(VoteClassifier):
     ------
     PsephosError
         In fit: if there is one training case, a metric other than the Euclidean meets a missing
-        value or a category, or squares of a column are beyond float64.
+        value or a category, or squares of a column are beyond float64. In answers: if those of a
+        row's distances are.
 
     Notes
     -----
     Of equally near cases the first in the table is a neighbour, so that order matters where there
-    are ties. Columns are compared as they are: bring them to one scale first (StandardScaler) if
-    their units differ. Euclidean distances are over the columns that both cases have, times
-    q / (the number of these) before the root. A case of weight 2 is two cases, of which one is a
-    neighbour of the other; the k nearest are cases whose weights are k together, the last in part.
+    are ties. A case that has no column in common with a training case is at distance 0 from it: one
+    without any value is answered by the first k training cases, which say nothing of it (its best
+    answer is `prior_`). Columns are compared as they are: bring them to one scale first
+    (StandardScaler) if their units differ. Euclidean distances are over the columns that both cases
+    have, times q / (the number of these) before the root. A case of weight 2 is two cases, of which
+    one is a neighbour of the other; the k nearest are cases whose weights are k together, the last
+    in part.
     The model keeps all training cases, dense.
 
     Of one class a case, y being a column of classes, each class is a label, `threshold` is not

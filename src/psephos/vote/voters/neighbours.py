@@ -8,6 +8,7 @@ import numpy as np
 import scipy.spatial
 from numpy.typing import NDArray
 
+from psephos._errors import PsephosError
 from psephos._stored import AnySize, Nullable
 from psephos.kernels.prediction.nearest import nearest_cases
 from psephos.kernels.prediction.similarity import Metric, distances
@@ -35,6 +36,7 @@ METRICS = (
     "euclidean", "manhattan", "chebyshev", "cosine", "correlation", "braycurtis", "canberra",
     "hamming", "jaccard",
 )  # fmt: skip
+_FAR, _FARTHER = 1e100, 1e10  # numbers of a row, and how often the greatest of the cases
 _NAMED = 6  # a rule names no more columns than this
 
 
@@ -197,15 +199,43 @@ class Neighbours(ReadsColumns):
         """Return the k nearest cases of each row of X, (n, p), and their distances, nearest first.
 
         `own` (n,) are cases that are left out, a row's own.
+
+        Raises
+        ------
+        PsephosError
+            If a distance is beyond the range of numbers, so that none is the nearest.
         """
         read = np.ascontiguousarray(X[:, self.columns], dtype=np.float64)
-        k = self.k if k is None else k
+        size = np.abs(np.nan_to_num(read) / self.column_scale).max(axis=1, initial=0.0)
+        self._refuse_far(read, size > self._farthest)
+        order, apart = self._found(read, self.k if k is None else k, own, n_jobs)
+        self._refuse_far(read, np.asarray(~np.isfinite(apart).all(axis=1)))
+        return order, apart
+
+    @cached_property
+    def _farthest(self) -> float:
+        """Return what no number of a row is above: beside it those of others would be lost."""
+        size = np.abs(np.nan_to_num(self.cases) / self.column_scale).max(initial=0.0)
+        return max(_FAR, float(size) * _FARTHER)
+
+    @staticmethod
+    def _refuse_far(read: _Floats, far: NDArray[np.bool_]) -> None:
+        if far.any():
+            values = np.nan_to_num(read[far.argmax()])
+            raise PsephosError(
+                "a row is so far from the training cases that distances cannot be computed (it "
+                f"holds {values[np.abs(values).argmax()]:.3g}): check the units of its columns."
+            )
+
+    def _found(
+        self, read: _Floats, k: int, own: Any, n_jobs: int | None
+    ) -> tuple[NDArray[np.intp], _Floats]:
         if self.metric != "euclidean" or self._special:
             return self._sorted(read, k, own, n_jobs)
         ragged = np.isnan(read).any(axis=1)
         if not ragged.any():
             return self._screened(read, k, own, n_jobs)
-        order, apart = np.empty((len(X), k), dtype=np.intp), np.empty((len(X), k))
+        order, apart = np.empty((len(read), k), dtype=np.intp), np.empty((len(read), k))
         for rows, ask in ((ragged, self._sorted), (~ragged, self._screened)):
             part = None if own is None else np.asarray(own)[rows]
             order[rows], apart[rows] = ask(read[rows], k, part, n_jobs)

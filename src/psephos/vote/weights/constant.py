@@ -1,7 +1,7 @@
 """Weights that are the same on every case."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ class Constant(ReadsNothing):
     n_features : int
         Columns of the table; none is read.
     alpha : ndarray of shape (T,)
+        Of either sign where the score is a sum; at least 0 with another read-out.
     """
 
     tag: ClassVar[str] = "constant"
@@ -33,12 +34,20 @@ class Constant(ReadsNothing):
     def __post_init__(self) -> None:
         check(self.alpha.ndim == 1 and self.alpha.dtype == np.float64, "alpha is not (T,) float64")
         size = np.abs(self.alpha)
-        check(bool(np.isfinite(size).all() and (size > 0).any()), "alpha is not finite, or zero")
+        with np.errstate(over="ignore"):
+            total = size.sum()
+        check(bool(np.isfinite(total) and (size > 0).any()), "alpha's sum is not finite, or zero")
 
     @property
     def n_voters(self) -> int:
         """Return T."""
         return len(self.alpha)
+
+    def fits(self, target: Any, is_sum: bool) -> str:
+        """Return what is wrong with these weights for a read-out, '' if nothing."""
+        if is_sum or (self.alpha >= 0).all():
+            return ""
+        return "a weight is below 0, which only a sum of votes has a meaning for"
 
     def weights(self, X: _Floats) -> _Floats:
         """Return the (n, T) weights."""
