@@ -62,7 +62,11 @@ def fitted(name="samba", **kwargs):
 def plain(value):
     if isinstance(value, Library):
         return value.table()
-    return vars(value) if dataclasses.is_dataclass(value) else value
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    if dataclasses.is_dataclass(value):
+        return {name: plain(one) for name, one in vars(value).items()}
+    return value
 
 
 def settings_of(model):

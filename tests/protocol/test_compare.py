@@ -437,7 +437,7 @@ def test_what_takes_part_if_nothing_is_named():
         "cart", "c45", "c45-rules", "random-forest", "extra-trees", "pure-random-forest",
         "gradient-boosting", "newton-boosting", "voting", "stacking", "cascade", "bagging",
         "multi-view", "ensemble-selection", "rank-ridge", "ml-knn", "column-budget",
-        "version-space", "bayes-optimal", "gibbs",
+        "version-space", "bayes-optimal", "gibbs", "local-boosting", "compressed-samba",
     }  # fmt: skip
     every = [n for n, c in known_models().items() if c.available]
     assert set(default_models()) == set(every) - own
