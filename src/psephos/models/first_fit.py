@@ -18,7 +18,7 @@ REDUCED = "reduced to some of its columns"
 SHRUNK = "left with some of its members"
 
 _Marks = NDArray[np.uint64]
-_CELLS = 1 << 20  # of a block
+_CELLS = 1 << 16  # of a block: they stay in the cache
 _FREE = ("n_estimators", "n_jobs", "oob_score", "warm_start")  # what may change
 _ELSEWHERE = ("class_weight", "categorical_features")  # compared as weights, and as the schema
 _ROWS = ("X", "y", "sample_weight (or class_weight)", "groups")
@@ -121,7 +121,9 @@ def _marks_of(X: Any) -> _Marks:
 def _folded(values: Any) -> _Marks:
     """Return the bits of numbers, high ones in the low half too; NaN is one, and -0 is 0."""
     plain = np.ascontiguousarray(values, dtype=np.float64) + 0.0
-    plain[np.isnan(plain)] = np.nan
+    gaps = np.isnan(plain)
+    if gaps.any():
+        plain[gaps] = np.nan
     bits = plain.view(np.uint64)
     bits ^= bits >> np.uint64(32)
     return bits

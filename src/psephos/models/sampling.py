@@ -45,7 +45,7 @@ class Draw:
         return Draws(self.mass, self.size) if self.size else None
 
 
-def earlier(model: Any, mass: _Floats, size: int, members: str, now: FirstFit) -> Any:
+def earlier(model: Any, mass: _Floats, size: int, members: str, now: FirstFit | None) -> Any:
     """Return what is kept of the draws of the members (a word) that a warm start goes on from.
 
     Raises
@@ -59,7 +59,12 @@ def earlier(model: Any, mass: _Floats, size: int, members: str, now: FirstFit) -
             f"n_estimators={model.n_estimators} is less than the {len(memory.seeds)} {members} "
             f"there are: with warm_start=True {members} can only be added."
         )
-    if memory.first_fit is not None:
+    if memory.first_fit is None and not memory.size:
+        raise PsephosError(
+            "the first fit had warm_start=False, and kept nothing by which its rows could be "
+            "known: set warm_start=True before it. To fit anew, set warm_start=False."
+        )
+    if memory.first_fit is not None and now is not None:
         memory.first_fit.require(now)
     if not np.array_equal(memory.mass, mass) or memory.size != size:
         raise PsephosError(

@@ -133,3 +133,10 @@ def test_out_of_bag_ties_go_to_the_first_class_as_those_of_predict(kind, k):
         for one in (model, whole):
             assert_array_equal(one.oob_decision_function_[known].argmax(axis=1), answers)
         assert whole.oob_score_ == pytest.approx((answers == y[known]).mean(), abs=1e-12)
+
+
+def test_extra_trees_go_on_from_a_fit_that_was_to_be_gone_on_from():
+    model = ExtraTreesClassifier(3, random_state=0).fit(X, Y)
+    with pytest.raises(PsephosError, match="the first fit had warm_start=False"):
+        model.set_params(warm_start=True, n_estimators=4).fit(X, Y)
+    assert len(model.set_params(warm_start=False).fit(X, Y).memory_.seeds) == 4

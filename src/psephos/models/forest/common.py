@@ -131,7 +131,8 @@ def fit_forest(
         raise PsephosError("criterion='poisson' needs numbers of at least 0: y has one below.")
     if not n_classes:
         refuse_huge(labels.y)
-    now = FirstFit.of(model, table.values, labels.y, weight)
+    asked = model.bootstrap or model.warm_start  # else nothing will be asked of these rows
+    now = FirstFit.of(model, table.values, labels.y, weight) if asked else None
     if not model.bootstrap:  # whole weights are counts there
         weight = np.ldexp(weight, -power_of_weights(weight))
     given = (table.values, table.n_codes, labels.y, weight, model.max_bins, model.n_jobs)
