@@ -148,6 +148,17 @@ def test_each_round_takes_the_best_of_the_pool():
         pi /= pi.sum()
 
 
+def test_a_value_midway_between_two_rows_is_on_the_side_the_vote_has_it():
+    rng = np.random.default_rng(5)
+    whole = rng.integers(0, 5, (60, 3)).astype(float)  # 2 is midway between 1 and 3
+    y = (whole[:, 0] <= 2) ^ (rng.random(60) < 0.1)
+    model = CompressedSamBAClassifier(n_estimators=4, n_candidates=60, random_state=0)
+    model.fit(whole, y)
+    wrong = model.vote_.votes(whole)[:, 0, 0] * np.where(y, 1, -1) < 0
+    assert (model.vote_.voters.threshold == whole[:, :1]).any()
+    assert_allclose(model.estimator_errors_[0], wrong.mean())
+
+
 def test_equal_rows_are_rows_and_weightless_ones_are_none():
     twice = np.vstack([X, X])
     model = CompressedSamBAClassifier(n_estimators=3, random_state=0)
