@@ -422,7 +422,10 @@ def test_every_contender_runs_with_what_is_drawn(name, preset, n_classes):
     y = rng.integers(n_classes, size=60)
     X = TABLE.X + np.where(np.arange(9) == 3, y[:, None], 0)
     table = DataTable(X, y, TABLE.names, {8: ("a", "b", "c")} if n_classes == 2 else {})
-    own = Protocol(folds=2, inner_folds=2, draws=2, defaults_first=False, distributions=preset)
+    own = Protocol(
+        outer="shuffle", folds=2, inner_folds=2, draws=2, defaults_first=False,
+        distributions=preset,
+    )  # fmt: skip
     comparison = compare(table, models=[name], protocol=own)
     assert not comparison.failures, comparison.words()
     assert all(r["columns_used"] <= 9 for r in comparison.results)

@@ -239,7 +239,7 @@ default='blend'
         small={
             "n_columns": 3, "selector": "univariate", "random_state": 0,
             "estimator": VotingClassifier(
-                [("forest", RandomForestClassifier(4)), ("ridge", RankRidgeClassifier())]
+                [("forest", RandomForestClassifier(4)), ("ridge", RankRidgeClassifier((1.0, 9.0)))]
             ),
         },
     )  # fmt: skip

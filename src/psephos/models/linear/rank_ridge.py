@@ -149,7 +149,7 @@ class RankRidgeClassifier(VoteClassifier):
     anatomy: ClassVar[Anatomy] = _ANATOMY
     contender: ClassVar[Contender] = Contender(
         "rank-ridge", "linear", {"quick": {"class_weight": BALANCED}}, grouped=True,
-        small={"random_state": 0},
+        small={"alphas": (0.3, 3.0), "n_folds": 3, "random_state": 0},
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {"class_weight": ClassWeight(), **_SHARED}
     extras: ClassVar[tuple[str, ...]] = ("alpha_", "alphas_", "losses_")
