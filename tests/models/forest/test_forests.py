@@ -405,8 +405,9 @@ def test_no_leaf_is_smaller_than_its_limit(cls):
         assert np.unique(model.vote_.voters.leaves(X)[:, t], return_counts=True)[1].min() >= 12
 
 
+@pytest.mark.parametrize("weight", [1.0, 0.3])
 @pytest.mark.parametrize("limit", [{"min_samples_split": 3}, {"min_samples_leaf": 2}])
-def test_limits_count_equal_rows(limit):
+def test_limits_count_equal_rows(limit, weight):
     x, y = np.array([[0.0], [0.0], [1.0], [1.0]]), [0, 0, 1, 1]
-    model = ExtraTreesClassifier(3, random_state=0, **limit).fit(x, y)
+    model = ExtraTreesClassifier(3, random_state=0, **limit).fit(x, y, [weight] * 4)
     assert_array_equal(model.predict_proba(x)[:, 1], y)  # four rows, though two differ
