@@ -3,9 +3,6 @@
 The ten folds of the large tables are in benchmarks/quality/ml_knn.py.
 """
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -30,12 +27,9 @@ FIGURES = {
 }
 
 
-def label_set(name):
+def label_set(data_dir, name):
     """Return the rows for training and those for testing, each (X, Y)."""
-    place = os.environ.get("PSEPHOS_DATA")
-    if not place:
-        pytest.skip("PSEPHOS_DATA is not set: the multi-label tables are not there")
-    folder = Path(place, f"ml_{name}")
+    folder = data_dir / f"ml_{name}"
     if (folder / f"ml_{name}.npz").exists():
         with np.load(folder / f"ml_{name}.npz") as table:
             train = table["split"] == "train"
@@ -59,15 +53,15 @@ def written(figures, like):
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_the_authors_split(name):
-    (X, Y), (asked, truth) = label_set(name)
+def test_the_authors_split(data_dir, name):
+    (X, Y), (asked, truth) = label_set(data_dir, name)
     expected = FIGURES[name][0]
     assert written(measured(X, Y, asked, truth), expected) == expected
 
 
 @pytest.mark.parametrize("name", [name for name, (_, folds) in FIGURES.items() if folds])
-def test_ten_folds(name):
-    (X, Y), (more, others) = label_set(name)
+def test_ten_folds(data_dir, name):
+    (X, Y), (more, others) = label_set(data_dir, name)
     X, Y = np.vstack([X, more]), np.vstack([Y, others])
     order = np.random.RandomState(0).permutation(len(X))
     figures = []
