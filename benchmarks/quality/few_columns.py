@@ -5,10 +5,10 @@
 
 Five folds, drawn several times, stratified, rows of one subject together where a set names them;
 columns are chosen anew in every training part. AUC (of several classes the mean of each against the
-rest) and balanced accuracy, where of two classes the one is answered whose probability is the
-greater multiple of its share of the training rows. OUT.csv gets a line a model, budget and fold;
-what is there is not fitted again. ``--table`` prints mean differences to the forest on all columns,
-sets as the unit, with the standard error over sets.
+rest) and balanced accuracy, where the class is answered whose probability is the greatest multiple
+of its share of the training rows; beside it that of the most probable class. OUT.csv gets a line
+a model, budget and fold; what is there is not fitted again. ``--table`` prints mean differences to
+the forest on all columns, sets as the unit, with the standard error over sets.
 """
 
 import argparse
@@ -127,7 +127,7 @@ def splits(X, y, groups, repeats):
 
 
 def scores(model, X, y, prior):
-    """Return (AUC, balanced accuracy) on rows not seen."""
+    """Return (AUC, balanced accuracy by shares, of the most probable) on rows not seen."""
     chances = model.predict_proba(X)
     if len(prior) == 2:
         auc = roc_auc_score(y, chances[:, 1])
@@ -135,8 +135,8 @@ def scores(model, X, y, prior):
         auc = np.mean([roc_auc_score(y == k, chances[:, k]) for k in np.unique(y)])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a test part may lack a class
-        odds = chances / prior if len(prior) == 2 else chances
-        return auc, balanced_accuracy_score(y, odds.argmax(axis=1))
+        by_shares = balanced_accuracy_score(y, (chances / prior).argmax(axis=1))
+        return auc, by_shares, balanced_accuracy_score(y, chances.argmax(axis=1))
 
 
 def size(model):
@@ -170,7 +170,7 @@ def run(place, sets, models, repeats):
 
 
 def means(place):
-    """Return {kind: {budget: {set: [columns, AUC, BA, seconds]}}}, means over folds."""
+    """Return {kind: {budget: {set: [columns, AUC, two accuracies, seconds]}}}, means over folds."""
     found = {}
     for name, kind, _, k, *figures in csv.reader(place.open()):
         folds = found.setdefault(kind, {}).setdefault(int(k), {}).setdefault(name, [])
@@ -185,18 +185,18 @@ def table(place):
     """Print differences to the forest on all columns, and the sets one by one."""
     found = means(place)
     base = found["forest, all columns"][OWN]
-    print("| model | columns | sets | AUC | balanced accuracy | s |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: |")
+    print("| model | columns | sets | AUC | balanced accuracy | of the most probable | s |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     for kind, by in found.items():
         for k in sorted(by):
             sets = [name for name in by[k] if name in base]
-            off = np.array([by[k][n][1:3] - base[n][1:3] for n in sets])
+            off = np.array([by[k][n][1:4] - base[n][1:4] for n in sets])
             error = off.std(axis=0, ddof=1) / np.sqrt(len(sets)) if len(sets) > 1 else off[0] * 0
             cells = [f"{m:+.3f} ± {e:.3f}" for m, e in zip(off.mean(axis=0), error, strict=True)]
             read_by = np.mean([by[k][n][0] for n in sets])
             columns = f"{k}" if k else f"({read_by:.0f})"
-            seconds = np.mean([by[k][n][3] for n in sets])
-            print(f"| {kind} | {columns} | {len(sets)} | {cells[0]} | {cells[1]} | {seconds:.1f} |")
+            seconds = np.mean([by[k][n][4] for n in sets])
+            print(f"| {kind} | {columns} | {len(sets)} | {' | '.join(cells)} | {seconds:.1f} |")
     print("\n| set | forest, all |" + "".join(f" {k} |" for k in BUDGETS))
     print("| --- |" + " ---: |" * (len(BUDGETS) + 1))
     ours = found["blend -> forest + ridge"]
