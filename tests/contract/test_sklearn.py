@@ -4,10 +4,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from psephos.registry import estimator_classes
 
-# members of committees are small: the checks are of what is made of them
-OF_MEMBERS = ("committees", "few columns", "concepts")
+# members of committees are small, and boosting has few rounds: the checks are of how they are used
+SMALL = ("committees", "few columns", "concepts", "boosting")
 ESTIMATORS = [
-    cls(**cls.contender.small) if cls.contender.family in OF_MEMBERS else cls()
+    cls(**cls.contender.small) if cls.contender.family in SMALL else cls()
     for cls in estimator_classes().values()
 ]
 assert ESTIMATORS, "no estimator is registered: nothing would be checked"

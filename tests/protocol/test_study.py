@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -42,10 +43,17 @@ def content(folder):
     }
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    out = tmp_path_factory.mktemp("finished") / "study"
+    compare(A, models=MODELS, protocol=SMALL, out=out)
+    return out
+
+
 @pytest.fixture
-def folder(tmp_path):
-    compare(A, models=MODELS, protocol=SMALL, out=tmp_path / "study")
-    return tmp_path / "study"
+def folder(finished, tmp_path):
+    """A finished study of one's own."""
+    return Path(shutil.copytree(finished, tmp_path / "study"))
 
 
 # ------------------------------------------------------------------- whose a folder is
