@@ -3,6 +3,7 @@
 import ast
 import doctest
 import re
+from functools import cache
 from pathlib import Path
 from statistics import median
 
@@ -12,7 +13,11 @@ from psephos.models.catalogue import markdown
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src" / "psephos").rglob("*.py"))
-TREES = {path: ast.parse(path.read_text()) for path in SOURCES}
+
+
+@cache
+def trees():
+    return {path: ast.parse(path.read_text()) for path in SOURCES}
 
 
 def test_modules_are_small():
@@ -32,7 +37,7 @@ def test_functions_are_small():
     kernels = {path for path in SOURCES if "kernels" in path.parts}
     long = {
         f"{path.name}:{node.name}": code_lines(node)
-        for path, tree in TREES.items()
+        for path, tree in trees().items()
         if path not in kernels
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef) and code_lines(node) > 50
@@ -43,7 +48,7 @@ def test_functions_are_small():
 def test_recipes_fit_a_few_screens():
     """Code and comments without docstrings: a recipe is read in one sitting."""
     for path in (ROOT / "src/psephos/models").rglob("*.py"):
-        tree = TREES[path]
+        tree = trees()[path]
         kinds = ast.Module | ast.ClassDef | ast.FunctionDef
         strings = [
             node.body[0]
@@ -57,7 +62,7 @@ def test_recipes_fit_a_few_screens():
 def test_public_names_have_docstrings():
     missing = [
         f"{path.name}:{node.name}"
-        for path, tree in TREES.items()
+        for path, tree in trees().items()
         for node in tree.body
         if isinstance(node, ast.FunctionDef | ast.ClassDef)
         and not node.name.startswith("_")
