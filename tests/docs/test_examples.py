@@ -14,8 +14,8 @@ matplotlib.use("Agg")
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 TESTED = {
-    "plot_ballots", "plot_contours", "plot_drift", "plot_forest_rates", "plot_prototypes",
-    "plot_swag_network", "plot_weight_estimation",
+    "plot_ballots", "plot_bounds", "plot_contours", "plot_drift", "plot_forest_rates",
+    "plot_prototypes", "plot_swag_network", "plot_version_space", "plot_weight_estimation",
 }  # fmt: skip
 
 
@@ -199,3 +199,32 @@ def test_boosting_stands_drift_better_than_a_bag_that_forgets_nothing():
     assert still["bag of all batches"] > still["bag of the last batch"] - 0.01
     assert fast["boosting"] > fast["bag of all batches"] + 0.03
     assert fast["bag of the last batch"] > fast["boosting"] + 0.02
+
+
+# --- version spaces --------------------------------------------------------------------------
+def test_four_days_leave_six_hypotheses():
+    module = example("plot_version_space")
+    left, model = module.day_by_day()
+    assert left[-1] == 6
+    days, labels = zip(*module.DAYS, strict=True)
+    assert_array_equal(model.predict(module.table(days)), labels)
+
+
+def test_questions_by_query_rule_out_more_than_cases_at_random():
+    module = example("plot_version_space")
+    chance, asked = (
+        np.median([module.hypotheses_left(how, seed=seed) for seed in range(8)], axis=0)
+        for how in ("at random", "by query")
+    )
+    assert chance[0] == asked[0]
+    assert asked[-1] < chance[-1] / 4
+
+
+# --- bounds ----------------------------------------------------------------------------------
+def test_what_is_proved_of_a_forest_is_above_its_error_and_falls_with_rows():
+    found = example("plot_bounds").curves((400, 3200), n_trees=40)
+    error = np.array(found.pop("error on new rows"))
+    for bound in found.values():
+        assert (np.array(bound) > error).all()
+        assert bound[1] < bound[0]
+    assert found["held out"][1] < 0.5
