@@ -240,8 +240,13 @@ def test_arff(tmp_path, kind):
     [
         ("1,Bath,1,1\n", "line 9 .* has 4 cells for 5 columns"),
         ("1,Rome,1,1,0\n", "line 9 .*'Rome' is none of the values that the column 'town'"),
-        ("{7 1}\n", "line 9 .*'7 1' is no 'index value'"),
-        ("{0 1, 0 2}\n", "line 9 .*'0 2' is no 'index value'"),
+        ("{7 1}\n", "line 9 .*'7 1' does not begin with an 'index value'"),
+        ("{0 1, 0 2}\n", "line 9 .*'0 2' does not begin with an 'index value'"),
+        ("{0 1,2 1,3 '1 4 1}\n", "line 9 .*\"3 '1 4 1\" does not begin with an 'index value'"),
+        ("{0 1,3 ,4 1}\n", "line 9 .*'3 ,4 1' does not begin with an 'index value'"),
+        ("{0 1,3 1 4 1}\n", "line 9 .*'1 4 1' is none of the values that the column 'sea'"),
+        ("{0 1,}\n", "line 9 .*does not begin with an 'index value'"),
+        (f"{{{'9' * 5000} 1}}\n", "line 9 .*does not begin with an 'index value'"),
         ("1,Bath,1,1,0,{5}\n", "a weight of the row"),
         ("1,'Bath,1,1,0\n", "line 9 .* cannot be divided into cells"),
         ("", "has no rows below @data"),
@@ -268,6 +273,25 @@ def test_heads_of_arff(tmp_path):
         read_table(tmp_path / "t.arff")
     with pytest.raises(PsephosError, match="leave --separator"):
         read_table(tmp_path / "t.arff", target="a", separator=";")
+
+
+def test_a_relation_of_too_many_labels_declares_none(tmp_path):
+    head = f"@relation 'x: -C {'9' * 5000}'\n@attribute a {{0,1}}\n@attribute b real\n@data\n"
+    with pytest.raises(PsephosError, match="no target is given"):
+        read_table(arff(tmp_path / "t.arff", "1,0\n0,1\n", head))
+
+
+def test_labels_of_npz_that_are_no_labels(tmp_path):
+    Y = np.array([[0, 1], [1, 0], [1, 1]])
+    np.savez(tmp_path / "y.npz", X=np.eye(3), Y=Y)
+    with pytest.raises(PsephosError, match="its labels are the table 'Y': leave --target out"):
+        read_table(tmp_path / "y.npz", target="red")
+    np.savez(tmp_path / "o.npz", X=np.eye(3), Y=Y.astype(object))
+    with pytest.raises(PsephosError, match=r"'Y' of 'o\.npz' holds Python objects"):
+        read_table(tmp_path / "o.npz")
+    np.savez(tmp_path / "d.npz", X=np.eye(3), Y=Y[:, :, None])
+    with pytest.raises(PsephosError, match=r"'Y' of 'd\.npz' has shape \(3, 2, 1\): --target is"):
+        read_table(tmp_path / "d.npz")
 
 
 def test_several_targets_in_text(tmp_path):

@@ -11,8 +11,8 @@ __all__ = ["Arff", "arff_head", "arff_rows", "labels_declared"]
 
 _VALUE = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,'"{}][^,{}]*|))\s*""")
 _NAME = re.compile(r"""(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(\S+))\s+(.*)""", re.DOTALL)
-_ENTRY = re.compile(r"\s*(\d+)\s+(.*)", re.DOTALL)
-_LABELS = re.compile(r"-C\s+(-?\d+)")
+_INDEX = re.compile(r"\s*(\d{1,9})\s+(?=[^\s,])")
+_LABELS = re.compile(r"-C\s+(-?\d{1,9})(?!\d)")
 _NUMBERS = ("numeric", "real", "integer")
 
 
@@ -161,16 +161,26 @@ def _sparse(file: str, line: int, text: str, head: Arff, defaults: list[str | No
             "are not read, and a row is one line."
         )
     given: dict[int, str] = {}
-    for part in _entries(text[1:-1]):
-        found = _ENTRY.fullmatch(part)
-        j = int(found.group(1)) if found else -1
-        if found is None or j >= len(head.names) or j in given:
+    inside, at = text[1:-1], 0
+    while inside.strip() and at <= len(inside):
+        index = _INDEX.match(inside, at)
+        value = index and _VALUE.match(inside, index.end())
+        end = value.end() if value else 0
+        j = int(index.group(1)) if index else -1
+        if (
+            value is None
+            or inside[end : end + 1] not in ("", ",")
+            or j in given
+            or j >= len(defaults)
+        ):
             raise PsephosError(
-                f"line {line} of {file!r}: {shown(part.strip(), CELL)} is no 'index value' of its "
-                f"{len(head.names)} columns (from 0, each once)."
+                f"line {line} of {file!r}: {shown(inside[at:].strip(), CELL)} does not begin with "
+                f"an 'index value' of its {len(defaults)} columns (from 0, each once): check its "
+                "quotes and commas."
             )
-        (word, missing), *more = _cells(file, line, found.group(2))
-        given[j] = "" if missing or more else word
+        word = _unquoted(value, 3)
+        given[j] = "" if word == "?" and value.group(3) is not None else word
+        at = end + 1
     row: list[str] = []
     for j, default in enumerate(defaults):
         value = given.get(j, default)
@@ -181,14 +191,6 @@ def _sparse(file: str, line: int, text: str, head: Arff, defaults: list[str | No
             )
         row.append(value)
     return row
-
-
-def _entries(text: str) -> list[str]:
-    """Return what stands between the commas that are outside quotes."""
-    if "'" not in text and '"' not in text:
-        return [part for part in text.split(",") if part.strip()]
-    found = re.findall(r"""(?:[^,'"]|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")+""", text)
-    return [part for part in found if part.strip()]
 
 
 def _cells(file: str, line: int, text: str) -> list[tuple[str, bool]]:

@@ -76,12 +76,21 @@ def _check_size(archive: Any, key: str, path: Path) -> None:
         if major not in read:
             return
         shape, _, kind = read[major](file)
+    if kind.hasobject:
+        raise _objects(path, key)
     size = math.prod(shape) * kind.itemsize
     if size > held or (not size and max(shape, default=0) > _WIDEST):
         raise PsephosError(
             f"{path.name!r} is damaged (the array {key!r} claims the shape {shape}, and there are "
             f"{held} bytes): write it again."
         )
+
+
+def _objects(path: Path, key: str) -> PsephosError:
+    return PsephosError(
+        f"the array {key!r} of {path.name!r} holds Python objects, which are never read: store "
+        "numbers or texts of fixed length."
+    )
 
 
 def _array(archive: Any, key: str, path: Path) -> NDArray[Any]:
@@ -91,10 +100,7 @@ def _array(archive: Any, key: str, path: Path) -> NDArray[Any]:
     except ValueError as error:
         if "pickle" not in str(error) and "bject" not in str(error):
             raise
-        raise PsephosError(
-            f"the array {key!r} of {path.name!r} holds Python objects, which are never read: "
-            "store numbers or texts of fixed length."
-        ) from error
+        raise _objects(path, key) from error
     if array.dtype.kind == "S":
         try:
             words = [word.decode("utf-8") for word in array.ravel().tolist()]

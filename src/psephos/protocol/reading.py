@@ -390,11 +390,18 @@ def _array(
     arrays: Mapping[str, NDArray[Any]], key: str, flag: str, n: int, file: str
 ) -> NDArray[Any]:
     rows = [str(name) for name, array in arrays.items() if array.shape == (n,)]
-    if key not in rows:
+    if key in rows:
+        return arrays[key]
+    if key in arrays and arrays[key].ndim > 1:
         raise PsephosError(
-            f"{file!r} has no array {key!r} with one value per row ({flag}); {suggest(key, rows)}"
+            f"the array {key!r} of {file!r} has shape {arrays[key].shape}: {flag} is one value a "
+            f"row, ({n},)."
         )
-    return arrays[key]
+    labels = flag == "--target" and "Y" in arrays and arrays["Y"].ndim == 2
+    raise PsephosError(
+        f"{file!r} has no array {key!r} with one value per row ({flag}); "
+        + ("its labels are the table 'Y': leave --target out." if labels else suggest(key, rows))
+    )
 
 
 def _labels(sheet: Sheet, target: str, n: int, file: str) -> NDArray[Any]:
