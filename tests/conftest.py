@@ -17,6 +17,10 @@ def _kernel_hash() -> str:
     return digest.hexdigest()[:16]
 
 
+# Tests run side by side, one process a core: threads of BLAS would only wait for each other.
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
 # numba's cache does not see an edit in another file than the kernel's own, so the folder is
 # named by all of them. This must happen before numba is imported.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(_ROOT / ".numba_cache" / _kernel_hash()))

@@ -1,13 +1,15 @@
-"""Work handed to joblib's worker processes."""
+"""Work handed to joblib's worker processes, and threads that other libraries start."""
 
 import sys
 from collections.abc import Callable
-from functools import partial
+from contextlib import AbstractContextManager
+from functools import cache, partial
 from typing import Any
 
 import joblib
+from threadpoolctl import ThreadpoolController
 
-__all__ = ["delayed"]
+__all__ = ["delayed", "one_thread"]
 
 _EXECUTOR = "joblib.externals.loky.process_executor"
 _ALLOWED = 4 << 30  # bytes
@@ -28,3 +30,13 @@ def _done(function: Callable[..., Any], *args: Any, **more: Any) -> Any:
     if executor is not None:
         executor._MAX_MEMORY_LEAK_SIZE = _ALLOWED
     return function(*args, **more)
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Hold BLAS and OpenMP to one thread: small products are slower on more, and sums differ."""
+    return _libraries().limit(limits=1)
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()  # finding them takes milliseconds

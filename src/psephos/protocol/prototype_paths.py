@@ -3,18 +3,16 @@
 # pyright: reportMissingTypeStubs=false
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
 import sklearn.base
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
-from psephos._workers import delayed
+from psephos._workers import delayed, one_thread
 from psephos.base import Labels
 from psephos.models.prototypes.mixture import NormalMixture
 from psephos.protocol.scores import METRICS, Answers, measures
@@ -114,12 +112,6 @@ def follow_paths(
     return Paths(score, n_prototypes, n_columns)
 
 
-@cache
-def _libraries() -> Any:
-    """Return the libraries of this process that have threads of their own; finding them is slow."""
-    return ThreadpoolController()
-
-
 def unguarded(estimator: Any) -> Any:
     """Return the estimator, not fitted, whose fits are taken as they are: folds judge them."""
     model: Any = _base.clone(estimator)
@@ -135,7 +127,7 @@ def _path(
     table, labels, weight = offered
     model: Any = unguarded(estimator).set_params(n_jobs=1, **penalty)
     inside = Labels(labels.target, labels.y[train])
-    with _libraries().limit(limits=1):  # sums of BLAS depend on its threads
+    with one_thread():  # sums of BLAS depend on its threads
         vote, extras = model._fit_vote(
             table.take(train), inside, weight[train], Context(np.random.SeedSequence(seed))
         )

@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from psephos._errors import PsephosError
+from psephos._workers import one_thread
 from psephos.models.folding import make_splits
 
 __all__ = ["Ridge", "default_alphas", "fit_ridge"]
@@ -136,7 +137,7 @@ def _logistic(
     scale = weight.max()
     solver: Any = LogisticRegression(tol=1e-6, max_iter=5000, warm_start=True)
     models: dict[float, tuple[_Floats, _Floats]] = {}
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), one_thread():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the floor of rounding is reached
         for alpha in sorted(alphas, reverse=True):
             solver.set_params(C=scale / alpha).fit(A, y, weight / scale)

@@ -4,14 +4,12 @@ import os
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 from uuid import uuid4
 
 import joblib
-from threadpoolctl import ThreadpoolController
 
-from psephos._workers import delayed
+from psephos._workers import delayed, one_thread
 from psephos.models.swag.candidates import Subsets
 from psephos.models.swag.errors import Errors
 from psephos.models.swag.evaluation import Evaluation
@@ -80,7 +78,7 @@ class Workers:
         except ValueError:  # the backend cannot give results one by one
             pool = joblib.Parallel(**options)
         task = delayed(_judge)
-        with _controller().limit(limits=1):
+        with one_thread():
             results: Any = pool(task(self.evaluation, self.key, os.getpid(), c) for c in chunks)
             yield from results
 
@@ -94,10 +92,5 @@ def _judge(evaluation: Evaluation, key: str, home: int, subsets: Subsets) -> Err
             _held.clear()
             _held[key] = evaluation
         evaluation = _held[key]
-    with _controller().limit(limits=1):
+    with one_thread():
         return evaluation.errors(subsets)
-
-
-@cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
