@@ -231,14 +231,13 @@ class VoteEstimator(BaseEstimator):
         values = self._values(X)
         return self.vote_.answers(values)
 
-    def _staged(self, X: Any) -> Iterator[NDArray[np.float64]]:
-        values = self._values(X)
-        return self.vote_.staged_scores(values)
+    def _staged(self, X: Any) -> Iterator[tuple[NDArray[np.float64], Any]]:
+        return self.vote_.staged(self._values(X))
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
         """Yield the answer of the first 1, 2, ..., T voters."""
-        for score in self._staged(X):
-            yield self.vote_.decided(score)
+        for score, mass in self._staged(X):
+            yield self.vote_.decided(score, mass)
 
     # ------------------------------------------------------------------ reading the vote
     @property

@@ -204,7 +204,8 @@ class Function:
 
     def words(self) -> str:
         """Return the choices, and what a function is."""
-        return f"{Options(self.choices).words()}, or a function {self.returns}"
+        function = f"a function {self.returns}"
+        return f"{Options(self.choices).words()}, or {function}" if self.choices else function
 
 
 @dataclass(frozen=True)
@@ -242,8 +243,8 @@ class OneOf:
 
     def allows(self, value: Any) -> bool:
         """Return whether any option allows the value."""
-        if value is None:
-            return self.none
+        if value is None and self.none:
+            return True
         return any(option.allows(value) for option in self.options)
 
     def words(self) -> str:
