@@ -268,7 +268,7 @@ class Draws:
         )
 
     def terms(self, estimator: Any, n_jobs: int | None = None, fixed: str = "") -> Terms:
-        """Return what clones of an estimator say, fitted on each draw; seeds but that named `fixed`.
+        """Return what clones of an estimator say, fitted on each draw; `fixed` names no seed.
 
         Raises
         ------

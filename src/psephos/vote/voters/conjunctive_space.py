@@ -163,11 +163,6 @@ class ConjunctiveSpace:
         return 1 + math.prod(self.n_constraints())
 
     @property
-    def n_syntactic(self) -> int:
-        """Return how many there would be if each column could be empty: prod(constraints + 1)."""
-        return math.prod(c + 1 for c in self.n_constraints())
-
-    @property
     def n_instances(self) -> int:
         """Return |X|: the cases without missing values that differ in codes."""
         return math.prod(self.size.tolist())
