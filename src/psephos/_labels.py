@@ -111,6 +111,14 @@ def class_target(
     if estimator.multilabel and (issparse(y) or _is_table(y)):
         names, table = read_labels(X, y)
         return LabelsTarget(names), table, _some_weight(sample_weight, len(table))
+    if issparse(y) or _is_table(y):
+        kind = type(estimator).__name__
+        raise PsephosError(
+            f"y is a table of shape {y.shape if issparse(y) else np.shape(y)}, and {kind} gives a "
+            "case one class: give one label per row. For several labels a row use "
+            f"MLKNeighborsClassifier, or one {kind} a label "
+            "(sklearn.multioutput.MultiOutputClassifier)."
+        )
     classes, codes = read_target(X, y)
     class_weight = getattr(estimator, "class_weight", None)
     weight = read_weight(sample_weight, class_weight, classes[codes], codes)

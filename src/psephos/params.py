@@ -243,14 +243,15 @@ class OneOf:
 
     def allows(self, value: Any) -> bool:
         """Return whether any option allows the value."""
-        if value is None and self.none:
-            return True
+        if value is None:
+            return self.none
         return any(option.allows(value) for option in self.options)
 
     def words(self) -> str:
         """Return the options joined by 'or'."""
         words = [option.words() for option in self.options]
-        return " or ".join([*words, "None"] if self.none else words)
+        said = any(one.startswith("None") for one in words)
+        return " or ".join([*words, "None"] if self.none and not said else words)
 
 
 @dataclass(frozen=True)

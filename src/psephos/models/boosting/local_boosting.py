@@ -188,7 +188,7 @@ class LocalBoostingClassifier(VoteClassifier):
         "difficulty": Function(tuple(DIFFICULTIES), "of a BoostingRound that returns one a row"),
         "says": Options(("answer", "probability")),
         "weighting": Options(("local", "log-odds")),
-        "prior": OneOf((ClassWeight(), Function((), "of X and y that returns one a row or None"))),
+        "prior": OneOf((ClassWeight(), Function((), "of X and y that returns one a row")), True),
         "a": Interval(0),
         "b": Interval(0, open_low=True),
         "distance_scale": Options(("mean", "sum", None)),
