@@ -232,7 +232,8 @@ class VoteEstimator(BaseEstimator):
         return self.vote_.answers(values)
 
     def _staged(self, X: Any) -> Iterator[tuple[NDArray[np.float64], Any]]:
-        return self.vote_.staged(self._values(X))
+        values = self._values(X)
+        return self.vote_.staged(values)
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
         """Yield the answer of the first 1, 2, ..., T voters."""

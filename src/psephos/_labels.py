@@ -112,9 +112,9 @@ def class_target(
         names, table = read_labels(X, y)
         return LabelsTarget(names), table, _some_weight(sample_weight, len(table))
     if issparse(y) or _is_table(y):
-        kind = type(estimator).__name__
+        kind, shape = type(estimator).__name__, getattr(y, "shape", np.shape(y))
         raise PsephosError(
-            f"y is a table of shape {y.shape if issparse(y) else np.shape(y)}, and {kind} gives a "
+            f"y is a table of shape {shape}, and {kind} gives a "
             "case one class: give one label per row. For several labels a row use "
             f"MLKNeighborsClassifier, or one {kind} a label "
             "(sklearn.multioutput.MultiOutputClassifier)."

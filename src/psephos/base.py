@@ -93,7 +93,8 @@ class VoteClassifier(ClassifierMixin, VoteEstimator):
         say one class each, as in a majority of models that agree, it can be near 1 without being
         right so often.
         """
-        return self.vote_.probabilities(self._values(X))
+        values = self._values(X)  # says so if the model is not fitted
+        return self.vote_.probabilities(values)
 
     def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.float64]]:
         """Yield the score of the first 1, 2, ..., T voters.

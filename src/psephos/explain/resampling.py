@@ -365,7 +365,8 @@ def _copies(X: Any, unit: _Rows, test: Any) -> int:
 
 def _keys(X: Any) -> list[Any]:
     """Return what is equal for rows of equal values; a missing value is equal to another."""
-    values: Any = X.toarray() if issparse(X) else np.asarray(X)
+    sparse = bool(issparse(X))  # a plain bool: the type guard would narrow X
+    values: Any = X.toarray() if sparse else np.asarray(X)
     if values.dtype.kind not in "biuf":
         return [tuple(row) for row in values.astype(str).tolist()]
     numbers = np.ascontiguousarray(values, dtype=np.float64) + 0.0  # one zero

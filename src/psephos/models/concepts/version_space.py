@@ -338,10 +338,4 @@ class VersionSpaceClassifier(VoteClassifier):
                 f"{small.n_instances:.3g} cases differ in the columns that are tested: give X, the "
                 "cases to choose from."
             )
-        code = np.indices(tuple(small.size.tolist())).reshape(len(read), small.n_instances).T
-        values = np.full((len(code), space.n_features), np.nan)
-        for i, j in enumerate(small.columns):
-            cuts = small.cuts[i]
-            inside = np.append(cuts, np.nextafter(cuts[-1], np.inf)) if len(cuts) else np.zeros(1)
-            values[:, j] = code[:, i] if small.is_category[i] else inside[code[:, i]]
-        return values
+        return small.instances()

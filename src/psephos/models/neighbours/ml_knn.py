@@ -221,7 +221,8 @@ class MLKNeighborsClassifier(VoteClassifier):
 
         Of K classes it is (K P - 1) / (K - 1), of two that of the second, (n_samples,).
         """
-        return self._decision(*self.vote_.score_and_mass(self._values(X)))
+        values = self._values(X)
+        return self._decision(*self.vote_.score_and_mass(values))
 
     def staged_decision_function(self, X: Any) -> Iterator[_Floats]:
         """Yield the same of the first 1, 2, ..., T training cases; the table stays as it is."""
