@@ -111,12 +111,12 @@ def class_target(
     if estimator.multilabel and (issparse(y) or _is_table(y)):
         names, table = read_labels(X, y)
         return LabelsTarget(names), table, _some_weight(sample_weight, len(table))
-    if issparse(y) or _is_table(y):
-        kind, shape = type(estimator).__name__, getattr(y, "shape", np.shape(y))
+    sparse = bool(issparse(y))  # a plain bool: the type guard would narrow y
+    if sparse or _is_table(y):
+        kind, shape = type(estimator).__name__, getattr(y, "shape", None) or np.shape(y)
         raise PsephosError(
-            f"y is a table of shape {shape}, and {kind} gives a "
-            "case one class: give one label per row. For several labels a row use "
-            f"MLKNeighborsClassifier, or one {kind} a label "
+            f"y is a table of shape {shape}, and {kind} gives a case one class: give one label per "
+            f"row. For several labels a row use MLKNeighborsClassifier, or one {kind} a label "
             "(sklearn.multioutput.MultiOutputClassifier)."
         )
     classes, codes = read_target(X, y)
