@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 
 from psephos import (
@@ -18,6 +19,7 @@ from psephos import (
     RandomForestClassifier,
     RandomForestRegressor,
     RankRidgeClassifier,
+    SamBAClassifier,
     calibrate,
     load,
     save,
@@ -141,3 +143,12 @@ def test_answers_are_scored_as_scikit_learn_does():
     assert np.isclose(FOREST.score(X, LABELS, weight), np.average(right, weights=weight))
     numbers = CARTRegressor(n_folds=0).fit(X, X[:, 0])
     assert numbers.score(X, X[:, 0]) <= 1
+
+
+@pytest.mark.parametrize("form", [np.asarray, np.ndarray.tolist, pd.DataFrame, csr_array])
+def test_a_table_of_labels_for_a_model_of_one_class(form):
+    X = np.arange(12.0).reshape(6, 2)
+    Y = (X > [[4, 6]]).astype(int)
+    words = r"table of shape \(6, 2\), and SamBAClassifier gives a case one class: give one label"
+    with pytest.raises(PsephosError, match=words):
+        SamBAClassifier().fit(X, form(Y))

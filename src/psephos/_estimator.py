@@ -231,14 +231,14 @@ class VoteEstimator(BaseEstimator):
         values = self._values(X)
         return self.vote_.answers(values)
 
-    def _staged(self, X: Any) -> Iterator[NDArray[np.float64]]:
+    def _staged(self, X: Any) -> Iterator[tuple[NDArray[np.float64], Any]]:
         values = self._values(X)
-        return self.vote_.staged_scores(values)
+        return self.vote_.staged(values)
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
         """Yield the answer of the first 1, 2, ..., T voters."""
-        for score in self._staged(X):
-            yield self.vote_.decided(score)
+        for score, mass in self._staged(X):
+            yield self.vote_.decided(score, mass)
 
     # ------------------------------------------------------------------ reading the vote
     @property

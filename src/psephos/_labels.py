@@ -111,6 +111,14 @@ def class_target(
     if estimator.multilabel and (issparse(y) or _is_table(y)):
         names, table = read_labels(X, y)
         return LabelsTarget(names), table, _some_weight(sample_weight, len(table))
+    sparse = bool(issparse(y))  # a plain bool: the type guard would narrow y
+    if sparse or _is_table(y):
+        kind, shape = type(estimator).__name__, getattr(y, "shape", None) or np.shape(y)
+        raise PsephosError(
+            f"y is a table of shape {shape}, and {kind} gives a case one class: give one label per "
+            f"row. For several labels a row use MLKNeighborsClassifier, or one {kind} a label "
+            "(sklearn.multioutput.MultiOutputClassifier)."
+        )
     classes, codes = read_target(X, y)
     class_weight = getattr(estimator, "class_weight", None)
     weight = read_weight(sample_weight, class_weight, classes[codes], codes)

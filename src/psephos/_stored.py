@@ -12,7 +12,7 @@ from typing import Annotated, Any, Union, cast, get_args, get_origin, get_type_h
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["GREATEST", "AnySize", "Nullable", "Thresholds", "fault", "hints"]
+__all__ = ["GREATEST", "AnySize", "Distance", "Nullable", "Thresholds", "fault", "hints"]
 
 GREATEST = 1e150
 _MISSING, _INFINITE, _LARGE = "may be missing", "may be infinite", "may be of any size"
@@ -23,6 +23,8 @@ AnySize = Annotated[NDArray[np.float64], _LARGE]
 Nullable = Annotated[NDArray[np.float64], _LARGE, _MISSING]
 #: The same, or NaN or an infinity: thresholds of splits, NaN where there is none.
 Thresholds = Annotated[NDArray[np.float64], _LARGE, _MISSING, _INFINITE]
+#: One number of any size, or an infinity.
+Distance = Annotated[float, _LARGE, _INFINITE]
 
 _PLAIN = (bool, int, str, type(None))
 

@@ -93,21 +93,21 @@ class VoteClassifier(ClassifierMixin, VoteEstimator):
         say one class each, as in a majority of models that agree, it can be near 1 without being
         right so often.
         """
-        values = self._values(X)
-        return self.vote_.readout.probabilities(self.vote_.score(values), self.vote_.target)
+        values = self._values(X)  # says so if the model is not fitted
+        return self.vote_.probabilities(values)
 
     def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.float64]]:
         """Yield the score of the first 1, 2, ..., T voters.
 
         The final vote is truncated: columns and scale of local weights stay as they are.
         """
-        for score in self._staged(X):
+        for score, _ in self._staged(X):
             yield self._flat(score)
 
     def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
         """Yield the probabilities of the first 1, 2, ..., T voters."""
-        for score in self._staged(X):
-            yield self.vote_.readout.probabilities(score, self.vote_.target)
+        for score, mass in self._staged(X):
+            yield self.vote_.readout.probabilities(score, self.vote_.target, mass)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy, by weight; of several labels, the share of rows all right.

@@ -30,7 +30,7 @@ from psephos._whole import whole
 from psephos.params import Unsaved, kept
 from psephos.registry import BUILTIN, estimator_class
 from psephos.vote import Vote
-from psephos.vote.codec import decode, encode
+from psephos.vote.codec import decode, encode, held_once
 from psephos.vote.importance import Baseline
 from psephos.vote.part import check, sparse
 
@@ -125,6 +125,7 @@ def _check_readable(manifest: Mapping[str, Any], text: bytes, files: Entries) ->
 def _manifest(model: "VoteEstimator", arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     schema = model.schema_
     levels = tuple((j, _words_or_numbers(schema, j)) for j in schema.levels)
+    vote = held_once(encode(model.vote_, arrays, "vote"), arrays)
     extras = {n: encode(getattr(model, n), arrays, f"extras.{n}") for n in model.extras}
     return {
         "format": _FORMAT,
@@ -136,7 +137,7 @@ def _manifest(model: "VoteEstimator", arrays: dict[str, NDArray[Any]]) -> dict[s
         "n_features": schema.n_features,
         "names": None if schema.names is None else list(schema.names),
         "levels": encode(levels, arrays, "levels"),
-        "vote": encode(model.vote_, arrays, "vote"),
+        "vote": vote,
         "extras": extras,
         **_reading(schema),
         "baseline": encode(model._measured(), arrays, "baseline"),

@@ -204,7 +204,8 @@ class Function:
 
     def words(self) -> str:
         """Return the choices, and what a function is."""
-        return f"{Options(self.choices).words()}, or a function {self.returns}"
+        function = f"a function {self.returns}"
+        return f"{Options(self.choices).words()}, or {function}" if self.choices else function
 
 
 @dataclass(frozen=True)
@@ -249,7 +250,8 @@ class OneOf:
     def words(self) -> str:
         """Return the options joined by 'or'."""
         words = [option.words() for option in self.options]
-        return " or ".join([*words, "None"] if self.none else words)
+        said = any(one.startswith("None") for one in words)
+        return " or ".join([*words, "None"] if self.none and not said else words)
 
 
 @dataclass(frozen=True)

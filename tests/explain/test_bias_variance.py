@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from psephos import CARTClassifier, PsephosError
 from psephos.explain import BiasVarianceDisplay, FittingCurveDisplay
-from psephos.explain.resampling import Draws, Problem
+from psephos.explain.resampling import Draws, Problem, mean_and_error
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((60, 3))
@@ -197,6 +197,14 @@ def test_curves_of_words_and_numbers():
         (DummyClassifier(), {"n_draws": 1}, "at least 2"),
         (DummyClassifier(), {"max_samples": 2.0, "bootstrap": False}, "a share of at most 1"),
         (DummyClassifier(), {"max_samples": 1.0, "bootstrap": False}, "test=\\(X, y\\)"),
+        (DummyClassifier(), {"max_samples": 1.5}, "a share of at most 1"),
+        (DummyClassifier(), {"max_samples": "a"}, "max_samples='a'"),
+        (DummyClassifier(), {"max_samples": None}, "max_samples=None"),
+        (DummyClassifier(), {"max_samples": True}, "max_samples=True"),
+        (DummyClassifier(), {"n_draws": 2.0}, "n_draws is 2.0"),
+        (DummyClassifier(), {"test": (X, Y[:5])}, "60 rows and 5 answers"),
+        (DummyRegressor(), {"test": (X, X[:5, 0])}, "60 rows and 5 answers"),
+        (DummyClassifier(), {"test": X}, "test is no pair"),
         (DummyClassifier(), {"groups": [0]}, "one group per row"),
         (DummyClassifier(), {"test": (X, np.full(60, "new"))}, "class 'new', which y has not"),
     ],
@@ -212,3 +220,59 @@ def test_refusals(model, more, match):
         curve(model, X, y, param_name="depth", param_range=[1])
     with pytest.raises(PsephosError, match="param_range is empty"):
         curve(model, X, y, param_name="strategy", param_range=[])
+
+
+def test_lists_and_numbers_of_numpy():
+    model = CARTClassifier(n_folds=0, max_depth=2)
+    for loss in ("squared", "zero_one"):
+        one = decompose(model, X, Y, loss=loss, n_draws=5)
+        other = decompose(model, X.tolist(), Y.tolist(), loss=loss, n_draws=np.int64(5),
+                          max_samples=np.float64(1.0))  # fmt: skip
+        assert one.table() == other.table()
+        asked = decompose(model, X, Y, loss=loss, n_draws=5, test=(X[:9].tolist(), Y[:9].tolist()))
+        assert len(asked.terms.times) == 9
+
+
+def test_copies_of_rows_are_told():
+    """A row and its copy may be on both sides: it is said, unless groups keep them together."""
+    twice, y = np.vstack([X, X]), np.r_[Y, Y]
+    model = KNeighborsClassifier(1)
+    apart = decompose(model, twice, y, n_draws=20)
+    together = decompose(model, twice, y, n_draws=20, groups=np.tile(np.arange(60), 2))
+    assert apart.value("loss") < together.value("loss") - 0.1
+    words = "120 rows that are asked are equal in all columns to others that may be drawn"
+    assert words in str(apart).splitlines()[0]
+    assert "equal in all columns" not in str(together)
+    assert "equal in all columns" not in str(decompose(model, X, Y, n_draws=5))
+    asked = decompose(model, X, Y, n_draws=5, test=(np.vstack([X[:7], X[:3] + 1]), Y[:10]))
+    assert asked.terms.copies == 7
+    words = pd.DataFrame({"a": ["x", "y", None] * 4, "b": np.arange(12.0)})
+    words.loc[3, "b"] = 0.0
+    told = Problem.read(DummyClassifier(), words, Y[:12], None, None, None)
+    assert told.copies == 2
+    curve = FittingCurveDisplay.from_estimator(
+        model, twice, y, param_name="n_neighbors", param_range=[1], n_draws=5
+    )
+    assert "120 rows that are asked" in str(curve).splitlines()[0]
+
+
+def test_a_curve_of_seeds():
+    curve = FittingCurveDisplay.from_estimator(
+        DecisionTreeClassifier(max_features=1), X, Y, param_name="random_state",
+        param_range=range(3), n_draws=10,
+    )  # fmt: skip
+    assert len(set(curve.table()["test_loss"])) == 3
+
+
+def test_rows_of_a_group_are_one_in_standard_errors():
+    """Ten rows of each of six groups that have one loss each: as six rows are."""
+    values = np.array([0.0, 0.0, 1.0, 0.0, 1.0, 1.0])
+    mean, error = mean_and_error(np.repeat(values, 10), np.repeat(np.arange(6), 10))
+    assert_allclose((mean, error), (values.mean(), values.std(ddof=1) / np.sqrt(6)))
+    group = np.repeat(np.arange(12), 5)
+    got = decompose(DummyRegressor(), np.zeros((60, 1)), 1.0 * group, groups=group, n_draws=20)
+    table = got.table()
+    losses = got.terms.row_loss
+    each = np.array([losses[got.terms.unit == g].mean() for g in np.unique(got.terms.unit)])
+    assert len(each) == 12
+    assert_allclose(table["error"][0], each.std(ddof=1) / np.sqrt(12))

@@ -1,7 +1,9 @@
 """Several labels a row: measures, folds, tables, comparisons, the command and the page."""
 
+import contextlib
 import csv
 import gzip
+import io
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +13,7 @@ import sklearn.metrics as peer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 from sklearn.model_selection import cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -30,6 +32,7 @@ from psephos.protocol import (
 )
 from psephos.protocol.label_models import OneModelALabel
 from psephos.protocol.label_scores import label_figures
+from psephos.protocol.label_splits import _Assignment
 from psephos.report import build_report, summarise
 
 RANKED = (one_error, coverage, ranking_loss, average_precision)
@@ -168,6 +171,19 @@ def test_groups_stay_whole(seed, n_splits):
     for train, test in folds:
         assert len(test)
         assert not set(groups[train].tolist()) & set(groups[test].tolist())
+
+
+def test_a_fold_that_got_nothing_is_given_the_smallest_group():
+    """Groups of 9, 3, 2 and 1 rows, all of the one label: three folds want nothing else."""
+    groups = np.repeat(np.arange(4), [9, 3, 2, 1])
+    fill = _Assignment(csc_array(np.zeros((4, 1))), np.array([9.0, 3, 2, 1]), 3, None)
+    fill.fold = np.array([0, 0, 1, 0])
+    fill._fill()
+    assert fill.fold.tolist() == [0, 0, 1, 2]
+    Y = np.zeros((15, 2), dtype=int)
+    Y[:9, 0] = 1
+    for _, test in MultilabelStratifiedKFold(4).split(Y, Y, groups):
+        assert len(np.unique(groups[test])) == 1
 
 
 def test_folds_by_seed_and_in_scikit_learn():
@@ -325,6 +341,9 @@ def test_tables_of_labels_in_npz(tmp_path):
     assert read_table(path, target=["extra", "more"]).labels == ("extra", "more")
     with pytest.raises(PsephosError, match="leave --labels out"):
         read_table(path, n_labels=2)
+    with pytest.raises(PsephosError, match=r"its table Y holds the labels, 3 of them.* Leave"):
+        read_table(path, target="a")
+    assert read_table(path, target="Y").labels == ("a", "b", "c")
     np.savez(path, X=X, Y=Y, label_names=["a"])
     with pytest.raises(PsephosError, match=r"'label_names' of 't\.npz' names 1 labels"):
         read_table(path)
@@ -460,6 +479,26 @@ def test_shuffled_splits_and_rare_labels():
     assert [r["n_test"] for r in found.results][:2] != [0, 0]
     with pytest.raises(PsephosError, match="too few for the 5 folds"):
         compare(X[:4], Y[:4].astype(int), models, n_jobs=1)
+
+
+def test_where_no_model_beats_a_constant_answer(tmp_path):
+    """Nothing is learned, nothing has a star, and that is what is said."""
+    from psephos.cli.words import show_summary
+
+    rng = np.random.default_rng(5)
+    X, Y = rng.standard_normal((40, 4)), rng.integers(0, 2, (40, 3))
+    found = compare(X, Y, ["ml-knn", "majority"], SMALL, n_jobs=1, out=tmp_path / "out")
+    scores = {one.model: one.score for one in found.summary()}
+    assert scores["ml-knn"] <= found.about["constant"]
+    words = " ".join(summarise(tmp_path / "out")["verdict"])
+    assert words.startswith("majority did best")
+    assert "No model that reads a column did better than a constant answer" in words
+    assert "reads fewer columns" not in words
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        show_summary(found)
+    assert "*" not in out.getvalue()
+    assert "columns, voters: means" in out.getvalue()
 
 
 # ------------------------------------------------------------------- the command

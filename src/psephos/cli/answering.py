@@ -99,10 +99,11 @@ class Answering:
     def answers(self, X: NDArray[np.float64]) -> tuple[NDArray[Any], list[list[float]]]:
         """Return the class or number of each row, and its probabilities (none of a number)."""
         vote = self.vote
-        score = vote.score(X)
+        score, mass = vote.score_and_mass(X)
+        answers = vote.decided(score, mass)
         if not vote.target.n_classes:
-            return vote.decided(score), [[]] * len(X)
-        return vote.decided(score), vote.readout.probabilities(score, vote.target).tolist()
+            return answers, [[]] * len(X)
+        return answers, vote.readout.probabilities(score, vote.target, mass).tolist()
 
     def ballots(self, X: NDArray[np.float64]) -> Ballots:
         """Return who voted for the answer of each row."""

@@ -59,7 +59,12 @@ def show_summary(found: Any) -> None:
 
     from rich.table import Table
 
-    optimal = {one.model for one in found.pareto()}
+    from psephos.protocol.statistics import constant_score
+
+    least = constant_score(found.about)
+    optimal = {
+        one.model for one in found.pareto() if one.columns_used.mean > 0 and one.score > least
+    }
     chosen = found.selected()
     summaries = sorted(
         found.summary(), key=lambda s: -s.score if math.isfinite(s.score) else math.inf
@@ -77,7 +82,7 @@ def show_summary(found: Any) -> None:
     for one in summaries:
         reads = one.columns_used.n and one.columns_used.mean > 0
         marks = [
-            "*" if reads and one.model in optimal else "",
+            "*" if one.model in optimal else "",
             "smallest" if chosen is not None and chosen.model == one.model else "",
             "" if reads or not one.columns_used.n else "reads no column",
         ]
@@ -92,9 +97,10 @@ def show_summary(found: Any) -> None:
         ]
         sheet.add_row(*cells)
     print_table(sheet)
-    for note in _NOTES:
-        if note[0] != "smallest" or chosen is not None:
-            say_plain(": ".join(note))
+    absent = {"*": not optimal, "smallest": chosen is None}
+    for word, meaning in _NOTES:
+        if not absent.get(word):
+            say_plain(f"{word}: {meaning}")
 
 
 _CLASSED = {"balanced_accuracy": "bal. accuracy", "roc_auc": "ROC-AUC"}
@@ -120,7 +126,11 @@ def label_words(about: Any) -> list[str]:
 
 
 _NOTES = (
-    ("*", "no other model is as accurate with fewer columns, or more accurate with as few"),
+    (
+        "*",
+        "better than a constant answer, and no other model is as accurate with fewer columns, or "
+        "more accurate with as few",
+    ),
     (
         "smallest",
         "of all models within one standard error of the most accurate, the one that reads the "

@@ -18,7 +18,9 @@ class BiasVarianceDisplay(Framed):
 
     Use it to know what would help: more rows, a smaller model or a vote of many (variance), or a
     richer model and other columns (bias). Clones are fitted on draws of the rows; each is asked
-    about the rows it has not seen. With f the models' answers to a row and y its answer:
+    about the rows that were not drawn. Where rows are copies of each other, so that a model may
+    have seen a row like the one that it is asked about, the printed words say how many; ``groups=``
+    keeps copies together. With f the models' answers to a row and y its answer:
 
     - 0/1 loss, Domingos (2000): the main answer is the most frequent f; bias is 1 where it is not
       y; variance is the share of models that differ from it. On rows without bias variance adds to
@@ -103,10 +105,10 @@ class BiasVarianceDisplay(Framed):
             None: 'zero_one' of a classifier, 'squared' of a regressor.
         n_draws : int, default=100
         groups : array of shape (n_samples,), default=None
-            Whole groups are drawn, and a model is asked about groups it has not seen.
+            Whole groups are drawn, and a model is asked about groups of which it saw no row.
         max_samples : int or float, default=1.0
-            Rows (or groups) of a draw: a number, or a share. A draw without one of the classes is
-            drawn again.
+            Rows (or groups) of a draw: a whole number, or a share of at most 1. A draw without one
+            of the classes is drawn again.
         bootstrap : bool, default=True
             Whether they are drawn with replacement.
         test : tuple (X, y), default=None
@@ -160,7 +162,10 @@ class BiasVarianceDisplay(Framed):
             f"{t.train_loss.mean():.4g} on those drawn; {len(t.train_loss)} draws"
         ]
         if t.left_out:
-            lines[0] += f"; {t.left_out} rows were left out of fewer than two draws, and count not"
+            lines[0] += (
+                f"; {t.left_out} rows were left out of fewer than two draws, and are not counted"
+            )
+        lines[0] += t.copy_words()
         for name, term, value, error in zip(*table.values(), strict=True):
             if term != "loss":
                 lines.append(f"  {_NAMES[name]}: {term} {value:.4g} ± {error:.2g}")

@@ -108,7 +108,7 @@ class FittingCurveDisplay(Framed):
         for value in values:
             model: Any = clone(estimator)
             model.set_params(**{param_name: value})
-            each.append(draws.terms(model, n_jobs))
+            each.append(draws.terms(model, n_jobs, param_name))
         return cls(param_name, values, tuple(each), type(estimator).__name__)
 
     @property
@@ -150,7 +150,10 @@ class FittingCurveDisplay(Framed):
         """Return the curve in words, a line a value."""
         t = self.table()
         what = "0/1 loss" if self.terms[0].loss == "zero_one" else "squared error"
-        lines = [f"{self.name}, {what} over {len(self.terms[0].train_loss)} draws of the rows"]
+        lines = [
+            f"{self.name}, {what} over {len(self.terms[0].train_loss)} draws of the rows"
+            f"{self.terms[0].copy_words()}"
+        ]
         for i, value in enumerate(self.param_range):
             mark = "  <- least" if i == self.best else ""
             lines.append(

@@ -2,16 +2,19 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import joblib
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import _safe_indexing, check_random_state
 
 from psephos._errors import PsephosError
 from psephos._labels import read_groups, read_numbers, read_target
+from psephos.params import Interval
 
 __all__ = ["Draws", "Problem", "Terms", "mean_and_error"]
 
@@ -37,6 +40,8 @@ class Problem:
     classes : ndarray or None
         Sorted labels; None for numbers.
     loss : {'zero_one', 'squared'}
+    copies : int, default=0
+        Rows that are asked and are equal, column by column, to one of another group, or drawn from.
     """
 
     X: Any
@@ -45,6 +50,7 @@ class Problem:
     unit: _Rows
     classes: NDArray[Any] | None
     loss: str
+    copies: int = 0
 
     @classmethod
     def read(
@@ -72,8 +78,10 @@ class Problem:
                 f"{type(estimator).__name__} has no predict_proba, which loss='squared' is of: use "
                 "'zero_one'."
             )
+        X = _rows_of(X)
         classes, y = _answers(X, y, labels)
         if test is not None:
+            test = _pair(test)
             answers = np.asarray(test[1]) if labels else read_numbers(*test)
             new = [] if classes is None else sorted(set(answers.tolist()) - set(classes.tolist()))
             if new:
@@ -82,7 +90,8 @@ class Problem:
             test = test[0], answers
         named = read_groups(groups, len(y))
         unit = np.arange(len(y)) if named is None else np.unique(named, return_inverse=True)[1]
-        return cls(X, y, test, unit.astype(np.intp), classes, loss)
+        unit = unit.ravel().astype(np.intp)
+        return cls(X, y, test, unit, classes, loss, _copies(X, unit, test))
 
     @property
     def asked(self) -> tuple[Any, NDArray[Any]]:
@@ -128,6 +137,8 @@ class Terms:
         The mean loss of each model on its own rows.
     left_out : int
         Rows that fewer than two models could be asked of.
+    copies : int, default=0
+        Rows that are asked and are equal, column by column, to one that may have been drawn.
     """
 
     loss: str
@@ -138,6 +149,16 @@ class Terms:
     unit: _Rows
     train_loss: _Floats
     left_out: int
+    copies: int = 0
+
+    def copy_words(self) -> str:
+        """Return ``; 8 rows that are asked are equal to others ...``, or nothing."""
+        if not self.copies:
+            return ""
+        return (
+            f"; {self.copies} rows that are asked are equal in all columns to others that may be "
+            "drawn, so that a model may have seen them"
+        )
 
     @cached_property
     def row_loss(self) -> _Floats:
@@ -208,18 +229,20 @@ class Draws:
         PsephosError
             If a setting cannot be used.
         """
-        if not isinstance(n_draws, int) or n_draws < 2:
+        if not Interval(2, whole=True).allows(n_draws):
             raise PsephosError(f"n_draws is {n_draws!r}: give a whole number of at least 2.")
         units = int(problem.unit.max()) + 1
-        whole = isinstance(max_samples, int | np.integer) and not isinstance(max_samples, bool)
-        size = max_samples if whole else round(float(max_samples) * units)
-        if not size > 1 or (size > units and not bootstrap):
+        if Interval(0, 1).allows(max_samples) and not isinstance(max_samples, Integral):
+            size = round(float(max_samples) * units)
+        else:
+            size = max_samples
+        if not Interval(2, np.inf if bootstrap else units, whole=True).allows(size):
             raise PsephosError(
-                f"max_samples={max_samples!r} of {units} rows or groups: give a number from 2, or "
-                "a share of at most 1."
+                f"max_samples={max_samples!r} of {units} rows or groups: give a whole number from "
+                f"2{'' if bootstrap else f' to {units}'}, or a share of at most 1 that is as many."
             )
         state = int(check_random_state(seed).randint(2**31 - 1))
-        return cls(problem, n_draws, int(size), bootstrap, state)
+        return cls(problem, int(n_draws), int(size), bootstrap, state)
 
     def rows(self, b: int) -> _Rows:
         """Return the rows of a draw, those drawn twice twice.
@@ -244,8 +267,8 @@ class Draws:
             "another: draw more (max_samples), or join rare classes."
         )
 
-    def terms(self, estimator: Any, n_jobs: int | None = None) -> Terms:
-        """Return what clones of an estimator say, fitted on each draw.
+    def terms(self, estimator: Any, n_jobs: int | None = None, fixed: str = "") -> Terms:
+        """Return what clones of an estimator say, fitted on each draw; `fixed` names no seed.
 
         Raises
         ------
@@ -254,7 +277,9 @@ class Draws:
         """
         p = self.problem
         work = joblib.delayed(_fitted)
-        runs: Any = joblib.Parallel(n_jobs)(work(self, estimator, b) for b in range(self.n_draws))
+        runs: Any = joblib.Parallel(n_jobs)(
+            work(self, estimator, b, fixed) for b in range(self.n_draws)
+        )
         y = p.asked[1]
         truth = p.coded(y)
         total, squares = np.zeros_like(truth), np.zeros_like(truth)
@@ -274,17 +299,18 @@ class Draws:
         loss = np.array([run[2] for run in runs])
         return Terms(
             p.loss, truth[kept], total[kept], squares[kept], times[kept], unit[kept], loss,
-            int((~kept).sum()),
+            int((~kept).sum()), p.copies,
         )  # fmt: skip
 
 
-def _fitted(draws: Draws, estimator: Any, b: int) -> tuple[_Rows, _Floats, float]:
+def _fitted(draws: Draws, estimator: Any, b: int, fixed: str) -> tuple[_Rows, _Floats, float]:
     """Return (rows asked, what is said of them, mean loss on the draw's own rows)."""
     p, rows = draws.problem, draws.rows(b)
     model: Any = clone(estimator)
     names = sorted(n for n in model.get_params() if n.split("__")[-1] == "random_state")
     seeds = np.random.SeedSequence([draws.seed, b, 1]).generate_state(max(1, len(names)))
-    model.set_params(**{n: int(s >> 1) for n, s in zip(names, seeds, strict=False)})
+    pairs = zip(names, seeds, strict=False)
+    model.set_params(**{n: int(s >> 1) for n, s in pairs if n != fixed})
     # models of psephos divide rows for themselves: copies of a row stay together, like a group
     told: dict[str, Any] = {"groups": p.unit[rows]} if hasattr(model, "anatomy") else {}
     own = _safe_indexing(p.X, rows)
@@ -297,6 +323,55 @@ def _fitted(draws: Draws, estimator: Any, b: int) -> tuple[_Rows, _Floats, float
         asked = _safe_indexing(p.X, out)
     said = p.says(model, asked) if len(out) else np.zeros((0, p.coded(y[:1]).shape[1]))
     return out.astype(np.intp), said, train
+
+
+def _rows_of(X: Any) -> Any:
+    """Return the rows as a table: lists of rows as an array."""
+    return X if hasattr(X, "shape") else np.asarray(X)
+
+
+def _pair(test: Any) -> tuple[Any, Any]:
+    """Return the rows that are asked and their answers.
+
+    Raises
+    ------
+    PsephosError
+        If they are no pair, or differ in number.
+    """
+    if not isinstance(test, tuple | list) or len(test) != 2:
+        raise PsephosError("test is no pair: give (X, y), the rows to be asked and their answers.")
+    X, y = _rows_of(test[0]), np.asarray(test[1])
+    if X.shape[0] != len(y):
+        raise PsephosError(
+            f"test=(X, y) has {X.shape[0]} rows and {len(y)} answers: give one answer per row."
+        )
+    return X, y
+
+
+def _copies(X: Any, unit: _Rows, test: Any) -> int:
+    """Return how many of the rows that are asked are equal, column by column, to one drawn from.
+
+    Rows of one group are drawn together, so that they are asked of no model that has seen one.
+    """
+    keys = _keys(X)
+    if test is not None:
+        known = set(keys)
+        return sum(key in known for key in _keys(test[0]))
+    units: dict[Any, set[int]] = {}
+    for key, one in zip(keys, unit.tolist(), strict=True):
+        units.setdefault(key, set()).add(one)
+    return sum(len(units[key]) > 1 for key in keys)
+
+
+def _keys(X: Any) -> list[Any]:
+    """Return what is equal for rows of equal values; a missing value is equal to another."""
+    sparse = bool(issparse(X))  # a plain bool: the type guard would narrow X
+    values: Any = X.toarray() if sparse else np.asarray(X)
+    if values.dtype.kind not in "biuf":
+        return [tuple(row) for row in values.astype(str).tolist()]
+    numbers = np.ascontiguousarray(values, dtype=np.float64) + 0.0  # one zero
+    numbers[np.isnan(numbers)] = np.nan
+    return [row.tobytes() for row in numbers]
 
 
 def _answers(X: Any, y: Any, labels: bool) -> tuple[NDArray[Any] | None, NDArray[Any]]:

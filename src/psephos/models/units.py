@@ -1,4 +1,4 @@
-"""Weights and numbers whose squares are beyond float64."""
+"""Weights and numbers whose squares are beyond float64, and the spread of columns."""
 
 from typing import Any
 
@@ -7,7 +7,13 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 
-__all__ = ["power_of", "power_of_columns", "power_of_weights", "refuse_huge"]
+__all__ = [
+    "power_of",
+    "power_of_columns",
+    "power_of_weights",
+    "refuse_huge",
+    "spread_of_columns",
+]
 
 _LARGEST = 1e140  # whose squares can be summed
 _PLAIN = (1e-60, 1e60)  # numbers whose fourth powers, and sums of those, are numbers
@@ -35,3 +41,18 @@ def power_of_columns(values: NDArray[np.float64]) -> NDArray[np.intp]:
 def power_of_weights(weight: NDArray[np.float64]) -> int:
     """Return the same for weights."""
     return power_of(float(weight.max()), float(weight.sum()))
+
+
+def spread_of_columns(
+    rows: NDArray[np.float64], weight: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return each column's weighted standard deviation over the rows that have it, 1 if none."""
+    present = ~np.isnan(rows)
+    power = power_of_columns(rows)
+    rows = np.ldexp(rows, -power)
+    w = present * weight[:, None]
+    total = np.maximum(w.sum(axis=0), np.finfo(float).tiny)
+    filled = np.where(present, rows, 0.0)
+    mean = (w * filled).sum(axis=0) / total
+    variance = (w * np.where(present, rows - mean, 0.0) ** 2).sum(axis=0) / total
+    return np.where(variance > 0, np.ldexp(np.sqrt(variance), power), 1.0)

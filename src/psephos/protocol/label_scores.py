@@ -1,4 +1,4 @@
-"""How good sets of labels are: the measures of ML-kNN's authors, and figures label by label."""
+"""Measures of several labels a row: those of ML-kNN's authors, and figures label by label."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -186,10 +186,11 @@ def ranking_loss(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> flo
 
 
 def average_precision(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
-    """Return the mean share of a row's labels among those ranked as high as one of them.
+    """Return the mean, over a row's labels, of the share of its labels among those ranked so high.
 
-    1 is best: all of a row's labels are ranked above the others. For each row, the mean over its
-    labels of (its labels ranked at or above this one) / (the rank of this one). Of equal scores
+    Those ranked so high are all labels at or above this one, so that it is the mean of (the row's
+    labels ranked at or above this one) / (the rank of this one). 1 is best: all of a row's labels
+    are ranked above the others. Of equal scores
     the later column ranks higher; rows that have no label or all labels are left out.
 
     Parameters

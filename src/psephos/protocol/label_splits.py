@@ -33,7 +33,7 @@ class MultilabelStratifiedKFold(_Base):
     Use it where a row has several labels, as a splitter of scikit-learn (``cv=``): random folds
     leave rare labels out of some. The label of which fewest rows are left is shared out first; each
     of its rows goes to the fold that wants most of that label, of equals to the one that wants
-    most rows (iterative stratification). With `groups` whole groups are dealt instead of rows.
+    most rows (iterative stratification). With `groups` whole groups are assigned instead of rows.
 
     Parameters
     ----------
@@ -63,8 +63,8 @@ class MultilabelStratifiedKFold(_Base):
     -----
     Folds may differ in size by more than one row, as labels come first. A label of fewer rows (or
     groups) than folds is in no test part of some folds. A group goes where it is wanted for its
-    rarest label; those that hold most of it are dealt first. A fold that got nothing is given the
-    smallest group of the fold that has most.
+    rarest label; those that hold most of it are assigned first. A fold that got nothing is given
+    the group of fewest rows of the fold that has most groups (rows are groups of one).
 
     References
     ----------
@@ -146,7 +146,7 @@ class MultilabelStratifiedKFold(_Base):
         counts = sp.csc_array(member @ counted)
         counts.sort_indices()
         rng = _utils.check_random_state(self.random_state) if self.shuffle else None
-        fold = _Dealing(counts, sizes.astype(np.float64), self.n_splits, rng).run()
+        fold = _Assignment(counts, sizes.astype(np.float64), self.n_splits, rng).run()
         for k in range(self.n_splits):
             yield np.flatnonzero(fold[item.ravel()] == k)
 
@@ -157,8 +157,8 @@ def _with_pairs(Y: Any) -> Any:
     return Y[:, first].multiply(Y[:, second])
 
 
-class _Dealing:
-    """Deals items (rows, or groups of them) to folds, the rarest label first.
+class _Assignment:
+    """The fold of each item (a row, or a group of rows), by iterative stratification.
 
     Parameters
     ----------
@@ -191,14 +191,14 @@ class _Dealing:
             own, most = self.items[column.indices], column.data
             free = self.fold[own] < 0
             for item in own[free][np.argsort(-most[free], kind="stable")].tolist():
-                self._deal(item, self.wanted[:, label])
+                self._assign(item, self.wanted[:, label])
         rest = self.items[self.fold[self.items] < 0]  # of rows without labels
         for item in rest[np.argsort(-self.sizes[rest], kind="stable")].tolist():
-            self._deal(item, self.room)
+            self._assign(item, self.room)
         self._fill()
         return self.fold
 
-    def _deal(self, item: int, want: NDArray[np.float64]) -> None:
+    def _assign(self, item: int, want: NDArray[np.float64]) -> None:
         """Give an item to the fold that wants most, of equals to that of most room."""
         best = np.flatnonzero(want >= want.max() - _LEVEL)
         if len(best) > 1:
@@ -213,7 +213,7 @@ class _Dealing:
         self.left[labels] -= rows
 
     def _fill(self) -> None:
-        """Give each fold that got nothing the smallest item of the one that has most items."""
+        """Give a fold that got nothing the item of fewest rows of the one that has most items."""
         for k in range(len(self.room)):
             n_items = np.bincount(self.fold, minlength=len(self.room))
             if not n_items[k]:

@@ -361,6 +361,7 @@ def _npz_labels(
             f"{file!r} is an npz file, whose labels are the array y or the table Y (n, K), and not "
             "among its columns: leave --labels out."
         )
+    _refuse_label_names(arrays, targets, file)
     if len(targets) > 1:
         refuse_duplicates(targets)
         columns = {name: _array(arrays, name, "--target", n, file).tolist() for name in targets}
@@ -384,6 +385,19 @@ def _npz_labels(
     columns = {one: table[:, k].tolist() for k, one in enumerate(names)}
     Y = _label_table(columns, sheet)
     return (tuple(names), Y) if len(names) > 1 else ((), Y[:, 0])
+
+
+def _refuse_label_names(
+    arrays: Mapping[str, NDArray[Any]], targets: Sequence[str], file: str
+) -> None:
+    """Raise PsephosError if a target is no array, and the labels are those of a table Y."""
+    strange = [name for name in targets if name not in arrays]
+    table = arrays.get("Y")
+    if strange and table is not None and table.ndim == 2:
+        raise PsephosError(
+            f"{file!r} has no array {strange[0]!r} (--target): its table Y holds the labels, "
+            f"{table.shape[1]} of them, as its columns. Leave --target out."
+        )
 
 
 def _array(

@@ -232,6 +232,14 @@ def _by_split(results: Rows, model: str, metric: str) -> dict[tuple[int, int], M
 
 
 # ------------------------------------------------------------------- choosing
+def constant_score(about: Mapping[str, Any]) -> float:
+    """Return the first measure of a constant answer, from what is told of a comparison."""
+    if not about.get("multilabel"):
+        return 1 / len(about["classes"])
+    known = about.get("constant")
+    return 0.0 if known is None else float(known)
+
+
 def pareto(summaries: Sequence[Summary]) -> list[Summary]:
     """Return the models no other beats: fewer columns, higher score (means; see `Summary`).
 

@@ -16,6 +16,7 @@ from psephos.protocol.label_scores import LABEL_METRICS
 from psephos.protocol.outputs import SCHEMA
 from psephos.protocol.scores import METRICS
 from psephos.protocol.stability import positions_of
+from psephos.protocol.statistics import constant_score
 from psephos.protocol.study import MARK, STUDY, sha256_of
 from psephos.report.shapes import checked_about, checked_environment, damaged, read_json
 
@@ -91,10 +92,7 @@ class Folder:
     @property
     def constant(self) -> float:
         """Return that measure of a constant answer."""
-        if not self.multilabel:
-            return 1 / len(self.about["classes"])
-        known = self.about.get("constant")
-        return 0.0 if known is None else float(known)
+        return constant_score(self.about)
 
     def labels(self, model: str) -> list[dict[str, Any]]:
         """Return how well a model finds each label: its counts over the held-out cases."""

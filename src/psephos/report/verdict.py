@@ -33,12 +33,22 @@ def verdict(
     others = [s for s in rows if s.drawn and s is not best]
     if not others:
         return words
+    if not any(s.columns.mean > 0 and s.score > folder.constant for s in rows if s.drawn):
+        words.append(
+            "No model that reads a column did better than a constant answer, which has "
+            f"{_article(folder)} {folder.measure} of {number(folder.constant)}."
+        )
     if smallest is best:
-        return [*words, f"No model that reads fewer columns came within {near}."]
+        fewest = f"No model that reads fewer columns came within {near}."
+        return words if best.columns.mean == 0 else [*words, fewest]
     words.append(
         f"{smallest.label} is the smallest model within {near}: {_reached(smallest, folder)}."
     )
     return words + [_judged(p, best, folder) for p in found if p.key == smallest.key]
+
+
+def _article(folder: Folder) -> str:
+    return "an" if folder.multilabel else "a"
 
 
 def _folds(n: int) -> str:
@@ -47,8 +57,7 @@ def _folds(n: int) -> str:
 
 def _reached(s: Standing, folder: Folder) -> str:
     n_columns = max(int(folder.about.get("n_columns") or len(folder.about.get("columns", ()))), 1)
-    article = "an" if folder.multilabel else "a"
-    score = f"{article} {folder.measure} of {plus_minus(s.score, s.score_sd)}"
+    score = f"{_article(folder)} {folder.measure} of {plus_minus(s.score, s.score_sd)}"
     if s.columns.mean == 0:
         return f"{score}, reading no column"
     mean = " on average" if s.columns.sd > 0 else ""

@@ -15,6 +15,7 @@ from psephos.vote.target import (
 )
 from psephos.vote.vote import Vote
 from psephos.vote.voters.branching import BranchVoters
+from psephos.vote.voters.cases import CaseVoters
 from psephos.vote.voters.coded import CodedVoters, design_matrix
 from psephos.vote.voters.composed import ComposedVoters, answer_names, as_read
 from psephos.vote.voters.counted import CountedHypotheses
@@ -32,7 +33,6 @@ from psephos.vote.voters.mixture import (
     mixture_moments,
     prototype_vote,
 )
-from psephos.vote.voters.neighbours import CaseVoters, Neighbours
 from psephos.vote.voters.nested import NestedVoters
 from psephos.vote.voters.prototypes import PrototypeVoters
 from psephos.vote.voters.ranked import RankedVoters, normal_scores
@@ -44,6 +44,7 @@ from psephos.vote.weights.constant import Constant
 from psephos.vote.weights.gates import ConfidenceGate, OutputWeights
 from psephos.vote.weights.gaussian_kernels import KernelWeights
 from psephos.vote.weights.local import Local, Nearest
+from psephos.vote.weights.neighbours import Neighbours
 from psephos.vote.weights.relevance import LocalRelevance
 from psephos.vote.weights.similarity import InverseDistance
 

@@ -108,6 +108,7 @@ class Ballots:
         heard = vote.heard(X)
         if heard is None:
             return cls(vote, names, X, case_ids)
+        heard = heard if len(heard) else np.zeros(1, dtype=np.intp)  # a vote has a voter
         return cls(vote.take(heard), names, X, case_ids, heard + 1)
 
     def __post_init__(self) -> None:
@@ -242,7 +243,7 @@ class Ballots:
         target: Any = self.vote.target
         if target.kind == "regression":
             return target.answered(self.score[case], None)
-        chances = self.vote.readout.probabilities(self.score[[case]], target)[0]
+        chances = self.vote.readout.probabilities(*self._row(case))[0]
         return target.answered(self._decided(case), chances)
 
     def note(self, case: int) -> str:
@@ -253,7 +254,11 @@ class Ballots:
         return before_weighing(self.vote, self.score[case])
 
     def _decided(self, case: int) -> _Floats:
-        return self.vote.readout.decided(self.score[[case]], self.vote.target)[0]
+        return self.vote.readout.decided(*self._row(case))[0]
+
+    def _row(self, case: int) -> tuple[_Floats, Any, _Floats]:
+        """Return what the read-out is asked with: the score, the target and the mass."""
+        return self.score[[case]], self.vote.target, self.mass[[case]]
 
     def case_name(self, case: int) -> str:
         """Return the name of a case; 'row 101' where it is a number."""

@@ -1,6 +1,6 @@
 """Monotone maps from the probabilities of a link to calibrated ones, and counts to posteriors."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -133,14 +133,19 @@ class Table:
     ----------
     posterior : ndarray of shape (K, m + 1)
         In column j where j of m voters said yes.
+    prior : ndarray of shape (K,), default=empty
+        The chance where no voter has a weight; empty: as where the weights are even.
     """
 
     tag: ClassVar[str] = "table of posteriors"
     posterior: _Floats
+    prior: _Floats = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
         check(self.posterior.ndim == 2 and self.posterior.shape[1] > 1, "posteriors are no table")
         check(bool(((self.posterior >= 0) & (self.posterior <= 1)).all()), "posteriors")
+        check(self.prior.shape in ((0,), self.posterior.shape[:1]), "a label has no prior")
+        check(bool(((self.prior >= 0) & (self.prior <= 1)).all()), "priors")
 
     def words(self, classes: list[str]) -> str:
         """Return what it does."""
@@ -152,6 +157,12 @@ class Table:
         check(chances.shape[1] == k, "a label has no posteriors")
         count = np.rint(chances * (m - 1)).astype(np.intp)
         return _together(self.posterior[np.arange(k), np.clip(count, 0, m - 1)], apart)
+
+    def unheard(self, chances: _Floats, heard: NDArray[np.bool_], apart: bool) -> _Floats:
+        """Return these chances, of rows on which no voter has a weight the prior."""
+        if not len(self.prior):
+            return chances
+        return np.where(heard[:, None], chances, _together(self.prior[None], apart))
 
 
 @register

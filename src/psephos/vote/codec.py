@@ -19,7 +19,7 @@ from psephos._errors import ModelFileError, PsephosError
 from psephos._stored import fault, hints
 from psephos.vote.part import OPTIONAL, Voters, Weighting
 
-__all__ = ["content_of", "decode", "encode", "register"]
+__all__ = ["content_of", "decode", "encode", "held_once", "register"]
 
 _REGISTRY: dict[str, type[Any]] = {}
 _MEMBERS = {name for part in (Voters, Weighting) for name in dir(part)}
@@ -89,6 +89,29 @@ def encode(value: Any, arrays: Arrays, path: str) -> Any:
     if isinstance(value, np.ndarray):
         return _encode_array(cast("NDArray[Any]", value), arrays, path)
     return _encode_part(value, arrays, path)
+
+
+def held_once(data: Any, arrays: Arrays) -> Any:
+    """Return encoded data in which an array that stands in several places has one name.
+
+    Its other names are taken from `arrays`.
+    """
+    first: dict[int, str] = {}
+    names = {name: first.setdefault(id(array), name) for name, array in arrays.items()}
+    for name in [name for name, kept in names.items() if name != kept]:
+        del arrays[name]
+    return _renamed(data, names)
+
+
+def _renamed(data: Any, names: Mapping[str, str]) -> Any:
+    if isinstance(data, list):
+        return [_renamed(item, names) for item in cast("list[Any]", data)]
+    if not isinstance(data, dict):
+        return data
+    content = cast("dict[str, Any]", data)
+    if set(content) == {"array"}:
+        return {"array": names[content["array"]]}
+    return {key: _renamed(item, names) for key, item in content.items()}
 
 
 def content_of(part: Any, other: Any) -> Any:

@@ -33,6 +33,7 @@ __all__ = [
     "relative_weights",
     "rows_named",
     "sparse",
+    "usage_of_all",
     "usage_table",
     "weighted_sum",
 ]
@@ -306,6 +307,12 @@ def primary(voters: Voters) -> Voters:
     """
     ask: Any = getattr(voters, "primary", None)
     return voters if ask is None else ask()
+
+
+def usage_of_all(voters: int, columns: Columns, n_features: int) -> Any:
+    """Return the (T, p) table of voters that read all of these columns."""
+    voter, column = np.indices((voters, len(columns))).reshape(2, -1)
+    return usage_table(voter, columns[column], (voters, n_features))
 
 
 def usage_table(voter: NDArray[np.intp], column: Columns, shape: tuple[int, int]) -> Any:

@@ -101,11 +101,16 @@ class Readout:
         """
         return CHOICES[self.score](votes, weights, rows, _Settings(target, self.seed, self.cut))
 
-    def decided(self, score: NDArray[np.float64], target: AnyTarget) -> NDArray[np.float64]:
-        """Return the (n, K) scores that decide: from calibrated probabilities, if there are any."""
+    def decided(
+        self, score: NDArray[np.float64], target: AnyTarget, mass: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """Return the (n, K) scores that decide: from calibrated probabilities, if there are any.
+
+        `mass` (n,) is as for `probabilities`.
+        """
         if self.calibration is None:
             return score
-        chances = self.probabilities(score, target)
+        chances = self.probabilities(score, target, mass)
         k = target.n_classes
         if target.kind == "multilabel":
             return 2.0 * chances - 1.0
@@ -118,12 +123,21 @@ class Readout:
         divisor = np.where(mass > 0, mass, 1.0)  # where no voter has weight the sum is zero already
         return total / divisor[:, None]
 
-    def probabilities(self, score: NDArray[np.float64], target: AnyTarget) -> NDArray[np.float64]:
-        """Return (n, n_classes) probabilities from an (n, K) score; of labels, each its own."""
-        linked = self._linked(score, target)
+    def probabilities(
+        self, score: NDArray[np.float64], target: AnyTarget, mass: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """Return (n, n_classes) probabilities from an (n, K) score; of labels, each its own.
+
+        `mass` (n,) tells a table of posteriors the rows on which no voter has a weight; None: there
+        are none.
+        """
+        linked, apart = self._linked(score, target), target.kind == "multilabel"
         if self.calibration is None:
             return linked
-        return self.calibration.chances(linked, target.kind == "multilabel")
+        chances = self.calibration.chances(linked, apart)
+        if mass is None or not isinstance(self.calibration, Table):
+            return chances
+        return self.calibration.unheard(chances, mass > 0, apart)
 
     def _linked(self, score: NDArray[np.float64], target: AnyTarget) -> NDArray[np.float64]:
         check(self.link != "identity", "a vote that answers with numbers has no probabilities")

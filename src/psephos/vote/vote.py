@@ -271,11 +271,16 @@ class Vote:
 
     def answers(self, X: Any) -> NDArray[Any]:
         """Return the answer to each row, by the score and, where there is one, the calibration."""
-        return self.decided(self.score(X))
+        return self.decided(*self.score_and_mass(X))
 
-    def decided(self, score: _Floats) -> NDArray[Any]:
-        """Return the answers that (n, K) scores come to."""
-        return self.target.decode(self.readout.decided(score, self.target))
+    def decided(self, score: _Floats, mass: _Floats | None = None) -> NDArray[Any]:
+        """Return the answers that (n, K) scores come to; see `Readout.probabilities` of `mass`."""
+        return self.target.decode(self.readout.decided(score, self.target, mass))
+
+    def probabilities(self, X: Any) -> _Floats:
+        """Return the (n, n_classes) probabilities of rows."""
+        score, mass = self.score_and_mass(X)
+        return self.readout.probabilities(score, self.target, mass)
 
     def votes(self, X: Any) -> _Floats:
         """Return every vote, shape (n, T, K): for small cases."""
@@ -369,12 +374,16 @@ class Vote:
 
     def staged_scores(self, X: Any) -> Iterator[_Floats]:
         """Yield the score of the first 1, 2, ..., T voters, each (n, K)."""
+        return (score for score, _ in self.staged(X))
+
+    def staged(self, X: Any) -> Iterator[tuple[_Floats, _Floats | None]]:
+        """Yield the same with the mass, (n,); None where weights depend on the votes."""
         compact = self._compact
         read = self._dense(X)
         if not self._adds_up:
             for t in range(1, self.n_voters + 1):
                 shares, votes = self._terms(*compact._votes_and_weights(read, t), read)
-                yield self.target.level((shares * votes).sum(axis=1))
+                yield self.target.level((shares * votes).sum(axis=1)), None
             return
         weights, log_scale = relative_weights(compact.weighting, read)
         if self.readout.score == "sum" and log_scale is not None:
@@ -385,7 +394,7 @@ class Vote:
             one = np.array([t])
             total = total + weighted_sum(compact.voters.take(one), weights[:, one], read)
             mass = mass + np.abs(weights[:, t])
-            yield self.target.level(self.readout.finish(total, mass))
+            yield self.target.level(self.readout.finish(total, mass)), mass
 
     def anchor_scores(self) -> _Floats:
         """Return the sums over t of E_t[i] h_t(z_i) at the anchors z_i, each by its own identity.

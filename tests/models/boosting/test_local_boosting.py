@@ -252,3 +252,20 @@ def test_sparse_frames_and_missing_values():
     model.fit(frame, y)
     assert np.isfinite(model.predict_proba(frame)).all()
     assert "g" in " ".join(model.describe())
+
+
+def test_a_voter_without_errors_has_the_weight_1():
+    """Its log-odds are infinite; as in scikit-learn's AdaBoost it ends the search with weight 1."""
+    X = np.arange(8.0)[:, None]
+    model = LocalBoostingClassifier(weighting="log-odds", relevance="right").fit(X, X[:, 0] > 3)
+    assert_array_equal(model.vote_.constant_weights(), [1.0])
+    assert_allclose(np.abs(model.decision_function(X)), 1.0)
+
+
+def test_what_a_prior_may_be():
+    with pytest.raises(PsephosError) as caught:
+        LocalBoostingClassifier(prior={0: 1, 1: -1}).fit(np.eye(4), [0, 0, 1, 1])
+    assert str(caught.value).endswith(
+        "None, 'balanced', or a dict from labels to weights of at least 0 or a function of X and "
+        "y that returns one a row."
+    )

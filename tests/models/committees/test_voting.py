@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.datasets import load_diabetes, load_wine
+from sklearn.datasets import load_diabetes, load_wine, make_classification
 from sklearn.ensemble import VotingClassifier as Peer
 from sklearn.ensemble import VotingRegressor as PeerRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from psephos import (
     CARTClassifier,
+    MLKNeighborsClassifier,
     PsephosError,
     SamBAClassifier,
     VotingClassifier,
@@ -235,3 +236,13 @@ def test_a_pipeline_hands_weights_to_its_last_step():
     weight = len(Y) / (3 * np.bincount(Y)[Y])
     peer = line.fit(X, WORDS, logisticregression__sample_weight=weight)
     assert_allclose(model.predict_proba(X), peer.predict_proba(X), atol=1e-6)
+
+
+def test_one_member_that_reads_a_table_is_followed():
+    """ML-kNN's class is by its posteriors, not by the greater half: a hard vote says the same."""
+    X, y = make_classification(400, 6, weights=[0.85], flip_y=0.15, random_state=1)
+    member = MLKNeighborsClassifier(8)
+    alone = member.fit(X, y).predict(X)
+    assert (alone != (member.vote_.score(X)[:, 0] > 0)).any()
+    vote = VotingClassifier([("near", member)], voting="hard").fit(X, y)
+    assert_array_equal(vote.predict(X), alone)

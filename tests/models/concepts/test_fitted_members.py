@@ -47,6 +47,8 @@ def test_three_hypotheses_of_posteriors_4_3_3():
     assert_allclose(best.predict_proba(asked), [[0.6, 0.4]], rtol=1e-14)
     alone = BayesOptimalClassifier(decision="map", **given).fit(X, y)
     assert alone.predict(asked).tolist() == ["yes"]
+    assert alone.vote_.n_voters == 1
+    assert_allclose(alone.posterior_[0], [0.4], rtol=1e-14)
     drawn = GibbsClassifier(n_draws=4000, random_state=0, **given).fit(X, y)
     assert abs(drawn.predict_proba(asked)[0, 1] - 0.4) < 0.03
     ballots = best.explain(np.array(asked))
@@ -123,7 +125,7 @@ def test_members_that_do_not_fit_are_named():
     X, y = np.array([[0.0], [9.0]]), ["no", "yes"]
     wide = DummyClassifier().fit(np.zeros((2, 3)), y)
     other = DummyClassifier().fit(X, ["no", "maybe"])
-    for bad, said in ((wide, "'h' is of 3 columns"), (other, "'maybe', which y has not")):
+    for bad, said in ((wide, "'h' is of 3 columns"), (other, "'maybe', which is not in y")):
         with pytest.raises(PsephosError, match=said):
             BayesOptimalClassifier([("h", bad)]).fit(X, y)
     for prior, said in (([1.0], "for each of the 3"), ("short", "of conjunctions")):

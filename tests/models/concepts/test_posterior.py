@@ -224,3 +224,20 @@ def test_bad_priors_are_named():
         GibbsClassifier(prior="long").fit(X, y)
     with pytest.raises(PsephosError, match="'noise'"):
         BayesOptimalClassifier(noise=0.5).fit(X, y)
+
+
+@pytest.mark.parametrize("decision", ["map", "ml"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_one_hypothesis_answers_and_the_columns_of_others_are_not_read(decision, n_classes):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.integers(0, n_classes, (60, 4)).astype(str), columns=list("abcd"))
+    y = X["a"].to_numpy()
+    model = BayesOptimalClassifier(decision=decision).fit(X.astype("category"), y)
+    assert model.features_used_.tolist() == ["a"]
+    assert [len(part) for part in model.posterior_] == [1] * (1 if n_classes == 2 else 3)
+    every = BayesOptimalClassifier(prior="uniform").fit(X.astype("category"), y)
+    for own, other in zip(model.posterior_, every.posterior_, strict=True):
+        assert_allclose(own, other[:1])
+    small = model.reduce()
+    assert small.predict(X[["a"]].astype("category")).tolist() == y.tolist()
+    assert "1 of 4 columns: a" in model.describe()[0]

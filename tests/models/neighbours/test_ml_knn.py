@@ -1,5 +1,7 @@
 """ML-kNN: by hand, on published tables, and what does not change it."""
 
+import zipfile
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -144,3 +146,126 @@ def test_a_row_that_is_too_far_for_distances_is_refused(size, whole):
     asked = X[:3] * [[1], [1e90], [1]]
     alone = np.concatenate([model.predict_proba(row[None]) for row in asked])
     assert_array_equal(model.predict_proba(asked), alone)
+
+
+def two_laboratories(rng, n):
+    """Return rows of which the first half has the columns 0 and 1, the second 3 and 4."""
+    X = rng.standard_normal((n, 5))
+    Y = np.column_stack([X[:, 0] > 0, X[:, 1] > 0]).astype(int)
+    X[: n // 2, 2:] = np.nan
+    X[n // 2 :, :3] = np.nan
+    return X, Y
+
+
+@pytest.mark.parametrize("weight", [None, 1.5])
+def test_cases_that_share_no_column_are_no_neighbours(weight):
+    rng = np.random.default_rng(0)
+    X, Y = two_laboratories(rng, 200)
+    w = None if weight is None else np.full(200, weight)
+    model = MLKNeighborsClassifier(5).fit(X, Y, sample_weight=w)
+    asked = two_laboratories(rng, 60)[0][:30]
+    assert (model.kneighbors(asked)[1] < 100).all()
+    heard = model.vote_.heard(asked)
+    assert (heard < 100).all()
+    alone = MLKNeighborsClassifier(5).fit(X[:100, :2], Y[:100])
+    assert_array_equal(model.kneighbors(asked)[1], alone.kneighbors(asked[:, :2])[1])
+    apart, _ = model.kneighbors(asked, 150)
+    assert np.isinf(apart[:, 100:]).all()
+    assert np.isfinite(apart[:, :100]).all()
+
+
+def test_cases_without_a_value():
+    """They are nobody's neighbour, count in no table, and are answered by the prior."""
+    blank = np.vstack([np.full((10, 4), np.nan), X])
+    labels = np.vstack([np.ones((10, 3), dtype=int), Y])
+    model, full = (MLKNeighborsClassifier(5).fit(*part) for part in ((blank, labels), (X, Y)))
+    assert (model.kneighbors(NEW)[1] >= 10).all()
+    own, rows = model.kneighbors()
+    assert np.isinf(own[:10]).all()
+    assert (rows != np.arange(90)[:, None]).all()
+    odds = model.posterior_ / (1 - model.posterior_)
+    prior = model.prior_ / (1 - model.prior_)
+    wanted = full.posterior_ / (1 - full.posterior_)
+    assert_allclose(odds / prior[:, None], wanted / (full.prior_ / (1 - full.prior_))[:, None])
+    asked = np.vstack([np.full(4, np.nan), NEW[:3]])
+    assert_allclose(model.predict_proba(asked)[0], model.prior_)
+    assert_array_equal(model.predict(asked)[0], model.prior_ >= 0.5)
+    assert_allclose(model.decision_function(asked)[0], 2 * model.prior_ - 1)
+    assert_allclose(list(model.staged_predict_proba(asked))[-1], model.predict_proba(asked))
+    ballots = model.explain(asked)
+    assert ballots.given(0) == np.flatnonzero(model.prior_ >= 0.5).tolist()
+    assert [len(near) for near in ballots.nearest()] == [0, 5, 5, 5]
+    assert model.explain(asked[:1]).carried_by(0, 0) == []
+    classes = MLKNeighborsClassifier(5).fit(blank, labels[:, 0])
+    prior = classes.prior_ / classes.prior_.sum()
+    assert_allclose(classes.predict_proba(asked)[0], prior)
+
+
+def test_fewer_neighbours_than_k():
+    """Two of the four in reach say yes: the table is read at the same share of five, rounded."""
+    cases = np.full((40, 2), np.nan)
+    cases[:36, 0], cases[36:, 1] = np.arange(36), np.arange(4)
+    labels = np.tile(np.r_[np.arange(36) % 2, 1, 1, 0, 0][:, None], 2)
+    model = MLKNeighborsClassifier(5).fit(cases, labels)
+    said = model.predict_proba([[np.nan, 0.0]])[0, 0]
+    assert said == model.posterior_[0, round(5 * 2 / 4)]
+
+
+def test_a_count_that_was_not_seen_says_the_prior():
+    """Without smoothing there is nothing to divide by."""
+    cases = np.r_[np.arange(6.0), 100 + np.arange(6.0)][:, None]
+    labels = np.tile(np.r_[np.zeros(6), np.ones(6)][:, None], 2).astype(int)
+    model = MLKNeighborsClassifier(4, smoothing=0).fit(cases, labels)
+    assert_array_equal(model.posterior_[0], [0, 0.5, 0.5, 0.5, 1])  # all or none of four
+
+
+def test_columns_in_other_units():
+    """column_scale='std' is distances of standardised columns; the default is the paper's."""
+    units = np.array([1.0, 1e3, 1e-3, 10.0])
+    plain = MLKNeighborsClassifier(5).fit(X / X.std(axis=0), Y)
+    for weight in (None, np.ones(len(X))):
+        scaled = MLKNeighborsClassifier(5, column_scale="std").fit(X * units, Y, weight)
+        assert_allclose(
+            scaled.predict_proba(NEW * units), plain.predict_proba(NEW / X.std(axis=0)), rtol=1e-12
+        )
+    assert (scaled.predict_proba(NEW * units) != MLKNeighborsClassifier(5).fit(X * units, Y)
+            .predict_proba(NEW * units)).any()  # fmt: skip
+    huge = X * [1e200, 1, 1, 1]
+    MLKNeighborsClassifier(5, column_scale="std").fit(huge, Y)
+    with pytest.raises(PsephosError, match="column_scale='std'"):
+        MLKNeighborsClassifier(5).fit(huge, Y)
+    assert MLKNeighborsClassifier.contender.settings({}, None, 0) == {"column_scale": "std"}
+
+
+def test_only_neighbours_with_a_weight_are_heard():
+    """The last of equally heavy cases may be beyond k: it is found, and not heard."""
+    cases = np.arange(6.0)[:, None]
+    labels = np.tile([[0], [1]], (3, 2))
+    model = MLKNeighborsClassifier(2).fit(cases, labels, sample_weight=[2, 2, 1, 1, 1, 1])
+    assert_array_equal(model.vote_.heard(np.zeros((1, 1))), [0])
+    assert_array_equal(model.vote_.weights(np.zeros((1, 1)))[0], [2, 0, 0, 0, 0, 0])
+    assert len(model.explain([[0.0]]).nearest()[0]) == 1
+    by_votes = model.vote_.weights(cases).sum(axis=0)
+    assert_allclose(model.vote_.weighting.loudness(), by_votes / by_votes.sum())
+
+
+def test_few_cases_and_many():
+    """Few are sorted and many screened: the same neighbours."""
+    many = np.random.default_rng(3).standard_normal((300, 4))
+    for m in (100, 300):
+        model = MLKNeighborsClassifier(7).fit(many[:m], many[:m, :2] > 0)
+        far = cdist(NEW, many[:m])
+        assert_array_equal(model.kneighbors(NEW)[1], np.argsort(far, axis=1, kind="stable")[:, :7])
+
+
+def test_training_cases_are_stored_once(tmp_path):
+    model = MLKNeighborsClassifier(3).fit(X, Y)
+    save(model, tmp_path / "m.psephos")
+    with zipfile.ZipFile(tmp_path / "m.psephos") as file:
+        names = [name for name in file.namelist() if name.endswith("cases.npy")]
+    assert names == ["arrays/vote.voters.cases.npy"]
+    again = load(tmp_path / "m.psephos")
+    assert again.vote_.weighting.cases is again.vote_.voters.cases
+    save(again, tmp_path / "n.psephos")
+    assert (tmp_path / "n.psephos").read_bytes() == (tmp_path / "m.psephos").read_bytes()
+    assert_array_equal(again.predict_proba(NEW), model.predict_proba(NEW))

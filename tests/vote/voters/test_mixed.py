@@ -208,6 +208,18 @@ def test_equally_near_the_first_is_heard():
         )
 
 
+def test_a_row_without_a_value_has_no_neighbour():
+    X, y = wine(3)
+    blank = np.full((1, 13), np.nan)
+    classes = neighbour_vote(KNeighborsClassifier(3).fit(X, y))
+    assert classes.mass(blank).tolist() == [0.0]
+    chances = classes.readout.probabilities(classes.score(blank), classes.target)
+    assert_allclose(chances, 1 / 3)
+    numbers = neighbour_vote(KNeighborsRegressor(3).fit(X, X[:, 0]))
+    with pytest.raises(PsephosError, match="a value in no column"):
+        numbers.score(np.vstack([X[:1], blank]))
+
+
 NUMBERS = {
     "lines": lambda: [LinearRegression(), Ridge(), Lasso(0.1)],
     "trees": lambda: [

@@ -10,7 +10,7 @@ from psephos._input import Context
 from psephos.kernels.prediction.similarity import Metric, mean_distance
 from psephos.models.boosting.loop import Round
 from psephos.models.training import Training
-from psephos.models.units import power_of_columns
+from psephos.models.units import power_of_columns, spread_of_columns
 from psephos.vote import InverseDistance, Local, LocalRelevance, Voters
 
 __all__ = ["Geometry", "anchors_of", "relevance"]
@@ -86,7 +86,7 @@ class Geometry:
         category = np.array([int(j) in levels for j in columns], dtype=bool)
         scale = np.ones(len(columns))
         if self.column_scale == "std" and len(columns):
-            scale = np.where(category, 1.0, _spread(rows, self.data.weight))
+            scale = np.where(category, 1.0, spread_of_columns(rows, self.data.weight))
         else:
             self._refuse_far(columns[~category], rows[:, ~category])
         return Metric(scale, category, 0.0)
@@ -178,16 +178,3 @@ class Geometry:
             rows=self.data.table.rows[self.anchors],
             anchor_class=self.data.y[self.anchors],
         )
-
-
-def _spread(rows: _Floats, weight: _Floats) -> _Floats:
-    """Return each column's weighted standard deviation over the rows that have it, 1 if none."""
-    present = ~np.isnan(rows)
-    power = power_of_columns(rows)
-    rows = np.ldexp(rows, -power)
-    w = present * weight[:, None]
-    total = np.maximum(w.sum(axis=0), np.finfo(float).tiny)
-    filled = np.where(present, rows, 0.0)
-    mean = (w * filled).sum(axis=0) / total
-    variance = (w * np.where(present, rows - mean, 0.0) ** 2).sum(axis=0) / total
-    return np.where(variance > 0, np.ldexp(np.sqrt(variance), power), 1.0)

@@ -10,7 +10,7 @@ from psephos._distributions import Choice, Integers
 from psephos._input import Context, Table
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
-from psephos.models.concepts.bayes import SHARED, Bayes
+from psephos.models.concepts.posterior_votes import SHARED, PosteriorVotes
 from psephos.models.concepts.version_space import VOTERS
 from psephos.params import Constraint, Options
 from psephos.vote import Vote
@@ -20,7 +20,7 @@ __all__ = ["BayesOptimalClassifier"]
 _Floats = NDArray[np.float64]
 
 
-class BayesOptimalClassifier(Bayes, VoteClassifier):
+class BayesOptimalClassifier(PosteriorVotes, VoteClassifier):
     """All hypotheses vote, each by its posterior: no answer errs less under the same prior.
 
     Use it where the hypotheses can be named: short rules over a few columns of categories or
@@ -43,9 +43,9 @@ class BayesOptimalClassifier(Bayes, VoteClassifier):
         cloned (cross-validation). None: all conjunctions of one constraint a column (see
         `VersionSpaceClassifier`).
     decision : {'mean', 'map', 'ml'}, default='mean'
-        mean: the vote of all. map: the answer of the most probable hypothesis. ml: of that of
-        greatest likelihood, whatever the prior. Of equally probable ones it is that of most tests,
-        of estimators the first in the list.
+        mean: the vote of all. map: the answer of the most probable hypothesis. ml: the answer of
+        the hypothesis of greatest likelihood. Of equally probable ones it is that of most tests,
+        of estimators the first in the list. That hypothesis is then the only voter of its concept.
     prior : {'uniform', 'short'} or array of shape (n_estimators,), default='uniform'
         P(h). uniform: all alike. short, of conjunctions: each column is tested with the chance 1/2,
         by any of its constraints alike; the empty hypothesis counts as one that tests all. Numbers,
@@ -59,8 +59,8 @@ class BayesOptimalClassifier(Bayes, VoteClassifier):
         Bins of a column of numbers; see `VersionSpaceClassifier`.
     max_hypotheses : int, default=10000
         The most conjunctions that are listed as voters. Where there are more and labels are noisy,
-        the hypotheses are those of fewer tests: of at most as many tests as leave no more than
-        this (`n_tests_` says how many). Without noise those that agree with all rows are listed,
+        only hypotheses of at most `n_tests_` tests are listed, the greatest number that keeps the
+        list within this. Without noise those that agree with all rows are listed,
         or counted as one voter, or `n_samples` of them drawn if they cannot be counted.
     n_samples : int, default=1000
         Hypotheses drawn; a share among them has a standard error of at most

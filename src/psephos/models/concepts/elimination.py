@@ -1,159 +1,100 @@
-"""Candidate elimination: the most specific and most general hypotheses left, row by row."""
+"""Candidate elimination row by row: version spaces before and after rows, their size and words."""
 
-from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.vote.codec import register
-from psephos.vote.part import check
-from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
-from psephos.vote.voters.counting import STATES, Problem
+from psephos._input import Context, Table
+from psephos.base import Labels
+from psephos.models.concepts.concept import Concept
+from psephos.models.concepts.version_spaces import VersionSpaces
+from psephos.vote.voters.conjunctive_space import ConjunctiveSpace
+from psephos.vote.voters.counting import STATES, Problem, TooManyStates, minimal_negatives
 
-__all__ = ["Concept"]
-
-_Codes = NDArray[np.int32]
+__all__ = ["collapses", "constraint", "eliminated", "number_of", "space_of", "started"]
 
 
-@register
-@dataclass(frozen=True)
-class Concept:
-    """The version space of one concept: S, G, and the negatives that G is made of.
+def space_of(table: Table, n_bins: int) -> ConjunctiveSpace:
+    """Return the hypothesis space of a training table."""
+    return ConjunctiveSpace.of(table.dense(), table.n_codes, n_bins)
 
-    Conjunctions have one most specific consistent hypothesis, so S is one. The space is all h with
-    S <= h that hold for none of the negatives, whether or not G is kept.
 
-    Parameters
-    ----------
-    low, high : ndarray of shape (q,), int32
-        S; not read while it is empty.
-    empty : bool
-        Whether no positive row has been seen: S is the empty hypothesis.
-    negatives : ndarray of shape (m, q), int32
-        Codes of the negative rows.
-    general_low, general_high : ndarray of shape (g, q), int32
-        G; no line where it is not kept, and where the empty hypothesis alone is left.
-    general_kept : bool
-        Whether G has stayed within its cap.
+def started(space: ConjunctiveSpace, n_classes: int) -> VersionSpaces:
+    """Return the version spaces before any row."""
+    concept, none = Concept.start(space), np.empty(0, dtype=np.intp)
+    number = 1 if n_classes == 2 else n_classes
+    return VersionSpaces(space, (concept,) * number, 0, none, none)
+
+
+def eliminated(
+    memory: VersionSpaces, table: Table, labels: Labels, context: Context, max_boundary: int
+) -> VersionSpaces:
+    """Return the version spaces after further rows, one after another.
+
+    A row that would leave one empty is left out of it.
     """
+    code = memory.space.encode(table.dense())
+    n = len(code)
+    row = memory.n_rows + (np.arange(n) if context.kept is None else context.kept)
+    two = labels.target.n_classes == 2
+    concepts: list[Concept] = []
+    left: list[tuple[int, int]] = []
+    for k, concept in enumerate(memory.concepts):
+        positive = labels.y == (1 if two else k)
+        now = concept
+        for i in range(n):
+            one = code[i]
+            new = (
+                now.with_positive(memory.space, one)
+                if positive[i]
+                else now.with_negative(memory.space, one, max_boundary)
+            )
+            if new is None:
+                left.append((int(row[i]), k))
+            else:
+                now = new
+        concepts.append(now)
+    left.sort()
+    out = np.array(left, dtype=np.intp).reshape(-1, 2)
+    return replace(
+        memory,
+        concepts=tuple(concepts),
+        n_rows=memory.n_rows + (context.n_rows or n),
+        left_out=np.append(memory.left_out, out[:, 0]),
+        left_out_of=np.append(memory.left_out_of, out[:, 1]),
+    )
 
-    tag: ClassVar[str] = "concept"
-    low: _Codes
-    high: _Codes
-    empty: bool
-    negatives: _Codes
-    general_low: _Codes
-    general_high: _Codes
-    general_kept: bool
 
-    def __post_init__(self) -> None:
-        q = len(self.low)
-        check(self.low.shape == self.high.shape == (q,), "S has no row of codes")
-        check(self.negatives.shape[1:] == (q,), "negatives and columns differ")
-        check(self.general_low.shape == self.general_high.shape, "G has other columns")
-        check(self.general_low.shape[1:] == (q,), "G and S differ in columns")
+def number_of(space: ConjunctiveSpace, concept: Concept, n_samples: int) -> tuple[int, float]:
+    """Return (number of consistent hypotheses, its relative standard error)."""
+    rows = minimal_negatives(space, concept.specific, concept.negatives)
+    problem = Problem(space, concept.specific, rows)
+    try:
+        return problem.count(10 * STATES) + concept.empty, 0.0
+    except TooManyStates:
+        return problem.drawn(n_samples, np.random.default_rng(0)).estimate()
 
-    @classmethod
-    def start(cls, space: ConjunctiveSpace) -> Self:
-        """Return the version space before any row: S is empty, G tests nothing."""
-        none = np.empty((0, space.n_columns), dtype=np.int32)
-        top = space.anything()
-        return cls(top.low[0], top.high[0], True, none, top.low, top.high, True)
 
-    @property
-    def specific(self) -> Hypotheses:
-        """Return S."""
-        return Hypotheses(self.low[None], self.high[None], np.array([self.empty]))
+def collapses(memory: VersionSpaces, classes: NDArray[Any]) -> list[str]:
+    """Return the rows that were left out, in words."""
+    names = classes[1:] if len(memory.concepts) == 1 else classes
+    pairs = zip(memory.left_out.tolist(), memory.left_out_of.tolist(), strict=True)
+    return [
+        f"row {row}: no conjunction for class {names[k]!s} agrees with it and the rows before"
+        for row, k in pairs
+    ]
 
-    @property
-    def general(self) -> Hypotheses:
-        """Return G; without a line if it is not kept, or the empty hypothesis alone is left."""
-        none = np.zeros(len(self.general_low), dtype=np.bool_)
-        return Hypotheses(self.general_low, self.general_high, none)
 
-    def with_positive(self, space: ConjunctiveSpace, code: _Codes) -> "Concept | None":
-        """Return the version space after a positive row; None if nothing is consistent with it.
-
-        S becomes the least general hypothesis above it that holds for the row; what does not hold
-        for the row leaves G.
-        """
-        if self.specific.holds(code[None])[0, 0]:
-            return self
-        joined = space.joined(self.specific, code[None])
-        if joined.holds(self.negatives).any():
-            return None
-        kept = np.flatnonzero(self.general.holds(code[None])[0])
-        return replace(
-            self,
-            low=joined.low[0],
-            high=joined.high[0],
-            empty=False,
-            general_low=self.general_low[kept],
-            general_high=self.general_high[kept],
+def constraint(space: ConjunctiveSpace, i: int, low: int, high: int, levels: Any) -> str:
+    """Return the test of column i in words; ``?`` where there is none."""
+    nowhere = [np.nan] * space.n_features
+    words: list[str] = []
+    for test in space.take(np.array([i])).tests([low], [high], nowhere):
+        bound: Any = test.bound
+        category = test.relation == "in"
+        words.append(
+            str(levels[test.column][bound[0]]) if category else f"{test.relation} {bound:g}"
         )
-
-    def with_negative(
-        self, space: ConjunctiveSpace, code: _Codes, max_boundary: int
-    ) -> "Concept | None":
-        """Return the version space after a negative row; None if nothing is consistent with it.
-
-        Each of G that holds for the row gives way to its most general specialisations that do not
-        and are above S; of all, the most general stay.
-        """
-        if self.specific.holds(code[None])[0, 0]:
-            return None
-        if self.general_kept and not self.general.holds(code[None]).any():
-            return self  # no hypothesis below G holds for it
-        negatives = np.vstack([self.negatives, code[None]])
-        if not self.general_kept:
-            return replace(self, negatives=negatives)
-        low, high, kept = self._specialised(space, code, max_boundary)
-        return replace(
-            self, negatives=negatives, general_low=low, general_high=high, general_kept=kept
-        )
-
-    def _specialised(
-        self, space: ConjunctiveSpace, code: _Codes, max_boundary: int
-    ) -> tuple[_Codes, _Codes, bool]:
-        """Return G after a negative row, and whether it is within its cap."""
-        holds = self.general.holds(code[None])[0]
-        rest = self.general.take(np.flatnonzero(~holds))
-        new = [rest]
-        for g in np.flatnonzero(holds):
-            below = space.below(self.general.take(np.array([g])), code)
-            above = below.covers(self.specific)[:, 0]
-            new.append(below.take(np.flatnonzero(above)))
-            if sum(len(one.low) for one in new) > 4 * max_boundary:
-                break
-        found = Hypotheses(*(np.concatenate(parts) for parts in zip(*new, strict=True)))
-        if len(found.low) <= 4 * max_boundary:
-            found = _most_general(found)
-        if len(found.low) <= max_boundary:
-            return found.low, found.high, True
-        none = np.empty((0, space.n_columns), dtype=np.int32)
-        return none, none, False
-
-    def count(self, space: ConjunctiveSpace, prior: str = "uniform", most: int = STATES) -> int:
-        """Return the number of hypotheses, weighted by the prior, the empty one included."""
-        return Problem(space, self.specific, self.negatives, prior).count(most) + self.empty
-
-    def take(self, which: NDArray[np.intp]) -> Self:
-        """Return the same on these columns only, by position in the space."""
-        return replace(
-            self,
-            low=self.low[which],
-            high=self.high[which],
-            negatives=np.ascontiguousarray(self.negatives[:, which]),
-            general_low=np.ascontiguousarray(self.general_low[:, which]),
-            general_high=np.ascontiguousarray(self.general_high[:, which]),
-        )
-
-
-def _most_general(found: Hypotheses) -> Hypotheses:
-    """Return those that no other is strictly above, each once."""
-    both = np.unique(np.hstack([found.low, found.high]), axis=0)
-    low, high = (np.ascontiguousarray(a) for a in np.split(both, 2, axis=1))
-    alone = Hypotheses(low, high, np.zeros(len(low), dtype=np.bool_))
-    below = alone.covers(alone) & ~np.eye(len(low), dtype=np.bool_)
-    return alone.take(np.flatnonzero(~below.any(axis=0)))
+    return " and ".join(words) or "?"

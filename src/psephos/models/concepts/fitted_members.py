@@ -15,7 +15,7 @@ from psephos._errors import PsephosError
 from psephos.base import VoteEstimator
 from psephos.vote import Voters, mixed_voters
 
-__all__ = ["InCodes", "posterior_of", "prior_of", "voters_of_fitted"]
+__all__ = ["InCodes", "posterior_of", "prior_of_members", "voters_of_fitted"]
 
 _Floats = NDArray[np.float64]
 
@@ -77,7 +77,9 @@ def _coded(name: str, model: Any, n_features: int, target: Any) -> Any:
     own = np.asarray(model.classes_).tolist()
     strange = [label for label in own if label not in known]
     if strange:
-        raise PsephosError(f"member {name!r} knows the label {strange[0]!r}, which y has not.")
+        raise PsephosError(
+            f"member {name!r} was fitted with the label {strange[0]!r}, which is not in y."
+        )
     codes = np.array([known[label] for label in own], dtype=np.intp)
     if isinstance(model, VoteEstimator):
         return _own(name, model, codes)
@@ -103,7 +105,7 @@ def _own(name: str, model: Any, codes: NDArray[np.intp]) -> Any:
     return small
 
 
-def prior_of(given: Any, members: Sequence[tuple[str, Any]]) -> _Floats:
+def prior_of_members(given: Any, members: Sequence[tuple[str, Any]]) -> _Floats:
     """Return the prior of each member; 'uniform' is alike.
 
     Raises

@@ -10,7 +10,7 @@ from psephos._distributions import Choice, Integers
 from psephos._input import Context, Table
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
-from psephos.models.concepts.bayes import SHARED, Bayes
+from psephos.models.concepts.posterior_votes import SHARED, PosteriorVotes
 from psephos.models.concepts.version_space import VOTERS
 from psephos.params import Constraint, Interval, OneOf
 from psephos.vote import Vote
@@ -20,7 +20,7 @@ __all__ = ["GibbsClassifier"]
 _Floats = NDArray[np.float64]
 
 
-class GibbsClassifier(Bayes, VoteClassifier):
+class GibbsClassifier(PosteriorVotes, VoteClassifier):
     """A hypothesis drawn from the posterior answers, or the vote of a few that were drawn.
 
     Use it where one rule should answer and be read, and none is so much more probable than the

@@ -59,8 +59,7 @@ def noisy(space: ConjunctiveSpace, evidence: Evidence, prior: str, most: int) ->
     weight = np.exp(log - log.max())
     kept = np.flatnonzero(weight > 0)  # others have less than 1e-300 of the greatest
     order = kept[in_order(found.take(kept), weight[kept])]
-    how = "listed" if n_tests == space.n_columns else "short"
-    return Weighed(space, found.take(order), weight[order] / weight.sum(), how)
+    return Weighed(space, found.take(order), weight[order] / weight.sum())
 
 
 def tests_within(space: ConjunctiveSpace, most: int) -> int:
@@ -95,8 +94,8 @@ def _gone_through(
 ) -> tuple[Hypotheses, _Floats]:
     """Return all hypotheses of so many tests, the empty one last, and how they agree with rows.
 
-    Rows that a hypothesis holds for are bits. All columns at once are gone through with ``?`` among
-    their constraints; few at a time are the tested ones of a combination.
+    Rows that a hypothesis holds for are bits. Either every column is enumerated, ``?`` included, or
+    each combination of at most `n_tests` columns, without ``?``.
     """
     n, q = evidence.code.shape
     bounds = [space.constraints(i) for i in range(q)]

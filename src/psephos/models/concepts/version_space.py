@@ -12,8 +12,7 @@ from psephos._errors import CollapseWarning, PsephosError
 from psephos._input import Context, Table
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender, Params, Shape
-from psephos.models.concepts.memory import ConceptMemory
-from psephos.models.concepts.narrowing import (
+from psephos.models.concepts.elimination import (
     collapses,
     constraint,
     eliminated,
@@ -21,6 +20,7 @@ from psephos.models.concepts.narrowing import (
     space_of,
     started,
 )
+from psephos.models.concepts.version_spaces import VersionSpaces
 from psephos.models.concepts.votes import Limits, concept_votes, consistent
 from psephos.params import Constraint, Interval, Options, Seed
 from psephos.vote import Vote
@@ -97,7 +97,7 @@ class VersionSpaceClassifier(VoteClassifier):
     Attributes
     ----------
     vote_ : Vote
-    memory_ : ConceptMemory
+    memory_ : VersionSpaces
         The space, S, G, and the rows that were left out.
     specific_, general_, n_hypotheses_, collapses_
         See there.
@@ -160,7 +160,7 @@ class VersionSpaceClassifier(VoteClassifier):
         "random_state": Seed(),
     }
     extras: ClassVar[tuple[str, ...]] = ("memory_",)
-    memory_: ConceptMemory
+    memory_: VersionSpaces
 
     def __init__(
         self,
@@ -203,7 +203,7 @@ class VersionSpaceClassifier(VoteClassifier):
         ]
         return concept_votes(parts, target, "normalised", 0), {"memory_": memory}
 
-    def _report(self, memory: ConceptMemory, labels: Labels, known: int) -> None:
+    def _report(self, memory: VersionSpaces, labels: Labels, known: int) -> None:
         """Say, or raise, which rows no hypothesis agrees with."""
         new = collapses(memory, labels.target.classes)[known:]
         if not new or self.on_collapse == "skip":
@@ -299,7 +299,8 @@ class VersionSpaceClassifier(VoteClassifier):
         Raises
         ------
         PsephosError
-            If X is None and there are more than 100,000 such cases.
+            If X is None and there are more than 100,000 such cases, or if no answer would tell
+            anything: of each case all hypotheses left say the same.
         """
         self._fitted()
         values = self._instances() if X is None else self._table(X).dense()
@@ -307,6 +308,12 @@ class VersionSpaceClassifier(VoteClassifier):
         with np.errstate(divide="ignore", invalid="ignore"):
             each = -(share * np.log2(share) + (1.0 - share) * np.log2(1.0 - share))
         bits = np.nan_to_num(each).sum(axis=1)
+        if not bits.max() > 1e-12:
+            which = "any case" if X is None else "these cases"
+            raise PsephosError(
+                f"all hypotheses left say the same of {which}: no label would tell more about the "
+                "concept."
+            )
         row = int(np.flatnonzero(bits >= bits.max() - 1e-12)[0])
         names = self.schema_.words()
         case = {names.columns[j]: names.value(j, float(values[row, j])) for j in self.vote_.columns}
@@ -331,10 +338,4 @@ class VersionSpaceClassifier(VoteClassifier):
                 f"{small.n_instances:.3g} cases differ in the columns that are tested: give X, the "
                 "cases to choose from."
             )
-        code = np.indices(tuple(small.size.tolist())).reshape(len(read), small.n_instances).T
-        values = np.full((len(code), space.n_features), np.nan)
-        for i, j in enumerate(small.columns):
-            cuts = small.cuts[i]
-            inside = np.append(cuts, np.nextafter(cuts[-1], np.inf)) if len(cuts) else np.zeros(1)
-            values[:, j] = code[:, i] if small.is_category[i] else inside[code[:, i]]
-        return values
+        return small.instances()

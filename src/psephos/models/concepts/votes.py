@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.models.concepts.elimination import Concept
+from psephos.models.concepts.concept import Concept
 from psephos.vote import Constant, Readout, Target, Vote, Voters
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 from psephos.vote.voters.counted import CountedHypotheses
@@ -39,7 +39,7 @@ class Limits(NamedTuple):
 
 
 class Weighed(NamedTuple):
-    """The hypotheses of one concept, and how they were found.
+    """The hypotheses of one concept, and their posterior.
 
     Parameters
     ----------
@@ -48,7 +48,6 @@ class Weighed(NamedTuple):
         None: they are counted.
     weight : ndarray of shape (T,)
         Their posterior.
-    how : {'listed', 'counted', 'sampled'}
     problem : Problem, default=None
         What is counted.
     """
@@ -56,7 +55,6 @@ class Weighed(NamedTuple):
     space: ConjunctiveSpace
     hypotheses: Hypotheses | None
     weight: _Floats
-    how: str
     problem: Problem | None = None
 
     def voters(self, yes: _Floats, no: _Floats) -> Voters:
@@ -102,7 +100,7 @@ def consistent(
                 found = _with_empty(found)
             return _weighed(small, found, np.exp(log_priors(small, found, prior)), problem)
         if not listing:
-            return Weighed(small, None, np.ones(1), "counted", problem)
+            return Weighed(small, None, np.ones(1), problem)
         drawn = problem.table(STATES).drawn(limits.drawn, rng)
     except TooManyStates:
         sample = problem.drawn(limits.drawn, rng)
@@ -138,7 +136,7 @@ def _weighed(
 ) -> Weighed:
     by_codes = np.lexsort([*found.high.T[::-1], *found.low.T[::-1], found.empty])
     order = by_codes[in_order(found.take(by_codes), weight[by_codes])]
-    return Weighed(space, found.take(order), weight[order] / weight.sum(), "listed", problem)
+    return Weighed(space, found.take(order), weight[order] / weight.sum(), problem)
 
 
 def sampled(space: ConjunctiveSpace, found: Hypotheses) -> Weighed:
@@ -147,7 +145,7 @@ def sampled(space: ConjunctiveSpace, found: Hypotheses) -> Weighed:
     _, first, number = np.unique(table, axis=0, return_index=True, return_counts=True)
     some, weight = found.take(first), number / number.sum()
     order = in_order(some, weight)
-    return Weighed(space, some.take(order), weight[order], "sampled")
+    return Weighed(space, some.take(order), weight[order])
 
 
 def in_order(found: Hypotheses, weight: _Floats) -> NDArray[np.intp]:

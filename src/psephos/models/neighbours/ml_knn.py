@@ -1,4 +1,4 @@
-"""ML-kNN: labels by what so many neighbours with a label have meant in training."""
+"""ML-kNN: labels by how many neighbours have them, and how often that was right in training."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -7,39 +7,46 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._distributions import Integers
+from psephos._distributions import Choice, Integers
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
 from psephos.base import Anatomy, Labels, VoteClassifier
-from psephos.contender import Contender
-from psephos.models.units import power_of_columns
+from psephos.contender import Contender, Params, Shape
+from psephos.models.units import power_of_columns, spread_of_columns
 from psephos.params import Constraint, Flag, Interval, Jobs, Options
 from psephos.vote import CaseVoters, Neighbours, Readout, Vote
 from psephos.vote.calibration import Table as Posteriors
-from psephos.vote.voters.neighbours import METRICS
+from psephos.vote.weights.neighbours import METRICS
 
 __all__ = ["MLKNeighborsClassifier"]
 
 _Floats = NDArray[np.float64]
 
 
+def _in_comparisons(params: Params, shape: Shape, seed: int) -> Params:
+    return {"column_scale": "std", **params}
+
+
 class MLKNeighborsClassifier(VoteClassifier):
     """ML-kNN: each label by how many of the k nearest training cases have it.
 
-    Use it where a case may have several labels (functions of a gene, contents of an image): it asks
-    for each label what it has meant in training to have j neighbours with it, and not whether j
-    is the greater half. Ordinary classes are taken as labels, of which one is given.
+    Use it where a case may have several labels (functions of a gene, contents of an image). For
+    each label it estimates the probability of the label given that j of the k neighbours have it,
+    so that a rare label may be given where fewer than half of them do. Ordinary classes are taken
+    as labels, of which one is given.
 
-    N(x) are the k nearest training cases, a training case itself left out; C_l(x) is how many of
-    them have label l. With H1 "the case has l", H0 "it has not", s the smoothing and c_l[j],
-    c'_l[j] the weight of training cases with and without l that have j neighbours with it::
+    N(x) are the k nearest training cases; when the table is counted in `fit`, each training case is
+    left out of its own neighbours; in `predict` it is not. C_l(x) is how many of them have label l.
+    With H1 "the case has l", H0 "it has not", s the smoothing and c_l[j], c'_l[j] the weight of
+    training cases with and without l that have j neighbours with it::
 
         P(H1) = (s + sum_i w_i y_il) / (2 s + sum_i w_i)
         P(j | H1) = (s + c_l[j]) / (s (k + 1) + sum_j c_l[j]),   P(j | H0) the same of c'_l
         P(H1 | C_l) = P(H1) P(C_l | H1) / (P(H1) P(C_l | H1) + P(H0) P(C_l | H0))
 
-    and l is given where that is at least `threshold`. It is a vote of the training cases: each says
-    its own labels, the k nearest have a weight, and a table reads the share of yes.
+    and l is given where that is at least `threshold`. It is a vote of the training cases: each
+    votes for its own labels, the k nearest have a weight, and a table gives the posterior of the
+    share of yes.
 
     Parameters
     ----------
@@ -54,6 +61,10 @@ class MLKNeighborsClassifier(VoteClassifier):
         authors' figures are of at least).
     metric : {'euclidean', 'manhattan', 'chebyshev', 'cosine', 'correlation', 'braycurtis', \
 'canberra', 'hamming', 'jaccard'}, default='euclidean'
+    column_scale : {'std', None}, default=None
+        What each column of numbers is divided by before distances: its standard deviation over
+        the training cases that have it, or nothing (the source's; of columns in different units
+        those of large numbers decide alone).
     categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
         Columns whose values are categories: two differ by 1 (Euclidean distances alone).
     n_jobs : int, default=None
@@ -85,14 +96,13 @@ class MLKNeighborsClassifier(VoteClassifier):
     Notes
     -----
     Of equally near cases the first in the table is a neighbour, so that order matters where there
-    are ties. A case that has no column in common with a training case is at distance 0 from it: one
-    without any value is answered by the first k training cases, which say nothing of it (its best
-    answer is `prior_`). Columns are compared as they are: bring them to one scale first
-    (StandardScaler) if their units differ. Euclidean distances are over the columns that both cases
-    have, times q / (the number of these) before the root. A case of weight 2 is two cases, of which
-    one is a neighbour of the other; the k nearest are cases whose weights are k together, the last
-    in part.
-    The model keeps all training cases, dense.
+    are ties. Euclidean distances are over the columns that both cases have, the sum of squares
+    times q / (the number of these) before the root. Cases that have no column in common are no
+    neighbours. Where fewer than k are left, j is k times the share of them that have the label,
+    rounded; where none is left (a case without any value) the answer is `prior_`, and a training
+    case is not counted in the table. A case of weight 2 is two cases, of which one is a neighbour
+    of the other; the k nearest are cases whose weights are k together, the last in part. The model
+    keeps all training cases, dense.
 
     Of one class a case, y being a column of classes, each class is a label, `threshold` is not
     asked, and posteriors are divided by their sum.
@@ -119,8 +129,11 @@ class MLKNeighborsClassifier(VoteClassifier):
         ("training cases",), "neighbours", "normalised", "counts over the training cases"
     )
     contender: ClassVar[Contender] = Contender(
-        "ml-knn", "neighbours", {"quick": {"n_neighbors": Integers(3, 15)}},
-        notes="reads every column; keeps all training cases", small={"n_neighbors": 3},
+        "ml-knn", "neighbours",
+        {"quick": {"n_neighbors": Integers(3, 15), "column_scale": Choice(("std", None))}},
+        settings=_in_comparisons,
+        notes="columns are divided by their standard deviations, or not, as drawn",
+        small={"n_neighbors": 3},
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "n_neighbors": Interval(1, whole=True),
@@ -128,6 +141,7 @@ class MLKNeighborsClassifier(VoteClassifier):
         "threshold": Interval(0, 1),
         "strict": Flag(),
         "metric": Options(METRICS),
+        "column_scale": Options(("std", None)),
         "n_jobs": Jobs(),
     }
     extras: ClassVar[tuple[str, ...]] = ("prior_",)
@@ -142,6 +156,7 @@ class MLKNeighborsClassifier(VoteClassifier):
         threshold: float = 0.5,
         strict: bool = False,
         metric: str = "euclidean",
+        column_scale: str | None = None,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
     ) -> None:
@@ -150,6 +165,7 @@ class MLKNeighborsClassifier(VoteClassifier):
         self.threshold = threshold
         self.strict = strict
         self.metric = metric
+        self.column_scale = column_scale
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
 
@@ -168,16 +184,19 @@ class MLKNeighborsClassifier(VoteClassifier):
         is_category = np.zeros(p, dtype=np.bool_)
         is_category[list(table.n_codes)] = True
         self._check_columns(is_category, table, cases)
+        scale = np.ones(p)
+        if self.column_scale == "std":
+            scale = np.where(is_category, 1.0, spread_of_columns(cases, weight))
         every = np.arange(p)
         mass = np.empty(0) if (weight == 1).all() else weight
         near = Neighbours(
-            p, every, cases, np.arange(m), k, False, np.ones(p), is_category, 0.0, self.metric, mass
+            p, every, cases, np.arange(m), k, False, scale, is_category, np.inf, self.metric, mass
         )
         order, _, counts = near.counted(cases, np.arange(m), self.n_jobs)
         prior, posterior = _tables(Y, (order, counts), weight, k, float(self.smoothing))
         code = target.code[labels.y] if target.kind != "multilabel" else target.coded(Y)
         voters = CaseVoters(p, every, cases, code, np.arange(m))
-        readout = Readout("normalised", "share", calibration=Posteriors(posterior))
+        readout = Readout("normalised", "share", calibration=Posteriors(posterior, prior))
         return Vote(voters, near, readout, target), {"prior_": prior}
 
     def _check_columns(self, is_category: NDArray[np.bool_], table: Table, cases: _Floats) -> None:
@@ -190,11 +209,11 @@ class MLKNeighborsClassifier(VoteClassifier):
                 "(OneHotEncoder), or take 'euclidean'."
             )
         far = np.flatnonzero((power_of_columns(cases) != 0) & ~is_category)
-        if len(far):
+        if len(far) and self.column_scale is None:
             raise PsephosError(
                 f"column {names[int(far[0])]!r} holds numbers whose squares are beyond float64: "
-                "distances in its unit cannot be computed. Multiply it by a constant, or scale all "
-                "columns (StandardScaler)."
+                "distances in its unit cannot be computed. Use column_scale='std', or multiply the "
+                "column by a constant."
             )
 
     def decision_function(self, X: Any) -> _Floats:
@@ -203,15 +222,15 @@ class MLKNeighborsClassifier(VoteClassifier):
         Of K classes it is (K P - 1) / (K - 1), of two that of the second, (n_samples,).
         """
         values = self._values(X)
-        return self._decision(self.vote_.score(values))
+        return self._decision(*self.vote_.score_and_mass(values))
 
     def staged_decision_function(self, X: Any) -> Iterator[_Floats]:
         """Yield the same of the first 1, 2, ..., T training cases; the table stays as it is."""
-        for score in self._staged(X):
-            yield self._decision(score)
+        for score, mass in self._staged(X):
+            yield self._decision(score, mass)
 
-    def _decision(self, score: _Floats) -> _Floats:
-        return self._flat(self.vote_.readout.decided(score, self.vote_.target))
+    def _decision(self, score: _Floats, mass: _Floats) -> _Floats:
+        return self._flat(self.vote_.readout.decided(score, self.vote_.target, mass))
 
     @property
     def posterior_(self) -> _Floats:
@@ -235,6 +254,7 @@ class MLKNeighborsClassifier(VoteClassifier):
         Returns
         -------
         distance : ndarray of shape (n_samples, n_neighbors)
+            Infinite of a case that has no column in common with the row.
         row : ndarray of shape (n_samples, n_neighbors)
             The nearest first; of equally near the first in the table.
         """
@@ -271,23 +291,25 @@ def _tables(
 ) -> tuple[_Floats, _Floats]:
     """Return P(H1), (K,), and P(H1 | j), (K, k + 1); `near` are neighbours and how far they count.
 
-    A count that is not whole is rounded.
+    Where they count for fewer than k, j is k times the share of yes; one that is not whole is
+    rounded, and a case without neighbours is not counted.
     """
-    number = np.zeros(Y.shape)
+    number, found = np.zeros(Y.shape), near[1].sum(axis=1)
     for case, counts in zip(near[0].T, near[1].T, strict=True):
         number += counts[:, None] * Y[case]
-    count = np.rint(number).astype(np.intp)
+    known = found > 0
+    count = np.rint(number * (k / np.where(known, found, 1.0))[:, None]).astype(np.intp)
     prior = (s + weight @ Y) / (2 * s + weight.sum())
     posterior = np.empty((Y.shape[1], k + 1))
     for label in range(Y.shape[1]):
         has = Y[:, label]
         joint = [
             chance * _smoothed(np.bincount(count[rows, label], weight[rows], k + 1), s)
-            for chance, rows in ((prior[label], has), (1 - prior[label], ~has))
+            for chance, rows in ((prior[label], has & known), (1 - prior[label], ~has & known))
         ]
         total = joint[0] + joint[1]
-        known = total > 0
-        posterior[label] = np.where(known, joint[0] / np.where(known, total, 1.0), prior[label])
+        seen = total > 0
+        posterior[label] = np.where(seen, joint[0] / np.where(seen, total, 1.0), prior[label])
     return prior, posterior
 
 

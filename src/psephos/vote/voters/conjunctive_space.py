@@ -163,14 +163,19 @@ class ConjunctiveSpace:
         return 1 + math.prod(self.n_constraints())
 
     @property
-    def n_syntactic(self) -> int:
-        """Return how many there would be if each column could be empty: prod(constraints + 1)."""
-        return math.prod(c + 1 for c in self.n_constraints())
-
-    @property
     def n_instances(self) -> int:
         """Return |X|: the cases without missing values that differ in codes."""
         return math.prod(self.size.tolist())
+
+    def instances(self) -> _Floats:
+        """Return a case of each combination of codes, (|X|, p), NaN in columns not of the space."""
+        code = np.indices(tuple(self.size.tolist())).reshape(self.n_columns, self.n_instances).T
+        values = np.full((len(code), self.n_features), np.nan)
+        for i, j in enumerate(self.columns):
+            cuts = self.cuts[i]
+            inside = np.append(cuts, np.nextafter(cuts[-1], np.inf)) if len(cuts) else np.zeros(1)
+            values[:, j] = code[:, i] if self.is_category[i] else inside[code[:, i]]
+        return values
 
     # ------------------------------------------------------------------ single hypotheses
     def anything(self) -> Hypotheses:

@@ -2,8 +2,8 @@
 
 A hypothesis at least as general as S is consistent if each negative case fails a constraint. So
 columns are gone through one after another, and hypotheses that leave the same negatives to be
-excluded are counted together: the terms of an inclusion-exclusion over subsets of the negatives,
-but none is negative, and no more of them than differ.
+excluded are counted together: an inclusion-exclusion over subsets of the negatives without negative
+terms, one term per distinct set.
 """
 
 import math

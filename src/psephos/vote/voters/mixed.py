@@ -12,6 +12,7 @@ from psephos.vote.part import Voters
 from psephos.vote.readout import Readout
 from psephos.vote.target import RegressionTarget, Target
 from psephos.vote.vote import Vote
+from psephos.vote.voters.cases import CaseVoters
 from psephos.vote.voters.foreign import (
     TREES,
     SubsetVoters,
@@ -20,9 +21,9 @@ from psephos.vote.voters.foreign import (
     tree_voters,
 )
 from psephos.vote.voters.joined import join
-from psephos.vote.voters.neighbours import CaseVoters, Neighbours
 from psephos.vote.voters.nested import NestedVoters, nested
 from psephos.vote.weights.constant import Constant
+from psephos.vote.weights.neighbours import Neighbours
 
 __all__ = ["mixed_voters", "neighbour_vote"]
 
@@ -46,7 +47,8 @@ def mixed_voters(
     linear models, Gaussian naive Bayes and k nearest neighbours are converted to arrays; others
     are kept as Python objects, and cannot be saved. Each is asked on rows that lack values, too:
     one that takes none raises, but for k nearest neighbours, which compare the columns that both
-    rows have.
+    rows have (a row without any value has no neighbour: no class is more probable than another,
+    and of numbers it raises).
 
     Parameters
     ----------
@@ -171,7 +173,7 @@ def neighbour_vote(model: Any) -> Vote | None:
         CaseVoters(q, columns, table, values, np.arange(m)),
         Neighbours(
             q, columns, table, np.arange(m), int(model.n_neighbors), model.weights == "distance",
-            np.ones(q), np.zeros(q, dtype=bool), 0.0,
+            np.ones(q), np.zeros(q, dtype=bool), np.inf, needed=link == "identity",
         ),
         Readout("normalised", link),
         target,

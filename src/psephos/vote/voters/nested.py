@@ -117,23 +117,23 @@ class NestedVoters(ReadsColumns):
             complete: Any = ~np.isnan(table).any(axis=1) if self.abstains else slice(None)
             table = _coded(table[complete], self.levels[t])
             if len(table):
-                out[complete, t] = self._votes(vote, vote.score(table))
+                out[complete, t] = self._votes(vote, *vote.score_and_mass(table))
         return out
 
-    def _votes(self, vote: Vote, score: _Floats) -> _Floats:
-        """Return the (n, K) votes that the (n, k) scores of an inner vote come to."""
+    def _votes(self, vote: Vote, score: _Floats, mass: _Floats) -> _Floats:
+        """Return the (n, K) votes that the (n, k) scores of an inner vote come to, mass (n,)."""
         target: Any = vote.target
         if target.kind == "regression":
             return score
         classes = target.classes.astype(np.intp)
         if self.says == "log-odds":
             chances = np.zeros((len(score), len(self.value)))
-            chances[:, classes] = vote.readout.probabilities(score, target)
+            chances[:, classes] = vote.readout.probabilities(score, target, mass)
             return log_odds(chances, self.value.shape[1])
         codes = self.value[classes]
         if self.says == "answer":
-            return codes[target.answers(score)]
-        return vote.readout.probabilities(score, target) @ codes
+            return codes[target.answers(vote.readout.decided(score, target, mass))]
+        return vote.readout.probabilities(score, target, mass) @ codes
 
     def usage(self) -> Any:
         """Return the (T, p) table: a vote reads what any of its own voters or weights reads."""
@@ -276,8 +276,9 @@ class NestedVoters(ReadsColumns):
         if vote.n_voters > 1 or not isinstance(vote.weighting, Constant):
             return []
         alpha = vote.weighting.alpha
+        size = np.abs(alpha)
         return [
-            (when, self._votes(vote, vote.readout.finish(alpha * value[None], np.abs(alpha)))[0])
+            (when, self._votes(vote, vote.readout.finish(alpha * value[None], size), size)[0])
             for when, value in vote.voters.sides(0)
         ]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from psephos._stored import Nullable
 from psephos.kernels.prediction.similarity import distances, local_sums
 from psephos.vote.codec import register
-from psephos.vote.part import Columns, ReadsColumns, check, check_columns, named_of, usage_table
+from psephos.vote.part import Columns, ReadsColumns, check, check_columns, named_of, usage_of_all
 from psephos.vote.weights.similarity import InverseDistance
 
 __all__ = ["Local", "Nearest"]
@@ -180,8 +180,7 @@ class Local(ReadsColumns):
 
     def usage(self) -> Any:
         """Return the (T, p) table: every voter is weighed with all columns of the distance."""
-        voter, column = np.indices((self.voters, len(self.columns))).reshape(2, -1)
-        return usage_table(voter, self.columns[column], (self.voters, self.n_features))
+        return usage_of_all(self.voters, self.columns, self.n_features)
 
     def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided by each column's part of the distance.

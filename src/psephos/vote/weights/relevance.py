@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from psephos.kernels.prediction.similarity import local_sums
 from psephos.vote.codec import register
-from psephos.vote.part import Columns, check, usage_table
+from psephos.vote.part import Columns, check, usage_of_all
 from psephos.vote.weights.local import Local, Nearest
 
 __all__ = ["LocalRelevance"]
@@ -93,8 +93,7 @@ class LocalRelevance:
 
     def usage(self) -> Any:
         """Return the (T, p) table: every voter is weighed with all columns of the distance."""
-        voter, column = np.indices((self.n_voters, len(self.columns))).reshape(2, -1)
-        return usage_table(voter, self.columns[column], (self.n_voters, self.n_features))
+        return usage_of_all(self.n_voters, self.columns, self.n_features)
 
     def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided by each column's part of the distance."""

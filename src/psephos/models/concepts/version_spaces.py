@@ -1,4 +1,4 @@
-"""What a version space remembers besides its vote: the space, S, G and what was left out."""
+"""The version spaces of all concepts: the space, S, G, and the rows that were left out."""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
@@ -6,17 +6,17 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.models.concepts.elimination import Concept
+from psephos.models.concepts.concept import Concept
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace
 
-__all__ = ["ConceptMemory"]
+__all__ = ["VersionSpaces"]
 
 
 @register
 @dataclass(frozen=True)
-class ConceptMemory:
+class VersionSpaces:
     """The version spaces of all concepts, and the rows that would have left one empty.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Training cases as voters, of which the k nearest have a weight: k nearest neighbours."""
+"""Weights of training cases: those of the k nearest of a case, k nearest neighbours."""
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -9,24 +9,22 @@ import scipy.spatial
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._stored import AnySize, Nullable
+from psephos._stored import AnySize, Distance, Nullable
 from psephos.kernels.prediction.nearest import nearest_cases
 from psephos.kernels.prediction.similarity import Metric, distances
 from psephos.vote.codec import register
-from psephos.vote.names import Names
 from psephos.vote.part import (
     Columns,
     ReadsColumns,
     check,
     check_columns,
     check_present,
-    named_of,
-    usage_table,
+    usage_of_all,
 )
-from psephos.vote.reasons import CaseLike, Reason
+from psephos.vote.voters.cases import CaseVoters
 from psephos.vote.weights.local import Nearest
 
-__all__ = ["METRICS", "CaseVoters", "Neighbours"]
+__all__ = ["METRICS", "Neighbours"]
 
 _Floats = NDArray[np.float64]
 _spatial: Any = scipy.spatial  # its types say less than they promise
@@ -36,89 +34,8 @@ METRICS = (
     "euclidean", "manhattan", "chebyshev", "cosine", "correlation", "braycurtis", "canberra",
     "hamming", "jaccard",
 )  # fmt: skip
+_FEW = 128  # cases of which all distances are sooner sorted than screened
 _FAR, _FARTHER = 1e100, 1e10  # numbers of a row, and how often the greatest of the cases
-_NAMED = 6  # a rule names no more columns than this
-
-
-@register
-@dataclass(frozen=True)
-class CaseVoters(ReadsColumns):
-    """Training cases as voters: each votes for its own class, labels or numbers.
-
-    Parameters
-    ----------
-    n_features : int
-        Columns of the table.
-    columns : ndarray of shape (q,)
-        Sorted columns in which the cases are described.
-    cases : ndarray of shape (T, q)
-        Their values, NaN where missing.
-    values : ndarray of shape (T, K)
-        The vote of each.
-    rows : ndarray of shape (T,)
-        Identifiers: positions in the training table, or its own row names.
-    """
-
-    tag: ClassVar[str] = "training cases"
-    n_features: int
-    columns: Columns
-    cases: Nullable
-    values: _Floats
-    rows: NDArray[Any]
-
-    def __post_init__(self) -> None:
-        check_columns(self.columns, self.n_features)
-        t = len(self.rows)
-        check(self.cases.shape == (t, len(self.columns)), "cases have another shape")
-        check(self.values.ndim == 2 and len(self.values) == t, "cases and votes differ in number")
-        kinds = (self.cases.dtype, self.values.dtype)
-        check(all(kind == np.float64 for kind in kinds), "numbers are not float64")
-
-    @property
-    def n_voters(self) -> int:
-        """Return T."""
-        return len(self.rows)
-
-    def votes(self, X: _Floats) -> _Floats:
-        """Return the (n, T, K) votes."""
-        return np.broadcast_to(self.values, (len(X), *self.values.shape))
-
-    def usage(self) -> Any:
-        """Return the (T, p) table: a case is described in all columns."""
-        return _all_columns(self.n_voters, self.columns, self.n_features)
-
-    def named_rows(self, names: NDArray[Any]) -> Self:
-        """Return the same voters with names for the training cases."""
-        return replace(self, rows=named_of(self.rows, names))
-
-    def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these voters only."""
-        taken = (self.cases[voters], self.values[voters], self.rows[voters])
-        return replace(self, cases=taken[0], values=taken[1], rows=taken[2])
-
-    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
-        """Return ``near row 17: dose = 0.5, site = lung and 3 more columns``."""
-        row = self.rows.tolist()[voter]
-        place = f"near {row}" if isinstance(row, str) else f"near row {row}"
-        words = Names(names, levels)
-        cells = list(zip(self.columns.tolist(), self.cases[voter].tolist(), strict=True))
-        values = [f"{names[j]} = {words.value(j, value)}" for j, value in cells[:_NAMED]]
-        more = len(cells) - len(values)
-        rest = "" if more < 1 else f" and {more} more column{'s' if more > 1 else ''}"
-        return f"{place}: {', '.join(values)}{rest}"
-
-    def reasons(self, X: _Floats) -> list[list[Reason]]:
-        """Return, for each row, the training case beside it."""
-        columns, rows = tuple(self.columns.tolist()), self.rows.tolist()
-        votes = [tuple(v) for v in self.values.tolist()]
-        theirs = [tuple(v) for v in self.cases.tolist()]
-        read = [tuple(x) for x in X[:, self.columns].tolist()]
-        known = list(zip(votes, rows, theirs, strict=True))
-        return [[CaseLike(v, row, columns, x, case) for v, row, case in known] for x in read]
-
-    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
-        """Return the one answer."""
-        return [("always", self.values[voter])]
 
 
 @register
@@ -128,8 +45,9 @@ class Neighbours(ReadsColumns):
 
     Distances are Euclidean over the columns both rows have, sqrt(q / |P| * sum of squared
     differences over P), each number divided by its column's scale, a category differing by 0 or 1;
-    rows with no column in common are at distance `absent`. Of equally near cases the first in the
-    table are taken. Of another metric rows lack no value, and no column is a category.
+    rows with no column in common are at distance `absent`, and are no neighbours if that is
+    infinite. Of equally near cases the first in the table are taken. Of another metric rows lack no
+    value, and no column is a category.
 
     Parameters
     ----------
@@ -143,7 +61,8 @@ class Neighbours(ReadsColumns):
         Which case each voter is.
     k : int
     by_distance : bool
-        Whether a neighbour is weighed by 1 / distance; one at distance 0 silences the others.
+        Whether a neighbour is weighed by 1 / distance; where some are at distance 0, they alone
+        have a weight.
     column_scale : ndarray of shape (q,)
     is_category : ndarray of shape (q,), bool
     absent : float
@@ -152,6 +71,9 @@ class Neighbours(ReadsColumns):
     mass : ndarray of shape (m,), default=empty
         How many cases each counts for; all for one, if empty. The k nearest are then cases whose
         mass is k together, the last in part.
+    needed : bool, default=False
+        Whether a row without any neighbour is refused, as where numbers are answered; otherwise no
+        voter has a weight there.
     """
 
     tag: ClassVar[str] = "neighbours"
@@ -163,9 +85,10 @@ class Neighbours(ReadsColumns):
     by_distance: bool
     column_scale: AnySize
     is_category: NDArray[np.bool_]
-    absent: float
+    absent: Distance
     metric: str = "euclidean"
     mass: _Floats = field(default_factory=lambda: np.empty(0))
+    needed: bool = False
 
     def __post_init__(self) -> None:
         check_columns(self.columns, self.n_features)
@@ -186,7 +109,7 @@ class Neighbours(ReadsColumns):
             bool(((self.column_scale > 0) & (self.column_scale < np.inf)).all()),
             "a column scale is not positive",
         )
-        check(0 <= self.absent < np.inf, "a distance is not finite")
+        check(self.absent >= 0, "a distance is negative")
 
     @property
     def n_voters(self) -> int:
@@ -198,7 +121,8 @@ class Neighbours(ReadsColumns):
     ) -> tuple[NDArray[np.intp], _Floats]:
         """Return the k nearest cases of each row of X, (n, p), and their distances, nearest first.
 
-        `own` (n,) are cases that are left out, a row's own.
+        `own` (n,) are cases that are left out, a row's own. A case that is no neighbour is at
+        distance infinity.
 
         Raises
         ------
@@ -209,7 +133,9 @@ class Neighbours(ReadsColumns):
         size = np.abs(np.nan_to_num(read) / self.column_scale).max(axis=1, initial=0.0)
         self._refuse_far(read, size > self._farthest)
         order, apart = self._found(read, self.k if k is None else k, own, n_jobs)
-        self._refuse_far(read, np.asarray(~np.isfinite(apart).all(axis=1)))
+        row, place = np.nonzero(~np.isfinite(apart))
+        both = ~(np.isnan(read[row]) | np.isnan(self.cases[order[row, place]]))
+        self._refuse_far(read, np.isin(np.arange(len(read)), row[both.any(axis=1)]))
         return order, apart
 
     @cached_property
@@ -230,7 +156,7 @@ class Neighbours(ReadsColumns):
     def _found(
         self, read: _Floats, k: int, own: Any, n_jobs: int | None
     ) -> tuple[NDArray[np.intp], _Floats]:
-        if self.metric != "euclidean" or self._special:
+        if self.metric != "euclidean" or self._plain:
             return self._sorted(read, k, own, n_jobs)
         ragged = np.isnan(read).any(axis=1)
         if not ragged.any():
@@ -242,9 +168,14 @@ class Neighbours(ReadsColumns):
         return order, apart
 
     @cached_property
-    def _special(self) -> bool:
-        """Return whether a case lacks a value, or a column is a category."""
-        return bool(self.is_category.any() or np.isnan(self.cases).any())
+    def _plain(self) -> bool:
+        """Return whether a case lacks a value, a column is a category, or cases are few.
+
+        It is a matter of the cases alone: distances that differ by rounding would otherwise order
+        equally near cases by how many rows are asked at once.
+        """
+        few = len(self.cases) <= _FEW
+        return bool(few or self.is_category.any() or np.isnan(self.cases).any())
 
     def _screened(
         self, read: _Floats, k: int, own: Any, n_jobs: int | None
@@ -263,7 +194,7 @@ class Neighbours(ReadsColumns):
             far = self._distances(read[rows], n_jobs)
             if own is not None:
                 there = np.flatnonzero(own[rows] >= 0)
-                far[there, own[rows][there]] = np.inf
+                far[there, own[rows][there]] = np.nan  # behind those infinitely far
             order[rows] = np.argsort(far, axis=1, kind="stable")[:, :k]
             apart[rows] = np.take_along_axis(far, order[rows], axis=1)
         return order, apart
@@ -285,22 +216,28 @@ class Neighbours(ReadsColumns):
         """
         if not len(self.mass):
             order, apart = self.found(X, own=own, n_jobs=n_jobs)
-            return order, apart, np.ones_like(apart)
+            return order, apart, (apart < np.inf).astype(np.float64)
         width, most = self.k, len(self.cases)
         while True:
             order, apart = self.found(X, min(width, most), n_jobs=n_jobs)
-            mass = self.mass[order]
+            mass = np.where(apart < np.inf, self.mass[order], 0.0)
             if own is not None:
                 mass = np.maximum(mass - (order == np.asarray(own)[:, None]), 0.0)
             before = np.cumsum(mass, axis=1) - mass
             counts = np.clip(self.k - before, 0.0, mass)
-            if width >= most or (counts.sum(axis=1) >= self.k * (1 - 1e-12)).all():
+            enough = (counts.sum(axis=1) >= self.k * (1 - 1e-12)) | np.isinf(apart[:, -1])
+            if width >= most or enough.all():
                 return order, apart, counts
             width *= 2
 
     def _raw(self, X: _Floats) -> tuple[NDArray[np.intp], _Floats, _Floats]:
         """Return the nearest cases of each row, their distances and raw weights."""
         order, apart, counts = self.counted(X)
+        if self.needed and not counts.any(axis=1).all():
+            raise PsephosError(
+                "a row has a value in no column in which a training case has one, so that none is "
+                "its neighbour: give it a value."
+            )
         if not self.by_distance:
             return order, apart, counts
         same = apart == 0
@@ -342,7 +279,8 @@ class Neighbours(ReadsColumns):
         """Return each voter's share of the weight over the training cases."""
         read = np.zeros((len(self.cases), self.n_features))
         read[:, self.columns] = self.cases
-        total = self.weights(read).sum(axis=0)
+        order, _, raw = self._raw(read)
+        total = np.bincount(order.ravel(), raw.ravel(), len(self.cases))[self.voter]
         return total / total.sum() if total.any() else np.full(self.n_voters, 1 / self.n_voters)
 
     def words(self) -> str:
@@ -358,22 +296,20 @@ class Neighbours(ReadsColumns):
         where = np.full(len(self.cases), -1)
         where[self.voter] = np.arange(self.n_voters)
         place = where[order[:, :k]]
-        if (place < 0).any():  # a near case is no voter any more
+        if ((place < 0) & (raw[:, :k] > 0)).any():  # a near case is no voter any more
             return None
-        share = (raw / raw.sum(axis=1, keepdims=True))[:, :k]
+        apart = np.where(place < 0, np.inf, apart[:, :k])  # of no weight
+        place = np.maximum(place, 0)
+        total = raw.sum(axis=1, keepdims=True)
+        share = (raw / np.where(total > 0, total, 1.0))[:, :k]
         answer = np.array(target.words(voters.values), dtype=object)[place]
         meaning = "Training cases are the voters here, and these have a weight."
-        return Nearest(place, apart[:, :k], share, rows[place], answer, meaning)
+        return Nearest(place, apart, share, rows[place], answer, meaning)
 
     def usage(self) -> Any:
         """Return the (T, p) table: every voter is weighed with all columns of the distance."""
-        return _all_columns(self.n_voters, self.columns, self.n_features)
+        return usage_of_all(self.n_voters, self.columns, self.n_features)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters' weights: each counts where its case is among the k nearest."""
         return replace(self, voter=self.voter[voters])
-
-
-def _all_columns(voters: int, columns: Columns, n_features: int) -> Any:
-    voter, column = np.indices((voters, len(columns))).reshape(2, -1)
-    return usage_table(voter, columns[column], (voters, n_features))

@@ -11,8 +11,8 @@ from psephos._errors import PsephosError
 from psephos._input import Context, Table
 from psephos.base import Labels
 from psephos.models.committees.naming import Estimators
-from psephos.models.concepts.fitted_members import posterior_of, prior_of, voters_of_fitted
-from psephos.models.concepts.narrowing import eliminated, space_of, started
+from psephos.models.concepts.elimination import eliminated, space_of, started
+from psephos.models.concepts.fitted_members import posterior_of, prior_of_members, voters_of_fitted
 from psephos.models.concepts.posterior import Evidence, noisy, tests_within
 from psephos.models.concepts.votes import (
     Limits,
@@ -23,7 +23,7 @@ from psephos.models.concepts.votes import (
 from psephos.params import Constraint, Interval, Options, Seed
 from psephos.vote import Constant, Readout, Vote
 
-__all__ = ["SHARED", "Bayes"]
+__all__ = ["SHARED", "PosteriorVotes"]
 
 _Floats = NDArray[np.float64]
 _SEED = 99  # task of what a posterior is drawn by
@@ -54,7 +54,7 @@ SHARED: Mapping[str, Constraint] = {
 }
 
 
-class Bayes:
+class PosteriorVotes:
     """The posterior of a classifier over hypotheses: conjunctions, or fitted estimators."""
 
     estimators: Any
@@ -80,7 +80,13 @@ class Bayes:
         says = "answer" if self.likelihood == "answer" else "probability"
         voters = voters_of_fitted(members, X.shape[1], target, says)
         chance = posterior_of(
-            voters, X, labels.y, weight, target, prior=prior_of(prior, members), noise=self.noise
+            voters,
+            X,
+            labels.y,
+            weight,
+            target,
+            prior=prior_of_members(prior, members),
+            noise=self.noise,
         )
         kept = np.flatnonzero(chance > 0)
         return voters.take(kept), chance[kept]
@@ -132,7 +138,7 @@ class Bayes:
                     for kept, share in [_drawn(part.weight, n_draws, context.generator(_SEED, c))]
                     if part.hypotheses is not None
                 ]
-            if score == "loudest":
+            if score == "loudest":  # the others are not asked, and read nothing
                 parts = [_most_probable(part) for part in parts]
             vote = concept_votes(parts, labels.target, score, seed)
             space = space_of(table, self.n_bins)
@@ -142,6 +148,9 @@ class Bayes:
         if n_draws is not None:
             kept, chance = _drawn(chance, n_draws, context.generator(_SEED, 0))
             voters = voters.take(kept)
+        if score == "loudest":
+            first = np.array([chance.argmax()])
+            voters, chance = voters.take(first), chance[first]
         readout = Readout(score, "share", seed=seed if score == "drawn" else 0)
         alpha = Constant(voters.n_features, chance)
         return Vote(voters, alpha, readout, labels.target), {"posterior_": (chance,), "n_tests_": 0}
@@ -152,18 +161,20 @@ class Bayes:
 
 
 def _most_probable(part: Weighed) -> Weighed:
-    """Return hypotheses of which one is the most probable; of counted ones S alone.
+    """Return the most probable hypothesis, with its posterior; where they are counted, S.
 
-    All that agree with every row are as probable as each other under a uniform prior.
+    S is as probable as any: all that agree with every row are, under a uniform prior.
     """
-    if part.hypotheses is not None or part.problem is None:
-        return part
-    if part.problem.prior != "uniform":
+    if part.hypotheses is not None:  # they are in order
+        first = np.zeros(1, dtype=np.intp)
+        return part._replace(hypotheses=part.hypotheses.take(first), weight=part.weight[:1])
+    problem: Any = part.problem
+    if problem.prior != "uniform":
         raise PsephosError(
             "there are more consistent hypotheses than max_hypotheses, and under prior='short' the "
             "most probable is found by listing them: raise max_hypotheses, or take 'uniform'."
         )
-    return Weighed(part.space, part.problem.specific, np.ones(1), "listed")
+    return Weighed(part.space, problem.specific, np.ones(1))
 
 
 def _drawn(

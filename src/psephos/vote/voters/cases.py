@@ -1,0 +1,106 @@
+"""Training cases as voters: each votes for what it is itself."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._stored import Nullable
+from psephos.vote.codec import register
+from psephos.vote.names import Names
+from psephos.vote.part import (
+    Columns,
+    ReadsColumns,
+    check,
+    check_columns,
+    named_of,
+    usage_of_all,
+)
+from psephos.vote.reasons import CaseLike, Reason
+
+__all__ = ["CaseVoters"]
+
+_Floats = NDArray[np.float64]
+_NAMED = 6  # a rule names no more columns than this
+
+
+@register
+@dataclass(frozen=True)
+class CaseVoters(ReadsColumns):
+    """Training cases as voters: each votes for its own class, labels or numbers.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the table.
+    columns : ndarray of shape (q,)
+        Sorted columns in which the cases are described.
+    cases : ndarray of shape (T, q)
+        Their values, NaN where missing.
+    values : ndarray of shape (T, K)
+        The vote of each.
+    rows : ndarray of shape (T,)
+        Identifiers: positions in the training table, or its own row names.
+    """
+
+    tag: ClassVar[str] = "training cases"
+    n_features: int
+    columns: Columns
+    cases: Nullable
+    values: _Floats
+    rows: NDArray[Any]
+
+    def __post_init__(self) -> None:
+        check_columns(self.columns, self.n_features)
+        t = len(self.rows)
+        check(self.cases.shape == (t, len(self.columns)), "cases have another shape")
+        check(self.values.ndim == 2 and len(self.values) == t, "cases and votes differ in number")
+        kinds = (self.cases.dtype, self.values.dtype)
+        check(all(kind == np.float64 for kind in kinds), "numbers are not float64")
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        return len(self.rows)
+
+    def votes(self, X: _Floats) -> _Floats:
+        """Return the (n, T, K) votes."""
+        return np.broadcast_to(self.values, (len(X), *self.values.shape))
+
+    def usage(self) -> Any:
+        """Return the (T, p) table: a case is described in all columns."""
+        return usage_of_all(self.n_voters, self.columns, self.n_features)
+
+    def named_rows(self, names: NDArray[Any]) -> Self:
+        """Return the same voters with names for the training cases."""
+        return replace(self, rows=named_of(self.rows, names))
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return these voters only."""
+        taken = (self.cases[voters], self.values[voters], self.rows[voters])
+        return replace(self, cases=taken[0], values=taken[1], rows=taken[2])
+
+    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
+        """Return ``near row 17: dose = 0.5, site = lung and 3 more columns``."""
+        row = self.rows.tolist()[voter]
+        place = f"near {row}" if isinstance(row, str) else f"near row {row}"
+        words = Names(names, levels)
+        cells = list(zip(self.columns.tolist(), self.cases[voter].tolist(), strict=True))
+        values = [f"{names[j]} = {words.value(j, value)}" for j, value in cells[:_NAMED]]
+        more = len(cells) - len(values)
+        rest = "" if more < 1 else f" and {more} more column{'s' if more > 1 else ''}"
+        return f"{place}: {', '.join(values)}{rest}"
+
+    def reasons(self, X: _Floats) -> list[list[Reason]]:
+        """Return, for each row, the training case beside it."""
+        columns, rows = tuple(self.columns.tolist()), self.rows.tolist()
+        votes = [tuple(v) for v in self.values.tolist()]
+        theirs = [tuple(v) for v in self.cases.tolist()]
+        read = [tuple(x) for x in X[:, self.columns].tolist()]
+        known = list(zip(votes, rows, theirs, strict=True))
+        return [[CaseLike(v, row, columns, x, case) for v, row, case in known] for x in read]
+
+    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+        """Return the one answer."""
+        return [("always", self.values[voter])]
