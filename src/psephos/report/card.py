@@ -34,7 +34,7 @@ def card(choice: Choice, opened: Opened) -> dict[str, Any]:
         "choice": f"{opened_words(choice)} Shown is its refit on all cases, as saved in"
         f" models/{choice.opened.key}.psephos.",
         "warning": "It was selected on these folds, so its figure is optimistic."
-        if not choice.asked
+        if not (choice.asked or choice.alone)
         else "",
         "file_words": opened.head,
         "sentences": lines[:_LINES],
