@@ -15,6 +15,7 @@ from psephos._errors import PsephosError
 from psephos._input import Context, Schema, Table, read_schema, read_table, seed_sequence
 from psephos._labels import Labels, read_groups
 from psephos._positions import warn_of_positions
+from psephos._row_names import one_fit
 from psephos.contender import Anatomy, Contender
 from psephos.params import Constraint, Unsaved, check_params, kept
 from psephos.vote import Ballots, Vote
@@ -65,11 +66,12 @@ class VoteEstimator(BaseEstimator):
         """
         check_params(self, self.constraints)
         warn_of_positions(self, X)
-        schema = read_schema(self, X, y, getattr(self, "categorical_features", None))
-        table, labels, weight, context = self._training(X, y, sample_weight, groups, schema)
-        if getattr(self, "warm_start", False):
-            context = replace(context, previous=self._previous(schema, labels.target))
-        return self._learn(table, labels, weight, context, schema)
+        with one_fit():
+            schema = read_schema(self, X, y, getattr(self, "categorical_features", None))
+            table, labels, weight, context = self._training(X, y, sample_weight, groups, schema)
+            if getattr(self, "warm_start", False):
+                context = replace(context, previous=self._previous(schema, labels.target))
+            return self._learn(table, labels, weight, context, schema)
 
     def _learn(
         self,
@@ -371,6 +373,9 @@ class VoteEstimator(BaseEstimator):
         members = getattr(self, "member_names_", ())
         idle = [name for name in members if name not in named] if named <= set(members) else []
         words = [f"Without weight: {listed(idle)} (see member_names_)."] if named and idle else []
+        for extra in self.extras:  # what a recipe remembers beside its vote
+            told: Any = getattr(getattr(self, extra), "told", None)
+            words += [] if told is None else told(names, self.vote_)
         return describe(self.vote_, names, type(self).__name__) + words
 
     def _classes(self) -> list[Any]:

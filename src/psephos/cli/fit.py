@@ -156,6 +156,7 @@ def fitted(estimator: Any, data: Any) -> Any:
     The table holds codes where the file has words; a model that is used later meets the words.
     """
     from psephos._input import Schema
+    from psephos._row_names import naming_rows
 
     if "categorical_features" in estimator.get_params(deep=False):
         estimator.set_params(categorical_features=sorted(data.categories) or None)
@@ -172,5 +173,6 @@ def fitted(estimator: Any, data: Any) -> Any:
     given = {name: estimator.get_params(deep=False)[name] for name in placed}
     estimator.set_params(**placed)
     # groups matter to models that draw folds of their own
-    model = data.named(estimator.fit(data.X, data.y, groups=data.groups))
+    with naming_rows(data.row_names()):
+        model = data.named(estimator.fit(data.X, data.y, groups=data.groups))
     return model.set_params(**given)

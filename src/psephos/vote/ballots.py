@@ -212,12 +212,15 @@ class Ballots:
 
         Voters that voted alike for the same reason are one line.
         """
-        alike: dict[tuple[str, str], list[int]] = {}
+        alike: dict[tuple[str, str, bool], list[int]] = {}
         silent = self.numbers is not None  # neighbours of other cases are left out
         for t, reason in enumerate(self.reasons[case]):
             if silent and self.shares[case, t] == 0:
                 continue
-            alike.setdefault((repr(reason), self._vote_words(case, t)), []).append(t)
+            # the one that answers, where one does, is told apart from those that say the same
+            asked = self.vote.readout.is_sum or bool(self.shares[case, t] != 0)
+            key = repr(reason), self._vote_words(case, t), asked
+            alike.setdefault(key, []).append(t)
         lines = [
             Line(
                 [self.voter_numbers[t] for t in voters],
@@ -227,7 +230,7 @@ class Ballots:
                 float(self.shares[case, voters].sum()),
                 self.contributions[case, voters].sum(axis=0),
             )
-            for (_, answer), voters in alike.items()
+            for (_, answer, _), voters in alike.items()
         ]
         k = self.leading(case)
         return sorted(lines, key=lambda line: -abs(float(line.contribution[k])))

@@ -15,6 +15,7 @@ from psephos.vote.vote import Vote
 __all__ = ["describe"]
 
 _LEAVES = 200  # of a tree that is written out
+_SHARED = ("normalised", "loudest", "drawn")  # weights are shares: of a posterior, if one is asked
 _VOTERS = 3  # numbers of equal voters that are listed
 
 
@@ -47,7 +48,7 @@ def describe(vote: Vote, names: Names, title: str) -> list[str]:
         who = f"Voter {number}" if len(voters) == 1 else f"Voters {number}"
         who += f" and {more} more" if more > 0 else ""
         facts = [f"× {len(voters)}"] if len(voters) > 1 else []
-        if vote.readout.score == "normalised" and not hasattr(vote.weighting, "asks"):
+        if vote.readout.score in _SHARED and not hasattr(vote.weighting, "asks"):
             facts.insert(0, percent(float(share[voters].sum())))
         part = f" ({', '.join(facts)})" if facts else ""
         sentences.append(f"{who}{part}: {_rule(vote, voters[0], names, scale)}.")
