@@ -396,17 +396,18 @@ def _environment(
 
 
 def _rows_left_out(finished: Sequence[tuple[Task, Any]]) -> list[str]:
-    """Return what models said of rows that they left out: of the refit, and in how many folds."""
-    kind, found = CollapseWarning.__name__ + ": ", dict[str, list[tuple[Task, str]]]()
+    """Return what models said of rows that they left out: of the refit, and in how many fits."""
+    found: dict[str, list[tuple[Task, str]]] = {}
     for task, entry in finished:
-        told = [w.removeprefix(kind) for w in entry["timing"]["warnings"] if w.startswith(kind)]
-        if told:
-            found.setdefault(task.contender.name, []).append((task, told[0]))
+        found.setdefault(task.contender.name, [])
+        found[task.contender.name] += [(task, one) for one in entry.get("left_out", ())]
     words: list[str] = []
     for name, each in found.items():
-        task, first = next((one for one in each if one[0].split is None), each[0])
         fits = sum(one.contender.name == name for one, _ in finished)
-        words.append(f"{name}, {_place(task)}: {first} So in {len(each)} of its {fits} fits.")
+        where = f"rows were left out in {len(each)} of its {fits} fits (timings.csv)"
+        refit = [told for task, told in each if task.split is None]
+        if each:
+            words.append(f"{name}: {where}" + (f"; on all rows {refit[0]}" if refit else "."))
     return words
 
 

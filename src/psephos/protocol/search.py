@@ -16,7 +16,7 @@ from sklearn.dummy import DummyClassifier
 from threadpoolctl import threadpool_limits
 
 from psephos._distributions import draw
-from psephos._errors import PsephosError
+from psephos._errors import CollapseWarning, PsephosError
 from psephos._files.unknown import quiet_levels
 from psephos._row_names import naming_rows
 from psephos.contender import Contender, Params, Shape
@@ -130,9 +130,12 @@ def _fitted(task: Task, table: DataTable) -> tuple[dict[str, Any], Any]:
     refit = task.split is None and task.contender.origin == "psephos"
     # a saved model answers with the user's labels; the fits of the folds with their codes
     groups = None if table.groups is None else table.groups[task.train]
-    named = _row_names(table, task.train)
-    with naming_rows(named):
-        _fit(task, model, table.X[task.train], (table.y if refit else codes)[task.train], groups)
+    y = (table.y if refit else codes)[task.train]
+    with naming_rows(_row_names(table, task.train)), warnings.catch_warnings(record=True) as own:
+        warnings.simplefilter("always")
+        _fit(task, model, table.X[task.train], y, groups)
+    for one in own:  # among those of the search
+        warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
     fitted = time.perf_counter()
     columns = _columns(model, table.n_columns)
     entry: dict[str, Any] = {
@@ -142,6 +145,7 @@ def _fitted(task: Task, table: DataTable) -> tuple[dict[str, Any], Any]:
         "columns_used": len(columns),
         "columns": ranges_of(columns),
         "n_voters": _n_voters(model, task.contender),
+        "left_out": [str(w.message) for w in own if issubclass(w.category, CollapseWarning)],
     }
     if task.split is not None:
         entry |= _answered(model, table.X[task.test], codes[task.test], shape)
