@@ -284,7 +284,8 @@ class VoteEstimator(BaseEstimator):
         plain mean of the two children in forests and boosted trees, which do not); in
         a linear model by the terms ``|coef_j (x_j - mean_j)|``; in a vote of votes by the
         importance inside; in a prototype's weight by each column's part of the exponent; in a
-        local weight by its part of the squared distance from the column means; in other voters
+        local weight, or that of neighbours, by its part of the squared distance from the column
+        means; in other voters
         (kernels, Gaussian models, rules, foreign estimators) equally among those they read.
 
         After `partial_fit` the rows are those of its last call. Constants, and surrogates that were
@@ -325,7 +326,9 @@ class VoteEstimator(BaseEstimator):
         self._fitted()
         vote = self.vote_
         kinds, weights = kinds_of(vote.voters), getattr(type(vote.weighting), "tag", "")
-        return Anatomy(kinds, weights, vote.readout.score, self.anatomy.found_by)
+        readout, last = vote.readout.score, vote.readout.calibration
+        readout += "" if last is None else f", then {last.tag}"
+        return Anatomy(kinds, weights, readout, self.anatomy.found_by)
 
     def usage(self) -> Any:
         """Return the (T, p) boolean CSR table of which voter (or its weight) reads which column."""

@@ -132,7 +132,9 @@ def _case(
 ) -> dict[str, Any]:
     """Return a case, without its voters' votes, under short keys: there may be a thousand."""
     rest = one.lines[_KEPT:]
-    return {
+    chances = {"q": [_short(p) for p in one.chances]} if one.chances else {}
+    chances |= {"t": one.found} if one.found else {}
+    return chances | {
         "i": one.row,
         "p": classes.index(answer),
         "s": [_short(v) for v in one.score],
@@ -241,10 +243,8 @@ def _words(ballots: CaseBallots, classes: list[str], multilabel: bool) -> str:
         words = f"Each voter's contribution is its weight times its vote; they sum, {summed}."
         if ballots.calibrated:
             words += (
-                " The answer follows the probability that is read off the score (by a"
-                " calibration, weights of classes, or a table of what such a score has meant among"
-                " the training cases),"
-                " and not the sign of the score."
+                f" The answer follows the probability that is made of the score, and not its sign:"
+                f" it is {ballots.calibrated}."
             )
         if multilabel:
             words += " An answer counts as right if it is exactly the labels of the case."
@@ -286,9 +286,17 @@ def _first(book: dict[str, Any]) -> dict[str, Any]:
         "rows": rows,
         "exact": case["s"][output],
         "score": difference(case["s"][output]),
-        "score_words": f"{of}the answer: {answered}",
+        "score_words": f"{of}the answer: {answered}{chance_words(case, output)}",
         "near": [_near_row(book, one, case["i"]) for one in case["n"]],
     }
+
+
+def chance_words(case: dict[str, Any], output: int) -> str:
+    """Return the probability of an output and what it was looked up by; '' if none is asked."""
+    if "q" not in case:
+        return ""
+    found = f"{case['t'][output]}: " if "t" in case else ""
+    return f"; {found}probability {number(case['q'][output])}"
 
 
 def in_row(name: str) -> str:

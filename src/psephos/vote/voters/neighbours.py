@@ -24,7 +24,7 @@ from psephos.vote.part import (
     usage_table,
 )
 from psephos.vote.reasons import CaseLike, Reason
-from psephos.vote.weights.local import Nearest
+from psephos.vote.weights.local import Nearest, moved_by_distance
 
 __all__ = ["METRICS", "CaseVoters", "Neighbours"]
 
@@ -344,6 +344,17 @@ class Neighbours(ReadsColumns):
         read[:, self.columns] = self.cases
         total = self.weights(read).sum(axis=0)
         return total / total.sum() if total.any() else np.full(self.n_voters, 1 / self.n_voters)
+
+    def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+        """Return (n, p): sizes (n, T) divided by each column's part of the distance from the means.
+
+        It is the squared distance, whatever the metric: a column that is constant moves nothing.
+        """
+        away = X[:, self.columns] - centre[self.columns]
+        out = np.zeros((len(X), self.n_features))
+        parts = moved_by_distance(away, size, self.column_scale, self.is_category)
+        out[:, self.columns] = parts
+        return out
 
     def words(self) -> str:
         """Return what the weights are."""
