@@ -422,6 +422,7 @@ def contenders_with_what_is_drawn():
 
 
 @pytest.mark.parametrize(("name", "preset", "n_classes"), contenders_with_what_is_drawn())
+@pytest.mark.filterwarnings("ignore::psephos._errors.CollapseWarning")
 def test_every_contender_runs_with_what_is_drawn(name, preset, n_classes):
     rng = np.random.default_rng(1)
     y = rng.integers(n_classes, size=60)

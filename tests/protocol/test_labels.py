@@ -503,3 +503,17 @@ def test_the_command(tmp_path, study):
     assert compared.exit_code == 0, compared.output
     assert "av. precision" in compared.output
     assert "adaboost: one model a label, which no model file holds." in compared.output
+
+
+def test_labels_of_a_file_are_counted_without_its_ids_and_gaps_are_said_to_be_gaps(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = [f"{i},{i % 2},{1 - i % 2},c{i}" for i in range(6)]
+    path.write_text("\n".join(["x,a,b,id", *rows]))
+    table = read_table(path, n_labels=2, id="id")
+    assert table.labels == ("a", "b")
+    assert table.names == ("x",)
+    with pytest.raises(PsephosError, match="--target names 'a' twice"):
+        read_table(path, target=("a", "a"), id="id")
+    path.write_text("\n".join(["x,a,b,id", *rows, "6,,1,c6"]))
+    with pytest.raises(PsephosError, match="the label 'a' is missing in line 8: write 0 or 1, or"):
+        read_table(path, n_labels=2, id="id")
