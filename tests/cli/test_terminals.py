@@ -180,7 +180,7 @@ def summed(rows, **more):
     from psephos.cli.words import show_summary
     from psephos.protocol.comparison import Comparison
 
-    return show_summary(Comparison(rows, {"models": {}, **more}, None))
+    return show_summary(Comparison(rows, {"models": {}, "classes": ["a", "b"], **more}, None))
 
 
 def result(model, fold, score, columns=2):

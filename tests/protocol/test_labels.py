@@ -31,6 +31,7 @@ from psephos.protocol import (
 from psephos.protocol.label_models import OneModelALabel
 from psephos.protocol.label_scores import label_figures
 from psephos.report import build_report, summarise
+from psephos.report.words import number
 
 RANKED = (one_error, coverage, ranking_loss, average_precision)
 SMALL = Protocol("small", folds=2, inner_folds=2, draws=1)
@@ -436,6 +437,15 @@ def test_the_page(study):
         assert_allclose(total, case["s"], atol=1e-6)
         assert_allclose(case["s"], model.vote_.score(table.X[[case["i"]]])[0], atol=1e-6)
         assert len(case["l"]) <= 10
+        chances = model.predict_proba(table.X[[case["i"]]])[0]
+        assert_allclose(case["q"], chances, atol=1e-6)
+        near = model.kneighbors(table.X[[case["i"]]])[1][0]
+        have, k = table.y[near].sum(axis=0), len(near)
+        assert case["t"] == [f"{n} of {k} neighbours have it" for n in have]
+    first, case = report["ballots"]["first"], book["cases"][0]
+    told = f"{case['t'][case['f']]}: probability {number(case['q'][case['f']])}"
+    assert told in first["score_words"]
+    assert "looked up in a table of posteriors" in report["ballots"]["words"]
     page = Path(build_report(found.out)).read_text("utf-8")
     assert "Label by label" in page
     assert "alanced accuracy" not in page.split("<main>")[1].split("<script")[0]

@@ -92,8 +92,8 @@ def _estimator(name: str, settings: tuple[str, ...], seed: int) -> Any:
             )
         if parameter not in usable:
             raise PsephosError(
-                f"{name} has no parameter {parameter!r} to set: it has {', '.join(usable)}. What they"
-                f" mean: psephos list {name}."
+                f"{name} has no parameter {parameter!r} to set: it has {', '.join(usable)}. "
+                f"What they mean: psephos list {name}."
             )
     if "random_state" in known:
         given = {"random_state": seed} | given

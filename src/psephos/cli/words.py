@@ -132,8 +132,8 @@ _NOTES = (
     (
         "smallest",
         "of all models within one standard error of the most accurate, the one that reads the "
-        "fewest columns; the report shows a model of psephos in detail, says which and why, and of which "
-        "figures to be wary",
+        "fewest columns; the report shows a model of psephos in detail, says which and why, "
+        "and of which figures to be wary",
     ),
     (
         "not ranked",

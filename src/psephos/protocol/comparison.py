@@ -64,10 +64,11 @@ class Comparison:
 
     def words(self) -> str:
         """Return how the run ended, the refits on all rows included, as a sentence."""
-        refits = [row | {"place": "all rows"} for row in self.refits if row["status"] != "ok"]
         failed = [
-            row | {"place": f"repeat {row['repeat']}, fold {row['fold']}"} for row in self.failures
-        ] + refits
+            {**row, "place": f"repeat {row['repeat']}, fold {row['fold']}"} for row in self.failures
+        ]
+        refits = [row for row in self.refits if row["status"] != "ok"]
+        failed += [{**row, "place": "all rows"} for row in refits]
         n = len(self.results) + len(self.refits)
         where = f"; written to {self.out}" if self.out else ""
         if not failed:

@@ -161,7 +161,8 @@ def _with_labels(roles: _Roles, header: Header) -> _Roles:
         said = "--labels" if n is not None else "the @relation (-C)"
         raise PsephosError(
             f"{said} of {header.file!r} says that {abs(declared)} columns are labels, and it has "
-            f"{len(names)} besides those of --id and --group: at least one must be left to learn from."
+            f"{len(names)} besides those of --id and --group: at least one must be "
+            "left to learn from."
         )
     return replace(roles, target=tuple(names[-declared:] if declared > 0 else names[:-declared]))
 

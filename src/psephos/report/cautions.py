@@ -34,7 +34,8 @@ def cautions(folder: Folder, choice: Choice, prior: float) -> list[str]:
     if best.columns.mean > 0 and best.score - sd <= chance:
         words.append(
             f"{best.label} is {'within one standard deviation of' if sd else 'no better than'} a"
-            f" constant answer ({number(chance, 2)}): these cases show little that can be predicted."
+            f" constant answer ({number(chance, 2)}): these cases show little that can"
+            " be predicted."
         )
     words += _rare_labels(folder) if folder.multilabel else _small_classes(folder)
     words += [_unsure(s, prior) for s in models if unsure_probabilities(s, prior)]

@@ -295,9 +295,13 @@ def _differences(
         return None
     sizes = [abs(v) for p in found if p.reads for v in (p.low, p.mean, p.high) if math.isfinite(v)]
     reach = 1.04 * max([0.05, *sizes])  # a constant answer, far below, does not stretch the axis
-    known = [(p.mean, p.low, p.high) for p in found]
-    # what has no interval is a point
-    strip = interval_strip([one if math.isfinite(one[1]) else one[:1] * 3 for one in known], reach)
+    strip = interval_strip(
+        [
+            (p.mean, p.low, p.high) if math.isfinite(p.low) else (p.mean, p.mean, p.mean)
+            for p in found
+        ],
+        reach,
+    )
     return {
         "reference": best.label,
         "words": (

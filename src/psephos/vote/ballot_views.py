@@ -46,8 +46,7 @@ def ballots_html(ballots: Ballots) -> str:
             for row in rows
         )
         parts.append(
-            f'<table style="{_STYLE}">'
-            f"<thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
+            f'<table style="{_STYLE}"><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>'
         )
     parts += [f"<p>{escape(sentence)}</p>" for sentence in _more(ballots)]
     return "<div>" + "".join(parts) + "</div>"

@@ -21,8 +21,8 @@ class LookedUp(NamedTuple):
     name : str
     yes, heard : float
         The weight of the voters that say it, and of all: numbers of neighbours.
-    count, most : int
-        Where the table is read: in column `count` of 0 ... `most`.
+    place, most : int
+        Where the table is read: in column `place` of 0 ... `most`.
     chance : float
         The probability of the answer; of classes divided by their sum.
     given : bool or None
@@ -32,7 +32,7 @@ class LookedUp(NamedTuple):
     name: str
     yes: float
     heard: float
-    count: int
+    place: int
     most: int
     chance: float
     given: bool | None
@@ -43,9 +43,9 @@ class LookedUp(NamedTuple):
             return f"no {who.removesuffix('s')}"
         have = "have it" if self.given is not None else "are it"
         words = f"{self.yes:.6g} of {self.heard:.6g} {who} {have}"
-        if (round(self.yes, 9), round(self.heard, 9)) == (self.count, self.most):
+        if (round(self.yes, 9), round(self.heard, 9)) == (self.place, self.most):
             return words
-        return f"{words}, read as {self.count} of {self.most}"
+        return f"{words}, read as {self.place} of {self.most}"
 
     def words(self, who: str) -> str:
         """Return ``5 of 10 neighbours have it: probability 0.364, not given``."""

@@ -220,7 +220,9 @@ def test_a_description_tells_the_version_space():
     assert "Most general (G), 2: " in sentence
     assert "drawn" not in sentence
     counted = VersionSpaceClassifier(max_hypotheses=0).fit(enjoy(ROWS), LABELS)
-    assert "if all of 6 consistent hypotheses hold (if some, in proportion) then yes" in str(counted)
+    assert "if all of 6 consistent hypotheses hold (if some, in proportion) then yes" in str(
+        counted
+    )
     X, y = three_classes()
     many = VersionSpaceClassifier().fit(X, y).describe()
     assert [s.split(":")[0] for s in many if s.startswith("Class ")] == [

@@ -101,8 +101,9 @@ class Bayes:
         if self.noise == 0:
             memory = eliminated(started(space, k), table, labels, context, 1)
             if len(memory.left_out):
+                row = row_word(int(memory.left_out[0]))
                 raise PsephosError(
-                    f"no conjunction agrees with {row_word(int(memory.left_out[0]))} and the rows before,"
+                    f"no conjunction agrees with {row} and the rows before,"
                     " so that none has a posterior: set noise above 0."
                 )
             return [
