@@ -437,9 +437,10 @@ def test_the_page(study):
         assert_allclose(total, case["s"], atol=1e-6)
         assert_allclose(case["s"], model.vote_.score(table.X[[case["i"]]])[0], atol=1e-6)
         assert len(case["l"]) <= 10
-        chances = model.predict_proba(table.X[[case["i"]]])[0]
+        row, vote = table.X[[case["i"]]], model.vote_
+        chances = vote.readout.probabilities(vote.score(row), vote.target)[0]
         assert_allclose(case["q"], chances, atol=1e-6)
-        near = model.kneighbors(table.X[[case["i"]]])[1][0]
+        near = vote.weighting.found(row)[0][0]
         have, k = table.y[near].sum(axis=0), len(near)
         assert case["t"] == [f"{n} of {k} neighbours have it" for n in have]
     first, case = report["ballots"]["first"], book["cases"][0]
