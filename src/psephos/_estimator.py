@@ -15,6 +15,7 @@ from psephos._errors import PsephosError
 from psephos._input import Context, Schema, Table, read_schema, read_table, seed_sequence
 from psephos._labels import Labels, read_groups
 from psephos._positions import warn_of_positions
+from psephos._row_names import one_fit
 from psephos.contender import Anatomy, Contender
 from psephos.params import Constraint, Unsaved, check_params, kept
 from psephos.vote import Ballots, Vote
@@ -65,11 +66,12 @@ class VoteEstimator(BaseEstimator):
         """
         check_params(self, self.constraints)
         warn_of_positions(self, X)
-        schema = read_schema(self, X, y, getattr(self, "categorical_features", None))
-        table, labels, weight, context = self._training(X, y, sample_weight, groups, schema)
-        if getattr(self, "warm_start", False):
-            context = replace(context, previous=self._previous(schema, labels.target))
-        return self._learn(table, labels, weight, context, schema)
+        with one_fit():
+            schema = read_schema(self, X, y, getattr(self, "categorical_features", None))
+            table, labels, weight, context = self._training(X, y, sample_weight, groups, schema)
+            if getattr(self, "warm_start", False):
+                context = replace(context, previous=self._previous(schema, labels.target))
+            return self._learn(table, labels, weight, context, schema)
 
     def _learn(
         self,
@@ -282,7 +284,8 @@ class VoteEstimator(BaseEstimator):
         plain mean of the two children in forests and boosted trees, which do not); in
         a linear model by the terms ``|coef_j (x_j - mean_j)|``; in a vote of votes by the
         importance inside; in a prototype's weight by each column's part of the exponent; in a
-        local weight by its part of the squared distance from the column means; in other voters
+        local weight, or that of neighbours, by its part of the squared distance from the column
+        means; in other voters
         (kernels, Gaussian models, rules, foreign estimators) equally among those they read.
 
         After `partial_fit` the rows are those of its last call. Constants, and surrogates that were
@@ -323,7 +326,9 @@ class VoteEstimator(BaseEstimator):
         self._fitted()
         vote = self.vote_
         kinds, weights = kinds_of(vote.voters), getattr(type(vote.weighting), "tag", "")
-        return Anatomy(kinds, weights, vote.readout.score, self.anatomy.found_by)
+        readout, last = vote.readout.score, vote.readout.calibration
+        readout += "" if last is None else f", then {last.tag}"
+        return Anatomy(kinds, weights, readout, self.anatomy.found_by)
 
     def usage(self) -> Any:
         """Return the (T, p) boolean CSR table of which voter (or its weight) reads which column."""
@@ -371,6 +376,9 @@ class VoteEstimator(BaseEstimator):
         members = getattr(self, "member_names_", ())
         idle = [name for name in members if name not in named] if named <= set(members) else []
         words = [f"Without weight: {listed(idle)} (see member_names_)."] if named and idle else []
+        for extra in self.extras:  # what a recipe remembers beside its vote
+            told: Any = getattr(getattr(self, extra), "told", None)
+            words += [] if told is None else told(names, self.vote_)
         return describe(self.vote_, names, type(self).__name__) + words
 
     def _classes(self) -> list[Any]:

@@ -38,7 +38,8 @@ class Anatomy(NamedTuple):
     voters : tuple of str
         Tags of the voters it may have, the default's first.
     weighting, readout : str
-        The default's first, others it may have behind it: ``constant or by output``.
+        The default's first, others it may have behind it: ``constant or by output``. A read-out
+        may be followed by a map of its scores: ``normalised, then table of posteriors``.
     found_by : str
         The search, in words.
     """
@@ -51,7 +52,10 @@ class Anatomy(NamedTuple):
     def allows(self, weighting: str, readout: str | None = None) -> bool:
         """Return whether a vote may have these weights, and this read-out."""
         known = weighting in self.weighting.split(" or ")
-        return known and (readout is None or readout in self.readout.split(" or "))
+        return known and (readout is None or readout in self._readouts())
+
+    def _readouts(self) -> list[str]:
+        return [one.split(", then ")[0] for one in self.readout.split(" or ")]
 
 
 @dataclass(frozen=True)

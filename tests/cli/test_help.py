@@ -87,3 +87,24 @@ def test_a_wrong_command_is_told_which_was_meant(call, word, told):
 
 def test_without_a_command_the_help_is_shown(call):
     assert "Commands:" in call().output
+
+
+def test_the_parameters_of_a_model_are_listed_with_their_defaults(call):
+    import inspect
+
+    from psephos.registry import estimator_classes, model_names
+
+    for name, kind in model_names().items():
+        result = call("list", name)
+        assert result.exit_code == 0, name
+        signature = inspect.signature(estimator_classes()[kind].__init__)
+        lines = result.output.splitlines()
+        for one in list(signature.parameters.values())[1:]:
+            assert f"  {one.name}={one.default!r}" in lines
+    assert "k; where there are fewer" in call("list", "ml-knn").output
+    wrong = call("list", "ml-kn")
+    assert wrong.exit_code == 2
+    assert "did you mean 'ml-knn'? All: psephos list." in wrong.output
+    assert "no model of psephos" in call("list", "sklearn-svm-linear").output + str(
+        call("list", "xgboost").output
+    )

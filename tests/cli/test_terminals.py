@@ -173,3 +173,46 @@ def test_a_file_that_cannot_be_written_is_named_as_the_user_named_it(
     result = call("fit", odd / "t.csv", *chosen)
     assert result.exit_code == 2
     assert f"{str(out)!r} cannot be written: permission denied." in result.stderr
+
+
+def summed(rows, **more):
+    """Return what the command prints of rows of results."""
+    from psephos.cli.words import show_summary
+    from psephos.protocol.comparison import Comparison
+
+    return show_summary(Comparison(rows, {"models": {}, "classes": ["a", "b"], **more}, None))
+
+
+def result(model, fold, score, columns=2):
+    measures = {"balanced_accuracy": score, "roc_auc": score}
+    status = "ok" if score is not None else "failed"
+    keys = ("accuracy", "log_loss", "n_voters")
+    found = {"model": model, "repeat": 0, "fold": fold, "n_columns": 9, "columns": "0..1"}
+    found |= {"columns_used": columns, "status": status} | dict.fromkeys(keys) | measures
+    return found
+
+
+def test_one_fold_has_no_spread_and_no_place_among_means_of_more(capsys):
+    rows = [result("lucky", k, 0.99 if k == 2 else None) for k in range(3)]
+    rows += [result(m, k, s) for m, s in (("a", 0.8), ("b", 0.7)) for k in range(3)]
+    summed(rows)
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    shown = {line[0]: line for line in lines if line[:1] and line[0] in ("a", "b", "lucky")}
+    assert list(shown) == ["a", "b", "lucky"]
+    assert shown["lucky"][1] == "0.990"
+    assert shown["lucky"][-2:] == ["not", "ranked"]
+    assert shown["a"][1] == "0.800±0.000"
+    assert ["not", "ranked:"] in [line[:2] for line in lines]
+
+
+def test_of_one_model_none_is_the_smallest(capsys):
+    summed([result("a", k, 0.8) for k in range(3)])
+    assert "smallest" not in capsys.readouterr().out
+
+
+def test_a_number_is_rounded_as_in_the_report(capsys):
+    from psephos.report.words import number
+
+    score = 0.13749999999999998
+    summed([result("a", k, score) for k in range(2)] + [result("b", k, 0.1) for k in range(2)])
+    assert f"{number(score)}±" in capsys.readouterr().out

@@ -177,7 +177,7 @@ def test_rows_can_be_made_again_by_hand(done):
 
 def test_the_comparison_object(done):
     comparison, _ = done
-    assert comparison.words().startswith("all 15 fits succeeded; written to ")
+    assert comparison.words().startswith("all 20 fits succeeded; written to ")
     assert len(comparison.frame("pandas")) == len(comparison.frame("polars")) == 15
     assert {s.model for s in comparison.summary()} == set(MODELS)
     assert comparison.pareto()[0].model == "majority"
@@ -249,7 +249,7 @@ def test_a_failing_model_is_a_row_and_the_run_goes_on(tmp_path):
     assert rows[0]["error"] == "RuntimeError: no memory"
     assert rows[0]["balanced_accuracy"] == rows[0]["columns_used"] == ""
     assert len(comparison.failures) == 3
-    assert comparison.words().startswith("3 of 6 fits failed (the first: broken, repeat 0, fold 0")
+    assert comparison.words().startswith("4 of 8 fits failed (the first: broken, repeat 0, fold 0")
     assert comparison.summary()[0].n_failed == 3
     assert len(json.loads((tmp_path / "environment.json").read_text())["warnings"]) == 4
 
@@ -422,6 +422,7 @@ def contenders_with_what_is_drawn():
 
 
 @pytest.mark.parametrize(("name", "preset", "n_classes"), contenders_with_what_is_drawn())
+@pytest.mark.filterwarnings("ignore::psephos._errors.CollapseWarning")
 def test_every_contender_runs_with_what_is_drawn(name, preset, n_classes):
     rng = np.random.default_rng(1)
     y = rng.integers(n_classes, size=60)

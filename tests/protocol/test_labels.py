@@ -34,6 +34,7 @@ from psephos.protocol.label_models import OneModelALabel
 from psephos.protocol.label_scores import label_figures
 from psephos.protocol.label_splits import _Assignment
 from psephos.report import build_report, summarise
+from psephos.report.words import number
 
 RANKED = (one_error, coverage, ranking_loss, average_precision)
 SMALL = Protocol("small", folds=2, inner_folds=2, draws=1)
@@ -300,7 +301,7 @@ def test_a_relation_of_too_many_labels_declares_none(tmp_path):
 def test_labels_of_npz_that_are_no_labels(tmp_path):
     Y = np.array([[0, 1], [1, 0], [1, 1]])
     np.savez(tmp_path / "y.npz", X=np.eye(3), Y=Y)
-    with pytest.raises(PsephosError, match="its labels are the table 'Y': leave --target out"):
+    with pytest.raises(PsephosError, match="its table Y holds the labels"):
         read_table(tmp_path / "y.npz", target="red")
     np.savez(tmp_path / "o.npz", X=np.eye(3), Y=Y.astype(object))
     with pytest.raises(PsephosError, match=r"'Y' of 'o\.npz' holds Python objects"):
@@ -455,6 +456,16 @@ def test_the_page(study):
         assert_allclose(total, case["s"], atol=1e-6)
         assert_allclose(case["s"], model.vote_.score(table.X[[case["i"]]])[0], atol=1e-6)
         assert len(case["l"]) <= 10
+        row, vote = table.X[[case["i"]]], model.vote_
+        chances = vote.readout.probabilities(vote.score(row), vote.target)[0]
+        assert_allclose(case["q"], chances, atol=1e-6)
+        near = vote.weighting.found(row)[0][0]
+        have, k = table.y[near].sum(axis=0), len(near)
+        assert case["t"] == [f"{n} of {k} neighbours have it" for n in have]
+    first, case = report["ballots"]["first"], book["cases"][0]
+    told = f"{case['t'][case['f']]}: probability {number(case['q'][case['f']])}"
+    assert told in first["score_words"]
+    assert "looked up in a table of posteriors" in report["ballots"]["words"]
     page = Path(build_report(found.out)).read_text("utf-8")
     assert "Label by label" in page
     assert "alanced accuracy" not in page.split("<main>")[1].split("<script")[0]
@@ -542,3 +553,17 @@ def test_the_command(tmp_path, study):
     assert compared.exit_code == 0, compared.output
     assert "av. precision" in compared.output
     assert "adaboost: one model a label, which no model file holds." in compared.output
+
+
+def test_labels_of_a_file_are_counted_without_its_ids_and_gaps_are_said_to_be_gaps(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = [f"{i},{i % 2},{1 - i % 2},c{i}" for i in range(6)]
+    path.write_text("\n".join(["x,a,b,id", *rows]))
+    table = read_table(path, n_labels=2, id="id")
+    assert table.labels == ("a", "b")
+    assert table.names == ("x",)
+    with pytest.raises(PsephosError, match="--target names 'a' twice"):
+        read_table(path, target=("a", "a"), id="id")
+    path.write_text("\n".join(["x,a,b,id", *rows, "6,,1,c6"]))
+    with pytest.raises(PsephosError, match="the label 'a' is missing in line 8: write 0 or 1, or"):
+        read_table(path, n_labels=2, id="id")

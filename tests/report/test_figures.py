@@ -9,6 +9,7 @@ from psephos.protocol.outputs import RESULT_COLUMNS
 from psephos.report.figures import choose, standings
 from psephos.report.folder import read_folder
 from psephos.report.pairs import pairs
+from psephos.report.summarise import summarise
 from psephos.report.verdict import opened_words, verdict
 
 
@@ -123,3 +124,48 @@ def test_a_model_is_opened_on_demand(tmp_path):
 def test_nothing_is_opened_without_a_file(tmp_path):
     assert choose(standings(folder(tmp_path, a=("psephos", [0.6], 1))), []).opened is None
     assert choose(standings(folder(tmp_path, a=("psephos", [None], 1))), []) is None
+
+
+def test_a_pair_with_one_common_fold_has_no_interval(tmp_path):
+    made = folder(
+        tmp_path,
+        best=("baseline", [0.9, 0.8, 0.9, 0.8], 9),
+        few=("psephos", [None, None, 0.7, None], 2),
+    )
+    rows = standings(made)
+    choice = choose(rows, ["few"])
+    found = summarise(tmp_path)["differences"]["rows"]
+    assert [(r["mean_text"], r["interval_text"]) for r in found] == [("−0.200", "none of one fold")]
+    assert found[0]["bar"]["x"] == found[0]["bar"]["x1"] == found[0]["bar"]["x2"]
+    assert (choice.opened.key, choice.within) == ("few", False)
+    assert "few failed in 3 of 4 folds" in opened_words(choice)
+
+
+def test_what_failed_in_some_folds_is_not_ranked_among_means_of_all(tmp_path):
+    made = folder(
+        tmp_path,
+        lucky=("psephos", [None, None, 0.99, None], 1),
+        best=("baseline", [0.9, 0.8, 0.9, 0.8], 9),
+        few=("psephos", [0.8, 0.8, 0.9, 0.8], 2),
+    )
+    rows = standings(made)
+    assert [s.key for s in rows] == ["best", "few", "lucky"]
+    assert {s.key for s in rows if s.frontier} == {"best", "few"}
+    choice = choose(rows, ["lucky", "few"])
+    assert (choice.best.key, choice.smallest.key, choice.opened.key) == ("best", "few", "few")
+    words = " ".join(verdict(made, rows, choice, pairs(rows, choice.best)))
+    assert "lucky failed in 3 of 4 folds" in words
+    page = summarise(tmp_path)["models"]
+    assert [m["sentence"].split(",")[0].split()[-1] for m in page][2] == "0.990"  # no spread
+    assert "±" in page[0]["sentence"]
+
+
+@pytest.mark.parametrize("also", [{}, {"broken": ("baseline", [None, None], 0)}])
+def test_of_one_model_nothing_was_selected(tmp_path, also):
+    made = folder(tmp_path, one=("psephos", [0.9, 0.8], 9), **also)
+    choice = choose(standings(made), ["one"])
+    words = " ".join(verdict(made, standings(made), choice, []))
+    assert "did best" not in words
+    assert "the only model" in words
+    assert opened_words(choice) == "one is the only model with figures."
+    assert "fewest" not in opened_words(choice)

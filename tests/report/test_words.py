@@ -29,3 +29,7 @@ def test_counts_are_whole_where_they_are_whole():
     assert plural(2, "column") == "2 columns"
     assert series(["a", "b", "c"]) == "a, b and c"
     assert series([]) == ""
+
+
+def test_a_difference_that_is_not_known_is_a_dash():
+    assert difference(math.nan) == "–"

@@ -106,6 +106,7 @@ def run(data: Any, out: Path, *, report: bool, **settings: Any) -> None:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _tell
+            warnings.simplefilter("default", UserWarning)
             found = compare_models(data, out=out, progress=True, **settings)
         conclude(found, out, report=report)
     except KeyboardInterrupt:

@@ -14,6 +14,7 @@ from psephos.cli.options import table_options
 __all__ = ["fit"]
 
 _OBJECTS = {"estimator", "estimators", "levels"}  # parameters whose values are estimators
+_LARGE = 50_000  # cells of a table whose fit may take a while
 _LISTED = 6  # columns that a sentence names
 
 
@@ -57,6 +58,8 @@ def fit(
             f"{model_name} gives a case one class, and {data.target_name} are labels of which a "
             f"case may have several: use {_multilabel()}, or name one --target."
         )
+    if data.X.size > _LARGE:  # it may be long until the next line
+        say(f"fitting {model_name} on {data.n_rows} cases and {data.n_columns} columns")
     with warnings.catch_warnings(record=True) as caught, announced(True):
         warnings.simplefilter("always")
         model = fitted(estimator, data)
@@ -89,7 +92,8 @@ def _estimator(name: str, settings: tuple[str, ...], seed: int) -> Any:
             )
         if parameter not in usable:
             raise PsephosError(
-                f"{name} has no parameter {parameter!r} to set: it has {', '.join(usable)}."
+                f"{name} has no parameter {parameter!r} to set: it has {', '.join(usable)}. "
+                f"What they mean: psephos list {name}."
             )
     if "random_state" in known:
         given = {"random_state": seed} | given
@@ -134,7 +138,7 @@ def _class_of(name: str) -> Any:
             f"{name} is no model of psephos, and a model file holds only those: psephos compare "
             f"measures it beside them. psephos fit knows {', '.join(ours)}."
         )
-    raise PsephosError(f"there is no model {name!r}: {suggest(name, ours)}")
+    raise PsephosError(f"there is no model {name!r}: {suggest(name, ours)} All: psephos list.")
 
 
 def _setting(text: str) -> tuple[str, Any]:
@@ -156,6 +160,7 @@ def fitted(estimator: Any, data: Any) -> Any:
     The table holds codes where the file has words; a model that is used later meets the words.
     """
     from psephos._input import Schema
+    from psephos._row_names import naming_rows
 
     if "categorical_features" in estimator.get_params(deep=False):
         estimator.set_params(categorical_features=sorted(data.categories) or None)
@@ -172,5 +177,6 @@ def fitted(estimator: Any, data: Any) -> Any:
     given = {name: estimator.get_params(deep=False)[name] for name in placed}
     estimator.set_params(**placed)
     # groups matter to models that draw folds of their own
-    model = data.named(estimator.fit(data.X, data.y, groups=data.groups))
+    with naming_rows(data.row_names()):
+        model = data.named(estimator.fit(data.X, data.y, groups=data.groups))
     return model.set_params(**given)

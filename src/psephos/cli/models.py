@@ -1,17 +1,26 @@
 """psephos list: the models, each with its anatomy, and who takes part in a comparison."""
 
+import inspect
+from typing import Any
+
 import click
+
+from psephos._errors import PsephosError
 
 __all__ = ["list_models"]
 
 
-@click.command("list", short_help="List the models and what they are made of.")
-def list_models() -> None:
+@click.command("list", short_help="List the models, or the parameters of one.")
+@click.argument("model", required=False)
+def list_models(model: str | None) -> None:
     """List the models: those of psephos with what they are made of, and the others of compare.
 
     Those marked + take part in psephos compare if --models does not name others. Regressors are
-    used in Python only.
+    used in Python only. With MODEL: its parameters, with their defaults, as --set takes them.
     """
+    if model is not None:
+        _list_parameters(model)
+        return
     from rich.table import Table
 
     from psephos.cli.words import print_table, say_plain
@@ -42,3 +51,31 @@ def list_models() -> None:
     say_plain("\nOther models that psephos compare sets beside them")
     print_table(others)
     say_plain("\n+ takes part in psephos compare if --models is not given; --models all: every one")
+
+
+def _list_parameters(name: str) -> None:
+    """Print how a model is called, and what its documentation says of its parameters."""
+    from psephos._files.near import suggest
+    from psephos.cli.words import say_plain
+    from psephos.protocol.models import PEERS
+    from psephos.registry import estimator_class, model_names
+
+    known = model_names()
+    kind: Any = estimator_class(known.get(name, name))
+    if kind is None and name in PEERS:
+        raise PsephosError(
+            f"{name} is no model of psephos: its parameters are those that its own package "
+            "documents, and psephos compare draws the ones it tunes."
+        )
+    if kind is None:
+        raise PsephosError(f"there is no model {name!r}: {suggest(name, known)} All: psephos list.")
+    written = inspect.getdoc(kind) or ""
+    say_plain(written.split("\n", 1)[0])
+    signature = inspect.signature(kind.__init__)
+    told = [p for p in signature.parameters.values() if p.name != "self"]
+    for one in told:
+        say_plain(f"  {one.name}={one.default!r}")
+    body = written.partition("\nParameters\n----------\n")[2]
+    lines = body.split("\n")
+    end = next((i for i, line in enumerate(lines) if line.startswith("---")), len(lines) + 1)
+    say_plain("\n" + "\n".join(lines[: max(end - 1, 0)]).rstrip())

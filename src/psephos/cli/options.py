@@ -44,7 +44,8 @@ _OPTIONS = (
         "n_labels",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Instead of --target: the last N columns are such labels, as in Mulan's files. "
+        help="Instead of --target: the last N columns, those of --id and --group apart, are such "
+        "labels, as in Mulan's files. "
         "MEKA's ARFF files say so themselves.",
     ),
     click.option("--id", metavar="COLUMN", help="The column that names the cases."),

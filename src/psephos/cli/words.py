@@ -59,15 +59,18 @@ def show_summary(found: Any) -> None:
 
     from rich.table import Table
 
-    from psephos.protocol.statistics import constant_score
+    from psephos.protocol.statistics import comparable, constant_score
+    from psephos.vote.names import fixed
 
     least = constant_score(found.about)
     optimal = {
         one.model for one in found.pareto() if one.columns_used.mean > 0 and one.score > least
     }
-    chosen = found.selected()
+    ranked = {one.model for one in comparable(found.summary())}
+    chosen = found.selected() if len(ranked) > 1 else None  # of one model nothing is selected
     summaries = sorted(
-        found.summary(), key=lambda s: -s.score if math.isfinite(s.score) else math.inf
+        found.summary(),
+        key=lambda s: (s.model not in ranked, -s.score if math.isfinite(s.score) else math.inf),
     )
     failed = any(one.n_failed for one in summaries)
     sheet = Table(box=None, pad_edge=False)
@@ -85,19 +88,24 @@ def show_summary(found: Any) -> None:
             "*" if one.model in optimal else "",
             "smallest" if chosen is not None and chosen.model == one.model else "",
             "" if reads or not one.columns_used.n else "reads no column",
+            "not ranked" if one.model not in ranked else "",
         ]
         cells = [
             one.model,
             *(_spread(one.measures[name], 3, sign) for name in measures),
             _spread(one.columns_used, 1, sign),
-            f"{one.stability.value:.2f}" if math.isfinite(one.stability.value) else "-",
-            f"{one.n_voters.mean:.1f}" if one.n_voters.n else "-",
+            fixed(one.stability.value, 2) if math.isfinite(one.stability.value) else "-",
+            fixed(one.n_voters.mean, 1) if one.n_voters.n else "-",
             *([str(one.n_failed or "")] if failed else []),
             " ".join(mark for mark in marks if mark),
         ]
         sheet.add_row(*cells)
     print_table(sheet)
-    absent = {"*": not optimal, "smallest": chosen is None}
+    absent = {
+        "*": not optimal,
+        "smallest": chosen is None,
+        "not ranked": len(ranked) == len(summaries),
+    }
     for word, meaning in _NOTES:
         if not absent.get(word):
             say_plain(f"{word}: {meaning}")
@@ -134,7 +142,13 @@ _NOTES = (
     (
         "smallest",
         "of all models within one standard error of the most accurate, the one that reads the "
-        "fewest columns; the report shows a model of psephos in detail, and says which and why",
+        "fewest columns; the report shows a model of psephos in detail, says which and why, "
+        "and of which figures to be wary",
+    ),
+    (
+        "not ranked",
+        "fits failed in more folds than those of others: figures, if there are any, are means over "
+        "the folds left, which are other cases",
     ),
     (
         "stability",
@@ -175,7 +189,9 @@ def _proved(row: Any) -> str:
         return "-"
     if row["value"] is None:
         return "does not hold"
-    return f"{row['value']:.3f}" + (" vacuous" if row["vacuous"] else "")
+    from psephos.vote.names import fixed
+
+    return fixed(row["value"]) + (" vacuous" if row["vacuous"] else "")
 
 
 def plus_minus() -> str:
@@ -188,4 +204,10 @@ def plus_minus() -> str:
 
 
 def _spread(spread: Any, digits: int, sign: str) -> str:
-    return f"{spread.mean:.{digits}f}{sign}{spread.sd:.{digits}f}" if spread.n else "-"
+    """Return mean ± standard deviation; of one value, which has none, the value."""
+    from psephos.vote.names import fixed
+
+    if not spread.n:
+        return "-"
+    mean = fixed(spread.mean, digits)
+    return f"{mean}{sign}{fixed(spread.sd, digits)}" if spread.n > 1 else mean

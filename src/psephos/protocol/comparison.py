@@ -63,15 +63,20 @@ class Comparison:
         return [row for row in self.results if row["status"] != "ok"]
 
     def words(self) -> str:
-        """Return how the run ended, as a sentence."""
-        n, failed = len(self.results), self.failures
+        """Return how the run ended, the refits on all rows included, as a sentence."""
+        failed = [
+            {**row, "place": f"repeat {row['repeat']}, fold {row['fold']}"} for row in self.failures
+        ]
+        refits = [row for row in self.refits if row["status"] != "ok"]
+        failed += [{**row, "place": "all rows"} for row in refits]
+        n = len(self.results) + len(self.refits)
         where = f"; written to {self.out}" if self.out else ""
         if not failed:
             return f"all {n} fits succeeded{where}."
         first = failed[0]
         return (
-            f"{len(failed)} of {n} fits failed (the first: {first['model']}, repeat "
-            f"{first['repeat']}, fold {first['fold']}: {first['error']}){where}."
+            f"{len(failed)} of {n} fits failed (the first: {first['model']}, {first['place']}: "
+            f"{first['error']}){where}."
         )
 
     def frame(self, backend: str | None = None) -> Any:

@@ -237,7 +237,9 @@ def contenders(
     for one in named:
         if not isinstance(one, Contender):
             if one not in known:
-                raise PsephosError(f"there is no model {one!r}: {suggest(str(one), known)}")
+                raise PsephosError(
+                    f"there is no model {one!r}: {suggest(str(one), known)} All: psephos list."
+                )
             one = known[one]
         if not one.available:
             raise MissingExtraError(one.needs, f"the model {one.name!r}", one.needs)

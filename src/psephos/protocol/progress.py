@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cache
 from typing import Any
 
 from psephos.kernels._jit import announce_compiling
@@ -94,6 +95,7 @@ def announced(progress: bool) -> AbstractContextManager[Any]:
     return announce_compiling(_tell)
 
 
+@cache  # once a process
 def _tell(kept: bool) -> None:
     if kept:
         line = "preparing kernels, once per machine: this can take minutes (psephos warm-up)"

@@ -76,7 +76,8 @@ def read_table(
         the table Y. Several names: columns of 0 and 1 (or false and true), one a label, of which a
         row may have several (multi-label).
     n_labels : int, optional
-        Instead of `target`: the last so many columns are such labels, as in Mulan's files. MEKA's
+        Instead of `target`: the last so many columns, `id` and `group` apart, are such labels, as
+        in Mulan's files. MEKA's
         ARFF files say it themselves (``-C 6`` in their @relation: the first 6; ``-C -6``: the last
         6).
     id, group : str, optional
@@ -149,7 +150,8 @@ def _with_row_names(roles: _Roles, header: Header) -> _Roles:
 
 def _with_labels(roles: _Roles, header: Header) -> _Roles:
     """Return the roles with the columns of labels that a number, or MEKA's relation, names."""
-    n, names = roles.n_labels, header.names
+    n = roles.n_labels
+    names = [name for name in header.names if name not in (roles.id, roles.group)]
     if roles.target or header.arrays:
         return roles
     declared = -labels_declared(header.relation) if n is None else n
@@ -159,7 +161,8 @@ def _with_labels(roles: _Roles, header: Header) -> _Roles:
         said = "--labels" if n is not None else "the @relation (-C)"
         raise PsephosError(
             f"{said} of {header.file!r} says that {abs(declared)} columns are labels, and it has "
-            f"{len(names)}: at least one must be left to learn from."
+            f"{len(names)} besides those of --id and --group: at least one must be "
+            "left to learn from."
         )
     return replace(roles, target=tuple(names[-declared:] if declared > 0 else names[:-declared]))
 
@@ -183,7 +186,9 @@ def _choose(found: Header, roles: _Roles) -> Choice:
             "no target is given: name the column of labels with --target (several: repeat it, or "
             f"say with --labels how many of the last columns they are); {suggest('', header)}"
         )
-    refuse_duplicates(roles.target)
+    twice = [name for k, name in enumerate(roles.target) if name in roles.target[:k]]
+    if twice:
+        raise PsephosError(f"--target names {shown(twice[0])} twice: name each label once.")
     apart = {name for _, name in roles.apart}
     wanted = [*roles.apart, *(("--drop", one) for one in roles.drop)]
     wanted += [("--categorical", one) for one in roles.categorical]
@@ -249,6 +254,11 @@ def _label_table(columns: Mapping[str, Sequence[Any]], sheet: Sheet) -> NDArray[
     for k, (name, words) in enumerate(columns.items()):
         for i, word in enumerate(words):
             found = _LABEL.get(str(word).strip().lower())
+            if word is None or not str(word).strip() or sheet.cells.is_missing(str(word)):
+                raise PsephosError(
+                    f"the label {shown(name)} is missing in {sheet.place(i)}: write 0 or 1, or "
+                    "leave the row out."
+                )
             if found is None:
                 raise PsephosError(
                     f"the label {shown(name)} is {shown(str(word), CELL)} in {sheet.place(i)}: of "
@@ -411,10 +421,8 @@ def _array(
             f"the array {key!r} of {file!r} has shape {arrays[key].shape}: {flag} is one value a "
             f"row, ({n},)."
         )
-    labels = flag == "--target" and "Y" in arrays and arrays["Y"].ndim == 2
     raise PsephosError(
-        f"{file!r} has no array {key!r} with one value per row ({flag}); "
-        + ("its labels are the table 'Y': leave --target out." if labels else suggest(key, rows))
+        f"{file!r} has no array {key!r} with one value per row ({flag}); {suggest(key, rows)}"
     )
 
 

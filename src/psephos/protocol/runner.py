@@ -12,7 +12,7 @@ import numpy as np
 import sklearn
 
 from psephos import __version__
-from psephos._errors import PsephosError
+from psephos._errors import CollapseWarning, PsephosError
 from psephos._whole import UnwritableError
 from psephos._workers import delayed
 from psephos.contender import Contender
@@ -150,8 +150,11 @@ def compare(
             environment = _environment(named, study.journal, finished)
             if found is not None:
                 environment["warnings"].insert(0, found.words(copies))
+            environment["warnings"] += _rows_left_out(finished)
             safe = spreadsheet_safe
             publish(study, table, finished, about, environment, bounds, spreadsheet_safe=safe)
+        for sentence in _rows_left_out(finished):
+            warnings.warn(sentence, CollapseWarning, stacklevel=2)
         return Comparison(
             results=[result_row(table, t, e) for t, e in finished if t.split is not None],
             about=about,
@@ -390,6 +393,22 @@ def _environment(
     if journal.n_damaged:
         notes.append(f"{journal.n_damaged} damaged line(s) of journal.jsonl were passed over.")
     return {"schema": SCHEMA, "versions": versions(needed), "warnings": notes}
+
+
+def _rows_left_out(finished: Sequence[tuple[Task, Any]]) -> list[str]:
+    """Return what models said of rows that they left out: of the refit, and in how many fits."""
+    found: dict[str, list[tuple[Task, str]]] = {}
+    for task, entry in finished:
+        found.setdefault(task.contender.name, [])
+        found[task.contender.name] += [(task, one) for one in entry.get("left_out", ())]
+    words: list[str] = []
+    for name, each in found.items():
+        fits = sum(one.contender.name == name for one, _ in finished)
+        where = f"rows were left out in {len(each)} of its {fits} fits (timings.csv)"
+        refit = [told for task, told in each if task.split is None]
+        if each:
+            words.append(f"{name}: {where}" + (f"; on all rows {refit[0]}" if refit else "."))
+    return words
 
 
 def _place(task: Task) -> str:

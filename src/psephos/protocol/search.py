@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,9 @@ from sklearn.dummy import DummyClassifier
 from threadpoolctl import threadpool_limits
 
 from psephos._distributions import draw
-from psephos._errors import PsephosError
+from psephos._errors import CollapseWarning, PsephosError
 from psephos._files.unknown import quiet_levels
+from psephos._row_names import naming_rows
 from psephos.contender import Contender, Params, Shape
 from psephos.protocol.columns import columns_used
 from psephos.protocol.label_models import OneModelALabel
@@ -45,6 +46,7 @@ from psephos.protocol.tables import DataTable
 __all__ = ["Task", "metrics_of", "run_task", "shape_of", "told_warnings"]
 
 _SHOWN_WARNINGS = 5
+_LENGTH = 400  # characters of a warning
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ def told_warnings(caught: Sequence[warnings.WarningMessage]) -> dict[str, int]:
     """Return the first line of each warning, and how often it came; the most frequent first."""
     counts: dict[str, int] = {}
     for one in caught:
-        text = f"{one.category.__name__}: {str(one.message).strip().splitlines()[0][:200]}"
+        text = f"{one.category.__name__}: {str(one.message).strip().splitlines()[0][:_LENGTH]}"
         counts[text] = counts.get(text, 0) + 1
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_SHOWN_WARNINGS])
 
@@ -128,7 +130,12 @@ def _fitted(task: Task, table: DataTable) -> tuple[dict[str, Any], Any]:
     refit = task.split is None and task.contender.origin == "psephos"
     # a saved model answers with the user's labels; the fits of the folds with their codes
     groups = None if table.groups is None else table.groups[task.train]
-    _fit(task, model, table.X[task.train], (table.y if refit else codes)[task.train], groups)
+    y = (table.y if refit else codes)[task.train]
+    with naming_rows(_row_names(table, task.train)), warnings.catch_warnings(record=True) as own:
+        warnings.simplefilter("always")
+        _fit(task, model, table.X[task.train], y, groups)
+    for one in own:  # among those of the search
+        warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
     fitted = time.perf_counter()
     columns = _columns(model, table.n_columns)
     entry: dict[str, Any] = {
@@ -138,6 +145,7 @@ def _fitted(task: Task, table: DataTable) -> tuple[dict[str, Any], Any]:
         "columns_used": len(columns),
         "columns": ranges_of(columns),
         "n_voters": _n_voters(model, task.contender),
+        "left_out": [str(w.message) for w in own if issubclass(w.category, CollapseWarning)],
     }
     if task.split is not None:
         entry |= _answered(model, table.X[task.test], codes[task.test], shape)
@@ -178,11 +186,14 @@ def _tuned(
     inside = codes[task.train]
     groups = None if table.groups is None else table.groups[task.train]
     folds = inner_splits(inside, groups, task.protocol.inner_folds, task.seeds[0])
-    X = table.X[task.train]
+    X, names = table.X[task.train], _row_names(table, task.train)
     parts = [
-        (X[train], inside[train], None if groups is None else groups[train], X[test], inside[test])
+        _Part(
+            X[train], inside[train], None if groups is None else groups[train],
+            [names[i] for i in train], X[test], inside[test],
+        )
         for train, test in folds
-    ]
+    ]  # fmt: skip
     best: tuple[Params, float] | None = None
     failures: list[Exception] = []
     for params in draws:
@@ -212,13 +223,30 @@ def _draws(task: Task, shape: Shape) -> list[Params]:
     return first + [draw(distributions, rng) for _ in range(n_draws - len(first))]
 
 
-def _inner_score(task: Task, params: Params, shape: Shape, part: Any) -> float:
-    X_train, y_train, groups, X_test, y_test = part
+class _Part(NamedTuple):
+    """An inner fold: what is fitted on, and what is answered."""
+
+    X: NDArray[np.float64]
+    y: NDArray[np.intp]
+    groups: NDArray[Any] | None
+    names: list[str]
+    X_test: NDArray[np.float64]
+    y_test: NDArray[np.intp]
+
+
+def _row_names(table: DataTable, rows: Rows) -> list[str]:
+    names = table.row_names()
+    return [names[i] for i in rows]
+
+
+def _inner_score(task: Task, params: Params, shape: Shape, part: _Part) -> float:
     model = built(task.contender, params, shape, task.seeds[2])
-    _fit(task, model, X_train, y_train, groups)
+    with naming_rows(part.names):
+        _fit(task, model, part.X, part.y, part.groups)
     if shape.multilabel:
-        return average_precision(y_test, label_answers_of(model, X_test, shape.n_classes).proba)
-    return balanced_accuracy(codes_of(model, X_test, shape.n_classes), y_test)
+        proba = label_answers_of(model, part.X_test, shape.n_classes).proba
+        return average_precision(part.y_test, proba)
+    return balanced_accuracy(codes_of(model, part.X_test, shape.n_classes), part.y_test)
 
 
 def _fit(task: Task, model: Any, X: Any, y: Any, groups: Any) -> None:

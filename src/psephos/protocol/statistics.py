@@ -18,6 +18,7 @@ __all__ = [
     "Difference",
     "Spread",
     "Summary",
+    "comparable",
     "one_standard_error",
     "paired_difference",
     "pareto",
@@ -240,13 +241,23 @@ def constant_score(about: Mapping[str, Any]) -> float:
     return 0.0 if known is None else float(known)
 
 
+def comparable(summaries: Sequence[Summary]) -> list[Summary]:
+    """Return the models whose means can be ranked: those with figures that failed in fewest folds.
+
+    The mean of a model that failed in some folds is of other cases than that of one that did not.
+    """
+    known = [s for s in summaries if math.isfinite(s.score) and s.columns_used.n]
+    fewest = min((s.n_failed for s in known), default=0)
+    return [s for s in known if s.n_failed == fewest]
+
+
 def pareto(summaries: Sequence[Summary]) -> list[Summary]:
     """Return the models no other beats: fewer columns, higher score (means; see `Summary`).
 
     A model is beaten by one that is at least as good in both and better in one. The result is
-    sorted by columns, fewest first; models without a figure are left out.
+    sorted by columns, fewest first; those are left out that are not `comparable`.
     """
-    known = [s for s in summaries if math.isfinite(s.score) and s.columns_used.n]
+    known = comparable(summaries)
     best = [s for s in known if not any(_beats(o, s) for o in known)]
     return sorted(best, key=lambda s: (s.columns_used.mean, -s.score, s.model))
 
@@ -273,9 +284,9 @@ def one_standard_error(
     -------
     chosen : Summary or None
         Of equals the more accurate. None if none of `among` comes within a standard error, SD /
-        sqrt(J) of the best model's score.
+        sqrt(J) of the best model's score; of one split it is 0. Only `comparable` models count.
     """
-    known = [s for s in summaries if math.isfinite(s.score) and s.columns_used.n]
+    known = comparable(summaries)
     if not known:
         return None
     best = max(known, key=lambda s: (s.score, -s.columns_used.mean))

@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -158,10 +159,11 @@ class DataTable:
         if self.multilabel:
             target = replace(model.vote_.target, classes=np.array(self.labels))
             model.vote_ = replace(model.vote_, target=target)
-        for extra in model.extras:  # some name columns by themselves
-            name: Any = getattr(getattr(model, extra), "named", None)
-            if name is not None:
-                setattr(model, extra, name(self.names))
+        told: Any = {"named": self.names, "named_rows": np.array(self.row_names())}
+        for extra, (name, words) in product(model.extras, told.items()):
+            tell: Any = getattr(getattr(model, extra), name, None)  # of columns or rows
+            if tell is not None:
+                setattr(model, extra, tell(words))
         return model
 
     def renamed(self, dataset: str) -> "DataTable":

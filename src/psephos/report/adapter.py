@@ -17,10 +17,12 @@ from psephos.report.folder import Cases
 from psephos.report.words import plural
 from psephos.vote.answering import answer_rule
 from psephos.vote.ballots import Ballots, Line
+from psephos.vote.looked_up import looked_up, who_votes
 from psephos.vote.names import backup_words
 
 __all__ = ["CaseBallot", "CaseBallots", "CaseLine", "Near", "Opened", "open_model"]
 
+_READ = 40  # columns of a voter that the page names
 _LISTED = 3  # numbers of voters that voted alike
 
 
@@ -54,6 +56,8 @@ class CaseBallot:
     score: list[float]  # (K,)
     mass: float
     leading: int  # the output that the answer is about, shown first
+    chances: list[float]  # (K,) what a table or curve makes of the score; empty if none is asked
+    found: list[str]  # (K,) how many neighbours have the label; empty but for such tables
     lines: list[CaseLine]  # those first that moved the answer most
     near: list[Near]
 
@@ -64,7 +68,7 @@ class CaseBallots:
 
     outputs: list[str]  # (K,) the class that each column of the score is for
     near_words: str  # what the training cases of greatest weight are; '' where weights keep none
-    calibrated: bool  # whether the answer follows a table or curve that is read at the score
+    calibrated: str  # what table, curve or weights are read at the score; '' if none
     cases: list[CaseBallot]
 
 
@@ -102,17 +106,19 @@ class Opened:
         ballots: Ballots = reduced.explain(X[np.asarray(rows, dtype=np.intp)])
         near: list[Any] = ballots.nearest() or [()] * len(rows)
         found = ballots.vote.nearest(ballots.X[:1], 1)
+        calibration = ballots.vote.readout.calibration
         place = {name: i for i, name in enumerate(cases.ids)}
         return CaseBallots(
             outputs=[self.classes[1]] if ballots.score.shape[1] == 1 else self.classes,
             near_words="" if found is None else found.meaning,
-            calibrated=ballots.vote.readout.calibration is not None,
+            calibrated="" if calibration is None else calibration.words(self.classes),
             cases=[
                 CaseBallot(
                     row=row,
                     score=[float(v) for v in np.ravel(ballots.score[i])],
                     mass=float(ballots.mass[i]),
                     leading=ballots.leading(i),
+                    **_chances(ballots, i),
                     lines=[_line(line, ballots) for line in ballots.lines(i)],
                     near=[_near(one, place) for one in near[i]],
                 )
@@ -160,6 +166,15 @@ class Opened:
         return reduced, cases.values[:, [where[name] for name in wanted]]
 
 
+def _chances(ballots: Ballots, case: int) -> dict[str, Any]:
+    """Return the probabilities of the outputs of a case, and how each was looked up."""
+    if ballots.vote.readout.calibration is None:
+        return {"chances": [], "found": []}
+    k = ballots.score.shape[1]  # of two classes one output, the second
+    found = [one.found(who_votes(ballots.vote)) for one in looked_up(ballots, case)]
+    return {"chances": ballots.chances(case)[-k:], "found": found[-k:]}
+
+
 def _line(line: Line, ballots: Ballots) -> CaseLine:
     reason, words, n = line.reason, line.words, len(line.voters)
     listed = ", ".join(map(str, line.voters[:_LISTED]))
@@ -168,10 +183,16 @@ def _line(line: Line, ballots: Ballots) -> CaseLine:
         voters=listed if n == 1 else f"{listed}{more} (×\u00a0{n})",
         n_voters=n,
         words=words,
-        read=tuple(ballots.names.columns[j] for j, _ in reason.cells()),
+        read=_read(ballots, [j for j, _ in reason.cells()]),
         weight=line.weight,
         contribution=[float(v) for v in line.contribution],
     )
+
+
+def _read(ballots: Ballots, columns: Sequence[int]) -> tuple[str, ...]:
+    named = tuple(ballots.names.columns[j] for j in columns[:_READ])
+    more = len(columns) - _READ
+    return (*named, f"and {more} columns more") if more > 0 else named
 
 
 def open_model(path: Path, short: Mapping[str, str] = MappingProxyType({})) -> Opened:

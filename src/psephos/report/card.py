@@ -13,6 +13,7 @@ __all__ = ["card"]
 
 _LINES = 12  # voters before the rest is folded
 _COLUMNS = 30
+_MOST = 1000  # columns that the page lists
 
 
 def card(choice: Choice, opened: Opened) -> dict[str, Any]:
@@ -34,7 +35,7 @@ def card(choice: Choice, opened: Opened) -> dict[str, Any]:
         "choice": f"{opened_words(choice)} Shown is its refit on all cases, as saved in"
         f" models/{choice.opened.key}.psephos.",
         "warning": "It was selected on these folds, so its figure is optimistic."
-        if not choice.asked
+        if not (choice.asked or choice.alone)
         else "",
         "file_words": opened.head,
         "sentences": lines[:_LINES],
@@ -42,9 +43,10 @@ def card(choice: Choice, opened: Opened) -> dict[str, Any]:
         "more_words": plural(len(lines) - _LINES, "more line"),
         "columns_words": f"It reads {plural(n, 'column')}" if n else "It reads no column",
         "columns": columns[:_COLUMNS],
-        "more_columns": columns[_COLUMNS:],
-        "more_columns_words": plural(n - _COLUMNS, "more column"),
-        "whole": [c for c in columns if c["whole"] != c["name"]],
+        "more_columns": columns[_COLUMNS:_MOST],
+        "more_columns_words": plural(n - _COLUMNS, "more column")
+        + (f", of which {_MOST - _COLUMNS} are listed" if n > _MOST else ""),
+        "whole": [c for c in columns[:_MOST] if c["whole"] != c["name"]],
     }
 
 

@@ -132,7 +132,9 @@ def _case(
 ) -> dict[str, Any]:
     """Return a case, without its voters' votes, under short keys: there may be a thousand."""
     rest = one.lines[_KEPT:]
-    return {
+    chances = {"q": [_short(p) for p in one.chances]} if one.chances else {}
+    chances |= {"t": one.found} if one.found else {}
+    return chances | {
         "i": one.row,
         "p": classes.index(answer),
         "s": [_short(v) for v in one.score],
@@ -241,10 +243,8 @@ def _words(ballots: CaseBallots, classes: list[str], multilabel: bool) -> str:
         words = f"Each voter's contribution is its weight times its vote; they sum, {summed}."
         if ballots.calibrated:
             words += (
-                " The answer follows the probability that is read off the score (by a"
-                " calibration, weights of classes, or a table of what such a score has meant among"
-                " the training cases),"
-                " and not the sign of the score."
+                f" The answer follows the probability that is made of the score, and not its sign:"
+                f" it is {ballots.calibrated}."
             )
         if multilabel:
             words += " An answer counts as right if it is exactly the labels of the case."
@@ -255,8 +255,10 @@ def _words(ballots: CaseBallots, classes: list[str], multilabel: bool) -> str:
             f" score above 0 means {classes[1]}, otherwise {classes[0]}."
         )
     return (
-        "Each voter's contribution is its weight times its vote; they sum, class by class, to a"
-        " score, and the class with the highest score is the answer."
+        "Each voter's contribution is its weight times its vote, which for a class it is sure of is"
+        f" 1 and for each other class −1/{len(ballots.outputs) - 1} (−1 divided by the number of"
+        " other classes); they sum, class by class, to a score, and the class with the highest"
+        " score is the answer."
     )
 
 
@@ -286,9 +288,17 @@ def _first(book: dict[str, Any]) -> dict[str, Any]:
         "rows": rows,
         "exact": case["s"][output],
         "score": difference(case["s"][output]),
-        "score_words": f"{of}the answer: {answered}",
+        "score_words": f"{of}the answer: {answered}{chance_words(case, output)}",
         "near": [_near_row(book, one, case["i"]) for one in case["n"]],
     }
+
+
+def chance_words(case: dict[str, Any], output: int) -> str:
+    """Return the probability of an output and what it was looked up by; '' if none is asked."""
+    if "q" not in case:
+        return ""
+    found = f"{case['t'][output]}: " if "t" in case else ""
+    return f"; {found}probability {number(case['q'][output])}"
 
 
 def in_row(name: str) -> str:

@@ -30,10 +30,12 @@ def cautions(folder: Folder, choice: Choice, prior: float) -> list[str]:
     chance = folder.constant
     words: list[str] = []
     best = choice.best
-    if best.columns.mean > 0 and best.score - best.score_sd <= chance:
+    sd = best.score_sd if math.isfinite(best.score_sd) else 0.0
+    if best.columns.mean > 0 and best.score - sd <= chance:
         words.append(
-            f"{best.label} is within one standard deviation of a constant answer"
-            f" ({number(chance, 2)}): these cases show little that can be predicted."
+            f"{best.label} is {'within one standard deviation of' if sd else 'no better than'} a"
+            f" constant answer ({number(chance, 2)}): these cases show little that can"
+            " be predicted."
         )
     words += _rare_labels(folder) if folder.multilabel else _small_classes(folder)
     words += [_unsure(s, prior) for s in models if unsure_probabilities(s, prior)]
@@ -69,7 +71,8 @@ def _rare_labels(folder: Folder) -> list[str]:
     named = series([f"{name} {count(n)}" for n, name in rare[:_NAMED]])
     more = f", and {len(rare) - _NAMED} more" if len(rare) > _NAMED else ""
     return [
-        f"{len(rare)} of {plural(len(folder.about['classes']), 'label')} have fewer than {_FEW}"
+        f"{len(rare)} of {plural(len(folder.about['classes']), 'label')}"
+        f" {'has' if len(rare) == 1 else 'have'} fewer than {_FEW}"
         f" cases ({named}{more}): some test parts hold none of them, and what is said of such a"
         " label rests on these cases."
     ]
@@ -139,9 +142,10 @@ def _unlike(folder: Folder, s: Standing) -> list[str]:
     more, less = max(refit, s.columns.mean), min(refit, s.columns.mean)
     if more - less < 2 or more < 1.5 * less:
         return []
-    span = f"{count(min(folds))} to {count(max(folds))}"
+    span = f"{count(s.columns.mean)} on average ({count(min(folds))} to {count(max(folds))})"
+    span = span if min(folds) < max(folds) else f"{count(min(folds))} each"
     return [
         f"The refit of {s.label} on all cases reads {plural(refit, 'column')}, the models of the"
-        f" folds {count(s.columns.mean)} on average ({span}): the figures here are those of the"
+        f" folds {span}: the figures here are those of the"
         f" folds' models, not of the refit."
     ]

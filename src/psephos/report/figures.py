@@ -8,7 +8,7 @@ from typing import Any
 from psephos._errors import PsephosError
 from psephos.protocol import one_standard_error, pareto, summary
 from psephos.protocol.scores import main_metric
-from psephos.protocol.statistics import Spread, Summary
+from psephos.protocol.statistics import Spread, Summary, comparable
 from psephos.report.folder import Fit, Folder
 
 __all__ = ["Choice", "Standing", "choose", "standings"]
@@ -26,6 +26,7 @@ class Standing:
     summary: Summary
     fits: list[Fit]  # those that succeeded
     failed: list[Fit]
+    ranked: bool = True  # whether it has the folds that others have (see `comparable`)
 
     def spread(self, measure: str) -> Spread:
         """Return the mean and standard deviation of a measure."""
@@ -38,8 +39,9 @@ class Standing:
 
     @property
     def score_sd(self) -> float:
-        """Return its standard deviation over the splits."""
-        return self.spread(main_metric(self.summary.measures)).sd
+        """Return its standard deviation over the splits; NaN of one."""
+        spread = self.spread(main_metric(self.summary.measures))
+        return spread.sd if spread.n > 1 else math.nan
 
     @property
     def columns(self) -> Spread:
@@ -53,10 +55,10 @@ class Standing:
 
 
 def standings(folder: Folder) -> list[Standing]:
-    """Return one Standing a model, the most accurate first; those that only failed last."""
+    """Return one Standing a model, the most accurate first, then those that are not ranked."""
     about = folder.about.get("models", {})
     figures = summary(folder.rows)
-    chance = folder.constant
+    chance, ranked = folder.constant, {s.model for s in comparable(figures)}
     frontier = {s.model for s in pareto(figures) if s.columns_used.mean > 0 and s.score > chance}
     rows = [
         Standing(
@@ -68,10 +70,11 @@ def standings(folder: Folder) -> list[Standing]:
             summary=one,
             fits=[f for f in folder.fits if f.model == one.model and not f.error],
             failed=[f for f in folder.fits if f.model == one.model and f.error],
+            ranked=one.model in ranked,
         )
         for one in figures
     ]
-    rows.sort(key=lambda s: (math.isnan(s.score), -s.score if s.score == s.score else 0.0))
+    rows.sort(key=lambda s: (not s.ranked, -s.score if s.score == s.score else math.inf))
     return rows
 
 
@@ -97,6 +100,8 @@ class Choice:
         Whether `opened` is within one standard error of the best.
     asked : bool
         Whether the reader asked for `opened` by name.
+    alone : bool
+        Whether there was no other model to choose from.
     """
 
     best: Standing
@@ -105,6 +110,7 @@ class Choice:
     opened: Standing | None
     within: bool = True
     asked: bool = False
+    alone: bool = False
 
     def named(self) -> list[Standing]:
         """Return the models the page shows, each once."""
@@ -133,7 +139,7 @@ def choose(
     PsephosError
         If the wanted model has no file.
     """
-    drawn = [s for s in rows if s.drawn]
+    drawn = [s for s in rows if s.drawn and s.ranked]
     if wanted is not None and wanted not in available:
         raise PsephosError(
             f"the model {wanted!r} has no file in this folder: there are"
@@ -145,12 +151,14 @@ def choose(
     error = best.summary.score_se
     floor = best.score - error - 1e-12
     smallest = _smallest(drawn, drawn) or best
-    files = [s for s in drawn if s.key in available]
-    opened = _smallest(drawn, files) or max(files, key=_accurate, default=None)
+    every = [s for s in rows if s.drawn]
+    files = [s for s in every if s.key in available]
+    most = max(files, key=lambda s: (s.ranked, *_accurate(s)), default=None)
+    opened = _smallest(drawn, files) or most
     if wanted is not None:
         opened = next((s for s in files if s.key == wanted), opened)
-    within = opened is not None and opened.score >= floor
-    return Choice(best, smallest, error, opened, within, wanted is not None)
+    within = opened is not None and opened.ranked and opened.score >= floor
+    return Choice(best, smallest, error, opened, within, wanted is not None, len(every) == 1)
 
 
 def _accurate(s: Standing) -> tuple[float, float]:

@@ -283,7 +283,7 @@ def _point(s: Standing) -> Point:
         columns=s.columns.mean,
         columns_sd=s.columns.sd,
         score=s.score,
-        score_sd=s.score_sd,
+        score_sd=s.score_sd if math.isfinite(s.score_sd) else 0.0,
         fits=tuple(fits) if len(fits) <= 20 else (),
     )
 
@@ -295,7 +295,13 @@ def _differences(
         return None
     sizes = [abs(v) for p in found if p.reads for v in (p.low, p.mean, p.high) if math.isfinite(v)]
     reach = 1.04 * max([0.05, *sizes])  # a constant answer, far below, does not stretch the axis
-    strip = interval_strip([(p.mean, p.low, p.high) for p in found], reach)
+    strip = interval_strip(
+        [
+            (p.mean, p.low, p.high) if math.isfinite(p.low) else (p.mean, p.mean, p.mean)
+            for p in found
+        ],
+        reach,
+    )
     return {
         "reference": best.label,
         "words": (
@@ -309,9 +315,9 @@ def _differences(
                 "label": p.label,
                 "ours": p.ours,
                 "mean_text": difference(p.mean),
-                "interval_text": f"{difference(p.low)} to {difference(p.high)}",
-                "sentence": f"{p.label}: {difference(p.mean)}, from {difference(p.low)} to"
-                f" {difference(p.high)}",
+                "interval_text": _interval(p),
+                "interval_whole": _interval(p, "from "),  # no cell that begins with a sign
+                "sentence": f"{p.label}: {difference(p.mean)}, {_interval(p, 'from ')}",
                 "bar": bar,
             }
             for p, bar in zip(found, strip["bars"], strict=True)
@@ -322,6 +328,12 @@ def _differences(
             " these folds, which flatters it a little."
         ),
     }
+
+
+def _interval(pair: Pair, before: str = "") -> str:
+    if not math.isfinite(pair.low):
+        return "none of one fold"
+    return f"{before}{difference(pair.low)} to {difference(pair.high)}"
 
 
 # ---------------------------------------------------------------------- the end

@@ -27,17 +27,20 @@ def verdict(
     if choice is None:
         return ["Every fit failed; the reasons are below."]
     best, smallest = choice.best, choice.smallest
-    n_splits = len({f.split for s in rows for f in [*s.fits, *s.failed]})
-    words = [f"{best.label} did best: {_reached(best, folder)}, over {_folds(n_splits)}."]
-    near = f"one standard error ({number(choice.standard_error)}) of it"
-    others = [s for s in rows if s.drawn and s is not best]
+    others = [s for s in rows if s.drawn and s.ranked and s.key != best.key]
+    apart = [_apart(s) for s in rows if s.drawn and not s.ranked]
     if not others:
-        return words
+        alone = "the only model" if len(rows) == 1 else "the only model with all its figures"
+        return [f"{best.label} is {alone}: {_reached(best, folder)}, over {_folds(best)}.", *apart]
+    words = [f"{best.label} did best: {_reached(best, folder)}, over {_folds(best)}.", *apart]
     if not any(s.columns.mean > 0 and s.score > folder.constant for s in rows if s.drawn):
         words.append(
             "No model that reads a column did better than a constant answer, which has "
             f"{_article(folder)} {folder.measure} of {number(folder.constant)}."
         )
+    near = f"one standard error ({number(choice.standard_error)}) of it"
+    if smallest is best and len(best.fits) < 2:
+        return [*words, "One fold gives no standard error, within which others could be."]
     if smallest is best:
         fewest = f"No model that reads fewer columns came within {near}."
         return words if best.columns.mean == 0 else [*words, fewest]
@@ -51,8 +54,17 @@ def _article(folder: Folder) -> str:
     return "an" if folder.multilabel else "a"
 
 
-def _folds(n: int) -> str:
-    return plural(n, "held-out fold")
+def _folds(s: Standing) -> str:
+    every = plural(len(s.fits) + len(s.failed), "held-out fold")
+    return f"{len(s.fits)} of {every}" if s.failed else every
+
+
+def _apart(s: Standing) -> str:
+    """Return why a model is not ranked among the others."""
+    return (
+        f"{s.label} failed in {len(s.failed)} of {plural(len(s.fits) + len(s.failed), 'fold')}: its"
+        " mean is of other cases, and it is not ranked among the others."
+    )
 
 
 def _reached(s: Standing, folder: Folder) -> str:
@@ -81,6 +93,10 @@ def opened_words(choice: Choice) -> str:
     label, error = choice.opened.label, number(choice.standard_error)
     if choice.asked:
         return f"{label} was asked for by name."
+    if choice.alone:
+        return f"{label} is the only model with figures."
+    if not choice.opened.ranked:
+        return f"Only models of psephos are saved and can be opened. {_apart(choice.opened)}"
     if choice.opened is choice.smallest:
         return (
             f"{label} uses the fewest columns of all models within one standard error ({error}) of"

@@ -3,6 +3,8 @@
 import math
 from collections.abc import Sequence
 
+from psephos.vote.names import fixed
+
 __all__ = ["count", "difference", "number", "plural", "plus_minus", "series"]
 
 MINUS = "−"
@@ -13,15 +15,14 @@ def number(value: float | None, digits: int = 3) -> str:
     """Return a number to so many decimals, with a true minus; a dash where there is none."""
     if value is None or not math.isfinite(value):
         return "–"
-    text = f"{round(value, 12):.{digits}f}"  # equal but for rounding, equal to the reader
-    if float(text) == 0:
-        text = text.lstrip("-")
-    return text.replace("-", MINUS)
+    return fixed(value, digits).replace("-", MINUS)
 
 
 def difference(value: float, digits: int = 3) -> str:
-    """Return a signed number."""
+    """Return a signed number; a dash where there is none."""
     text = number(value, digits)
+    if not math.isfinite(value):
+        return text
     return text if text.startswith(MINUS) or float(text) == 0 else f"+{text}"
 
 

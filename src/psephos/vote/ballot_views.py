@@ -5,6 +5,7 @@ from html import escape
 from typing import Any
 
 from psephos.vote.ballots import Ballots, Line
+from psephos.vote.looked_up import looked_up_words
 from psephos.vote.names import number, percent, plural
 
 __all__ = ["ballots_html", "ballots_text", "sentences_html"]
@@ -37,16 +38,16 @@ def ballots_html(ballots: Ballots) -> str:
     for case in range(min(len(ballots), _CASES)):
         head, *rows = _rows(ballots, case)
         title = _title(ballots, case)
+        parts.append(f"<p><b>{escape(title)}</b></p>")
+        parts += [f"<p>{escape(sentence)}</p>" for sentence in _carried(ballots, case)]
         cells = "".join(f'<th style="{_CELL}">{escape(one)}</th>' for one in head)
         body = "".join(
             "<tr>" + "".join(f'<td style="{_CELL}">{escape(one)}</td>' for one in row) + "</tr>"
             for row in rows
         )
         parts.append(
-            f'<table style="{_STYLE}"><caption style="text-align:left"><b>{escape(title)}</b>'
-            f"</caption><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
+            f'<table style="{_STYLE}"><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>'
         )
-        parts += [f"<p>{escape(sentence)}</p>" for sentence in _carried(ballots, case)]
     parts += [f"<p>{escape(sentence)}</p>" for sentence in _more(ballots)]
     return "<div>" + "".join(parts) + "</div>"
 
@@ -64,16 +65,20 @@ def _more(ballots: Ballots) -> list[str]:
 
 
 def _carried(ballots: Ballots, case: int) -> list[str]:
-    """Return who carried each label that a case is given; nothing of other targets."""
+    """Return what was looked up, and who carried each label that a case is given, if it may be."""
     target: Any = ballots.vote.target
+    looked = looked_up_words(ballots, case)
+    words = looked[:_LINES]
+    more = len(looked) - _LINES
+    words += [f"{more} labels or classes more: frame() has all."] if more > 0 else []
     if target.kind != "multilabel":
-        return []
-    words: list[str] = []
+        return words
     for k in ballots.given(case):
         who = ballots.carried_by(case, k)
-        more = f" and {plural(len(who) - _LINES, 'more')}" if len(who) > _LINES else ""
-        words.append(f"{target.outputs[k]}: {', '.join(who[:_LINES]) or 'no voter'}{more}")
-    return words
+        rest = f" and {len(who) - _LINES} more" if len(who) > _LINES else ""
+        words.append(f"{target.outputs[k]}: {', '.join(who[:_LINES]) or 'no voter'}{rest}")
+    about = target.about(ballots.leading(case))
+    return [*words, f"Below is what adds to {about}, of greatest score; frame() has every label."]
 
 
 def _rows(ballots: Ballots, case: int) -> list[list[str]]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import MissingExtraError, PsephosError
 from psephos.vote.answering import before_weighing
+from psephos.vote.looked_up import looked_up_words
 from psephos.vote.names import Names
 from psephos.vote.part import label_of
 from psephos.vote.reasons import Always, CaseLike, Reason
@@ -213,12 +214,15 @@ class Ballots:
 
         Voters that voted alike for the same reason are one line.
         """
-        alike: dict[tuple[str, str], list[int]] = {}
+        alike: dict[tuple[str, str, bool], list[int]] = {}
         silent = self.numbers is not None  # neighbours of other cases are left out
         for t, reason in enumerate(self.reasons[case]):
             if silent and self.shares[case, t] == 0:
                 continue
-            alike.setdefault((repr(reason), self._vote_words(case, t)), []).append(t)
+            # the one that answers, where one does, is told apart from those that say the same
+            asked = self.vote.readout.is_sum or bool(self.shares[case, t] != 0)
+            key = repr(reason), self._vote_words(case, t), asked
+            alike.setdefault(key, []).append(t)
         lines = [
             Line(
                 [self.voter_numbers[t] for t in voters],
@@ -228,7 +232,7 @@ class Ballots:
                 float(self.shares[case, voters].sum()),
                 self.contributions[case, voters].sum(axis=0),
             )
-            for (_, answer), voters in alike.items()
+            for (_, answer, _), voters in alike.items()
         ]
         k = self.leading(case)
         return sorted(lines, key=lambda line: -abs(float(line.contribution[k])))
@@ -245,6 +249,10 @@ class Ballots:
             return target.answered(self.score[case], None)
         chances = self.vote.readout.probabilities(*self._row(case))[0]
         return target.answered(self._decided(case), chances)
+
+    def chances(self, case: int) -> list[float]:
+        """Return the probabilities of a case: of classes, or of labels, each on its own."""
+        return self.vote.readout.probabilities(*self._row(case))[0].tolist()
 
     def note(self, case: int) -> str:
         """Return what stands between the contributions to a case and its answer; '' if nothing.
@@ -294,7 +302,8 @@ class Ballots:
         two); ``columns`` (names, in the order of the sentence); ``details`` (the reason as data,
         JSON: columns, relations, bounds and values in full) and, where weights keep training cases
         (SamBA, proset), ``nearest``: tuples (training row, distance, share of the weight, class or
-        number) of those of greatest weight.
+        number) of those of greatest weight. Where the answer is looked up in a table (ML-kNN),
+        ``looked_up``: how many neighbours have each label, and its probability, in words.
         """
         n, voters, outputs = self.contributions.shape
         pairs = [(i, t) for i in range(n) for t in range(voters)]
@@ -316,6 +325,9 @@ class Ballots:
         nearest = self.nearest()
         if nearest is not None:
             table["nearest"] = [cases for cases in nearest for _ in range(voters)]
+        told = ["; ".join(looked_up_words(self, i)) for i in range(n)]
+        if any(told):
+            table["looked_up"] = [words for words in told for _ in range(voters)]
         return table
 
     def nearest(self) -> list[tuple[tuple[Any, float, float, str], ...]] | None:

@@ -7,6 +7,7 @@ import numpy as np
 from psephos.trees.tree_text import Answers, export_text
 from psephos.vote.answering import answer_rule
 from psephos.vote.ballots import answer_words
+from psephos.vote.looked_up import table_words
 from psephos.vote.names import Names, backup_words, listed, percent, plural
 from psephos.vote.part import label_of
 from psephos.vote.shown import n_trees, shown_tree
@@ -15,6 +16,8 @@ from psephos.vote.vote import Vote
 __all__ = ["describe"]
 
 _LEAVES = 200  # of a tree that is written out
+_SHARED = ("normalised", "loudest", "drawn")  # weights are shares: of a posterior, if one is asked
+_CASES = 12  # training cases that vote, of which each is a line
 _VOTERS = 3  # numbers of equal voters that are listed
 
 
@@ -39,19 +42,30 @@ def describe(vote: Vote, names: Names, title: str) -> list[str]:
         lines = _tree_lines(vote, names)
         if lines:
             return sentences + lines
+    sentences += table_words(vote, _outputs(vote))
     share = vote.weighting.loudness()
     scale = _scale(vote)
-    for voters in vote.alike():
+    groups = vote.alike()
+    # of training cases that are all alike but for their values, a few show what they are
+    shown = _CASES if hasattr(vote.weighting, "heard") else len(groups)
+    for voters in groups[:shown]:
         number = ", ".join(str(t + 1) for t in voters[:_VOTERS])
         more = len(voters) - _VOTERS
         who = f"Voter {number}" if len(voters) == 1 else f"Voters {number}"
         who += f" and {more} more" if more > 0 else ""
         facts = [f"× {len(voters)}"] if len(voters) > 1 else []
-        if vote.readout.score == "normalised" and not hasattr(vote.weighting, "asks"):
+        if vote.readout.score in _SHARED and not hasattr(vote.weighting, "asks"):
             facts.insert(0, percent(float(share[voters].sum())))
         part = f" ({', '.join(facts)})" if facts else ""
         sentences.append(f"{who}{part}: {_rule(vote, voters[0], names, scale)}.")
+    rest = sum(len(voters) for voters in groups[shown:])
+    if rest:
+        sentences.append(f"{plural(rest, 'training case')} more, in vote_.voters.")
     return sentences
+
+
+def _outputs(vote: Vote) -> list[str]:
+    return [str(one) for one in getattr(vote.target, "classes", np.empty(0)).tolist()]
 
 
 def columns_words(vote: Vote, names: Names) -> str:

@@ -5,7 +5,7 @@ import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-__all__ = ["Names", "backup_words", "compared", "listed", "number", "percent", "plural"]
+__all__ = ["Names", "backup_words", "compared", "fixed", "listed", "number", "percent", "plural"]
 
 _DIGITS = 4
 _ROUNDING = 1e-12  # of the numbers beside it: what is smaller is rounding
@@ -76,6 +76,15 @@ def number(value: float, scale: float = 0.0, digits: int = _DIGITS) -> str:
         return str(int(value))
     before = len(str(round(size))) if size < _ROW else 0
     return f"{value:.{max(digits, before)}g}"
+
+
+def fixed(value: float, digits: int = 3) -> str:
+    """Return a number to so many decimals, wherever it is printed: rounding errors are no digits.
+
+    0.1375 that was computed as 0.13749999999999998 is 0.138 as well; there is no minus zero.
+    """
+    text = f"{round(value, 12):.{digits}f}"
+    return text.lstrip("-") if float(text) == 0 else text
 
 
 def compared(value: float, asked: Sequence[tuple[str, float]]) -> tuple[str, list[str]]:

@@ -90,7 +90,7 @@ def test_collapse_names_the_row():
     for i in range(5):
         quiet.partial_fit(enjoy(rows[i : i + 1]), labels[i : i + 1], classes=["no", "yes"])
     assert quiet.collapses_ == model.collapses_
-    with pytest.raises(PsephosError, match="agrees with row 4 and those before"):
+    with pytest.raises(PsephosError, match="agrees with row 4 and the rows before"):
         BayesOptimalClassifier(noise=0.0).fit(enjoy(rows), labels)
 
 
@@ -228,3 +228,41 @@ def test_the_empty_hypothesis_is_one_of_those_counted(listed):
     assert model.n_hypotheses_ == [2]
     assert model.vote_.voters.n_voters == (2 if listed else 1)
     assert_allclose(model.predict_proba(X), [[0.5, 0.5], [1.0, 0.0]])
+
+
+def test_rows_left_out_are_all_named_and_told_of_the_model():
+    rows, labels = [*ROWS, ROWS[0], ROWS[1]], [*LABELS, "no", "no"]
+    with pytest.warns(CollapseWarning, match="row 4, row 5: no conjunction for class yes") as told:
+        model = VersionSpaceClassifier().fit(enjoy(rows), labels)
+    assert "more" not in str(told[0].message)
+    assert any("Of 6 rows 2 rows left out: row 4, row 5:" in s for s in model.describe())
+
+
+def test_a_description_tells_the_version_space():
+    model = VersionSpaceClassifier().fit(enjoy(ROWS), LABELS)
+    sentence = next(s for s in model.describe() if s.startswith("Class yes: 6 conjunctions agree"))
+    assert "Most specific (S): Sky in {Sunny} and AirTemp in {Warm}" in sentence
+    assert "Most general (G), 2: " in sentence
+    assert "drawn" not in sentence
+    counted = VersionSpaceClassifier(max_hypotheses=0).fit(enjoy(ROWS), LABELS)
+    assert "if all of 6 consistent hypotheses hold (if some, in proportion) then yes" in str(
+        counted
+    )
+    X, y = three_classes()
+    many = VersionSpaceClassifier().fit(X, y).describe()
+    assert [s.split(":")[0] for s in many if s.startswith("Class ")] == [
+        f"Class {name}" for name in ("one", "three", "two")
+    ]
+
+
+def test_names_of_rows_are_said_of_the_table_that_is_fitted_alone():
+    from psephos._row_names import naming_rows, one_fit, row_word
+
+    rows, labels = [*ROWS, ROWS[0]], [*LABELS, "no"]
+    with naming_rows([f"p{i}" for i in range(5)]):
+        with pytest.warns(CollapseWarning, match="^p4: no conjunction"):
+            VersionSpaceClassifier().fit(enjoy(rows), labels)
+        with pytest.raises(PsephosError, match="agrees with p4 and the rows before"):
+            BayesOptimalClassifier(noise=0.0).fit(enjoy(rows), labels)
+        with one_fit(), one_fit():  # a fit within a fit is on rows of its own
+            assert row_word(4) == "row 4"

@@ -269,3 +269,44 @@ def test_training_cases_are_stored_once(tmp_path):
     save(again, tmp_path / "n.psephos")
     assert (tmp_path / "n.psephos").read_bytes() == (tmp_path / "m.psephos").read_bytes()
     assert_array_equal(again.predict_proba(NEW), model.predict_proba(NEW))
+
+
+def test_the_answer_can_be_followed_in_words():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3))
+    Y = np.column_stack([X[:, 0] > 0, X[:, 1] > 1.0, rng.random(60) > 0.5]).astype(int)
+    model = MLKNeighborsClassifier(10).fit(X, Y)
+    rows, chances = rng.standard_normal((4, 3)), None
+    near, chances = model.kneighbors(rows)[1], model.predict_proba(rows)
+    told = model.predict(rows)
+    ballots = model.explain(rows)
+    text, page = str(ballots), ballots._repr_html_()
+    for i in range(4):
+        for k in range(3):
+            answer = "given" if told[i, k] else "not given"
+            have = int(Y[near[i], k].sum())
+            words = f"{have} of 10 neighbours have it: probability {chances[i, k]:.3f}, {answer}"
+            assert f"  {k}: {words}" in text
+            assert f"<p>{k}: {words}</p>" in page
+            assert f"{k}: {words}" in ballots.columns()["looked_up"][i * len(ballots.voter_numbers)]
+    assert "frame() has every label" in page
+    described = "\n".join(model.describe())
+    row = " ".join(f"{p:.3f}" for p in model.posterior_[1])
+    assert f"Posterior of 1 where 0, 1, ..., 10 of 10 neighbours say it: {row}" in described
+    assert described.count("near row") == 12
+    assert "48 training cases more" in described
+
+
+def test_of_classes_the_look_up_is_told_too():
+    X, y = np.arange(20.0)[:, None], np.repeat(["no", "yes"], 10)
+    told = str(MLKNeighborsClassifier(4).fit(X, y).explain([[0.0]]))
+    assert "no: 4 of 4 neighbours are it: probability" in told
+
+
+def test_a_constant_column_has_no_importance():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.standard_normal((40, 2)), np.full(40, 5.0)])
+    Y = np.column_stack([X[:, 0] > 0, X[:, 1] > 0])
+    shares = MLKNeighborsClassifier(5).fit(X, Y).feature_importances_
+    assert shares[2] == 0.0
+    assert shares[:2].min() > 0.1

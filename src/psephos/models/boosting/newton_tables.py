@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._input import Table
+from psephos._row_names import row_word
 from psephos.kernels._jit import run_blocks
 from psephos.trees.bins import BLOCK_CELLS, columns_of
 from psephos.trees.newton import NewtonTree
@@ -85,7 +86,7 @@ def single_values(table: Table) -> _Singles:
         j, i = np.argwhere(far)[0]
         raise PsephosError(
             f"column {table.schema.words().columns[j]!r} has a number beyond float32's range in "
-            f"row {table.rows[i]}, which "
+            f"{row_word(int(table.rows[i]))}, which "
             "tree_method='exact' compares in: divide the column by a constant, or use 'hist'."
         )
     return out

@@ -13,7 +13,7 @@ from psephos.models.concepts.version_spaces import VersionSpaces
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace
 from psephos.vote.voters.counting import STATES, Problem, TooManyStates, minimal_negatives
 
-__all__ = ["collapses", "constraint", "eliminated", "number_of", "space_of", "started"]
+__all__ = ["constraint", "eliminated", "number_of", "space_of", "started"]
 
 
 def space_of(table: Table, n_bins: int) -> ConjunctiveSpace:
@@ -58,11 +58,14 @@ def eliminated(
         concepts.append(now)
     left.sort()
     out = np.array(left, dtype=np.intp).reshape(-1, 2)
+    rows: NDArray[Any] = out[:, 0]
+    if memory.left_out.dtype.kind == "U":  # those of a file have names
+        rows = np.array([f"row {r}" for r in rows.tolist()], dtype=str)
     return replace(
         memory,
         concepts=tuple(concepts),
         n_rows=memory.n_rows + (context.n_rows or n),
-        left_out=np.append(memory.left_out, out[:, 0]),
+        left_out=np.append(memory.left_out, rows),
         left_out_of=np.append(memory.left_out_of, out[:, 1]),
     )
 
@@ -75,16 +78,6 @@ def number_of(space: ConjunctiveSpace, concept: Concept, n_samples: int) -> tupl
         return problem.count(10 * STATES) + concept.empty, 0.0
     except TooManyStates:
         return problem.drawn(n_samples, np.random.default_rng(0)).estimate()
-
-
-def collapses(memory: VersionSpaces, classes: NDArray[Any]) -> list[str]:
-    """Return the rows that were left out, in words."""
-    names = classes[1:] if len(memory.concepts) == 1 else classes
-    pairs = zip(memory.left_out.tolist(), memory.left_out_of.tolist(), strict=True)
-    return [
-        f"row {row}: no conjunction for class {names[k]!s} agrees with it and the rows before"
-        for row, k in pairs
-    ]
 
 
 def constraint(space: ConjunctiveSpace, i: int, low: int, high: int, levels: Any) -> str:

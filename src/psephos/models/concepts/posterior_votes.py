@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
+from psephos._row_names import row_word
 from psephos.base import Labels
 from psephos.models.committees.naming import Estimators
 from psephos.models.concepts.elimination import eliminated, space_of, started
@@ -106,8 +107,9 @@ class PosteriorVotes:
         if self.noise == 0:
             memory = eliminated(started(space, k), table, labels, context, 1)
             if len(memory.left_out):
+                row = row_word(int(memory.left_out[0]))
                 raise PsephosError(
-                    f"no conjunction agrees with row {int(memory.left_out[0])} and those before it,"
+                    f"no conjunction agrees with {row} and the rows before,"
                     " so that none has a posterior: set noise above 0."
                 )
             return [

@@ -11,9 +11,8 @@ from psephos._distributions import Integers
 from psephos._errors import CollapseWarning, PsephosError
 from psephos._input import Context, Table
 from psephos.base import Anatomy, Labels, VoteClassifier
-from psephos.contender import Contender, Params, Shape
+from psephos.contender import Contender
 from psephos.models.concepts.elimination import (
-    collapses,
     constraint,
     eliminated,
     number_of,
@@ -22,6 +21,7 @@ from psephos.models.concepts.elimination import (
 )
 from psephos.models.concepts.version_spaces import VersionSpaces
 from psephos.models.concepts.votes import Limits, concept_votes, consistent
+from psephos.models.concepts.wording import collapsed, collapses
 from psephos.params import Constraint, Interval, Options, Seed
 from psephos.vote import Vote
 from psephos.vote.voters.conjunctive_space import Hypotheses
@@ -52,10 +52,6 @@ class Query(NamedTuple):
     case: dict[str, Any]
     share: tuple[float, ...]
     bits: float
-
-
-def _in_comparisons(params: Params, shape: Shape, seed: int) -> Params:
-    return {**params, "on_collapse": "skip"}
 
 
 class VersionSpaceClassifier(VoteClassifier):
@@ -147,7 +143,6 @@ class VersionSpaceClassifier(VoteClassifier):
     )
     contender: ClassVar[Contender] = Contender(
         "version-space", "concepts", {"quick": {"n_bins": Integers(2, 5)}},
-        settings=_in_comparisons,
         notes="conjunctions that agree with every row; rows that none agrees with are left out",
         small={"on_collapse": "skip", "max_hypotheses": 50, "random_state": 0},
     )  # fmt: skip
@@ -205,16 +200,15 @@ class VersionSpaceClassifier(VoteClassifier):
 
     def _report(self, memory: VersionSpaces, labels: Labels, known: int) -> None:
         """Say, or raise, which rows no hypothesis agrees with."""
-        new = collapses(memory, labels.target.classes)[known:]
+        new = collapsed(memory, labels.target.classes, known)
         if not new or self.on_collapse == "skip":
             return
-        more = f" (and {len(new) - 1} more)" if len(new) > 1 else ""
         if self.on_collapse == "raise":
             raise PsephosError(
-                f"{new[0]}{more}: correct the row, leave it out with on_collapse='skip', or take "
+                f"{new}: correct such a row, leave it out with on_collapse='skip', or take "
                 "BayesOptimalClassifier with noise above 0."
             )
-        warnings.warn(f"{new[0]}{more}; left out.", CollapseWarning, stacklevel=5)
+        warnings.warn(f"{new}; left out.", CollapseWarning, stacklevel=5)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Eliminate by further rows.

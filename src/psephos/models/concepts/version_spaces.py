@@ -1,14 +1,14 @@
 """The version spaces of all concepts: the space, S, G, and the rows that were left out."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from psephos.models.concepts.concept import Concept
 from psephos.vote.codec import register
-from psephos.vote.part import Columns, check
+from psephos.vote.part import Columns, check, named_of
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace
 
 __all__ = ["VersionSpaces"]
@@ -26,8 +26,8 @@ class VersionSpaces:
         Of two classes that of the second, else one a class.
     n_rows : int
         Rows seen in all calls.
-    left_out : ndarray of shape (c,), intp
-        Rows that were left out, counted over all calls.
+    left_out : ndarray of shape (c,)
+        Rows that were left out, counted over all calls, or their names.
     left_out_of : ndarray of shape (c,), intp
         The concept each was left out of.
     whole : bool, default=True
@@ -38,7 +38,7 @@ class VersionSpaces:
     space: ConjunctiveSpace
     concepts: tuple[Concept, ...]
     n_rows: int
-    left_out: NDArray[np.intp]
+    left_out: NDArray[Any]
     left_out_of: NDArray[np.intp]
     whole: bool = True
 
@@ -47,6 +47,16 @@ class VersionSpaces:
         widths = {len(concept.low) for concept in self.concepts}
         check(widths == {self.space.n_columns}, "concepts and their space differ in columns")
         check(self.left_out.shape == self.left_out_of.shape, "rows left out and their concepts")
+
+    def told(self, names: Any, vote: Any) -> list[str]:
+        """Return what `describe` adds to the vote in words: see `space_words`."""
+        from psephos.models.concepts.wording import space_words
+
+        return space_words(self, names, vote)
+
+    def named_rows(self, names: NDArray[Any]) -> Self:
+        """Return the same with names for the rows that were left out."""
+        return replace(self, left_out=named_of(self.left_out, names))
 
     def select(self, columns: Columns) -> Self:
         """Return the same on the table reduced to `columns`."""

@@ -126,8 +126,9 @@ class MLKNeighborsClassifier(VoteClassifier):
     """
 
     anatomy: ClassVar[Anatomy] = Anatomy(
-        ("training cases",), "neighbours", "normalised", "counts over the training cases"
-    )
+        ("training cases",), "neighbours", "normalised, then table of posteriors",
+        "counts over the training cases",
+    )  # fmt: skip
     contender: ClassVar[Contender] = Contender(
         "ml-knn", "neighbours",
         {"quick": {"n_neighbors": Integers(3, 15), "column_scale": Choice(("std", None))}},

@@ -142,6 +142,8 @@
     return box;
   };
 
+  const chance = (one, k) => one.q ? `; ${one.t ? one.t[k] + ": " : ""}probability ${plain(one.q[k])}` : "";
+
   const inRow = (name) => name.replace(/^row (\d+)$/, "in row $1");
   const select = at("case-select"), search = at("case-search"), output = at("output-select"), more = at("all-voters");
   let current = 0, open = false, chosen = null;
@@ -184,7 +186,7 @@
     at("ballot-rows").replaceChildren(...rows);
     at("score").textContent = signed(one.s[k]);
     at("score").dataset.score = one.s[k];
-    at("score-words").textContent = (data.outputs.length > 1 && (one.f !== undefined || k !== one.p) ? `of ${data.outputs[k]}; ` : "") + "the answer: " + said;
+    at("score-words").textContent = (data.outputs.length > 1 && (one.f !== undefined || k !== one.p) ? `of ${data.outputs[k]}; ` : "") + "the answer: " + said + chance(one, k);
     more.hidden = lines.length <= data.shown;
     more.textContent = open ? "Show only the first" : `Show ${lines.length} lines`;
     at("near").hidden = !one.n.length;

@@ -129,8 +129,9 @@ class CountedHypotheses:
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
         """Return how many hypotheses it stands for."""
         if self.prior == "uniform":
-            return f"all of {in_words(self.total)} consistent hypotheses hold"
-        return "all consistent hypotheses hold"
+            number = in_words(self.total)
+            return f"if all of {number} consistent hypotheses hold (if some, in proportion)"
+        return "if all consistent hypotheses hold (if some, in proportion to the prior)"
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
         """Return, for each row, how many hypotheses hold, and what they may test."""

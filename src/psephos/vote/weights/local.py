@@ -12,7 +12,7 @@ from psephos.vote.codec import register
 from psephos.vote.part import Columns, ReadsColumns, check, check_columns, named_of, usage_of_all
 from psephos.vote.weights.similarity import InverseDistance
 
-__all__ = ["Local", "Nearest"]
+__all__ = ["Local", "Nearest", "moved_by_distance"]
 
 _Floats = NDArray[np.float64]
 
@@ -190,13 +190,8 @@ class Local(ReadsColumns):
         """
         s = self.similarity
         away = self._read(X) - centre[self.columns]
-        part = np.where(s.is_category, away != 0, (away / s.column_scale) ** 2)
-        part[np.isnan(away)] = 0.0
-        total = part.sum(axis=1, keepdims=True)
-        moved = size.sum(axis=1, keepdims=True)
-        rate = np.divide(moved, total, out=np.zeros_like(total), where=total > 0)
         out = np.zeros((len(X), self.n_features))
-        out[:, self.columns] = part * rate
+        out[:, self.columns] = moved_by_distance(away, size, s.column_scale, s.is_category)
         return out
 
     def named_rows(self, names: NDArray[Any]) -> Self:
@@ -207,3 +202,22 @@ class Local(ReadsColumns):
         """Return these voters' weights; the distance keeps its columns and scale."""
         right = np.packbits(self.was_right[:, voters], axis=1)
         return replace(self, voters=len(voters), right=right)
+
+
+def moved_by_distance(
+    away: _Floats, size: _Floats, scale: _Floats, is_category: NDArray[np.bool_]
+) -> _Floats:
+    """Return (n, q): the sizes (n, T) divided by each column's part of a squared distance.
+
+    Parameters
+    ----------
+    away : ndarray of shape (n, q)
+        Rows less what they are compared with; NaN where either is missing.
+    size : ndarray of shape (n, T)
+    scale, is_category : ndarray of shape (q,)
+    """
+    part = np.where(is_category, away != 0, (away / scale) ** 2)
+    part[np.isnan(away)] = 0.0
+    total = part.sum(axis=1, keepdims=True)
+    moved = size.sum(axis=1, keepdims=True)
+    return part * np.divide(moved, total, out=np.zeros_like(total), where=total > 0)

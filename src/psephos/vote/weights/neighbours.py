@@ -22,7 +22,7 @@ from psephos.vote.part import (
     usage_of_all,
 )
 from psephos.vote.voters.cases import CaseVoters
-from psephos.vote.weights.local import Nearest
+from psephos.vote.weights.local import Nearest, moved_by_distance
 
 __all__ = ["METRICS", "Neighbours"]
 
@@ -282,6 +282,17 @@ class Neighbours(ReadsColumns):
         order, _, raw = self._raw(read)
         total = np.bincount(order.ravel(), raw.ravel(), len(self.cases))[self.voter]
         return total / total.sum() if total.any() else np.full(self.n_voters, 1 / self.n_voters)
+
+    def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+        """Return (n, p): sizes (n, T) divided by each column's part of the distance from the means.
+
+        It is the squared distance, whatever the metric: a column that is constant moves nothing.
+        """
+        away = X[:, self.columns] - centre[self.columns]
+        out = np.zeros((len(X), self.n_features))
+        parts = moved_by_distance(away, size, self.column_scale, self.is_category)
+        out[:, self.columns] = parts
+        return out
 
     def words(self) -> str:
         """Return what the weights are."""
