@@ -292,6 +292,14 @@ def test_heads_of_arff(tmp_path):
         read_table(tmp_path / "t.arff", target="a", separator=";")
 
 
+def test_weights_of_any_size_are_weights():
+    truth, said = np.eye(3, dtype=int)[[0, 1, 2, 0]], np.eye(3)[[0, 2, 2, 1]]
+    for measure in (hamming_loss, one_error, coverage, ranking_loss, average_precision):
+        plain = measure(truth, said)
+        for size in (1e308, 1e-308):
+            assert_allclose(measure(truth, said, sample_weight=np.full(4, size)), plain)
+
+
 def test_a_relation_of_too_many_labels_declares_none(tmp_path):
     head = f"@relation 'x: -C {'9' * 5000}'\n@attribute a {{0,1}}\n@attribute b real\n@data\n"
     with pytest.raises(PsephosError, match="no target is given"):

@@ -255,6 +255,7 @@ def _mean(values: NDArray[Any], sample_weight: Any, kept: _Mask | None = None) -
     if not np.isfinite(weight).all() or (weight < 0).any():
         raise PsephosError("sample_weight holds what is no finite number of at least 0.")
     weight = weight if kept is None else weight * kept
+    weight = np.ldexp(weight, -np.frexp(weight.max(initial=0.0))[1])  # their sum is a number
     total = weight.sum()
     return float(values @ weight / total) if total > 0 else float("nan")
 
