@@ -16,12 +16,15 @@ import numpy as np
 
 from psephos import (
     BaggingClassifier,
+    BayesOptimalClassifier,
     CARTClassifier,
     CompressedSamBAClassifier,
     ExtraTreesClassifier,
+    GibbsClassifier,
     PsephosError,
     RandomForestClassifier,
     SamBAClassifier,
+    VersionSpaceClassifier,
 )
 from psephos.bounds import (
     folds_bound,
@@ -32,6 +35,7 @@ from psephos.bounds import (
     sample_compression_bound,
     tandem_bound,
     training_error_bound,
+    version_space_bound,
 )
 from psephos.bounds.formulas import (
     c_bound_1,
@@ -215,6 +219,55 @@ def bayes(from_prior):
     return one
 
 
+KINDS = np.stack(np.meshgrid(*[np.arange(3)] * 5), -1).reshape(-1, 5) * 1.0
+CATEGORIES = {"categorical_features": list(range(5))}
+
+
+def conjunction(rng, n, noise):
+    """Return rows of five categories, labels by one or two tests, and the truth on all cells."""
+    tested = rng.choice(5, int(rng.integers(1, 3)), replace=False)
+    rule = (KINDS[:, tested] == rng.integers(0, 3, len(tested))).all(axis=1)
+    while True:  # a table of one class has no model
+        at = rng.integers(0, len(KINDS), n)
+        y = (rule[at] ^ (rng.random(n) < noise)).astype(int)
+        if 0 < y.sum() < n:
+            return KINDS[at], y, rule
+
+
+def concept(make, bound, noise, n=ROWS, part="", **settings):
+    """A model of conjunctions over categories, by its own prior over all 1,025 of them."""
+
+    def one(rng):
+        X, y, rule = conjunction(rng, n, noise)
+        model = make(int(rng.integers(2**31))).fit(X, y)
+        found = bound(model, X, y, **settings)
+        wrong = model.predict(KINDS) != rule
+        truth = float(np.where(wrong, 1 - noise, noise).mean())
+        if not part:
+            return found, truth
+        q = model.posterior_[0]
+        away = (model.vote_.votes(KINDS)[:, :, 0] > 0) != rule[:, None]
+        return found.parts[part], float(np.where(away, 1 - noise, noise).mean(axis=0) @ q)
+
+    return one
+
+
+def bayes_optimal(seed):
+    return BayesOptimalClassifier(**CATEGORIES)
+
+
+def short_bayes(seed):
+    return BayesOptimalClassifier(prior="short", noise=0.3, max_hypotheses=200, **CATEGORIES)
+
+
+def version_space(seed):
+    return VersionSpaceClassifier(max_hypotheses=20, **CATEGORIES)  # more are counted
+
+
+def one_drawn(seed):
+    return GibbsClassifier(random_state=seed, **CATEGORIES)
+
+
 # ------------------------------------------------------------------- where one is broken
 def noise_rows(rng, n, p=5):
     return rng.random((n, p)), rng.integers(0, 2, n)
@@ -338,6 +391,20 @@ def bag_refused():
     return tandem_bound(ExtraTreesClassifier(10, random_state=0).fit(X, y), X, y)
 
 
+def best_of_all(rng):
+    """The conjunction that the posterior holds most probable, said to be the only one there was."""
+    X = rng.integers(0, 3, (60, 6)).astype(float)
+    y = rng.integers(0, 2, 60)
+    y[:2] = 0, 1
+    model = BayesOptimalClassifier(decision="map", categorical_features=list(range(6)))
+    return occam_bound(model.fit(X, y), X, y, n_hypotheses=1), 0.5
+
+
+def bins_refused():
+    X, y = noise_rows(np.random.default_rng(0), 30)
+    return occam_bound(BayesOptimalClassifier(decision="map", n_bins=2).fit(X, y), X, y)
+
+
 HOLD = {
     "hold-out, binomial": held_out_rows(held_out_bound),
     "hold-out, kl": held_out_rows(held_out_bound, method="kl"),
@@ -356,6 +423,18 @@ HOLD = {
     "sample compression, theorem 4": lambda rng: compressed(rng, 4, n_anchors=5),
     "training error, theorem 1": boosted(0.0),
     "Gibbs by Bayes (means)": bayes(True),
+    "Bayes-optimal, PAC-Bayes-kl": concept(
+        bayes_optimal, pac_bayes_kl_bound, NOISE, rows="weights"
+    ),
+    "Bayes-optimal, Gibbs risk": concept(
+        bayes_optimal, pac_bayes_kl_bound, NOISE, part="Gibbs risk is at most", rows="weights"
+    ),
+    "Bayes-optimal, short prior, Gibbs risk": concept(
+        short_bayes, pac_bayes_kl_bound, NOISE, 60, "Gibbs risk is at most", rows="weights"
+    ),
+    "Bayes-optimal, tandem": concept(bayes_optimal, tandem_bound, NOISE, rows="weights"),
+    "one conjunction drawn, Occam": concept(one_drawn, occam_bound, NOISE, 60),
+    "version space": concept(version_space, version_space_bound, 0.0, 60),
 }
 BROKEN = {
     "PAC-Bayes-kl, prior after the data": learned_by_heart(pac_bayes_kl_bound),
@@ -372,6 +451,7 @@ BROKEN = {
     "sample compression, Gini rule": (dependent_rule, dependent_refused),
     "training error, a = 1": (boosted(1.0), None),
     "Gibbs by Bayes, another target (means)": (bayes(False), None),
+    "Occam, best of 4,097 conjunctions": (best_of_all, bins_refused),
 }  # fmt: skip
 
 

@@ -16,6 +16,8 @@ from psephos import (
     CARTRegressor,
     CompressedSamBAClassifier,
     GradientBoostingClassifier,
+    LocalBoostingClassifier,
+    MLKNeighborsClassifier,
     PsephosError,
     RandomForestClassifier,
     SamBAClassifier,
@@ -166,7 +168,7 @@ def test_gibbs_is_at_most_twice_bayes(forest):
     said = hard.vote_.votes(X)[:, :, 0]
     if not np.isin(said, (-1, 1)).all():
         with pytest.raises(PsephosError, match="no single class"):
-            gibbs_bound(hard, X)
+            gibbs_bound(hard.vote_, X)
     votes = replace(boosted_vote(), target=hard.vote_.target)
     found = gibbs_bound(votes, X)
     q = votes.constant_weights() / votes.constant_weights().sum()
@@ -175,6 +177,8 @@ def test_gibbs_is_at_most_twice_bayes(forest):
     assert_allclose(found.value, 2 * np.minimum(p, 1 - p).mean())
     assert found.parts["Gibbs"] <= found.value
     with pytest.raises(PsephosError, match="no single class"):
+        gibbs_bound(forest.vote_, X)
+    with pytest.raises(PsephosError, match="not the posterior of a prior"):
         gibbs_bound(forest, X)
 
 
@@ -374,3 +378,140 @@ def test_facts_that_the_rows_or_the_vote_do_not_show_are_refused():
     three = CompressedSamBAClassifier(n_candidates=50, random_state=0).fit(*WINE)
     with pytest.raises(PsephosError, match="3 classes"):
         sample_compression_bound(three, *WINE)
+
+
+def test_copies_of_a_row_have_its_prior_together():
+    """KL by positions of rows: 40 copies of one row among 60, of any weights."""
+    rng = np.random.default_rng(0)
+    some = rng.random((21, 2))
+    table, y = np.vstack([np.repeat(some[:1], 39, axis=0), some]), rng.integers(0, 2, 60)
+    y[:40] = 1
+    y[-2:] = 0, 1
+    for w in (None, np.repeat([1e-3, 1.0], [40, 20])):
+        model = CompressedSamBAClassifier(n_estimators=3).fit(table, y, sample_weight=w)
+        facts = model.sample_compression_
+        q = facts.posterior(model.vote_)
+        times = np.array([40 if (row == some[0]).all() else 1 for row in table[facts.anchor_rows]])
+        assert times.sum() == 60
+        whole = np.repeat(q / times, times, axis=1)  # over stumps and all 60 rows
+        whole = whole[whole > 0]
+        divergence = (whole * np.log(whole * facts.n_voters)).sum()
+        found = sample_compression_bound(model, table, y)
+        assert_allclose(found.parts["KL(Q || P)"], divergence, rtol=1e-10)
+
+
+def test_theorem_4_needs_few_anchors_and_zero_weights_are_named():
+    rng = np.random.default_rng(0)
+    table, y = rng.random((60, 3)), rng.integers(0, 2, 60)
+    model = CompressedSamBAClassifier(n_estimators=3).fit(table, y)
+    with pytest.raises(PsephosError, match="n_anchors well below the number of rows"):
+        sample_compression_bound(model, table, y, theorem=4)
+    model.fit(table, y, sample_weight=np.repeat([0, 1.0], [5, 55]))
+    with pytest.raises(PsephosError, match="where rows had weight 0, fit it again without them"):
+        sample_compression_bound(model, table, y)
+
+
+# ------------------------------------------------------------------- theorem 1 and rows
+def test_theorem_1_of_probabilities_is_the_product_of_the_rounds():
+    y = Y[::3]
+    model = LocalBoostingClassifier(n_estimators=4, a=0.0, says="probability").fit(*TRAIN)
+    signs_ = signs(model, TRAIN)
+    pi, product = np.full(len(y), 1 / len(y)), 1.0
+    for h in signs_.T:
+        moved = pi * np.exp(-np.exp(h) * h)
+        product, pi = product * moved.sum(), moved / moved.sum()
+    found = training_error_bound(model, *TRAIN)
+    assert_allclose(found.value, product, rtol=1e-9)
+    wrong = (np.sign(model.vote_.anchor_scores()[:, 0]) != 2 * y - 1).mean()
+    assert_allclose(found.parts["error on the rows"], wrong)
+    with pytest.raises(PsephosError) as told:
+        sample_compression_bound(model, *TRAIN)
+    assert "a is 0" in str(told.value)
+    assert "not SamBA's" not in str(told.value)
+
+
+def test_theorem_1_of_any_relevance_holds():
+    def sure(seen):
+        return seen.agreement.clip(0) ** 2
+
+    model = LocalBoostingClassifier(n_estimators=4, a=0.0, relevance=sure, says="probability")
+    found = training_error_bound(model.fit(*TRAIN), *TRAIN)
+    assert found.parts["error on the rows"] <= found.value < 1
+
+
+@pytest.mark.parametrize("settings", [{}, {"class_weight": "balanced"}])
+def test_theorem_1_is_about_the_rows_of_fit(settings):
+    rows = TRAIN[0][:60], TRAIN[1][:60]
+    twice = np.vstack([rows[0], rows[0][:5]]), np.append(rows[1], rows[1][:5])
+    model = SamBAClassifier(n_estimators=4, a=0.0, update="sample")
+    if settings:
+        model = SamBAClassifier(n_estimators=4, a=0.0, update="sample", **settings)
+    model.fit(*twice)
+    assert training_error_bound(model, *twice).value < 1
+    assert training_error_bound(model, twice[0][::-1], twice[1][::-1]).value < 1
+    with pytest.raises(PsephosError, match="other rows than its anchors"):
+        training_error_bound(model, twice[0] + 1.0, twice[1])
+    with pytest.raises(PsephosError, match="other rows than its anchors"):
+        training_error_bound(model, twice[0], 1 - twice[1])
+
+
+def test_theorem_1_says_which_rows_it_is_about(boosted):
+    assert (
+        training_error_bound(boosted, *TEST).of == "the error on these rows, by the weights given"
+    )
+
+
+# ------------------------------------------------------------------- copies
+def test_rows_of_fit_are_known_though_copies_are_usual():
+    rng = np.random.default_rng(0)
+    table = rng.integers(0, 2, (700, 3)).astype(float)  # of which 512 are kept
+    y = (table[:, 0] > 0).astype(int) ^ (rng.random(700) < 0.1)
+    model = AdaBoostClassifier(n_estimators=3).fit(table[:600], y[:600])
+    with pytest.raises(PsephosError, match="the rows that it was fitted on, in their order"):
+        held_out_bound(model, table[:600], y[:600])
+    told = held_out_bound(model, table[600:], y[600:]).assumes[1]
+    assert "100 of these 100 rows equal some" in told
+    assert "cannot be checked" in told
+    told = held_out_bound(model, table[:600][::-1], y[:600][::-1]).assumes[1]
+    assert "they are others" not in told
+
+
+def test_the_cause_that_rows_were_not_drawn_alike_is_named(forest):
+    heavy = RandomForestClassifier(3, class_weight="balanced", random_state=0).fit(*TRAIN)
+    with pytest.raises(PsephosError) as told:
+        tandem_bound(heavy, *TRAIN)
+    assert "class_weight='balanced' draws some classes oftener" in str(told.value)
+    assert "copies" not in str(told.value)
+    twice = np.repeat(TRAIN[0], 2, axis=0), np.repeat(TRAIN[1], 2)
+    copied = RandomForestClassifier(3, random_state=0).fit(*twice)
+    with pytest.raises(PsephosError) as told:
+        tandem_bound(copied, *twice)
+    assert "copies of a row are drawn together, so that" in str(told.value)
+    assert "class_weight" not in str(told.value)
+    for bound in (tandem_bound, pac_bayes_kl_bound):
+        assumed = bound(forest, *TRAIN, rows="out-of-bag").assumes
+        assert any("bins a column" in one for one in assumed)
+
+
+# ------------------------------------------------------------------- arguments
+def test_a_number_of_hypotheses_and_a_prior_are_one_too_many(boosted):
+    with pytest.raises(PsephosError, match="give one of them"):
+        occam_bound(boosted, *TEST, n_hypotheses=730, prior=0.5)
+    for wrong in ({"n_hypotheses": 0.5}, {"prior": 0.0}, {"prior": 2}, {"prior": "a"}):
+        with pytest.raises(PsephosError, match="a prior is above 0 and at most 1"):
+            occam_bound(boosted, *TEST, **wrong)
+
+
+def test_several_labels_are_named():
+    rng = np.random.default_rng(0)
+    table = rng.random((40, 3))
+    model = MLKNeighborsClassifier(n_neighbors=3).fit(table, (table > 0.5).astype(int))
+    with pytest.raises(PsephosError, match="MLKNeighborsClassifier gives a row several labels"):
+        held_out_bound(model, rng.random((5, 3)), np.zeros((5, 3), dtype=int))
+
+
+def test_a_vacuous_bound_says_so_in_its_sentence():
+    told = Bound("b", 1.484, "the error", "", delta=0.05, trivial=0.5).sentence()
+    assert told == (
+        "b: the error is at most 1.484, with probability 95 %. Vacuous: guessing errs on 0.5."
+    )

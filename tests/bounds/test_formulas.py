@@ -11,6 +11,7 @@ from scipy.special import gammaln, xlogy
 from psephos import PsephosError
 from psephos.bounds import folds_bound
 from psephos.bounds.formulas import (
+    c_bound_1,
     c_bound_2,
     c_bound_value,
     gibbs_kl,
@@ -75,6 +76,33 @@ def test_pac_bound_2_is_the_maximum_over_a_grid(risk, share, divergence, n):
     assert found - grid < 0.05 or not inside.sum() > 500
 
 
+@given(st.floats(0.01, 0.4), SHARES, st.floats(0.1, 5), st.integers(100, 3000))
+def test_pac_bound_1_has_one_divergence_for_the_risk_and_two_for_disagreement(
+    risk, share, divergence, n
+):
+    d = share * 2 * risk * (1 - risk)
+    size = np.log(2 * xi(n) / 0.05)
+    most = kl_inverse(risk, (divergence + size) / n)
+    least = kl_inverse(d, (2 * divergence + size) / n, upper=False)
+    value = 1 - (1 - 2 * most) ** 2 / (1 - 2 * least) if most < 0.5 else 1.0
+    assert_allclose(c_bound_1(risk, d, divergence, n), min(max(value, 0.0), 1.0), atol=1e-12)
+
+
+def test_pac_bound_1_by_hand():
+    # kl(.2 || r) = (5 + ln(2 xi / .05)) / 1000 and kl(.3 || d) = (10 + ln(2 xi / .05)) / 1000
+    r, d = 0.267578458753924, 0.219810790014154
+    size = np.log(2 * xi(1000) / 0.05)
+    assert_allclose([kl(0.2, r), kl(0.3, d)], [(5 + size) / 1000, (10 + size) / 1000], rtol=1e-6)
+    assert_allclose(c_bound_1(0.2, 0.3, 5.0, 1000), 1 - (1 - 2 * r) ** 2 / (1 - 2 * d), rtol=1e-6)
+
+
+def test_the_binomial_limit_of_a_tiny_chance():
+    assert_allclose(binomial_inverse(0, 100, 1e-40), 1 - 1e-40 ** (1 / 100), rtol=1e-12)
+    assert_allclose(stats.binom.logcdf(3, 200, binomial_inverse(3, 200, 1e-30)), np.log(1e-30))
+    below, above = (binomial_inverse(2, 90, delta) for delta in (0.999e-6, 1.001e-6))
+    assert 0 < below - above < 1e-4
+
+
 @given(st.floats(0, 0.5), st.floats(0, 10), st.integers(10, 10**5), st.floats(1e-3, 0.5))
 def test_bounds_lie_above_what_they_bound_and_shrink_with_rows(risk, divergence, n, delta):
     for formula in (gibbs_kl, lambda *a: tandem_kl(*a) / 4):
@@ -91,6 +119,12 @@ def test_numbers_that_are_none_are_sentences():
         lambda: c_bound_value(0.2, 0.4),
         lambda: sample_compression(0.2, 1.0, 3),
         lambda: folds_bound([1], [4, 5], 2),
+        lambda: folds_bound([5], [4], 2),
+        lambda: folds_bound([0], [0], 2),
+        lambda: folds_bound([1], [4], 1),
     ):
         with pytest.raises(PsephosError):
             ask()
+    with pytest.raises(PsephosError, match=r"fold 1 has 1.5 errors among 10 test rows"):
+        folds_bound([1, 1.5], [10, 10], 2)
+    assert folds_bound(np.array([1]), np.array([4]), np.int64(2)).value < 1

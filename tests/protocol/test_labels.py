@@ -331,7 +331,7 @@ def test_several_targets_in_text(tmp_path):
         read_table(path, n_labels=2)
     with pytest.raises(PsephosError, match=r"--labels of 't\.csv' says that 3 columns are labels"):
         read_table(path, n_labels=3)
-    with pytest.raises(PsephosError, match="--labels is 2"):
+    with pytest.raises(PsephosError, match="--labels and --target both say"):
         read_table(path, target="l1", n_labels=2)
     with pytest.raises(PsephosError, match="no column 'l3'"):
         read_table(path, target=["l1", "l3"])

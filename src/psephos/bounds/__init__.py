@@ -7,14 +7,15 @@ listed in the result. A bound of 1/2 or more (of two classes) is said to be vacu
 `held_out_bound`               any classifier, rows it never saw: informative where little else is
 `folds_bound`                  the same of the models of a cross-validation
 `tandem_bound`                 forests and bags, from the rows they were grown on (out-of-bag)
-`pac_bayes_kl_bound`           constant weights, voters and prior that were there before the rows
+`pac_bayes_kl_bound`           constant weights, voters and prior that were there before the rows:
+                               `BayesOptimalClassifier` on categories
 `pac_bayes_c_bound`            the same, by margins and disagreement
 `c_bound`                      given rows alone
 `occam_bound`                  one hypothesis of a finite list, or of one with a prior
 `version_space_bound`          all conjunctions that agree with the rows (`VersionSpaceClassifier`)
-`gibbs_bound`                  a posterior over hypotheses
+`gibbs_bound`                  a posterior over hypotheses: one drawn against the vote of all
 `training_error_bound`         AdaBoost, SamBA: the training rows alone
-`sample_compression_bound`     the variant of SamBA whose voters are drawn
+`sample_compression_bound`     the variant of SamBA whose voters are functions of three rows
 =============================  ===================================================================
 """
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from psephos.bounds.hypotheses import hypotheses_of
 from psephos.bounds.requirements import Asked, asked, constant_weights
 from psephos.bounds.result import Bound
 
@@ -22,7 +23,9 @@ def gibbs_bound(model: Any, X: Any) -> Bound:
     Parameters
     ----------
     model : fitted classifier of psephos, or Vote
-        Whose voters are hypotheses that say one class, and whose weights are their posterior.
+        Whose voters are hypotheses that say one class, and whose weights are their posterior:
+        BayesOptimalClassifier, or VersionSpaceClassifier without rows left out. Of a vote by itself
+        this is assumed.
     X : table of shape (n, p)
         Cases, over which the errors are averaged; no labels are needed.
 
@@ -34,12 +37,14 @@ def gibbs_bound(model: Any, X: Any) -> Bound:
     Raises
     ------
     PsephosError
-        If weights depend on the case, or a voter says no single class.
+        If weights depend on the case or are no posterior, or a voter says no single class.
 
     Notes
     -----
     It holds in expectation over targets drawn from the prior, and not for every single target.
-    That weights are such a posterior cannot be read off the vote: boosting's are not.
+    Hypotheses that were drawn have shares of draws as weights (GibbsClassifier with `n_draws`, and
+    spaces too large to count), which are no posterior: such models are refused, and so are
+    boosting, forests and all others that declare none.
 
     References
     ----------
@@ -48,6 +53,8 @@ def gibbs_bound(model: Any, X: Any) -> Bound:
     """
     one = _asked(model, X)
     weights = constant_weights(one)
+    if one.model is not one.vote:
+        _refuse_unless_posterior(one)
     target: Any = one.vote.target  # of classes: asked has refused others
     T = one.vote.n_voters
     n, k = one.values.shape[0], target.n_classes
@@ -64,7 +71,7 @@ def gibbs_bound(model: Any, X: Any) -> Bound:
         bayes += float((1.0 - p.max(axis=1)).sum())
         gibbs += float((1.0 - (p**2).sum(axis=1)).sum())
     return Bound(
-        name="Gibbs by Bayes",
+        name="Gibbs error by the Bayes error",
         value=2.0 * bayes / n,
         of="the expected error of a hypothesis drawn from the posterior",
         source="Haussler, Kearns & Schapire (1994); Mitchell (1997), section 6.8",
@@ -77,10 +84,32 @@ def gibbs_bound(model: Any, X: Any) -> Bound:
     )
 
 
+def _refuse_unless_posterior(one: Asked) -> None:
+    """Raise PsephosError unless the model says that its weights are a posterior."""
+    facts = hypotheses_of(one.model)
+    if facts is None:
+        raise one.refuse(
+            "its weights are not the posterior of a prior over hypotheses, as those of "
+            "BayesOptimalClassifier are."
+        )
+    if facts.drawn:
+        raise one.refuse(
+            "its hypotheses were drawn, and their weights are shares of the draws, not the "
+            "posterior. BayesOptimalClassifier has the posterior, where hypotheses can be listed."
+        )
+    memory = getattr(one.model, "memory_", None)
+    if len(getattr(memory, "left_out", ())):
+        raise one.refuse(
+            "rows were left out because no hypothesis agreed with them and the others, so that "
+            "weights are not the posterior of all rows. BayesOptimalClassifier with noise above 0 "
+            "has it."
+        )
+
+
 def _asked(model: Any, X: Any) -> Asked:
     """Return the vote and the cases; labels are not asked for."""
     vote: Any = getattr(model, "vote_", model)
     classes: Any = getattr(getattr(vote, "target", None), "classes", None)
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     unknown = np.repeat(np.asarray([0] if classes is None else classes[:1]), n)
-    return asked(model, X, unknown, "bound of Gibbs by Bayes")
+    return asked(model, X, unknown, "bound of the Gibbs error by the Bayes error")

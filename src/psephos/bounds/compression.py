@@ -1,5 +1,7 @@
 """SamBA's generalisation bounds: sample compression (theorems 2 to 4 of its supplement)."""
 
+import math
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -9,10 +11,13 @@ from psephos._errors import PsephosError
 from psephos.bounds.formulas import sample_compression
 from psephos.bounds.requirements import (
     INDEPENDENT,
+    SETTINGS,
     Asked,
     asked,
     checked_delta,
+    columns_of,
     refuse_unless_binary,
+    relative_entropy,
 )
 from psephos.bounds.result import Bound
 
@@ -43,8 +48,9 @@ def sample_compression_bound(
     model : fitted CompressedSamBAClassifier
         Or any estimator whose attribute `sample_compression_` states the same facts.
     X, y : table of shape (m, p), array of shape (m,)
-        The rows of `fit`.
+        The rows of `fit`, in their order. Of a model fitted with rows of weight 0 none serve.
     theorem : {3, 4}, default=3
+        4 needs `n_anchors` well below the number of rows.
     delta : float, default=0.05
 
     Raises
@@ -57,11 +63,13 @@ def sample_compression_bound(
 
     Notes
     -----
-    **For which SamBA it holds.** Stumps drawn before labels are looked at: the column by lot, the
-    threshold half-way between two training rows drawn by their numbers, who is answered on which
-    side a message. A prior uniform over the whole pool that was drawn, not over the T that were
-    kept. A distance on columns and with scales fixed before the data. Anchors drawn by number. a
-    above 0 (at 0 the scaled similarity is 0, and the bound 1 or more).
+    **For which SamBA it holds.** Each stump is made of one column, two training rows (the threshold
+    is half-way between them) and a message, who is answered on which side. The prior is uniform
+    over all of these there could be, or over a pool drawn by number before labels are looked at
+    (`n_candidates`), not over the T that were kept; times all rows as anchors, or K drawn by
+    number. Rows that coincide in class and the columns of the distance are one sc-voter, of the
+    prior of all of them. A distance on columns and with scales fixed before the data. a above 0
+    (at 0 the scaled similarity is 0, and the bound 1 or more).
 
     **Corrections to the source.** (1) Theorem 4 prints R_D(B) <= 2 R_L(G) <= 2 (R_D(G) + ...):
     empirical and true risk are exchanged, and the other way round it is theorem 3's form, as here.
@@ -90,12 +98,19 @@ def sample_compression_bound(
         raise one.refuse(_reasons(one))
     _check(one, facts)
     weighting: Any = one.vote.weighting
-    mass = weighting.anchor_weight[:, None] * weighting.expertise  # (K, T)
+    total = float((weighting.anchor_weight @ weighting.expertise).sum())
     similarity = weighting.similarity
     m, K = len(one.y), len(weighting.anchors)
-    gibbs, error = _gibbs(one, float(similarity.a) ** float(similarity.b) / float(mass.sum()))
-    divergence = _divergence(mass, facts, theorem)
+    gibbs, error = _gibbs(one, float(similarity.a) ** float(similarity.b) / total)
+    divergence = _divergence(one, facts, theorem)
     size = _STUMP + _SIMILARITY if theorem == 3 else K + _STUMP + _SIMILARITY
+    if size >= m:
+        raise one.refuse(
+            f"its voters are functions of {size} rows of {m}, and rows must be left. Theorem 4 "
+            "needs n_anchors well below the number of rows."
+            if theorem == 4
+            else f"voters of {size} rows each leave none of {m}: give more rows."
+        )
     limit = sample_compression(gibbs, divergence, m, size, delta)
     return Bound(
         name=f"sample compression (theorem {theorem})",
@@ -112,7 +127,8 @@ def sample_compression_bound(
         },
         assumes=(
             INDEPENDENT,
-            "settings (a, b, columns of the distance, the seed) were not chosen by these rows",
+            SETTINGS,
+            "columns and unit of the distance were chosen before the rows",
         ),
         delta=delta,
         trivial=one.guess,
@@ -129,18 +145,33 @@ def _gibbs(one: Asked, scale: float) -> tuple[float, float]:
     return float(0.5 * (1.0 - margin.mean())), float((margin <= 0).mean())
 
 
-def _divergence(mass: _Floats, facts: Any, theorem: int) -> float:
-    """Return KL(Q || P), equal candidates being one sc-voter."""
-    candidates, place = np.unique(np.asarray(facts.candidate), return_inverse=True)
-    q = np.zeros((len(mass), len(candidates)))
-    np.add.at(q.T, place, mass.T)
-    number = float(facts.n_candidates)
+def _divergence(one: Asked, facts: Any, theorem: int) -> float:
+    """Return KL(Q || P), equal sc-voters being one.
+
+    P gives each row as an anchor the same: rows that coincide in class and the columns of the
+    distance are one sc-voter, and have the prior of all of them together.
+    """
+    q = facts.posterior(one.vote)  # (stumps that differ, K)
     if theorem == 4:
-        q = q.sum(axis=0)
-    else:
-        number *= len(mass)
-    q = q[q > 0] / q.sum()
-    return float((q * np.log(q * number)).sum())
+        q, number = q.sum(axis=1), float(facts.n_candidates)
+        return relative_entropy(q, np.full(len(q), -math.log(number)))
+    weighting: Any = one.vote.weighting
+    own = _keys(weighting.anchors, weighting.anchor_class)
+    every = own  # anchors that were drawn: each is one of them
+    if facts.n_anchors == facts.n_rows:
+        every = _keys(columns_of(one.values, weighting.columns), one.y)
+    times = Counter(every)
+    different = list(dict.fromkeys(own))
+    place = np.array([different.index(key) for key in own])
+    merged = np.zeros((len(q), len(different)))
+    np.add.at(merged.T, place, q.T)
+    share = np.log([times[key] for key in different]) - math.log(facts.n_voters)
+    return relative_entropy(merged.ravel(), np.tile(share, len(q)))
+
+
+def _keys(rows: _Floats, classes: NDArray[np.intp]) -> list[tuple[bytes, int]]:
+    pairs = zip(rows + 0.0, classes.tolist(), strict=True)
+    return [(row.tobytes(), label) for row, label in pairs]
 
 
 def _check(one: Asked, facts: Any) -> None:
@@ -156,25 +187,23 @@ def _check(one: Asked, facts: Any) -> None:
     rows = np.asarray(facts.voter_rows)
     if rows.ndim != 2 or rows.shape[1] > _STUMP or len(rows) != one.vote.n_voters:
         raise one.refuse("its voters are functions of more than two rows each.")
-    anchors = one.values[np.asarray(facts.anchor_rows)] if facts.n_rows == len(one.y) else None
-    known: Any = weighting.anchors
+    at = np.asarray(facts.anchor_rows)
     same = (
-        anchors is not None
-        and np.array_equal(_read(anchors, weighting.columns), known, equal_nan=True)
-        and np.array_equal(one.y[np.asarray(facts.anchor_rows)], weighting.anchor_class)
+        facts.n_rows == len(one.y)
+        and int(at.max()) < len(one.y)
+        and np.array_equal(
+            columns_of(one.values[at], weighting.columns), weighting.anchors, equal_nan=True
+        )
+        and np.array_equal(one.y[at], weighting.anchor_class)
     )
     if not same:
         raise one.refuse(
             f"it was fitted on {facts.n_rows} rows of which its anchors are some, and these are "
-            "others. Give the X and y of fit, in their order."
+            "others. Give the X and y of fit, in their order; where rows had weight 0, fit it "
+            "again without them."
         )
     if similarity.per_query or bool((similarity.column_scale != 1.0).any()):
         raise one.refuse("its distance is scaled by the training rows.")
-
-
-def _read(rows: Any, columns: NDArray[np.intp]) -> _Floats:
-    part = rows[:, columns]
-    return np.asarray(part.toarray() if hasattr(part, "toarray") else part, dtype=np.float64)
 
 
 def _reasons(one: Asked) -> str:
@@ -198,6 +227,6 @@ def _reasons(one: Asked) -> str:
         reasons.append("a is 0")
     listed = "; ".join(reasons)
     return (
-        f"{listed}. Fit CompressedSamBAClassifier, whose voters are drawn before the data, or ask "
-        "held_out_bound."
+        f"{listed}. Fit CompressedSamBAClassifier, whose voters are functions of three rows and "
+        "whose prior is over all there could be, or ask held_out_bound."
     )

@@ -1,13 +1,17 @@
 """What can be proved of a version space: how little its vote may err on new cases."""
 
 import math
-from typing import Any
+from typing import Any, cast
 
-import numpy as np
-
-from psephos._errors import PsephosError
-from psephos.bounds.numerics import binomial_inverse, kl_inverse, xi
-from psephos.bounds.requirements import INDEPENDENT, checked_delta
+from psephos.bounds.formulas import gibbs_kl
+from psephos.bounds.hypotheses import hypotheses_of, of_hypotheses
+from psephos.bounds.numerics import binomial_inverse
+from psephos.bounds.requirements import (
+    asked,
+    checked_delta,
+    constant_weights,
+    refuse_unless_binary,
+)
 from psephos.bounds.result import Bound
 
 __all__ = ["version_space_bound"]
@@ -22,12 +26,13 @@ def version_space_bound(model: Any, X: Any, y: Any, *, delta: float = 0.05) -> B
         Gibbs error <= kl^-1(0, [ln(|H| / |V|) + ln(xi(n) / delta)] / n)
         error of the vote <= 2 x Gibbs error
 
-    and by itself (Occam) any hypothesis of V errs on at most 1 - (delta / |H|)^(1 / n).
+    and by itself (Occam) any hypothesis of V errs on at most 1 - (delta / |H|)^(1 / n). Where rows
+    were left out, `pac_bayes_kl_bound` with rows='weights' counts them as errors.
 
     Parameters
     ----------
     model : fitted VersionSpaceClassifier
-        Of two classes, its columns categories, no row left out, |V| counted.
+        Of two classes, its columns categories, no row left out, V listed or counted.
     X, y : table of shape (n, p), array of shape (n,)
         All rows that it was fitted on.
     delta : float, default=0.05
@@ -53,17 +58,35 @@ def version_space_bound(model: Any, X: Any, y: Any, *, delta: float = 0.05) -> B
     >>> model.n_hypotheses_, round(version_space_bound(model, X, y).value, 3)
     ([1], 0.047)
     """
+    one = asked(model, X, y, "version space bound")
+    refuse_unless_binary(one)
     delta = checked_delta(delta)
-    space, left = _read(model)
-    n = len(y)
-    if model.memory_.n_rows != n or (np.asarray(model.predict(X)) != np.asarray(y)).any():
-        raise _refusal("give all rows that the model was fitted on, and their labels.")
-    size = math.log(space.n_hypotheses)
-    divergence = size - math.log(left)
-    gibbs = kl_inverse(0.0, (divergence + math.log(xi(n) / delta)) / n)
+    memory: Any = getattr(model, "memory_", None)
+    facts, target = hypotheses_of(model), cast("Any", one.vote.target)
+    if facts is None or not hasattr(memory, "left_out"):
+        raise one.refuse("it keeps no version space.")
+    if len(memory.left_out):
+        raise one.refuse(
+            "rows were left out because no hypothesis agreed with them and the others. "
+            "pac_bayes_kl_bound with rows='weights' counts them as errors."
+        )
+    if facts.drawn:
+        raise one.refuse(
+            "the hypotheses left were too many to count, and a sample of them votes: the bound is "
+            "about the vote of all. Give fewer columns."
+        )
+    divergence, assumes = of_hypotheses(one, facts, constant_weights(one))
+    n = len(one.y)
+    if memory.n_rows != n or (one.vote.answers(one.values) != target.classes[one.y]).any():
+        raise one.refuse(
+            "give all rows that the model was fitted on, and their labels (without rows of weight "
+            "0, which a fit leaves out)."
+        )
+    size = facts.log_size
+    gibbs = gibbs_kl(0.0, divergence, n, delta)
     return Bound(
-        name="Version space bound",
-        value=min(1.0, 2.0 * gibbs),
+        name="version space bound",
+        value=2.0 * gibbs,
         of="the error of the vote on new cases",
         source="McAllester (1999), with Seeger's kl form",
         parts={
@@ -73,35 +96,7 @@ def version_space_bound(model: Any, X: Any, y: Any, *, delta: float = 0.05) -> B
             "Gibbs error": gibbs,
             "any hypothesis left, by itself": binomial_inverse(0, n, math.exp(-size) * delta),
         },
-        assumes=(
-            INDEPENDENT,
-            "columns and their categories were chosen before the rows",
-        ),
+        assumes=assumes,
         delta=delta,
-        trivial=0.5,
+        trivial=one.guess,
     )
-
-
-def _read(model: Any) -> tuple[Any, int]:
-    """Return the space and how many hypotheses are left; raise where the theorem does not hold."""
-    memory: Any = getattr(model, "memory_", None)
-    space: Any = getattr(memory, "space", None)
-    if space is None or not hasattr(model, "n_hypotheses_"):
-        raise _refusal(f"{type(model).__name__} keeps no version space.")
-    if len(memory.concepts) != 1:
-        raise _refusal("it is of two classes, and the model has a version space for each of more.")
-    if not space.is_category.all():
-        raise _refusal(
-            "columns of numbers were cut into bins by the rows, so that the hypotheses were chosen "
-            "after the data: cut them at values fixed before, and give the bins as categories."
-        )
-    if len(memory.left_out):
-        raise _refusal("rows were left out because no hypothesis agreed with them and the others.")
-    (left,), (error,) = model.n_hypotheses_, model.n_hypotheses_error_
-    if error:
-        raise _refusal("how many hypotheses are left was sampled, not counted.")
-    return space, left
-
-
-def _refusal(why: str) -> PsephosError:
-    return PsephosError(f"the version space bound does not hold: {why}")

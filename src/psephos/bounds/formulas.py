@@ -217,7 +217,8 @@ def sample_compression(
 
     It is R + sqrt((KL + 4 size + ln(xi(n - size) / delta)) / (2 (n - size))).
 
-    Theorem 2 of the SamBA supplement; theorems 3 (`size` 3) and 4 (`size` K + 3) are twice as much.
+    Theorem 2 of the SamBA supplement; theorems 3 (`size` 3) and 4 (`size` K + 3) bound the vote by
+    twice this.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from numbers import Integral, Real
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -9,8 +10,15 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length
 
 from psephos._errors import PsephosError
+from psephos.bounds.hypotheses import hypotheses_of, refuse_bins
 from psephos.bounds.numerics import binomial_inverse, kl_inverse
-from psephos.bounds.requirements import INDEPENDENT, Asked, checked_delta, refuse_seen
+from psephos.bounds.requirements import (
+    INDEPENDENT,
+    SETTINGS,
+    Asked,
+    checked_delta,
+    refuse_seen,
+)
 from psephos.bounds.result import Bound
 from psephos.vote import Vote
 
@@ -47,7 +55,7 @@ def held_out_bound(
     Raises
     ------
     PsephosError
-        If rows equal training rows that the model keeps.
+        If rows equal training rows that the model keeps, or the model gives a row several labels.
 
     Notes
     -----
@@ -107,6 +115,11 @@ def folds_bound(
     n_classes : int
     delta : float, default=0.05
 
+    Raises
+    ------
+    PsephosError
+        If a count is no whole number, or there are more errors than rows.
+
     Notes
     -----
     It is about the models of the folds, of which one drawn by lot has this error on average; not
@@ -120,8 +133,17 @@ def folds_bound(
 probability 95 %.
     """
     delta = checked_delta(delta)
-    if not sizes or len(errors) != len(sizes):
+    if not len(sizes) or len(errors) != len(sizes):
         raise PsephosError("folds_bound: give the errors and the number of test rows of each fold.")
+    for fold, (k, n) in enumerate(zip(errors, sizes, strict=True)):
+        whole = all(isinstance(one, Integral) and not isinstance(one, bool) for one in (k, n))
+        if not whole or not 0 <= k <= n or n < 1:
+            raise PsephosError(
+                f"folds_bound: fold {fold} has {k} errors among {n} test rows: give whole numbers, "
+                "counts of wrong answers and of rows."
+            )
+    if not (isinstance(n_classes, Integral) and n_classes >= 2):
+        raise PsephosError(f"folds_bound: n_classes={n_classes!r}: give a number of at least 2.")
     share = delta / len(sizes)
     limits = [binomial_inverse(k, n, share) for k, n in zip(errors, sizes, strict=True)]
     return Bound(
@@ -166,17 +188,21 @@ def occam_bound(
     X, y : table of shape (n, p), array of shape (n,)
         The rows it was picked by.
     n_hypotheses : float, default=None
-        |H|: how many there were to pick from; or give `prior`. Of a vote of all hypotheses that
-        agree with the rows see `version_space_bound`.
+        |H|: how many there were to pick from. None, and no `prior`: known of a model of which one
+        hypothesis answers, all columns being categories (GibbsClassifier,
+        ``BayesOptimalClassifier(decision='map')``). Of a vote of all hypotheses that agree with
+        the rows see `version_space_bound`.
     prior : float, default=None
         p in place of 1 / |H|: what the list gave to this hypothesis, the list summing to 1 or less.
+        One of the two can be given.
     delta : float, default=0.05
 
     Raises
     ------
     PsephosError
-        If the number is not known. A tree or stump is picked from infinitely many, its thresholds
-        depending on the rows: it has none, and `sample_compression_bound` or held-out rows must do.
+        If both are given, or the number is not known. A tree or stump is picked from infinitely
+        many, its thresholds depending on the rows: it has none, and `sample_compression_bound` or
+        held-out rows must do.
 
     References
     ----------
@@ -194,40 +220,64 @@ def occam_bound(
     0.176
     """
     delta = checked_delta(delta)
-    if prior is None and n_hypotheses is None:
-        raise PsephosError(
-            f"the Occam bound does not hold for {type(model).__name__}: how many hypotheses it was "
-            "picked from is not known, and thresholds that depend on the rows make them infinitely "
-            "many. Give n_hypotheses of a list that was fixed before the rows, or held-out rows to "
-            "held_out_bound."
-        )
-    size = 1.0 if n_hypotheses is None else float(n_hypotheses)
-    chance = 1.0 / max(size, 1.0) if prior is None else float(prior)
-    if not (size >= 1 and 0 < chance <= 1):
-        raise PsephosError("occam_bound: a prior is above 0 and at most 1, a number at least 1.")
+    nats, told = _nats_of_prior(model, n_hypotheses, prior)
     k, n, n_classes = _counted(model, X, y)
-    bits = -math.log(chance * delta)
+    bits = nats - math.log(delta)
     parts = {
         "error on the rows": k / n,
         "rows": float(n),
-        "ln(1 / prior)": -math.log(chance),
+        "ln(1 / prior)": nats,
         "Hoeffding's form": k / n + math.sqrt(bits / (2.0 * n)),
     }
     if k == 0:
         parts["of a consistent one, ln(1 / (p delta)) / n"] = bits / n
     return Bound(
         name="Occam bound",
-        value=binomial_inverse(k, n, chance * delta),
+        value=binomial_inverse(k, n, math.exp(-bits)),
         of="the error on new cases",
         source="Blumer et al. (1987); Langford (2005), JMLR 6",
         parts=parts,
-        assumes=(
-            INDEPENDENT,
-            "the list of hypotheses, with what each says and its prior, was fixed before the rows",
-        ),
+        assumes=(INDEPENDENT, *told),
         delta=delta,
         trivial=1.0 - 1.0 / n_classes,
     )
+
+
+def _nats_of_prior(model: Any, n_hypotheses: Any, prior: Any) -> tuple[float, tuple[str, ...]]:
+    """Return (ln(1 / p), what is assumed) of the hypothesis that answers."""
+    if prior is not None and n_hypotheses is not None:
+        raise PsephosError(
+            "occam_bound: n_hypotheses and prior both say how probable the hypothesis was before "
+            "the rows: give one of them."
+        )
+    if prior is None and n_hypotheses is None:
+        return _nats_known(model)
+    given = prior if n_hypotheses is None else n_hypotheses
+    number = float(given) if isinstance(given, Real) else math.nan
+    good = 0 < number <= 1 if n_hypotheses is None else 1 <= number < math.inf
+    if not good:
+        raise PsephosError("occam_bound: a prior is above 0 and at most 1, a number at least 1.")
+    told = "the list of hypotheses, with what each says and its prior, was fixed before the rows"
+    return abs(math.log(number)), (told,)
+
+
+def _nats_known(model: Any) -> tuple[float, tuple[str, ...]]:
+    """Return the same of a model that knows its prior."""
+    facts, vote = hypotheses_of(model), getattr(model, "vote_", None)
+    if facts is None or vote is None:
+        raise PsephosError(
+            f"the Occam bound does not hold for {type(model).__name__}: how many hypotheses it was "
+            "picked from is not known, and thresholds that depend on the rows make them infinitely "
+            "many. Give n_hypotheses of a list that was fixed before the rows, or held-out rows to "
+            "held_out_bound."
+        )
+    one = Asked(model, vote, None, np.empty(0, np.intp), "Occam bound")
+    if facts.answer is None:
+        raise one.refuse(
+            "it is a vote of hypotheses, and the theorem is about one. pac_bayes_kl_bound with "
+            "rows='weights' is about the vote."
+        )
+    return max(0.0, -facts.answer), (refuse_bins(one, facts), SETTINGS)
 
 
 class _Answering:
@@ -257,6 +307,11 @@ def _counted(model: Any, X: Any, y: Any) -> _Counted:
         )
     said = np.asarray(model.predict(X))
     check_consistent_length(said, labels)
-    if labels.ndim != 1 or said.ndim != 1 or not len(labels):
+    if said.ndim != 1:
+        raise PsephosError(
+            f"{type(model).__name__} gives a row several labels, and errors are counted of one "
+            "label a row: give a model of one label."
+        )
+    if labels.ndim != 1 or not len(labels):
         raise PsephosError("errors are counted of one label a row, and of at least one row.")
     return _Counted(int((said != labels).sum()), len(labels), len(model.classes_))

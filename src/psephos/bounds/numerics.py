@@ -12,6 +12,7 @@ from psephos._errors import PsephosError
 __all__ = ["binomial_inverse", "bisected", "kl", "kl_inverse", "xi"]
 
 _special: Any = scipy.special  # its types say less than they promise
+_SMALL = 1e-6
 _STEPS = 100  # halvings: more than a float64 between 0 and 1 can tell
 
 
@@ -107,4 +108,8 @@ def binomial_inverse(errors: int, n: int, delta: float) -> float:
     """
     if not 0 <= errors <= n or n < 1:
         raise PsephosError(f"{errors} errors of {n} rows: give a count of errors among rows.")
-    return 1.0 if errors == n else float(_special.betaincinv(errors + 1, n - errors, 1.0 - delta))
+    if errors == n:
+        return 1.0
+    if delta < _SMALL:  # 1 - delta would be rounded
+        return 1.0 - float(_special.betaincinv(n - errors, errors + 1, delta))
+    return float(_special.betaincinv(errors + 1, n - errors, 1.0 - delta))

@@ -10,8 +10,8 @@ from psephos.bounds.requirements import Asked, kept_and_given
 __all__ = ["OUT_OF_BAG", "out_of_bag_rows"]
 
 OUT_OF_BAG = (
-    "what a voter says depends on rows left out of it in nothing (a forest of this library bins a "
-    "column of more than max_bins different values by all rows, their answers unseen)"
+    "no voter depends on the rows left out of it (a forest of this library bins a column of more "
+    "than max_bins different values by all rows, their answers unseen)"
 )
 
 
@@ -39,11 +39,23 @@ def out_of_bag_rows(one: Asked, X: Any, y: Any) -> NDArray[np.bool_]:
             "its voters were not grown on bootstrap samples of these rows: set bootstrap=True, and "
             "give the X and y of fit (fitted without sample_weight)."
         )
-    mass = one.model.memory_.mass
-    if len(mass) != len(one.y) or np.ptp(mass) > 1e-12 * mass.max():
-        raise one.refuse(
-            "rows were not drawn alike: copies of a row are drawn together, and weights (or "
-            "class_weight) draw some oftener, so that rows left out are no fair sample. Fit it on "
-            "distinct rows without weights, or give held-out rows."
-        )
+    _refuse_unlike(one, X, y)
     return np.asarray(out, dtype=np.bool_)
+
+
+def _refuse_unlike(one: Asked, X: Any, y: Any) -> None:
+    """Raise PsephosError if some rows were drawn oftener than others, by the causes there are."""
+    weight = one.model.read(X, y)[2]
+    causes: list[str] = []
+    mended: list[str] = []
+    if len(one.model.memory_.mass) != len(one.y):
+        causes.append("copies of a row are drawn together")
+        mended.append("on distinct rows")
+    if np.ptp(weight) > 1e-12 * weight.max():
+        causes.append(f"class_weight={one.model.class_weight!r} draws some classes oftener")
+        mended.append("with class_weight=None")
+    if causes:
+        raise one.refuse(
+            f"rows were not drawn alike: {' and '.join(causes)}, so that rows left out are no fair "
+            f"sample. Fit it {' and '.join(mended)}, or give held-out rows."
+        )

@@ -7,15 +7,17 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.bounds.formulas import c_bound_1, c_bound_2, c_bound_value, gibbs_kl
-from psephos.bounds.out_of_bag import out_of_bag_rows
+from psephos.bounds.hypotheses import hypotheses_of, of_hypotheses
+from psephos.bounds.out_of_bag import OUT_OF_BAG, out_of_bag_rows
 from psephos.bounds.requirements import (
     INDEPENDENT,
+    SETTINGS,
     Asked,
     asked,
     checked_delta,
     constant_weights,
+    divergence_of,
     losses,
-    prior_of,
     refuse_seen,
     refuse_unless_binary,
     signed_votes,
@@ -105,12 +107,15 @@ def pac_bayes_kl_bound(
     X, y : table of shape (n, p), array of shape (n,)
     rows : {'held-out', 'weights', 'out-of-bag', 'training'}, default='held-out'
         What the rows were to the model. held-out: neither voters nor weights saw them. weights:
-        weights were learned on them, of voters that had been fixed before. out-of-bag: those that
+        weights were learned on them, of voters that had been fixed before, as the hypotheses of
+        BayesOptimalClassifier, GibbsClassifier and VersionSpaceClassifier are where all columns
+        are categories. out-of-bag: those that
         the model was fitted on, of which each voter is asked about those it was not grown on;
         `n` is the least number that any voter was left. training: always refused.
     prior : {'uniform', 'weights'} or array of shape (n_voters,), default=None
         P. None is 'weights' for held-out rows (Q itself, so that KL = 0: both were there before)
-        and 'uniform' for out-of-bag rows; with rows='weights' it must be given.
+        and 'uniform' for out-of-bag rows; with rows='weights' it must be given, but for the
+        models of hypotheses, which know theirs: it is over all hypotheses there were.
     delta : float, default=0.05
         The chance that the bound fails.
 
@@ -264,6 +269,12 @@ def prior_and_rows(
     """Return (KL(Q || P), what is assumed), once rows and prior are such as the theorem needs."""
     if rows not in _ROWS:
         raise PsephosError(f"rows={rows!r}: give one of {', '.join(map(repr, _ROWS))}.")
+    facts = hypotheses_of(one.model)
+    if rows == "training" and facts is not None and facts.kind != "bins":
+        raise one.refuse(
+            "its hypotheses were there before the rows, but their weights were not. Ask with "
+            "rows='weights', where the prior is over all hypotheses there were."
+        )
     if rows == "training":
         raise one.refuse(
             "the voters were learned on these rows, so that a prior over them, a uniform one too, "
@@ -271,22 +282,26 @@ def prior_and_rows(
             f"of a forest or bag as {function}(..., rows='out-of-bag') where it takes them."
         )
     if rows == "out-of-bag":
-        divergence = prior_of(one, "uniform" if prior is None else prior, weights)[1]
-        told = "settings were not chosen by these rows (of the best of M take delta / M)"
-        return divergence, (INDEPENDENT, told)
+        divergence = divergence_of(one, "uniform" if prior is None else prior, weights)
+        return divergence, (INDEPENDENT, SETTINGS, OUT_OF_BAG)
     if rows == "held-out":
-        divergence = prior_of(one, "weights" if prior is None else prior, weights)[1]
+        divergence = divergence_of(one, "weights" if prior is None else prior, weights)
         told = "the rows are held out: neither voters, weights nor settings were chosen by them"
         return divergence, (INDEPENDENT, refuse_seen(one, told))
+    if facts is not None and not isinstance(prior, list | tuple | np.ndarray):
+        if prior is not None:
+            raise one.refuse(
+                f"prior={prior!r} is over the hypotheses that the rows have left, and so chosen "
+                "after them. Leave prior out: it is then the model's own, over all there were."
+            )
+        return of_hypotheses(one, facts, weights)
     if prior is None or (isinstance(prior, str) and prior == "weights"):
         raise one.refuse(
             "weights that were learned on these rows cannot be their own prior: give the prior "
             "that was chosen before, as prior='uniform' or one number a voter."
         )
     told = "all voters that the prior is over, with what they say, were fixed before the rows"
-    if getattr(one.model, "learns_voters", True):
-        told = refuse_seen(one, told)
-    return prior_of(one, prior, weights)[1], (INDEPENDENT, told)
+    return divergence_of(one, prior, weights), (INDEPENDENT, refuse_seen(one, told))
 
 
 def _refuse_none(one: Asked, n: int) -> None:

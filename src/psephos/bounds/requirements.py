@@ -1,5 +1,7 @@
 """What bounds ask of a vote and of rows, each with the sentence that refuses."""
 
+import math
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -9,27 +11,33 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos._labels import codes_among
 from psephos.vote import Vote
+from psephos.vote.importance import evenly_spaced
 
 __all__ = [
     "INDEPENDENT",
+    "SETTINGS",
     "Asked",
     "asked",
     "checked_delta",
+    "columns_of",
     "constant_weights",
+    "divergence_of",
     "kept_and_given",
     "loss_blocks",
     "losses",
-    "prior_of",
     "refuse_seen",
     "refuse_unless_binary",
+    "relative_entropy",
     "signed_votes",
 ]
 
 _Floats = NDArray[np.float64]
 _CELLS = 1 << 21  # numbers of a block: 16 MiB
 _ROUNDING = 1e-9
+_BY_CHANCE = math.log(1e6)  # rows that are the same by a chance below 1e-6 are the same rows
 
 INDEPENDENT = "the rows are drawn independently from what new rows come from (no groups, no time)"
+SETTINGS = "settings were not chosen by these rows (of the best of M take delta / M)"
 
 
 class Asked(NamedTuple):
@@ -86,6 +94,11 @@ def asked(model: Any, X: Any, y: Any, bound: str) -> Asked:
     found = Asked(model, vote, X, np.empty(0, np.intp), bound)
     if vote.target.kind not in ("binary", "multiclass"):
         raise found.refuse("it does not answer with one class, and the bound is about errors.")
+    if getattr(vote.readout.calibration, "posterior", None) is not None:
+        raise found.refuse(
+            "its answer follows a table of what the votes have meant in training, not their sign. "
+            "held_out_bound asks nothing of the votes."
+        )
     if vote.readout.calibration is not None or vote.target.losses is not None:
         raise found.refuse(
             "its answer follows calibrated probabilities or losses, not the sign of the vote. Ask "
@@ -185,13 +198,14 @@ def _refuse_unbounded(one: Asked, size: _Floats) -> None:
         )
 
 
-def prior_of(one: Asked, prior: Any, weights: _Floats) -> tuple[_Floats, float]:
-    """Return (P, KL(Q || P)).
+def divergence_of(one: Asked, prior: Any, weights: _Floats) -> float:
+    """Return KL(Q || P).
 
     Parameters
     ----------
     one : Asked
     prior : {'uniform', 'weights'} or array of shape (T,)
+        P.
     weights : ndarray of shape (T,)
         Q.
     """
@@ -210,7 +224,14 @@ def prior_of(one: Asked, prior: Any, weights: _Floats) -> tuple[_Floats, float]:
     if (p[there] <= 0).any():
         t = int(np.flatnonzero(there & (p <= 0))[0])
         raise PsephosError(f"prior: voter {t + 1} has weight and prior 0, so KL is infinite.")
-    return p, max(0.0, float((weights[there] * np.log(weights[there] / p[there])).sum()))
+    return relative_entropy(weights, np.log(np.where(p > 0, p, 1.0)))
+
+
+def relative_entropy(weights: _Floats, log_prior: _Floats) -> float:
+    """Return KL(Q || P) of Q and ln P."""
+    there = weights > 0
+    q = weights[there]
+    return max(0.0, float((q * (np.log(q) - log_prior[there])).sum()))
 
 
 def kept_and_given(one: Asked) -> tuple[list[bytes], list[bytes]] | None:
@@ -221,9 +242,14 @@ def kept_and_given(one: Asked) -> tuple[list[bytes], list[bytes]] | None:
     known: Any = getattr(one.model, "_sample", None)
     if known is None or not len(known.columns):
         return None
-    rows: Any = one.values[:, known.columns]
-    rows = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
+    rows = columns_of(one.values, known.columns)
     return [row.tobytes() for row in known.values + 0.0], [row.tobytes() for row in rows + 0.0]
+
+
+def columns_of(values: Any, columns: NDArray[np.intp]) -> _Floats:
+    """Return some columns of a table, dense."""
+    part: Any = values[:, columns]
+    return np.asarray(part.toarray() if hasattr(part, "toarray") else part, dtype=np.float64)
 
 
 def refuse_seen(one: Asked, what: str) -> str:
@@ -231,7 +257,8 @@ def refuse_seen(one: Asked, what: str) -> str:
 
     A model that was fitted in this process keeps some training rows, on the columns it reads. Rows
     that equal them are refused, unless rows are so often copies of each other (half as often among
-    themselves, or more) that this says nothing.
+    themselves, or more) that this says nothing. Rows that equal all of them, in their order, are
+    refused even then.
 
     Parameters
     ----------
@@ -252,4 +279,21 @@ def refuse_seen(one: Asked, what: str) -> str:
             f"row {same[0]} (and {len(same) - 1} more of {len(given)}) equals a row that it was "
             f"fitted on, in all columns it reads. It must be that {what}."
         )
+    there = evenly_spaced(len(given), len(kept))
+    if [given[i] for i in there] == kept and _surprise(kept) > _BY_CHANCE:
+        raise one.refuse(
+            "these are the rows that it was fitted on, in their order, in all columns it reads. It "
+            f"must be that {what}."
+        )
+    if same:
+        return (
+            f"{what}: in the columns it reads {len(same)} of these {len(given)} rows equal some "
+            "that it was fitted on, but rows are so often copies there that this cannot be checked"
+        )
     return f"{what}: as far as the rows that the model keeps tell, they are others"
+
+
+def _surprise(rows: list[bytes]) -> float:
+    """Return -ln of the chance that as many rows like these come out the same, in order."""
+    number = np.array(list(Counter(rows).values()))
+    return float((number * np.log(len(rows) / number)).sum())

@@ -15,7 +15,7 @@ class Bound:
     ----------
     name : str
     value : float
-        The risk is at most this.
+        The risk is at most this; a vacuous one may be above 1.
     of : str
         What is bounded, in words.
     source : str
@@ -32,8 +32,8 @@ class Bound:
     --------
     >>> from psephos.bounds import Bound
     >>> print(Bound("hold-out", 0.6, "the error on new rows", "", {}, (), 0.05, 0.5))
-    hold-out: the error on new rows is at most 0.6, with probability 95 %.
-    Vacuous: guessing errs on 0.5.
+    hold-out: the error on new rows is at most 0.6, with probability 95 %. Vacuous: guessing errs \
+on 0.5.
     """
 
     name: str
@@ -59,16 +59,16 @@ class Bound:
         }  # fmt: skip
 
     def sentence(self) -> str:
-        """Return what is proved, as a sentence."""
+        """Return what is proved, as a sentence, and whether it says anything."""
         chance = "" if self.delta is None else f", with probability {100 * (1 - self.delta):.4g} %"
-        return f"{self.name}: {self.of} is at most {self.value:.4g}{chance}."
+        told = f"{self.name}: {self.of} is at most {self.value:.4g}{chance}."
+        if not self.vacuous:
+            return told
+        one = "no risk is above 1" if self.trivial >= 1 else f"guessing errs on {self.trivial:.4g}"
+        return f"{told} Vacuous: {one}."
 
     def __str__(self) -> str:
         lines = [self.sentence()]
-        if self.vacuous:
-            guess = "no risk is above 1" if self.trivial >= 1 else "guessing errs on"
-            number = "" if self.trivial >= 1 else f" {self.trivial:.4g}"
-            lines.append(f"Vacuous: {guess}{number}.")
         width = max((len(name) for name in self.parts), default=0)
         lines += [f"  {name:<{width}}  {value:.6g}" for name, value in self.parts.items()]
         if self.assumes:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.bounds.formulas import tandem_kl
-from psephos.bounds.out_of_bag import OUT_OF_BAG, out_of_bag_rows
+from psephos.bounds.out_of_bag import out_of_bag_rows
 from psephos.bounds.pac_bayes import prior_and_rows
 from psephos.bounds.requirements import (
     Asked,
@@ -97,7 +97,6 @@ def tandem_bound(
                 "voters, or each on fewer rows (max_samples)."
             )
         pairs = wrong / both
-        assumes = (*assumes, OUT_OF_BAG)
     else:
         n, loss = len(one.y), losses(one)
         pairs = loss.T @ loss / n

@@ -10,6 +10,7 @@ from psephos._labels import read_sample_weight
 from psephos.bounds.requirements import (
     Asked,
     asked,
+    columns_of,
     constant_weights,
     refuse_unless_binary,
     signed_votes,
@@ -48,14 +49,16 @@ def training_error_bound(model: Any, X: Any, y: Any, *, sample_weight: Any = Non
     model : fitted classifier of psephos, or Vote
         Of two classes; constant weights, or SamBA's with a = 0 and every training row an anchor.
     X, y : table of shape (n, p), array of shape (n,)
-        The rows of `fit`.
+        The rows of `fit`. With constant weights the inequality holds of any rows, and is of those
+        given; SamBA's is of the rows that the vote keeps, and others are refused.
     sample_weight : array of shape (n,), default=None
-        That of `fit`.
+        That of `fit`; class weights of the model need not be given where SamBA is asked.
 
     Raises
     ------
     PsephosError
-        If there are more than two classes, or weights depend on the case in another way.
+        If there are more than two classes, weights depend on the case in another way, or rows are
+        others than the anchors of a local vote.
 
     Notes
     -----
@@ -65,7 +68,8 @@ def training_error_bound(model: Any, X: Any, y: Any, *, sample_weight: Any = Non
     error eps_t may exceed what the least weighted error would be; the product holds all the same.
     The printed proof has a sign wrong: see `sample_compression_bound`. For voters that say numbers
     between -1 and 1, prod (1 - gamma_t) need not hold (the footnote claims it does); prod Z_t does,
-    and is the value.
+    and is the value. A relevance other than exp(h_t(x_i) y_i) is stored up to a factor, which
+    changes no answer: it is then taken so that the greatest is e, as SamBA's.
 
     References
     ----------
@@ -86,7 +90,7 @@ def training_error_bound(model: Any, X: Any, y: Any, *, sample_weight: Any = Non
     refuse_unless_binary(one)
     weight = read_sample_weight(sample_weight, len(one.y))
     anchored = hasattr(one.vote.weighting, "anchor_scores")
-    rounds = _local(one, weight) if anchored else _constant(one, weight)
+    rounds = _local(one, X, y, weight) if anchored else _constant(one, weight)
     error = float(rounds.prior[rounds.steps.sum(axis=1) <= 0].sum())
     z, epsilon = _replay(rounds)
     gamma = 0.5 - epsilon
@@ -99,7 +103,9 @@ def training_error_bound(model: Any, X: Any, y: Any, *, sample_weight: Any = Non
     return Bound(
         name="training error (theorem 1)",
         value=float(np.prod(z)),
-        of="the weighted error on the training rows",
+        of="the weighted error on the training rows, each heard at its own place"
+        if anchored
+        else "the error on these rows, by the weights given",
         source="Freund & Schapire (1997); Bauvin et al. (2023), supplement D.1",
         parts=parts,
         trivial=one.guess,
@@ -124,7 +130,7 @@ def _adaboost(steps: _Floats, signs: _Floats, prior: _Floats) -> str:
     return "AdaBoost" if hard and np.allclose(z, least, rtol=1e-9, atol=1e-12) else ""
 
 
-def _local(one: Asked, weight: _Floats) -> _Rounds:
+def _local(one: Asked, X: Any, y: Any, weight: _Floats) -> _Rounds:
     part: Any = one.vote.weighting
     similarity: Any = part.similarity
     if similarity.a != 0:
@@ -132,19 +138,49 @@ def _local(one: Asked, weight: _Floats) -> _Rounds:
             f"a is {similarity.a:.4g}, and theorem 1 is about a = 0, where a training row is "
             "weighed by its own relevance alone."
         )
+    if one.model is not one.vote:  # class weights, and rows of weight 0, as `fit` takes them
+        table, labels, weight, _ = one.model.read(X, y, weight)
+        one = one._replace(values=table.values, y=labels.y)
     kept, whole = float(part.anchor_weight.sum()), float(weight.sum())
     if not math.isclose(kept, whole, rel_tol=1e-9):
         raise one.refuse(
             f"its anchors weigh {kept:.6g} and these rows {whole:.6g}: theorem 1 needs every "
             "training row as an anchor (n_anchors=None), and the X, y and sample_weight of fit."
         )
+    _refuse_others(one, part, weight)
     votes = one.vote.voters.select(part.columns).votes(part.anchors)[:, :, 0]
     signs = votes * np.where(part.anchor_class == 1, 1.0, -1.0)[:, None]
-    relevance = part.expertise * (math.e / part.expertise.max())
-    named = "SamBA" if np.allclose(relevance, np.exp(signs), rtol=1e-9) else ""
+    ratio = part.expertise / np.exp(signs)
+    known = np.allclose(ratio, ratio[0, 0], rtol=1e-9)
+    named = "SamBA" if known else ""
+    relevance = np.exp(signs) if known else part.expertise * (math.e / part.expertise.max())
     if named and not bool((np.abs(signs) == 1.0).all()):
         named = ""  # real-valued voters: 1 - gamma_t need not hold
     return _Rounds(relevance * signs, signs, part.anchor_weight / kept, named)
+
+
+def _refuse_others(one: Asked, part: Any, weight: _Floats) -> None:
+    """Raise PsephosError unless the rows, copies counted together, are the anchors."""
+    rows = columns_of(one.values, part.columns)
+    given, kept = (
+        _weights_of(rows, one.y, weight),
+        _weights_of(part.anchors, part.anchor_class, part.anchor_weight),
+    )
+    same = given.keys() == kept.keys()
+    if not same or not all(math.isclose(given[k], kept[k], rel_tol=1e-9) for k in kept):
+        raise one.refuse(
+            "these are other rows than its anchors, which are those of fit. Give the X, y and "
+            "sample_weight of fit."
+        )
+
+
+def _weights_of(rows: _Floats, y: Any, weight: _Floats) -> dict[tuple[bytes, int], float]:
+    """Return the weight of each different row and class."""
+    found: dict[tuple[bytes, int], float] = {}
+    for row, label, w in zip(rows + 0.0, y.tolist(), weight.tolist(), strict=True):
+        key = row.tobytes(), int(label)
+        found[key] = found.get(key, 0.0) + w
+    return found
 
 
 def _replay(rounds: _Rounds) -> tuple[_Floats, _Floats]:

@@ -50,9 +50,10 @@ bounds.csv
     ``model, bound, value, delta, vacuous, of, told``.
     `bound` is 'hold-out, folds' (the mean error of the models of the folds, of the first repeat),
     and of refits of psephos 'out of bag' (tandem bound of a bag or forest) and 'published' (sample
-    compression of local weights, else PAC-Bayes-kl). Each holds with probability 1 - delta, by
-    itself. Where one does not hold, `value` is empty and `told` says why; else it says what is
-    assumed.
+    compression of local weights; of conjunctions over categories that of a version space, Occam's
+    where one answers, PAC-Bayes-kl by the prior of all of them; else PAC-Bayes-kl). Each holds
+    with probability 1 - delta, by itself. Where one does not hold, `value` is empty and `told` says
+    why; else it says what is assumed.
 models/<model>.psephos
     The refits of models of psephos (`psephos.load`). Rows of anchors are rows of the table.
 cases.npz

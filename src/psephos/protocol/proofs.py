@@ -3,16 +3,18 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from psephos._errors import PsephosError
 from psephos.bounds import (
     Bound,
     folds_bound,
+    occam_bound,
     pac_bayes_kl_bound,
     sample_compression_bound,
     tandem_bound,
+    version_space_bound,
 )
+from psephos.bounds.hypotheses import hypotheses_of
+from psephos.bounds.requirements import SETTINGS
 
 __all__ = ["BOUND_COLUMNS", "DELTA", "proved", "refit_bounds"]
 
@@ -33,21 +35,31 @@ def refit_bounds(model: Any, X: Any, y: Any, n_draws: int) -> list[dict[str, Any
     """Return what is proved of a refit of psephos by the rows it was fitted on, or why nothing is.
 
     The tandem bound of a bag or forest, and the bound that is published for such a vote: sample
-    compression for local weights, else PAC-Bayes-kl. A refit is the best of `n_draws` settings, so
-    each has that part of delta.
+    compression for local weights, Occam's for one hypothesis, that of a version space, else
+    PAC-Bayes-kl. A refit is the best of `n_draws` settings, so each has that part of delta.
     """
     delta = DELTA / n_draws
-    local = hasattr(model.vote_.weighting, "anchor_scores")
     rows: list[dict[str, Any]] = []
     if hasattr(model, "left_out"):
-        rows.append(_row("out of bag", lambda: tandem_bound(model, X, y, delta=delta), DELTA))
+        rows.append(_row("out of bag", lambda: tandem_bound(model, X, y, delta=delta), n_draws))
+    rows.append(_row("published", lambda: _published(model, X, y, delta), n_draws))
+    return rows
 
-    def published() -> Bound:
-        if local:
-            return sample_compression_bound(model, X, y, delta=delta)
-        return pac_bayes_kl_bound(model, X, y, rows="training", delta=delta)
 
-    return [*rows, _row("published", published, DELTA)]
+def _published(model: Any, X: Any, y: Any, delta: float) -> Bound:
+    """Return the bound that is published for such a vote."""
+    facts = hypotheses_of(model)
+    if facts is not None and facts.kind == "categories":
+        if facts.answer is not None:
+            return occam_bound(model, X, y, delta=delta)
+        memory = getattr(model, "memory_", None)
+        if memory is not None and not len(memory.left_out):
+            return version_space_bound(model, X, y, delta=delta)
+    if facts is not None:
+        return pac_bayes_kl_bound(model, X, y, rows="weights", delta=delta)
+    if hasattr(model.vote_.weighting, "anchor_scores"):
+        return sample_compression_bound(model, X, y, delta=delta)
+    return pac_bayes_kl_bound(model, X, y, rows="training", delta=delta)
 
 
 def proved(
@@ -71,7 +83,7 @@ def proved(
     rows: list[dict[str, Any]] = []
     for name in dict.fromkeys(task.contender.name for task, _ in finished):
         fits = [(t, e) for t, e in finished if t.contender.name == name and t.split is not None]
-        found = [_row(_FOLDS, lambda fits=fits: _folds(fits, n_classes), DELTA)]
+        found = [_row(_FOLDS, lambda fits=fits: _folds(fits, n_classes))]
         for task, entry in finished:
             if task.contender.name == name and task.split is None:
                 found += entry.get("proved", ())
@@ -97,19 +109,24 @@ def _folds(fits: Finished, n_classes: int) -> Bound:
     return folds_bound(errors, sizes, n_classes, delta=DELTA)
 
 
-def _row(kind: str, ask: Callable[[], Bound], delta: float) -> dict[str, Any]:
-    """Return a bound as a row, or why it does not hold."""
+def _row(kind: str, ask: Callable[[], Bound], n_draws: int = 1) -> dict[str, Any]:
+    """Return a bound as a row, or why it does not hold.
+
+    The best of `n_draws` settings was chosen by these rows: delta is shared by all of them.
+    """
     try:
         bound = ask()
     except PsephosError as error:
         return {
-            "bound": kind, "value": None, "delta": delta, "vacuous": None, "of": "",
+            "bound": kind, "value": None, "delta": DELTA, "vacuous": None, "of": "",
             "told": str(error),
         }  # fmt: skip
-    told = "; ".join(bound.assumes)
-    if bound.delta is not None and not np.isclose(bound.delta, delta):
-        told = f"{told}; delta is shared by the settings that were tried"
+    assumes = list(bound.assumes)
+    if n_draws > 1:
+        shared = f"settings are the best of {n_draws} by these rows, each with delta / {n_draws}"
+        assumes = [*(one for one in assumes if one != SETTINGS), shared]
+    told = "; ".join(assumes)
     return {
-        "bound": kind, "value": bound.value, "delta": delta, "vacuous": bound.vacuous,
+        "bound": kind, "value": bound.value, "delta": DELTA, "vacuous": bound.vacuous,
         "of": bound.of, "told": told,
     }  # fmt: skip

@@ -123,11 +123,10 @@ def read_table(
     file = Path(path)
     name = dataset or Path(file.name.removesuffix(".gz")).stem or file.name
     targets = (target,) if isinstance(target, str) else tuple(target or ())
-    if n_labels is not None and (targets or n_labels < 1):
-        raise PsephosError(
-            f"--labels is {n_labels}: it is a number of at least 1, and --target is not given "
-            "besides, since both say which columns are labels."
-        )
+    if n_labels is not None and targets:
+        raise PsephosError("--labels and --target both say which columns are labels: give one.")
+    if n_labels is not None and n_labels < 1:
+        raise PsephosError(f"--labels is {n_labels}: it is a number of columns, at least 1.")
     roles = _Roles(targets, n_labels, id, group, tuple(drop), tuple(categorical))
     cells = Cells().but(missing, decimal, thousands)
     if file.suffix.lower() == ".npz":

@@ -9,7 +9,10 @@ from numpy.typing import NDArray
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, over_outputs, sparse
 
-__all__ = ["Baseline", "SampleRows", "baseline_of", "divided", "equally", "moved", "path_moves"]
+__all__ = [
+    "Baseline", "SampleRows", "baseline_of", "divided", "equally", "evenly_spaced", "moved",
+    "path_moves",
+]  # fmt: skip
 
 _Floats = NDArray[np.float64]
 _ROWS, _FEWEST = 512, 32  # training rows that importance is measured on
@@ -90,11 +93,7 @@ class SampleRows(NamedTuple):
     def of(cls, vote: Any, X: Any) -> Self:
         """Return at most 512 rows of a training table (n, p), fewer of very many columns."""
         most = max(_FEWEST, min(_ROWS, _NUMBERS // max(1, len(vote.columns))))
-        n = X.shape[0]
-        at = (
-            sorted({i * (n - 1) // max(most - 1, 1) for i in range(most)}) if n > most else range(n)
-        )
-        rows = np.array(at, dtype=np.intp)
+        rows = evenly_spaced(X.shape[0], most)
         if sparse.issparse(X):
             part: Any = X.tocsr()[rows][:, vote.columns].toarray()
         else:  # no more than is kept is copied
@@ -105,6 +104,12 @@ class SampleRows(NamedTuple):
         """Return the rows in the columns of a vote that reads no others than these."""
         at = np.isin(self.columns, vote.columns)
         return type(self)(vote.columns, np.ascontiguousarray(self.values[:, at]))
+
+
+def evenly_spaced(n: int, most: int) -> Columns:
+    """Return the positions of at most so many of n rows."""
+    at = sorted({i * (n - 1) // max(most - 1, 1) for i in range(most)}) if n > most else range(n)
+    return np.array(at, dtype=np.intp)
 
 
 def baseline_of(vote: Any, rows: SampleRows, categories: Any = ()) -> Baseline:

@@ -97,10 +97,11 @@ class CompressedSamBAClassifier(VoteClassifier):
     search for a stump looks at all weighted rows does no harm, if the prior is over all that it
     could have found: columns times pairs of rows times messages, not over those it found.
 
-    **What the theorem needs** and where it is seen in the fitted model: DECISIONS/0027. It is of
-    two classes; more are answered, without a bound. Sample weights count in the search and in
-    omega, as a posterior may depend on the rows in any way; the bound is on the error of unweighted
-    rows. Rows that coincide are one anchor of added weight, but for drawn stumps or anchors.
+    **What the theorem needs** is in `sample_compression_`: of which rows each voter is made, and
+    from how many stumps and anchors they were chosen. It is of two classes; more are answered,
+    without a bound. Sample weights count in the search and in omega, as a posterior may depend on
+    the rows in any way; the bound is on the error of unweighted rows. Rows that coincide are one
+    anchor of added weight, but for drawn stumps or anchors.
 
     **Missing values.** A searched stump learns a side for them; a missing value meets no drawn
     rule, and a drawn stump of which a row lacks the value asks whether the value is present (of a
@@ -143,7 +144,7 @@ class CompressedSamBAClassifier(VoteClassifier):
             },
         },
         ensemble=True,
-        notes="distances are on all columns, in their units; a setting drawn has no bound",
+        notes="distances are on all columns, in their units",
         small={"n_estimators": 4, "random_state": 0},
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {

@@ -10,6 +10,7 @@ from psephos._distributions import Choice, Integers
 from psephos._input import Context, Table
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
+from psephos.models.concepts.facts import HypothesisFacts
 from psephos.models.concepts.posterior_votes import SHARED, PosteriorVotes
 from psephos.models.concepts.version_space import VOTERS
 from psephos.params import Constraint, Options
@@ -77,6 +78,8 @@ class BayesOptimalClassifier(PosteriorVotes, VoteClassifier):
     posterior_ : tuple of ndarray
         P(h | D) of the voters, one array for each concept (two classes are one concept, and so are
         estimators); 1 for hypotheses that are counted.
+    hypotheses_ : HypothesisFacts
+        The prior of the voters over all hypotheses there were: what `psephos.bounds` need.
     n_tests_ : int
         The most tests a hypothesis may have: the number of columns, unless there would be too many
         (of estimators 0).
@@ -133,8 +136,9 @@ class BayesOptimalClassifier(PosteriorVotes, VoteClassifier):
         **SHARED,
         "decision": Options(("mean", "map", "ml")),
     }
-    extras: ClassVar[tuple[str, ...]] = ("posterior_", "n_tests_")
+    extras: ClassVar[tuple[str, ...]] = ("posterior_", "hypotheses_", "n_tests_")
     posterior_: tuple[_Floats, ...]
+    hypotheses_: HypothesisFacts
     n_tests_: int
 
     def __init__(

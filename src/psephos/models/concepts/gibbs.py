@@ -10,6 +10,7 @@ from psephos._distributions import Choice, Integers
 from psephos._input import Context, Table
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
+from psephos.models.concepts.facts import HypothesisFacts
 from psephos.models.concepts.posterior_votes import SHARED, PosteriorVotes
 from psephos.models.concepts.version_space import VOTERS
 from psephos.params import Constraint, Interval, OneOf
@@ -60,6 +61,8 @@ class GibbsClassifier(PosteriorVotes, VoteClassifier):
     posterior_ : tuple of ndarray
         The weights of the voters, one array for each concept: the posterior, or the share of the
         draws.
+    hypotheses_ : HypothesisFacts
+        The prior of the voters over all hypotheses there were: what `psephos.bounds` need.
     n_tests_ : int
         The most tests a hypothesis may have; see `BayesOptimalClassifier`.
     classes_ : ndarray of shape (n_classes,)
@@ -112,8 +115,9 @@ class GibbsClassifier(PosteriorVotes, VoteClassifier):
         **SHARED,
         "n_draws": OneOf((Interval(1, whole=True),), none=True),
     }
-    extras: ClassVar[tuple[str, ...]] = ("posterior_", "n_tests_")
+    extras: ClassVar[tuple[str, ...]] = ("posterior_", "hypotheses_", "n_tests_")
     posterior_: tuple[_Floats, ...]
+    hypotheses_: HypothesisFacts
     n_tests_: int
 
     def __init__(

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos.models.concepts.facts import by_tests
 from psephos.models.concepts.votes import Weighed, in_order, log_priors
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 
@@ -70,11 +71,7 @@ def tests_within(space: ConjunctiveSpace, most: int) -> int:
     PsephosError
         If it may have none.
     """
-    # coefficients of prod(1 + (c - 1) z): hypotheses by their number of tests
-    number = [1]
-    for c in space.n_constraints():
-        terms = zip([*number, 0], [0, *number], strict=True)
-        number = [a + (c - 1) * b for a, b in terms][: _TESTS + 1]
+    number = by_tests([c - 1 for c in space.n_constraints()], _TESTS)
     if space.n_hypotheses <= most:
         return space.n_columns
     total, tests = 1 + number[0], 0

@@ -13,6 +13,7 @@ from psephos._row_names import row_word
 from psephos.base import Labels
 from psephos.models.committees.naming import Estimators
 from psephos.models.concepts.elimination import eliminated, space_of, started
+from psephos.models.concepts.facts import facts_of, facts_of_members
 from psephos.models.concepts.fitted_members import posterior_of, prior_of_members, voters_of_fitted
 from psephos.models.concepts.posterior import Evidence, noisy, tests_within
 from psephos.models.concepts.votes import (
@@ -68,8 +69,8 @@ class PosteriorVotes:
 
     def _posterior(
         self, table: Table, labels: Labels, weight: _Floats, *, prior: Any
-    ) -> tuple[Any, _Floats]:
-        """Return (voters, posterior) of the fitted estimators."""
+    ) -> tuple[Any, _Floats, _Floats, NDArray[np.intp]]:
+        """Return (voters, posterior, prior of all, those kept) of the fitted estimators."""
         if table.n_codes:
             names = table.schema.words().columns
             raise PsephosError(
@@ -80,17 +81,10 @@ class PosteriorVotes:
         X, target = table.dense(), labels.target
         says = "answer" if self.likelihood == "answer" else "probability"
         voters = voters_of_fitted(members, X.shape[1], target, says)
-        chance = posterior_of(
-            voters,
-            X,
-            labels.y,
-            weight,
-            target,
-            prior=prior_of_members(prior, members),
-            noise=self.noise,
-        )
+        before = prior_of_members(prior, members)
+        chance = posterior_of(voters, X, labels.y, weight, target, prior=before, noise=self.noise)
         kept = np.flatnonzero(chance > 0)
-        return voters.take(kept), chance[kept]
+        return voters.take(kept), chance[kept], before, kept
 
     def _concepts(
         self, table: Table, labels: Labels, weight: _Floats, context: Context, *,
@@ -145,17 +139,24 @@ class PosteriorVotes:
             vote = concept_votes(parts, labels.target, score, seed)
             space = space_of(table, self.n_bins)
             tests = tests_within(space, self.max_hypotheses) if self.noise else space.n_columns
-            return vote, {"posterior_": tuple(part.weight for part in parts), "n_tests_": tests}
-        voters, chance = self._posterior(table, labels, weight, prior=prior)
+            facts = facts_of(
+                parts, space, prior, tests, loudest=score == "loudest", n_draws=n_draws
+            )
+            posterior = tuple(part.weight for part in parts)
+            return vote, {"posterior_": posterior, "hypotheses_": facts, "n_tests_": tests}
+        voters, chance, before, of = self._posterior(table, labels, weight, prior=prior)
         if n_draws is not None:
             kept, chance = _drawn(chance, n_draws, context.generator(_SEED, 0))
-            voters = voters.take(kept)
+            voters, of = voters.take(kept), of[kept]
         if score == "loudest":
             first = np.array([chance.argmax()])
-            voters, chance = voters.take(first), chance[first]
+            voters, chance, of = voters.take(first), chance[first], of[first]
         readout = Readout(score, "share", seed=seed if score == "drawn" else 0)
         alpha = Constant(voters.n_features, chance)
-        return Vote(voters, alpha, readout, labels.target), {"posterior_": (chance,), "n_tests_": 0}
+        facts = facts_of_members(before, of, chance, loudest=score == "loudest", n_draws=n_draws)
+        return Vote(voters, alpha, readout, labels.target), {
+            "posterior_": (chance,), "hypotheses_": facts, "n_tests_": 0,
+        }  # fmt: skip
 
     def reads_categories(self) -> bool:
         """Return whether columns may hold categories."""

@@ -12,13 +12,9 @@ from psephos._errors import CollapseWarning, PsephosError
 from psephos._input import Context, Table
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
-from psephos.models.concepts.elimination import (
-    constraint,
-    eliminated,
-    number_of,
-    space_of,
-    started,
-)
+from psephos.models.concepts import elimination
+from psephos.models.concepts.elimination import constraint, number_of
+from psephos.models.concepts.facts import HypothesisFacts, facts_of
 from psephos.models.concepts.version_spaces import VersionSpaces
 from psephos.models.concepts.votes import Limits, concept_votes, consistent
 from psephos.models.concepts.wording import collapsed, collapses
@@ -95,6 +91,8 @@ class VersionSpaceClassifier(VoteClassifier):
     vote_ : Vote
     memory_ : VersionSpaces
         The space, S, G, and the rows that were left out.
+    hypotheses_ : HypothesisFacts
+        The prior of the voters over all hypotheses there were: what `psephos.bounds` need.
     specific_, general_, n_hypotheses_, collapses_
         See there.
     classes_ : ndarray of shape (n_classes,)
@@ -154,8 +152,9 @@ class VersionSpaceClassifier(VoteClassifier):
         "n_samples": Interval(1, whole=True),
         "random_state": Seed(),
     }
-    extras: ClassVar[tuple[str, ...]] = ("memory_",)
+    extras: ClassVar[tuple[str, ...]] = ("memory_", "hypotheses_")
     memory_: VersionSpaces
+    hypotheses_: HypothesisFacts
 
     def __init__(
         self,
@@ -181,7 +180,7 @@ class VersionSpaceClassifier(VoteClassifier):
     ) -> tuple[Vote, dict[str, Any]]:
         target: Any = labels.target
         if context.previous is None:
-            before = started(space_of(table, self.n_bins), target.n_classes)
+            before = elimination.started(elimination.space_of(table, self.n_bins), target.n_classes)
         else:
             before = self.memory_
             if not before.whole:
@@ -189,14 +188,18 @@ class VersionSpaceClassifier(VoteClassifier):
                     "the model was reduced, and no longer holds all columns that its most specific "
                     "hypothesis tests: partial_fit the model that it was made of."
                 )
-        memory = eliminated(before, table, labels, context, self.max_boundary)
+        memory = elimination.eliminated(before, table, labels, context, self.max_boundary)
         self._report(memory, labels, len(before.left_out))
         limits = Limits(self.max_hypotheses, self.n_samples)
         parts = [
             consistent(memory.space, concept, "uniform", limits, context.generator(k))
             for k, concept in enumerate(memory.concepts)
         ]
-        return concept_votes(parts, target, "normalised", 0), {"memory_": memory}
+        facts = facts_of(parts, memory.space, "uniform", memory.space.n_columns)
+        if context.previous is not None:
+            facts = facts.within(self.hypotheses_)  # a reduced model has lost columns
+        found = {"memory_": memory, "hypotheses_": facts}
+        return concept_votes(parts, target, "normalised", 0), found
 
     def _report(self, memory: VersionSpaces, labels: Labels, known: int) -> None:
         """Say, or raise, which rows no hypothesis agrees with."""

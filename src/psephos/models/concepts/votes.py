@@ -50,12 +50,15 @@ class Weighed(NamedTuple):
         Their posterior.
     problem : Problem, default=None
         What is counted.
+    sampled : bool, default=False
+        Whether they were drawn, and their weights are shares of the draws.
     """
 
     space: ConjunctiveSpace
     hypotheses: Hypotheses | None
     weight: _Floats
     problem: Problem | None = None
+    sampled: bool = False
 
     def voters(self, yes: _Floats, no: _Floats) -> Voters:
         """Return them as voters."""
@@ -145,7 +148,7 @@ def sampled(space: ConjunctiveSpace, found: Hypotheses) -> Weighed:
     _, first, number = np.unique(table, axis=0, return_index=True, return_counts=True)
     some, weight = found.take(first), number / number.sum()
     order = in_order(some, weight)
-    return Weighed(space, some.take(order), weight[order])
+    return Weighed(space, some.take(order), weight[order], sampled=True)
 
 
 def in_order(found: Hypotheses, weight: _Floats) -> NDArray[np.intp]:

@@ -10,6 +10,7 @@ from psephos.kernels.prediction.similarity import local_sums
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, usage_of_all
 from psephos.vote.weights.local import Local, Nearest
+from psephos.vote.weights.similarity import InverseDistance
 
 __all__ = ["LocalRelevance"]
 
@@ -56,6 +57,31 @@ class LocalRelevance:
     def columns(self) -> Columns:
         """Return the sorted columns the similarity reads."""
         return self.local.columns
+
+    @property
+    def similarity(self) -> InverseDistance:
+        """Return s."""
+        return self.local.similarity
+
+    @property
+    def anchors(self) -> _Floats:
+        """Return the (m, q) anchors, on the columns the similarity reads."""
+        return self.local.anchors
+
+    @property
+    def anchor_weight(self) -> _Floats:
+        """Return g, (m,)."""
+        return self.local.anchor_weight
+
+    @property
+    def anchor_class(self) -> NDArray[np.intp]:
+        """Return the index of each anchor's class, (m,)."""
+        return self.local.anchor_class
+
+    @property
+    def expertise(self) -> _Floats:
+        """Return E, (m, T), as `Local` has it."""
+        return self.relevance
 
     def relative(self, X: _Floats) -> tuple[_Floats, _Floats]:
         """Return (weights, log_scale): the true weights are exp(log_scale) times these."""

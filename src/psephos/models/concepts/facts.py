@@ -1,0 +1,149 @@
+"""What a bound must know of hypotheses that were there before the rows: their prior, above all."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.models.concepts.votes import Weighed, log_priors
+from psephos.vote.codec import register
+from psephos.vote.part import check
+from psephos.vote.voters.conjunctive_space import ConjunctiveSpace
+
+__all__ = ["HypothesisFacts", "by_tests", "facts_of", "facts_of_members"]
+
+_Floats = NDArray[np.float64]
+_KINDS = ("categories", "bins", "estimators")
+
+
+@register
+@dataclass(frozen=True)
+class HypothesisFacts:
+    """The prior of the hypotheses that vote, over all hypotheses there were, and how they came.
+
+    Voters are the hypotheses that the rows have left, so that a prior over the voters alone is
+    chosen after the rows. This one is not: it is over the whole space, and sums to 1 or less.
+
+    Parameters
+    ----------
+    kind : {'categories', 'bins', 'estimators'}
+        What hypotheses are about: categories of columns, all of them; else bins of numbers, too,
+        which the rows have cut; or they are fitted estimators.
+    log_size : float
+        ln |H|: how many hypotheses there were (of each concept).
+    log_prior : tuple of ndarray of shape (T,)
+        ln P(h) of the voters, an array a concept; of hypotheses that are counted as one voter that
+        of all together.
+    answer : float or None
+        ln P(h) of the one hypothesis that answers (of one for each concept); None for a vote, even
+        where the rows have left one hypothesis: which bound is asked must not depend on them.
+    drawn : bool
+        Whether the weights are shares of draws, and not the posterior itself.
+    """
+
+    tag: ClassVar[str] = "hypothesis facts"
+    kind: str
+    log_size: float
+    log_prior: tuple[_Floats, ...]
+    answer: float | None
+    drawn: bool
+
+    def __post_init__(self) -> None:
+        check(self.kind in _KINDS, f"no such kind of hypotheses: {self.kind!r}")
+        check(all(own.ndim == 1 for own in self.log_prior), "a prior is no row of numbers")
+        least = max((float(own.max(initial=-np.inf)) for own in self.log_prior), default=-np.inf)
+        check(least <= 1e-9 and (self.answer or 0.0) <= 1e-9, "a prior is above 1")
+
+    def check_vote(self, vote: Any) -> None:
+        """Raise PsephosError unless these are the hypotheses that vote."""
+        one = len(self.log_prior) == 1
+        check(not one or len(self.log_prior[0]) == vote.n_voters, "a prior of other hypotheses")
+
+    def within(self, before: "HypothesisFacts") -> "HypothesisFacts":
+        """Return the same over the space there was before, of which this is a part (uniform)."""
+        more = before.log_size - self.log_size
+        log_prior = tuple(own - more for own in self.log_prior)
+        answer = None if self.answer is None else self.answer - more * len(log_prior)
+        return replace(
+            self, kind=before.kind, log_size=before.log_size, log_prior=log_prior, answer=answer
+        )
+
+
+def facts_of(
+    parts: Sequence[Weighed], space: ConjunctiveSpace, prior: str, n_tests: int, *,
+    loudest: bool = False, n_draws: int | None = None,
+) -> HypothesisFacts:  # fmt: skip
+    """Return the facts of conjunctions.
+
+    Parameters
+    ----------
+    parts : sequence of Weighed
+        Those that vote, of each concept.
+    space : ConjunctiveSpace
+        All of them.
+    prior : {'uniform', 'short'}
+    n_tests : int
+        The most tests that one may have.
+    loudest : bool
+        Whether the most probable answers alone.
+    n_draws : int or None
+        How many were drawn to vote; None if none were.
+    """
+    whole = _log_total(space, prior, n_tests)
+    log_prior = tuple(_log_masses(part, prior) - whole for part in parts)
+    at = [int(part.weight.argmax()) for part in parts]
+    answer = sum(float(own[t]) for own, t in zip(log_prior, at, strict=True))
+    return HypothesisFacts(
+        kind="categories" if space.is_category.all() else "bins",
+        log_size=_log_total(space, "uniform", n_tests),
+        log_prior=log_prior,
+        answer=answer if loudest or n_draws == 1 else None,
+        drawn=n_draws is not None or any(part.sampled for part in parts),
+    )
+
+
+def facts_of_members(
+    prior: _Floats, kept: NDArray[np.intp], chance: _Floats, *, loudest: bool, n_draws: int | None
+) -> HypothesisFacts:
+    """Return the facts of fitted estimators, of which some were kept with posterior `chance`."""
+    log_prior = np.log(prior[kept])
+    answer = float(log_prior[int(chance.argmax())]) if loudest or n_draws == 1 else None
+    drawn = n_draws is not None
+    return HypothesisFacts("estimators", math.log(len(prior)), (log_prior,), answer, drawn)
+
+
+def by_tests(each: Sequence[int], most: int) -> list[int]:
+    """Return how many conjunctions have 0, 1, ..., `most` tests, of columns with so many each."""
+    # coefficients of prod(1 + e z)
+    number = [1]
+    for e in each:
+        terms = zip([*number, 0], [0, *number], strict=True)
+        number = [a + e * b for a, b in terms][: most + 1]
+    return number
+
+
+def _log_total(space: ConjunctiveSpace, prior: str, n_tests: int) -> float:
+    """Return the logarithm of the sum of exp(log_priors) over all hypotheses of so many tests."""
+    tests = [c - 1 for c in space.n_constraints()]
+    each = tests if prior == "uniform" else [min(e, 1) for e in tests]
+    if n_tests >= len(tests):
+        total = math.prod(1 + e for e in each)
+    else:
+        total = sum(by_tests(each, n_tests))
+    empty = 0.0 if prior == "uniform" else -sum(math.log(max(e, 1)) for e in tests)
+    return float(np.logaddexp(math.log(total), empty))
+
+
+def _log_masses(part: Weighed, prior: str) -> _Floats:
+    """Return the log prior of each voter, plus the constant of `log_priors`."""
+    if part.hypotheses is not None:
+        return log_priors(part.space, part.hypotheses, prior)
+    problem: Any = part.problem
+    number = problem.count() + bool(problem.specific.empty[0])
+    least = 0.0
+    if prior == "short":  # what whole numbers of `ConjunctiveSpace.priors` are multiples of
+        least = sum(math.log(max(c - 1, 1)) for c in part.space.n_constraints())
+    return np.array([math.log(number) - least])
