@@ -59,19 +59,15 @@ def show_summary(found: Any) -> None:
 
     from rich.table import Table
 
-    from psephos.protocol.statistics import comparable, constant_score
+    from psephos.protocol.statistics import comparable
     from psephos.vote.names import fixed
 
-    least = constant_score(found.about)
-    optimal = {
-        one.model for one in found.pareto() if one.columns_used.mean > 0 and one.score > least
-    }
     ranked = {one.model for one in comparable(found.summary())}
-    chosen = found.selected() if len(ranked) > 1 else None  # of one model nothing is selected
     summaries = sorted(
         found.summary(),
         key=lambda s: (s.model not in ranked, -s.score if math.isfinite(s.score) else math.inf),
     )
+    marks = _marks(found, summaries, ranked)
     failed = any(one.n_failed for one in summaries)
     sheet = Table(box=None, pad_edge=False)
     sheet.add_column("model", no_wrap=True)
@@ -83,13 +79,6 @@ def show_summary(found: Any) -> None:
     sheet.add_column("", no_wrap=True)
     sign = plus_minus()
     for one in summaries:
-        reads = one.columns_used.n and one.columns_used.mean > 0
-        marks = [
-            "*" if one.model in optimal else "",
-            "smallest" if chosen is not None and chosen.model == one.model else "",
-            "" if reads or not one.columns_used.n else "reads no column",
-            "not ranked" if one.model not in ranked else "",
-        ]
         cells = [
             one.model,
             *(_spread(one.measures[name], 3, sign) for name in measures),
@@ -97,18 +86,38 @@ def show_summary(found: Any) -> None:
             fixed(one.stability.value, 2) if math.isfinite(one.stability.value) else "-",
             fixed(one.n_voters.mean, 1) if one.n_voters.n else "-",
             *([str(one.n_failed or "")] if failed else []),
-            " ".join(mark for mark in marks if mark),
+            " ".join(marks[one.model]),
         ]
         sheet.add_row(*cells)
     print_table(sheet)
-    absent = {
-        "*": not optimal,
-        "smallest": chosen is None,
-        "not ranked": len(ranked) == len(summaries),
-    }
+    marked = {mark for some in marks.values() for mark in some}
     for word, meaning in _NOTES:
-        if not absent.get(word):
+        if word in marked or word not in _MARKS:
             say_plain(f"{word}: {meaning}")
+
+
+_MARKS = ("*", "smallest", "not ranked")
+
+
+def _marks(found: Any, summaries: list[Any], ranked: set[str]) -> dict[str, list[str]]:
+    """Return the words beside each model's figures."""
+    from psephos.protocol.statistics import constant_score
+
+    least = constant_score(found.about)
+    optimal = {
+        one.model for one in found.pareto() if one.columns_used.mean > 0 and one.score > least
+    }
+    chosen = found.selected() if len(ranked) > 1 else None  # of one model nothing is selected
+    marks: dict[str, list[str]] = {}
+    for one in summaries:
+        held = {
+            "*": one.model in optimal,
+            "smallest": chosen is not None and chosen.model == one.model,
+            "reads no column": one.columns_used.n and one.columns_used.mean == 0,
+            "not ranked": one.model not in ranked,
+        }
+        marks[one.model] = [word for word, holds in held.items() if holds]
+    return marks
 
 
 _CLASSED = {"balanced_accuracy": "bal. accuracy", "roc_auc": "ROC-AUC"}
