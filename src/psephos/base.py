@@ -14,13 +14,12 @@ from psephos._labels import (
     class_target,
     codes_among,
     number_target,
-    read_numbers,
     read_sample_weight,
     require_answers,
 )
 from psephos._partial import later_labels, later_weight, partial_target, soft_target
 from psephos.contender import Anatomy
-from psephos.vote import RegressionTarget, Target
+from psephos.vote import Target
 
 __all__ = [
     "Anatomy",
@@ -158,8 +157,8 @@ class VoteRegressor(RegressorMixin, VoteEstimator):
     def _further_labels(
         self, X: Any, y: Any, sample_weight: Any, classes: Any
     ) -> tuple[Labels, NDArray[np.float64]]:
-        numbers = read_numbers(X, y)
-        return Labels(RegressionTarget(), numbers), read_sample_weight(sample_weight, len(numbers))
+        target, numbers, _ = number_target(self, X, y, None)
+        return Labels(target, numbers), read_sample_weight(sample_weight, len(numbers))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return R^2, by weight.
