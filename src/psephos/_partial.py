@@ -19,7 +19,14 @@ from psephos._labels import (
 )
 from psephos.vote import Target
 
-__all__ = ["SoftLabels", "known_rows", "later_labels", "later_weight", "partial_target", "soft_target"]
+__all__ = [
+    "SoftLabels",
+    "known_rows",
+    "later_labels",
+    "later_weight",
+    "partial_target",
+    "soft_target",
+]
 
 _ROUNDING = 1e-6
 _Floats = NDArray[np.float64]

@@ -13,6 +13,7 @@ from psephos._labels import (
     Labels,
     class_target,
     codes_among,
+    is_table,
     number_target,
     read_sample_weight,
     require_answers,
@@ -43,7 +44,7 @@ class VoteClassifier(ClassifierMixin, VoteEstimator):
     def _read_labels(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Labels, NDArray[np.float64]]:
-        if self.soft_labels and np.ndim(y) == 2 and np.shape(y)[1] > 1:
+        if self.soft_labels and is_table(y):
             target, soft, weight = soft_target(self, X, y, sample_weight)
             codes = np.where(soft.any(axis=1), soft.argmax(axis=1), -1)
             return Labels(target, codes.astype(np.intp), soft), weight

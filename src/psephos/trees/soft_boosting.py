@@ -68,9 +68,7 @@ def residual_losses(
     return L, xp.permute_dims(gradient, (0, 2, 1))
 
 
-def summed_loss(
-    said: Any, y: Any, weight: Any, loss: Any, learning_rate: float
-) -> tuple[Any, Any]:
+def summed_loss(said: Any, y: Any, weight: Any, loss: Any, learning_rate: float) -> tuple[Any, Any]:
     """Return the loss of the sum ``F = nu sum_m o_m`` itself, and its gradient by each o_m.
 
     What one soft tree is trained on, and a way to train several for a loss without curvature.

@@ -10,8 +10,9 @@ from psephos._distributions import BALANCED, Choice, Integers, LogUniform
 from psephos._input import Context, Table
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender, Params, Shape
-from psephos.models.boosting.soft_fit import EXTRAS, SHARED, fit_soft
+from psephos.models.boosting.soft_fit import fit_soft
 from psephos.models.boosting.soft_memory import SoftMemory
+from psephos.models.boosting.soft_parameters import EXTRAS, SHARED
 from psephos.models.boosting.soft_teaching import LearnsClasses, LearnsNumbers
 from psephos.params import ClassWeight, Constraint, Flag, Interval
 from psephos.vote import Vote
@@ -124,8 +125,9 @@ class SoftGradientBoostingClassifier(LearnsClasses, VoteClassifier):
 
     Notes
     -----
-    Rows are drawn in batches, so that a row of weight 2 is not the row twice; rows of weight 0 are
-    left out. A missing value enters as the column's mean, and where the column had any in
+    Equal rows of one label are one row of added weight, and rows are drawn by their content, so
+    that their order does not matter (up to rows that differ only beyond the first 64 columns);
+    with `groups`, and in `partial_fit`, they are taken as they are. A missing value enters as the column's mean, and where the column had any in
     training, as 1 in an input of its own, which gates weigh too. Columns of one value are not
     read. Two classes are trained as two outputs, of which the vote keeps the difference. y may be
     a table of probabilities, one column a class, that sum to 1 in each row.
@@ -281,7 +283,7 @@ class SoftGradientBoostingRegressor(LearnsNumbers, VoteRegressor):
     )
     contender: ClassVar[Contender] = Contender(
         "soft-boosting-regressor", "boosting", settings=_settings, ensemble=True,
-        small={"n_estimators": 3, "max_depth": 2, "max_iter": 5, "random_state": 0},
+        small={"n_estimators": 3, "max_depth": 2, "max_iter": 60, "random_state": 0},
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = _BOOSTED
     extras: ClassVar[tuple[str, ...]] = EXTRAS

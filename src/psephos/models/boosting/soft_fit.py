@@ -1,6 +1,5 @@
 """Fitting soft trees: from a table to a vote, at once, from where it was, or as rows come."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,49 +12,61 @@ from psephos.base import Labels
 from psephos.models.boosting.newton_fit import hold_out_rows
 from psephos.models.boosting.soft_inputs import SoftInputs, centre_and_scale
 from psephos.models.boosting.soft_memory import SoftMemory
-from psephos.models.training import Training
+from psephos.models.boosting.soft_parameters import plan_of
+from psephos.models.training import Training, distinct_rows, ordered_rows, row_groups
 from psephos.models.units import refuse_huge
-from psephos.params import Constraint, Flag, Interval, OneOf, Seed
-from psephos.trees.soft_losses import CrossEntropy, SquaredError
 from psephos.trees.soft_training import SoftPlan, SoftTrainer
 from psephos.trees.soft_trees import started
 from psephos.vote import Constant, ConstantVoters, Readout, Vote, join
 
-__all__ = ["EXTRAS", "SHARED", "fit_soft"]
+__all__ = ["fit_soft"]
 
 _Floats = NDArray[np.float64]
 _START, _EPOCH = 10, 11  # task ids of seeds
-_ABOVE = Interval(0, open_low=True)
-
-EXTRAS = ("n_iter_", "loss_curve_", "validation_losses_", "stopped_", "memory_")
-SHARED: Mapping[str, Constraint] = {
-    "max_depth": Interval(1, 12, whole=True),
-    "learning_rate_init": _ABOVE,
-    "max_iter": Interval(1, whole=True),
-    "batch_size": Interval(1, whole=True),
-    "weight_decay": Interval(0),
-    "temperature": _ABOVE,
-    "gate_penalty": Interval(0),
-    "gate_lasso": Interval(0),
-    "validation_fraction": OneOf((Interval(0, 1, open_low=True, open_high=True),), none=True),
-    "n_iter_no_change": Interval(1, whole=True),
-    "warm_start": Flag(),
-    "random_state": Seed(),
-}
 
 
 def fit_soft(
     model: Any, table: Table, labels: Labels, weight: _Floats, context: Context
 ) -> tuple[Vote, dict[str, Any]]:
     """Fit a recipe's soft trees, on one thread of BLAS: the same bytes for any number."""
+    y = _answers(labels)
+    if not context.further and context.groups is None:
+        table, y, weight = _distinct(table, labels, y, weight)
     with threadpool_limits(1, user_api="blas"):
-        return _fitted(model, table, labels, weight, context)
+        run = _fitted(model, table, labels, y, weight, context)
+    return vote_of(run.memory, labels.target, run.plan), {
+        "n_iter_": len(run.losses) - run.stale,
+        "loss_curve_": np.array(run.losses),
+        "validation_losses_": np.array(run.held),
+        "stopped_": run.stopped,
+        "memory_": run.memory,
+    }
+
+
+def _answers(labels: Labels) -> _Floats:
+    """Return (n, K): probabilities of classes, or numbers."""
+    if labels.soft is not None:
+        return labels.soft
+    if labels.target.n_classes:
+        return np.eye(labels.target.n_classes)[labels.y]
+    y = np.asarray(labels.y, dtype=np.float64).reshape(len(labels.y), -1)
+    refuse_huge(y)
+    return y
+
+
+def _distinct(
+    table: Table, labels: Labels, y: _Floats, weight: _Floats
+) -> tuple[Table, _Floats, _Floats]:
+    """Return rows by content, equal ones as one of added weight: 2 is then the row twice."""
+    code = row_groups(y)
+    answers = y[np.unique(code, return_index=True)[1]]
+    rows = ordered_rows(distinct_rows(Training(table, labels.target, code, weight)))
+    return rows.table, answers[rows.y], rows.weight
 
 
 def _fitted(
-    model: Any, table: Table, labels: Labels, weight: _Floats, context: Context
-) -> tuple[Vote, dict[str, Any]]:
-    y = _answers(labels)
+    model: Any, table: Table, labels: Labels, y: _Floats, weight: _Floats, context: Context
+) -> "_Run":
     memory: SoftMemory | None = None if context.previous is None else model.memory_
     if memory is None:
         inputs, unit = SoftInputs.of(table, weight), float(weight.mean())
@@ -78,30 +89,13 @@ def _fitted(
     elif model.validation_fraction is None:
         run.train(rows, goal, weight)
     else:
-        data = Training(table, labels.target, labels.y, weight)
+        codes = y.argmax(axis=1) if labels.target.n_classes else y
+        data = Training(table, labels.target, codes, weight)
         run.train_watched(rows, goal, weight, data)
-    kept = SoftMemory.of(
+    run.memory = SoftMemory.of(
         run.trainer, inputs, n_epochs=run.n_epochs, unit=unit, centre=centre, scale=scale
     )
-    vote = vote_of(kept, labels.target, run.plan)
-    return vote, {
-        "n_iter_": len(run.losses) - run.stale,
-        "loss_curve_": np.array(run.losses),
-        "validation_losses_": np.array(run.held),
-        "stopped_": run.stopped,
-        "memory_": kept,
-    }
-
-
-def _answers(labels: Labels) -> _Floats:
-    """Return (n, K): probabilities of classes, or numbers."""
-    if labels.soft is not None:
-        return labels.soft
-    if labels.target.n_classes:
-        return np.eye(labels.target.n_classes)[labels.y]
-    y = np.asarray(labels.y, dtype=np.float64).reshape(len(labels.y), -1)
-    refuse_huge(y)
-    return y
+    return run
 
 
 def _check_same(memory: SoftMemory, model: Any, n_outputs: int) -> None:
@@ -121,27 +115,11 @@ def _check_same(memory: SoftMemory, model: Any, n_outputs: int) -> None:
         )
 
 
-def plan_of(model: Any, labels: Labels) -> SoftPlan:
-    """Return how a recipe's parameters train."""
-    boosted = hasattr(model, "n_estimators")
-    return SoftPlan(
-        CrossEntropy() if labels.target.n_classes else SquaredError(),
-        boosted,
-        float(model.learning_rate) if boosted else 1.0,
-        bool(model.detach_residual) if boosted else True,
-        float(model.temperature),
-        float(model.gate_penalty),
-        float(model.gate_lasso),
-        float(model.learning_rate_init),
-        float(model.weight_decay),
-        int(model.batch_size),
-    )
-
-
 class _Run:
     """Epochs of one fit, and what they came to."""
 
     trainer: SoftTrainer
+    memory: SoftMemory
 
     def __init__(self, model: Any, plan: SoftPlan, context: Context) -> None:
         self.model, self.plan, self.context = model, plan, context

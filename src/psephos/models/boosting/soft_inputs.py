@@ -114,9 +114,7 @@ class SoftInputs:
         )  # fmt: skip
         if coded:
             read, place = np.unique(self.source, return_inverse=True)
-            inner = CodedVoters(
-                self.n_features, read, inner, place.astype(np.intp), self.level
-            )
+            inner = CodedVoters(self.n_features, read, inner, place.astype(np.intp), self.level)
         return inner.take(np.arange(len(leaf)))
 
     def select(self, columns: Columns) -> tuple[Self, NDArray[np.intp]]:

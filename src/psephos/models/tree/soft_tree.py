@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from psephos._input import Context, Table
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
-from psephos.models.boosting.soft_fit import EXTRAS, SHARED, fit_soft
+from psephos.models.boosting.soft_fit import fit_soft
 from psephos.models.boosting.soft_memory import SoftMemory
+from psephos.models.boosting.soft_parameters import EXTRAS, SHARED
 from psephos.models.boosting.soft_teaching import LearnsClasses, LearnsNumbers
 from psephos.params import ClassWeight, Constraint
 from psephos.vote import Vote
@@ -18,7 +19,7 @@ from psephos.vote import Vote
 __all__ = ["SoftTreeClassifier", "SoftTreeRegressor"]
 
 _Floats = NDArray[np.float64]
-_SMALL: Mapping[str, Any] = {"max_depth": 2, "max_iter": 5, "random_state": 0}
+_SMALL: Mapping[str, Any] = {"max_depth": 2, "max_iter": 90, "random_state": 0}
 
 
 class SoftTreeClassifier(LearnsClasses, VoteClassifier):
@@ -83,7 +84,7 @@ class SoftTreeClassifier(LearnsClasses, VoteClassifier):
     >>> from sklearn.datasets import load_iris
     >>> from psephos import SoftTreeClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> bool(SoftTreeClassifier(2, random_state=0).fit(X, y).score(X, y) > 0.95)
+    >>> bool(SoftTreeClassifier(3, random_state=0).fit(X, y).score(X, y) > 0.95)
     True
     """
 

@@ -162,13 +162,9 @@ class SoftTreeVoters(ReadsColumns):
             left, node = node % 2 == 1, (node - 1) // 2
             gates.append(self._gate(t, node, left, x, z, float(linear[node])))
         share = float(np.prod([gate.chance for gate in gates]))
-        return Route(
-            tuple(votes.tolist()), share, tuple(gates[::-1]), tuple(last.tolist())
-        )
+        return Route(tuple(votes.tolist()), share, tuple(gates[::-1]), tuple(last.tolist()))
 
-    def _gate(
-        self, t: int, node: int, left: bool, x: _Floats, z: _Floats, linear: float
-    ) -> Gate:
+    def _gate(self, t: int, node: int, left: bool, x: _Floats, z: _Floats, linear: float) -> Gate:
         sign, q = (1.0 if left else -1.0), len(self.columns)
         added = sign * self.coef[t, node] * z[:q]
         added[self.gaps] += sign * self.absent[t, node] * z[q:]
