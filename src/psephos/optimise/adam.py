@@ -25,8 +25,10 @@ class Adam:
     beta1, beta2, eps : float, default=.9, .999, 1e-8
     weight_decay : float, default=0.0
     shared : sequence of bool, default=()
-        Arrays whose entries share one v, the mean over them: one step size, so that a proximal
-        step on a norm of theirs is exact. Empty: none does.
+        Arrays whose entries take steps of one size, so that a proximal step on a norm of theirs is
+        exact: AdaMax (the same, algorithm 2) with ``u = max(beta2 u, |g|)`` of the column of
+        greatest root mean square |g|, columns being the last axis, and ``m / (1 - beta1^t) / (u +
+        eps)`` the step. Empty: none.
 
     References
     ----------
@@ -59,11 +61,10 @@ class Adam:
         self.learning_rate, self.beta1, self.beta2, self.eps = learning_rate, beta1, beta2, eps
         self.weight_decay = weight_decay
         self.shared = list(shared) or [False] * len(self.parameters)
-        zeros = [namespace(p).zeros_like(p) for p in self.parameters]
-        self.first = zeros
+        self.first = [namespace(p).zeros_like(p) for p in self.parameters]
         self.second = [
-            namespace(p).sum(z) if one else namespace(p).zeros_like(p)
-            for p, z, one in zip(self.parameters, zeros, self.shared, strict=True)
+            namespace(p).sum(zero) if one else namespace(p).zeros_like(p)
+            for p, zero, one in zip(self.parameters, self.first, self.shared, strict=True)
         ]
         self.n_steps = 0
 
@@ -78,14 +79,16 @@ class Adam:
                 g = g + self.weight_decay * parameter
             self.first[i] *= self.beta1
             self.first[i] += (1.0 - self.beta1) * g
-            square = xp.mean(g * g) if self.shared[i] else g * g
-            self.second[i] = self.second[i] * self.beta2 + (1.0 - self.beta2) * square
-            move = xp.sqrt(self.second[i])
-            move = move / root + self.eps
-            parameter -= rate * self.first[i] / move
+            if self.shared[i]:
+                squares = xp.mean(g * g, axis=tuple(range(g.ndim - 1)))
+                most = xp.sqrt(xp.max(squares)) if squares.shape[0] else xp.sum(squares)
+                self.second[i] = xp.maximum(self.beta2 * self.second[i], most)
+                parameter -= rate / (float(self.second[i]) + self.eps) * self.first[i]
+                continue
+            self.second[i] *= self.beta2
+            self.second[i] += (1.0 - self.beta2) * (g * g)
+            parameter -= rate * self.first[i] / (xp.sqrt(self.second[i]) / root + self.eps)
 
-    def size(self, i: int) -> float:
-        """Return the last step a unit of the gradient's mean, of a parameter with one v."""
-        xp = namespace(self.parameters[i])
-        root = (1.0 - self.beta2**self.n_steps) ** 0.5
-        return self.learning_rate / (float(xp.sqrt(self.second[i])) / root + self.eps)
+    def step_size(self, i: int) -> float:
+        """Return what the mean gradient was times in the last step, of a shared array."""
+        return self.learning_rate / (float(self.second[i]) + self.eps)

@@ -101,7 +101,7 @@ class SoftTrainer:
         loss, slopes = self.gradients(rows, y, weight)
         self.adam.step(slopes)
         if self.limit:
-            by = self.adam.size(0) * self.limit * float(namespace(weight).sum(weight))
+            by = self.adam.step_size(0) * self.limit * float(namespace(weight).sum(weight))
             shrink_columns(self.trees.gate, self.group, by)
         return loss
 

@@ -17,16 +17,14 @@ def _soft_rows(linear, leaf, reach, votes):
             reach[0] = 1.0
             for g in range(n_gates):
                 z = linear[t, g, i]
-                if z >= 0.0:
-                    left = 1.0 / (1.0 + np.exp(-z))
-                else:
-                    left = np.exp(z) / (1.0 + np.exp(z))
+                odds = np.exp(-abs(z))
+                left = (1.0 if z >= 0.0 else odds) / (1.0 + odds)
                 reach[2 * g + 1] = reach[g] * left
                 reach[2 * g + 2] = reach[g] * (1.0 - left)
             for k in range(n_outputs):
                 total = 0.0
-                for l in range(n_gates + 1):
-                    total += reach[n_gates + l] * leaf[t, l, k]
+                for end in range(n_gates + 1):
+                    total += reach[n_gates + end] * leaf[t, end, k]
                 votes[i, t, k] = total
 
 

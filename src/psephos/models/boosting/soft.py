@@ -31,7 +31,8 @@ _BOOSTED: Mapping[str, Constraint] = {
 
 def _settings(params: Params, shape: Shape, seed: int) -> Params:
     """Return sparse gates for fat tables: dense ones read every column."""
-    sparse = {"gate_lasso": 0.3} if shape.n_columns >= _FAT else {}
+    sparse = {"gate_lasso": 0.5, "n_estimators": 10, "max_depth": 3}
+    sparse = sparse if shape.n_columns >= _FAT else {}
     return {**sparse, **params}
 
 
@@ -127,10 +128,11 @@ class SoftGradientBoostingClassifier(LearnsClasses, VoteClassifier):
     -----
     Equal rows of one label are one row of added weight, and rows are drawn by their content, so
     that their order does not matter (up to rows that differ only beyond the first 64 columns);
-    with `groups`, and in `partial_fit`, they are taken as they are. A missing value enters as the column's mean, and where the column had any in
-    training, as 1 in an input of its own, which gates weigh too. Columns of one value are not
-    read. Two classes are trained as two outputs, of which the vote keeps the difference. y may be
-    a table of probabilities, one column a class, that sum to 1 in each row.
+    with `groups`, and in `partial_fit`, they are taken as they are. A missing value enters as the
+    column's mean, and where the column had any in training, as 1 in an input of its own, which
+    gates weigh too. Columns of one value are not read. Two classes are trained as two outputs, of
+    which the vote keeps the difference. y may be a table of probabilities, one column a class,
+    that sum to 1 in each row.
 
     Training is in float32, on one thread (the same bytes for any number of threads; another BLAS
     may round otherwise); answers are in float64. Memory of a fit: six times the gates, 4 bytes for

@@ -78,20 +78,20 @@ def _fitted(
         _check_same(memory, model, y.shape[1])
     rows = inputs.rows(table.dense())
     goal = ((y - centre) / scale).astype(np.float32)
-    weight = (weight / unit).astype(np.float32)
+    size = (weight / unit).astype(np.float32)
     run = _Run(model, plan_of(model, labels), context)
     if memory is None:
-        run.start(rows, goal, weight, inputs)
+        run.start(rows, goal, size, inputs)
     else:
         run.trainer, run.n_epochs = memory.trainer(run.plan), memory.n_epochs
     if context.further:
-        run.losses.append(run.epoch(rows, goal, weight, np.arange(len(rows))))
+        run.losses.append(run.epoch(rows, goal, size, np.arange(len(rows))))
     elif model.validation_fraction is None:
-        run.train(rows, goal, weight)
+        run.train(rows, goal, size)
     else:
         codes = y.argmax(axis=1) if labels.target.n_classes else y
         data = Training(table, labels.target, codes, weight)
-        run.train_watched(rows, goal, weight, data)
+        run.train_watched(rows, goal, size, data)
     run.memory = SoftMemory.of(
         run.trainer, inputs, n_epochs=run.n_epochs, unit=unit, centre=centre, scale=scale
     )

@@ -153,7 +153,7 @@ def _opened(batch: Any, number: int) -> tuple[Any, Any, Any]:
             weight = held["sample_weight"] if "sample_weight" in held.files else None
             return held["X"], held["y"], weight
     if isinstance(batch, tuple | list) and len(batch) in (2, 3):
-        return (*batch, None)[:3]
+        return batch[0], batch[1], batch[2] if len(batch) == 3 else None
     raise PsephosError(
         f"batch {number} is a {type(batch).__name__}: give (X, y), (X, y, sample_weight), or the "
         "path of a .npz file with X and y."

@@ -111,15 +111,17 @@ class Route(Reason):
 
     def mapped(self, columns: Sequence[int], codes: Codes) -> Self:
         """Return the reason on another numbering of columns and codes."""
-        return self._with(lambda term: mapped_term(term, columns, codes))
+        return self._with([[mapped_term(t, columns, codes) for t in g.terms] for g in self.gates])
 
     def decoded(self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]) -> Self:
-        """Return the reason on the table that a design was made of."""
-        return self._with(lambda term: decoded_term(term, columns, levels, x))
+        """Return the reason on the table that a design of 0/1 columns was made of."""
+        return self._with(
+            [[decoded_term(t, columns, levels, x) for t in g.terms] for g in self.gates]
+        )
 
-    def _with(self, change: Any) -> Self:
-        gates = tuple(gate._replace(terms=tuple(map(change, gate.terms))) for gate in self.gates)
-        return replace(self, gates=gates)
+    def _with(self, terms: list[list[Term]]) -> Self:
+        pairs = zip(self.gates, terms, strict=True)
+        return replace(self, gates=tuple(gate._replace(terms=tuple(own)) for gate, own in pairs))
 
 
 def _signed(value: float, scale: float) -> str:

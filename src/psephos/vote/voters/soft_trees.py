@@ -185,7 +185,6 @@ class SoftTreeVoters(ReadsColumns):
         """Return no answer: a soft tree has as many as there are cases."""
         return []
 
-    # ------------------------------------------------------------------ importance
     def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
         """Return (n, p): sizes (n, T) divided among gates, and in a gate among its terms.
 
