@@ -134,6 +134,9 @@ class SoftGradientBoostingClassifier(LearnsClasses, VoteClassifier):
     which the vote keeps the difference. y may be a table of probabilities, one column a class,
     that sum to 1 in each row.
 
+    A tree moves F by at most about `learning_rate`, so that probabilities of few trees are
+    cautious, right as answers may be: `calibrate` them, or take a larger learning rate.
+
     Training is in float32, on one thread (the same bytes for any number of threads; another BLAS
     may round otherwise); answers are in float64. Memory of a fit: six times the gates, 4 bytes for
     each of ``n_estimators (2^D - 1)`` gates and column, beside the table.
