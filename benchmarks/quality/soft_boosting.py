@@ -1,4 +1,4 @@
-"""Soft gradient boosting: the reference's table, defaults, teachers, streams, sparse gates.
+"""Soft gradient boosting: the reference's table, defaults, teachers, streams.
 
 Each task is a run of minutes; sets and seeds are options::
 
@@ -6,18 +6,16 @@ Each task is a run of minutes; sets and seeds are options::
     python benchmarks/quality/soft_boosting.py defaults --set letter --seeds 0 1 2
     python benchmarks/quality/soft_boosting.py distill --set satellite
     python benchmarks/quality/soft_boosting.py stream
-    python benchmarks/quality/soft_boosting.py sparse --set colon_alon
 
 `reference` compares seed by seed with the accuracies of an implementation by automatic
 differentiation (a file of lines with set, model, seed, accuracy): paired t-tests, Holm-corrected
-over the cells.
+over the cells. Sparse gates on fat sets run under the common protocol: `five_sets.py --models
+samba,soft-boosting`.
 """
 
 import argparse
 import json
-import os
 import time
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -177,22 +175,7 @@ def stream(_, seeds, __):
               f" | {np.mean(seconds):.1f} CPU s", flush=True)  # fmt: skip
 
 
-def sparse(sets, seeds, _):
-    """Accuracy against columns, through the protocol of `compare`."""
-    from psephos import compare, read_table
-
-    for name in sets:
-        folder = Path(os.environ["PSEPHOS_DATA"], name)
-        path = next(p for p in sorted(folder.iterdir()) if p.suffix in (".npz", ".csv", ".gz"))
-        table = read_table(path)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            study = compare(table, models=["samba", "soft-boosting"], seed=seeds[0])
-        print(name)
-        print(study.summary() if callable(getattr(study, "summary", None)) else study)
-
-
-TASKS = {f.__name__: f for f in (reference, defaults, distill, stream, sparse)}
+TASKS = {f.__name__: f for f in (reference, defaults, distill, stream)}
 
 
 def main():
