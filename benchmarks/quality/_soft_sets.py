@@ -37,9 +37,8 @@ def soft_set(name):
 
 def _numbers_of(path):
     """Return the columns of numbers and the last column of a csv file, packed or not."""
-    opened = path.open(newline="") if path.exists() else gzip.open(f"{path}.gz", "rt", newline="")
-    with opened as file:
-        *columns, answer = zip(*list(csv.reader(file))[1:], strict=True)
+    raw = path.read_bytes() if path.exists() else gzip.decompress(Path(f"{path}.gz").read_bytes())
+    *columns, answer = zip(*list(csv.reader(raw.decode().splitlines()))[1:], strict=True)
     numbers = []
     for column in columns:
         try:

@@ -20,7 +20,7 @@ from psephos.vote import Vote
 __all__ = ["SoftGradientBoostingClassifier", "SoftGradientBoostingRegressor"]
 
 _Floats = NDArray[np.float64]
-_FAT = 500  # columns from which comparisons take sparse gates
+_FAT = 100  # columns from which comparisons take sparse gates
 _BOOSTED: Mapping[str, Constraint] = {
     "n_estimators": Interval(1, whole=True),
     "learning_rate": Interval(0, open_low=True),
@@ -30,10 +30,10 @@ _BOOSTED: Mapping[str, Constraint] = {
 
 
 def _settings(params: Params, shape: Shape, seed: int) -> Params:
-    """Return sparse gates for fat tables: dense ones read every column."""
-    sparse = {"gate_lasso": 0.5, "n_estimators": 10, "max_depth": 3}
-    sparse = sparse if shape.n_columns >= _FAT else {}
-    return {**sparse, **params}
+    """Return sparse gates and small trees for fat tables: dense gates read every column."""
+    if shape.n_columns < _FAT:
+        return {name: value for name, value in params.items() if name != "gate_lasso"}
+    return {"n_estimators": 10, "max_depth": 3, "gate_lasso": 0.5, **params}
 
 
 class SoftGradientBoostingClassifier(LearnsClasses, VoteClassifier):
@@ -168,7 +168,7 @@ class SoftGradientBoostingClassifier(LearnsClasses, VoteClassifier):
         "soft-boosting", "boosting",
         {"quick": {
             "n_estimators": Integers(5, 20), "max_depth": Integers(3, 6),
-            "learning_rate_init": LogUniform(0.003, 0.03), "weight_decay": Choice((0.0, 5e-4)),
+            "learning_rate_init": LogUniform(0.003, 0.03), "gate_lasso": Choice((0.4, 0.6, 0.8)),
             "class_weight": BALANCED,
         }},
         settings=_settings, ensemble=True,

@@ -131,13 +131,15 @@ class SoftTreeVoters(ReadsColumns):
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
         """Return the tree in words: its depth, and the columns that open its first gate."""
         size = np.abs(self.coef[voter])
-        read = int(self._read()[voter].sum())
-        tree = f"a soft tree of depth {self.depth} on {plural(read, 'column')}"
+        read = np.flatnonzero(self._read()[voter])
+        coded = any(names[int(j)].startswith("(") for j in self.columns[read])
+        inputs = plural(len(read), "input" if coded else "column")
+        tree = f"a soft tree of depth {self.depth} on {inputs}"
         order = np.argsort(-size[0], kind="stable")[: np.count_nonzero(size[0])]
         named = [f"{self.coef[voter, 0, j]:+.3g} {names[int(self.columns[j])]}" for j in order]
         if not named:
             return tree
-        unit = "log-odds of the left a standard deviation"
+        unit = "log-odds of the left; numbers in standard deviations"
         return f"{tree}; its first gate ({unit}): {listed(named, _NAMED)}"
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
