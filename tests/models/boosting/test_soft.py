@@ -280,3 +280,15 @@ def test_inputs_are_standardised_by_weight_and_gaps_are_told():
     reduced, kept = inputs.select(np.array([1]))
     assert_array_equal(kept, [1, 2])
     assert_array_equal(reduced.rows(X[:, 1:]), rows[:, 1:])
+
+
+def test_fat_tables_are_compared_with_sparse_gates():
+    from psephos.contender import Shape
+    from psephos.protocol import known_models
+
+    contender = known_models()["soft-boosting"]
+    drawn = {"gate_lasso": 0.8, "n_estimators": 7}
+    wide = contender.build(drawn, Shape(5000, 2), 0)
+    assert (wide.gate_lasso, wide.n_estimators, wide.batch_size) == (0.8, 7, 1024)
+    assert contender.build({}, Shape(5000, 2), 0).gate_lasso == 0.5
+    assert contender.build(drawn, Shape(20, 2), 0).gate_lasso == 0.0

@@ -30,10 +30,13 @@ _BOOSTED: Mapping[str, Constraint] = {
 
 
 def _settings(params: Params, shape: Shape, seed: int) -> Params:
-    """Return sparse gates and small trees for fat tables: dense gates read every column."""
+    """Return sparse gates, small trees and whole epochs as batches for fat tables.
+
+    Dense gates read every column, and the gradients of small batches let noise in.
+    """
     if shape.n_columns < _FAT:
         return {name: value for name, value in params.items() if name != "gate_lasso"}
-    return {"n_estimators": 10, "max_depth": 3, "gate_lasso": 0.5, **params}
+    return {"n_estimators": 10, "max_depth": 3, "gate_lasso": 0.5, "batch_size": 1024, **params}
 
 
 class SoftGradientBoostingClassifier(LearnsClasses, VoteClassifier):
@@ -82,7 +85,8 @@ class SoftGradientBoostingClassifier(LearnsClasses, VoteClassifier):
     gate_lasso : float, default=0.0
         Group lasso of columns, a group being the weights of one column in all gates: of the
         penalty at which no column enters at the start. Above 0 gates start at 0, share one step
-        size, and read only the columns that enter; 0 reads all columns.
+        size, and read only the columns that enter; 0 reads all columns. Gradients of small batches
+        let noise in: take a `batch_size` of all rows where that is possible.
     validation_fraction : float, default=None
         Share of the rows held out; the epoch of least cross-entropy there is kept. None holds out
         none. Rows of one group stay together.
