@@ -113,7 +113,7 @@ def class_target(
         names, table = read_labels(X, y)
         return LabelsTarget(names), table, _some_weight(sample_weight, len(table))
     sparse = bool(issparse(y))  # a plain bool: the type guard would narrow y
-    if sparse or _is_table(y):
+    if sparse or is_table(y):
         kind, shape = type(estimator).__name__, getattr(y, "shape", None) or np.shape(y)
         raise PsephosError(
             f"y is a table of shape {shape}, and {kind} gives a case one class: give one label per "
