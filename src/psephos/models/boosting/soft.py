@@ -180,7 +180,7 @@ class SoftGradientBoostingClassifier(LearnsClasses, VoteClassifier):
         }},
         settings=_settings, ensemble=True,
         notes=f"gates read every column up to {_FAT - 1}, those a group lasso lets in beyond",
-        small={"n_estimators": 3, "max_depth": 2, "max_iter": 5, "random_state": 0},
+        small={"n_estimators": 3, "max_depth": 2, "max_iter": 60, "random_state": 0},
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {**_BOOSTED, "class_weight": ClassWeight()}
     extras: ClassVar[tuple[str, ...]] = EXTRAS
