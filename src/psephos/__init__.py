@@ -23,6 +23,8 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
         NewtonBoostingClassifier,
         NewtonBoostingRegressor,
         SamBAClassifier,
+        SoftGradientBoostingClassifier,
+        SoftGradientBoostingRegressor,
     )
     from psephos.models.boosting.out_of_core import fit_blocks, fit_partitions
     from psephos.models.columns import ColumnBudgetClassifier, ColumnBudgetRegressor
@@ -44,6 +46,7 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
         GibbsClassifier,
         VersionSpaceClassifier,
     )
+    from psephos.models.distilling import twice_learn
     from psephos.models.forest import (
         ExtraTreesClassifier,
         ExtraTreesRegressor,
@@ -60,6 +63,8 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
         C45RulesClassifier,
         CARTClassifier,
         CARTRegressor,
+        SoftTreeClassifier,
+        SoftTreeRegressor,
     )
     from psephos.protocol import ProsetSearchCV, compare, read_table
     from psephos.registry import register
@@ -87,6 +92,7 @@ _PUBLIC = BUILTIN | {
     "register": "psephos.registry",
     "save": "psephos.modelfile",
     "shrink": "psephos.models.columns.shrink",
+    "twice_learn": "psephos.models.distilling",
 }
 
 __all__ = [
@@ -128,6 +134,10 @@ __all__ = [
     "RankRidgeClassifier",
     "RankRidgeRegressor",
     "SamBAClassifier",
+    "SoftGradientBoostingClassifier",
+    "SoftGradientBoostingRegressor",
+    "SoftTreeClassifier",
+    "SoftTreeRegressor",
     "SparseWrapperClassifier",
     "SparseWrapperRegressor",
     "StackingClassifier",
@@ -148,6 +158,7 @@ __all__ = [
     "register",
     "save",
     "shrink",
+    "twice_learn",
 ]
 
 

@@ -19,6 +19,7 @@ __all__ = [
     "class_target",
     "codes_among",
     "declared_classes",
+    "is_table",
     "names_of",
     "number_target",
     "read_groups",
@@ -71,7 +72,7 @@ class Labels(NamedTuple):
         return self._replace(y=self.y[rows], soft=soft)
 
 
-def _is_table(y: Any) -> bool:
+def is_table(y: Any) -> bool:
     """Return whether y has several columns."""
     shape = y.shape if hasattr(y, "shape") else _as_array(y).shape
     return len(shape) == 2 and shape[1] != 1
@@ -108,11 +109,11 @@ def class_target(
 
     Where the estimator takes several labels a row and y is a table, codes are (n, K) of 0 and 1.
     """
-    if estimator.multilabel and (issparse(y) or _is_table(y)):
+    if estimator.multilabel and (issparse(y) or is_table(y)):
         names, table = read_labels(X, y)
         return LabelsTarget(names), table, _some_weight(sample_weight, len(table))
     sparse = bool(issparse(y))  # a plain bool: the type guard would narrow y
-    if sparse or _is_table(y):
+    if sparse or is_table(y):
         kind, shape = type(estimator).__name__, getattr(y, "shape", None) or np.shape(y)
         raise PsephosError(
             f"y is a table of shape {shape}, and {kind} gives a case one class: give one label per "
@@ -155,7 +156,7 @@ def number_target(
 ) -> tuple[Any, NDArray[np.float64], NDArray[np.float64]]:
     """Return (target, numbers, weight) of a regressor; several numbers a row are (n, K)."""
     weight = read_sample_weight(sample_weight, X.shape[0])
-    if estimator.multioutput and np.ndim(y) == 2 and np.shape(y)[1] > 1:
+    if estimator.multioutput and is_table(y):
         names, numbers = read_several_numbers(X, y)
         target: Any = NumbersTarget(names)
     else:

@@ -19,11 +19,31 @@ from psephos._labels import (
 )
 from psephos.vote import Target
 
-__all__ = ["known_rows", "later_labels", "later_weight", "partial_target", "soft_target"]
+__all__ = [
+    "SoftLabels",
+    "known_rows",
+    "later_labels",
+    "later_weight",
+    "partial_target",
+    "soft_target",
+]
 
 _ROUNDING = 1e-6
 _Floats = NDArray[np.float64]
 _Coded = tuple[Target, NDArray[np.intp], _Floats]
+
+
+class SoftLabels(np.ndarray):
+    """Probabilities (n, n_classes) in place of labels, and the classes they are of."""
+
+    classes: NDArray[Any] | None = None
+
+    @classmethod
+    def of(cls, chances: Any, classes: Any) -> "SoftLabels":
+        """Return probabilities as labels of these classes."""
+        labels = np.array(chances, dtype=np.float64).view(cls)
+        labels.classes = np.asarray(classes)
+        return labels
 
 
 def known_rows(y: Any, unlabeled: Any = None) -> NDArray[np.bool_]:
@@ -76,7 +96,8 @@ def soft_target(
 ) -> tuple[Target, _Floats, _Floats]:
     """Return (target, soft, weight) of labels that are probabilities, one column a class.
 
-    Classes are the columns of a data frame, else the parameter `classes`, else counted from 0.
+    Classes are the columns of a data frame or those of `SoftLabels`, else the parameter `classes`,
+    else counted from 0.
     A row of which all are missing has no label (all 0) where the estimator takes such rows. A class
     weight counts as in a row of each class with its share of the row's weight.
 
@@ -112,7 +133,8 @@ def soft_target(
 
 
 def _classes(estimator: Any, y: Any, n_classes: int) -> NDArray[Any]:
-    names, declared = names_of(y), getattr(estimator, "classes", None)
+    names = y.classes if isinstance(y, SoftLabels) else names_of(y)
+    declared = getattr(estimator, "classes", None)
     found = names if names is not None else declared
     classes = np.arange(n_classes) if found is None else np.asarray(found)
     if len(classes) != n_classes:

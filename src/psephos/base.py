@@ -13,14 +13,14 @@ from psephos._labels import (
     Labels,
     class_target,
     codes_among,
+    is_table,
     number_target,
-    read_numbers,
     read_sample_weight,
     require_answers,
 )
 from psephos._partial import later_labels, later_weight, partial_target, soft_target
 from psephos.contender import Anatomy
-from psephos.vote import RegressionTarget, Target
+from psephos.vote import Target
 
 __all__ = [
     "Anatomy",
@@ -44,7 +44,7 @@ class VoteClassifier(ClassifierMixin, VoteEstimator):
     def _read_labels(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Labels, NDArray[np.float64]]:
-        if self.soft_labels and np.ndim(y) == 2 and np.shape(y)[1] > 1:
+        if self.soft_labels and is_table(y):
             target, soft, weight = soft_target(self, X, y, sample_weight)
             codes = np.where(soft.any(axis=1), soft.argmax(axis=1), -1)
             return Labels(target, codes.astype(np.intp), soft), weight
@@ -158,8 +158,8 @@ class VoteRegressor(RegressorMixin, VoteEstimator):
     def _further_labels(
         self, X: Any, y: Any, sample_weight: Any, classes: Any
     ) -> tuple[Labels, NDArray[np.float64]]:
-        numbers = read_numbers(X, y)
-        return Labels(RegressionTarget(), numbers), read_sample_weight(sample_weight, len(numbers))
+        target, numbers, _ = number_target(self, X, y, None)
+        return Labels(target, numbers), read_sample_weight(sample_weight, len(numbers))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return R^2, by weight.

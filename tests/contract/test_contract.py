@@ -20,6 +20,7 @@ NOT_REPEATED = {
     "gradient-held-out": DRAWN,
     "gradient-sampled": DRAWN,
     "newton-held-out": DRAWN,
+    "soft-boosting-held-out": DRAWN,
     "newton-sampled": DRAWN,
     "c45-windows": DRAWN,
     "adaboost-trees": "scikit-learn's tree decides near-ties by rounding, which weights change",

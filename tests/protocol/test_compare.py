@@ -447,6 +447,7 @@ def test_what_takes_part_if_nothing_is_named():
         "gradient-boosting", "newton-boosting", "voting", "stacking", "cascade", "bagging",
         "multi-view", "ensemble-selection", "rank-ridge", "ml-knn", "column-budget",
         "version-space", "bayes-optimal", "gibbs", "local-boosting", "compressed-samba",
+        "soft-boosting", "soft-tree",
     }  # fmt: skip
     every = [n for n, c in known_models().items() if c.available]
     assert set(default_models()) == set(every) - own

@@ -10,7 +10,17 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.vote.ballots import Ballots
 from psephos.vote.part import log_odds
-from psephos.vote.reasons import Abstention, CaseLike, Inner, OfAnswers, Path, Reason, Score, Spread
+from psephos.vote.reasons import (
+    Abstention,
+    CaseLike,
+    Inner,
+    OfAnswers,
+    Path,
+    Reason,
+    Route,
+    Score,
+    Spread,
+)
 
 __all__ = ["assert_ballots_are_true"]
 
@@ -102,8 +112,23 @@ def _assert_holds(reason: Reason, vote: Any) -> None:
     if isinstance(reason, OfAnswers):
         assert_array_equal(reason.told.answer, reason.answer)
         _assert_holds(reason.told, vote)
+    if isinstance(reason, Route):
+        _assert_opens_gates(reason)
     if isinstance(reason, Score):
         _assert_adds_up(reason, vote)
+
+
+def _assert_opens_gates(reason: Route) -> None:
+    """Check that terms open the gates, that the way is one, and that its share is its chances'."""
+    way = [gate.number for gate in reason.gates]
+    assert way[0] == 1
+    for gate, after in zip(reason.gates, way[1:], strict=False):
+        assert after == 2 * gate.number + (gate.side == "right")
+    for gate in reason.gates:
+        log_odds = gate.constant + sum(term.added[0] for term in gate.terms) + gate.rest
+        assert_allclose(gate.chance, 0.5 + 0.5 * np.tanh(0.5 * log_odds), atol=1e-9)
+    chances = [gate.chance for gate in reason.gates]
+    assert_allclose(reason.share, np.prod(chances), rtol=1e-12)
 
 
 def _assert_adds_up(reason: Score, vote: Any) -> None:

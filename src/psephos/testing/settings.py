@@ -27,6 +27,7 @@ from psephos.models import (
     RandomForestClassifier,
     RandomForestRegressor,
     SamBAClassifier,
+    SoftGradientBoostingClassifier,
     SparseWrapperClassifier,
     SparseWrapperRegressor,
     StackingClassifier,
@@ -70,6 +71,7 @@ def small_settings() -> dict[str, Any]:
         **_local(),
         **_gradient(),
         **_newton(),
+        **_soft(),
         **_prototypes(),
         **_c45(),
         **_cart(),
@@ -130,6 +132,18 @@ def _newton() -> dict[str, Any]:
             subsample=0.7, colsample_bytree=0.8, colsample_bylevel=0.8, colsample_bynode=0.8, **few
         ),
         "newton-numbers-hist": NewtonBoostingRegressor("hist", **few),
+    }
+
+
+def _soft() -> dict[str, Any]:
+    few: dict[str, Any] = {"max_depth": 2, "max_iter": 5, "random_state": 0}
+    return {
+        "soft-boosting-sparse": SoftGradientBoostingClassifier(
+            3, gate_lasso=0.5, gate_penalty=0.1, temperature=0.5, **few
+        ),
+        "soft-boosting-held-out": SoftGradientBoostingClassifier(
+            3, detach_residual=True, learning_rate=0.7, validation_fraction=0.3, **few
+        ),
     }
 
 

@@ -37,6 +37,7 @@ from psephos.vote.voters.nested import NestedVoters
 from psephos.vote.voters.prototypes import PrototypeVoters
 from psephos.vote.voters.ranked import RankedVoters, normal_scores
 from psephos.vote.voters.rules import FirstMatch, RuleVoters
+from psephos.vote.voters.soft_trees import SoftTreeVoters
 from psephos.vote.voters.stumps import ConstantVoters, StumpVoters
 from psephos.vote.voters.trees import TreeVoters
 from psephos.vote.weights.availability import Available
@@ -89,6 +90,7 @@ __all__ = [
     "Readout",
     "RegressionTarget",
     "RuleVoters",
+    "SoftTreeVoters",
     "StumpVoters",
     "Target",
     "Thresholds",

@@ -1,4 +1,4 @@
-"""Boosting: AdaBoost and SamBA on one loop; gradient and second-order trees."""
+"""Boosting: AdaBoost and SamBA on one loop; gradient, second-order and soft trees."""
 
 from psephos.models.boosting.adaboost import AdaBoostClassifier
 from psephos.models.boosting.compressed_samba import CompressedSamBAClassifier
@@ -11,6 +11,10 @@ from psephos.models.boosting.local_boosting import LocalBoostingClassifier
 from psephos.models.boosting.newton import NewtonBoostingClassifier, NewtonBoostingRegressor
 from psephos.models.boosting.samba import SamBAClassifier
 from psephos.models.boosting.skeleton import BoostingRound
+from psephos.models.boosting.soft import (
+    SoftGradientBoostingClassifier,
+    SoftGradientBoostingRegressor,
+)
 
 __all__ = [
     "AdaBoostClassifier",
@@ -23,4 +27,6 @@ __all__ = [
     "NewtonBoostingRegressor",
     "SamBAClassifier",
     "SampleCompression",
+    "SoftGradientBoostingClassifier",
+    "SoftGradientBoostingRegressor",
 ]

@@ -3,5 +3,13 @@
 from psephos.models.tree.c45 import C45Classifier
 from psephos.models.tree.c45_rules import C45RulesClassifier
 from psephos.models.tree.cart import CARTClassifier, CARTRegressor
+from psephos.models.tree.soft_tree import SoftTreeClassifier, SoftTreeRegressor
 
-__all__ = ["C45Classifier", "C45RulesClassifier", "CARTClassifier", "CARTRegressor"]
+__all__ = [
+    "C45Classifier",
+    "C45RulesClassifier",
+    "CARTClassifier",
+    "CARTRegressor",
+    "SoftTreeClassifier",
+    "SoftTreeRegressor",
+]

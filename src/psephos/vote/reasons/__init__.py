@@ -8,6 +8,7 @@ the data: every test holds, terms add up to scores, scores give the answer.
 from psephos.vote.reasons.base import Always, Reason
 from psephos.vote.reasons.cases import CaseLike
 from psephos.vote.reasons.composed import OfAnswers
+from psephos.vote.reasons.gates import Gate, Route
 from psephos.vote.reasons.paths import Path, Spread, Test
 from psephos.vote.reasons.read import Abstention, FittedEstimator, Inner, abstention, read_by
 from psephos.vote.reasons.scores import Score, Term, scored
@@ -17,10 +18,12 @@ __all__ = [
     "Always",
     "CaseLike",
     "FittedEstimator",
+    "Gate",
     "Inner",
     "OfAnswers",
     "Path",
     "Reason",
+    "Route",
     "Score",
     "Spread",
     "Term",

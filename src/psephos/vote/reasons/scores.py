@@ -12,7 +12,7 @@ from psephos.vote.names import Names, number
 from psephos.vote.reasons.base import NAMED, Codes, Reason, outer_code, plain_value
 from psephos.vote.reasons.read import abstention
 
-__all__ = ["Score", "Term", "scored"]
+__all__ = ["Score", "Term", "decoded_term", "mapped_term", "scored"]
 
 
 class Term(NamedTuple):
@@ -184,16 +184,11 @@ class Score(Reason):
 
     def mapped(self, columns: Sequence[int], codes: Codes) -> Self:
         """Return the reason on another numbering of columns and codes."""
-        return replace(self, terms=tuple(_mapped_term(t, columns, codes) for t in self.terms))
+        return replace(self, terms=tuple(mapped_term(t, columns, codes) for t in self.terms))
 
     def decoded(self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]) -> Self:
         """Return the reason on the table that a design was made of."""
-        terms: list[Term] = []
-        for term in self.terms:
-            column, level = int(columns[term.column]), levels[term.column]
-            coded = -1 if math.isnan(level) else int(level)
-            terms.append(term._replace(column=column, value=x[column], level=coded))
-        return replace(self, terms=tuple(terms))
+        return replace(self, terms=tuple(decoded_term(t, columns, levels, x) for t in self.terms))
 
     def ranked(self, columns: Sequence[int], x: Sequence[float]) -> Self:
         """Return the reason on the table whose normal scores it is on."""
@@ -220,7 +215,17 @@ def scored(
     return abstained or Score(vote, model, terms, (), tuple(scores.tolist()), readout)
 
 
-def _mapped_term(term: Term, columns: Sequence[int], codes: Codes) -> Term:
+def decoded_term(
+    term: Term, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]
+) -> Term:
+    """Return a term on the table that a design of 0/1 columns was made of."""
+    column, level = int(columns[term.column]), levels[term.column]
+    coded = -1 if math.isnan(level) else int(level)
+    return term._replace(column=column, value=x[column], level=coded)
+
+
+def mapped_term(term: Term, columns: Sequence[int], codes: Codes) -> Term:
+    """Return a term on another numbering of columns and codes."""
     known = codes.get(term.column)
     mapped = term._replace(column=int(columns[term.column]))
     if known is None:

@@ -1,0 +1,194 @@
+"""Fitting soft trees: from a table to a vote, at once, from where it was, or as rows come."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from psephos._errors import PsephosError
+from psephos._input import Context, Table
+from psephos.base import Labels
+from psephos.models.boosting.newton_fit import hold_out_rows
+from psephos.models.boosting.soft_inputs import SoftInputs, centre_and_scale
+from psephos.models.boosting.soft_memory import SoftMemory
+from psephos.models.boosting.soft_parameters import plan_of
+from psephos.models.training import Training, distinct_rows, ordered_rows, row_groups
+from psephos.models.units import refuse_huge
+from psephos.trees.soft_training import SoftPlan, SoftTrainer
+from psephos.trees.soft_trees import started
+from psephos.vote import Constant, ConstantVoters, Readout, Vote, join
+
+__all__ = ["fit_soft"]
+
+_Floats = NDArray[np.float64]
+_START, _EPOCH = 10, 11  # task ids of seeds
+
+
+def fit_soft(
+    model: Any, table: Table, labels: Labels, weight: _Floats, context: Context
+) -> tuple[Vote, dict[str, Any]]:
+    """Fit a recipe's soft trees, on one thread of BLAS: the same bytes for any number."""
+    y = _answers(labels)
+    if not context.further and context.groups is None:
+        table, y, weight = _distinct(table, labels, y, weight)
+    with threadpool_limits(1, user_api="blas"):
+        run = _fitted(model, table, labels, y, weight, context)
+    return vote_of(run.memory, labels.target, run.plan), {
+        "n_iter_": len(run.losses) - run.stale,
+        "loss_curve_": np.array(run.losses),
+        "validation_losses_": np.array(run.held),
+        "stopped_": run.stopped,
+        "memory_": run.memory,
+    }
+
+
+def _answers(labels: Labels) -> _Floats:
+    """Return (n, K): probabilities of classes, or numbers."""
+    if labels.soft is not None:
+        return labels.soft
+    if labels.target.n_classes:
+        return np.eye(labels.target.n_classes)[labels.y]
+    y = np.asarray(labels.y, dtype=np.float64).reshape(len(labels.y), -1)
+    refuse_huge(y)
+    return y
+
+
+def _distinct(
+    table: Table, labels: Labels, y: _Floats, weight: _Floats
+) -> tuple[Table, _Floats, _Floats]:
+    """Return rows by content, equal ones as one of added weight: 2 is then the row twice."""
+    code = row_groups(y)
+    answers = y[np.unique(code, return_index=True)[1]]
+    rows = ordered_rows(distinct_rows(Training(table, labels.target, code, weight)))
+    return rows.table, answers[rows.y], rows.weight
+
+
+def _fitted(
+    model: Any, table: Table, labels: Labels, y: _Floats, weight: _Floats, context: Context
+) -> "_Run":
+    memory: SoftMemory | None = None if context.previous is None else model.memory_
+    if memory is None:
+        inputs, unit = SoftInputs.of(table, weight), float(weight.mean())
+        centre, scale = np.zeros(y.shape[1]), np.ones(y.shape[1])
+        if not labels.target.n_classes:
+            centre, scale = centre_and_scale(y, weight)
+    else:
+        inputs, unit, centre, scale = memory.inputs, memory.unit, memory.centre, memory.scale
+        _check_same(memory, model, y.shape[1])
+    rows = inputs.rows(table.dense())
+    goal = ((y - centre) / scale).astype(np.float32)
+    size = (weight / unit).astype(np.float32)
+    run = _Run(model, plan_of(model, labels), context)
+    if memory is None:
+        run.start(rows, goal, size, inputs)
+    else:
+        run.trainer, run.n_epochs = memory.trainer(run.plan), memory.n_epochs
+    if context.further:
+        run.losses.append(run.epoch(rows, goal, size, np.arange(len(rows))))
+    elif model.validation_fraction is None:
+        run.train(rows, goal, size)
+    else:
+        codes = y.argmax(axis=1) if labels.target.n_classes else y
+        data = Training(table, labels.target, codes, weight)
+        run.train_watched(rows, goal, size, data)
+    run.memory = SoftMemory.of(
+        run.trainer, inputs, n_epochs=run.n_epochs, unit=unit, centre=centre, scale=scale
+    )
+    return run
+
+
+def _check_same(memory: SoftMemory, model: Any, n_outputs: int) -> None:
+    """Refuse to go on with other trees than there are."""
+    gates, trees, _ = memory.gate.shape
+    wanted = {"max_depth": (gates + 1).bit_length() - 1, "n_estimators": trees}
+    for name, known in wanted.items():
+        if getattr(model, name, known) != known:
+            raise PsephosError(
+                f"{name}={getattr(model, name)}, but the trees to go on from were fitted with "
+                f"{name}={known}: keep it, or fit with warm_start=False."
+            )
+    if memory.leaf.shape[1] != n_outputs:
+        raise PsephosError(
+            f"y has {n_outputs} numbers a row, the first call had {memory.leaf.shape[1]}: give "
+            "the same, or fit anew."
+        )
+
+
+class _Run:
+    """Epochs of one fit, and what they came to."""
+
+    trainer: SoftTrainer
+    memory: SoftMemory
+
+    def __init__(self, model: Any, plan: SoftPlan, context: Context) -> None:
+        self.model, self.plan, self.context = model, plan, context
+        self.losses: list[float] = []
+        self.held: list[float] = []
+        self.n_epochs = self.stale = 0
+        self.stopped = "all epochs"
+
+    def start(self, rows: Any, y: Any, weight: Any, inputs: SoftInputs) -> None:
+        """Draw the trees."""
+        trees = started(
+            self.context.generator(_START), getattr(self.model, "n_estimators", 1),
+            self.model.max_depth, rows.shape[1], y.shape[1],
+        )  # fmt: skip
+        trees.gate[:, :, ~rows.any(axis=0)] = 0.0  # nothing moves these
+        self.trainer = SoftTrainer(trees, self.plan, inputs.group)
+        if self.plan.gate_lasso:
+            self.trainer.begin_lasso(rows, y, weight)
+
+    def epoch(self, rows: Any, y: Any, weight: Any, order: NDArray[np.intp]) -> float:
+        """Go through the rows once; return the mean loss, each batch's before its step."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            loss = self.trainer.epoch(rows, y, weight, order) / float(weight.sum())
+        self.n_epochs += 1
+        if not np.isfinite(loss):
+            raise PsephosError(
+                f"the loss became {loss} in epoch {self.n_epochs}: lower learning_rate_init "
+                f"({self.plan.step_size:g}) or learning_rate ({self.plan.learning_rate:g})."
+            )
+        return loss
+
+    def train(self, rows: Any, y: Any, weight: Any) -> None:
+        """Take `max_iter` epochs, each in an order of its own."""
+        for _ in range(self.model.max_iter):
+            rng = self.context.generator(_EPOCH, self.n_epochs)
+            self.losses.append(self.epoch(rows, y, weight, rng.permutation(len(rows))))
+
+    def train_watched(self, rows: Any, y: Any, weight: Any, data: Training) -> None:
+        """Take epochs until the loss of held-out rows has long been above its least; go back."""
+        train, rest = hold_out_rows(data, self.context, self.model.validation_fraction)
+        held = rows[rest], y[rest], weight[rest]
+        rows, y, weight = rows[train], y[train], weight[train]
+        best = self.trainer.trees.copy()
+        for _ in range(self.model.max_iter):
+            rng = self.context.generator(_EPOCH, self.n_epochs)
+            self.losses.append(self.epoch(rows, y, weight, rng.permutation(len(rows))))
+            self.held.append(self.trainer.loss(*held))
+            self.stale = len(self.held) - 1 - int(np.argmin(self.held))
+            if self.stale == 0:
+                best = self.trainer.trees.copy()
+            elif self.stale >= self.model.n_iter_no_change:
+                self.stopped = "validation"
+                break
+        for now, then in zip(self.trainer.trees, best, strict=True):
+            now[...] = then
+
+
+def vote_of(memory: SoftMemory, target: Any, plan: SoftPlan) -> Vote:
+    """Return the vote of soft trees; numbers have their mean as the first voter."""
+    coef = memory.gate.transpose(1, 0, 2).astype(np.float64) / plan.temperature
+    bias = np.ascontiguousarray(memory.bias.T, dtype=np.float64) / plan.temperature
+    leaf = np.ascontiguousarray(memory.leaf.transpose(0, 2, 1), dtype=np.float64) * memory.scale
+    if target.n_classes == 2:  # one signed column
+        leaf = leaf[:, :, 1:] - leaf[:, :, :1]
+    voters: Any = memory.inputs.voters(coef, bias, leaf)
+    p, weights = memory.inputs.n_features, np.full(len(leaf), plan.learning_rate)
+    if target.n_classes:
+        return Vote(voters, Constant(p, weights), Readout("sum", "logistic"), target)
+    mean = ConstantVoters(p, memory.centre[None].astype(np.float64), "the mean of the target")
+    both = [(np.array([0], np.intp), mean), (np.arange(1, len(leaf) + 1), voters)]
+    weights = np.concatenate([[1.0], weights])
+    return Vote(join(both), Constant(p, weights), Readout("sum", "identity"), target)

@@ -1,0 +1,160 @@
+"""What all soft models can do besides fit: learn from batches as they come, and from a teacher."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from psephos._errors import PsephosError
+from psephos._partial import SoftLabels
+
+__all__ = ["LearnsClasses", "LearnsNumbers", "learnt_labels"]
+
+
+class LearnsFromBatches:
+    """Methods of soft models: `partial_fit_batches` and `distill`."""
+
+    def partial_fit_batches(self, batches: Iterable[Any], classes: Any = None) -> Self:
+        """Call `partial_fit` on each batch of an iterable: rows that are never in one place.
+
+        Parameters
+        ----------
+        batches : iterable
+            Each is ``(X, y)``, ``(X, y, sample_weight)``, or the path of a .npz file with arrays
+            X, y and perhaps sample_weight, which is read when its turn comes.
+        classes : array of shape (n_classes,), default=None
+
+        Returns
+        -------
+        self : estimator
+
+        Raises
+        ------
+        PsephosError
+            If there is no batch, or one is none of these.
+        """
+        own: Any = self
+        n = -1
+        for n, batch in enumerate(batches):
+            X, y, weight = _opened(batch, n)
+            own._partial_fit(X, y, weight, classes)
+        if n < 0:
+            raise PsephosError("there is no batch to learn from: check the iterable.")
+        return self
+
+    def distill(self, teacher: Any, X: Any, sample_weight: Any = None) -> Self:
+        """Fit what a fitted model says of rows, in place of labels.
+
+        A classifier learns the teacher's probabilities (`predict_proba`), by cross-entropy with
+        these, a regressor its numbers. Rows need no labels.
+
+        Parameters
+        ----------
+        teacher : estimator
+            Fitted, of any library.
+        X : table of shape (n_samples, n_features)
+        sample_weight : array of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self : estimator
+
+        Raises
+        ------
+        PsephosError
+            If the teacher of a classifier has no probabilities.
+        """
+        own: Any = self
+        learnt = learnt_labels(teacher, X) if hasattr(own, "predict_proba") else teacher.predict(X)
+        return own.fit(X, learnt, sample_weight)
+
+
+class LearnsClasses(LearnsFromBatches):
+    """The same with `partial_fit`, of classifiers."""
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Go once through further rows, a step a batch, in the order given.
+
+        The columns, categories, mean and standard deviation of each column, and what counts as
+        one row's weight, are those of the first call, or of `fit`: let it have a fair sample.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse table of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        classes : array of shape (n_classes,), default=None
+            All labels there will be. None: those of the first call.
+        sample_weight : array of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self : estimator
+
+        Raises
+        ------
+        PsephosError
+            As `fit`, and if a label is none of the classes.
+        """
+        own: Any = self
+        return own._partial_fit(X, y, sample_weight, classes)
+
+
+class LearnsNumbers(LearnsFromBatches):
+    """The same with `partial_fit`, of regressors."""
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Go once through further rows, a step a batch, in the order given.
+
+        The columns and categories, the mean and standard deviation of each column and of y, and
+        what counts as one row's weight, are those of the first call, or of `fit`: let it have a
+        fair sample.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse table of shape (n_samples, n_features)
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self : estimator
+
+        Raises
+        ------
+        PsephosError
+            As `fit`, and if y has another number of outputs than in the first call.
+        """
+        own: Any = self
+        return own._partial_fit(X, y, sample_weight)
+
+
+def learnt_labels(teacher: Any, X: Any) -> SoftLabels:
+    """Return a fitted classifier's probabilities as labels of its classes.
+
+    Raises
+    ------
+    PsephosError
+        If it has none.
+    """
+    if not hasattr(teacher, "predict_proba"):
+        raise PsephosError(
+            f"{type(teacher).__name__} has no probabilities to learn from: give a classifier with "
+            "predict_proba (CalibratedClassifierCV makes one of others)."
+        )
+    return SoftLabels.of(teacher.predict_proba(X), teacher.classes_)
+
+
+def _opened(batch: Any, number: int) -> tuple[Any, Any, Any]:
+    if isinstance(batch, str | Path):
+        with np.load(batch, allow_pickle=False) as held:
+            if not {"X", "y"} <= set(held.files):
+                raise PsephosError(f"{batch} holds {held.files}: it needs arrays X and y.")
+            weight = held["sample_weight"] if "sample_weight" in held.files else None
+            return held["X"], held["y"], weight
+    if isinstance(batch, tuple | list) and len(batch) in (2, 3):
+        return batch[0], batch[1], batch[2] if len(batch) == 3 else None
+    raise PsephosError(
+        f"batch {number} is a {type(batch).__name__}: give (X, y), (X, y, sample_weight), or the "
+        "path of a .npz file with X and y."
+    )

@@ -1,0 +1,1 @@
+"""Optimisers that more than one family of models uses."""

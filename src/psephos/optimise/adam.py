@@ -1,0 +1,94 @@
+"""Adam: steps by a running mean of the gradient over the root of that of its square."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from psephos.optimise.arrays import namespace
+
+__all__ = ["Adam"]
+
+
+class Adam:
+    """Adam (Kingma & Ba 2015, algorithm 1) on a list of arrays, which it changes in place.
+
+    With g the gradient plus ``weight_decay`` times the parameter (an L2 penalty, not decoupled),
+    at step t::
+
+        m = beta1 m + (1 - beta1) g         v = beta2 v + (1 - beta2) g^2
+        parameter -= learning_rate  m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + eps)
+
+    Parameters
+    ----------
+    parameters : sequence of arrays
+        Of NumPy or any library of the array API standard.
+    learning_rate : float, default=1e-3
+    beta1, beta2, eps : float, default=.9, .999, 1e-8
+    weight_decay : float, default=0.0
+    shared : sequence of bool, default=()
+        Arrays whose entries take steps of one size, so that a proximal step on a norm of theirs is
+        exact: AdaMax (the same, algorithm 2) with ``u = max(beta2 u, |g|)`` of the column of
+        greatest root mean square |g|, columns being the last axis, and ``m / (1 - beta1^t) / (u +
+        eps)`` the step. Empty: none.
+
+    References
+    ----------
+    Kingma & Ba (2015), "Adam: a method for stochastic optimization", ICLR.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from psephos.optimise.adam import Adam
+    >>> x = np.array([3.0])
+    >>> adam = Adam([x], learning_rate=0.1)
+    >>> for _ in range(500):
+    ...     adam.step([2 * x])
+    >>> bool(abs(x[0]) < 1e-2)
+    True
+    """
+
+    def __init__(
+        self,
+        parameters: Sequence[Any],
+        learning_rate: float = 1e-3,
+        *,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+        shared: Sequence[bool] = (),
+    ) -> None:
+        self.parameters = list(parameters)
+        self.learning_rate, self.beta1, self.beta2, self.eps = learning_rate, beta1, beta2, eps
+        self.weight_decay = weight_decay
+        self.shared = list(shared) or [False] * len(self.parameters)
+        self.first = [namespace(p).zeros_like(p) for p in self.parameters]
+        self.second = [
+            namespace(p).sum(zero) if one else namespace(p).zeros_like(p)
+            for p, zero, one in zip(self.parameters, self.first, self.shared, strict=True)
+        ]
+        self.n_steps = 0
+
+    def step(self, gradients: Sequence[Any]) -> None:
+        """Take one step by the gradients, one for each parameter."""
+        self.n_steps += 1
+        rate = self.learning_rate / (1.0 - self.beta1**self.n_steps)
+        root = (1.0 - self.beta2**self.n_steps) ** 0.5
+        for i, (parameter, g) in enumerate(zip(self.parameters, gradients, strict=True)):
+            xp = namespace(parameter)
+            if self.weight_decay:
+                g = g + self.weight_decay * parameter
+            self.first[i] *= self.beta1
+            self.first[i] += (1.0 - self.beta1) * g
+            if self.shared[i]:
+                squares = xp.mean(g * g, axis=tuple(range(g.ndim - 1)))
+                most = xp.sqrt(xp.max(squares)) if squares.shape[0] else xp.sum(squares)
+                self.second[i] = xp.maximum(self.beta2 * self.second[i], most)
+                parameter -= rate / (float(self.second[i]) + self.eps) * self.first[i]
+                continue
+            self.second[i] *= self.beta2
+            self.second[i] += (1.0 - self.beta2) * (g * g)
+            parameter -= rate * self.first[i] / (xp.sqrt(self.second[i]) / root + self.eps)
+
+    def step_size(self, i: int) -> float:
+        """Return what the mean gradient was times in the last step, of a shared array."""
+        return self.learning_rate / (float(self.second[i]) + self.eps)

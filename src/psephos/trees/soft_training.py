@@ -1,0 +1,150 @@
+"""Training soft trees by mini-batches: any loss of margins, any arrays of the standard."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.optimise.adam import Adam
+from psephos.optimise.arrays import namespace
+from psephos.trees.soft_boosting import residual_losses, summed_loss
+from psephos.trees.soft_penalties import GateBalance, column_norms, shrink_columns
+from psephos.trees.soft_trees import SoftTrees, backward, forward
+
+__all__ = ["SoftPlan", "SoftTrainer", "batches"]
+
+_ROWS = 4096  # of a block whose margins are computed at once
+
+
+class SoftPlan(NamedTuple):
+    """How soft trees are trained.
+
+    Parameters
+    ----------
+    loss : MarginLoss
+    boosted : bool
+        Whether each tree learns the residual of the sum before it (Algorithm 2); else the loss of
+        the sum itself is minimised.
+    learning_rate : float
+        nu, of the sum.
+    detach : bool
+        Whether residuals are held fixed.
+    temperature : float
+        Of the gates.
+    gate_penalty : float
+        Strength of `GateBalance`.
+    gate_lasso : float
+        Of the group lasso of columns, as a share of the least that keeps every column at 0 at the
+        start.
+    step_size, weight_decay : float
+        Of Adam.
+    batch_size : int
+    """
+
+    loss: Any
+    boosted: bool = True
+    learning_rate: float = 1.0
+    detach: bool = False
+    temperature: float = 1.0
+    gate_penalty: float = 0.0
+    gate_lasso: float = 0.0
+    step_size: float = 0.01
+    weight_decay: float = 0.0
+    batch_size: int = 128
+
+
+class SoftTrainer:
+    """Soft trees, their optimiser, and one step after another.
+
+    Parameters
+    ----------
+    trees : SoftTrees
+        Changed in place.
+    plan : SoftPlan
+    group : ndarray of shape (q,), default=None
+        The column each input of the gates is made of; None: each its own.
+    limit : float, default=0.0
+        The penalty of a column a unit of weight; `begin_lasso` finds it.
+    """
+
+    def __init__(
+        self,
+        trees: SoftTrees,
+        plan: SoftPlan,
+        group: NDArray[np.intp] | None = None,
+        limit: float = 0.0,
+    ) -> None:
+        self.trees, self.plan, self.limit = trees, plan, limit
+        self.group = np.arange(trees.gate.shape[2]) if group is None else group
+        self.adam = Adam(
+            trees, plan.step_size, weight_decay=plan.weight_decay,
+            shared=(plan.gate_lasso > 0, False, False),
+        )  # fmt: skip
+
+    def gradients(self, rows: Any, y: Any, weight: Any) -> tuple[float, SoftTrees]:
+        """Return the loss of a batch, with the penalty of unbalanced gates, and its gradients."""
+        plan = self.plan
+        found = forward(self.trees, rows, plan.temperature)
+        if plan.boosted:
+            loss, d_said = residual_losses(
+                found.said, y, weight, plan.loss, plan.learning_rate, plan.detach
+            )
+        else:
+            loss, d_said = summed_loss(found.said, y, weight, plan.loss, plan.learning_rate)
+        balance = GateBalance(weight, plan.gate_penalty) if plan.gate_penalty else None
+        slopes = backward(self.trees, rows, found, d_said, plan.temperature, balance)
+        return float(loss) + (balance.value if balance else 0.0), slopes
+
+    def step(self, rows: Any, y: Any, weight: Any) -> float:
+        """Take one step on a batch; return its loss before the step."""
+        loss, slopes = self.gradients(rows, y, weight)
+        self.adam.step(slopes)
+        if self.limit:
+            by = self.adam.step_size(0) * self.limit * float(namespace(weight).sum(weight))
+            shrink_columns(self.trees.gate, self.group, by)
+        return loss
+
+    def epoch(self, rows: Any, y: Any, weight: Any, order: NDArray[np.intp]) -> float:
+        """Take a step on each batch of the rows in this order; return the sum of the losses."""
+        total = 0.0
+        for at in batches(order, self.plan.batch_size):
+            total += self.step(rows[at], y[at], weight[at])
+        return total
+
+    def begin_lasso(self, rows: Any, y: Any, weight: Any) -> None:
+        """Start all gates at weight 0, and find the penalty `gate_lasso` is a share of.
+
+        That is the greatest norm of the gradient by a column's weights, over the root of how many
+        inputs it is, a unit of weight: under it no column's weights would leave 0.
+        """
+        gate = self.trees.gate
+        gate *= 0.0
+        total = 0.0
+        slope = namespace(gate).zeros_like(gate)
+        for at in batches(np.arange(rows.shape[0]), _ROWS):
+            slope += self.gradients(rows[at], y[at], weight[at])[1].gate
+            total += float(namespace(weight).sum(weight[at]))
+        sizes = column_norms(slope, self.group) / np.sqrt(np.bincount(self.group))
+        self.limit = self.plan.gate_lasso * float(sizes.max(initial=0.0)) / total
+
+    def margins(self, rows: Any) -> Any:
+        """Return the sum of the trees, (n, K)."""
+        xp = namespace(rows)
+        parts = [
+            self.plan.learning_rate
+            * xp.sum(forward(self.trees, rows[at], self.plan.temperature).said, axis=0).T
+            for at in batches(np.arange(rows.shape[0]), _ROWS)
+        ]
+        return xp.concat(parts, axis=0)
+
+    def loss(self, rows: Any, y: Any, weight: Any) -> float:
+        """Return the mean loss of the sum of the trees on rows."""
+        total = float(namespace(weight).sum(weight))
+        return float(self.plan.loss.value(self.margins(rows), y, weight)) / total
+
+
+def batches(order: NDArray[np.intp], size: int) -> Iterator[Any]:
+    """Yield the rows in their order, `size` at a time; the last may be fewer."""
+    for start in range(0, len(order), size):
+        yield order[start : start + size]

@@ -1,0 +1,140 @@
+"""Soft trees: all gates of all trees in one matrix product, and the gradients by hand.
+
+A gate i sends a row to its left child with probability ``p_i(x) = sigmoid((w_i . x + b_i) /
+temperature)``. A tree of depth D is complete: gates 0 ... 2^D - 2 from the top, level by level,
+children of i are 2 i + 1 (left) and 2 i + 2. ``reach_l(x)`` is the product of the probabilities on
+the way to leaf l, and a tree says ``h(x) = sum_l reach_l(x) theta_l``.
+
+Arrays have the rows last, so that every level is a slice: gates (I, M, n), leaves (L, M, n).
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.optimise.arrays import namespace
+
+__all__ = ["Answers", "SoftTrees", "backward", "forward", "started"]
+
+
+class SoftTrees(NamedTuple):
+    """The parameters of M soft trees of one depth, I = 2^D - 1 gates and L = 2^D leaves each.
+
+    Parameters
+    ----------
+    gate : array of shape (I, M, q)
+    bias : array of shape (I, M)
+    leaf : array of shape (M, K, L)
+    """
+
+    gate: Any
+    bias: Any
+    leaf: Any
+
+    @property
+    def depth(self) -> int:
+        """Return D."""
+        return int(self.leaf.shape[2]).bit_length() - 1
+
+    def copy(self) -> "SoftTrees":
+        """Return the same parameters in arrays of their own."""
+        return SoftTrees(*(namespace(a).asarray(a, copy=True) for a in self))
+
+
+class Answers(NamedTuple):
+    """What soft trees make of rows, and what a backward pass needs of it.
+
+    Parameters
+    ----------
+    said : array of shape (M, K, n)
+    left : array of shape (I, M, n)
+        Probabilities of going left.
+    reach : list of arrays of shape (2^d, M, n), d = 0 ... D
+        Probabilities of arriving at the nodes of each level.
+    """
+
+    said: Any
+    left: Any
+    reach: list[Any]
+
+
+def started(
+    rng: np.random.Generator, n_trees: int, depth: int, n_columns: int, n_outputs: int
+) -> SoftTrees:
+    """Return trees of float32 drawn uniformly: gates within 1 / sqrt(q), leaves 1 / sqrt(L)."""
+    gates, leaves = 2**depth - 1, 2**depth
+    wide, high = 1.0 / max(n_columns, 1) ** 0.5, 1.0 / leaves**0.5
+
+    def drawn(most: float, shape: tuple[int, ...]) -> NDArray[np.float32]:
+        return rng.uniform(-most, most, shape).astype(np.float32)
+
+    return SoftTrees(
+        drawn(wide, (gates, n_trees, n_columns)),
+        drawn(wide, (gates, n_trees)),
+        drawn(high, (n_trees, n_outputs, leaves)),
+    )
+
+
+def forward(trees: SoftTrees, rows: Any, temperature: float = 1.0) -> Answers:
+    """Return what the trees say of rows (n, q)."""
+    xp = namespace(rows)
+    n_gates, n_trees, q = trees.gate.shape
+    n = rows.shape[0]
+    linear = xp.reshape(trees.gate, (n_gates * n_trees, q)) @ rows.T
+    linear += xp.reshape(trees.bias, (n_gates * n_trees, 1))
+    left = xp.tanh(linear * (0.5 / temperature))
+    left *= 0.5
+    left += 0.5
+    left = xp.reshape(left, (n_gates, n_trees, n))
+    reach = [xp.ones_like(left[:1])]
+    for level in range(trees.depth):
+        first = 2**level - 1
+        went = reach[-1] * left[first : 2 * first + 1]
+        both = xp.stack([went, reach[-1] - went], axis=1)
+        reach.append(xp.reshape(both, (2 ** (level + 1), n_trees, n)))
+    said = trees.leaf @ xp.permute_dims(reach[-1], (1, 0, 2))
+    return Answers(said, left, reach)
+
+
+def backward(
+    trees: SoftTrees,
+    rows: Any,
+    found: Answers,
+    d_said: Any,
+    temperature: float = 1.0,
+    balance: Any = None,
+) -> SoftTrees:
+    """Return the gradients of a loss from those by what the trees say, (M, K, n).
+
+    Parameters
+    ----------
+    balance : callable of (level, reach, left), default=None
+        The derivatives of a penalty of a level's gates, by its `reach` and by its `left`.
+    """
+    xp = namespace(rows)
+    n_gates, n_trees, q = trees.gate.shape
+    reach = found.reach
+    d_leaf = d_said @ xp.permute_dims(reach[-1], (1, 2, 0))
+    above = xp.permute_dims(trees.leaf, (0, 2, 1)) @ d_said
+    above = xp.permute_dims(above, (1, 0, 2))
+    d_left: list[Any] = []
+    for level in reversed(range(trees.depth)):
+        first = 2**level - 1
+        left = found.left[first : 2 * first + 1]
+        children = xp.reshape(above, (2**level, 2, n_trees, rows.shape[0]))
+        step = children[:, 0] - children[:, 1]
+        above = children[:, 1] + left * step
+        step = step * reach[level]
+        if balance is not None:
+            by_reach, by_left = balance(level, reach[level], left)
+            above, step = above + by_reach, step + by_left
+        d_left.append(step)
+    d_linear = xp.concat(d_left[::-1], axis=0)
+    d_linear *= found.left
+    d_linear *= 1.0 - found.left
+    if temperature != 1.0:
+        d_linear /= temperature
+    flat = xp.reshape(d_linear, (n_gates * n_trees, rows.shape[0]))
+    d_gate = xp.reshape(flat @ rows, (n_gates, n_trees, q))
+    return SoftTrees(d_gate, xp.sum(d_linear, axis=2), d_leaf)

@@ -1,0 +1,137 @@
+"""The way most of a case takes through a soft tree, and the columns that open its gates."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
+
+from psephos.vote.names import Names, number, percent
+from psephos.vote.reasons.base import Codes, Reason, plain_value
+from psephos.vote.reasons.scores import Term, decoded_term, mapped_term
+
+__all__ = ["Gate", "Route"]
+
+_NAMED = 3  # columns of a gate that a sentence spells out
+
+
+class Gate(NamedTuple):
+    """A gate on the way, and why the case goes on as it does.
+
+    ``chance = 1 / (1 + exp(-(constant + sum of added + rest)))``
+
+    Parameters
+    ----------
+    number : int
+        From 1 at the top, level by level; the children of gate g are 2 g (left) and 2 g + 1.
+    side : {'left', 'right'}
+        Where the way goes on.
+    chance : float
+        The share of what arrives that goes there.
+    terms : tuple of Term
+        What the columns that count most add to the log-odds of that side, the greatest first.
+    rest : float
+        What all other columns add.
+    more : int
+        How many these are.
+    constant : float
+    """
+
+    number: int
+    side: str
+    chance: float
+    terms: tuple[Term, ...]
+    rest: float
+    more: int
+    constant: float
+
+    def words(self, names: Names) -> str:
+        """Return the gate in words: ``gate 1 left 92.0 % (age = 63 +2.1, 4 more +0.3)``."""
+        sizes = [abs(t.added[0]) for t in self.terms]
+        scale = max([*sizes, abs(self.rest), abs(self.constant)])
+        parts = [f"{_named(t, names)} {_signed(t.added[0], scale)}" for t in self.terms[:_NAMED]]
+        beyond = self.terms[_NAMED:]
+        more = self.more + len(beyond)
+        if more:
+            rest = self.rest + sum(t.added[0] for t in beyond)
+            parts.append(f"{more} more {_signed(rest, scale)}")
+        opened = ", ".join(parts) or "no column"
+        return f"gate {self.number} {self.side} {percent(self.chance)} ({opened})"
+
+    def data(self, names: Names) -> dict[str, Any]:
+        """Return the gate as plain values."""
+        terms = [
+            {
+                "column": names.columns[t.column],
+                "value": plain_value(names, t.column, t.value),
+                "added": t.added[0],
+                **({"level": names.level(t.column, t.level)} if t.level >= 0 else {}),
+            }
+            for t in self.terms
+        ]
+        return {**self._asdict(), "terms": terms}
+
+
+@dataclass(frozen=True)
+class Route(Reason):
+    """A soft tree's vote, and the likeliest way through it: the gates down to one leaf.
+
+    Parameters
+    ----------
+    share : float
+        Of the case that ends at that leaf: the product of the gates' chances.
+    gates : tuple of Gate
+        From the top.
+    leaf : tuple of float
+        What that leaf says, (K,); the answer is the mean over all leaves by their shares.
+    """
+
+    share: float = 1.0
+    gates: tuple[Gate, ...] = ()
+    leaf: tuple[float, ...] = ()
+    kind = "route"
+
+    def cells(self) -> list[tuple[int, float]]:
+        """Return the columns named and the case's values, in the order of the gates."""
+        return list({t.column: t.value for gate in self.gates for t in gate.terms}.items())
+
+    def clauses(self, names: Names) -> list[str]:
+        """Return the sentence."""
+        return [self.words(names)]
+
+    def words(self, names: Names) -> str:
+        """Return the share of the likeliest leaf, and the gates on the way."""
+        said = "" if names.say is None else f"; its leaf says {names.say(self.leaf)}"
+        way = "; ".join(gate.words(names) for gate in self.gates)
+        return f"the likeliest way ({percent(self.share)}): {way}{said}"
+
+    def data(self, names: Names) -> dict[str, Any]:
+        """Return the reason as plain values."""
+        gates = [gate.data(names) for gate in self.gates]
+        own = {"share": self.share, "gates": gates, "leaf": list(self.leaf)}
+        return {**super().data(names), **own}
+
+    def mapped(self, columns: Sequence[int], codes: Codes) -> Self:
+        """Return the reason on another numbering of columns and codes."""
+        return self._with([[mapped_term(t, columns, codes) for t in g.terms] for g in self.gates])
+
+    def decoded(self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]) -> Self:
+        """Return the reason on the table that a design of 0/1 columns was made of."""
+        return self._with(
+            [[decoded_term(t, columns, levels, x) for t in g.terms] for g in self.gates]
+        )
+
+    def _with(self, terms: list[list[Term]]) -> Self:
+        pairs = zip(self.gates, terms, strict=True)
+        return replace(self, gates=tuple(gate._replace(terms=tuple(own)) for gate, own in pairs))
+
+
+def _signed(value: float, scale: float) -> str:
+    written = number(value, scale)
+    return written if written.startswith("-") else f"+{written}"
+
+
+def _named(term: Term, names: Names) -> str:
+    name, value = names.columns[term.column], names.value(term.column, term.value)
+    if term.level < 0:
+        return f"{name} = {value}"
+    wanted = names.level(term.column, term.level)
+    return f"{name} = {value}" if value == wanted else f"{name} = {value}, not {wanted}"

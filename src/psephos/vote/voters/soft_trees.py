@@ -1,0 +1,239 @@
+"""Soft trees as voters: complete trees whose gates divide every case."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._stored import AnySize
+from psephos.kernels.prediction.linear_sums import linear_scores
+from psephos.kernels.prediction.soft_votes import soft_votes
+from psephos.vote.codec import register
+from psephos.vote.names import listed, plural
+from psephos.vote.part import Columns, ReadsColumns, check, check_columns, usage_table
+from psephos.vote.reasons import Gate, Reason, Route, Term
+
+__all__ = ["SoftTreeVoters"]
+
+_Floats = NDArray[np.float64]
+_NAMED = 6  # columns of a gate that a reason names
+_FARTHEST = 1e30  # deviations from the centre beyond which a value counts as at them
+
+
+@register
+@dataclass(frozen=True)
+class SoftTreeVoters(ReadsColumns):
+    """Soft trees of depth D: a gate sends a share of a case to the left, the rest to the right.
+
+    ``left_g(x) = 1 / (1 + exp(-(bias_g + sum_j coef_gj z_j(x))))`` with ``z_j = (x_j - centre_j) /
+    scale_j``, and 0 where x_j is missing, where instead ``absent_gj`` is added. A tree votes
+    ``sum_l reach_l(x) leaf_l``, reach_l being the product of the shares on the way to leaf l.
+    Gates are numbered from the top, level by level; children of g are 2 g + 1 (left) and 2 g + 2.
+
+    Parameters
+    ----------
+    n_features : int
+        p, the number of columns of the table.
+    columns : ndarray of shape (q,), intp
+        Sorted columns that any of the trees reads.
+    centre, scale : ndarray of shape (q,)
+    coef : ndarray of shape (T, 2^D - 1, q)
+        A column whose numbers are all 0 in a tree is not read by it.
+    bias : ndarray of shape (T, 2^D - 1)
+    gaps : ndarray of shape (a,), intp
+        Positions in `columns`, rising, of those whose being missing says something.
+    absent : ndarray of shape (T, 2^D - 1, a)
+    leaf : ndarray of shape (T, 2^D, K)
+    """
+
+    tag: ClassVar[str] = "soft trees"
+    n_features: int
+    columns: Columns
+    centre: AnySize
+    scale: AnySize
+    coef: _Floats
+    bias: _Floats
+    gaps: NDArray[np.intp]
+    absent: _Floats
+    leaf: _Floats
+
+    def __post_init__(self) -> None:
+        check_columns(self.columns, self.n_features)
+        check(self.leaf.ndim == 3 and self.leaf.shape[2] > 0, "leaves are not (T, L, K)")
+        trees, leaves, _ = self.leaf.shape
+        check(leaves >= 2 and leaves & (leaves - 1) == 0, "a soft tree is not complete")
+        q, gates = len(self.columns), (trees, leaves - 1)
+        check(self.coef.shape == (*gates, q), "coef is not (T, gates, q)")
+        check(self.bias.shape == gates, "bias is not (T, gates)")
+        check(self.gaps.ndim == 1 and self.gaps.dtype == np.intp, "gaps are not integers")
+        check(self.absent.shape == (*gates, len(self.gaps)), "absent is not (T, gates, gaps)")
+        check_columns(self.gaps, q)
+        check(self.centre.shape == self.scale.shape == (q,), "a column has no centre or scale")
+        check(bool((self.scale > 0).all()), "a scale is not above 0")
+        numbers = (self.centre, self.scale, self.coef, self.bias, self.absent, self.leaf)
+        check(all(a.dtype == np.float64 for a in numbers), "numbers are not float64")
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        return len(self.leaf)
+
+    @property
+    def depth(self) -> int:
+        """Return D."""
+        return self.leaf.shape[1].bit_length() - 1
+
+    def _inputs(self, X: _Floats) -> _Floats:
+        """Return (n, q + a): what the gates' coefficients, then `absent`, are times."""
+        read = X[:, self.columns]
+        with np.errstate(over="ignore"):
+            away = (read - self.centre) / self.scale
+        known = np.clip(np.where(np.isnan(away), 0.0, away), -_FARTHEST, _FARTHEST)
+        return np.concatenate([known, np.isnan(read[:, self.gaps])], axis=1)
+
+    def _linear(self, inputs: _Floats) -> _Floats:
+        """Return the log-odds of going left at each gate, (T, gates, n)."""
+        return linear_scores(inputs, np.concatenate([self.coef, self.absent], axis=2), self.bias)
+
+    def votes(self, X: _Floats) -> _Floats:
+        """Return the (n, T, K) votes."""
+        return soft_votes(self._linear(self._inputs(X)), self.leaf)
+
+    def usage(self) -> Any:
+        """Return the (T, p) table of columns with a coefficient."""
+        voter, column = np.nonzero(self._read())
+        return usage_table(voter, self.columns[column], (self.n_voters, self.n_features))
+
+    def _read(self) -> NDArray[np.bool_]:
+        """Return which tree reads which of `columns`, (T, q)."""
+        read = (self.coef != 0).any(axis=1)
+        read[:, self.gaps] |= (self.absent != 0).any(axis=1)
+        return read
+
+    def take(self, voters: NDArray[np.intp]) -> Self:
+        """Return these trees only; columns no longer read are dropped."""
+        read = np.flatnonzero(self._read()[voters].any(axis=0))
+        kept = np.isin(self.gaps, read)
+        return replace(
+            self,
+            columns=self.columns[read],
+            centre=self.centre[read],
+            scale=self.scale[read],
+            coef=np.ascontiguousarray(self.coef[voters][:, :, read]),
+            bias=self.bias[voters],
+            gaps=np.searchsorted(read, self.gaps[kept]).astype(np.intp),
+            absent=np.ascontiguousarray(self.absent[voters][:, :, kept]),
+            leaf=self.leaf[voters],
+        )
+
+    # ------------------------------------------------------------------ in words
+    def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
+        """Return the tree in words: its depth, and the columns that open its first gate."""
+        size = np.abs(self.coef[voter])
+        read = np.flatnonzero(self._read()[voter])
+        coded = any(names[int(j)].startswith("(") for j in self.columns[read])
+        inputs = plural(len(read), "input" if coded else "column")
+        tree = f"a soft tree of depth {self.depth} on {inputs}"
+        order = np.argsort(-size[0], kind="stable")[: np.count_nonzero(size[0])]
+        named = [f"{self.coef[voter, 0, j]:+.3g} {names[int(self.columns[j])]}" for j in order]
+        if not named:
+            return tree
+        unit = "log-odds of the left; numbers in standard deviations"
+        return f"{tree}; its first gate ({unit}): {listed(named, _NAMED)}"
+
+    def reasons(self, X: _Floats) -> list[list[Reason]]:
+        """Return, for each row, the likeliest way through each tree and what opens its gates."""
+        inputs = self._inputs(X)
+        linear, votes = self._linear(inputs), self.votes(X)
+        return [
+            [
+                self._route(t, x, inputs[i], linear[t, :, i], votes[i, t])
+                for t in range(self.n_voters)
+            ]
+            for i, x in enumerate(X)
+        ]
+
+    def _route(self, t: int, x: _Floats, z: _Floats, linear: _Floats, votes: _Floats) -> Reason:
+        reach = _reach(linear[:, None])[:, 0]
+        inner = len(linear)
+        node = int(inner + reach[inner:].argmax())
+        gates: list[Gate] = []
+        last = self.leaf[t, node - inner]
+        while node:
+            left, node = node % 2 == 1, (node - 1) // 2
+            gates.append(self._gate(t, node, left, x, z, float(linear[node])))
+        share = float(np.prod([gate.chance for gate in gates]))
+        return Route(tuple(votes.tolist()), share, tuple(gates[::-1]), tuple(last.tolist()))
+
+    def _gate(self, t: int, node: int, left: bool, x: _Floats, z: _Floats, linear: float) -> Gate:
+        sign, q = (1.0 if left else -1.0), len(self.columns)
+        added = sign * self.coef[t, node] * z[:q]
+        added[self.gaps] += sign * self.absent[t, node] * z[q:]
+        order = np.argsort(-np.abs(added), kind="stable")[:_NAMED]
+        order = order[added[order] != 0]
+        terms = tuple(
+            Term(int(self.columns[j]), float(x[self.columns[j]]), (float(added[j]),))
+            for j in order.tolist()
+        )
+        rest = np.delete(added, order)
+        constant = sign * float(self.bias[t, node])
+        more = int(np.count_nonzero(rest))
+        chance = float(_chance(np.array(sign * linear)))
+        side = "left" if left else "right"
+        return Gate(node + 1, side, chance, terms, float(rest.sum()), more, constant)
+
+    def sides(self, voter: int) -> list[tuple[str, _Floats]]:
+        """Return no answer: a soft tree has as many as there are cases."""
+        return []
+
+    def moved(self, X: _Floats, size: _Floats, centre: _Floats) -> _Floats:
+        """Return (n, p): sizes (n, T) divided among gates, and in a gate among its terms.
+
+        A gate counts for what its moving from where it stands at the training mean changes, with
+        the rest of the tree as it is for the case; a term for ``|coef_j (z_j - mean z_j)|``.
+        """
+        inputs, middle = self._inputs(X), self._inputs(centre[None])
+        linear, mean = self._linear(inputs), self._linear(middle)
+        away = np.abs(inputs - middle)
+        out = np.zeros((len(X), away.shape[1]))
+        for t in range(self.n_voters):
+            steep = np.abs(np.concatenate([self.coef[t], self.absent[t]], axis=1))
+            moves = _gate_moves(linear[t], mean[t], self.leaf[t])
+            terms = steep @ away.T
+            moves = np.where(terms > 0, moves, 0.0)
+            total = moves.sum(axis=0)
+            rate = moves / np.where(total > 0, total, 1.0) / np.where(terms > 0, terms, 1.0)
+            out += (rate * size[:, t]).T @ steep * away
+        q = len(self.columns)
+        found = np.zeros((len(X), self.n_features))
+        found[:, self.columns] = out[:, :q]
+        found[:, self.columns[self.gaps]] += out[:, q:]
+        return found
+
+
+def _chance(linear: _Floats) -> _Floats:
+    """Return 1 / (1 + exp(-linear))."""
+    return 0.5 + 0.5 * np.tanh(0.5 * linear)
+
+
+def _reach(linear: _Floats) -> _Floats:
+    """Return the share of each row that arrives at each node, (2 gates + 1, n)."""
+    reach = np.ones((2 * len(linear) + 1, linear.shape[1]))
+    left = _chance(linear)
+    for g in range(len(linear)):
+        reach[2 * g + 1] = reach[g] * left[g]
+        reach[2 * g + 2] = reach[g] * (1.0 - left[g])
+    return reach
+
+
+def _gate_moves(linear: _Floats, mean: _Floats, leaf: _Floats) -> _Floats:
+    """Return (gates, n): how much each gate's not being at its mean changes the tree's answer."""
+    left, gates = _chance(linear), len(linear)
+    below = np.empty((2 * gates + 1, linear.shape[1], leaf.shape[1]))
+    below[gates:] = leaf[:, None]
+    for g in reversed(range(gates)):
+        share = left[g][:, None]
+        below[g] = share * below[2 * g + 1] + (1.0 - share) * below[2 * g + 2]
+    apart = np.abs(below[1::2] - below[2::2]).sum(axis=2)
+    return _reach(linear)[:gates] * np.abs(left - _chance(mean)) * apart

@@ -1,0 +1,294 @@
+"""Soft gradient boosting and soft trees as estimators."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris, load_linnerud
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.svm import LinearSVC
+from threadpoolctl import threadpool_limits
+
+from psephos import (
+    PsephosError,
+    SoftGradientBoostingClassifier,
+    SoftGradientBoostingRegressor,
+    SoftTreeClassifier,
+    SoftTreeRegressor,
+    load,
+    save,
+)
+from psephos.models.boosting.soft_inputs import SoftInputs, centre_and_scale
+
+FEW = {"max_depth": 3, "max_iter": 20, "random_state": 0}
+
+
+def iris():
+    return load_iris(return_X_y=True)
+
+
+def same(a, b, X):
+    assert_array_equal(a.predict_proba(X), b.predict_proba(X))
+
+
+def test_two_classes_are_the_difference_of_two_outputs():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = SoftGradientBoostingClassifier(4, learning_rate=0.5, **FEW).fit(X, y)
+    memory = model.memory_
+    assert memory.leaf.shape == (4, 2, 8)
+    tree = model.vote_.voters
+    assert_array_equal(tree.leaf[:, :, 0], memory.leaf[:, 1].astype(float) - memory.leaf[:, 0])
+    assert_array_equal(model.vote_.constant_weights(), [0.5] * 4)
+    assert model.score(X, y) > 0.97
+
+
+def test_answers_are_those_of_the_trees_in_training():
+    X, y = iris()
+    model = SoftGradientBoostingClassifier(4, temperature=0.5, **FEW).fit(X, y)
+    from psephos.models.boosting.soft_parameters import plan_of
+
+    labels = model.read(X, y)[1]
+    trainer = model.memory_.trainer(plan_of(model, labels))
+    margins = trainer.margins(model.memory_.inputs.rows(X))
+    assert_allclose(model.decision_function(X), margins, atol=1e-4)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_threads_change_no_byte(threads):
+    X, y = iris()
+    with threadpool_limits(threads):
+        model = SoftGradientBoostingClassifier(4, **FEW).fit(X, y)
+    same(model, SoftGradientBoostingClassifier(4, **FEW).fit(X, y), X)
+
+
+def test_the_order_of_rows_changes_no_byte():
+    X, y = load_breast_cancer(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))
+    plain = SoftGradientBoostingClassifier(3, **FEW).fit(X, y)
+    same(plain, SoftGradientBoostingClassifier(3, **FEW).fit(X[order], y[order]), X)
+
+
+@pytest.mark.parametrize("sparse", [0.0, 0.4])
+def test_a_warm_start_goes_on_as_if_it_had_not_stopped(sparse):
+    X, y = iris()
+    whole = SoftGradientBoostingClassifier(4, gate_lasso=sparse, **FEW).fit(X, y)
+    half = clone(whole).set_params(max_iter=10, warm_start=True).fit(X, y).fit(X, y)
+    same(whole, half, X)
+    assert len(half.loss_curve_) == 10
+    with pytest.raises(PsephosError, match=r"n_estimators=5, but .* n_estimators=4"):
+        half.set_params(n_estimators=5).fit(X, y)
+
+
+def test_partial_fit_takes_a_step_a_batch():
+    X, y = iris()
+    settings = {"batch_size": 50, "max_depth": 2, "random_state": 0}
+    at_once = SoftGradientBoostingClassifier(3, **settings)
+    parts = clone(at_once)
+    order = np.random.default_rng(0).permutation(150)
+    X, y = X[order], y[order]
+    at_once.partial_fit(X[:50], y[:50], classes=[0, 1, 2]).partial_fit(X[50:], y[50:])
+    for start in (0, 50, 100):
+        parts.partial_fit(X[start : start + 50], y[start : start + 50], [0, 1, 2])
+    same(at_once, parts, X)
+    assert parts.memory_.n_steps == 3
+    before = parts.loss_curve_[0]
+    for _ in range(60):
+        parts.partial_fit(X, y)
+    assert parts.loss_curve_[0] < before / 2
+    assert parts.score(X, y) > 0.9
+
+
+def test_batches_come_from_memory_or_files(tmp_path):
+    X, y = iris()
+    paths = []
+    for k, rows in enumerate(np.arange(150).reshape(50, 3).T):
+        paths.append(tmp_path / f"{k}.npz")
+        np.savez(paths[-1], X=X[rows], y=y[rows])
+    first = SoftTreeClassifier(2, random_state=0)
+    second = clone(first)
+    first.partial_fit_batches(iter(paths), classes=[0, 1, 2])
+    second.partial_fit_batches(((X[k::3], y[k::3]) for k in range(3)), classes=[0, 1, 2])
+    same(first, second, X)
+    with pytest.raises(PsephosError, match="batch 0 is a ndarray"):
+        first.partial_fit_batches([X])
+    with pytest.raises(PsephosError, match="no batch"):
+        first.partial_fit_batches([])
+    np.savez(tmp_path / "odd.npz", X=X)
+    with pytest.raises(PsephosError, match="needs arrays X and y"):
+        first.partial_fit_batches([tmp_path / "odd.npz"])
+
+
+def test_a_saved_model_learns_on(tmp_path):
+    X, y = iris()
+    model = SoftGradientBoostingClassifier(3, **FEW).fit(X, y)
+    save(model, tmp_path / "m.psephos")
+    loaded = load(tmp_path / "m.psephos")
+    same(loaded.partial_fit(X, y), model.partial_fit(X, y), X)
+
+
+def test_a_reduced_model_learns_on_from_its_columns():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = SoftGradientBoostingClassifier(3, gate_lasso=0.7, **FEW).fit(X, y)
+    assert 0 < model.n_features_used_ < 30
+    small = model.reduce()
+    read = X[:, model.vote_.columns]
+    same(small.partial_fit(read, y), small, read)
+    assert small.score(read, y) > 0.9
+
+
+def test_sparse_gates_are_exactly_zero_and_the_rest_are_found():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 500))
+    y = X[:, 3] + X[:, 40] > 0
+    few = {"max_depth": 2, "max_iter": 60, "random_state": 0}
+    model = SoftGradientBoostingClassifier(5, gate_lasso=0.6, **few).fit(X, y)
+    assert {3, 40} <= set(model.features_used_.tolist())
+    assert model.n_features_used_ < 50
+    gate = model.memory_.gate
+    unread = np.setdiff1d(np.arange(500), model.features_used_)
+    assert not gate[:, :, unread].any()
+    none = SoftGradientBoostingClassifier(5, gate_lasso=50.0, **few).fit(X, y)
+    assert none.n_features_used_ == 0
+    assert none.score(X, y) >= 0.5
+
+
+def test_levels_of_a_category_enter_together_or_not_at_all():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 6))
+    X[:, 1] = rng.integers(4, size=120)
+    X[:, 2] = rng.integers(4, size=120)
+    y = np.isin(X[:, 1], (1, 3))
+    model = SoftTreeClassifier(
+        2, gate_lasso=0.5, categorical_features=[1, 2], max_iter=60, random_state=0
+    ).fit(X, y)
+    inputs, gate = model.memory_.inputs, model.memory_.gate
+    for j in (1, 2):
+        used = gate[:, :, inputs.source == j].any(axis=(0, 1))
+        assert used.all() or not used.any()
+    assert 1 in model.features_used_
+    assert model.score(X, y) > 0.95
+    assert "column 1 = " in str(model.explain(X[:1]))
+
+
+def test_a_missing_value_can_be_the_signal():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 3))
+    y = rng.random(200) < 0.5
+    X[y, 1] = np.nan
+    model = SoftGradientBoostingClassifier(3, **FEW).fit(X, y)
+    assert model.score(X, y) == 1.0
+    assert model.feature_importances_.argmax() == 1
+
+
+def test_columns_of_one_value_are_not_read():
+    X, y = iris()
+    X = np.column_stack([X, np.full(150, 7.0), np.full(150, np.nan)])
+    model = SoftTreeClassifier(**FEW).fit(X, y)
+    assert_array_equal(model.features_used_, range(4))
+    gaps = X.copy()
+    gaps[:50, 4] = np.nan  # one value, or none: that is told apart
+    assert 4 in SoftTreeClassifier(**FEW).fit(gaps, y).features_used_
+    nothing = SoftTreeClassifier(**FEW).fit(np.ones((150, 2)), y)
+    assert nothing.n_features_used_ == 0
+    assert_allclose(nothing.predict_proba(np.ones((1, 2))), 1 / 3, atol=0.05)
+
+
+@pytest.mark.parametrize("cls", [SoftGradientBoostingRegressor, SoftTreeRegressor])
+def test_several_numbers_share_trees(cls, tmp_path):
+    X, Y = load_linnerud(return_X_y=True)
+    model = cls(max_depth=3, max_iter=400, random_state=0).fit(X, Y)
+    assert model.predict(X).shape == Y.shape
+    assert model.score(X, Y) > 0.5
+    assert_allclose(model.vote_.voters.parts[0].values[0], Y.mean(axis=0), rtol=1e-12)
+    scaled = clone(model).fit(X, Y * 1e6 + 1e9)
+    assert_allclose(scaled.predict(X), model.predict(X) * 1e6 + 1e9, rtol=1e-6)
+    save(model, tmp_path / "m.psephos")
+    assert_array_equal(load(tmp_path / "m.psephos").predict(X), model.predict(X))
+    with pytest.raises(PsephosError, match="y has 2 numbers a row, the first call had 3"):
+        model.partial_fit(X, Y[:, :2])
+    assert model.partial_fit(X, Y, np.ones(20)).predict(X).shape == (20, 3)
+
+
+def test_the_best_epoch_is_kept():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((150, 10))
+    y = (X[:, 0] + rng.standard_normal(150) > 0).astype(int)
+    watched = SoftGradientBoostingClassifier(
+        10, max_depth=4, validation_fraction=0.3, n_iter_no_change=5, random_state=0
+    ).fit(X, y)
+    assert watched.stopped_ == "validation"
+    assert watched.n_iter_ == watched.validation_losses_.argmin() + 1
+    assert len(watched.loss_curve_) == watched.n_iter_ + 5
+    short = clone(watched).set_params(max_iter=watched.n_iter_).fit(X, y)
+    same(watched, short, X)
+    assert short.stopped_ == "all epochs"
+
+
+def test_too_large_steps_are_told():
+    X, y = load_linnerud(return_X_y=True)
+    model = SoftGradientBoostingRegressor(3, learning_rate_init=1e30, **FEW)
+    with pytest.raises(PsephosError, match="lower learning_rate_init"):
+        model.fit(X, y)
+
+
+def test_probabilities_are_learned_in_place_of_labels():
+    X, y = iris()
+    names = np.array(["setosa", "versicolor", "virginica"])
+    forest = RandomForestClassifier(30, min_samples_leaf=20, random_state=0).fit(X, names[y])
+    student = SoftTreeClassifier(4, max_iter=300, random_state=0).distill(forest, X)
+    assert student.classes_.tolist() == names.tolist()
+    gap = np.abs(student.predict_proba(X) - forest.predict_proba(X)).mean()
+    assert gap < 0.03
+    hard = clone(student).fit(X, names[y])
+    assert gap < np.abs(hard.predict_proba(X) - forest.predict_proba(X)).mean()
+    boosted = SoftGradientBoostingClassifier(5, max_depth=3, random_state=0).distill(forest, X)
+    assert (boosted.predict(X) == forest.predict(X)).mean() > 0.97
+    table = clone(student).fit(X, forest.predict_proba(X))  # classes are counted
+    assert_array_equal(table.predict_proba(X), student.predict_proba(X))
+    assert table.classes_.tolist() == [0, 1, 2]
+    with pytest.raises(PsephosError, match="LinearSVC has no probabilities"):
+        student.distill(LinearSVC().fit(X, y), X)
+
+
+def test_a_regressor_learns_a_teacher_s_numbers():
+    X, Y = load_linnerud(return_X_y=True)
+    teacher = RandomForestRegressor(20, random_state=0).fit(X, Y)
+    student = SoftGradientBoostingRegressor(5, max_depth=3, max_iter=600, random_state=0)
+    student.distill(teacher, X)
+    assert student.score(X, teacher.predict(X)) > 0.9
+
+
+def test_weights_of_any_size_train_the_same():
+    X, y = iris()
+    plain = SoftGradientBoostingClassifier(3, **FEW).fit(X, y)
+    scaled = clone(plain).fit(X, y, np.full(150, 2.0**-40))
+    same(plain, scaled, X)
+
+
+def test_inputs_are_standardised_by_weight_and_gaps_are_told():
+    X = np.array([[1.0, 5.0], [3.0, np.nan], [5.0, 7.0]])
+    centre, scale = centre_and_scale(X, np.array([1.0, 1.0, 2.0]))
+    assert_allclose(centre, [3.5, (5 + 14) / 3])
+    assert_allclose(scale[0], np.sqrt((2.5**2 + 0.5**2 + 2 * 1.5**2) / 4))
+    table = SoftTreeRegressor().read(X, np.arange(3.0))[0]
+    inputs = SoftInputs.of(table, np.ones(3))
+    rows = inputs.rows(X)
+    assert rows.dtype == np.float32
+    assert_array_equal(rows[:, 2], [0, 1, 0])
+    assert rows[1, 1] == 0
+    assert_array_equal(inputs.group, [0, 1, 1])
+    reduced, kept = inputs.select(np.array([1]))
+    assert_array_equal(kept, [1, 2])
+    assert_array_equal(reduced.rows(X[:, 1:]), rows[:, 1:])
+
+
+def test_fat_tables_are_compared_with_sparse_gates():
+    from psephos.contender import Shape
+    from psephos.protocol import known_models
+
+    contender = known_models()["soft-boosting"]
+    drawn = {"gate_lasso": 0.8, "n_estimators": 7}
+    wide = contender.build(drawn, Shape(5000, 2), 0)
+    assert (wide.gate_lasso, wide.n_estimators, wide.batch_size) == (0.8, 7, 1024)
+    assert contender.build({}, Shape(5000, 2), 0).gate_lasso == 0.5
+    assert contender.build(drawn, Shape(20, 2), 0).gate_lasso == 0.0
