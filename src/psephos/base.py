@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_consistent_length
 
@@ -64,7 +65,7 @@ class VoteClassifier(ClassifierMixin, VoteEstimator):
             target, soft, weight = soft_target(self, X, y, sample_weight)
             codes = np.where(soft.any(axis=1), soft.argmax(axis=1), -1)
             return Labels(target, codes.astype(np.intp), soft), weight
-        if self.partial_labels and np.ndim(y) == 1:
+        if self.partial_labels and not issparse(y) and np.asarray(y).ndim == 1:
             found = partial_target(self, X, y, sample_weight)
             if found is not None:
                 return Labels(*found[:2]), found[2]

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from psephos._errors import PsephosError
 from psephos._labels import read_sample_weight
 from psephos.params import Constraint, Interval, Seed, check_params
-from psephos.supervision.grids import Positive, candidates
+from psephos.supervision.grids import Positive, candidates, read_numbers
 
 __all__ = ["KLIEP", "ULSIF"]
 
@@ -57,7 +57,7 @@ class _KernelRatio(BaseEstimator):
             scikit-learn's own, if a sample is no table of finite numbers.
         """
         check_params(self, self.constraints)
-        top, bottom = (check_array(part, dtype=np.float64) for part in (numerator, denominator))
+        top, bottom = read_numbers(numerator), read_numbers(denominator)
         if top.shape[1] != bottom.shape[1]:
             raise PsephosError(
                 f"the numerator has {top.shape[1]} columns, the denominator {bottom.shape[1]}: "
@@ -78,7 +78,7 @@ class _KernelRatio(BaseEstimator):
     def predict(self, X: Any) -> _Floats:
         """Return the ratio at each row, at least 0; shape (n_rows,)."""
         check_is_fitted(self, "dual_coef_")
-        X = check_array(X, dtype=np.float64)
+        X = read_numbers(X)
         if X.shape[1] != self.n_features_in_:
             raise PsephosError(
                 f"X has {X.shape[1]} columns, the samples had {self.n_features_in_}."

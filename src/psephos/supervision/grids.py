@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array
 
 from psephos.params import Interval
 
-__all__ = ["Positive", "candidates"]
+__all__ = ["Positive", "candidates", "read_numbers"]
 
 
 @dataclass(frozen=True)
@@ -35,3 +37,9 @@ def candidates(value: Any, grid: tuple[float, ...], unit: float) -> list[float]:
     if value is None:
         return [factor * unit for factor in grid]
     return [unit] if isinstance(value, str) else [float(v) for v in np.ravel(value)]
+
+
+def read_numbers(X: Any, *, gaps: bool = False) -> NDArray[np.float64]:
+    """Return a table of finite numbers, or where `gaps` are let in, of such and NaN."""
+    check: Any = check_array  # its types say less than it takes
+    return check(X, dtype=np.float64, ensure_all_finite="allow-nan" if gaps else True)

@@ -7,11 +7,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
 from psephos._errors import PsephosError
 from psephos._labels import read_groups, read_sample_weight
 from psephos.params import Constraint, Interval, Seed, Voter, check_params
+from psephos.supervision.grids import read_numbers
 
 __all__ = ["ElkanNotoPrior"]
 
@@ -117,7 +118,7 @@ class ElkanNotoPrior(BaseEstimator):
         low, high = self.clip
         if not 0 < low < high < 1:
             raise PsephosError(f"clip is {self.clip}: two shares, 0 < low < high < 1.")
-        parts = [check_array(part, dtype=np.float64) for part in (positive, unlabelled)]
+        parts = [read_numbers(part, gaps=True) for part in (positive, unlabelled)]
         given = [read_sample_weight(w, len(p)) for w, p in zip(weights, parts, strict=True)]
         mass = [float(w.sum()) for w in given]
         self.c_ = float(given[0] @ self._held_out(parts, given, groups)) / mass[0]

@@ -144,9 +144,7 @@ def _shares(rows: NDArray[np.bool_], weight: _Floats | None, words: str) -> _Flo
     return plain / plain.sum()
 
 
-def supervised_risk(
-    codes: _Codes, loss: MarginLoss, weight: _Floats | None = None
-) -> WeightedRisk:
+def supervised_risk(codes: _Codes, loss: MarginLoss, weight: _Floats | None = None) -> WeightedRisk:
     """Return the mean loss of rows coded 1 (positive) or 0 (negative); others (-1) do not count."""
     every = _shares(codes >= 0, weight, "labelled")
     return WeightedRisk(np.where(codes == 1, every, 0.0), np.where(codes == 0, every, 0.0), loss)

@@ -65,11 +65,11 @@ def compared(params: Mapping[str, Any], shape: Shape, seed: int) -> dict[str, An
 
 
 class Fitted(NamedTuple):
-    """A voter, the objective it reached, and its margins on the rows (None: not known)."""
+    """A voter, the objective it reached (None: not known), and the iterations that took."""
 
     voters: Voters
     objective: float | None = None
-    margins: _Floats | None = None
+    n_iter: int = 1
 
 
 @dataclass(frozen=True)
@@ -139,9 +139,7 @@ class Rows:
         return Learner.rbf(self.inputs, self.Z, m.sigma, m.n_components, self.context)
 
 
-def read_rows(
-    model: Any, table: Table, labels: Labels, weight: _Floats, context: Context
-) -> Rows:
+def read_rows(model: Any, table: Table, labels: Labels, weight: _Floats, context: Context) -> Rows:
     """Return the rows, equal ones of one label made one; codes by which class is positive.
 
     Raises
@@ -183,11 +181,11 @@ def fitted_by(rows: Rows, risk: Any) -> Fitted:
     if m.estimator is None:
         learner = rows.learner()
         starts = learner.starts(rows.context, m.n_starts)
-        found, objective = learner.fit(
+        found, objective, n_iter = learner.fit(
             risk, alpha=m.alpha, starts=starts, max_iter=m.max_iter,
             learning_rate=m.learning_rate,
         )  # fmt: skip
-        return Fitted(learner.voters(found, rows.code), objective, learner.margins(found))
+        return Fitted(learner.voters(found, rows.code), objective, n_iter)
     if not isinstance(risk, WeightedRisk):
         raise PsephosError(
             f"the non-negative risk needs gradients, and {type(m.estimator).__name__} learns from "
@@ -210,9 +208,7 @@ def _weighted(rows: Rows, risk: WeightedRisk) -> Fitted:
     if np.ptp(weight[kept]) <= 1e-12:
         data = replace(data, weight=None)
     model = fit_all(data, [Task(rows.model.estimator, (FIT_TASK,), kept)])[0]
-    voters = voters_of([model], data)
-    said = voters.votes(data.X)[:, 0, 0] * (1.0 if rows.positive == 1 else -1.0)
-    return Fitted(voters, None, said)
+    return Fitted(voters_of([model], data))
 
 
 def ordinary(rows: Rows) -> Fitted:
@@ -227,9 +223,7 @@ def prior_of(rows: Rows) -> float:
     return estimated(rows).prior_
 
 
-def estimated(
-    rows: Rows, features: _Floats | None = None, alpha: float = 1e-3
-) -> ElkanNotoPrior:
+def estimated(rows: Rows, features: _Floats | None = None, alpha: float = 1e-3) -> ElkanNotoPrior:
     """Return Elkan and Noto's estimate on what the model looks at, or on other features."""
     known, open_ = np.flatnonzero(rows.codes == 1), np.flatnonzero(rows.codes == -1)
     both = np.concatenate([known, open_])

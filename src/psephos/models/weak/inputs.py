@@ -72,8 +72,9 @@ class Inputs:
     def lines(self, coef: _Floats, intercept: float, code: _Floats) -> Voters:
         """Return one linear voter: log-odds ``intercept + coef' z``."""
         if self.knots is None:
-            coef, intercept = coef * self.inverse, intercept - float(
-                (coef * self.inverse) @ self.centre
+            coef, intercept = (
+                coef * self.inverse,
+                intercept - float((coef * self.inverse) @ self.centre),
             )
         every = np.arange(len(coef))
         line = LinearVoters(

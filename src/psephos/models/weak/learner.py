@@ -78,11 +78,11 @@ class Learner:
         starts: Sequence[_Floats],
         max_iter: int = 400,
         learning_rate: float = 0.1,
-    ) -> tuple[_Floats, float]:
-        """Return (w, b) one after the other, and the objective ``risk + alpha |w|^2`` there."""
+    ) -> tuple[_Floats, float, int]:
+        """Return (w, b) one after the other, ``risk + alpha |w|^2`` there, and the iterations."""
         if isinstance(risk, NonNegativeRisk):
             found = descend(self.A, risk, alpha, starts[0], max_iter, learning_rate)
-            return found, _objective(self.A, risk, alpha, found)[0]
+            return found, _objective(self.A, risk, alpha, found)[0], max_iter
         return least(self.A, risk, alpha, starts)
 
     def starts(self, context: Context, number: int) -> list[_Floats]:
@@ -114,10 +114,10 @@ def _objective(A: _Floats, risk: Risk, alpha: float, found: _Floats) -> tuple[fl
 
 def least(
     A: _Floats, risk: Risk, alpha: float, starts: Sequence[_Floats]
-) -> tuple[_Floats, float]:
-    """Return the best of the local minima that L-BFGS finds from these starts, and its objective.
+) -> tuple[_Floats, float, int]:
+    """Return the best of the local minima that L-BFGS finds from these starts.
 
-    The intercept is not penalised.
+    With its objective and the iterations that led there. The intercept is not penalised.
     """
     best: Any = None
     for start in starts:
@@ -130,7 +130,7 @@ def least(
         )
         if best is None or found.fun < best.fun:
             best = found
-    return best.x, float(best.fun)
+    return best.x, float(best.fun), max(1, int(best.nit))
 
 
 def descend(

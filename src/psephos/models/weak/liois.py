@@ -108,6 +108,8 @@ class LIoISClassifier(PriorSensitivity, VoteClassifier):
         The least, mean and greatest sigma of recorded negatives (first row) and positives.
     objective_ : float or None
         Risk and penalty at the end; None of another classifier.
+    n_iter_ : int
+        Iterations of the search; 1 of another classifier.
     classes_ : ndarray of shape (2,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -161,7 +163,7 @@ class LIoISClassifier(PriorSensitivity, VoteClassifier):
         "n_folds": Interval(2, whole=True),
     }
     extras: ClassVar[tuple[str, ...]] = (
-        "prior_", "gamma_", "gamma_risks_", "weights_", "objective_",
+        "prior_", "gamma_", "gamma_risks_", "weights_", "objective_", "n_iter_",
     )  # fmt: skip
     partial_labels: ClassVar[bool] = True
     one_class: ClassVar[bool] = True
@@ -171,6 +173,7 @@ class LIoISClassifier(PriorSensitivity, VoteClassifier):
     gamma_risks_: _Floats | None
     weights_: _Floats | None
     objective_: float | None
+    n_iter_: int
 
     def __init__(
         self,
@@ -232,7 +235,7 @@ class LIoISClassifier(PriorSensitivity, VoteClassifier):
             found = fitted_by(rows, both[0].mixed(both[1], float(gamma)))
             extras |= {"prior_": prior, "gamma_": float(gamma), "gamma_risks_": risks}
             extras["weights_"] = sigma_range(rows.codes, sigma)
-        extras["objective_"] = found.objective
+        extras |= {"objective_": found.objective, "n_iter_": found.n_iter}
         return one_vote(rows, found.voters), extras
 
 
@@ -256,9 +259,7 @@ def _chosen(rows: Rows, prior: float) -> tuple[float, _Floats]:
         )
     seed = rows.context.integer(_FOLDS_TASK)
     classes = ["unlabelled", "negative", "positive"]
-    cut = make_splits(
-        kinds, 3, groups=rows.data.groups, n_folds=folds, seed=seed, classes=classes
-    )
+    cut = make_splits(kinds, 3, groups=rows.data.groups, n_folds=folds, seed=seed, classes=classes)
     risks = np.zeros(len(_GAMMAS))
     for train, test in cut:
         part, rest = rows.take(train), rows.take(test)

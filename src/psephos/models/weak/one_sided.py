@@ -105,6 +105,8 @@ class OneSidedNoiseClassifier(PriorSensitivity, VoteClassifier):
         The least, mean and greatest sigma of recorded negatives (first row) and positives.
     objective_ : float or None
         Risk and penalty at the end; None of another classifier.
+    n_iter_ : int
+        Iterations of the search; 1 of another classifier.
     classes_ : ndarray of shape (2,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -156,13 +158,14 @@ class OneSidedNoiseClassifier(PriorSensitivity, VoteClassifier):
         small={"random_state": 0},
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {**SHARED, "density_ratio": DensityRatio()}
-    extras: ClassVar[tuple[str, ...]] = ("prior_", "weights_", "objective_")
+    extras: ClassVar[tuple[str, ...]] = ("prior_", "weights_", "objective_", "n_iter_")
     partial_labels: ClassVar[bool] = True
     one_class: ClassVar[bool] = True
     binary_only: ClassVar[bool] = True
     prior_: float | None
     weights_: _Floats | None
     objective_: float | None
+    n_iter_: int
 
     def __init__(
         self,
@@ -216,6 +219,7 @@ class OneSidedNoiseClassifier(PriorSensitivity, VoteClassifier):
             found = fitted_by(rows, one_sided_risk(rows.codes, sigma, rows.loss, rows.weight))
             told = sigma_range(rows.codes, sigma)
         extras = {"prior_": prior, "weights_": told, "objective_": found.objective}
+        extras["n_iter_"] = found.n_iter
         return one_vote(rows, found.voters), extras
 
 

@@ -104,6 +104,8 @@ class PUClassifier(PriorSensitivity, VoteClassifier):
         The prior used; None where every row had a label.
     objective_ : float or None
         Risk and penalty at the end; None of another classifier, or of bags.
+    n_iter_ : int
+        Iterations of the search; 1 of another classifier, or of bags.
     classes_ : ndarray of shape (2,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -170,12 +172,13 @@ class PUClassifier(PriorSensitivity, VoteClassifier):
         "n_estimators": Interval(1, whole=True),
         "max_samples": OneOf((Interval(1, whole=True),), none=True),
     }
-    extras: ClassVar[tuple[str, ...]] = ("prior_", "objective_")
+    extras: ClassVar[tuple[str, ...]] = ("prior_", "objective_", "n_iter_")
     partial_labels: ClassVar[bool] = True
     one_class: ClassVar[bool] = True
     binary_only: ClassVar[bool] = True
     prior_: float | None
     objective_: float | None
+    n_iter_: int
 
     def __init__(
         self,
@@ -234,5 +237,5 @@ class PUClassifier(PriorSensitivity, VoteClassifier):
             found, calibration, prior = ordinary(rows), None, None
         else:
             found, calibration, prior = _FITS[self.risk](rows)
-        extras = {"prior_": prior, "objective_": found.objective}
+        extras = {"prior_": prior, "objective_": found.objective, "n_iter_": found.n_iter}
         return one_vote(rows, found.voters, calibration), extras

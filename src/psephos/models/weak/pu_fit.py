@@ -51,7 +51,11 @@ def elkan_noto(rows: Rows) -> PUFit:
     if isinstance(rows.model.prior, str):
         # by the classifier that is fitted below
         own = rows.model.estimator is None
-        found = estimated(rows, rows.learner().A, max(rows.model.alpha, 1e-9)) if own else estimated(rows)
+        found = (
+            estimated(rows, rows.learner().A, max(rows.model.alpha, 1e-9))
+            if own
+            else estimated(rows)
+        )
         c, prior = found.c_, found.prior_
         if found.clipped_:
             c = mass[0] / (mass[0] + mass[1] * prior)
@@ -92,9 +96,7 @@ def _members(rows: Rows, tasks: list[tuple[NDArray[np.intp], _Floats]]) -> Voter
         ]
         return join(parts)
     negative, every = 1 - rows.positive, np.zeros(len(rows.codes))
-    data = replace(
-        rows.data, y=np.where(rows.codes == 1, rows.positive, negative).astype(np.intp)
-    )
+    data = replace(rows.data, y=np.where(rows.codes == 1, rows.positive, negative).astype(np.intp))
     own: list[Task] = []
     for t, (some, weight) in enumerate(tasks):
         full = every.copy()

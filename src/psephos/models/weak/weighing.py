@@ -27,7 +27,7 @@ def nnpu_scores(rows: Rows, prior: float) -> _Floats:
     learner = rows.learner() if rows.inputs is not None else _standard(rows.data.X)
     risk = non_negative_pu_risk(rows.codes, prior, MarginLoss("sigmoid"), rows.weight)
     start = learner.starts(rows.context, 1)
-    found, _ = learner.fit(
+    found, *_ = learner.fit(
         risk, alpha=m.alpha, starts=start, max_iter=m.max_iter, learning_rate=m.learning_rate
     )
     return learner.margins(found)
@@ -91,7 +91,7 @@ def _ratio(rows: Rows, task: int) -> Any:
     given, seed = rows.model.density_ratio, rows.context.integer(_RATIO_TASK, task)
     if isinstance(given, str):
         return (ULSIF if given == "ulsif" else KLIEP)(random_state=seed)
-    own = clone(given)
+    own: Any = clone(given)
     if "random_state" in own.get_params() and own.get_params()["random_state"] is None:
         own.set_params(random_state=seed)
     return own
