@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
-from scipy.optimize import minimize
+from scipy.optimize import nnls
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
@@ -22,6 +22,8 @@ __all__ = ["KLIEP", "ULSIF"]
 _Floats = NDArray[np.float64]
 _WIDTHS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)  # of the median distance
 _PENALTIES = tuple(10.0 ** np.arange(-3.0, 1.5, 0.5))
+_STEPS, _SHORTEST = 200, 1e-8
+_RIDGE = 1e-10  # of the greatest curvature
 _LEAST = 1e-12  # of a mean of kernels: a kernel without any row has no say
 
 
@@ -234,8 +236,8 @@ class KLIEP(_KernelRatio):
         is taken.
     n_folds : int, default=5
         Folds of the numerator.
-    tol : float, default=1e-9
-        The search ends where no coefficient, times its kernel's mean, can gain more.
+    tol : float, default=1e-8
+        The search ends where the optimality conditions below hold to this, in units of c_k.
     random_state : int, RandomState or None, default=None
         Of the centres and folds.
 
@@ -253,9 +255,13 @@ class KLIEP(_KernelRatio):
     -----
     At the optimum, with c_k the mean of kernel k over the denominator and g_k the mean over the
     numerator of ``k_k(x) / r(x)``: ``g_k <= c_k``, and equal where dual_k > 0. The constraint then
-    holds by itself, so the search is one of bounded variables (L-BFGS-B) on
-    ``mean log r - sum_k c_k dual_k``. A held-out row without any kernel near counts with a ratio
-    of 1e-12. A kernel that no row of the denominator is near has no say.
+    holds by itself, so the search is one of bounded variables on
+    ``mean log r - sum_k c_k dual_k``: Newton's method, each step a least-squares problem without
+    negative coefficients. A held-out row without any kernel near counts with a ratio of 1e-12.
+
+    A kernel to whose mean not even the weight of one row of the denominator comes (c_k < 1 / n) has
+    no say, which the source does not ask for: its coefficient could be any, as large as one likes
+    where there is no row, and so could ratios near it.
 
     References
     ----------
@@ -288,7 +294,7 @@ class KLIEP(_KernelRatio):
         *,
         sigma: Any = None,
         n_folds: int = 5,
-        tol: float = 1e-9,
+        tol: float = 1e-8,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
@@ -299,32 +305,43 @@ class KLIEP(_KernelRatio):
 
     def _select(self, top: _Floats, bottom: _Floats, a: _Floats, b: _Floats, rng: Any) -> None:
         sigmas = candidates(self.sigma, _WIDTHS, _median(bottom))
+        least = float(b @ b)  # of n equal rows 1 / n
         folds = rng.permutation(len(top)) % min(self.n_folds, len(top))
         self.scores_ = np.zeros(len(sigmas))
         if len(sigmas) > 1 and len(top) > 1:
             for s, sigma in enumerate(sigmas):
                 K, centre = _kernel(top, sigma), b @ _kernel(bottom, sigma)
-                self.scores_[s] = _held_out(K, centre, a, folds, self.tol)
+                self.scores_[s] = _held_out(K, centre, a, folds, self.tol, least)
         self.sigma_ = float(sigmas[int(self.scores_.argmax())])
         centre = b @ _kernel(bottom, self.sigma_)
-        self.dual_coef_ = _likeliest(_kernel(top, self.sigma_), centre, a, self.tol)
+        self.dual_coef_ = _likeliest(_kernel(top, self.sigma_), centre, a, self.tol, least)
 
 
 def _held_out(
-    K: _Floats, centre: _Floats, a: _Floats, folds: NDArray[np.intp], tol: float
+    K: _Floats,
+    centre: _Floats,
+    a: _Floats,
+    folds: NDArray[np.intp],
+    tol: float,
+    least: float,
 ) -> float:
     """Return the mean log ratio of rows of the numerator by the others' fit."""
     total = 0.0
     for fold in np.unique(folds):
         out = folds == fold
-        dual = _likeliest(K[~out], centre, a[~out] / a[~out].sum(), tol)
+        dual = _likeliest(K[~out], centre, a[~out] / a[~out].sum(), tol, least)
         total += float(a[out] @ np.log(np.maximum(K[out] @ dual, _LEAST)))
     return total
 
 
-def _likeliest(K: _Floats, centre: _Floats, a: _Floats, tol: float) -> _Floats:
-    """Return the coefficients of greatest ``a @ log(K dual) - centre @ dual``, at least 0."""
-    heard = np.flatnonzero(centre > _LEAST)
+def _likeliest(
+    K: _Floats, centre: _Floats, a: _Floats, tol: float, least: float = _LEAST
+) -> _Floats:
+    """Return the coefficients of greatest ``a @ log(K dual) - centre @ dual``, at least 0.
+
+    Those of kernels whose mean is below `least` are 0.
+    """
+    heard = np.flatnonzero(centre >= least)
     if not len(heard):
         raise PsephosError(
             "no row of the denominator is near a row of the numerator at this width of kernels: "
@@ -334,24 +351,45 @@ def _likeliest(K: _Floats, centre: _Floats, a: _Floats, tol: float) -> _Floats:
     seen = scaled.max(axis=1) > 0  # a row of the numerator that no kernel is near has no say
     scaled, share = scaled[seen], a[seen] / a[seen].sum()
 
-    def lacking(part: _Floats) -> tuple[float, _Floats]:
-        ratio = np.maximum(scaled @ part, 1e-300)
-        return float(part.sum() - share @ np.log(ratio)), 1.0 - (share / ratio) @ scaled
-
-    start = np.full(len(heard), 1.0 / len(heard))
+    part = np.full(len(heard), 1.0 / len(heard))
     for _ in range(20):  # steps of expectation-maximisation lead near in no time
-        start = start * ((share / (scaled @ start)) @ scaled)
-    found = minimize(
-        lacking,
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(0.0, None)] * len(heard),
-        options={"maxiter": 5000, "maxfun": 20000, "ftol": 0.0, "gtol": tol, "maxcor": 30},
-    )
+        part = part * ((share / (scaled @ part)) @ scaled)
+    part = _newton(scaled, share, part, tol)
     dual = np.zeros(len(centre))
-    dual[heard] = found.x / found.x.sum() / centre[heard]
+    dual[heard] = part / part.sum() / centre[heard]
     return dual
+
+
+def _newton(S: _Floats, share: _Floats, part: _Floats, tol: float) -> _Floats:
+    """Return the least ``sum(part) - share @ log(S part)`` over parts of at least 0.
+
+    Each step minimises the quadratic of value, gradient and Hessian over the same parts, as least
+    squares without negative coefficients, and is halved while it leads upwards.
+    """
+
+    def value(x: _Floats) -> float:
+        ratio = S @ x
+        return float(x.sum() - share @ np.log(ratio)) if (ratio > 0).all() else np.inf
+
+    now = value(part)
+    for _ in range(_STEPS):
+        ratio = S @ part
+        slope = 1.0 - (share / ratio) @ S
+        if slope.min() >= -tol and np.abs(part * slope).max() <= tol:
+            break
+        root = S * (np.sqrt(share) / ratio)[:, None]
+        H = root.T @ root
+        H[np.diag_indices_from(H)] += _RIDGE * H.diagonal().max()
+        upper = scipy.linalg.cholesky(H)
+        target = scipy.linalg.solve_triangular(upper, H @ part - slope, trans="T")
+        aim = nnls(upper, target, maxiter=30 * len(part))[0]
+        step, length = aim - part, 1.0
+        while (new := value(part + length * step)) > now and length > _SHORTEST:
+            length /= 2.0
+        if new >= now:
+            break  # as near as rounding allows
+        part, now = part + length * step, new
+    return np.maximum(part, 0.0)
 
 
 def _kernel(squared: _Floats, sigma: float) -> _Floats:

@@ -246,8 +246,9 @@ def odds_map(rows: Rows, factor: float) -> Isotonic:
     """Return the map of q = P(labelled | x) to ``min(1, factor q / (1 - q))``, in 64 pieces."""
     top = 1.0 / (1.0 + factor)
     half = 1.0 / (1.0 + 2.0 * factor)  # q where the answer changes
-    given = np.unique(np.round(np.append(np.linspace(0.0, top, _KNOTS + 1), [half, 1.0]), 12))
-    told = np.ones_like(given)
+    points = np.append(np.linspace(0.0, top, _KNOTS + 1), [half, 1.0])
+    given = np.unique(np.round(points, 12)).astype(np.float64)
+    told = np.ones(len(given))
     below = given < np.round(top, 12)
     told[below] = np.minimum(factor * given[below] / (1.0 - given[below]), 1.0)
     return _both(rows, given, told)

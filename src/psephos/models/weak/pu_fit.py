@@ -82,7 +82,8 @@ def bagged(rows: Rows) -> PUFit:
     for t in range(m.n_estimators):
         drawn = rows.context.generator(FIT_TASK, t).multinomial(size, chance)
         some = np.concatenate([known, open_[drawn > 0]])
-        weight = np.concatenate([rows.weight[known], drawn[drawn > 0] * (mass / size)])
+        counts = (drawn[drawn > 0] * (mass / size)).astype(np.float64)
+        weight = np.concatenate([rows.weight[known], counts])
         tasks.append((some, weight))
     voters = _members(rows, tasks)
     return Fitted(voters), odds_map(rows, prior), prior

@@ -63,7 +63,9 @@ class PriorSensitivity:
             prior = round(min(max(own.prior_ + by, 0.01), 0.99), 12)
             other = said
             if by:
-                other = clone(own).set_params(prior=prior).fit(X, y, sample_weight).predict(X)
+                model: Any = clone(own)
+                model.set_params(prior=prior).fit(X, y, sample_weight)
+                other = model.predict(X)
             out.append(
                 {
                     "prior": prior,
