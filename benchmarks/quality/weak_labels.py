@@ -22,7 +22,7 @@ import math
 from pathlib import Path
 
 import numpy as np
-from realdata import folder
+from forest_sets import read
 from scipy import stats
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import accuracy_score
@@ -56,8 +56,8 @@ def load(name):
     if name == "breast_cancer":
         X, y = load_breast_cancer(return_X_y=True)
         return X, y == 1
-    stored = np.load(folder() / name / f"{name}.npz")
-    return stored["X"].astype(float), np.isin(stored["y"], SETS[name])
+    X, y = read(name)
+    return X, np.isin(y, SETS[name])
 
 
 class Division:
@@ -283,7 +283,7 @@ def objective(args):
                 theirs = reference.minimise(terms, Z.shape[1] + 1)
                 rng = np.random.default_rng(0)
                 starts = [rng.normal(0, s, Z.shape[1] + 1) for s in (0.01, 0.1, 0.1)]
-                ours, reached, _ = least(Z, risk, ALPHA, starts)
+                _, reached, _ = least(Z, risk, ALPHA, starts)
                 value = risk.value_and_gradient((with_one @ theirs)[:, None])[0]
                 gaps.append(reached - value - ALPHA * theirs[:-1] @ theirs[:-1])
         print(

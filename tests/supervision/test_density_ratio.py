@@ -163,3 +163,6 @@ def test_what_is_no_sample_is_refused(kind):
 def test_kliep_says_when_no_row_is_near():
     with pytest.raises(PsephosError, match="use a greater sigma"):
         KLIEP(sigma=0.01).fit(np.zeros((5, 1)), np.full((5, 1), 9.0))
+    model = KLIEP(sigma=[0.01, 9.0], random_state=0).fit(np.zeros((5, 1)), np.full((5, 1), 9.0))
+    assert model.sigma_ == 9.0
+    assert model.scores_[0] == -np.inf

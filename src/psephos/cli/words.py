@@ -72,6 +72,8 @@ def show_summary(found: Any) -> None:
     sheet = Table(box=None, pad_edge=False)
     sheet.add_column("model", no_wrap=True)
     measures = _LABELLED if found.about.get("multilabel") else _CLASSED
+    if found.about.get("partial"):
+        measures = {**(_CLASSED if truth_known(found.about) else {}), **_PARTIAL}
     heads = [*measures.values(), "columns", "stability", "voters"]
     heads += ["failed"] if failed else []
     for head in heads:
@@ -93,6 +95,13 @@ def show_summary(found: Any) -> None:
     marked = {mark for some in marks.values() for mark in some}
     for word, meaning in _NOTES:
         if word in marked or word not in _MARKS:
+    absent = {
+        "*": not optimal,
+        "smallest": chosen is None,
+        "not ranked": len(ranked) == len(summaries),
+    }
+    for word, meaning in _NOTES if truth_known(found.about) else (*_PU_NOTES, *_NOTES[2:]):
+        if not absent.get(word):
             say_plain(f"{word}: {meaning}")
 
 
@@ -126,6 +135,37 @@ _LABELLED = {
     "hamming_loss": "Hamming loss",
     "ranking_loss": "ranking loss",
 }
+
+
+_PARTIAL = {"pu_f": "PU-F", "accuracy_low": "acc. from", "accuracy_high": "to"}
+
+
+def truth_known(about: Any) -> bool:
+    """Return whether answers were measured against the truth."""
+    return about.get("partial") is None or bool(about["partial"]["truth"])
+
+
+def partial_words(about: Any) -> list[str]:
+    """Return what is to be known of a comparison on labels that are partly recorded."""
+    partial = about.get("partial")
+    if partial is None:
+        return []
+    given = "those with a label"
+    if partial["one_class"]:
+        given = "all, those without a label as of the other class"
+    words = [
+        f"models were fitted, and settings chosen (by PU-F), by recorded labels alone: "
+        f"{sum(partial['recorded'])} cases have one, {partial['unlabelled']} have none. A record "
+        f"of {partial['positive']!r} counts as right. Models that take no cases without a label "
+        f"were given {given}.",
+        "PU-F is the squared share of the cases recorded so that are answered so, over the share "
+        "of cases without a label that are; acc. from ... to is the accuracy that these two shares "
+        "allow, whatever the class prior, if recorded cases are drawn at random from their class "
+        "and sampling errors are left aside.",
+    ]
+    if not partial["truth"]:
+        words.append("no report: it sets answers against the true classes (--truth COLUMN).")
+    return words
 
 
 def label_words(about: Any) -> list[str]:
@@ -164,6 +204,16 @@ _NOTES = (
         "1 if the same columns are used in every fold, 0 if they are no more alike than by chance",
     ),
     ("columns, voters", "means over the folds; the refit on all rows, which is saved, has its own"),
+)
+
+
+_PU_NOTES = (
+    ("*", "no other model is as good in PU-F with fewer columns, or better with as few"),
+    (
+        "smallest",
+        "of all models within one standard error of the best in PU-F, the one that reads the "
+        "fewest columns",
+    ),
 )
 
 

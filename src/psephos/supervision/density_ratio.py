@@ -248,7 +248,8 @@ class KLIEP(_KernelRatio):
         The centres.
     sigma_ : float
     scores_ : ndarray of shape (n_sigmas,)
-        Mean log ratio of held-out rows; 0 where there was nothing to choose.
+        Mean log ratio of held-out rows, -inf where no kernel has a say; 0 where there was nothing
+        to choose.
     n_features_in_ : int
 
     Notes
@@ -311,7 +312,10 @@ class KLIEP(_KernelRatio):
         if len(sigmas) > 1 and len(top) > 1:
             for s, sigma in enumerate(sigmas):
                 K, centre = _kernel(top, sigma), b @ _kernel(bottom, sigma)
-                self.scores_[s] = _held_out(K, centre, a, folds, self.tol, least)
+                near = centre.max() >= least
+                self.scores_[s] = (
+                    _held_out(K, centre, a, folds, self.tol, least) if near else -np.inf
+                )
         self.sigma_ = float(sigmas[int(self.scores_.argmax())])
         centre = b @ _kernel(bottom, self.sigma_)
         self.dual_coef_ = _likeliest(_kernel(top, self.sigma_), centre, a, self.tol, least)
