@@ -9,8 +9,7 @@ SETTINGS = small_settings()
 NUMBERS = {n for n, e in SETTINGS.items() if is_regressor(e)}
 CLASSES = SETTINGS.keys() - NUMBERS
 MORE = {n for n in CLASSES if not SETTINGS[n].binary_only}
-GAPLESS = {"pu-standard", "liois-standard"}  # columns that are centred take no missing value
-OWN = {n for n in CLASSES - GAPLESS if getattr(SETTINGS[n], "estimator", None) is None}
+OWN = {n for n in CLASSES if getattr(SETTINGS[n], "estimator", None) is None}
 
 DRAWN = "rows are drawn, and from other rows"
 NOT_REPEATED = {

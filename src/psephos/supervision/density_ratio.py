@@ -232,10 +232,9 @@ class KLIEP(_KernelRatio):
     n_components : int, default=100
         Most kernels; their centres are drawn from the numerator without replacement.
     sigma : float, 'median', list of float or None, default=None
-        As in `ULSIF`; of several the one of greatest likelihood on held-out rows of the numerator
-        is taken.
+        As in `ULSIF`; of several the one of greatest likelihood on held-out rows is taken.
     n_folds : int, default=5
-        Folds of the numerator.
+        Folds of both samples.
     tol : float, default=1e-8
         The search ends where the optimality conditions below hold to this, in units of c_k.
     random_state : int, RandomState or None, default=None
@@ -248,7 +247,7 @@ class KLIEP(_KernelRatio):
         The centres.
     sigma_ : float
     scores_ : ndarray of shape (n_sigmas,)
-        Mean log ratio of held-out rows, -inf where no kernel has a say; 0 where there was nothing
+        Mean log ratio of held-out rows (see Notes), -inf where no kernel has a say; 0 where there was nothing
         to choose.
     n_features_in_ : int
 
@@ -259,6 +258,10 @@ class KLIEP(_KernelRatio):
     holds by itself, so the search is one of bounded variables on
     ``mean log r - sum_k c_k dual_k``: Newton's method, each step a least-squares problem without
     negative coefficients. A held-out row without any kernel near counts with a ratio of 1e-12.
+
+    The source holds out rows of the numerator alone. Here the denominator's are held out, too, and
+    the held-out ratio is scaled to their mean 1: else narrow kernels, between which rows of the
+    denominator fall, look better than they are.
 
     A kernel to whose mean not even the weight of one row of the denominator comes (c_k < 1 / n) has
     no say, which the source does not ask for: its coefficient could be any, as large as one likes
@@ -307,34 +310,40 @@ class KLIEP(_KernelRatio):
     def _select(self, top: _Floats, bottom: _Floats, a: _Floats, b: _Floats, rng: Any) -> None:
         sigmas = candidates(self.sigma, _WIDTHS, _median(bottom))
         least = float(b @ b)  # of n equal rows 1 / n
-        folds = rng.permutation(len(top)) % min(self.n_folds, len(top))
+        parts = min(self.n_folds, len(top), len(bottom))
+        folds = rng.permutation(len(top)) % parts, rng.permutation(len(bottom)) % parts
         self.scores_ = np.zeros(len(sigmas))
-        if len(sigmas) > 1 and len(top) > 1:
+        if len(sigmas) > 1 and parts > 1:
             for s, sigma in enumerate(sigmas):
-                K, centre = _kernel(top, sigma), b @ _kernel(bottom, sigma)
-                near = centre.max() >= least
-                self.scores_[s] = (
-                    _held_out(K, centre, a, folds, self.tol, least) if near else -np.inf
-                )
+                K = _kernel(top, sigma), _kernel(bottom, sigma)
+                near = (b @ K[1]).max() >= least
+                self.scores_[s] = _held_out(K, (a, b), folds, self.tol) if near else -np.inf
         self.sigma_ = float(sigmas[int(self.scores_.argmax())])
         centre = b @ _kernel(bottom, self.sigma_)
         self.dual_coef_ = _likeliest(_kernel(top, self.sigma_), centre, a, self.tol, least)
 
 
 def _held_out(
-    K: _Floats,
-    centre: _Floats,
-    a: _Floats,
-    folds: NDArray[np.intp],
+    kernels: tuple[_Floats, _Floats],
+    shares: tuple[_Floats, _Floats],
+    folds: tuple[NDArray[np.intp], NDArray[np.intp]],
     tol: float,
-    least: float,
 ) -> float:
-    """Return the mean log ratio of rows of the numerator by the others' fit."""
-    total = 0.0
-    for fold in np.unique(folds):
-        out = folds == fold
+    """Return the mean log ratio of rows of the numerator, scaled to mean 1 of the denominator's.
+
+    Both rows were held out of the fit.
+    """
+    (K, bottom), (a, b), total = kernels, shares, 0.0
+    for fold in np.unique(folds[0]):
+        out, below = folds[0] == fold, folds[1] == fold
+        rest = b[~below] / b[~below].sum()
+        centre, least = rest @ bottom[~below], float(rest @ rest)
+        if centre.max() < least:
+            return -np.inf
         dual = _likeliest(K[~out], centre, a[~out] / a[~out].sum(), tol, least)
+        mean = float(b[below] @ (bottom[below] @ dual)) / float(b[below].sum())
         total += float(a[out] @ np.log(np.maximum(K[out] @ dual, _LEAST)))
+        total -= float(a[out].sum()) * float(np.log(max(mean, _LEAST)))
     return total
 
 

@@ -28,8 +28,9 @@ class ElkanNotoPrior(BaseEstimator):
         prior = n_P (1 - c) / (n_U c)
 
     is the share of positives among the unlabelled rows. It is exact where the classes do not
-    overlap and s is well specified; where they overlap it is too large. So look at what a prior .1
-    more or less would change.
+    overlap and s is well specified; where they overlap it is too large, and where columns are many
+    beside the rows by far: held-out positives then look like unlabelled rows, and the estimate is
+    at its upper clip. So look at what a prior .1 more or less would change.
 
     Parameters
     ----------

@@ -128,6 +128,12 @@ class NonNegativeRisk:
         second, other = self.negative.value_and_gradient(margins)
         return (first + second, slope + other) if second > 0 else (first, slope)
 
+    def mixed(self, other: WeightedRisk, share: float) -> "NonNegativeRisk":
+        """Return ``share * self + (1 - share) * other``, risks of the same rows and loss."""
+        nothing = replace(other, up=0.0 * other.up, down=0.0 * other.down, constant=0.0)
+        first = self.positive.mixed(other, share)
+        return replace(self, positive=first, negative=self.negative.mixed(nothing, share))
+
     def step(self, margins: _Floats) -> _Floats:
         """Return the direction of algorithm 1."""
         second, other = self.negative.value_and_gradient(margins)

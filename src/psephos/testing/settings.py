@@ -215,11 +215,11 @@ def _libraries() -> dict[str, Any]:
 def _weak() -> dict[str, Any]:
     tree = CARTClassifier(min_samples_split=6, n_folds=0)
     return {
-        "pu-standard": PUClassifier(scaling="standard", random_state=0),
+        "pu-rank": PUClassifier(scaling="rank", random_state=0),
         "pu-kernels": PUClassifier(kernel="rbf", alpha=1e-3, n_components=20, random_state=0),
         "pu-tree": PUClassifier(tree, risk="unbiased", random_state=0),
         "one-sided-noise-logistic": OneSidedNoiseClassifier(loss="logistic", random_state=0),
-        "liois-standard": LIoISClassifier(scaling="standard", random_state=0),
+        "liois-rank": LIoISClassifier(scaling="rank", random_state=0),
         "liois-tree": LIoISClassifier(tree, random_state=0),
     }
 

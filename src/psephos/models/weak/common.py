@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._distributions import Choice, Distribution
 from psephos._errors import PsephosError
 from psephos._input import Context, Table
 from psephos.base import Anatomy, Labels
@@ -23,6 +25,7 @@ from psephos.vote import Constant, Readout, Vote, Voters
 from psephos.vote.calibration import Isotonic
 
 __all__ = [
+    "DRAWN",
     "SHARED", "Fitted", "Rows", "anatomy", "compared", "estimated", "fitted_by", "odds_map",
     "one_vote", "ordinary", "prior_of", "read_rows", "share_map",
 ]  # fmt: skip
@@ -41,7 +44,7 @@ SHARED: Mapping[str, Constraint] = {
     "loss": Options(LOSSES),
     "prior": OneOf((Options(("elkan-noto",)), Interval(0, 1, open_low=True, open_high=True))),
     "alpha": Interval(0),
-    "scaling": Options(("rank", "standard")),
+    "scaling": Options(("auto", "standard", "rank")),
     "classes": Classes(),
     "pos_label": Anything(),
     "unlabeled": Anything(),
@@ -54,6 +57,14 @@ SHARED: Mapping[str, Constraint] = {
 }
 
 
+#: What a comparison draws.
+DRAWN: Mapping[str, Distribution] = {
+    "alpha": Choice((0.0001, 0.001, 0.01)),
+    "kernel": Choice(("linear", "rbf")),
+    "scaling": Choice(("standard", "rank")),
+}
+
+
 def anatomy(found_by: str) -> Anatomy:
     """Return the anatomy of a vote of one score."""
     return Anatomy(_VOTERS, "constant", "normalised", found_by)
@@ -61,7 +72,8 @@ def anatomy(found_by: str) -> Anatomy:
 
 def compared(params: Mapping[str, Any], shape: Shape, seed: int) -> dict[str, Any]:
     """Return the settings of a comparison, whose classes are codes."""
-    return {**params, "classes": [0, 1], "pos_label": shape.positive}
+    own = {"classes": [0, 1], "pos_label": shape.positive}
+    return {**params, **own, **({"scaling": "rank"} if shape.missing else {})}
 
 
 class Fitted(NamedTuple):
@@ -111,10 +123,20 @@ class Rows:
         """Return the loss of the model."""
         return MarginLoss(self.model.loss)
 
+    @cached_property
+    def linear(self) -> Learner:
+        """Return what minimises a risk of margins that are linear in the inputs."""
+        assert self.inputs is not None
+        return Learner.linear(self.inputs, self.Z)
+
     @property
     def features(self) -> _Floats:
-        """Return what ratios and priors look at: inputs, or the table for another classifier."""
-        return self.data.X if self.inputs is None else self.Z
+        """Return what ratios and priors look at: inputs, or the table for another classifier.
+
+        Where there are more inputs than rows, their principal components: distances and penalised
+        lines are the same.
+        """
+        return self.data.X if self.inputs is None else self.linear.A
 
     def take(self, rows: NDArray[np.intp]) -> "Rows":
         """Return these rows only, with the same inputs."""
@@ -135,7 +157,7 @@ class Rows:
         m = self.model
         assert self.inputs is not None
         if m.kernel == "linear":
-            return Learner.linear(self.inputs, self.Z)
+            return self.linear
         return Learner.rbf(self.inputs, self.Z, m.sigma, m.n_components, self.context)
 
 

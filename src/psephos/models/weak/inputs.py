@@ -57,7 +57,7 @@ class Inputs:
         design = Design.of(n_codes, X) if n_codes.any() else None
         X = X if design is None else design_matrix(X, design.source, design.level)
         q = X.shape[1]
-        if scaling == "rank":
+        if scaling == "rank" or (scaling == "auto" and bool(np.isnan(X).any())):
             knots = score_knots(X, weight, _QUANTILES)
             own = cls(p, design, knots, np.zeros(q), np.ones(q))
             return own, normal_scores(X, *knots)

@@ -20,6 +20,7 @@ __all__ = ["Learner", "descend", "least"]
 _Floats = NDArray[np.float64]
 _SPREADS = (0.01, 0.1)  # of the first start, and of the others
 _BETAS, _EPSILON = (0.9, 0.999), 1e-8  # of Adam
+_REACH = 30.0  # about that of 36 standardised columns
 _JITTER = 1e-10  # of the greatest eigenvalue of a kernel
 
 
@@ -81,6 +82,9 @@ class Learner:
     ) -> tuple[_Floats, float, int]:
         """Return (w, b) one after the other, ``risk + alpha |w|^2`` there, and the iterations."""
         if isinstance(risk, NonNegativeRisk):
+            # a step of every weight by the rate moves a margin by the rate times this
+            reach = float(np.abs(self.A).sum(axis=1).mean())
+            learning_rate *= min(1.0, _REACH / max(reach, 1.0))
             found = descend(self.A, risk, alpha, starts[0], max_iter, learning_rate)
             return found, _objective(self.A, risk, alpha, found)[0], max_iter
         return least(self.A, risk, alpha, starts)

@@ -14,6 +14,7 @@ from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
 from psephos.models.folding import make_splits
 from psephos.models.weak.common import (
+    DRAWN,
     SHARED,
     Rows,
     anatomy,
@@ -28,7 +29,7 @@ from psephos.models.weak.one_sided import DensityRatio, sigma_range
 from psephos.models.weak.sensitivity import PriorSensitivity
 from psephos.models.weak.weighing import importance, nnpu_scores, refuse_no_negative
 from psephos.params import Constraint, Interval, OneOf, Options
-from psephos.supervision import WeightedRisk, one_sided_risk, pu_risk
+from psephos.supervision import WeightedRisk, non_negative_pu_risk, one_sided_risk, pu_risk
 from psephos.supervision.losses import MarginLoss
 from psephos.vote import Vote
 
@@ -47,7 +48,7 @@ class LIoISClassifier(PriorSensitivity, VoteClassifier):
 
         gamma R_PU + (1 - gamma) R_oIS
 
-    R_PU is the unbiased risk of positive and unlabelled rows (`PUClassifier`), which the recorded
+    R_PU is the risk of positive and unlabelled rows (`PUClassifier`), which the recorded
     negatives do not enter; R_oIS that of the labelled rows, weighted by how likely each record is
     (`OneSidedNoiseClassifier`).
 
@@ -63,6 +64,10 @@ class LIoISClassifier(PriorSensitivity, VoteClassifier):
     gamma : float or 'cv', default=0.5
         The share of R_PU, from 0 to 1. 'cv': of 0, .25, .5, .75 and 1 the one with the least R_PU
         (sigmoid loss) on held-out rows.
+    risk : {'unbiased', 'non-negative'}, default='unbiased'
+        R_PU: the unbiased risk, as in the source, or the non-negative one, which is made for scores
+        that can fit the unlabelled rows one by one: on tables with more columns than rows use it.
+        It needs gradients and refuses `estimator`.
     n_folds : int, default=5
         Folds that choose gamma; fewer where a kind of rows (positive, negative, unlabelled) has
         fewer.
@@ -72,12 +77,12 @@ class LIoISClassifier(PriorSensitivity, VoteClassifier):
         See `psephos.supervision.MarginLoss`.
     prior : float or 'elkan-noto', default='elkan-noto'
         The share of positives among the unlabelled rows; the estimate is that of
-        `psephos.supervision.ElkanNotoPrior`. `prior_sensitivity` shows what .1 more or less
-        changes.
+        `psephos.supervision.ElkanNotoPrior`, too large by far on tables with more columns than
+        rows: give the prior there. `prior_sensitivity` shows what .1 more or less changes.
     kernel : {'linear', 'rbf'}, default='linear'
     alpha : float, default=0.01
         Penalty of the score's weights (of kernels, of their norm); the intercept is free.
-    scaling : {'rank', 'standard'}, default='rank'
+    scaling : {'auto', 'standard', 'rank'}, default='auto'
         As in `PUClassifier`.
     classes : list of two labels, default=None
     pos_label : label, default=None
@@ -91,7 +96,7 @@ class LIoISClassifier(PriorSensitivity, VoteClassifier):
     n_starts : int, default=3
         Searches (L-BFGS) of a risk that is not convex; the best is taken.
     max_iter, learning_rate : int, float, default=400, 0.1
-        Of the positive-unlabelled fit that the weights come from, as in `PUClassifier`.
+        Of the non-negative fits, as in `PUClassifier`; the weights come from one.
     categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
     random_state : int, RandomState or None, default=None
 
@@ -152,7 +157,7 @@ class LIoISClassifier(PriorSensitivity, VoteClassifier):
     anatomy: ClassVar[Anatomy] = anatomy("least risk of unlabelled rows and weighted labels")
     contender: ClassVar[Contender] = Contender(
         "liois", "weak labels",
-        {"quick": {"alpha": Choice((0.0001, 0.001, 0.01)), "kernel": Choice(("linear", "rbf"))}},
+        {"quick": {**DRAWN, "risk": Choice(("unbiased", "non-negative"))}},
         settings=compared, grouped=True, two_classes=True, partial_labels=True,
         small={"random_state": 0},
     )  # fmt: skip
@@ -160,6 +165,7 @@ class LIoISClassifier(PriorSensitivity, VoteClassifier):
         **SHARED,
         "density_ratio": DensityRatio(),
         "gamma": OneOf((Options(("cv",)), Interval(0, 1))),
+        "risk": Options(("unbiased", "non-negative")),
         "n_folds": Interval(2, whole=True),
     }
     extras: ClassVar[tuple[str, ...]] = (
@@ -180,13 +186,14 @@ class LIoISClassifier(PriorSensitivity, VoteClassifier):
         estimator: Any = None,
         *,
         gamma: Any = 0.5,
+        risk: str = "unbiased",
         n_folds: int = 5,
         density_ratio: Any = "ulsif",
         loss: str = "sigmoid",
         prior: Any = "elkan-noto",
         kernel: str = "linear",
         alpha: float = 0.01,
-        scaling: str = "rank",
+        scaling: str = "auto",
         classes: Any = None,
         pos_label: Any = None,
         unlabeled: Any = None,
@@ -200,6 +207,7 @@ class LIoISClassifier(PriorSensitivity, VoteClassifier):
     ) -> None:
         self.estimator = estimator
         self.gamma = gamma
+        self.risk = risk
         self.n_folds = n_folds
         self.density_ratio = density_ratio
         self.loss = loss
@@ -239,10 +247,11 @@ class LIoISClassifier(PriorSensitivity, VoteClassifier):
         return one_vote(rows, found.voters), extras
 
 
-def _risks(rows: Rows, prior: float) -> tuple[tuple[WeightedRisk, WeightedRisk], _Floats]:
+def _risks(rows: Rows, prior: float) -> tuple[tuple[Any, WeightedRisk], _Floats]:
     """Return R_PU and R_oIS of these rows, and the weights of the labelled ones."""
     sigma = importance(rows, prior, nnpu_scores(rows, prior))
-    incomplete = pu_risk(rows.codes, prior, rows.loss, rows.weight)
+    of = pu_risk if rows.model.risk == "unbiased" else non_negative_pu_risk
+    incomplete = of(rows.codes, prior, rows.loss, rows.weight)
     inaccurate = one_sided_risk(rows.codes, sigma, rows.loss, rows.weight)
     return (incomplete, inaccurate), sigma
 

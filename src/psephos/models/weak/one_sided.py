@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._distributions import Choice
 from psephos._input import Context, Table
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
 from psephos.models.weak.common import (
+    DRAWN,
     SHARED,
     anatomy,
     compared,
@@ -73,12 +73,12 @@ class OneSidedNoiseClassifier(PriorSensitivity, VoteClassifier):
         See `psephos.supervision.MarginLoss`; no weight is negative, so that any serves.
     prior : float or 'elkan-noto', default='elkan-noto'
         The share of positives among the unlabelled rows; the estimate is that of
-        `psephos.supervision.ElkanNotoPrior`. `prior_sensitivity` shows what .1 more or less
-        changes.
+        `psephos.supervision.ElkanNotoPrior`, too large by far on tables with more columns than
+        rows: give the prior there. `prior_sensitivity` shows what .1 more or less changes.
     kernel : {'linear', 'rbf'}, default='linear'
     alpha : float, default=0.01
         Penalty of the score's weights (of kernels, of their norm); the intercept is free.
-    scaling : {'rank', 'standard'}, default='rank'
+    scaling : {'auto', 'standard', 'rank'}, default='auto'
         As in `PUClassifier`.
     classes : list of two labels, default=None
     pos_label : label, default=None
@@ -153,7 +153,7 @@ class OneSidedNoiseClassifier(PriorSensitivity, VoteClassifier):
     anatomy: ClassVar[Anatomy] = anatomy("least risk of weighted labels")
     contender: ClassVar[Contender] = Contender(
         "one-sided-noise", "weak labels",
-        {"quick": {"alpha": Choice((0.0001, 0.001, 0.01)), "kernel": Choice(("linear", "rbf"))}},
+        {"quick": DRAWN},
         settings=compared, grouped=True, two_classes=True, partial_labels=True,
         small={"random_state": 0},
     )  # fmt: skip
@@ -176,7 +176,7 @@ class OneSidedNoiseClassifier(PriorSensitivity, VoteClassifier):
         prior: Any = "elkan-noto",
         kernel: str = "linear",
         alpha: float = 0.01,
-        scaling: str = "rank",
+        scaling: str = "auto",
         classes: Any = None,
         pos_label: Any = None,
         unlabeled: Any = None,

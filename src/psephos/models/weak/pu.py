@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._distributions import Choice
 from psephos._input import Context, Table
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
 from psephos.models.weak.common import (
+    DRAWN,
     SHARED,
     anatomy,
     compared,
@@ -62,13 +62,16 @@ class PUClassifier(PriorSensitivity, VoteClassifier):
         See `psephos.supervision.MarginLoss`. Elkan and Noto and bagging take the logistic loss.
     prior : float or 'elkan-noto', default='elkan-noto'
         The estimate is that of `psephos.supervision.ElkanNotoPrior`, which is too large where the
-        classes overlap: `prior_sensitivity` shows what .1 more or less changes.
+        classes overlap, and by far on tables with more columns than rows: give the prior there.
+        `prior_sensitivity` shows what .1 more or less changes.
     kernel : {'linear', 'rbf'}, default='linear'
     alpha : float, default=0.01
         Penalty of the score's weights (of kernels, of their norm); the intercept is free.
-    scaling : {'rank', 'standard'}, default='rank'
-        Inputs are normal scores of the columns' ranks, in which a missing value is the median; or
-        columns centred and divided by their standard deviation, which takes no missing value.
+    scaling : {'auto', 'standard', 'rank'}, default='auto'
+        standard: columns are centred and divided by their standard deviation; no value may be
+        missing. rank: inputs are normal scores of the columns' ranks, in which a missing value is
+        the median. auto: rank if a value of the training rows is missing, else standard (cases to
+        be answered may then lack none).
     negatives : {'refuse', 'ignore', 'unlabeled'}, default='refuse'
         What rows labelled negative are where others lack a label.
     beta, gamma : float, default=0.0, 1.0
@@ -91,7 +94,8 @@ class PUClassifier(PriorSensitivity, VoteClassifier):
     n_starts : int, default=3
         Searches (L-BFGS) of a risk that is not convex; the best is taken.
     max_iter, learning_rate : int, float, default=400, 0.1
-        Steps of Adam on the non-negative risk, all rows at once.
+        Steps of Adam on the non-negative risk, all rows at once. Where the sizes of a row's inputs
+        add up to more than 30 on average (about 40 columns), the rate is less in that proportion.
     categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
         As in HistGradientBoostingClassifier: each is a 0/1 column, of two the second alone.
     random_state : int, RandomState or None, default=None
@@ -156,7 +160,7 @@ class PUClassifier(PriorSensitivity, VoteClassifier):
     anatomy: ClassVar[Anatomy] = anatomy("least risk of positive and unlabelled rows")
     contender: ClassVar[Contender] = Contender(
         "pu", "weak labels",
-        {"quick": {"alpha": Choice((0.0001, 0.001, 0.01)), "kernel": Choice(("linear", "rbf"))}},
+        {"quick": DRAWN},
         settings=lambda params, shape, seed: {
             **compared(params, shape, seed), "negatives": "ignore",
         },
@@ -189,7 +193,7 @@ class PUClassifier(PriorSensitivity, VoteClassifier):
         prior: Any = "elkan-noto",
         kernel: str = "linear",
         alpha: float = 0.01,
-        scaling: str = "rank",
+        scaling: str = "auto",
         negatives: str = "refuse",
         beta: float = 0.0,
         gamma: float = 1.0,

@@ -68,7 +68,7 @@ def importance(rows: Rows, prior: float, score: _Floats) -> _Floats:
     known = rows.codes >= 0
     t = float(w[rows.codes == 1].sum() / w[known].sum())
     sigma = np.ones(len(w))
-    features = rows.Z if rows.inputs is not None else _scaled(rows.data.X)
+    features = _scaled(rows.data.X) if rows.inputs is None else rows.features
     for code, part, factor in ((1, upper, q / t), (0, ~upper, (1.0 - q) / (1.0 - t))):
         top, bottom = open_[part], np.flatnonzero(rows.codes == code)
         ratio = _ratio(rows, code).fit(features[top], features[bottom], (w[top], w[bottom]))
