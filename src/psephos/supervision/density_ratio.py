@@ -247,8 +247,8 @@ class KLIEP(_KernelRatio):
         The centres.
     sigma_ : float
     scores_ : ndarray of shape (n_sigmas,)
-        Mean log ratio of held-out rows (see Notes), -inf where no kernel has a say; 0 where there was nothing
-        to choose.
+        Mean log ratio of held-out rows (see Notes), -inf where no kernel has a say; 0 where there
+        was nothing to choose.
     n_features_in_ : int
 
     Notes

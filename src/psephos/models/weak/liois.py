@@ -13,20 +13,11 @@ from psephos._input import Context, Table
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
 from psephos.models.folding import make_splits
-from psephos.models.weak.common import (
-    DRAWN,
-    SHARED,
-    Rows,
-    anatomy,
-    compared,
-    fitted_by,
-    one_vote,
-    ordinary,
-    prior_of,
-    read_rows,
-)
+from psephos.models.weak.fitting import fitted_by, one_vote, ordinary, prior_of
 from psephos.models.weak.one_sided import DensityRatio, sigma_range
+from psephos.models.weak.rows import Rows, read_rows
 from psephos.models.weak.sensitivity import PriorSensitivity
+from psephos.models.weak.settings import DRAWN, SHARED, anatomy, compared
 from psephos.models.weak.weighing import importance, nnpu_scores, refuse_no_negative
 from psephos.params import Constraint, Interval, OneOf, Options
 from psephos.supervision import WeightedRisk, non_negative_pu_risk, one_sided_risk, pu_risk

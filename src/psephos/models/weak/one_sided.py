@@ -10,18 +10,10 @@ from numpy.typing import NDArray
 from psephos._input import Context, Table
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
-from psephos.models.weak.common import (
-    DRAWN,
-    SHARED,
-    anatomy,
-    compared,
-    fitted_by,
-    one_vote,
-    ordinary,
-    prior_of,
-    read_rows,
-)
+from psephos.models.weak.fitting import fitted_by, one_vote, ordinary, prior_of
+from psephos.models.weak.rows import read_rows
 from psephos.models.weak.sensitivity import PriorSensitivity
+from psephos.models.weak.settings import DRAWN, SHARED, anatomy, compared
 from psephos.models.weak.weighing import importance, nnpu_scores, refuse_no_negative
 from psephos.params import Constraint
 from psephos.supervision import one_sided_risk

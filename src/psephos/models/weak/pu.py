@@ -9,17 +9,11 @@ from numpy.typing import NDArray
 from psephos._input import Context, Table
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.contender import Contender
-from psephos.models.weak.common import (
-    DRAWN,
-    SHARED,
-    anatomy,
-    compared,
-    one_vote,
-    ordinary,
-    read_rows,
-)
+from psephos.models.weak.fitting import one_vote, ordinary
 from psephos.models.weak.pu_fit import bagged, by_risk, elkan_noto, negatives_read
+from psephos.models.weak.rows import read_rows
 from psephos.models.weak.sensitivity import PriorSensitivity
+from psephos.models.weak.settings import DRAWN, SHARED, anatomy, compared
 from psephos.params import Constraint, Interval, OneOf, Options
 from psephos.vote import Vote
 

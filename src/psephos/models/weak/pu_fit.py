@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.models.committees.bag_voters import bag_voters
 from psephos.models.committees.fitting import Task
-from psephos.models.weak.common import (
+from psephos.models.weak.fitting import (
     FIT_TASK,
     Fitted,
-    Rows,
     estimated,
     fitted_by,
     odds_map,
     prior_of,
     share_map,
 )
+from psephos.models.weak.rows import Rows
 from psephos.supervision import non_negative_pu_risk, pu_risk, supervised_risk
 from psephos.supervision.losses import MarginLoss
 from psephos.vote import Voters

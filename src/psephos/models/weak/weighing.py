@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from psephos._errors import PsephosError
-from psephos.models.weak.common import Rows
 from psephos.models.weak.learner import Learner
+from psephos.models.weak.rows import Rows
 from psephos.supervision import KLIEP, ULSIF, non_negative_pu_risk
 from psephos.supervision.losses import MarginLoss
 
