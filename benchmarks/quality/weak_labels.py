@@ -386,6 +386,7 @@ def fat(args):
                     groups=groups,
                     random_state=seed,
                     n_jobs=1,
+                    out=Path(f"{args.out}-folders") / f"{name}-{seed}",  # a study can be stopped
                 )
                 for one in found.summary():
                     line = {"set": name, "seed": seed, "model": one.model}

@@ -20,7 +20,7 @@ from psephos.vote import (
     normal_scores,
 )
 
-__all__ = ["Inputs"]
+__all__ = ["Inputs", "standardised"]
 
 _Floats = NDArray[np.float64]
 _QUANTILES = 1000  # most values of a column whose scores are kept
@@ -39,7 +39,10 @@ class Inputs:
     knots : tuple or None
         Of normal scores; None where columns are centred and scaled.
     centre, inverse : ndarray of shape (q,)
-        ``z = (x - centre) inverse``; inverse is 0 for a column that is constant.
+        ``z = (x - centre) inverse``, x divided by two to its power; inverse is 0 for a column that
+        is constant.
+    powers : ndarray of shape (q,), intp
+        So that squares are numbers, whatever the units.
     """
 
     p: int
@@ -47,6 +50,7 @@ class Inputs:
     knots: Any
     centre: _Floats
     inverse: _Floats
+    powers: NDArray[np.intp]
 
     @classmethod
     def of(cls, table: Table, weight: _Floats, scaling: str) -> tuple["Inputs", _Floats]:
@@ -59,28 +63,22 @@ class Inputs:
         q = X.shape[1]
         if scaling == "rank" or (scaling == "auto" and bool(np.isnan(X).any())):
             knots = score_knots(X, weight, _QUANTILES)
-            own = cls(p, design, knots, np.zeros(q), np.ones(q))
-            return own, normal_scores(X, *knots)
+            plain = np.zeros(q, dtype=np.intp)
+            return cls(p, design, knots, np.zeros(q), np.ones(q), plain), normal_scores(X, *knots)
         _refuse_gaps(X, table, design)
-        centre = np.average(X, axis=0, weights=weight)
-        away = X - centre
-        spread = np.sqrt(np.average(away**2, axis=0, weights=weight))
-        moves = X.max(axis=0) > X.min(axis=0)
-        inverse = np.divide(1.0, spread, out=np.zeros(q), where=moves & (spread > 0))
-        return cls(p, design, None, centre, inverse), away * inverse
+        Z, centre, inverse, powers = standardised(X, weight)
+        return cls(p, design, None, centre, inverse, powers), Z
 
     def lines(self, coef: _Floats, intercept: float, code: _Floats) -> Voters:
         """Return one linear voter: log-odds ``intercept + coef' z``."""
         if self.knots is None:
-            coef, intercept = (
-                coef * self.inverse,
-                intercept - float((coef * self.inverse) @ self.centre),
-            )
+            coef = coef * self.inverse
+            intercept -= float(coef @ self.centre)
         every = np.arange(len(coef))
         line = LinearVoters(
             len(every), every, coef[None, None], np.array([[intercept]]), code, "probability"
         )
-        return self._through(line)
+        return self._through(line.times(self.powers))
 
     def kernels(
         self, dual: _Floats, centres: _Floats, sigma: float, intercept: float, code: _Floats
@@ -103,7 +101,7 @@ class Inputs:
             "rbf",
             "probability",
         )
-        return self._through(machine)
+        return self._through(machine.times(self.powers))
 
     def _through(self, voters: Any) -> Voters:
         one = np.zeros(1, dtype=np.intp)
@@ -114,6 +112,18 @@ class Inputs:
             every = np.arange(self.p)
             voters = CodedVoters(self.p, every, voters, self.design.source, self.design.level)
         return voters.take(one)  # columns without a say are not read
+
+
+def standardised(X: _Floats, weight: _Floats) -> tuple[_Floats, _Floats, _Floats, NDArray[np.intp]]:
+    """Return the columns centred and divided by their deviation, and centre, inverse and powers."""
+    powers = np.frexp(np.abs(X).max(axis=0))[1].astype(np.intp)
+    X = np.ldexp(X, -powers)
+    centre = np.average(X, axis=0, weights=weight)
+    away = X - centre
+    spread = np.sqrt(np.average(away**2, axis=0, weights=weight))
+    moves = (X.max(axis=0) > X.min(axis=0)) & (spread > 0)
+    inverse = np.divide(1.0, spread, out=np.zeros(X.shape[1]), where=moves)
+    return away * inverse, centre, inverse, powers
 
 
 def _refuse_gaps(X: _Floats, table: Table, design: Design | None) -> None:

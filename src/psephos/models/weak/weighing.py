@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from psephos._errors import PsephosError
+from psephos.models.weak.inputs import standardised
 from psephos.models.weak.learner import Learner
 from psephos.models.weak.rows import Rows
 from psephos.supervision import KLIEP, ULSIF, non_negative_pu_risk
@@ -40,13 +41,7 @@ def _standard(X: _Floats) -> Learner:
             "estimator=None with scaling='rank', or fill them in first."
         )
     nothing: Any = None
-    return Learner.linear(nothing, _scaled(X))
-
-
-def _scaled(X: _Floats) -> _Floats:
-    away = X - X.mean(axis=0)
-    spread = away.std(axis=0)
-    return np.divide(away, spread, out=np.zeros_like(away), where=spread > 0)
+    return Learner.linear(nothing, standardised(X, np.ones(len(X)))[0])
 
 
 def importance(rows: Rows, prior: float, score: _Floats) -> _Floats:
@@ -68,7 +63,7 @@ def importance(rows: Rows, prior: float, score: _Floats) -> _Floats:
     known = rows.codes >= 0
     t = float(w[rows.codes == 1].sum() / w[known].sum())
     sigma = np.ones(len(w))
-    features = _scaled(rows.data.X) if rows.inputs is None else rows.features
+    features = rows.features if rows.inputs is not None else _standard(rows.data.X).A
     for code, part, factor in ((1, upper, q / t), (0, ~upper, (1.0 - q) / (1.0 - t))):
         top, bottom = open_[part], np.flatnonzero(rows.codes == code)
         ratio = _ratio(rows, code).fit(features[top], features[bottom], (w[top], w[bottom]))
