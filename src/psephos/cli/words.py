@@ -71,9 +71,7 @@ def show_summary(found: Any) -> None:
     failed = any(one.n_failed for one in summaries)
     sheet = Table(box=None, pad_edge=False)
     sheet.add_column("model", no_wrap=True)
-    measures = _LABELLED if found.about.get("multilabel") else _CLASSED
-    if found.about.get("partial"):
-        measures = {**(_CLASSED if truth_known(found.about) else {}), **_PARTIAL}
+    measures = _measures(found.about)
     heads = [*measures.values(), "columns", "stability", "voters"]
     heads += ["failed"] if failed else []
     for head in heads:
@@ -100,7 +98,11 @@ def show_summary(found: Any) -> None:
         "smallest": chosen is None,
         "not ranked": len(ranked) == len(summaries),
     }
-    for word, meaning in _NOTES if truth_known(found.about) else (*_PU_NOTES, *_NOTES[2:]):
+    _say_notes(absent, truth=truth_known(found.about))
+
+
+def _say_notes(absent: dict[str, bool], *, truth: bool) -> None:
+    for word, meaning in _NOTES if truth else (*_PU_NOTES, *_NOTES[2:]):
         if not absent.get(word):
             say_plain(f"{word}: {meaning}")
 
@@ -127,6 +129,11 @@ def _marks(found: Any, summaries: list[Any], ranked: set[str]) -> dict[str, list
         }
         marks[one.model] = [word for word, holds in held.items() if holds]
     return marks
+def _measures(about: Any) -> dict[str, str]:
+    """Return the measures shown, and their heads."""
+    if not about.get("partial"):
+        return _LABELLED if about.get("multilabel") else _CLASSED
+    return {**(_CLASSED if truth_known(about) else {}), **_PARTIAL}
 
 
 _CLASSED = {"balanced_accuracy": "bal. accuracy", "roc_auc": "ROC-AUC"}

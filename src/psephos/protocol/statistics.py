@@ -236,6 +236,8 @@ def _by_split(results: Rows, model: str, metric: str) -> dict[tuple[int, int], M
 # ------------------------------------------------------------------- choosing
 def constant_score(about: Mapping[str, Any]) -> float:
     """Return the first measure of a constant answer, from what is told of a comparison."""
+    if about.get("partial") and not about["partial"]["truth"]:
+        return 1.0  # PU-F: all rows of both kinds are answered positive
     if not about.get("multilabel"):
         return 1 / len(about["classes"])
     known = about.get("constant")
