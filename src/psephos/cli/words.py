@@ -99,9 +99,12 @@ def show_summary(found: Any) -> None:
         "not ranked": len(ranked) == len(summaries),
     }
     _say_notes(absent, truth=truth_known(found.about))
+    unranked = len(ranked) < len(summaries)
+    _say_notes(truth_known(found.about), bool(optimal), chosen is not None, unranked)
 
 
-def _say_notes(absent: dict[str, bool], *, truth: bool) -> None:
+def _say_notes(truth: bool, starred: bool, chosen: bool, unranked: bool) -> None:
+    absent = {"*": not starred, "smallest": not chosen, "not ranked": not unranked}
     for word, meaning in _NOTES if truth else (*_PU_NOTES, *_NOTES[2:]):
         if not absent.get(word):
             say_plain(f"{word}: {meaning}")
@@ -215,7 +218,11 @@ _NOTES = (
 
 
 _PU_NOTES = (
-    ("*", "no other model is as good in PU-F with fewer columns, or better with as few"),
+    (
+        "*",
+        "better than a constant answer, and no other model is as good in PU-F with fewer columns, "
+        "or better with as few",
+    ),
     (
         "smallest",
         "of all models within one standard error of the best in PU-F, the one that reads the "
