@@ -50,7 +50,6 @@ class VoteClassifier(ClassifierMixin, VoteEstimator):
     def _read_labels(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Labels, NDArray[np.float64]]:
-        if self.soft_labels and is_table(y):
         labels, weight = self._labels_of(X, y, sample_weight)
         if self.binary_only and labels.target.n_classes > 2:
             raise PsephosError(
@@ -61,7 +60,7 @@ class VoteClassifier(ClassifierMixin, VoteEstimator):
         return labels, weight
 
     def _labels_of(self, X: Any, y: Any, sample_weight: Any) -> tuple[Labels, NDArray[np.float64]]:
-        if self.soft_labels and np.ndim(y) == 2 and np.shape(y)[1] > 1:
+        if self.soft_labels and is_table(y):
             target, soft, weight = soft_target(self, X, y, sample_weight)
             codes = np.where(soft.any(axis=1), soft.argmax(axis=1), -1)
             return Labels(target, codes.astype(np.intp), soft), weight

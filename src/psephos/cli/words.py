@@ -91,22 +91,8 @@ def show_summary(found: Any) -> None:
         sheet.add_row(*cells)
     print_table(sheet)
     marked = {mark for some in marks.values() for mark in some}
-    for word, meaning in _NOTES:
+    for word, meaning in _NOTES if truth_known(found.about) else (*_PU_NOTES, *_NOTES[2:]):
         if word in marked or word not in _MARKS:
-    absent = {
-        "*": not optimal,
-        "smallest": chosen is None,
-        "not ranked": len(ranked) == len(summaries),
-    }
-    _say_notes(absent, truth=truth_known(found.about))
-    unranked = len(ranked) < len(summaries)
-    _say_notes(truth_known(found.about), bool(optimal), chosen is not None, unranked)
-
-
-def _say_notes(truth: bool, starred: bool, chosen: bool, unranked: bool) -> None:
-    absent = {"*": not starred, "smallest": not chosen, "not ranked": not unranked}
-    for word, meaning in _NOTES if truth else (*_PU_NOTES, *_NOTES[2:]):
-        if not absent.get(word):
             say_plain(f"{word}: {meaning}")
 
 
@@ -132,6 +118,8 @@ def _marks(found: Any, summaries: list[Any], ranked: set[str]) -> dict[str, list
         }
         marks[one.model] = [word for word, holds in held.items() if holds]
     return marks
+
+
 def _measures(about: Any) -> dict[str, str]:
     """Return the measures shown, and their heads."""
     if not about.get("partial"):
