@@ -171,12 +171,23 @@ BAD = {
     "prior": ["balance", 2, [1, 2], {"ham": -1}, {"spam": 1}, lambda X, y: -np.ones(len(y))],
     "distance_columns": ["zz", 3, [99], [-1], ["zz"], [0.5], [True]],
     "metric": ["nearness", None, 2],
+    "density_ratio": ["ulsi", 3, None, DecisionTreeClassifier],
+    "kernel": ["poly", 3, None],
+    "n_components": COUNT,
+    "n_starts": COUNT,
+    "negatives": ["drop", 0, None],
+    "pos_label": ["spam"],
+    "risk": ["negative", 0, None],
+    "scaling": ["minmax", 0, None],
+    "sigma": [0, -1.0, np.nan, "wide"],
+    "unlabeled": [[1, 2], object()],
 }
+WEAK = {"alpha": [-0.1, np.nan, "few", None], "beta": [-1.0, np.nan, None]}
 CASES = [
     (cls, name, value)
     for cls in estimator_classes().values()
     for name, parameter in inspect.signature(cls).parameters.items()
-    for value in BAD.get(name, ())
+    for value in (BAD | (WEAK if cls.contender.family == "weak labels" else {})).get(name, ())
     if value is not None or parameter.default is not None  # a default is good
     if not (isinstance(value, DecisionTreeRegressor) and cls.__name__.endswith("Regressor"))
 ]

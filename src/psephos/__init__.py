@@ -66,6 +66,7 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
         SoftTreeClassifier,
         SoftTreeRegressor,
     )
+    from psephos.models.weak import LIoISClassifier, OneSidedNoiseClassifier, PUClassifier
     from psephos.protocol import ProsetSearchCV, compare, read_table
     from psephos.registry import register
     from psephos.trees.out_of_core import ArrayRows, ParquetRows, dask_partitions
@@ -118,11 +119,14 @@ __all__ = [
     "GibbsClassifier",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
+    "LIoISClassifier",
     "LocalBoostingClassifier",
     "MLKNeighborsClassifier",
     "MultiViewClassifier",
     "NewtonBoostingClassifier",
     "NewtonBoostingRegressor",
+    "OneSidedNoiseClassifier",
+    "PUClassifier",
     "ParquetRows",
     "ProsetClassifier",
     "ProsetRegressor",

@@ -193,8 +193,8 @@ def _some_weight(sample_weight: Any, n: int) -> NDArray[np.float64]:
     return weight
 
 
-def read_target(X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return (classes, codes) of the labels y.
+def read_target(X: Any, y: Any, least: int = 2) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return (classes, codes) of the labels y, which have `least` classes or more.
 
     The classes are those present, sorted, as scikit-learn has them: what a Categorical declares
     besides is no class.
@@ -202,7 +202,7 @@ def read_target(X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
     Raises
     ------
     PsephosError
-        If y has one class only, or a label is missing.
+        If y has too few classes, or a label is missing.
     ValueError
         scikit-learn's own, if y is not a row of class labels as long as X.
     """
@@ -221,7 +221,7 @@ def read_target(X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
         )
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
-    if len(classes) < 2:
+    if len(classes) < least:
         only = classes.tolist()[0]
         raise PsephosError(
             f"y has one class only ({only!r}): a classifier needs rows of at least two classes."
@@ -384,7 +384,11 @@ def _plain_labels(y: NDArray[Any]) -> NDArray[Any]:
 
 
 def read_weight(
-    sample_weight: Any, class_weight: Any, y: NDArray[Any], codes: NDArray[np.intp]
+    sample_weight: Any,
+    class_weight: Any,
+    y: NDArray[Any],
+    codes: NDArray[np.intp],
+    least: int = 2,
 ) -> NDArray[np.float64]:
     """Return each row's weight: sample weight times class weight.
 
@@ -392,7 +396,7 @@ def read_weight(
     ------
     PsephosError
         If a weight is not a finite number of at least 0, their sum is not finite, or rows of
-        positive weight have only one class.
+        positive weight have fewer than `least` classes.
     """
     weight = read_sample_weight(sample_weight, len(y))
     if class_weight is not None:
@@ -404,7 +408,7 @@ def read_weight(
             weight = _checked(weight * factor)
     if not (weight > 0).any():
         raise PsephosError("sample_weight is zero on every row: at least two rows need weight.")
-    if len(np.unique(codes[weight > 0])) < 2:
+    if len(np.unique(codes[weight > 0])) < least:
         raise PsephosError("rows of positive sample_weight have fewer than two classes.")
     return weight
 

@@ -65,7 +65,8 @@ def partial_target(estimator: Any, X: Any, y: Any, sample_weight: Any) -> _Coded
     """Return (target, codes, weight) of labels of which some are missing; None if none is.
 
     The code of a row without a label is -1. Its weight is its sample weight: class weights are of
-    labels.
+    labels. Where the estimator learns from one labelled class (`one_class`), the other is that of
+    `classes`, or 0 beside 1, False beside True.
 
     Raises
     ------
@@ -76,19 +77,34 @@ def partial_target(estimator: Any, X: Any, y: Any, sample_weight: Any) -> _Coded
     check_consistent_length(X, known)
     if known.all():
         return None
+    least = 1 if estimator.one_class else 2
     if not known.any():
-        raise PsephosError("no row of y has a label: at least two classes need a labelled row.")
+        count = "one class needs" if least == 1 else "at least two classes need"
+        raise PsephosError(f"no row of y has a label: {count} a labelled row.")
     given = np.asarray(y).ravel()[known]
-    classes, found = read_target(given, given)
+    classes, found = read_target(given, given, least)
     weight = read_sample_weight(sample_weight, len(known))
     class_weight = getattr(estimator, "class_weight", None)
-    weight[known] = read_weight(weight[known], class_weight, classes[found], found)
+    weight[known] = read_weight(weight[known], class_weight, classes[found], found, least)
     declared = getattr(estimator, "classes", None)
+    if declared is None and len(classes) == 1:
+        declared = _with_other(classes)
     if declared is not None:
         classes, found = declared_classes(declared, classes, found)
     codes = np.full(len(known), -1, dtype=np.intp)
     codes[known] = found
     return Target(classes), codes, weight
+
+
+def _with_other(classes: NDArray[Any]) -> list[Any]:
+    """Return the two classes of which one has rows: 0 and 1, or False and True."""
+    only = classes.tolist()[0]
+    if isinstance(only, str) or only != 1:
+        raise PsephosError(
+            f"all rows with a label are {only!r}: name the two classes, "
+            f"classes=[<the other>, {only!r}]."
+        )
+    return [False, True] if isinstance(only, bool) else [type(only)(0), only]
 
 
 def soft_target(

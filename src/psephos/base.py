@@ -5,9 +5,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_consistent_length
 
+from psephos._errors import PsephosError
 from psephos._estimator import VoteEstimator
 from psephos._labels import (
     Labels,
@@ -38,17 +40,31 @@ class VoteClassifier(ClassifierMixin, VoteEstimator):
     multilabel: ClassVar[bool] = False
     #: Whether rows may lack a label: None, NaN or what the parameter `unlabeled` says.
     partial_labels: ClassVar[bool] = False
+    #: Whether, where rows lack a label, those that have one may be of one class.
+    one_class: ClassVar[bool] = False
+    #: Whether it tells two classes apart and no more.
+    binary_only: ClassVar[bool] = False
     #: Whether y may be a table of probabilities, one column a class.
     soft_labels: ClassVar[bool] = False
 
     def _read_labels(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Labels, NDArray[np.float64]]:
+        labels, weight = self._labels_of(X, y, sample_weight)
+        if self.binary_only and labels.target.n_classes > 2:
+            raise PsephosError(
+                "Only binary classification is supported. The type of the target is multiclass: "
+                f"y has {labels.target.n_classes} classes, and {type(self).__name__} tells two "
+                "apart; fit one class against the rest."
+            )
+        return labels, weight
+
+    def _labels_of(self, X: Any, y: Any, sample_weight: Any) -> tuple[Labels, NDArray[np.float64]]:
         if self.soft_labels and is_table(y):
             target, soft, weight = soft_target(self, X, y, sample_weight)
             codes = np.where(soft.any(axis=1), soft.argmax(axis=1), -1)
             return Labels(target, codes.astype(np.intp), soft), weight
-        if self.partial_labels and np.ndim(y) == 1:
+        if self.partial_labels and not issparse(y) and np.asarray(y).ndim == 1:
             found = partial_target(self, X, y, sample_weight)
             if found is not None:
                 return Labels(*found[:2]), found[2]
@@ -73,6 +89,7 @@ class VoteClassifier(ClassifierMixin, VoteEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = self.multilabel
+        tags.classifier_tags.multi_class = not self.binary_only
         return tags
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:

@@ -71,6 +71,8 @@ class Shape:
         Whether any value is missing.
     multilabel : bool, default=False
         Whether a row may have several labels; `n_classes` is then their number.
+    positive : int, default=1
+        The class that is sure where it is recorded, if labels of the table are partial.
     """
 
     n_columns: int
@@ -78,6 +80,7 @@ class Shape:
     categorical: tuple[int, ...] = ()
     missing: bool = False
     multilabel: bool = False
+    positive: int = 1
 
     @property
     def n_told(self) -> int:
@@ -129,6 +132,10 @@ class Contender:
     multilabel : bool, default=False
         Whether it is fitted on a table of 0 and 1, one column a label. Of others one is fitted a
         label. Known of models of psephos by their class.
+    two_classes : bool, default=False
+        Whether it tells two classes apart and no more; of more it is left out.
+    partial_labels : bool, default=False
+        Whether it is given rows without a label; others learn from the rest.
     small : dict of str, default={}
         Constructor parameters of a small model: fitted by the contract and by `psephos warm-up`.
 
@@ -152,6 +159,8 @@ class Contender:
     grouped: bool = False
     default: bool = False
     multilabel: bool = False
+    two_classes: bool = False
+    partial_labels: bool = False
     small: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:

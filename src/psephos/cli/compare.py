@@ -62,6 +62,23 @@ __all__ = ["compare", "conclude", "run"]
     help="Fits at the same time; the results do not depend on it.  [default: one per core]",
 )
 @click.option("--no-report", is_flag=True, help="Leave the report out.")
+@click.option(
+    "--unlabeled",
+    metavar="VALUE",
+    help="What stands in the target where a case has no label (besides an empty cell): of two "
+    "classes, of which records of one are right.",
+)
+@click.option(
+    "--truth",
+    metavar="COLUMN",
+    help="The true classes, to measure against: models are fitted and tuned by --target alone. "
+    "Without it the measures are PU-F and bounds on the accuracy, and there is no report.",
+)
+@click.option(
+    "--positive",
+    metavar="CLASS",
+    help="The class whose records are right.  [default: the one recorded, or the second]",
+)
 @safe_option
 def compare(
     table: Path,
@@ -101,6 +118,7 @@ def compare(
 
 def run(data: Any, out: Path, *, report: bool, **settings: Any) -> None:
     """Compare into a folder, and print what came out; warnings and interruptions are sentences."""
+    from psephos.cli.words import truth_known
     from psephos.protocol import compare as compare_models
 
     try:
@@ -108,7 +126,7 @@ def run(data: Any, out: Path, *, report: bool, **settings: Any) -> None:
             warnings.showwarning = _tell
             warnings.simplefilter("default", UserWarning)
             found = compare_models(data, out=out, progress=True, **settings)
-        conclude(found, out, report=report)
+        conclude(found, out, report=report and truth_known(found.about))
     except KeyboardInterrupt:
         say("")
         say(f"stopped. Finished fits are kept in {out}: the same command resumes.")
@@ -125,7 +143,7 @@ def _tell(message: Warning | str, *_: Any, **__: Any) -> None:
 
 def conclude(found: Any, out: Path, *, report: bool) -> None:
     """Print the table of a comparison and where everything is; write the report."""
-    from psephos.cli.words import label_words, show_bounds, show_summary
+    from psephos.cli.words import label_words, partial_words, show_bounds, show_summary
     from psephos.report import build_report
 
     show_summary(found)
@@ -136,7 +154,7 @@ def conclude(found: Any, out: Path, *, report: bool) -> None:
     for row in found.refits:
         if row["file"]:
             click.echo(f"model    {out / row['file']}")
-    for sentence in label_words(found.about):
+    for sentence in [*label_words(found.about), *partial_words(found.about)]:
         say(sentence)
     if found.left_out:
         part = [name for name, whole in found.left_out.items() if not whole]

@@ -71,7 +71,7 @@ def show_summary(found: Any) -> None:
     failed = any(one.n_failed for one in summaries)
     sheet = Table(box=None, pad_edge=False)
     sheet.add_column("model", no_wrap=True)
-    measures = _LABELLED if found.about.get("multilabel") else _CLASSED
+    measures = _measures(found.about)
     heads = [*measures.values(), "columns", "stability", "voters"]
     heads += ["failed"] if failed else []
     for head in heads:
@@ -91,7 +91,7 @@ def show_summary(found: Any) -> None:
         sheet.add_row(*cells)
     print_table(sheet)
     marked = {mark for some in marks.values() for mark in some}
-    for word, meaning in _NOTES:
+    for word, meaning in _NOTES if truth_known(found.about) else (*_PU_NOTES, *_NOTES[2:]):
         if word in marked or word not in _MARKS:
             say_plain(f"{word}: {meaning}")
 
@@ -120,12 +120,50 @@ def _marks(found: Any, summaries: list[Any], ranked: set[str]) -> dict[str, list
     return marks
 
 
+def _measures(about: Any) -> dict[str, str]:
+    """Return the measures shown, and their heads."""
+    if not about.get("partial"):
+        return _LABELLED if about.get("multilabel") else _CLASSED
+    return {**(_CLASSED if truth_known(about) else {}), **_PARTIAL}
+
+
 _CLASSED = {"balanced_accuracy": "bal. accuracy", "roc_auc": "ROC-AUC"}
 _LABELLED = {
     "average_precision": "av. precision",
     "hamming_loss": "Hamming loss",
     "ranking_loss": "ranking loss",
 }
+
+
+_PARTIAL = {"pu_f": "PU-F", "accuracy_low": "acc. from", "accuracy_high": "to"}
+
+
+def truth_known(about: Any) -> bool:
+    """Return whether answers were measured against the truth."""
+    return about.get("partial") is None or bool(about["partial"]["truth"])
+
+
+def partial_words(about: Any) -> list[str]:
+    """Return what is to be known of a comparison on labels that are partly recorded."""
+    partial = about.get("partial")
+    if partial is None:
+        return []
+    given = "those with a label"
+    if partial["one_class"]:
+        given = "all, those without a label as of the other class"
+    words = [
+        f"models were fitted, and settings chosen (by PU-F), by recorded labels alone: "
+        f"{sum(partial['recorded'])} cases have one, {partial['unlabelled']} have none. A record "
+        f"of {partial['positive']!r} counts as right. Models that take no cases without a label "
+        f"were given {given}.",
+        "PU-F is the squared share of the cases recorded so that are answered so, over the share "
+        "of cases without a label that are; acc. from ... to is the accuracy that these two shares "
+        "allow, whatever the class prior, if recorded cases are drawn at random from their class "
+        "and sampling errors are left aside.",
+    ]
+    if not partial["truth"]:
+        words.append("no report: it sets answers against the true classes (--truth COLUMN).")
+    return words
 
 
 def label_words(about: Any) -> list[str]:
@@ -164,6 +202,20 @@ _NOTES = (
         "1 if the same columns are used in every fold, 0 if they are no more alike than by chance",
     ),
     ("columns, voters", "means over the folds; the refit on all rows, which is saved, has its own"),
+)
+
+
+_PU_NOTES = (
+    (
+        "*",
+        "better than a constant answer, and no other model is as good in PU-F with fewer columns, "
+        "or better with as few",
+    ),
+    (
+        "smallest",
+        "of all models within one standard error of the best in PU-F, the one that reads the "
+        "fewest columns",
+    ),
 )
 
 

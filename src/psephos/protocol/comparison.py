@@ -7,8 +7,9 @@ from typing import Any
 
 from psephos._errors import PsephosError
 from psephos._files.near import suggest
+from psephos.protocol.label_scores import LABEL_METRICS
 from psephos.protocol.outputs import result_columns
-from psephos.protocol.scores import main_metric
+from psephos.protocol.scores import METRICS, main_metric
 from psephos.protocol.statistics import (
     Difference,
     Summary,
@@ -87,7 +88,8 @@ class Comparison:
         MissingExtraError
             If no data frame library is installed.
         """
-        names = result_columns(multilabel=self.about.get("multilabel", False))
+        several = LABEL_METRICS if self.about.get("multilabel", False) else METRICS
+        names = result_columns(self.about.get("metrics", several))
         columns = {c: [row[c] for row in self.results] for c in names}
         return frame_of(columns, backend)
 
@@ -98,7 +100,8 @@ class Comparison:
     def pareto(self) -> list[Summary]:
         """Return the models that no other beats in both columns and the first measure.
 
-        That is balanced accuracy, and of several labels a row average precision.
+        That is balanced accuracy, of several labels a row average precision, and PU-F where the
+        truth is not known.
         """
         return pareto(self.summary())
 

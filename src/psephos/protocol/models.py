@@ -214,7 +214,7 @@ def default_models(*, multilabel: bool = False) -> tuple[str, ...]:
 
 
 def contenders(
-    models: Sequence[str | Contender] | None, *, multilabel: bool = False
+    models: Sequence[str | Contender] | None, *, multilabel: bool = False, n_told: int = 2
 ) -> list[Contender]:
     """Return the contenders that `models` names, by default those for the kind of target.
 
@@ -222,7 +222,7 @@ def contenders(
     ------
     PsephosError
         If a name is unknown or stands twice, or none is given; 'all' alone names every one that
-        is installed.
+        is installed and tells so many classes (`n_told`) apart; or one named does not.
     MissingExtraError
         If the package of a model is not installed.
     """
@@ -232,7 +232,8 @@ def contenders(
     if isinstance(named, str):
         named = [one.strip() for one in named.split(",")]
     if list(named) == ["all"]:
-        named = [name for name, one in known.items() if one.available]
+        able = (one for one in known.values() if not (one.two_classes and n_told > 2))
+        named = [one.name for one in able if one.available]
     found: list[Contender] = []
     for one in named:
         if not isinstance(one, Contender):
@@ -241,6 +242,11 @@ def contenders(
                     f"there is no model {one!r}: {suggest(str(one), known)} All: psephos list."
                 )
             one = known[one]
+        if one.two_classes and n_told > 2:
+            raise PsephosError(
+                f"the model {one.name!r} tells two classes apart, and there are {n_told}: leave it "
+                "out, or join classes."
+            )
         if not one.available:
             raise MissingExtraError(one.needs, f"the model {one.name!r}", one.needs)
         if one.name in {other.name for other in found}:

@@ -14,11 +14,11 @@ import numpy as np
 from psephos import __version__
 from psephos._cells import disarmed_row
 from psephos.contender import Contender
-from psephos.protocol.label_scores import LABEL_METRICS, label_figures
+from psephos.protocol.label_scores import label_figures
 from psephos.protocol.presets import Protocol
 from psephos.protocol.proofs import BOUND_COLUMNS
-from psephos.protocol.scores import METRICS, main_metric
-from psephos.protocol.search import Task, shape_of
+from psephos.protocol.scores import METRICS
+from psephos.protocol.search import Task, inner_metric, metrics_of, shape_of
 from psephos.protocol.study import MARK, Study, sha256_of
 from psephos.protocol.tables import DataTable
 
@@ -51,7 +51,6 @@ _WHICH = (
 )
 _READ = ("columns_used", "columns", "n_voters", "params", "status", "error")
 RESULT_COLUMNS = (*_WHICH, *METRICS, *_READ)
-_LABEL_RESULT_COLUMNS = (*_WHICH, *LABEL_METRICS, *_READ)
 _LABEL_COLUMNS = (
     "model", "label", "rows", "given", "found", "sensitivity", "precision", "f1",
 )  # fmt: skip
@@ -91,9 +90,9 @@ def _version(package: str) -> str:
     return "unknown"
 
 
-def result_columns(*, multilabel: bool) -> tuple[str, ...]:
+def result_columns(metrics: Iterable[str]) -> tuple[str, ...]:
     """Return the columns of results.csv."""
-    return _LABEL_RESULT_COLUMNS if multilabel else RESULT_COLUMNS
+    return (*_WHICH, *metrics, *_READ)
 
 
 def label_rows(table: DataTable, finished: Finished) -> list[dict[str, Any]]:
@@ -122,7 +121,6 @@ def result_row(table: DataTable, task: Task, entry: Mapping[str, Any]) -> dict[s
     """Return the tidy row of a fit; None where a figure is not defined."""
     repeat, fold = task.split or (0, 0)
     measured: Mapping[str, Any] = entry.get("measures", {})
-    metrics = LABEL_METRICS if table.multilabel else METRICS
     return {
         "dataset": table.dataset,
         "protocol": task.protocol.name,
@@ -133,7 +131,7 @@ def result_row(table: DataTable, task: Task, entry: Mapping[str, Any]) -> dict[s
         "n_test": len(task.test),
         "n_columns": table.n_columns,
         "draws": entry.get("draws"),
-        **{metric: measured.get(metric) for metric in metrics},
+        **{metric: measured.get(metric) for metric in metrics_of(table)},
         "columns_used": entry.get("columns_used"),
         "columns": entry.get("columns"),
         "n_voters": entry.get("n_voters"),
@@ -182,11 +180,9 @@ def publish(
     rows = [result_row(table, task, entry) for task, entry in fits]
     digests = {f"models/{name}": sha256_of(data) for name, data in models.items()}
     files = {
-        "results.csv": _csv(result_columns(multilabel=table.multilabel), rows, safe),
+        "results.csv": _csv(result_columns(metrics_of(table)), rows, safe),
         "predictions.csv": _predictions(table, fits, safe),
-        "refits.csv": _csv(
-            _refit_columns(table.multilabel), [refit_row(table, *one) for one in refits], safe
-        ),
+        "refits.csv": _csv(_refit_columns(table), [refit_row(table, *one) for one in refits], safe),
         "bounds.csv": _csv(BOUND_COLUMNS, bounds, safe),
         "timings.csv": _csv(_TIMING_COLUMNS, [_timing(*one) for one in finished], safe),
         "environment.json": _json(environment),
@@ -221,6 +217,9 @@ def describe(
     if table.multilabel:
         alone = [one.name for one in models if not one.multilabel]
         labelled = {"multilabel": True, "one_a_label": alone}
+    if table.partial is not None:
+        labelled["partial"] = table.partial.words([str(one) for one in table.classes])
+        labelled["metrics"] = list(metrics_of(table))
     counts = table.y.sum(axis=0) if table.multilabel else np.bincount(table.codes)
     return {
         "schema": SCHEMA,
@@ -235,7 +234,7 @@ def describe(
         "categories": {table.names[j]: list(levels) for j, levels in table.categories.items()},
         "groups": table.group_name if table.groups is not None else None,
         "n_groups": None if table.groups is None else len(np.unique(table.groups)),
-        "protocol": protocol.words(grouped=table.groups is not None, multilabel=table.multilabel),
+        "protocol": protocol.words(grouped=table.groups is not None, measure=inner_metric(table)),
         "protocol_settings": protocol.as_dict(),
         "random_state": random_state,
         "models": about_models,
@@ -244,15 +243,14 @@ def describe(
 
 
 # ------------------------------------------------------------------- rows
-def _refit_columns(multilabel: bool) -> tuple[str, ...]:
-    inner = main_metric(LABEL_METRICS if multilabel else METRICS)
-    return ("model", "draws", "params", f"inner_{inner}", *_REFIT_COLUMNS)
+def _refit_columns(table: DataTable) -> tuple[str, ...]:
+    return ("model", "draws", "params", f"inner_{inner_metric(table)}", *_REFIT_COLUMNS)
 
 
 def refit_row(table: DataTable, task: Task, entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return the row of a refit on all rows."""
     name = task.contender.name
-    row = {column: entry.get(column) for column in _refit_columns(table.multilabel)}
+    row = {column: entry.get(column) for column in _refit_columns(table)}
     row["file"] = f"models/{name}.psephos" if entry.get("file_sha256") else ""
     row["params"] = entry.get("params", "{}")
     return row | {"model": name}
@@ -269,7 +267,11 @@ def _predictions(table: DataTable, fits: Finished, safe: bool) -> bytes:
     classes = [str(one) for one in table.classes]
     ids = table.row_names()
     first = ("model", "repeat", "fold", "row", "id")
+    partial = table.partial
     header = (*first, "truth", *(f"p_{one}" for one in classes))
+    if partial is not None:
+        told = ("truth", "recorded") if partial.truth else ("recorded",)
+        header = (*first, *told, *(f"p_{one}" for one in classes))
     if table.multilabel:
         header = (*first, *(f"{part}_{one}" for part in ("truth", "given", "p") for one in classes))
     codes: list[Any] = table.codes.tolist()
@@ -281,6 +283,10 @@ def _predictions(table: DataTable, fits: Finished, safe: bool) -> bytes:
         given: list[list[int]] = entry.get("given", [[]] * len(tested))
         for row, said, proba in zip(tested, given, entry["proba"], strict=True):
             truth: list[Any] = codes[row] if table.multilabel else [classes[codes[row]]]
+            if partial is not None:
+                record = int(partial.recorded[row])
+                known = truth if partial.truth else []
+                truth = [*known, classes[record] if record >= 0 else ""]
             rows.append((task.contender.name, *task.split, row, ids[row], *truth, *said, *proba))
     return _lines(header, rows, safe)
 

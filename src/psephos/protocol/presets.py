@@ -82,11 +82,11 @@ class Protocol:
         parts = 1 if self.outer == "shuffle" else self.folds
         return [(r, f) for r in range(self.repeats) for f in range(parts)]
 
-    def words(self, *, grouped: bool = False, multilabel: bool = False) -> str:
-        """Return the protocol as a sentence."""
-        kind = "iteratively stratified" if multilabel else "stratified"
+    def words(self, *, grouped: bool = False, measure: str = "balanced_accuracy") -> str:
+        """Return the protocol as a sentence; `measure` is that by which draws are chosen."""
+        kind = "iteratively stratified" if measure == "average_precision" else "stratified"
         kind += ", grouped" if grouped else ""
-        measure = "average precision" if multilabel else "balanced accuracy"
+        measure = "PU-F of the recorded labels" if measure == "pu_f" else measure.replace("_", " ")
         if self.outer == "shuffle":
             outer = f"{self.repeats} {kind} random splits, {100 / self.folds:.0f}% of rows to test"
         else:

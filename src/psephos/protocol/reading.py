@@ -16,6 +16,7 @@ from psephos._files.columns import refuse_mixed, refuse_numbers_in_words
 from psephos._files.near import CELL, shown, suggest
 from psephos._files.sheet import Choice, Header, Sheet, read_sheet
 from psephos.protocol.label_tables import together
+from psephos.protocol.partial_reading import array_words, partly_written
 from psephos.protocol.tables import (
     DataTable,
     coded,
@@ -37,11 +38,19 @@ class _Roles:
     group: str | None
     drop: tuple[str, ...]
     categorical: tuple[str, ...]
+    truth: str | None = None
+    unlabeled: str | None = None
+    positive: str | None = None
+
+    @property
+    def partly(self) -> bool:
+        """Return whether labels are partly recorded."""
+        return any(one is not None for one in (self.truth, self.unlabeled, self.positive))
 
     @property
     def apart(self) -> list[tuple[str, str]]:
         """Return the columns of one value a row that are no measurements, with their options."""
-        named = (("--id", self.id), ("--group", self.group))
+        named = (("--id", self.id), ("--group", self.group), ("--truth", self.truth))
         targets = [("--target", name) for name in self.target]
         return targets + [(flag, name) for flag, name in named if name is not None]
 
@@ -60,6 +69,9 @@ def read_table(
     thousands: str | None = None,
     separator: str | None = None,
     dataset: str | None = None,
+    unlabeled: str | None = None,
+    truth: str | None = None,
+    positive: str | None = None,
 ) -> DataTable:
     """Read a table from a file.
 
@@ -98,6 +110,14 @@ def read_table(
         most of.
     dataset : str, optional
         The name of the table in results; by default that of the file.
+    unlabeled : str, optional
+        What stands in the target where a row has no label, besides a missing value. Then, or with
+        `truth`, the target is what is recorded of two classes.
+    truth : str, optional
+        The column of the true classes, which has no missing value.
+    positive : str, optional
+        The class whose records are right; by default the one class that is recorded, else the
+        second.
 
     Returns
     -------
@@ -127,7 +147,13 @@ def read_table(
         raise PsephosError("--labels and --target both say which columns are labels: give one.")
     if n_labels is not None and n_labels < 1:
         raise PsephosError(f"--labels is {n_labels}: it is a number of columns, at least 1.")
-    roles = _Roles(targets, n_labels, id, group, tuple(drop), tuple(categorical))
+    roles = _Roles(
+        targets, n_labels, id, group, tuple(drop), tuple(categorical), truth, unlabeled, positive
+    )
+    if roles.partly and (n_labels is not None or len(targets) > 1):
+        raise PsephosError(
+            "--unlabeled, --truth and --positive are of one target of two classes: name it alone."
+        )
     cells = Cells().but(missing, decimal, thousands)
     if file.suffix.lower() == ".npz":
         sheet = read_sheet(file, lambda header: _choose_arrays(header, roles), cells, separator)
@@ -224,8 +250,12 @@ def _from_text(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
     apart = {flag: sheet.words[names.index(name)] for flag, name in roles.apart}
     labels: tuple[str, ...] = roles.target if len(roles.target) > 1 else ()
     target = together(roles.target)
+    partial = None
     if labels:
         y = _label_table({name: sheet.words[names.index(name)] for name in labels}, sheet)
+    elif roles.partly:
+        cells = [_cells_or_none(apart[f], sheet) for f in ("--target", "--truth") if f in apart]
+        partial, y = partly_written(cells, roles, target, sheet)
     else:
         y = written_labels(_cells_or_none(apart["--target"], sheet), target, sheet.place)
     return DataTable(
@@ -241,6 +271,7 @@ def _from_text(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
         dataset=dataset,
         cells=sheet.cells,
         lines=sheet.lines,
+        partial=partial,
     )
 
 
@@ -342,7 +373,16 @@ def _choose_arrays(header: Header, roles: _Roles) -> Choice:
 def _from_arrays(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
     arrays, n, file = sheet.header.arrays, len(sheet.X), sheet.header.file
     categories = _encode(sheet, roles)
-    labels, y = _npz_labels(sheet, roles, n, file)
+    partial = None
+    if roles.partly:
+        named = [(roles.target or ("y",))[0], *([roles.truth] if roles.truth else [])]
+        flags = zip(named, ("--target", "--truth"), strict=False)
+        found = [(one, _array(arrays, one, flag, n, file)) for one, flag in flags]
+        cells = [array_words(*one, sheet.header, roles.unlabeled) for one in found]
+        labels = ()
+        partial, y = partly_written(cells, roles, named[0], sheet)
+    else:
+        labels, y = _npz_labels(sheet, roles, n, file)
     ids = None if roles.id is None else _array(arrays, roles.id, "--id", n, file)
     groups = None if roles.group is None else _array(arrays, roles.group, "--group", n, file)
     return DataTable(
@@ -357,6 +397,7 @@ def _from_arrays(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
         group_name=roles.group or "",
         dataset=dataset,
         cells=sheet.cells,
+        partial=partial,
     )
 
 

@@ -60,6 +60,9 @@ def compare(
     dataset: str | None = None,
     column_names: Sequence[str] | None = None,
     categorical: Sequence[str | int] = (),
+    unlabeled: Any = None,
+    truth: Any = None,
+    positive: Any = None,
 ) -> Comparison:
     """Compare models on a table under a nested protocol.
 
@@ -102,6 +105,16 @@ def compare(
     column_names : sequence of str, optional
     categorical : sequence of str or int, default=()
         Columns whose numbers are categories.
+    unlabeled : label, optional
+        What stands in y where a row has no label, besides None and NaN. Then, or with `truth` or
+        `positive`, y is what is recorded of two classes: models are fitted, and settings chosen, by
+        that alone.
+    truth : array-like of shape (n,), optional
+        The true classes, for the measures on test parts. Without it the measures are those that
+        need no truth (PU-F and bounds on the accuracy, see `psephos.supervision.pu_scores`).
+    positive : label, optional
+        The class whose records are right. By default the one class that is recorded, else the
+        second.
 
     Returns
     -------
@@ -123,8 +136,10 @@ def compare(
     several labels a row the measures are `hamming_loss`, `one_error`, `coverage`, `ranking_loss`
     and `average_precision`, by which settings and models are chosen.
     """
-    table = _table(X, y, groups, dataset, column_names, categorical)
-    plan, named = protocol_named(protocol), contenders(models, multilabel=table.multilabel)
+    partly = {"unlabeled": unlabeled, "truth": truth, "positive": positive}
+    table = _table(X, y, groups, dataset, column_names, categorical, partly)
+    plan, n_told = protocol_named(protocol), shape_of(table).n_told
+    named = contenders(models, multilabel=table.multilabel, n_told=n_told)
     seed = _checked_seed(random_state)
     if copies not in COPIES:
         raise PsephosError(f"copies is {copies!r}; it must be one of {', '.join(COPIES)}.")
@@ -143,7 +158,7 @@ def compare(
         grouped = table.groups is not None
         bounds = (
             []
-            if table.multilabel
+            if table.multilabel or (table.partial is not None and not table.partial.truth)
             else proved(finished, len(table.classes), grouped=grouped, copies=found is not None)
         )
         if folder is not None:
@@ -179,6 +194,7 @@ def _table(
     dataset: str | None,
     column_names: Sequence[str] | None,
     categorical: Sequence[str | int],
+    partly: dict[str, Any],
 ) -> DataTable:
     if not isinstance(X, DataTable):
         if y is None:
@@ -190,12 +206,14 @@ def _table(
             column_names=column_names,
             categorical=categorical,
             dataset=dataset or "table",
+            **partly,
         )
     own = {
         "y": y,
         "groups": groups,
         "column_names": column_names,
         "categorical": categorical or None,
+        **partly,
     }
     for name, value in own.items():
         if value is not None:

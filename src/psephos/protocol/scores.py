@@ -12,6 +12,7 @@ from psephos._errors import PsephosError
 
 __all__ = [
     "METRICS",
+    "PU_METRICS",
     "Answers",
     "answers_of",
     "balanced_accuracy",
@@ -23,9 +24,14 @@ __all__ = [
 METRICS = ("balanced_accuracy", "accuracy", "roc_auc", "log_loss")
 
 
+#: Where some labels are not recorded; see `psephos.supervision.pu_scores`.
+PU_METRICS = ("pu_f", "accuracy_low", "accuracy_high")
+
+
 def main_metric(metrics: Container[str]) -> str:
-    """Return the measure that draws and models are chosen by; greater is better."""
-    return "average_precision" if "average_precision" in metrics else "balanced_accuracy"
+    """Return the measure that models are chosen by; greater is better."""
+    known = [name for name in ("average_precision", "balanced_accuracy") if name in metrics]
+    return known[0] if known else "pu_f"
 
 
 _CLIP = 1e-15

@@ -6,9 +6,9 @@ import json
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,17 +33,19 @@ from psephos.protocol.presets import Protocol
 from psephos.protocol.proofs import refit_bounds
 from psephos.protocol.scores import (
     METRICS,
+    PU_METRICS,
     answers_of,
     balanced_accuracy,
     codes_of,
     main_metric,
     measures,
 )
-from psephos.protocol.splits import Rows, inner_splits
+from psephos.protocol.splits import Rows, Split, inner_splits
 from psephos.protocol.stability import ranges_of
 from psephos.protocol.tables import DataTable
+from psephos.supervision import pu_scores
 
-__all__ = ["Task", "metrics_of", "run_task", "shape_of", "told_warnings"]
+__all__ = ["Task", "inner_metric", "metrics_of", "run_task", "shape_of", "told_warnings"]
 
 _SHOWN_WARNINGS = 5
 _LENGTH = 400  # characters of a warning
@@ -83,6 +85,7 @@ def shape_of(table: DataTable) -> Shape:
         categorical=tuple(sorted(table.categories)),
         missing=bool(np.isnan(table.X).any()),
         multilabel=table.multilabel,
+        positive=1 if table.partial is None else table.partial.positive,
     )
 
 
@@ -129,11 +132,10 @@ def _fitted(task: Task, table: DataTable) -> tuple[dict[str, Any], Any]:
     model = built(task.contender, params, shape, task.seeds[2])
     refit = task.split is None and task.contender.origin == "psephos"
     # a saved model answers with the user's labels; the fits of the folds with their codes
-    groups = None if table.groups is None else table.groups[task.train]
-    y = (table.y if refit else codes)[task.train]
-    with naming_rows(_row_names(table, task.train)), warnings.catch_warnings(record=True) as own:
+    *given, fitted_on = _training(task, table, model if refit else None)
+    with naming_rows(_row_names(table, fitted_on)), warnings.catch_warnings(record=True) as own:
         warnings.simplefilter("always")
-        _fit(task, model, table.X[task.train], y, groups)
+        _fit(task, model, *given)
     for one in own:  # among those of the search
         warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
     fitted = time.perf_counter()
@@ -141,39 +143,73 @@ def _fitted(task: Task, table: DataTable) -> tuple[dict[str, Any], Any]:
     entry: dict[str, Any] = {
         "params": json.dumps(params, sort_keys=True),
         "draws": len(draws),
-        f"inner_{main_metric(metrics_of(shape))}": inner,
+        f"inner_{inner_metric(table)}": inner,
         "columns_used": len(columns),
         "columns": ranges_of(columns),
         "n_voters": _n_voters(model, task.contender),
         "left_out": [str(w.message) for w in own if issubclass(w.category, CollapseWarning)],
     }
     if task.split is not None:
-        entry |= _answered(model, table.X[task.test], codes[task.test], shape)
+        entry |= _answered(model, table, task.test, shape)
     entry["timing"] = {
         "search_seconds": searched - clock,
         "fit_seconds": fitted - searched,
         "predict_seconds": time.perf_counter() - fitted,
         "draws_failed": n_failed,
     }
-    if refit and not table.multilabel:
+    if refit and not table.multilabel and table.partial is None:
         entry["proved"] = refit_bounds(model, table.X, table.y, len(draws))
     return entry, table.named(model) if refit else None
 
 
-def metrics_of(shape: Shape) -> tuple[str, ...]:
+def metrics_of(table: DataTable) -> tuple[str, ...]:
     """Return the names of the measures on a table."""
-    return LABEL_METRICS if shape.multilabel else METRICS
+    if table.partial is not None:
+        return (*METRICS, *PU_METRICS) if table.partial.truth else PU_METRICS
+    return LABEL_METRICS if table.multilabel else METRICS
 
 
-def _answered(model: Any, X: Any, truth: Any, shape: Shape) -> dict[str, Any]:
+def inner_metric(table: DataTable) -> str:
+    """Return the measure that draws are chosen by: of the labels recorded, where not all are."""
+    return "pu_f" if table.partial is not None else main_metric(metrics_of(table))
+
+
+def _training(task: Task, table: DataTable, refit: Any) -> tuple[Any, Any, Any, Rows]:
+    """Return (X, y, groups, rows) to fit on: y are codes, or for a refit the labels themselves."""
+    rows, partial = task.train, table.partial
+    y: NDArray[Any] = (table.codes if refit is None else table.y)[rows]
+    if refit is not None and task.contender.partial_labels and not table.multilabel:
+        labels = table.classes.tolist()
+        place = 1 if partial is None else partial.positive
+        refit.set_params(classes=labels, pos_label=labels[place])
+    if partial is not None:
+        rows, codes = partial.training(rows, partial_labels=task.contender.partial_labels)
+        y = codes if refit is None else _named(codes, table.classes)
+    return table.X[rows], y, None if table.groups is None else table.groups[rows], rows
+
+
+def _named(codes: NDArray[np.float64], classes: NDArray[Any]) -> NDArray[Any]:
+    """Return labels of codes, None of NaN."""
+    named: list[Any] = classes.tolist()
+    out = np.empty(len(codes), dtype=object)
+    out[:] = [None if code != code else named[int(code)] for code in codes.tolist()]
+    return out if any(label is None for label in out) else classes[codes.astype(np.intp)]
+
+
+def _answered(model: Any, table: DataTable, test: Rows, shape: Shape) -> dict[str, Any]:
     """Return what the journal keeps of the answers to test rows: measures and probabilities."""
+    X, truth = table.X[test], table.codes[test]
     if shape.multilabel:
         found = label_answers_of(model, X, shape.n_classes)
         given: list[list[int]] = found.given.astype(int).tolist()
         kept = {"proba": found.proba.tolist(), "given": given}
         return {"measures": label_measures(found, truth), **kept}
-    answers = answers_of(model, X, shape.n_classes)
-    return {"measures": measures(answers, truth), "proba": answers.proba.tolist()}
+    answers, partial = answers_of(model, X, shape.n_classes), table.partial
+    measured = measures(answers, truth) if partial is None or partial.truth else {}
+    if partial is not None:
+        scores = pu_scores(answers.codes == partial.positive, partial.codes[test])
+        measured |= {name: scores[name] for name in PU_METRICS}
+    return {"measures": measured, "proba": answers.proba.tolist()}
 
 
 # ------------------------------------------------------------------- tuning
@@ -185,20 +221,15 @@ def _tuned(
         return {}, None, 0
     inside = codes[task.train]
     groups = None if table.groups is None else table.groups[task.train]
+    if table.partial is not None:  # the truth is for the test part alone
+        inside = table.partial.codes[task.train] + 1
     folds = inner_splits(inside, groups, task.protocol.inner_folds, task.seeds[0])
-    X, names = table.X[task.train], _row_names(table, task.train)
-    parts = [
-        _Part(
-            X[train], inside[train], None if groups is None else groups[train],
-            [names[i] for i in train], X[test], inside[test],
-        )
-        for train, test in folds
-    ]  # fmt: skip
+    parts = [(task.train[train], task.train[test]) for train, test in folds]
     best: tuple[Params, float] | None = None
     failures: list[Exception] = []
     for params in draws:
         try:
-            scores = [_inner_score(task, params, shape, part) for part in parts]
+            scores = [_inner_score(task, params, shape, table, part) for part in parts]
             known = [score for score in scores if score == score]  # of labels: no row may count
             score = float(np.mean(known)) if known else 0.0
         except Exception as error:  # a draw that cannot be fitted has lost; others may not
@@ -223,30 +254,25 @@ def _draws(task: Task, shape: Shape) -> list[Params]:
     return first + [draw(distributions, rng) for _ in range(n_draws - len(first))]
 
 
-class _Part(NamedTuple):
-    """An inner fold: what is fitted on, and what is answered."""
-
-    X: NDArray[np.float64]
-    y: NDArray[np.intp]
-    groups: NDArray[Any] | None
-    names: list[str]
-    X_test: NDArray[np.float64]
-    y_test: NDArray[np.intp]
-
-
 def _row_names(table: DataTable, rows: Rows) -> list[str]:
     names = table.row_names()
     return [names[i] for i in rows]
 
 
-def _inner_score(task: Task, params: Params, shape: Shape, part: _Part) -> float:
+def _inner_score(task: Task, params: Params, shape: Shape, table: DataTable, part: Split) -> float:
+    train, test = part
     model = built(task.contender, params, shape, task.seeds[2])
-    with naming_rows(part.names):
-        _fit(task, model, part.X, part.y, part.groups)
+    *given, fitted_on = _training(replace(task, train=train), table, None)
+    with naming_rows(_row_names(table, fitted_on)):
+        _fit(task, model, *given)
+    X, truth = table.X[test], table.codes[test]
     if shape.multilabel:
-        proba = label_answers_of(model, part.X_test, shape.n_classes).proba
-        return average_precision(part.y_test, proba)
-    return balanced_accuracy(codes_of(model, part.X_test, shape.n_classes), part.y_test)
+        return average_precision(truth, label_answers_of(model, X, shape.n_classes).proba)
+    said = codes_of(model, X, shape.n_classes)
+    if table.partial is None:
+        return balanced_accuracy(said, truth)
+    found = pu_scores(said == table.partial.positive, table.partial.codes[test])["pu_f"]
+    return float("nan") if found is None else found
 
 
 def _fit(task: Task, model: Any, X: Any, y: Any, groups: Any) -> None:

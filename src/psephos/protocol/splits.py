@@ -45,15 +45,18 @@ def outer_splits(table: DataTable, protocol: Protocol, random_state: int) -> lis
     """
     whole = table.multilabel or table.groups is not None
     _check_counts(table, protocol)
+    codes = table.codes
+    if table.partial is not None:
+        codes = table.partial.strata(table.y, protocol.folds)
     splits: list[Split] = []
     for repeat in range(protocol.repeats):
         seed = seed_of(random_state, "outer", repeat)
         if protocol.outer == "kfold" or whole:
-            parts = _folds(table.codes, table.groups, protocol.folds, seed)
+            parts = _folds(codes, table.groups, protocol.folds, seed)
             splits += parts if protocol.outer == "kfold" else parts[:1]
         else:
             cut: Any = StratifiedShuffleSplit(1, test_size=1 / protocol.folds, random_state=seed)
-            splits += [_sorted(part) for part in cut.split(table.codes[:, None], table.codes)]
+            splits += [_sorted(part) for part in cut.split(codes[:, None], codes)]
     for train, _ in splits:
         _check_training(table, train, protocol)
     return splits
@@ -123,6 +126,8 @@ def _check_counts(table: DataTable, protocol: Protocol) -> None:
                 f"{protocol.folds} folds of protocol {protocol.name!r}: use fewer folds "
                 "(--folds), or a finer grouping."
             )
+    if table.partial is not None:
+        return  # the records count, not the classes: see `Partial.strata`
     if table.multilabel:
         fewest = -(-protocol.inner_folds * protocol.folds // (protocol.folds - 1))
         if table.n_rows < max(protocol.folds, fewest):
@@ -150,7 +155,7 @@ def _check_counts(table: DataTable, protocol: Protocol) -> None:
 
 
 def _check_training(table: DataTable, train: Rows, protocol: Protocol) -> None:
-    if table.groups is not None or table.multilabel:
+    if table.groups is not None or table.multilabel or table.partial is not None:
         return  # inner folds adapt to the groups that are left, and labels may be rare
     classes, counts = np.unique(table.y[train], return_counts=True)
     smallest = int(np.argmin(counts))

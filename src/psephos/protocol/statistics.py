@@ -11,7 +11,7 @@ from scipy.stats import t as student
 
 from psephos._errors import PsephosError
 from psephos.protocol.label_scores import LABEL_METRICS
-from psephos.protocol.scores import METRICS, main_metric
+from psephos.protocol.scores import METRICS, PU_METRICS, main_metric
 from psephos.protocol.stability import Stability, positions_of, selection_stability
 
 __all__ = [
@@ -55,7 +55,7 @@ class Summary:
 
     @property
     def score(self) -> float:
-        """Return the mean balanced accuracy; of several labels a row, average precision."""
+        """Return the mean balanced accuracy (of several labels average precision; else PU-F)."""
         return self.measures[main_metric(self.measures)].mean
 
     @property
@@ -98,7 +98,8 @@ def summary(results: Rows) -> list[Summary]:
         Rows of results.csv, or `Comparison.results`; failed fits count as `n_failed` only.
     """
     found: list[Summary] = []
-    metrics = LABEL_METRICS if results and LABEL_METRICS[0] in results[0] else METRICS
+    every = (*METRICS, *PU_METRICS, *LABEL_METRICS)
+    metrics = [name for name in every if name in results[0]] if results else METRICS
     for model in dict.fromkeys(str(row["model"]) for row in results):
         rows = [row for row in results if row["model"] == model]
         done = [row for row in rows if row["status"] == "ok"]
@@ -223,7 +224,7 @@ def _paired(
 
 def _by_split(results: Rows, model: str, metric: str) -> dict[tuple[int, int], Mapping[str, Any]]:
     if results and metric not in results[0]:
-        known = [name for name in (*METRICS, *LABEL_METRICS) if name in results[0]]
+        known = [m for m in (*METRICS, *PU_METRICS, *LABEL_METRICS) if m in results[0]]
         raise PsephosError(f"there is no metric {metric!r}: there are {', '.join(known)}.")
     return {
         (int(row["repeat"]), int(row["fold"])): row
@@ -235,6 +236,8 @@ def _by_split(results: Rows, model: str, metric: str) -> dict[tuple[int, int], M
 # ------------------------------------------------------------------- choosing
 def constant_score(about: Mapping[str, Any]) -> float:
     """Return the first measure of a constant answer, from what is told of a comparison."""
+    if about.get("partial") and not about["partial"]["truth"]:
+        return 1.0  # PU-F: all rows of both kinds are answered positive
     if not about.get("multilabel"):
         return 1 / len(about["classes"])
     known = about.get("constant")

@@ -18,11 +18,20 @@ from psephos._files.arrays import word_array
 from psephos._files.cells import Cells
 from psephos._files.columns import levels_of, refuse_mixed, refuse_numbers_in_words
 from psephos._files.levels import LevelCodes, merged
-from psephos._files.near import CELL, quoted, shown
+from psephos._files.near import CELL, shown
 from psephos._files.sheet import unnamed
 from psephos._input import Schema
 from psephos._labels import read_labels
-from psephos.protocol.label_tables import check_labels, together
+from psephos._partial import known_rows
+from psephos.protocol.label_tables import together
+from psephos.protocol.partial import Partial, read_partial
+from psephos.protocol.table_checks import (
+    check_rows,
+    check_target,
+    refuse_duplicates,
+    refuse_infinite,
+    row_words,
+)
 
 __all__ = ["DataTable", "table_from_arrays"]
 
@@ -58,6 +67,8 @@ class DataTable:
         The line of its file where each row begins, as an editor counts; None: there are no lines.
     labels : tuple of str, default=()
         The names of the K labels where a row may have several (multi-label); else none.
+    partial : Partial, default=None
+        What is recorded of the labels, where that is not `y`: some rows have none, or a wrong one.
 
     Raises
     ------
@@ -79,6 +90,7 @@ class DataTable:
     cells: Cells = field(default_factory=Cells)
     lines: Sequence[int] | None = None
     labels: tuple[str, ...] = ()
+    partial: Partial | None = None
 
     def __post_init__(self) -> None:
         n, p = self.X.shape
@@ -92,9 +104,11 @@ class DataTable:
         if len(self.names) != p:
             raise PsephosError(f"{len(self.names)} names for {p} columns: give one per column.")
         refuse_duplicates(self.names)
-        _refuse_infinite(self)
-        _check_target(self)
-        _check_rows(self)
+        refuse_infinite(self)
+        check_target(self)
+        check_rows(self)
+        if self.partial is not None:
+            self.partial.check(self.y, self.classes)
 
     @property
     def n_rows(self) -> int:
@@ -139,6 +153,8 @@ class DataTable:
             digest.update(repr(self.groups.tolist()).encode())
         if self.multilabel:
             digest.update(repr(self.labels).encode())
+        if self.partial is not None:
+            digest.update(repr(self.partial.content()).encode())
         return digest.hexdigest()
 
     def named(self, model: Any) -> Any:
@@ -181,6 +197,9 @@ def table_from_arrays(
     categorical: Sequence[str | int] = (),
     target_name: str | None = None,
     dataset: str = "table",
+    unlabeled: Any = None,
+    truth: Any = None,
+    positive: Any = None,
 ) -> DataTable:
     """Return a table made of arrays or a frame.
 
@@ -199,6 +218,8 @@ def table_from_arrays(
     target_name : str, optional
         By default the name of the series y, else 'target'.
     dataset : str, default="table"
+    unlabeled, truth, positive : optional
+        Of labels that are partly recorded: see `psephos.protocol.compare`.
 
     Returns
     -------
@@ -219,7 +240,12 @@ def table_from_arrays(
         raise PsephosError(f"{len(given)} names for {len(columns)} columns: give one per column.")
     refuse_duplicates(given)
     marked = _marked(categorical, given) | declared
-    labels, answers, label = _answers(X, y, target_name)
+    partial = None
+    if unlabeled is None and truth is None and positive is None:
+        labels, answers, label = _answers(X, y, target_name)
+    else:
+        labels, label = (), str(target_name or getattr(y, "name", None) or "target")
+        partial, answers = _partly(y, unlabeled, truth, positive, label)
     values = np.empty((len(answers), len(columns)))
     categories: dict[int, tuple[str, ...]] = {}
     for j, column in enumerate(columns):
@@ -241,7 +267,29 @@ def table_from_arrays(
         else word_array([str(g) for g in _row_values(groups, "groups")]),
         group_name=str(getattr(groups, "name", None) or "groups") if groups is not None else "",
         dataset=dataset,
+        partial=partial,
     )
+
+
+def _partly(
+    y: Any, unlabeled: Any, truth: Any, positive: Any, label: str
+) -> tuple[Partial, NDArray[Any]]:
+    """Return what is recorded of labels, and the table's y."""
+    given: list[Any] = _row_values(y, "y").tolist()
+    known: list[bool] = known_rows(np.array([*given, None], dtype=object), unlabeled).tolist()
+    told = None if truth is None else tidy_labels(_row_values(truth, "truth").tolist(), "truth")
+    recorded = recorded_labels(given, known[:-1], label)
+    return read_partial(recorded, told, None if positive is None else str(positive), label)
+
+
+def recorded_labels(
+    values: Sequence[Any], known: Sequence[bool], name: str, place: Callable[[int], str] = row_words
+) -> list[Any]:
+    """Return tidy labels of the rows that have one, None of the others."""
+    held = [v for v, has in zip(values, known, strict=True) if has]
+    at = [i for i, has in enumerate(known) if has]
+    tidy = iter(tidy_labels(held, name, lambda i: place(at[i])).tolist())
+    return [next(tidy) if has else None for has in known]
 
 
 def _answers(X: Any, y: Any, target_name: str | None) -> tuple[tuple[str, ...], NDArray[Any], str]:
@@ -337,8 +385,8 @@ def encode_column(
             return np.array(numbers, dtype=np.float64), None
         n_numbers = sum(v is not None for v in values) - n_words
         if n_numbers:
-            refuse_mixed(name, words, n_numbers, _row)
-        refuse_numbers_in_words(name, words, _row)
+            refuse_mixed(name, words, n_numbers, row_words)
+        refuse_numbers_in_words(name, words, row_words)
     return coded(values, name)
 
 
@@ -373,10 +421,6 @@ def _is_number(value: Any) -> bool:
     return True
 
 
-def _row(i: int) -> str:
-    return f"row {i} (counted from 0)"
-
-
 _WHOLE = re.compile(r"0|-?[1-9]\d*", re.ASCII)  # as a whole number is written, and only so
 _INT64 = range(-(2**63), 2**63)
 
@@ -397,7 +441,7 @@ def written_labels(values: Sequence[Any], name: str, place: Callable[[int], str]
 
 
 def tidy_labels(
-    values: Sequence[Any], name: str, place: Callable[[int], str] = _row
+    values: Sequence[Any], name: str, place: Callable[[int], str] = row_words
 ) -> NDArray[Any]:
     """Return labels as integers if they all are whole numbers, as words if they are words.
 
@@ -444,59 +488,3 @@ def _measurements(name: str, place: str, value: Any) -> PsephosError:
         f"the target {shown(name)} holds measurements ({place}: {str(value)[:CELL]}), but "
         "classes are wanted: cut it into classes first, or name another target."
     )
-
-
-# ------------------------------------------------------------------- checks
-def refuse_duplicates(names: Sequence[str]) -> None:
-    """Raise PsephosError naming the first column name that stands twice."""
-    seen: dict[str, int] = {}
-    for j, name in enumerate(names):
-        if name in seen:
-            raise PsephosError(
-                f"the column name {shown(name)} stands twice (columns {seen[name] + 1} and "
-                f"{j + 1}): rename one of them, so that rules can name their column."
-            )
-        seen[name] = j
-
-
-def _refuse_infinite(table: DataTable) -> None:
-    bad = np.isinf(table.X)
-    if bad.any():
-        row, column = (int(k) for k in np.argwhere(bad)[0])
-        raise PsephosError(
-            f"column {shown(str(table.names[column]))} is infinite in {_row(row)}: replace it by a "
-            "number, or by NA if it is missing."
-        )
-
-
-def _check_target(table: DataTable) -> None:
-    if table.y.ndim == 2 or table.labels:
-        check_labels(table)
-        refuse_duplicates(table.labels)
-        return
-    classes = table.classes
-    if len(classes) < 2:
-        raise PsephosError(
-            f"the target {shown(table.target_name)} has one class only "
-            f"({shown(str(classes[0]), CELL)}): a comparison needs rows of at least two classes."
-        )
-
-
-def _check_rows(table: DataTable) -> None:
-    for values, what in ((table.ids, "ids"), (table.groups, "groups")):
-        if values is not None and len(values) != table.n_rows:
-            raise PsephosError(f"{len(values)} {what} for {table.n_rows} rows: give one per row.")
-    if table.ids is not None:
-        values, counts = np.unique(table.ids, return_counts=True)
-        if counts.max() > 1:
-            twice = [str(v) for v in values[counts > 1]]
-            raise PsephosError(
-                f"the id {shown(twice[0], CELL)} stands in {int(counts.max())} rows, but an id "
-                f"names one row "
-                f"(repeated: {quoted(twice)}): if it names a patient or batch, make it the group."
-            )
-    if table.groups is not None and len(np.unique(table.groups)) < 2:
-        raise PsephosError(
-            f"all rows are of one group ({shown(str(table.groups[0]), CELL)}): give a column that "
-            "differs between at least two groups, or no group."
-        )

@@ -90,6 +90,11 @@ class Folder:
         return "average precision" if self.multilabel else "balanced accuracy"
 
     @property
+    def tuned_by(self) -> str:
+        """Return the measure that settings were chosen by, in words."""
+        return "PU-F of the recorded labels" if self.about.get("partial") else self.measure
+
+    @property
     def constant(self) -> float:
         """Return that measure of a constant answer."""
         return constant_score(self.about)
@@ -191,6 +196,12 @@ def read_folder(path: str | Path) -> Folder:
             f" {SCHEMA}): update psephos, or run the comparison again in another folder."
         )
     checked_about(about, folder / MARK)
+    partial: dict[str, Any] = about.get("partial") or {"truth": True}
+    if not partial["truth"]:
+        raise PsephosError(
+            f"{str(folder)!r} holds a comparison without true classes, and a report sets answers "
+            "against these: compare with --truth COLUMN to have one; results.csv has the figures."
+        )
     rows = list(_rows(folder / "results.csv", _RESULTS))
     measures = LABEL_METRICS if about.get("multilabel") else METRICS
     fits = [_fit(row, folder / "results.csv", measures) for row in rows]

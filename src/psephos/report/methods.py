@@ -22,6 +22,8 @@ def methods(folder: Folder, rows: Sequence[Standing]) -> list[str]:
     words += _tuning(folder, rows)
     if folder.multilabel:
         words += _labels(folder, rows)
+    if about.get("partial"):
+        words.append(_partial(about["partial"]))
     words.append(
         ("" if folder.multilabel else "Log-loss takes a probability below 10⁻¹⁵ as 10⁻¹⁵. ")
         + "Columns used counts columns of the table as it was given; a category counts once, and a"
@@ -30,6 +32,19 @@ def methods(folder: Folder, rows: Sequence[Standing]) -> list[str]:
         " measured is the search with its fit, not the refit."
     )
     return [*words, *_origin(folder)]
+
+
+def _partial(partial: Mapping[str, Any]) -> str:
+    """Return what models were told of the labels."""
+    given = "those with a label"
+    if partial["one_class"]:
+        given = "all, those without a label as of the other class"
+    return (
+        f"Models were fitted by recorded labels alone: {count(sum(partial['recorded']))} cases have"
+        f" one, {count(partial['unlabelled'])} have none, and a record of {partial['positive']!r}"
+        f" counts as right. Models that take no cases without a label were given {given}. The"
+        " figures are of the true classes."
+    )
 
 
 def _splits(folder: Folder, rows: Sequence[Standing]) -> str:
@@ -91,7 +106,7 @@ def _tuning(folder: Folder, rows: Sequence[Standing]) -> list[str]:
     first = ", the first of them the default setting" if settings.get("defaults_first") else ""
     how = (
         f"Inside each training part, a random search kept the setting with the best mean"
-        f" {folder.measure} over {settings['inner_folds']} folds"
+        f" {folder.tuned_by} over {settings['inner_folds']} folds"
     )
     numbers = set(draws.values())
     if len(numbers) == 1:

@@ -23,6 +23,8 @@ _ABOUT: dict[str, Any] = {
     "class_counts": ([int], None),
     "multilabel": (bool, None),
     "one_a_label": ([str], None),
+    "metrics": ([str], None),
+    "partial": (dict, None),
     "not_asked": ([str], None),
     "constant": (float, None),
     "n_rows": _COUNT_OR_NONE,
@@ -37,6 +39,9 @@ _ABOUT: dict[str, Any] = {
     "fingerprint": _WORD_OR_NONE,
     "files": {"*": str},
 }
+_PARTIAL: dict[str, Any] = {
+    "positive": str, "truth": bool, "unlabelled": int, "recorded": [int], "one_class": bool,
+}  # fmt: skip
 _SETTINGS: dict[str, Any] = {
     "name": str, "outer": str, "folds": int, "repeats": int, "inner_folds": int,
     "defaults_first": bool,
@@ -85,6 +90,8 @@ def checked_about(about: dict[str, Any], path: Path) -> dict[str, Any]:
         raise damaged(path, "'classes' are none, or not all different")
     if counts and len(counts) != len(classes):
         raise damaged(path, "'class_counts' are not as many as 'classes'")
+    if about.get("partial") is not None:
+        _check(about["partial"], _PARTIAL, path, required=tuple(_PARTIAL))
     settings: dict[str, Any] = about.get("protocol_settings", {})
     needed = ("folds", "repeats", "inner_folds") if settings else ()
     _check(settings, _SETTINGS, path, required=needed)

@@ -17,12 +17,15 @@ from psephos.models import (
     ExtraTreesClassifier,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    LIoISClassifier,
     LocalBoostingClassifier,
     MultiViewClassifier,
     NewtonBoostingClassifier,
     NewtonBoostingRegressor,
+    OneSidedNoiseClassifier,
     ProsetClassifier,
     ProsetRegressor,
+    PUClassifier,
     PureRandomForestClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
@@ -78,6 +81,7 @@ def small_settings() -> dict[str, Any]:
         **_forests(),
         **_libraries(),
         **_committees(),
+        **_weak(),
     }
 
 
@@ -205,6 +209,18 @@ def _libraries() -> dict[str, Any]:
         "swag-numbers-tree": SparseWrapperRegressor("tree", vote="performance", **small),
         "swag-numbers-forest": SparseWrapperRegressor("forest", vote="best", **small),
         "swag-numbers-cart": SparseWrapperRegressor(CARTRegressor(n_folds=0), **few),
+    }
+
+
+def _weak() -> dict[str, Any]:
+    tree = CARTClassifier(min_samples_split=6, n_folds=0)
+    return {
+        "pu-rank": PUClassifier(scaling="rank", random_state=0),
+        "pu-kernels": PUClassifier(kernel="rbf", alpha=1e-3, n_components=20, random_state=0),
+        "pu-tree": PUClassifier(tree, risk="unbiased", random_state=0),
+        "one-sided-noise-logistic": OneSidedNoiseClassifier(loss="logistic", random_state=0),
+        "liois-rank": LIoISClassifier(scaling="rank", random_state=0),
+        "liois-tree": LIoISClassifier(tree, random_state=0),
     }
 
 

@@ -1,0 +1,7 @@
+"""Labels that are missing, or wrong on one side."""
+
+from psephos.models.weak.liois import LIoISClassifier
+from psephos.models.weak.one_sided import OneSidedNoiseClassifier
+from psephos.models.weak.pu import PUClassifier
+
+__all__ = ["LIoISClassifier", "OneSidedNoiseClassifier", "PUClassifier"]

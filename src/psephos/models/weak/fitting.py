@@ -1,0 +1,131 @@
+"""Fits of a risk by whatever learns, class priors, and votes with maps of their probabilities."""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos.models.committees.fitting import Task, fit_all
+from psephos.models.committees.members import voters_of
+from psephos.models.weak.rows import Rows
+from psephos.supervision import ElkanNotoPrior, WeightedRisk, supervised_risk
+from psephos.vote import Constant, Readout, Vote, Voters
+from psephos.vote.calibration import Isotonic
+
+__all__ = [
+    "FIT_TASK", "Fitted", "estimated", "fitted_by", "odds_map", "one_vote", "ordinary", "prior_of",
+    "share_map",
+]  # fmt: skip
+
+_Floats = NDArray[np.float64]
+_KNOTS = 64  # pieces of a map of probabilities
+_PRIOR_TASK, FIT_TASK = 2, 3
+
+
+class Fitted(NamedTuple):
+    """A voter, the objective it reached (None: not known), and the iterations that took."""
+
+    voters: Voters
+    objective: float | None = None
+    n_iter: int = 1
+
+
+def fitted_by(rows: Rows, risk: Any) -> Fitted:
+    """Return the voter that has the least risk, by whatever learner the model names.
+
+    Raises
+    ------
+    PsephosError
+        If another classifier should learn, and the risk is no weighting of rows.
+    """
+    m = rows.model
+    if m.estimator is None:
+        learner = rows.learner()
+        starts = learner.starts(rows.context, m.n_starts)
+        found, objective, n_iter = learner.fit(
+            risk, alpha=m.alpha, starts=starts, max_iter=m.max_iter,
+            learning_rate=m.learning_rate,
+        )  # fmt: skip
+        return Fitted(learner.voters(found, rows.code), objective, n_iter)
+    if not isinstance(risk, WeightedRisk):
+        raise PsephosError(
+            f"the non-negative risk needs gradients, and {type(m.estimator).__name__} learns from "
+            "weighted rows: use risk='unbiased', or estimator=None."
+        )
+    return _weighted(rows, risk)
+
+
+def _weighted(rows: Rows, risk: WeightedRisk) -> Fitted:
+    """Return a classifier fitted on rows weighted as the risk weighs them."""
+    up, down = risk.weights
+    both = np.flatnonzero((up > 0) & (down > 0))
+    assert not len(both), "a row counts as both"
+    weight, kept = up + down, np.flatnonzero(up + down > 0)
+    weight = weight * (len(kept) / weight.sum())
+    y = np.where(up > 0, rows.positive, 1 - rows.positive).astype(np.intp)
+    if len(np.unique(y[kept])) < 2:
+        raise PsephosError("all rows of weight are of one class: there is nothing to tell apart.")
+    data = replace(rows.data, y=y, weight=weight)
+    if np.ptp(weight[kept]) <= 1e-12:
+        data = replace(data, weight=None)
+    model = fit_all(data, [Task(rows.model.estimator, (FIT_TASK,), kept)])[0]
+    return Fitted(voters_of([model], data))
+
+
+def ordinary(rows: Rows) -> Fitted:
+    """Return the fit of the ordinary risk of the labelled rows."""
+    return fitted_by(rows, supervised_risk(rows.codes, rows.loss, rows.weight))
+
+
+def prior_of(rows: Rows) -> float:
+    """Return the prior that is given, or estimated from positive and unlabelled rows."""
+    if not isinstance(rows.model.prior, str):
+        return float(rows.model.prior)
+    return estimated(rows).prior_
+
+
+def estimated(rows: Rows, features: _Floats | None = None, alpha: float = 1e-3) -> ElkanNotoPrior:
+    """Return Elkan and Noto's estimate on what the model looks at, or on other features."""
+    known, open_ = np.flatnonzero(rows.codes == 1), np.flatnonzero(rows.codes == -1)
+    both = np.concatenate([known, open_])
+    groups = None if rows.data.groups is None else rows.data.groups[both]
+    seed = rows.context.integer(_PRIOR_TASK)
+    own = ElkanNotoPrior(rows.model.estimator, alpha=alpha, random_state=seed)
+    weights = (rows.weight[known], rows.weight[open_])
+    features = rows.features if features is None else features
+    return own.fit(features[known], features[open_], weights, groups)
+
+
+def one_vote(rows: Rows, voters: Voters, calibration: Any = None) -> Vote:
+    """Return the vote of one voter, or the mean of several, with a map of its probabilities."""
+    weights = Constant(voters.n_features, np.ones(voters.n_voters))
+    readout = Readout("normalised", "share", calibration=calibration)
+    return Vote(voters, weights, readout, rows.data.target)
+
+
+def odds_map(rows: Rows, factor: float) -> Isotonic:
+    """Return the map of q = P(labelled | x) to ``min(1, factor q / (1 - q))``, in 64 pieces."""
+    top = 1.0 / (1.0 + factor)
+    half = 1.0 / (1.0 + 2.0 * factor)  # q where the answer changes
+    points = np.append(np.linspace(0.0, top, _KNOTS + 1), [half, 1.0])
+    given = np.unique(np.round(points, 12)).astype(np.float64)
+    told = np.ones(len(given))
+    below = given < np.round(top, 12)
+    told[below] = np.minimum(factor * given[below] / (1.0 - given[below]), 1.0)
+    return _both(rows, given, told)
+
+
+def share_map(rows: Rows, c: float) -> Isotonic | None:
+    """Return the map of s = P(labelled | x) to ``min(1, s / c)``; None if c is 1."""
+    if c >= 1.0:
+        return None
+    return _both(rows, np.array([0.0, c, 1.0]), np.array([0.0, 1.0, 1.0]))
+
+
+def _both(rows: Rows, given: _Floats, told: _Floats) -> Isotonic:
+    """Return a map of the positive class's probability as one of both classes."""
+    other = ((1.0 - given)[::-1].copy(), (1.0 - told)[::-1].copy())
+    pairs = [other, (given, told)] if rows.positive == 1 else [(given, told), other]
+    return Isotonic(tuple(p[0] for p in pairs), tuple(p[1] for p in pairs))

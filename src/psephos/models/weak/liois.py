@@ -1,0 +1,275 @@
+"""LIoIS: learning from incomplete and one-sided inaccurate supervision."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logit
+
+from psephos._distributions import Choice
+from psephos._errors import PsephosError
+from psephos._input import Context, Table
+from psephos.base import Anatomy, Labels, VoteClassifier
+from psephos.contender import Contender
+from psephos.models.folding import make_splits
+from psephos.models.weak.fitting import fitted_by, one_vote, ordinary, prior_of
+from psephos.models.weak.one_sided import DensityRatio, sigma_range
+from psephos.models.weak.rows import Rows, read_rows
+from psephos.models.weak.sensitivity import PriorSensitivity
+from psephos.models.weak.settings import DRAWN, SHARED, anatomy, compared
+from psephos.models.weak.weighing import importance, nnpu_scores, refuse_no_negative
+from psephos.params import Constraint, Interval, OneOf, Options
+from psephos.supervision import WeightedRisk, non_negative_pu_risk, one_sided_risk, pu_risk
+from psephos.supervision.losses import MarginLoss
+from psephos.vote import Vote
+
+__all__ = ["LIoISClassifier"]
+
+_Floats = NDArray[np.float64]
+_GAMMAS = (0.0, 0.25, 0.5, 0.75, 1.0)
+_FOLDS_TASK = 5
+
+
+class LIoISClassifier(PriorSensitivity, VoteClassifier):
+    """A classifier from few labels, of which the negative ones may be wrong, and many rows without.
+
+    Use it where a recorded positive is right, a recorded negative may have been missed, and most
+    cases have no record. It makes the weighted sum of two risks least::
+
+        gamma R_PU + (1 - gamma) R_oIS
+
+    R_PU is the risk of positive and unlabelled rows (`PUClassifier`), which the recorded
+    negatives do not enter; R_oIS that of the labelled rows, weighted by how likely each record is
+    (`OneSidedNoiseClassifier`).
+
+    Where the class prior is known it is hardly better than its parts; where the prior is
+    estimated, and the estimate wrong, it loses less than the first.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        None: a score that is linear in the inputs, or in kernels. Else any classifier that takes
+        `sample_weight`, where the loss has l(m) + l(-m) = 1: rows are given the weights that both
+        risks put on them, and it brings its own loss.
+    gamma : float or 'cv', default=0.5
+        The share of R_PU, from 0 to 1. 'cv': of 0, .25, .5, .75 and 1 the one with the least R_PU
+        (sigmoid loss) on held-out rows.
+    risk : {'unbiased', 'non-negative'}, default='unbiased'
+        R_PU: the unbiased risk, as in the source, or the non-negative one, which is made for scores
+        that can fit the unlabelled rows one by one: on tables with more columns than rows use it.
+        It needs gradients and refuses `estimator`.
+    n_folds : int, default=5
+        Folds that choose gamma; fewer where a kind of rows (positive, negative, unlabelled) has
+        fewer.
+    density_ratio : {'ulsif', 'kliep'} or estimator, default='ulsif'
+        As in `OneSidedNoiseClassifier`.
+    loss : {'sigmoid', 'logistic', 'ramp'}, default='sigmoid'
+        See `psephos.supervision.MarginLoss`.
+    prior : float or 'elkan-noto', default='elkan-noto'
+        The share of positives among the unlabelled rows; the estimate is that of
+        `psephos.supervision.ElkanNotoPrior`, too large by far on tables with more columns than
+        rows: give the prior there. `prior_sensitivity` shows what .1 more or less changes.
+    kernel : {'linear', 'rbf'}, default='linear'
+    alpha : float, default=0.01
+        Penalty of the score's weights (of kernels, of their norm); the intercept is free.
+    scaling : {'auto', 'standard', 'rank'}, default='auto'
+        As in `PUClassifier`.
+    classes : list of two labels, default=None
+    pos_label : label, default=None
+        The class whose labels are sure; None: the second.
+    unlabeled : label, default=None
+        What stands in y where there is no label, besides None and NaN.
+    sigma : float, default=None
+        Width of the kernels of the score; None: the median distance of rows to their centres.
+    n_components : int, default=100
+        Most kernels of the score.
+    n_starts : int, default=3
+        Searches (L-BFGS) of a risk that is not convex; the best is taken.
+    max_iter, learning_rate : int, float, default=400, 0.1
+        Of the non-negative fits, as in `PUClassifier`; the weights come from one.
+    categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    vote_ : Vote
+    prior_ : float or None
+        The prior used; None where every row had a label.
+    gamma_ : float or None
+        The share of R_PU.
+    gamma_risks_ : ndarray of shape (5,) or None
+        Held-out R_PU of each share tried; None where none was.
+    weights_ : ndarray of shape (2, 3) or None
+        The least, mean and greatest sigma of recorded negatives (first row) and positives.
+    objective_ : float or None
+        Risk and penalty at the end; None of another classifier.
+    n_iter_ : int
+        Iterations of the search; 1 of another classifier.
+    classes_ : ndarray of shape (2,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if X had column names.
+    n_features_used_ : int
+    features_used_ : ndarray
+    feature_importances_ : ndarray of shape (n_features,)
+
+    Raises
+    ------
+    PsephosError
+        In fit: if no row is recorded negative beside unlabelled ones, rows are too few for folds,
+        or no prior can be estimated.
+
+    Notes
+    -----
+    Two classes only. The labelled and the unlabelled rows are drawn from the same cases. Without an
+    unlabelled row the fit is that of the ordinary risk. Probabilities are as in
+    `OneSidedNoiseClassifier`.
+
+    References
+    ----------
+    Zhang, Zhao, Jiang & Zhou (2019), "Learning from incomplete and inaccurate supervision", KDD;
+    (2022), IEEE TKDE 34.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from psephos import LIoISClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> rng = np.random.default_rng(0)
+    >>> recorded = np.where((y == 1) & (rng.random(len(y)) < 0.4), 0.0, y)  # some are missed
+    >>> recorded[rng.random(len(y)) < 0.6] = np.nan
+    >>> model = LIoISClassifier(prior=0.63, random_state=0).fit(X, recorded)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    anatomy: ClassVar[Anatomy] = anatomy("least risk of unlabelled rows and weighted labels")
+    contender: ClassVar[Contender] = Contender(
+        "liois", "weak labels",
+        {"quick": {**DRAWN, "risk": Choice(("unbiased", "non-negative"))}},
+        settings=compared, grouped=True, two_classes=True, partial_labels=True,
+        small={"random_state": 0},
+    )  # fmt: skip
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        **SHARED,
+        "density_ratio": DensityRatio(),
+        "gamma": OneOf((Options(("cv",)), Interval(0, 1))),
+        "risk": Options(("unbiased", "non-negative")),
+        "n_folds": Interval(2, whole=True),
+    }
+    extras: ClassVar[tuple[str, ...]] = (
+        "prior_", "gamma_", "gamma_risks_", "weights_", "objective_", "n_iter_",
+    )  # fmt: skip
+    partial_labels: ClassVar[bool] = True
+    one_class: ClassVar[bool] = True
+    binary_only: ClassVar[bool] = True
+    prior_: float | None
+    gamma_: float | None
+    gamma_risks_: _Floats | None
+    weights_: _Floats | None
+    objective_: float | None
+    n_iter_: int
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        gamma: Any = 0.5,
+        risk: str = "unbiased",
+        n_folds: int = 5,
+        density_ratio: Any = "ulsif",
+        loss: str = "sigmoid",
+        prior: Any = "elkan-noto",
+        kernel: str = "linear",
+        alpha: float = 0.01,
+        scaling: str = "auto",
+        classes: Any = None,
+        pos_label: Any = None,
+        unlabeled: Any = None,
+        sigma: float | None = None,
+        n_components: int = 100,
+        n_starts: int = 3,
+        max_iter: int = 400,
+        learning_rate: float = 0.1,
+        categorical_features: Any = "from_dtype",
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.gamma = gamma
+        self.risk = risk
+        self.n_folds = n_folds
+        self.density_ratio = density_ratio
+        self.loss = loss
+        self.prior = prior
+        self.kernel = kernel
+        self.alpha = alpha
+        self.scaling = scaling
+        self.classes = classes
+        self.pos_label = pos_label
+        self.unlabeled = unlabeled
+        self.sigma = sigma
+        self.n_components = n_components
+        self.n_starts = n_starts
+        self.max_iter = max_iter
+        self.learning_rate = learning_rate
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: _Floats, context: Context
+    ) -> tuple[Vote, dict[str, Any]]:
+        rows = read_rows(self, table, labels, weight, context)
+        extras: dict[str, Any] = dict.fromkeys(self.extras)
+        if not (rows.codes == -1).any():
+            found = ordinary(rows)
+        else:
+            refuse_no_negative(rows, "LIoIS")
+            prior = prior_of(rows)
+            gamma, risks = self.gamma, None
+            if isinstance(gamma, str):
+                gamma, risks = _chosen(rows, prior)
+            both, sigma = _risks(rows, prior)
+            found = fitted_by(rows, both[0].mixed(both[1], float(gamma)))
+            extras |= {"prior_": prior, "gamma_": float(gamma), "gamma_risks_": risks}
+            extras["weights_"] = sigma_range(rows.codes, sigma)
+        extras |= {"objective_": found.objective, "n_iter_": found.n_iter}
+        return one_vote(rows, found.voters), extras
+
+
+def _risks(rows: Rows, prior: float) -> tuple[tuple[Any, WeightedRisk], _Floats]:
+    """Return R_PU and R_oIS of these rows, and the weights of the labelled ones."""
+    sigma = importance(rows, prior, nnpu_scores(rows, prior))
+    of = pu_risk if rows.model.risk == "unbiased" else non_negative_pu_risk
+    incomplete = of(rows.codes, prior, rows.loss, rows.weight)
+    inaccurate = one_sided_risk(rows.codes, sigma, rows.loss, rows.weight)
+    return (incomplete, inaccurate), sigma
+
+
+def _chosen(rows: Rows, prior: float) -> tuple[float, _Floats]:
+    """Return the share of R_PU with the least R_PU on held-out rows, and those of all shares."""
+    kinds = rows.codes + 1
+    counts = np.bincount(kinds, minlength=3)
+    folds = min(rows.model.n_folds, int(counts.min()))
+    if folds < 2:
+        raise PsephosError(
+            "gamma='cv' takes two rows recorded positive, two recorded negative and two without a "
+            "label: give gamma a number."
+        )
+    seed = rows.context.integer(_FOLDS_TASK)
+    classes = ["unlabelled", "negative", "positive"]
+    cut = make_splits(kinds, 3, groups=rows.data.groups, n_folds=folds, seed=seed, classes=classes)
+    risks = np.zeros(len(_GAMMAS))
+    for train, test in cut:
+        part, rest = rows.take(train), rows.take(test)
+        both, _ = _risks(part, prior)
+        if not ((rest.codes == 1).any() and (rest.codes == -1).any()):
+            continue  # a fold of groups may lack a kind
+        held = pu_risk(rest.codes, prior, MarginLoss("sigmoid"), rest.weight)
+        for k, gamma in enumerate(_GAMMAS):
+            voters = fitted_by(part, both[0].mixed(both[1], gamma)).voters
+            share = (1.0 + one_vote(part, voters).score(rest.data.X)[:, 0]) / 2.0
+            margin = logit(share if rows.positive == 1 else 1.0 - share)
+            risks[k] += held.value_and_gradient(margin[:, None])[0]
+    return _GAMMAS[int(risks.argmin())], risks / len(cut)

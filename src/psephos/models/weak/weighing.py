@@ -1,0 +1,108 @@
+"""Importance weights of labelled rows whose recorded negatives may be positive."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from psephos._errors import PsephosError
+from psephos.models.weak.inputs import standardised
+from psephos.models.weak.learner import Learner
+from psephos.models.weak.rows import Rows
+from psephos.supervision import KLIEP, ULSIF, non_negative_pu_risk
+from psephos.supervision.losses import MarginLoss
+
+__all__ = ["importance", "nnpu_scores", "refuse_no_negative"]
+
+_Floats = NDArray[np.float64]
+_RATIO_TASK = 4
+
+
+def nnpu_scores(rows: Rows, prior: float) -> _Floats:
+    """Return the margins of the non-negative fit to positive and unlabelled rows, of all rows.
+
+    Where another classifier learns, this one is linear in the table's columns all the same.
+    """
+    m = rows.model
+    learner = rows.learner() if rows.inputs is not None else _standard(rows.data.X)
+    risk = non_negative_pu_risk(rows.codes, prior, MarginLoss("sigmoid"), rows.weight)
+    start = learner.starts(rows.context, 1)
+    found, *_ = learner.fit(
+        risk, alpha=m.alpha, starts=start, max_iter=m.max_iter, learning_rate=m.learning_rate
+    )
+    return learner.margins(found)
+
+
+def _standard(X: _Floats) -> Learner:
+    if np.isnan(X).any():
+        raise PsephosError(
+            "values are missing, and weights come from distances and a linear score: use "
+            "estimator=None with scaling='rank', or fill them in first."
+        )
+    nothing: Any = None
+    return Learner.linear(nothing, standardised(X, np.ones(len(X)))[0])
+
+
+def importance(rows: Rows, prior: float, score: _Floats) -> _Floats:
+    """Return sigma of every labelled row: at least 1 of positives, from 0 to 1 of negatives.
+
+    Unlabelled rows of greatest score, a share `prior` of their weight, count as positive (U+), the
+    others as negative (U-); q is the share of U+, t that of recorded positives among labelled
+    rows. Then::
+
+        sigma+ = max(1, q / t  r+),           r+ = p(x | U+) / p(x | recorded +)
+        sigma- = min(1, (1 - q) / (1 - t) r-),   r- = p(x | U-) / p(x | recorded -)
+
+    The clips are what sigma+ = 1 / P(recorded + | x, +) and sigma- = P(- | x, recorded -) imply.
+    """
+    open_ = np.flatnonzero(rows.codes == -1)
+    upper = _upper(score[open_], rows.weight[open_], prior)
+    w = rows.weight
+    q = float(w[open_[upper]].sum() / w[open_].sum())
+    known = rows.codes >= 0
+    t = float(w[rows.codes == 1].sum() / w[known].sum())
+    sigma = np.ones(len(w))
+    features = rows.features if rows.inputs is not None else _standard(rows.data.X).A
+    for code, part, factor in ((1, upper, q / t), (0, ~upper, (1.0 - q) / (1.0 - t))):
+        top, bottom = open_[part], np.flatnonzero(rows.codes == code)
+        ratio = _ratio(rows, code).fit(features[top], features[bottom], (w[top], w[bottom]))
+        found = factor * ratio.predict(features[bottom])
+        sigma[bottom] = np.maximum(found, 1.0) if code else np.minimum(found, 1.0)
+    return sigma
+
+
+def _upper(score: _Floats, weight: _Floats, prior: float) -> NDArray[np.bool_]:
+    """Return which rows are of the share `prior` with the greatest scores: one row at least."""
+    order = np.argsort(-score, kind="stable")
+    middle = np.cumsum(weight[order]) - weight[order] / 2.0
+    out = np.zeros(len(score), dtype=bool)
+    out[order] = middle <= prior * weight.sum()
+    out[order[0]], out[order[-1]] = True, False
+    return out
+
+
+def _ratio(rows: Rows, task: int) -> Any:
+    given, seed = rows.model.density_ratio, rows.context.integer(_RATIO_TASK, task)
+    if isinstance(given, str):
+        return (ULSIF if given == "ulsif" else KLIEP)(random_state=seed)
+    own: Any = clone(given)
+    if "random_state" in own.get_params() and own.get_params()["random_state"] is None:
+        own.set_params(random_state=seed)
+    return own
+
+
+def refuse_no_negative(rows: Rows, kind: str) -> None:
+    """Raise PsephosError if the labelled rows are all positive, or all negative, or too few."""
+    if not (rows.codes == 0).any():
+        raise PsephosError(
+            f"no row is recorded negative, and {kind} weighs those that are: of positive and "
+            "unlabelled rows alone PUClassifier learns."
+        )
+    if not (rows.codes == 1).any():
+        raise PsephosError(f"no row is recorded positive, and {kind} learns from those that are.")
+    if (rows.codes == -1).sum() < 2:
+        raise PsephosError(
+            f"one row alone has no label, and {kind} divides them into two parts: give it a label, "
+            "or leave it out."
+        )

@@ -1,0 +1,176 @@
+"""Labels of which some are not recorded, or one-sidedly wrong, and the truth beside them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos._files.near import CELL, shown
+
+__all__ = ["Partial", "read_partial"]
+
+_Codes = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Partial:
+    """What is recorded of the labels of a table of two classes.
+
+    Parameters
+    ----------
+    recorded : ndarray of shape (n,), intp
+        The place of each row's recorded label in the classes; -1 where there is none.
+    positive : int
+        The class whose records are right.
+    truth : bool
+        Whether the table's `y` is the true class of every row. If not, it is the record, and the
+        other class where there is none, which is no one's label: it is never measured against.
+    """
+
+    recorded: _Codes
+    positive: int
+    truth: bool
+
+    @property
+    def codes(self) -> _Codes:
+        """Return 1 of rows recorded positive, 0 negative, -1 of unlabelled rows."""
+        own = (self.recorded == self.positive).astype(np.intp)
+        return np.where(self.recorded < 0, -1, own)
+
+    @property
+    def one_class(self) -> bool:
+        """Return whether the recorded labels are all positive."""
+        return bool((self.recorded[self.recorded >= 0] == self.positive).all())
+
+    def content(self) -> tuple[Any, ...]:
+        """Return everything that results depend on."""
+        return self.recorded.tolist(), self.positive, self.truth
+
+    def check(self, y: NDArray[Any], classes: NDArray[Any]) -> None:
+        """Raise PsephosError if records do not fit the table."""
+        if len(classes) != 2:
+            raise PsephosError(
+                f"labels that are partly recorded are of two classes, and there are {len(classes)} "
+                f"({', '.join(map(str, classes.tolist()[:5]))}): join some of them."
+            )
+        if len(self.recorded) != len(y):
+            raise PsephosError(f"{len(self.recorded)} records for {len(y)} rows: one per row.")
+
+    def strata(self, y: NDArray[Any], n_folds: int) -> _Codes:
+        """Return what folds hold alike: the record, and where there is none the truth.
+
+        Raises
+        ------
+        PsephosError
+            If there are fewer rows recorded positive, or unlabelled, than folds.
+        """
+        codes = self.codes
+        for code, words in ((1, "recorded positive"), (-1, "without a label")):
+            n = int((codes == code).sum())
+            if n < n_folds:
+                raise PsephosError(
+                    f"{n} row(s) are {words}, fewer than the {n_folds} folds: use fewer folds "
+                    "(--folds), or a table with more."
+                )
+        own = codes + 1
+        if self.truth:
+            classes = np.unique(y)
+            own = np.where((codes < 0) & (y == classes[1]), 3, own)
+        counts = np.bincount(own, minlength=4)
+        few = np.isin(own, np.flatnonzero(counts < n_folds))
+        return np.where(few, 0, own).astype(np.intp)
+
+    def training(self, rows: _Codes, *, partial_labels: bool) -> tuple[_Codes, NDArray[np.float64]]:
+        """Return the rows that a model is fitted on, and their codes, NaN where there is none.
+
+        A model that takes no unlabelled rows is given those with a label; where these are all
+        positive, every row, the unlabelled ones as of the other class.
+        """
+        told = self.recorded[rows].astype(np.float64)
+        if partial_labels:
+            return rows, np.where(told < 0, np.nan, told)
+        if self.one_class:
+            return rows, np.where(told < 0, 1.0 - self.positive, told)
+        return rows[told >= 0], told[told >= 0]
+
+    def words(self, classes: Sequence[str]) -> dict[str, Any]:
+        """Return what comparison.json says of it."""
+        counts = [int((self.recorded == k).sum()) for k in (-1, 0, 1)]
+        return {
+            "positive": classes[self.positive],
+            "truth": self.truth,
+            "unlabelled": counts[0],
+            "recorded": counts[1:],
+            "one_class": self.one_class,
+        }
+
+
+def read_partial(
+    recorded: Sequence[Any],
+    truth: NDArray[Any] | None,
+    positive: str | None,
+    target: str,
+) -> tuple[Partial, NDArray[Any]]:
+    """Return what is recorded, and the labels of the table.
+
+    Parameters
+    ----------
+    recorded : sequence
+        Tidy labels, None where there is none.
+    truth : ndarray of shape (n,), or None
+        Tidy labels of all rows.
+    positive : str or None
+        The class whose records are right, in words; None: the one class that is recorded, or the
+        second of two.
+    target : str
+        The name of the column, for messages.
+
+    Raises
+    ------
+    PsephosError
+        If no row, or every row, has a record, a record is no class of the truth, or `positive` is
+        none of the classes.
+    """
+    held = [label for label in recorded if label is not None]
+    if not held or len(held) == len(recorded):
+        raise PsephosError(
+            f"the target {shown(target)} has a label in {'every' if held else 'no'} row: give with "
+            "--unlabeled what stands there where a row has none"
+            f"{'' if held else ', and the column of what is recorded as --target'}."
+        )
+    classes = list(np.unique(np.array(held)).tolist())
+    if truth is not None:
+        every = np.unique(truth).tolist()
+        strange = [label for label in classes if label not in every]
+        if strange:
+            raise PsephosError(
+                f"the target {shown(target)} records {shown(str(strange[0]), CELL)}, which is no "
+                f"class of the truth ({', '.join(map(str, every[:5]))})."
+            )
+        classes = every
+    elif len(classes) == 1:
+        classes = sorted([*classes, _other(classes[0])])
+    only = {held[0]} if len(set(held)) == 1 else set[Any]()
+    named = [k for k, label in enumerate(classes) if str(label) == positive]
+    if positive is not None and not named:
+        raise PsephosError(
+            f"--positive is {shown(positive)}, which is none of the classes "
+            f"({', '.join(map(str, classes[:5]))})."
+        )
+    place = named[0] if named else classes.index(next(iter(only))) if only else len(classes) - 1
+    codes = np.array([-1 if v is None else classes.index(v) for v in recorded], dtype=np.intp)
+    if truth is not None:
+        return Partial(codes, place, True), truth
+    other = classes[1 - place] if len(classes) == 2 else classes[0]
+    y = np.array([other if v is None else v for v in recorded])
+    return Partial(codes, place, False), y
+
+
+def _other(label: Any) -> Any:
+    """Return a name of the class that no row is recorded to be."""
+    if isinstance(label, str):
+        return f"not {label}"
+    return 0 if label else 1

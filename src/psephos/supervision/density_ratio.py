@@ -1,0 +1,421 @@
+"""Ratios of two densities from samples of both: uLSIF and KLIEP."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+from scipy.spatial.distance import cdist
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from psephos._errors import PsephosError
+from psephos._labels import read_sample_weight
+from psephos.params import Constraint, Interval, Seed, check_params
+from psephos.supervision.grids import Positive, candidates, read_numbers
+
+__all__ = ["KLIEP", "ULSIF"]
+
+_Floats = NDArray[np.float64]
+_WIDTHS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)  # of the median distance
+_PENALTIES = tuple(10.0 ** np.arange(-3.0, 1.5, 0.5))
+_STEPS, _SHORTEST = 200, 1e-8
+_RIDGE = 1e-10  # of the greatest curvature
+_LEAST = 1e-12  # of a mean of kernels: a kernel without any row has no say
+
+
+class _KernelRatio(BaseEstimator):
+    """A ratio ``r(x) = sum_k dual_k exp(-|x - c_k|^2 / (2 sigma^2))``; see its two kinds."""
+
+    constraints: ClassVar[dict[str, Constraint]]
+    dual_coef_: _Floats
+    components_: _Floats
+    sigma_: float
+
+    def fit(
+        self, numerator: Any, denominator: Any, weights: tuple[Any, Any] = (None, None)
+    ) -> Self:
+        """Estimate p_numerator(x) / p_denominator(x).
+
+        Parameters
+        ----------
+        numerator, denominator : array of shape (n_rows, n_features)
+            Two samples of the same columns, without missing values.
+        weights : tuple of two arrays, default=(None, None)
+            Weights of the rows of each; None: equal.
+
+        Returns
+        -------
+        self : estimator
+
+        Raises
+        ------
+        PsephosError
+            If the samples have different columns, a weight is negative or a parameter is wrong.
+        ValueError
+            scikit-learn's own, if a sample is no table of finite numbers.
+        """
+        check_params(self, self.constraints)
+        top, bottom = read_numbers(numerator), read_numbers(denominator)
+        if top.shape[1] != bottom.shape[1]:
+            raise PsephosError(
+                f"the numerator has {top.shape[1]} columns, the denominator {bottom.shape[1]}: "
+                "give two samples of the same columns."
+            )
+        shares = [_shares(w, len(part)) for w, part in zip(weights, (top, bottom), strict=True)]
+        rng = check_random_state(getattr(self, "random_state", None))
+        order = rng.permutation(len(top))
+        self.components_ = top[order[: int(getattr(self, "n_components", 100))]]
+        self.n_features_in_ = top.shape[1]
+        squared = [cdist(part, self.components_, "sqeuclidean") for part in (top, bottom)]
+        self._select(squared[0], squared[1], shares[0], shares[1], rng)
+        return self
+
+    def _select(self, top: _Floats, bottom: _Floats, a: _Floats, b: _Floats, rng: Any) -> None:
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> _Floats:
+        """Return the ratio at each row, at least 0; shape (n_rows,)."""
+        check_is_fitted(self, "dual_coef_")
+        X = read_numbers(X)
+        if X.shape[1] != self.n_features_in_:
+            raise PsephosError(
+                f"X has {X.shape[1]} columns, the samples had {self.n_features_in_}."
+            )
+        return _kernel(cdist(X, self.components_, "sqeuclidean"), self.sigma_) @ self.dual_coef_
+
+
+class ULSIF(_KernelRatio):
+    """Unconstrained least-squares importance fitting: a density ratio in closed form.
+
+    Use it to weight one sample as if it were drawn like another: ``predict`` is how much more
+    frequent a row is in the numerator.
+
+    The squared error ``E_denominator[(r - r*)^2] / 2`` (the Bregman divergence of
+    ``f(t) = (t - 1)^2 / 2``) is least, with a ridge, at::
+
+        dual = max(0, (H + alpha I)^-1 h),   H = mean over the denominator of k(x) k(x)',
+                                             h = mean over the numerator of k(x)
+
+    with Gaussian kernels k centred on rows of the numerator.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        Most kernels; their centres are drawn from the numerator without replacement.
+    sigma : float, 'median', list of float or None, default=None
+        Width of the kernels. 'median': the square root of the median squared distance of the
+        denominator to the centres. None: from .25, .5, .75, 1, 1.5, 2 and 3 times that. Of several
+        the one of least error in leave-one-out is taken.
+    alpha : float, list of float or None, default=None
+        Ridge. None: from 10^-3, 10^-2.5, ..., 10, by leave-one-out.
+    random_state : int, RandomState or None, default=None
+        Of the centres and of the pairs that are left out.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (n_components,)
+    components_ : ndarray of shape (n_components, n_features)
+        The centres.
+    sigma_, alpha_ : float
+    scores_ : ndarray of shape (n_sigmas, n_alphas)
+        The leave-one-out error, less a constant; 0 where there was nothing to choose.
+    n_features_in_ : int
+
+    Notes
+    -----
+    Leaving out one row of the denominator and one of the numerator, as many times as the smaller
+    sample has rows, is exact and takes one decomposition a width: H less one row is a change of
+    rank one. A row of weight w is left out with its whole weight.
+
+    Columns count by their units: scale them first.
+
+    References
+    ----------
+    Kanamori, Hido & Sugiyama (2009), "A least-squares approach to direct importance estimation",
+    JMLR 10. Sugiyama, Suzuki & Kanamori (2012), "Density-ratio matching under the Bregman
+    divergence", AISM 64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from psephos.supervision import ULSIF
+    >>> rng = np.random.default_rng(0)
+    >>> low, high = rng.normal(0, 1, (300, 1)), rng.normal(1, 1, (300, 1))
+    >>> ratio = ULSIF(random_state=0).fit(high, low)
+    >>> bool(np.all(np.diff(ratio.predict([[-1.0], [0.5], [2.0]])) > 0))
+    True
+    """
+
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "n_components": Interval(1, whole=True),
+        "sigma": Positive(("median",)),
+        "alpha": Positive(),
+        "random_state": Seed(),
+    }
+    alpha_: float
+    scores_: _Floats
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        sigma: Any = None,
+        alpha: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.sigma = sigma
+        self.alpha = alpha
+        self.random_state = random_state
+
+    def _select(self, top: _Floats, bottom: _Floats, a: _Floats, b: _Floats, rng: Any) -> None:
+        sigmas = candidates(self.sigma, _WIDTHS, _median(bottom))
+        alphas = candidates(self.alpha, _PENALTIES, 1.0)
+        n = min(len(top), len(bottom))
+        pairs = rng.permutation(len(top))[:n], rng.permutation(len(bottom))[:n]
+        self.scores_ = np.zeros((len(sigmas), len(alphas)))
+        if self.scores_.size > 1 and n > 1:
+            for s, sigma in enumerate(sigmas):
+                K = _kernel(top, sigma), _kernel(bottom, sigma)
+                self.scores_[s] = _left_out(*K, a, b, pairs, alphas)
+        s, k = np.unravel_index(int(self.scores_.argmin()), self.scores_.shape)
+        self.sigma_, self.alpha_ = float(sigmas[s]), float(alphas[k])
+        K_bottom = _kernel(bottom, self.sigma_)
+        H = (K_bottom * b[:, None]).T @ K_bottom + self.alpha_ * np.eye(K_bottom.shape[1])
+        found = scipy.linalg.solve(H, a @ _kernel(top, self.sigma_), assume_a="pos")
+        self.dual_coef_ = np.maximum(found, 0.0)
+
+
+def _left_out(
+    K_top: _Floats,
+    K_bottom: _Floats,
+    a: _Floats,
+    b: _Floats,
+    pairs: tuple[NDArray[np.intp], NDArray[np.intp]],
+    alphas: Sequence[float],
+) -> _Floats:
+    """Return, for each ridge, the mean over pairs of r(left-out)^2 / 2 - r(left-out)."""
+    upper, lower = pairs
+    values, vectors = scipy.linalg.eigh((K_bottom * b[:, None]).T @ K_bottom)
+    h = (a @ K_top) @ vectors
+    top, bottom = K_top[upper], K_bottom[lower]
+    turned_top, turned = top @ vectors, bottom @ vectors
+    u, v = a[upper][:, None], b[lower][:, None]
+    errors: list[float] = []
+    for alpha in alphas:
+        # (H - v k k' + (1 - v) alpha I)^-1 (h - u k'), by Sherman and Morrison, a row a pair
+        inverse = 1.0 / (np.maximum(values, 0.0) + alpha * (1.0 - v))
+        solved = (h - u * turned_top) * inverse
+        leaned = turned * inverse
+        lean = (turned * solved).sum(axis=1, keepdims=True)
+        rest = 1.0 - v * (turned * leaned).sum(axis=1, keepdims=True)
+        dual = (solved + v * leaned * lean / rest) @ vectors.T
+        dual = np.maximum(dual * (1.0 - v) / (1.0 - u), 0.0)
+        on_top, on_bottom = (dual * top).sum(axis=1), (dual * bottom).sum(axis=1)
+        errors.append(float(np.mean(on_bottom**2) / 2.0 - np.mean(on_top)))
+    return np.array(errors)
+
+
+class KLIEP(_KernelRatio):
+    """Kullback-Leibler importance estimation: the density ratio of greatest likelihood.
+
+    The mean of ``log r(x)`` over the numerator (the Bregman divergence of ``f(t) = t log t - t``)
+    is greatest under ``mean over the denominator of r(x) = 1`` and ``dual >= 0``, with Gaussian
+    kernels centred on rows of the numerator. The problem is concave.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        Most kernels; their centres are drawn from the numerator without replacement.
+    sigma : float, 'median', list of float or None, default=None
+        As in `ULSIF`; of several the one of greatest likelihood on held-out rows is taken.
+    n_folds : int, default=5
+        Folds of both samples.
+    tol : float, default=1e-8
+        The search ends where the optimality conditions below hold to this, in units of c_k.
+    random_state : int, RandomState or None, default=None
+        Of the centres and folds.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (n_components,)
+    components_ : ndarray of shape (n_components, n_features)
+        The centres.
+    sigma_ : float
+    scores_ : ndarray of shape (n_sigmas,)
+        Mean log ratio of held-out rows (see Notes), -inf where no kernel has a say; 0 where there
+        was nothing to choose.
+    n_features_in_ : int
+
+    Notes
+    -----
+    At the optimum, with c_k the mean of kernel k over the denominator and g_k the mean over the
+    numerator of ``k_k(x) / r(x)``: ``g_k <= c_k``, and equal where dual_k > 0. The constraint then
+    holds by itself, so the search is one of bounded variables on
+    ``mean log r - sum_k c_k dual_k``: Newton's method, each step a least-squares problem without
+    negative coefficients. A held-out row without any kernel near counts with a ratio of 1e-12.
+
+    The source holds out rows of the numerator alone. Here the denominator's are held out, too, and
+    the held-out ratio is scaled to their mean 1: else narrow kernels, between which rows of the
+    denominator fall, look better than they are.
+
+    A kernel to whose mean not even the weight of one row of the denominator comes (c_k < 1 / n) has
+    no say, which the source does not ask for: its coefficient could be any, as large as one likes
+    where there is no row, and so could ratios near it.
+
+    References
+    ----------
+    Sugiyama, Suzuki, Nakajima, Kashima, von Buenau & Kawanabe (2008), "Direct importance
+    estimation for covariate shift adaptation", AISM 60.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from psephos.supervision import KLIEP
+    >>> rng = np.random.default_rng(0)
+    >>> low, high = rng.normal(0, 1, (300, 1)), rng.normal(1, 1, (300, 1))
+    >>> ratio = KLIEP(random_state=0).fit(high, low)
+    >>> bool(abs(ratio.predict(low).mean() - 1) < 1e-6)
+    True
+    """
+
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "n_components": Interval(1, whole=True),
+        "sigma": Positive(("median",)),
+        "n_folds": Interval(2, whole=True),
+        "tol": Interval(0, open_low=True),
+        "random_state": Seed(),
+    }
+    scores_: _Floats
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        sigma: Any = None,
+        n_folds: int = 5,
+        tol: float = 1e-8,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.sigma = sigma
+        self.n_folds = n_folds
+        self.tol = tol
+        self.random_state = random_state
+
+    def _select(self, top: _Floats, bottom: _Floats, a: _Floats, b: _Floats, rng: Any) -> None:
+        sigmas = candidates(self.sigma, _WIDTHS, _median(bottom))
+        least = float(b @ b)  # of n equal rows 1 / n
+        parts = min(self.n_folds, len(top), len(bottom))
+        folds = rng.permutation(len(top)) % parts, rng.permutation(len(bottom)) % parts
+        self.scores_ = np.zeros(len(sigmas))
+        if len(sigmas) > 1 and parts > 1:
+            for s, sigma in enumerate(sigmas):
+                K = _kernel(top, sigma), _kernel(bottom, sigma)
+                near = (b @ K[1]).max() >= least
+                self.scores_[s] = _held_out(K, (a, b), folds, self.tol) if near else -np.inf
+        self.sigma_ = float(sigmas[int(self.scores_.argmax())])
+        centre = b @ _kernel(bottom, self.sigma_)
+        self.dual_coef_ = _likeliest(_kernel(top, self.sigma_), centre, a, self.tol, least)
+
+
+def _held_out(
+    kernels: tuple[_Floats, _Floats],
+    shares: tuple[_Floats, _Floats],
+    folds: tuple[NDArray[np.intp], NDArray[np.intp]],
+    tol: float,
+) -> float:
+    """Return the mean log ratio of rows of the numerator, scaled to mean 1 of the denominator's.
+
+    Both rows were held out of the fit.
+    """
+    (K, bottom), (a, b), total = kernels, shares, 0.0
+    for fold in np.unique(folds[0]):
+        out, below = folds[0] == fold, folds[1] == fold
+        rest = b[~below] / b[~below].sum()
+        centre, least = rest @ bottom[~below], float(rest @ rest)
+        if centre.max() < least:
+            return -np.inf
+        dual = _likeliest(K[~out], centre, a[~out] / a[~out].sum(), tol, least)
+        mean = float(b[below] @ (bottom[below] @ dual)) / float(b[below].sum())
+        total += float(a[out] @ np.log(np.maximum(K[out] @ dual, _LEAST)))
+        total -= float(a[out].sum()) * float(np.log(max(mean, _LEAST)))
+    return total
+
+
+def _likeliest(
+    K: _Floats, centre: _Floats, a: _Floats, tol: float, least: float = _LEAST
+) -> _Floats:
+    """Return the coefficients of greatest ``a @ log(K dual) - centre @ dual``, at least 0.
+
+    Those of kernels whose mean is below `least` are 0.
+    """
+    heard = np.flatnonzero(centre >= least)
+    if not len(heard):
+        raise PsephosError(
+            "no row of the denominator is near a row of the numerator at this width of kernels: "
+            "use a greater sigma, or scale the columns."
+        )
+    scaled = K[:, heard] / centre[heard]
+    seen = scaled.max(axis=1) > 0  # a row of the numerator that no kernel is near has no say
+    scaled, share = scaled[seen], a[seen] / a[seen].sum()
+
+    part = np.full(len(heard), 1.0 / len(heard))
+    for _ in range(20):  # steps of expectation-maximisation lead near in no time
+        part = part * ((share / (scaled @ part)) @ scaled)
+    part = _newton(scaled, share, part, tol)
+    dual = np.zeros(len(centre))
+    dual[heard] = part / part.sum() / centre[heard]
+    return dual
+
+
+def _newton(S: _Floats, share: _Floats, part: _Floats, tol: float) -> _Floats:
+    """Return the least ``sum(part) - share @ log(S part)`` over parts of at least 0.
+
+    Each step minimises the quadratic of value, gradient and Hessian over the same parts, as least
+    squares without negative coefficients, and is halved while it leads upwards.
+    """
+
+    def value(x: _Floats) -> float:
+        ratio = S @ x
+        return float(x.sum() - share @ np.log(ratio)) if (ratio > 0).all() else np.inf
+
+    now = value(part)
+    for _ in range(_STEPS):
+        ratio = S @ part
+        slope = 1.0 - (share / ratio) @ S
+        if slope.min() >= -tol and np.abs(part * slope).max() <= tol:
+            break
+        root = S * (np.sqrt(share) / ratio)[:, None]
+        H = root.T @ root
+        H[np.diag_indices_from(H)] += _RIDGE * H.diagonal().max()
+        upper = scipy.linalg.cholesky(H)
+        target = scipy.linalg.solve_triangular(upper, H @ part - slope, trans="T")
+        aim = nnls(upper, target, maxiter=30 * len(part))[0]
+        step, length = aim - part, 1.0
+        while (new := value(part + length * step)) > now and length > _SHORTEST:
+            length /= 2.0
+        if new >= now:
+            break  # as near as rounding allows
+        part, now = part + length * step, new
+    return np.maximum(part, 0.0)
+
+
+def _kernel(squared: _Floats, sigma: float) -> _Floats:
+    return np.exp(squared * (-0.5 / sigma**2))
+
+
+def _median(squared: _Floats) -> float:
+    """Return the square root of the median squared distance; 1 if all are 0."""
+    return float(np.sqrt(np.median(squared))) or 1.0
+
+
+def _shares(weight: Any, n: int) -> _Floats:
+    found = read_sample_weight(weight, n)
+    if not found.sum() > 0:
+        raise PsephosError("the weights of a sample are all zero.")
+    return found / found.sum()

@@ -1,0 +1,244 @@
+"""Risks of labels that are missing or one-sidedly wrong, as losses of the rows' margins.
+
+Every risk has ``value_and_gradient(margins)``, of margins (n, 1), and ``step(margins)``, the
+direction that a gradient method follows: the gradient, but for the non-negative risk. So anything
+that learns from a gradient at the rows learns from them.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos.supervision.losses import MarginLoss
+
+__all__ = [
+    "NonNegativeRisk",
+    "Risk",
+    "WeightedRisk",
+    "non_negative_pu_risk",
+    "one_sided_risk",
+    "pu_risk",
+    "supervised_risk",
+]
+
+_Floats = NDArray[np.float64]
+_Codes = NDArray[np.intp]
+
+
+class Risk(Protocol):
+    """A loss object over the margins of all rows."""
+
+    def value_and_gradient(self, margins: _Floats) -> tuple[float, _Floats]:
+        """Return the risk and its gradient, of the shape of the margins."""
+        ...
+
+    def step(self, margins: _Floats) -> _Floats:
+        """Return what a gradient method subtracts, of the shape of the margins."""
+        ...
+
+
+@dataclass(frozen=True)
+class WeightedRisk:
+    """``R(g) = constant + sum_i up_i l(g_i) + sum_i down_i l(-g_i)``.
+
+    Parameters
+    ----------
+    up, down : ndarray of shape (n,)
+        How much each row counts as positive and as negative. They may be negative where the loss
+        is not symmetric.
+    loss : MarginLoss
+    constant : float, default=0.0
+    """
+
+    up: _Floats
+    down: _Floats
+    loss: MarginLoss
+    constant: float = 0.0
+
+    def value_and_gradient(self, margins: _Floats) -> tuple[float, _Floats]:
+        """Return the risk and its gradient, of the shape of the margins (n, 1)."""
+        g = margins[:, 0]
+        value = self.up @ self.loss.value(g) + self.down @ self.loss.value(-g) + self.constant
+        slope = self.up * self.loss.slope(g) - self.down * self.loss.slope(-g)
+        return float(value), slope[:, None]
+
+    def step(self, margins: _Floats) -> _Floats:
+        """Return the gradient."""
+        return self.value_and_gradient(margins)[1]
+
+    def mixed(self, other: Self, share: float) -> Self:
+        """Return ``share * self + (1 - share) * other``, risks of the same rows and loss."""
+        if self.loss != other.loss:
+            raise PsephosError(f"risks of two losses, {self.loss.name} and {other.loss.name}.")
+        rest = 1.0 - share
+        return replace(
+            self,
+            up=share * self.up + rest * other.up,
+            down=share * self.down + rest * other.down,
+            constant=share * self.constant + rest * other.constant,
+        )
+
+    @property
+    def weights(self) -> tuple[_Floats, _Floats]:
+        """Return (up, down) as weights of rows that any learner takes, their sum that of the risk.
+
+        Raises
+        ------
+        PsephosError
+            If a weight is negative.
+        """
+        if (self.up < 0).any() or (self.down < 0).any():
+            raise PsephosError(
+                f"the loss {self.loss.name!r} needs rows of negative weight, which a learner of "
+                "weighted rows cannot take: use a loss with l(m) + l(-m) = 1 ('sigmoid' or "
+                "'ramp'), or the linear or kernel model."
+            )
+        return self.up, self.down
+
+
+@dataclass(frozen=True)
+class NonNegativeRisk:
+    """``R(g) = positive(g) + max(0, negative(g))``, and the step of its authors.
+
+    Where ``negative(g) < -beta``, the step is ``-gamma`` times the gradient of `negative` alone,
+    which undoes the fit to the positive rows; else it is the gradient of both.
+
+    Parameters
+    ----------
+    positive, negative : WeightedRisk
+    beta : float, default=0.0
+    gamma : float, default=1.0
+
+    Notes
+    -----
+    Source: Kiryo, Niu, du Plessis & Sugiyama (2017), NeurIPS, equation (6) and algorithm 1.
+    """
+
+    positive: WeightedRisk
+    negative: WeightedRisk
+    beta: float = 0.0
+    gamma: float = 1.0
+
+    def value_and_gradient(self, margins: _Floats) -> tuple[float, _Floats]:
+        """Return the risk and its gradient (where the second part is cut off, of the first)."""
+        first, slope = self.positive.value_and_gradient(margins)
+        second, other = self.negative.value_and_gradient(margins)
+        return (first + second, slope + other) if second > 0 else (first, slope)
+
+    def mixed(self, other: WeightedRisk, share: float) -> "NonNegativeRisk":
+        """Return ``share * self + (1 - share) * other``, risks of the same rows and loss."""
+        nothing = replace(other, up=0.0 * other.up, down=0.0 * other.down, constant=0.0)
+        first = self.positive.mixed(other, share)
+        return replace(self, positive=first, negative=self.negative.mixed(nothing, share))
+
+    def step(self, margins: _Floats) -> _Floats:
+        """Return the direction of algorithm 1."""
+        second, other = self.negative.value_and_gradient(margins)
+        if second < -self.beta:
+            return -self.gamma * other
+        return self.positive.step(margins) + other
+
+
+def _shares(rows: NDArray[np.bool_], weight: _Floats | None, words: str) -> _Floats:
+    """Return the weights of some rows, made to sum to 1, and 0 of the others."""
+    plain = np.where(rows, 1.0 if weight is None else weight, 0.0)
+    if plain.sum() <= 0:
+        raise PsephosError(f"no row is {words}: this risk needs some.")
+    return plain / plain.sum()
+
+
+def supervised_risk(codes: _Codes, loss: MarginLoss, weight: _Floats | None = None) -> WeightedRisk:
+    """Return the mean loss of rows coded 1 (positive) or 0 (negative); others (-1) do not count."""
+    every = _shares(codes >= 0, weight, "labelled")
+    return WeightedRisk(np.where(codes == 1, every, 0.0), np.where(codes == 0, every, 0.0), loss)
+
+
+def pu_risk(
+    codes: _Codes, prior: float, loss: MarginLoss, weight: _Floats | None = None
+) -> WeightedRisk:
+    """Return the unbiased risk of positive (1) and unlabelled (-1) rows; others do not count.
+
+    ``prior E_P[l(g)] + E_U[l(-g)] - prior E_P[l(-g)]``, which for a symmetric loss is
+    ``2 prior E_P[l(g)] + E_U[l(-g)] - prior``.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n,)
+    prior : float
+        P(y = positive) where the unlabelled rows come from.
+    loss : MarginLoss
+    weight : ndarray of shape (n,), default=None
+
+    Raises
+    ------
+    PsephosError
+        If there is no positive, or no unlabelled, row.
+
+    Notes
+    -----
+    Source: du Plessis, Niu & Sugiyama (2014), NeurIPS, equation (3); (2015), ICML, equation (4).
+    """
+    positive, unlabelled = _parts(codes, prior, loss, weight)
+    if loss.symmetric:  # no negative weights
+        return WeightedRisk(2.0 * positive.up, np.maximum(unlabelled.down, 0.0), loss, -prior)
+    return replace(unlabelled, up=positive.up)
+
+
+def non_negative_pu_risk(
+    codes: _Codes,
+    prior: float,
+    loss: MarginLoss,
+    weight: _Floats | None = None,
+    *,
+    beta: float = 0.0,
+    gamma: float = 1.0,
+) -> NonNegativeRisk:
+    """Return ``prior E_P[l(g)] + max(0, E_U[l(-g)] - prior E_P[l(-g)])``; codes as in `pu_risk`."""
+    return NonNegativeRisk(*_parts(codes, prior, loss, weight), beta, gamma)
+
+
+def _parts(
+    codes: _Codes, prior: float, loss: MarginLoss, weight: _Floats | None
+) -> tuple[WeightedRisk, WeightedRisk]:
+    """Return the risk of positive rows as such, and what is left of the unlabelled as negative."""
+    if not 0 < prior < 1:
+        raise PsephosError(f"prior is {prior}: a share above 0 and below 1.")
+    positive = prior * _shares(codes == 1, weight, "positive")
+    unlabelled = _shares(codes == -1, weight, "unlabelled")
+    nothing = np.zeros(len(codes))
+    first = WeightedRisk(positive, nothing, loss)
+    return first, WeightedRisk(nothing, unlabelled - positive, loss)
+
+
+def one_sided_risk(
+    codes: _Codes,
+    sigma: _Floats,
+    loss: MarginLoss,
+    weight: _Floats | None = None,
+) -> WeightedRisk:
+    """Return the risk of labelled rows whose recorded negatives may be positive.
+
+    ``E[sigma(x) l(y g(x))]`` over the labelled rows, y as recorded. With
+    ``sigma = 1 / P(recorded + | x, y = +)`` of recorded positives and
+    ``sigma = P(y = - | x, recorded -)`` of recorded negatives it is unbiased.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n,)
+        1 recorded positive, 0 recorded negative, -1 unlabelled (does not count).
+    sigma : ndarray of shape (n,)
+        Of unlabelled rows not looked at.
+    loss : MarginLoss
+    weight : ndarray of shape (n,), default=None
+
+    Notes
+    -----
+    Source: Zhang, Zhao, Jiang & Zhou (2019), KDD, "Learning from incomplete and inaccurate
+    supervision".
+    """
+    plain = supervised_risk(codes, loss, weight)
+    held = np.where(codes >= 0, sigma, 0.0)
+    return replace(plain, up=plain.up * held, down=plain.down * held)

@@ -1,0 +1,234 @@
+"""Comparisons on labels that are partly recorded: what is fitted, tuned and measured by what."""
+
+import csv
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from numpy.testing import assert_allclose, assert_array_equal
+
+from psephos import CARTClassifier, PsephosError, PUClassifier, load, read_table
+from psephos.cli.app import main
+from psephos.protocol import Protocol, compare, table_from_arrays
+from psephos.protocol.partial import Partial
+from psephos.protocol.splits import outer_splits
+from psephos.report import build_report
+from psephos.supervision import pu_scores
+
+PLAN = Protocol(name="small", outer="kfold", folds=3, repeats=1, inner_folds=2, draws=1)
+
+
+def cases(n=150, seed=0):
+    """Return rows, true classes, records of which some are wrong, and records of positives."""
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < 0.5
+    X = rng.normal(0, 1, (n, 4))
+    X[:, :2] += np.where(y, 1.2, -1.2)[:, None]
+    truth = np.where(y, "ill", "well")
+    record = np.where(y & (rng.random(n) < 0.3), "well", truth).astype(object)
+    record[rng.random(n) < 0.5] = None
+    return X, truth, record, np.where(record == "ill", "ill", None)
+
+
+def test_rows_and_labels_of_each_kind_of_model():
+    recorded = np.array([0, 1, -1, -1, 1])
+    both = Partial(recorded, 1, True)
+    rows = np.array([0, 2, 4])
+    assert_array_equal(both.training(rows, partial_labels=True)[1], [0, np.nan, 1])
+    kept, codes = both.training(rows, partial_labels=False)
+    assert_array_equal(kept, [0, 4])
+    assert_array_equal(codes, [0, 1])
+    one = Partial(np.array([-1, 1, -1, -1, 1]), 1, False)
+    kept, codes = one.training(rows, partial_labels=False)
+    assert_array_equal(kept, rows)
+    assert_array_equal(codes, [0, 0, 1])
+    assert_array_equal(Partial(recorded, 0, True).codes, [1, 0, -1, -1, 0])
+
+
+def test_folds_hold_records_and_truth_alike():
+    X, truth, record, _ = cases()
+    table = table_from_arrays(X, record, truth=truth)
+    assert_array_equal(table.y, truth)
+    splits = outer_splits(table, PLAN, 0)
+    for code in (-1, 0, 1):
+        counts = [(table.partial.codes[test] == code).sum() for _, test in splits]
+        assert max(counts) - min(counts) <= 1
+    shares = [(truth[test] == "ill").mean() for _, test in splits]
+    assert max(shares) - min(shares) < 0.1
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    X, truth, record, _ = cases()
+    out = tmp_path_factory.mktemp("partial")
+    found = compare(
+        X, record, ["pu", "liois", "cart"], PLAN, truth=truth, positive="ill", n_jobs=1,
+        out=out, column_names=list("abcd"),
+    )  # fmt: skip
+    return out, found
+
+
+def test_the_truth_is_measured_and_never_fitted(folder):
+    out, found = folder
+    assert not found.failures
+    X, truth, record, _ = cases()
+    table = table_from_arrays(X, record, truth=truth, positive="ill")
+    other = np.where(np.arange(len(truth)) % 2, truth, truth[::-1])  # another truth
+    assert_array_equal(table.partial.recorded >= 0, record != None)  # noqa: E711
+    row = next(r for r in found.results if r["model"] == "cart")
+    train, test = outer_splits(table, PLAN, 0)[0]
+    held = train[table.partial.recorded[train] >= 0]
+    model = CARTClassifier(**json.loads(row["params"]), random_state=1)
+    model.fit(X[held], table.partial.recorded[held])
+    said = model.predict(X[test])
+    assert_allclose(row["accuracy"], np.mean(said == table.codes[test]))
+    scores = pu_scores(said == table.partial.positive, table.partial.codes[test])
+    assert_allclose(row["pu_f"], scores["pu_f"])
+    assert (out / "report.html").exists() is False
+    again = table_from_arrays(X, record, truth=other, positive="ill")
+    a = compare(table, models=["pu"], protocol=PLAN, n_jobs=1).refits[0]
+    b = compare(again, models=["pu"], protocol=PLAN, n_jobs=1).refits[0]
+    assert a["inner_pu_f"] == b["inner_pu_f"]  # settings are chosen by records alone
+
+
+def test_files_tell_truth_and_record(folder):
+    out, found = folder
+    with (out / "predictions.csv").open() as lines:
+        rows = list(csv.DictReader(lines))
+    X, truth, record, _ = cases()
+    for row in rows[:60]:
+        i = int(row["row"])
+        assert row["truth"] == truth[i]
+        assert row["recorded"] == (record[i] or "")
+    about = json.loads((out / "comparison.json").read_text())
+    assert about["partial"]["unlabelled"] == sum(label is None for label in record)
+    assert about["partial"]["positive"] == "ill"
+    assert "PU-F of the recorded labels" in about["protocol"]
+    model = load(out / "models" / "pu.psephos")
+    assert isinstance(model, PUClassifier)
+    assert_array_equal(model.classes_, ["ill", "well"])
+    assert model.pos_label == "ill"
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    assert np.mean(model.predict(frame) == truth) > 0.7
+    assert list(found.frame("pandas").columns).count("pu_f") == 1
+
+
+def test_the_report_says_what_models_were_told(folder):
+    out, _ = folder
+    page = build_report(out).read_text()
+    assert "Models were fitted by recorded labels alone" in page
+    assert "PU-F of the recorded labels" in page
+
+
+def test_without_the_truth_there_are_scores_that_need_none(tmp_path):
+    X, _, _, positives = cases()
+    found = compare(
+        X, positives, ["pu", "cart", "majority"], PLAN, positive="ill", n_jobs=1, out=tmp_path
+    )
+    assert not found.failures
+    assert "balanced_accuracy" not in found.results[0]
+    assert found.selected().model in ("pu", "cart")
+    assert all(0 <= r["accuracy_low"] <= r["accuracy_high"] <= 1 for r in found.results)
+    assert not found.bounds
+    header = (tmp_path / "predictions.csv").read_text().splitlines()[0]
+    assert "recorded,p_ill,p_not ill" in header
+    assert "truth" not in header
+    with pytest.raises(PsephosError, match="without true classes"):
+        build_report(tmp_path)
+    difference = found.difference("pu", "cart")
+    assert difference.n == 3
+
+
+def test_files_are_read_by_options(tmp_path):
+    X, truth, record, positives = cases(40)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame["seen"] = [label or "?" for label in record]
+    frame["sure"] = [label or "no idea" for label in positives]
+    frame["true"] = truth
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    table = read_table(path, target="seen", truth="true", drop=["sure"])
+    assert table.names == tuple("abcd")
+    assert_array_equal(table.partial.recorded >= 0, [label is not None for label in record])
+    assert table.partial.truth
+    assert table.partial.positive == 1
+    one = read_table(path, target="sure", unlabeled="no idea", drop=["seen", "true"])
+    assert one.partial.one_class
+    assert one.classes.tolist() == ["ill", "not ill"]
+    assert one.partial.positive == 0
+    assert one.fingerprint() != table.fingerprint()
+    codes = np.array([-1 if v is None else int(v == "ill") for v in record])
+    np.savez(tmp_path / "t.npz", X=X, y=codes, classes=np.array(["well", "ill"]), true=truth)
+    stored = read_table(tmp_path / "t.npz", unlabeled="-1", truth="true", positive="ill")
+    assert_array_equal(stored.partial.codes, codes)
+    with pytest.raises(PsephosError, match="holds -1, which is no code"):
+        read_table(tmp_path / "t.npz", truth="true")
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"positive": "sick"}, "--positive is 'sick'"),
+        ({"truth": ["x"] * 150}, "which is no class of the truth"),
+        ({"truth": ["ill", "well", "odd"] * 50}, "of two classes, and there are 3"),
+        ({"truth": ["ill", None] * 75}, "has no value in 75 row"),
+        ({"unlabeled": "ill"}, "has a label in no row"),
+    ],
+)
+def test_what_does_not_fit_is_refused(settings, words):
+    X, truth, _, positives = cases()
+    with pytest.raises(PsephosError, match=words):
+        compare(X, positives, ["pu"], PLAN, **{"truth": truth, **settings})
+
+
+def test_too_few_records_are_refused():
+    X, truth, _, positives = cases()
+    few = np.where(np.cumsum(positives == "ill") > 2, None, positives)
+    with pytest.raises(PsephosError, match=r"2 row\(s\) are recorded positive, fewer than the 3"):
+        compare(X, few, ["pu"], PLAN, truth=truth)
+
+
+def test_models_of_two_classes_are_not_given_three():
+    X, *_ = cases(60)
+    with pytest.raises(PsephosError, match="'pu' tells two classes apart, and there are 3"):
+        compare(X, np.arange(60) % 3, ["pu"], PLAN)
+
+
+def test_on_full_labels_they_are_ordinary_models():
+    X, truth, *_ = cases(60)
+    found = compare(X, truth, ["pu", "one-sided-noise", "liois"], PLAN, n_jobs=1)
+    assert not found.failures
+    assert all(row["balanced_accuracy"] > 0.8 for row in found.results)
+    assert_array_equal(found.models["pu"].classes_, ["ill", "well"])
+
+
+def test_the_command(tmp_path):
+    X, truth, record, positives = cases(120)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame["seen"], frame["true"] = [label or "?" for label in record], truth
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    base = ["compare", str(path), "--models", "pu,majority", "--protocol", "demo", "--n-jobs", "1"]
+    runner = CliRunner()
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        told = runner.invoke(
+            main,
+            [*base, "--target", "seen", "--unlabeled", "?", "--truth", "true", "--positive", "ill",
+             "--out", str(tmp_path / "a")],
+        )  # fmt: skip
+        frame["sure"] = [label or "" for label in positives]
+        frame.drop(columns=["seen", "true"]).to_csv(path, index=False)
+        alone = runner.invoke(
+            main, [*base, "--target", "sure", "--unlabeled", "-", "--out", str(tmp_path / "b")]
+        )
+    assert told.exit_code == 0, told.output
+    assert "PU-F" in told.output
+    assert "report.html" in told.output
+    assert "A record of 'ill' counts as right" in told.output
+    assert alone.exit_code == 0, alone.output
+    assert "no report" in alone.output
+    assert "best in PU-F" in alone.output
