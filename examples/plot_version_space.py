@@ -75,6 +75,9 @@ def hypotheses_left(asked, n_switches=12, on=(2, 7, 9), n_questions=16, seed=0):
     left = [model.n_hypotheses_[0]]
     for question in range(n_questions):
         row = 2 + question
+        if model.n_hypotheses_[0] == 1:  # nothing is left to ask
+            left.append(1)
+            continue
         if asked == "by query":
             row = model.query(frame).row
         model.partial_fit(frame.iloc[[row]], answers[[row]])
@@ -91,7 +94,7 @@ def main() -> None:
     """Draw both questionings, or save them."""
     parser = argparse.ArgumentParser(description="EnjoySport, and which case to ask about.")
     parser.add_argument("--out")
-    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--seeds", type=int, default=8)
     args = parser.parse_args()
     left, model = day_by_day()
     print(f"EnjoySport: {left} hypotheses after each day; S {model.specific_}, G {model.general_}")

@@ -199,5 +199,5 @@ def test_wrong_labels_are_refused():
         LabelsTarget(np.array(["a", "a"]))
     with pytest.raises(PsephosError, match="different names"):
         NumbersTarget(("a", "a"))
-    with pytest.raises(ValueError, match="1d array"):
+    with pytest.raises(ValueError, match="gives a case one class"):
         SamBAClassifier().fit(X, Y)
