@@ -1,6 +1,6 @@
 """How few columns are enough? A vote on few columns beside votes on all, on fat tables.
 
-    PSEPHOS_DATA=... python benchmarks/quality/few_columns.py OUT.csv [--models ...] [--repeats 4]
+    PSEPHOS_DATA=... python benchmarks/quality/few_columns.py OUT.csv [--models ...] [--repeats 6]
     python benchmarks/quality/few_columns.py OUT.csv --table
 
 Five folds, drawn several times, stratified, rows of one subject together where a set names them;
@@ -214,7 +214,7 @@ def main():
     parser.add_argument("out", type=Path)
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--models", default=";".join(MODELS))
-    parser.add_argument("--repeats", type=int, default=4)
+    parser.add_argument("--repeats", type=int, default=6)
     parser.add_argument("--table", action="store_true")
     args = parser.parse_args()
     if args.table:
