@@ -1,5 +1,6 @@
 """Labels that are partial: rows without one, probabilities in place of one, classes to come."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,11 @@ class SoftLabels(np.ndarray):
 
 def known_rows(y: Any, unlabeled: Any = None) -> NDArray[np.bool_]:
     """Return which rows have a label: not None, NaN, or what `unlabeled` is."""
+    if isinstance(y, list | tuple):  # as texts a gap would be the label 'nan'
+        y = np.array(y, dtype=object)
+    if np.ma.isMaskedArray(y):
+        masked, y = np.ma.getmaskarray(y), np.ma.getdata(y).astype(object)
+        y[masked] = None
     labels = column_or_1d(y)
     if unlabeled is not None and not isinstance(unlabeled, str | int | float | np.generic):
         raise PsephosError(f"unlabeled is {unlabeled!r}: give one label, such as -1 or '?'.")
@@ -73,9 +79,16 @@ def partial_target(estimator: Any, X: Any, y: Any, sample_weight: Any) -> _Coded
     PsephosError
         If no row has a label, or those that have are of one class.
     """
-    known = known_rows(y, getattr(estimator, "unlabeled", None))
+    mark = getattr(estimator, "unlabeled", None)
+    known = known_rows(y, mark)
     check_consistent_length(X, known)
     if known.all():
+        if mark is not None:
+            warnings.warn(
+                f"no label is {mark!r} (unlabeled): every row counts as labelled.",
+                UserWarning,
+                stacklevel=2,
+            )
         return None
     least = 1 if estimator.one_class else 2
     if not known.any():

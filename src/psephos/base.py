@@ -105,10 +105,10 @@ class VoteClassifier(ClassifierMixin, VoteEstimator):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return class probabilities, shape (n_samples, n_classes), by the link of the read-out.
 
-        With the link 'share' (all models but AdaBoost, gradient and second-order boosting, whose
-        link is logistic) a probability is the class's share of the weight of the vote: where voters
-        say one class each, as in a majority of models that agree, it can be near 1 without being
-        right so often.
+        With the link 'logistic' (boosting, soft trees, scores of weak labels) it is a function of
+        the score. With the link 'share' (most others) it is the class's share of the weight of the
+        vote: where voters say one class each, as in a majority of models that agree, it can be near
+        1 without being right so often.
         """
         values = self._values(X)  # says so if the model is not fitted
         return self.vote_.probabilities(values)

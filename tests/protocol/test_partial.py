@@ -166,6 +166,10 @@ def test_files_are_read_by_options(tmp_path):
     assert_array_equal(stored.partial.codes, codes)
     with pytest.raises(PsephosError, match="holds -1, which is no code"):
         read_table(tmp_path / "t.npz", truth="true")
+    with pytest.raises(PsephosError, match="'no idae', which stands nowhere in the target 'sure'"):
+        read_table(path, target="sure", unlabeled="no idae", drop=["seen", "true"])
+    with pytest.raises(PsephosError, match=r"'\?\?', which stands nowhere"):
+        table_from_arrays(X, record, unlabeled="??")
 
 
 @pytest.mark.parametrize(
@@ -223,7 +227,7 @@ def test_the_command(tmp_path):
         frame["sure"] = [label or "" for label in positives]
         frame.drop(columns=["seen", "true"]).to_csv(path, index=False)
         alone = runner.invoke(
-            main, [*base, "--target", "sure", "--unlabeled", "-", "--out", str(tmp_path / "b")]
+            main, [*base, "--target", "sure", "--unlabeled", "", "--out", str(tmp_path / "b")]
         )
     assert told.exit_code == 0, told.output
     assert "PU-F" in told.output

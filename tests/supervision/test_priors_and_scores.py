@@ -86,3 +86,27 @@ def test_scores_of_positive_and_unlabelled_rows():
     assert only["pu_f"] is None  # no unlabelled row is answered positive
     with pytest.raises(PsephosError, match="no share"):
         accuracy_bounds(1.2, 0.5)
+
+
+def test_a_prior_that_contradicts_the_shares():
+    with pytest.raises(PsephosError, match=r"0\.5 contradicts the shares.* at most 0\.1"):
+        accuracy_bounds(1.0, 0.1, 0.5)
+    with pytest.raises(PsephosError, match="contradicts"):
+        accuracy_bounds(0.0, 0.9, 0.9)
+    cut, least = accuracy_bounds(0.9, 0.2, (0.0, 1.0)), accuracy_bounds(0.9, 0.2)
+    assert cut == least  # a range counts as far as it fits
+    with pytest.raises(PsephosError, match=r"give a share, or \(low, high\)"):
+        accuracy_bounds(0.9, 0.2, (0.1, 0.2, 0.3))
+    said, codes = np.array([True, True, False, False]), np.array([1, 1, -1, -1])
+    found = pu_scores(said, codes, prior=0.4)
+    assert (found["recall"], found["accuracy_low"], found["accuracy_high"]) == (1.0, None, None)
+
+
+def test_answers_and_codes_that_are_none():
+    codes = np.array([1, -1])
+    for said in ([0.9, 0.1], [1, -1], [True], "ab"):
+        with pytest.raises(PsephosError, match="give for each row whether"):
+            pu_scores(np.array(said), codes)
+    for wrong in ([1, 2], [1.0, np.nan]):
+        with pytest.raises(PsephosError, match="codes are 1 of positives"):
+            pu_scores(np.array([True, False]), np.array(wrong))

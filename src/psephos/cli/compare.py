@@ -65,7 +65,7 @@ __all__ = ["compare", "conclude", "run"]
 @click.option(
     "--unlabeled",
     metavar="VALUE",
-    help="What stands in the target where a case has no label (besides an empty cell): of two "
+    help="What stands in the target where a case has no label, '' if the cell is empty: of two "
     "classes, of which records of one are right.",
 )
 @click.option(

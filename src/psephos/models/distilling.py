@@ -7,6 +7,7 @@ import scipy.sparse
 from sklearn.utils.validation import has_fit_parameter
 
 from psephos._errors import PsephosError
+from psephos._labels import read_sample_weight
 from psephos.models.boosting.soft_teaching import learnt_labels
 
 __all__ = ["twice_learn"]
@@ -41,7 +42,7 @@ def twice_learn(estimator: _Model, teacher: Any, X: Any, sample_weight: Any = No
     Raises
     ------
     PsephosError
-        If the teacher has no probabilities, or the estimator takes no weights.
+        If the teacher has no probabilities, the estimator takes no weights, or a weight is none.
 
     Notes
     -----
@@ -64,17 +65,21 @@ def twice_learn(estimator: _Model, teacher: Any, X: Any, sample_weight: Any = No
     """
     model: Any = estimator
     labels = learnt_labels(teacher, X)
+    chances = np.asarray(labels)
+    if not (np.isfinite(chances).all() and (chances >= 0).all()):
+        raise PsephosError(f"{type(teacher).__name__} gives probabilities that are none.")
+    given = None if sample_weight is None else read_sample_weight(sample_weight, len(chances))
     if getattr(type(model), "soft_labels", False):
-        return model.fit(X, labels, sample_weight)
+        return model.fit(X, labels, sample_weight=given)
     if not has_fit_parameter(model, "sample_weight"):
         raise PsephosError(
             f"{type(model).__name__} takes no sample weights, which stand for probabilities: give "
             "an estimator that does."
         )
-    chances = np.asarray(labels)
-    weight = chances if sample_weight is None else chances * np.asarray(sample_weight)[:, None]
+    weight = chances if given is None else chances * given[:, None]
     row, code = np.nonzero(weight > 0)
-    return model.fit(_taken(X, row), teacher.classes_[code], weight[row, code])
+    classes = np.asarray(teacher.classes_)
+    return model.fit(_taken(X, row), classes[code], sample_weight=weight[row, code])
 
 
 def _taken(X: Any, rows: Any) -> Any:

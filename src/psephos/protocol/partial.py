@@ -1,6 +1,6 @@
 """Labels of which some are not recorded, or one-sidedly wrong, and the truth beside them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._files.cells import MISSING
 from psephos._files.near import CELL, shown
 
-__all__ = ["Partial", "read_partial"]
+__all__ = ["Partial", "check_mark", "read_partial"]
 
 _Codes = NDArray[np.intp]
 
@@ -106,6 +107,21 @@ class Partial:
             "recorded": counts[1:],
             "one_class": self.one_class,
         }
+
+
+def check_mark(mark: Any, labels: Iterable[Any], target: str) -> None:
+    """Raise PsephosError if what stands for no label stands nowhere.
+
+    '' stands for empty cells; words that are read as missing, such as NA, are no labels either.
+    """
+    known = list(dict.fromkeys(labels))
+    if mark is not None and mark not in MISSING and mark not in known:
+        some = ", ".join(shown(str(label), CELL) for label in known[:5])
+        some += ", ..." if len(known) > 5 else ""
+        raise PsephosError(
+            f"--unlabeled (unlabeled=) is {shown(str(mark), CELL)}, which stands nowhere in the "
+            f"target {shown(target)}; there are {some}. '' is for empty cells."
+        )
 
 
 def read_partial(

@@ -11,7 +11,7 @@ from psephos._files.sheet import Header, Sheet
 from psephos.protocol.partial import Partial, read_partial
 from psephos.protocol.tables import written_labels
 
-__all__ = ["array_words", "partly_written"]
+__all__ = ["array_words", "partly_written", "plain_words"]
 
 
 def partly_written(
@@ -49,9 +49,8 @@ def array_words(name: str, array: NDArray[Any], header: Header, unlabeled: str |
     """Return an array as words, codes of `classes` as their labels, None where there is none."""
     classes = header.arrays.get("classes")
     out: list[Any] = []
-    for value in array.tolist():
+    for value, word in zip(array.tolist(), plain_words(array), strict=True):
         whole = isinstance(value, float) and value.is_integer()
-        word = str(int(value) if whole else value)
         if word == unlabeled or (isinstance(value, float) and value != value):
             out.append(None)
         elif classes is not None and array.dtype.kind in "iuf":
@@ -65,3 +64,9 @@ def array_words(name: str, array: NDArray[Any], header: Header, unlabeled: str |
         else:
             out.append(word)
     return out
+
+
+def plain_words(array: NDArray[Any]) -> list[str]:
+    """Return the values of an array as words, 1.0 as 1."""
+    values: list[Any] = array.tolist()
+    return [str(int(v) if isinstance(v, float) and v.is_integer() else v) for v in values]

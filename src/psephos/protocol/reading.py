@@ -16,7 +16,8 @@ from psephos._files.columns import refuse_mixed, refuse_numbers_in_words
 from psephos._files.near import CELL, shown, suggest
 from psephos._files.sheet import Choice, Header, Sheet, read_sheet
 from psephos.protocol.label_tables import together
-from psephos.protocol.partial_reading import array_words, partly_written
+from psephos.protocol.partial import check_mark
+from psephos.protocol.partial_reading import array_words, partly_written, plain_words
 from psephos.protocol.tables import (
     DataTable,
     coded,
@@ -255,6 +256,7 @@ def _from_text(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
         y = _label_table({name: sheet.words[names.index(name)] for name in labels}, sheet)
     elif roles.partly:
         cells = [_cells_or_none(apart[f], sheet) for f in ("--target", "--truth") if f in apart]
+        check_mark(roles.unlabeled, [w for w in cells[0] if w is not None], target)
         partial, y = partly_written(cells, roles, target, sheet)
     else:
         y = written_labels(_cells_or_none(apart["--target"], sheet), target, sheet.place)
@@ -379,6 +381,7 @@ def _from_arrays(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
         flags = zip(named, ("--target", "--truth"), strict=False)
         found = [(one, _array(arrays, one, flag, n, file)) for one, flag in flags]
         cells = [array_words(*one, sheet.header, roles.unlabeled) for one in found]
+        check_mark(roles.unlabeled, plain_words(found[0][1]), named[0])
         labels = ()
         partial, y = partly_written(cells, roles, named[0], sheet)
     else:

@@ -24,7 +24,7 @@ from psephos._input import Schema
 from psephos._labels import read_labels
 from psephos._partial import known_rows
 from psephos.protocol.label_tables import together
-from psephos.protocol.partial import Partial, read_partial
+from psephos.protocol.partial import Partial, check_mark, read_partial
 from psephos.protocol.table_checks import (
     check_rows,
     check_target,
@@ -276,6 +276,7 @@ def _partly(
 ) -> tuple[Partial, NDArray[Any]]:
     """Return what is recorded of labels, and the table's y."""
     given: list[Any] = _row_values(y, "y").tolist()
+    check_mark(unlabeled, (v for v in given if not is_missing(v)), label)
     known: list[bool] = known_rows(np.array([*given, None], dtype=object), unlabeled).tolist()
     told = None if truth is None else tidy_labels(_row_values(truth, "truth").tolist(), "truth")
     recorded = recorded_labels(given, known[:-1], label)

@@ -7,9 +7,11 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_linnerud
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from psephos import (
+    CARTClassifier,
     PsephosError,
     SoftGradientBoostingClassifier,
     SoftGradientBoostingRegressor,
@@ -17,6 +19,7 @@ from psephos import (
     SoftTreeRegressor,
     load,
     save,
+    twice_learn,
 )
 from psephos.models.boosting.soft_inputs import SoftInputs, centre_and_scale
 
@@ -292,3 +295,36 @@ def test_fat_tables_are_compared_with_sparse_gates():
     assert (wide.gate_lasso, wide.n_estimators, wide.batch_size) == (0.8, 7, 1024)
     assert contender.build({}, Shape(5000, 2), 0).gate_lasso == 0.5
     assert contender.build(drawn, Shape(20, 2), 0).gate_lasso == 0.0
+
+
+@pytest.mark.parametrize(("first", "then"), [(0.8, 0.0), (0.0, 5.0), (0.8, 0.3)])
+def test_trees_go_on_with_the_lasso_they_were_fitted_with(first, then):
+    X, y = load_iris(return_X_y=True)
+    model = SoftTreeClassifier(2, gate_lasso=first, max_iter=2, warm_start=True, random_state=0)
+    model.fit(X, y).set_params(gate_lasso=then)
+    for going_on in (model.fit, model.partial_fit):
+        with pytest.raises(PsephosError, match=f"gate_lasso={then}, but the trees to go on from"):
+            going_on(X, y)
+
+
+def test_the_last_step_is_looked_at():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(PsephosError, match="in epoch 1: lower learning_rate_init"):
+        SoftTreeClassifier(learning_rate_init=1e39, max_iter=1, random_state=0).fit(X, y)
+
+
+def test_weights_of_twice_learning_are_weights():
+    X, y = load_iris(return_X_y=True)
+    teacher = RandomForestClassifier(5, random_state=0).fit(X, y)
+    for weight in (np.full(150, np.nan), np.full(150, -1.0), np.ones(149)):
+        with pytest.raises(PsephosError, match=r"sample_weight"):
+            twice_learn(CARTClassifier(), teacher, X, weight)
+
+    class Keyword(DecisionTreeClassifier):
+        def fit(self, X, y, eval_set=None, sample_weight=None):
+            assert eval_set is None
+            return super().fit(X, y, sample_weight)
+
+    alone = twice_learn(DecisionTreeClassifier(random_state=0), teacher, X)
+    found = twice_learn(Keyword(random_state=0), teacher, X)
+    assert_array_equal(found.predict_proba(X), alone.predict_proba(X))

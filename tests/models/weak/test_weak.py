@@ -380,3 +380,19 @@ def test_a_non_negative_part_of_liois():
     assert_allclose(slope, 0.3 * parts[0][1] + 0.7 * parts[1][1])
     _, truth, *_ = table(100)
     assert LIoISClassifier(**same).fit(X, recorded).score(X, truth.astype(float)) > 0.85
+
+
+def test_gaps_of_lists_and_masks_are_no_labels():
+    X, _y, sure, _ = table()
+    plain = PUClassifier(prior=0.45, max_iter=20, random_state=0).fit(X, sure).predict_proba(X)
+    words = ["sick" if v == 1 else np.nan for v in sure.tolist()]
+    masked = np.ma.array(np.nan_to_num(sure), mask=np.isnan(sure))
+    for y, classes in ((words, ["a", "sick"]), (masked, None)):
+        model = PUClassifier(prior=0.45, max_iter=20, random_state=0, classes=classes)
+        assert_array_equal(model.fit(X, y).predict_proba(X), plain)
+
+
+def test_a_mark_that_stands_nowhere_is_told():
+    X, y, *_ = table()
+    with pytest.warns(UserWarning, match=r"no label is '\?' \(unlabeled\): every row counts"):
+        PUClassifier(unlabeled="?", max_iter=5, random_state=0).fit(X, np.where(y, "a", "b"))

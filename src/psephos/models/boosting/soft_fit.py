@@ -93,15 +93,19 @@ def _fitted(
         data = Training(table, labels.target, codes, weight)
         run.train_watched(rows, goal, size, data)
     run.memory = SoftMemory.of(
-        run.trainer, inputs, n_epochs=run.n_epochs, unit=unit, centre=centre, scale=scale
-    )
+        run.trainer, inputs, n_epochs=run.n_epochs, unit=unit, centre=centre, scale=scale,
+        gate_lasso=float(model.gate_lasso),
+    )  # fmt: skip
     return run
 
 
 def _check_same(memory: SoftMemory, model: Any, n_outputs: int) -> None:
     """Refuse to go on with other trees than there are."""
     gates, trees, _ = memory.gate.shape
-    wanted = {"max_depth": (gates + 1).bit_length() - 1, "n_estimators": trees}
+    wanted = {
+        "max_depth": (gates + 1).bit_length() - 1, "n_estimators": trees,
+        "gate_lasso": memory.gate_lasso,
+    }  # fmt: skip
     for name, known in wanted.items():
         if getattr(model, name, known) != known:
             raise PsephosError(
@@ -144,9 +148,11 @@ class _Run:
         with np.errstate(over="ignore", invalid="ignore"):
             loss = self.trainer.epoch(rows, y, weight, order) / float(weight.sum())
         self.n_epochs += 1
-        if not np.isfinite(loss):
+        known = all(bool(np.isfinite(part).all()) for part in self.trainer.trees)
+        if not (np.isfinite(loss) and known):
+            what = "parameters became infinite" if np.isfinite(loss) else f"the loss became {loss}"
             raise PsephosError(
-                f"the loss became {loss} in epoch {self.n_epochs}: lower learning_rate_init "
+                f"{what} in epoch {self.n_epochs}: lower learning_rate_init "
                 f"({self.plan.step_size:g}) or learning_rate ({self.plan.learning_rate:g})."
             )
         return loss

@@ -38,6 +38,8 @@ class SoftMemory:
         The weight that counts as one row.
     centre, scale : ndarray of shape (K,)
         Of the numbers that are learned; 0 and 1 of classes.
+    gate_lasso : float, default=0.0
+        The parameter that `limit` is of.
     """
 
     tag: ClassVar[str] = "soft memory"
@@ -53,6 +55,7 @@ class SoftMemory:
     unit: float
     centre: AnySize
     scale: AnySize
+    gate_lasso: float = 0.0
 
     def __post_init__(self) -> None:
         shapes = [a.shape for a in (self.gate, self.bias, self.leaf)]
@@ -83,10 +86,8 @@ class SoftMemory:
         trees = SoftTrees(*(a.copy() for a in (self.gate, self.bias, self.leaf)))
         trainer = SoftTrainer(trees, plan, self.inputs.group, self.limit)
         trainer.adam.first = [a.copy() for a in self.first]
-        kept = [a.shape == b.shape for a, b in zip(self.second, trainer.adam.second, strict=True)]
-        if all(kept):  # else gate_lasso was turned on or off
-            trainer.adam.second = [a.copy() for a in self.second]
-            trainer.adam.n_steps = self.n_steps
+        trainer.adam.second = [a.copy() for a in self.second]
+        trainer.adam.n_steps = self.n_steps
         return trainer
 
     def select(self, columns: Columns) -> Self:
