@@ -20,7 +20,16 @@ from psephos.vote.ballots import Ballots, Line
 from psephos.vote.looked_up import looked_up, who_votes
 from psephos.vote.names import backup_words
 
-__all__ = ["CaseBallot", "CaseBallots", "CaseLine", "Near", "Opened", "open_model"]
+__all__ = [
+    "CaseBallot",
+    "CaseBallots",
+    "CaseLine",
+    "Facts",
+    "Near",
+    "Opened",
+    "model_facts",
+    "open_model",
+]
 
 _READ = 40  # columns of a voter that the page names
 _LISTED = 3  # numbers of voters that voted alike
@@ -224,6 +233,34 @@ def open_model(path: Path, short: Mapping[str, str] = MappingProxyType({})) -> O
         importance=_importance(model),
         whole={word: name for name, word in short.items()},
     )
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the page says of every saved model, chosen or not."""
+
+    says: str  # what its answers are, if no stated probabilities
+    columns: list[str]  # what a complete case needs, by the names of the table
+
+
+def model_facts(models: Mapping[str, Path]) -> dict[str, Facts]:
+    """Return the facts of each model file.
+
+    Raises
+    ------
+    ModelFileError
+        If one is damaged.
+    """
+    from psephos.models import load
+
+    found: dict[str, Facts] = {}
+    for key, path in models.items():
+        model: Any = load(path)
+        readout, names = model.vote_.readout, model.schema_.words().columns
+        share = readout.link == "share" and readout.calibration is None
+        used: list[int] = model.vote_.used.tolist()
+        found[key] = Facts("share of the vote" if share else "", [names[j] for j in used])
+    return found
 
 
 def _head(model: Any) -> str:

@@ -1,17 +1,28 @@
 """Which values decide: what the chosen model reads, and on which side of which value."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from psephos.report.adapter import Opened
+from psephos.report.answers import Positive
 from psephos.report.card import card
 from psephos.report.figures import Choice
 from psephos.report.folder import Folder
+from psephos.report.names import Shown
+from psephos.report.options import Options
 from psephos.report.together import together
 
 __all__ = ["values_section"]
 
 
-def values_section(folder: Folder, choice: Choice | None, opened: Opened | None) -> dict[str, Any]:
+def values_section(
+    folder: Folder,
+    choice: Choice | None,
+    opened: Opened | None,
+    names: Mapping[str, Shown],
+    positive: Positive,
+    options: Options,
+) -> dict[str, Any]:
     """Return what the panel shows: entries of the page's dictionary.
 
     Parameters
@@ -21,6 +32,12 @@ def values_section(folder: Folder, choice: Choice | None, opened: Opened | None)
         The models the page names; None if every fit failed.
     opened : Opened or None
         The model shown first, if a file of it was saved.
+    names : dict of str to Shown
+        What columns are called, by their names in the table.
+    positive : Positive
+        The class that answers are about.
+    options : Options
+        What the page may carry of cases.
 
     Returns
     -------
