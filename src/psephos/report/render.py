@@ -13,7 +13,13 @@ from markupsafe import Markup
 
 __all__ = ["SCRIPTS", "STYLES", "embed", "render"]
 
-STYLES = ("base.css", "panels.css", "parts.css", "values.css", "print.css")  # in the order of the page
+STYLES = (
+    "base.css",
+    "panels.css",
+    "parts.css",
+    "values.css",
+    "print.css",
+)  # in the order of the page
 SCRIPTS = (
     "core.js", "words.js", "tables.js", "lanes.js", "curves.js", "missed.js", "accuracy.js",
     "values.js", "case.js", "network.js", "ballots.js", "stability.js", "bar.js",
