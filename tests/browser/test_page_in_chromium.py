@@ -309,7 +309,8 @@ def test_controls_are_labelled_and_large_enough(visit):
     page = visit(400)
     small = page.evaluate(
         """() => ["button", "select", "input", "summary"]
-        .flatMap(tag => [...document.querySelectorAll("main " + tag)]).filter(e => e.offsetParent).map(e => [e.outerHTML.slice(0, 80), e.getBoundingClientRect()])
+        .flatMap(tag => [...document.querySelectorAll("main " + tag)])
+        .filter(e => e.offsetParent).map(e => [e.outerHTML.slice(0, 80), e.getBoundingClientRect()])
         .filter(([, box]) => box.height < 24).map(([html]) => html)"""
     )
     assert small == []
