@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from psephos._errors import PsephosError
 from psephos._labels import read_sample_weight
 from psephos.params import Constraint, Interval, Seed, check_params
-from psephos.supervision.grids import Positive, candidates, read_numbers
+from psephos.supervision.grids import Positive, candidates, median_width, read_numbers
 
 __all__ = ["KLIEP", "ULSIF"]
 
@@ -45,7 +45,7 @@ class _KernelRatio(BaseEstimator):
         numerator, denominator : array of shape (n_rows, n_features)
             Two samples of the same columns, without missing values.
         weights : tuple of two arrays, default=(None, None)
-            Weights of the rows of each; None: equal.
+            Weights of the rows of each; None: equal. A row of weight 0 is as if it were not there.
 
         Returns
         -------
@@ -54,23 +54,26 @@ class _KernelRatio(BaseEstimator):
         Raises
         ------
         PsephosError
-            If the samples have different columns, a weight is negative or a parameter is wrong.
+            If the samples have different columns, a weight is negative, values are too large for
+            squared distances, or a parameter is wrong.
         ValueError
             scikit-learn's own, if a sample is no table of finite numbers.
         """
         check_params(self, self.constraints)
         top, bottom = read_numbers(numerator), read_numbers(denominator)
+        shares = [_shares(w, len(part)) for w, part in zip(weights, (top, bottom), strict=True)]
+        top, bottom = (part[own > 0] for part, own in zip((top, bottom), shares, strict=True))
+        shares = [own[own > 0] for own in shares]
         if top.shape[1] != bottom.shape[1]:
             raise PsephosError(
                 f"the numerator has {top.shape[1]} columns, the denominator {bottom.shape[1]}: "
                 "give two samples of the same columns."
             )
-        shares = [_shares(w, len(part)) for w, part in zip(weights, (top, bottom), strict=True)]
         rng = check_random_state(getattr(self, "random_state", None))
         order = rng.permutation(len(top))
         self.components_ = top[order[: int(getattr(self, "n_components", 100))]]
         self.n_features_in_ = top.shape[1]
-        squared = [cdist(part, self.components_, "sqeuclidean") for part in (top, bottom)]
+        squared = [_squared(part, self.components_) for part in (top, bottom)]
         self._select(squared[0], squared[1], shares[0], shares[1], rng)
         return self
 
@@ -85,7 +88,7 @@ class _KernelRatio(BaseEstimator):
             raise PsephosError(
                 f"X has {X.shape[1]} columns, the samples had {self.n_features_in_}."
             )
-        return _kernel(cdist(X, self.components_, "sqeuclidean"), self.sigma_) @ self.dual_coef_
+        return _kernel(_squared(X, self.components_), self.sigma_) @ self.dual_coef_
 
 
 class ULSIF(_KernelRatio):
@@ -108,10 +111,11 @@ class ULSIF(_KernelRatio):
         Most kernels; their centres are drawn from the numerator without replacement.
     sigma : float, 'median', list of float or None, default=None
         Width of the kernels. 'median': the square root of the median squared distance of the
-        denominator to the centres. None: from .25, .5, .75, 1, 1.5, 2 and 3 times that. Of several
-        the one of least error in leave-one-out is taken.
+        denominator to the centres, of those above 0. None: .25, .5, .75, 1, 1.5, 2 and 3 times
+        that, of which the one of least leave-one-out error is taken, as of a list.
     alpha : float, list of float or None, default=None
-        Ridge. None: from 10^-3, 10^-2.5, ..., 10, by leave-one-out.
+        Ridge. None: 10^-3, 10^-2.5, ..., 10; of several the one of least leave-one-out error. Where
+        a sample has one row nothing can be left out: the middle one of each list is taken.
     random_state : int, RandomState or None, default=None
         Of the centres and of the pairs that are left out.
 
@@ -173,7 +177,7 @@ class ULSIF(_KernelRatio):
         self.random_state = random_state
 
     def _select(self, top: _Floats, bottom: _Floats, a: _Floats, b: _Floats, rng: Any) -> None:
-        sigmas = candidates(self.sigma, _WIDTHS, _median(bottom))
+        sigmas = candidates(self.sigma, _WIDTHS, median_width(bottom))
         alphas = candidates(self.alpha, _PENALTIES, 1.0)
         n = min(len(top), len(bottom))
         pairs = rng.permutation(len(top))[:n], rng.permutation(len(bottom))[:n]
@@ -183,10 +187,18 @@ class ULSIF(_KernelRatio):
                 K = _kernel(top, sigma), _kernel(bottom, sigma)
                 self.scores_[s] = _left_out(*K, a, b, pairs, alphas)
         s, k = np.unravel_index(int(self.scores_.argmin()), self.scores_.shape)
+        if n == 1:
+            s, k = len(sigmas) // 2, len(alphas) // 2
         self.sigma_, self.alpha_ = float(sigmas[s]), float(alphas[k])
         K_bottom = _kernel(bottom, self.sigma_)
         H = (K_bottom * b[:, None]).T @ K_bottom + self.alpha_ * np.eye(K_bottom.shape[1])
-        found = scipy.linalg.solve(H, a @ _kernel(top, self.sigma_), assume_a="pos")
+        try:
+            found = scipy.linalg.solve(H, a @ _kernel(top, self.sigma_), assume_a="pos")
+        except scipy.linalg.LinAlgError as error:
+            raise PsephosError(
+                f"alpha is {self.alpha_:g}, too small to solve for the coefficients: give a "
+                "greater one, such as 1e-3."
+            ) from error
         self.dual_coef_ = np.maximum(found, 0.0)
 
 
@@ -232,7 +244,8 @@ class KLIEP(_KernelRatio):
     n_components : int, default=100
         Most kernels; their centres are drawn from the numerator without replacement.
     sigma : float, 'median', list of float or None, default=None
-        As in `ULSIF`; of several the one of greatest likelihood on held-out rows is taken.
+        As in `ULSIF`; of several the one of greatest likelihood on held-out rows is taken, or the
+        middle one where a sample has one row.
     n_folds : int, default=5
         Folds of both samples.
     tol : float, default=1e-8
@@ -308,7 +321,7 @@ class KLIEP(_KernelRatio):
         self.random_state = random_state
 
     def _select(self, top: _Floats, bottom: _Floats, a: _Floats, b: _Floats, rng: Any) -> None:
-        sigmas = candidates(self.sigma, _WIDTHS, _median(bottom))
+        sigmas = candidates(self.sigma, _WIDTHS, median_width(bottom))
         least = float(b @ b)  # of n equal rows 1 / n
         parts = min(self.n_folds, len(top), len(bottom))
         folds = rng.permutation(len(top)) % parts, rng.permutation(len(bottom)) % parts
@@ -318,7 +331,8 @@ class KLIEP(_KernelRatio):
                 K = _kernel(top, sigma), _kernel(bottom, sigma)
                 near = (b @ K[1]).max() >= least
                 self.scores_[s] = _held_out(K, (a, b), folds, self.tol) if near else -np.inf
-        self.sigma_ = float(sigmas[int(self.scores_.argmax())])
+        best = int(self.scores_.argmax()) if parts > 1 else len(sigmas) // 2
+        self.sigma_ = float(sigmas[best])
         centre = b @ _kernel(bottom, self.sigma_)
         self.dual_coef_ = _likeliest(_kernel(top, self.sigma_), centre, a, self.tol, least)
 
@@ -409,9 +423,14 @@ def _kernel(squared: _Floats, sigma: float) -> _Floats:
     return np.exp(squared * (-0.5 / sigma**2))
 
 
-def _median(squared: _Floats) -> float:
-    """Return the square root of the median squared distance; 1 if all are 0."""
-    return float(np.sqrt(np.median(squared))) or 1.0
+def _squared(X: _Floats, centres: _Floats) -> _Floats:
+    found = cdist(X, centres, "sqeuclidean")
+    if not np.isfinite(found).all():
+        raise PsephosError(
+            "values are too large: a squared distance of two rows is no number. Scale the columns "
+            "first."
+        )
+    return found
 
 
 def _shares(weight: Any, n: int) -> _Floats:

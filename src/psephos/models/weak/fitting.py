@@ -20,7 +20,7 @@ __all__ = [
 ]  # fmt: skip
 
 _Floats = NDArray[np.float64]
-_KNOTS = 64  # pieces of a map of probabilities
+_KNOTS, _LEAST_SHARE = 128, 1e-6  # of a map of probabilities, and the least but 0
 _PRIOR_TASK, FIT_TASK = 2, 3
 
 
@@ -43,7 +43,7 @@ def fitted_by(rows: Rows, risk: Any) -> Fitted:
     m = rows.model
     if m.estimator is None:
         learner = rows.learner()
-        starts = learner.starts(rows.context, m.n_starts)
+        starts = learner.starts(risk, m.n_starts)
         found, objective, n_iter = learner.fit(
             risk, alpha=m.alpha, starts=starts, max_iter=m.max_iter,
             learning_rate=m.learning_rate,
@@ -87,14 +87,18 @@ def prior_of(rows: Rows) -> float:
 
 
 def estimated(rows: Rows, features: _Floats | None = None, alpha: float = 1e-3) -> ElkanNotoPrior:
-    """Return Elkan and Noto's estimate on what the model looks at, or on other features."""
+    """Return Elkan and Noto's estimate on the inputs, or on other features.
+
+    By another classifier, on the table's numbers, categories as columns of 0 and 1.
+    """
     known, open_ = np.flatnonzero(rows.codes == 1), np.flatnonzero(rows.codes == -1)
     both = np.concatenate([known, open_])
     groups = None if rows.data.groups is None else rows.data.groups[both]
     seed = rows.context.integer(_PRIOR_TASK)
     own = ElkanNotoPrior(rows.model.estimator, alpha=alpha, random_state=seed)
     weights = (rows.weight[known], rows.weight[open_])
-    features = rows.features if features is None else features
+    if features is None:
+        features = rows.features if rows.model.estimator is None else rows.numbers
     return own.fit(features[known], features[open_], weights, groups)
 
 
@@ -106,15 +110,14 @@ def one_vote(rows: Rows, voters: Voters, calibration: Any = None) -> Vote:
 
 
 def odds_map(rows: Rows, factor: float) -> Isotonic:
-    """Return the map of q = P(labelled | x) to ``min(1, factor q / (1 - q))``, in 64 pieces."""
-    top = 1.0 / (1.0 + factor)
-    half = 1.0 / (1.0 + 2.0 * factor)  # q where the answer changes
-    points = np.append(np.linspace(0.0, top, _KNOTS + 1), [half, 1.0])
-    given = np.unique(np.round(points, 12)).astype(np.float64)
-    told = np.ones(len(given))
-    below = given < np.round(top, 12)
-    told[below] = np.minimum(factor * given[below] / (1.0 - given[below]), 1.0)
-    return _both(rows, given, told)
+    """Return the map of q = P(labelled | x) to ``min(1, factor q / (1 - q))``.
+
+    In pieces between probabilities that grow by the same factor (1.11), and 1/2, where the answer
+    changes: of any prior a probability is wrong by less than a 300th of itself.
+    """
+    told = np.union1d(np.geomspace(_LEAST_SHARE, 1.0, _KNOTS), [0.0, 0.5])
+    given = told / (told + factor)
+    return _both(rows, np.append(given, 1.0), np.append(told, 1.0))
 
 
 def share_map(rows: Rows, c: float) -> Isotonic | None:

@@ -85,7 +85,8 @@ class LIoISClassifier(PriorSensitivity, VoteClassifier):
     n_components : int, default=100
         Most kernels of the score.
     n_starts : int, default=3
-        Searches (L-BFGS) of a risk that is not convex; the best is taken.
+        Searches (L-BFGS) of a risk that is not convex, from 0 and from points ever further down its
+        slope there; the best is taken.
     max_iter, learning_rate : int, float, default=400, 0.1
         Of the non-negative fits, as in `PUClassifier`; the weights come from one.
     categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
@@ -260,16 +261,24 @@ def _chosen(rows: Rows, prior: float) -> tuple[float, _Floats]:
     seed = rows.context.integer(_FOLDS_TASK)
     classes = ["unlabelled", "negative", "positive"]
     cut = make_splits(kinds, 3, groups=rows.data.groups, n_folds=folds, seed=seed, classes=classes)
-    risks = np.zeros(len(_GAMMAS))
+    risks, counted = np.zeros(len(_GAMMAS)), 0
     for train, test in cut:
         part, rest = rows.take(train), rows.take(test)
-        both, _ = _risks(part, prior)
-        if not ((rest.codes == 1).any() and (rest.codes == -1).any()):
+        whole = all((part.codes == code).any() for code in (-1, 0, 1))
+        if not whole or not ((rest.codes == 1).any() and (rest.codes == -1).any()):
             continue  # a fold of groups may lack a kind
+        counted += 1
+        both, _ = _risks(part, prior)
         held = pu_risk(rest.codes, prior, MarginLoss("sigmoid"), rest.weight)
         for k, gamma in enumerate(_GAMMAS):
             voters = fitted_by(part, both[0].mixed(both[1], gamma)).voters
             share = (1.0 + one_vote(part, voters).score(rest.data.X)[:, 0]) / 2.0
             margin = logit(share if rows.positive == 1 else 1.0 - share)
             risks[k] += held.value_and_gradient(margin[:, None])[0]
-    return _GAMMAS[int(risks.argmin())], risks / len(cut)
+    if not counted:
+        raise PsephosError(
+            "gamma='cv' found no fold in which groups leave rows of every kind (positive, negative, "
+            "unlabelled) to fit on, and positive and unlabelled ones to measure by: give gamma a "
+            "number."
+        )
+    return _GAMMAS[int(risks.argmin())], risks / counted

@@ -82,7 +82,8 @@ class OneSidedNoiseClassifier(PriorSensitivity, VoteClassifier):
     n_components : int, default=100
         Most kernels of the score.
     n_starts : int, default=3
-        Searches (L-BFGS) of a risk that is not convex; the best is taken.
+        Searches (L-BFGS) of a risk that is not convex, from 0 and from points ever further down its
+        slope there; the best is taken.
     max_iter, learning_rate : int, float, default=400, 0.1
         Of the positive-unlabelled fit, as in `PUClassifier`.
     categorical_features : 'from_dtype', list, mask or None, default='from_dtype'

@@ -74,7 +74,8 @@ class PUClassifier(PriorSensitivity, VoteClassifier):
     n_estimators : int, default=10
         Members of 'bagging'.
     max_samples : int, default=None
-        Unlabelled rows drawn for a member; None: as many as there are positives.
+        Unlabelled rows drawn for a member, each with a chance in proportion to its weight; None: as
+        many as rows are labelled positive (rows, whatever their weight).
     classes : list of two labels, default=None
         Needed where one class alone has rows with a label and that is not 1 or True.
     pos_label : label, default=None
@@ -86,7 +87,8 @@ class PUClassifier(PriorSensitivity, VoteClassifier):
     n_components : int, default=100
         Most kernels, centred on rows drawn from all.
     n_starts : int, default=3
-        Searches (L-BFGS) of a risk that is not convex; the best is taken.
+        Searches (L-BFGS) of a risk that is not convex, from 0 and from points ever further down its
+        slope there; the best is taken.
     max_iter, learning_rate : int, float, default=400, 0.1
         Steps of Adam on the non-negative risk, all rows at once. Where the sizes of a row's inputs
         add up to more than 30 on average (about 40 columns), the rate is less in that proportion.
@@ -121,7 +123,8 @@ class PUClassifier(PriorSensitivity, VoteClassifier):
     Notes
     -----
     Two classes only. Without an unlabelled row the fit is that of the ordinary risk, whatever
-    `risk`. Equal rows of one label are one row of added weight, unless `groups` are given.
+    `risk`. Equal rows of one label are one row of added weight, unless `groups` are given: a row of
+    weight 2 is the row twice, but in bagging, which draws as many rows as there are.
 
     A probability is ``1 / (1 + exp(-g))``. Of the logistic loss that is an estimate of P(y | x)
     where the share of positives is the prior; of the sigmoid and the ramp loss it is a map of the

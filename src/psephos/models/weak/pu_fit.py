@@ -76,7 +76,7 @@ def bagged(rows: Rows) -> PUFit:
     m, prior = rows.model, prior_of(rows)
     known, open_ = np.flatnonzero(rows.codes == 1), np.flatnonzero(rows.codes == -1)
     mass = float(rows.weight[known].sum())
-    size = max(1, round(mass)) if m.max_samples is None else int(m.max_samples)
+    size = rows.n_known if m.max_samples is None else int(m.max_samples)
     chance = rows.weight[open_] / rows.weight[open_].sum()
     tasks: list[tuple[NDArray[np.intp], _Floats]] = []
     for t in range(m.n_estimators):
@@ -101,7 +101,7 @@ def _members(rows: Rows, tasks: list[tuple[NDArray[np.intp], _Floats]]) -> Voter
     own: list[Task] = []
     for t, (some, weight) in enumerate(tasks):
         full = every.copy()
-        full[some] = weight
+        full[some] = weight * (len(some) / weight.sum())  # whatever the unit of weights
         own.append(Task(rows.model.estimator, (FIT_TASK, t), some, None, full))
     return bag_voters(data, own)
 

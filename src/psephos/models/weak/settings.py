@@ -8,6 +8,7 @@ from psephos.base import Anatomy
 from psephos.contender import Shape
 from psephos.params import Anything, Classes, Constraint, Interval, OneOf, Options, Seed, Voter
 from psephos.supervision import LOSSES
+from psephos.supervision.grids import WIDTH
 
 __all__ = ["DRAWN", "SHARED", "anatomy", "compared"]
 
@@ -25,7 +26,7 @@ SHARED: Mapping[str, Constraint] = {
     "classes": Classes(),
     "pos_label": Anything(),
     "unlabeled": Anything(),
-    "sigma": OneOf((Interval(0, open_low=True),), none=True),
+    "sigma": OneOf((WIDTH,), none=True),
     "n_components": Interval(1, whole=True),
     "n_starts": Interval(1, whole=True),
     "max_iter": Interval(1, whole=True),
