@@ -73,6 +73,8 @@ class ElkanNotoPrior(BaseEstimator):
         The estimate before `clip`; above 1 it is no share.
     clipped_ : bool
         Whether it was outside `clip`.
+    doubtful_ : bool
+        Whether it was clipped, or is within two standard errors of 1.
     error_ : float
         Its standard error, from the spread of s over the labelled positives alone.
 
@@ -109,6 +111,7 @@ class ElkanNotoPrior(BaseEstimator):
     raw_: float
     error_: float
     clipped_: bool
+    doubtful_: bool
 
     def __init__(
         self,
@@ -164,19 +167,19 @@ class ElkanNotoPrior(BaseEstimator):
         self.error_ = mass[0] / mass[1] * spread / least**2  # d raw / d c = -n_P / (n_U c^2)
         self.clipped_ = not low <= self.raw_ <= high
         self.prior_ = float(np.clip(self.raw_, low, high))
-        self._tell()
+        near = self.raw_ + _ERRORS * self.error_ >= 1.0
+        self.doubtful_ = self.clipped_ or near
+        if self.doubtful_:
+            self._tell(near)
         return self
 
-    def _tell(self) -> None:
-        """Warn if the estimate is no share, or hardly one."""
-        if self.raw_ + _ERRORS * self.error_ >= 1.0:
+    def _tell(self, near: bool) -> None:
+        """Warn that the estimate is no share, or hardly one."""
+        why = f"that is outside of clip={self.clip}"
+        if near:
             why = "rows with a label are hardly told from those without"
         elif self.raw_ < self.clip[0]:
             why = "hardly a row without a label looks like those with one"
-        elif self.clipped_:
-            why = f"that is outside of clip={self.clip}"
-        else:
-            return
         used = f", and {self.prior_:g} is used" if self.clipped_ else ""
         warnings.warn(
             f"the class prior is estimated as {self.raw_:.3g} +- {self.error_:.2g}{used}: {why}. "

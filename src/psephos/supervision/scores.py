@@ -48,8 +48,8 @@ def pu_scores(
 
     Notes
     -----
-    Lee and Liu estimate the share of positive answers on a part held out, and say nothing of 0. Half
-    a row is the usual continuity correction, which keeps the order of answers to the same rows.
+    Lee and Liu estimate the share of positive answers on a part held out, and say nothing of 0.
+    Half a row is the usual continuity correction; it keeps the order of answers to the same rows.
 
     References
     ----------

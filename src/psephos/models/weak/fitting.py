@@ -10,13 +10,14 @@ from psephos._errors import PsephosError
 from psephos.models.committees.fitting import Task, fit_all
 from psephos.models.committees.members import voters_of
 from psephos.models.weak.rows import Rows
+from psephos.models.weak.told import WeakLabels
 from psephos.supervision import ElkanNotoPrior, WeightedRisk, supervised_risk
 from psephos.vote import Constant, Readout, Vote, Voters
 from psephos.vote.calibration import Isotonic
 
 __all__ = [
-    "FIT_TASK", "Fitted", "estimated", "fitted_by", "odds_map", "one_vote", "ordinary", "prior_of",
-    "share_map",
+    "FIT_TASK", "Fitted", "estimated", "fitted_by", "labels_told", "odds_map", "one_vote",
+    "ordinary", "prior_of", "share_map",
 ]  # fmt: skip
 
 _Floats = NDArray[np.float64]
@@ -79,11 +80,20 @@ def ordinary(rows: Rows) -> Fitted:
     return fitted_by(rows, supervised_risk(rows.codes, rows.loss, rows.weight))
 
 
-def prior_of(rows: Rows) -> float:
+def prior_of(rows: Rows) -> WeakLabels:
     """Return the prior that is given, or estimated from positive and unlabelled rows."""
     if not isinstance(rows.model.prior, str):
-        return float(rows.model.prior)
-    return estimated(rows).prior_
+        return labels_told(rows, rows.model.prior)
+    return labels_told(rows, estimated(rows))
+
+
+def labels_told(rows: Rows, prior: Any) -> WeakLabels:
+    """Return what is kept of labels, and of a prior or its estimate."""
+    n = (rows.counts[1], 0 if rows.ignored else rows.counts[0], rows.counts[-1])
+    if not isinstance(prior, ElkanNotoPrior):
+        return WeakLabels(*n, float(prior))
+    estimate = (float(prior.raw_), float(prior.error_))
+    return WeakLabels(*n, float(prior.prior_), estimate, bool(prior.doubtful_))
 
 
 def estimated(rows: Rows, features: _Floats | None = None, alpha: float = 1e-3) -> ElkanNotoPrior:

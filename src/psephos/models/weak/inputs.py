@@ -100,6 +100,7 @@ class Inputs:
             code,
             "rbf",
             "probability",
+            called="kernel score",
         )
         return self._through(machine.times(self.powers))
 
@@ -114,7 +115,9 @@ class Inputs:
         return voters.take(one)  # columns without a say are not read
 
 
-def _standardised(X: _Floats, weight: _Floats) -> tuple[_Floats, _Floats, _Floats, NDArray[np.intp]]:
+def _standardised(
+    X: _Floats, weight: _Floats
+) -> tuple[_Floats, _Floats, _Floats, NDArray[np.intp]]:
     """Return the columns centred and divided by their deviation, and centre, inverse and powers."""
     powers = np.frexp(np.abs(X).max(axis=0))[1].astype(np.intp)
     X = np.ldexp(X, -powers)

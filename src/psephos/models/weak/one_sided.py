@@ -14,6 +14,7 @@ from psephos.models.weak.fitting import fitted_by, one_vote, ordinary, prior_of
 from psephos.models.weak.rows import read_rows
 from psephos.models.weak.sensitivity import PriorSensitivity
 from psephos.models.weak.settings import DRAWN, SHARED, anatomy, compared
+from psephos.models.weak.told import WeakLabels
 from psephos.models.weak.weighing import importance, nnpu_scores, refuse_no_negative
 from psephos.params import Constraint
 from psephos.supervision import one_sided_risk
@@ -94,6 +95,9 @@ class OneSidedNoiseClassifier(PriorSensitivity, VoteClassifier):
     vote_ : Vote
     prior_ : float or None
         The prior used; None where every row had a label.
+    labels_ : WeakLabels or None
+        How many rows were of each kind, and whether the prior was given or estimated, and how well;
+        ``print(model)`` says it.
     weights_ : ndarray of shape (2, 3) or None
         The least, mean and greatest sigma of recorded negatives (first row) and positives.
     objective_ : float or None
@@ -148,14 +152,15 @@ class OneSidedNoiseClassifier(PriorSensitivity, VoteClassifier):
         "one-sided-noise", "weak labels",
         {"quick": DRAWN},
         settings=compared, grouped=True, two_classes=True, partial_labels=True,
-        small={"random_state": 0},
+        both_recorded=True, small={"random_state": 0},
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {**SHARED, "density_ratio": DensityRatio()}
-    extras: ClassVar[tuple[str, ...]] = ("prior_", "weights_", "objective_", "n_iter_")
+    extras: ClassVar[tuple[str, ...]] = ("prior_", "labels_", "weights_", "objective_", "n_iter_")
     partial_labels: ClassVar[bool] = True
     one_class: ClassVar[bool] = True
     binary_only: ClassVar[bool] = True
     prior_: float | None
+    labels_: WeakLabels | None
     weights_: _Floats | None
     objective_: float | None
     n_iter_: int
@@ -204,14 +209,16 @@ class OneSidedNoiseClassifier(PriorSensitivity, VoteClassifier):
     ) -> tuple[Vote, dict[str, Any]]:
         rows = read_rows(self, table, labels, weight, context)
         if not (rows.codes == -1).any():
-            found, prior, told = ordinary(rows), None, None
+            found, labels, told = ordinary(rows), None, None
         else:
             refuse_no_negative(rows, "one-sided noise")
-            prior = prior_of(rows)
-            sigma = importance(rows, prior, nnpu_scores(rows, prior))
+            labels = prior_of(rows)
+            sigma = importance(rows, labels.prior, nnpu_scores(rows, labels.prior))
             found = fitted_by(rows, one_sided_risk(rows.codes, sigma, rows.loss, rows.weight))
             told = sigma_range(rows.codes, sigma)
-        extras = {"prior_": prior, "weights_": told, "objective_": found.objective}
+        prior = None if labels is None else labels.prior
+        extras = {"prior_": prior, "labels_": labels, "weights_": told}
+        extras["objective_"] = found.objective
         extras["n_iter_"] = found.n_iter
         return one_vote(rows, found.voters), extras
 

@@ -14,6 +14,7 @@ from psephos.models.weak.pu_fit import bagged, by_risk, elkan_noto, negatives_re
 from psephos.models.weak.rows import read_rows
 from psephos.models.weak.sensitivity import PriorSensitivity
 from psephos.models.weak.settings import DRAWN, SHARED, anatomy, compared
+from psephos.models.weak.told import WeakLabels
 from psephos.params import Constraint, Interval, OneOf, Options
 from psephos.vote import Vote
 
@@ -102,6 +103,9 @@ class PUClassifier(PriorSensitivity, VoteClassifier):
     vote_ : Vote
     prior_ : float or None
         The prior used; None where every row had a label.
+    labels_ : WeakLabels or None
+        How many rows were of each kind, and whether the prior was given or estimated, and how well;
+        ``print(model)`` says it.
     objective_ : float or None
         Risk and penalty at the end; None of another classifier, or of bags.
     n_iter_ : int
@@ -154,7 +158,9 @@ class PUClassifier(PriorSensitivity, VoteClassifier):
     True
     """
 
-    anatomy: ClassVar[Anatomy] = anatomy("least risk of positive and unlabelled rows")
+    anatomy: ClassVar[Anatomy] = anatomy(
+        "least risk of positive and unlabelled rows, or of telling them apart"
+    )
     contender: ClassVar[Contender] = Contender(
         "pu", "weak labels",
         {"quick": DRAWN},
@@ -173,11 +179,12 @@ class PUClassifier(PriorSensitivity, VoteClassifier):
         "n_estimators": Interval(1, whole=True),
         "max_samples": OneOf((Interval(1, whole=True),), none=True),
     }
-    extras: ClassVar[tuple[str, ...]] = ("prior_", "objective_", "n_iter_")
+    extras: ClassVar[tuple[str, ...]] = ("prior_", "labels_", "objective_", "n_iter_")
     partial_labels: ClassVar[bool] = True
     one_class: ClassVar[bool] = True
     binary_only: ClassVar[bool] = True
     prior_: float | None
+    labels_: WeakLabels | None
     objective_: float | None
     n_iter_: int
 
@@ -235,8 +242,14 @@ class PUClassifier(PriorSensitivity, VoteClassifier):
     ) -> tuple[Vote, dict[str, Any]]:
         rows = negatives_read(read_rows(self, table, labels, weight, context))
         if not (rows.codes == -1).any():
-            found, calibration, prior = ordinary(rows), None, None
+            found, calibration, told = ordinary(rows), None, None
         else:
-            found, calibration, prior = _FITS[self.risk](rows)
-        extras = {"prior_": prior, "objective_": found.objective, "n_iter_": found.n_iter}
+            found, calibration, told = _FITS[self.risk](rows)
+        prior = None if told is None else told.prior
+        extras = {
+            "prior_": prior,
+            "labels_": told,
+            "objective_": found.objective,
+            "n_iter_": found.n_iter,
+        }
         return one_vote(rows, found.voters, calibration), extras

@@ -39,8 +39,8 @@ class Rows:
     Z : ndarray of shape (n, q)
         What ratios, priors and our own score look at; another classifier reads the table itself.
     context : Context
-    n_known : int
-        Rows labelled positive, copies counted, those of weight 0 not.
+    counts : dict
+        How many rows are of each code, copies counted.
     """
 
     model: Any
@@ -51,7 +51,7 @@ class Rows:
     inputs: Inputs
     Z: _Floats
     context: Context
-    n_known: int = 0
+    counts: dict[int, int]
 
     @property
     def code(self) -> _Floats:
@@ -94,6 +94,11 @@ class Rows:
             Z=self.Z[rows],
         )
 
+    @property
+    def ignored(self) -> bool:
+        """Return whether recorded negatives do not count."""
+        return getattr(self.model, "negatives", None) == "ignore"
+
     def coded(self, codes: NDArray[np.intp]) -> "Rows":
         """Return the same rows with other codes."""
         return replace(self, codes=codes)
@@ -115,7 +120,7 @@ def read_rows(model: Any, table: Table, labels: Labels, weight: _Floats, context
         If `pos_label` is no class.
     """
     target = labels.target
-    given, heavy = labels.y, weight > 0
+    given = labels.y
     if context.groups is None:  # weight 2 is the row twice
         own = ordered_rows(distinct_rows(Training(table, target, labels.y, weight)))
         table, weight = own.table, own.weight
@@ -128,9 +133,10 @@ def read_rows(model: Any, table: Table, labels: Labels, weight: _Floats, context
                 f"pos_label is {model.pos_label!r}, which is none of the classes {classes}."
             )
         positive = classes.index(model.pos_label)
-    n_known = int((heavy & (given == positive)).sum())
+    numbers = [int((given == one).sum()) for one in (-1, 1 - positive, positive)]
+    counts = dict(zip((-1, 0, 1), numbers, strict=True))
     y = labels.y
     codes = np.where(y < 0, -1, np.where(y == positive, 1, 0)).astype(np.intp)
     data = Data.of(table, labels, weight, context, None)
     inputs, Z = Inputs.of(table, weight, model.scaling)
-    return Rows(model, data, codes, weight, positive, inputs, Z, context, n_known)
+    return Rows(model, data, codes, weight, positive, inputs, Z, context, counts)

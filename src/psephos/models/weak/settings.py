@@ -51,4 +51,5 @@ def anatomy(found_by: str) -> Anatomy:
 def compared(params: Mapping[str, Any], shape: Shape, seed: int) -> dict[str, Any]:
     """Return the settings of a comparison, whose classes are codes."""
     own = {"classes": [0, 1], "pos_label": shape.positive}
-    return {**params, **own, **({"scaling": "rank"} if shape.missing else {})}
+    given = {} if shape.prior is None else {"prior": shape.prior}
+    return {**params, **own, **given, **({"scaling": "rank"} if shape.missing else {})}
