@@ -167,7 +167,7 @@ def compare(
         about = describe(table, plan, named, seed) | {"copies": _about_copies(found, copies)}
         about |= _about_labels(table, splits, asked=models is not None)
         if table.partial is not None:
-            about["partial"]["told"] = prior_words(table, finished)
+            about |= {"partial": {**(about["partial"] or {}), "told": prior_words(table, finished)}}
         doubts = doubtful_priors(finished)
         asked = {one.name for one in named}
         grouped = table.groups is not None

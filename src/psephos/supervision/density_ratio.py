@@ -276,8 +276,8 @@ class KLIEP(_KernelRatio):
     the held-out ratio is scaled to their mean 1: else narrow kernels, between which rows of the
     denominator fall, look better than they are.
 
-    A kernel to whose mean not even the weight of one row of the denominator comes (c_k < 1 / n) has
-    no say, which the source does not ask for: its coefficient could be any, as large as one likes
+    A kernel to whose mean not even the weight of one row of the denominator comes (c_k < 1 / n, or
+    1/2 of one row) has no say, which the source does not ask for: its coefficient could be any, as large as one likes
     where there is no row, and so could ratios near it.
 
     References
@@ -322,7 +322,7 @@ class KLIEP(_KernelRatio):
 
     def _select(self, top: _Floats, bottom: _Floats, a: _Floats, b: _Floats, rng: Any) -> None:
         sigmas = candidates(self.sigma, _WIDTHS, median_width(bottom))
-        least = float(b @ b)  # of n equal rows 1 / n
+        least = _one_row(b)
         parts = min(self.n_folds, len(top), len(bottom))
         folds = rng.permutation(len(top)) % parts, rng.permutation(len(bottom)) % parts
         self.scores_ = np.zeros(len(sigmas))
@@ -351,7 +351,7 @@ def _held_out(
     for fold in np.unique(folds[0]):
         out, below = folds[0] == fold, folds[1] == fold
         rest = b[~below] / b[~below].sum()
-        centre, least = rest @ bottom[~below], float(rest @ rest)
+        centre, least = rest @ bottom[~below], _one_row(rest)
         if centre.max() < least:
             return -np.inf
         dual = _likeliest(K[~out], centre, a[~out] / a[~out].sum(), tol, least)
@@ -359,6 +359,11 @@ def _held_out(
         total += float(a[out] @ np.log(np.maximum(K[out] @ dual, _LEAST)))
         total -= float(a[out].sum()) * float(np.log(max(mean, _LEAST)))
     return total
+
+
+def _one_row(b: _Floats) -> float:
+    """Return the weight of one row: of n equal rows 1 / n, and never more than 1/2."""
+    return min(float(b @ b), 0.5)
 
 
 def _likeliest(

@@ -232,8 +232,8 @@ class LIoISClassifier(PriorSensitivity, VoteClassifier):
             found = ordinary(rows)
         else:
             refuse_no_negative(rows, "LIoIS")
-            labels = prior_of(rows)
-            prior = labels.prior
+            told = prior_of(rows)
+            prior = told.prior
             gamma, risks = self.gamma, None
             if isinstance(gamma, str):
                 gamma, risks = _chosen(rows, prior)

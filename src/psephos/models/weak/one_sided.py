@@ -208,18 +208,17 @@ class OneSidedNoiseClassifier(PriorSensitivity, VoteClassifier):
         self, table: Table, labels: Labels, weight: _Floats, context: Context
     ) -> tuple[Vote, dict[str, Any]]:
         rows = read_rows(self, table, labels, weight, context)
+        extras: dict[str, Any] = dict.fromkeys(self.extras)
         if not (rows.codes == -1).any():
-            found, labels, told = ordinary(rows), None, None
+            found = ordinary(rows)
         else:
             refuse_no_negative(rows, "one-sided noise")
-            labels = prior_of(rows)
-            sigma = importance(rows, labels.prior, nnpu_scores(rows, labels.prior))
+            told = prior_of(rows)
+            sigma = importance(rows, told.prior, nnpu_scores(rows, told.prior))
             found = fitted_by(rows, one_sided_risk(rows.codes, sigma, rows.loss, rows.weight))
-            told = sigma_range(rows.codes, sigma)
-        prior = None if labels is None else labels.prior
-        extras = {"prior_": prior, "labels_": labels, "weights_": told}
-        extras["objective_"] = found.objective
-        extras["n_iter_"] = found.n_iter
+            extras |= {"prior_": told.prior, "labels_": told}
+            extras["weights_"] = sigma_range(rows.codes, sigma)
+        extras |= {"objective_": found.objective, "n_iter_": found.n_iter}
         return one_vote(rows, found.voters), extras
 
 

@@ -133,8 +133,8 @@ def read_rows(model: Any, table: Table, labels: Labels, weight: _Floats, context
                 f"pos_label is {model.pos_label!r}, which is none of the classes {classes}."
             )
         positive = classes.index(model.pos_label)
-    numbers = [int((given == one).sum()) for one in (-1, 1 - positive, positive)]
-    counts = dict(zip((-1, 0, 1), numbers, strict=True))
+    places = {-1: -1, 0: 1 - positive, 1: positive}
+    counts = {code: int((given == place).sum()) for code, place in places.items()}
     y = labels.y
     codes = np.where(y < 0, -1, np.where(y == positive, 1, 0)).astype(np.intp)
     data = Data.of(table, labels, weight, context, None)
