@@ -277,8 +277,8 @@ class KLIEP(_KernelRatio):
     denominator fall, look better than they are.
 
     A kernel to whose mean not even the weight of one row of the denominator comes (c_k < 1 / n, or
-    1/2 of one row) has no say, which the source does not ask for: its coefficient could be any, as large as one likes
-    where there is no row, and so could ratios near it.
+    1/2 of one row) has no say, which the source does not ask for: its coefficient could be any, as
+    large as one likes where there is no row, and so could ratios near it.
 
     References
     ----------

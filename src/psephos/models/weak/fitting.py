@@ -126,8 +126,11 @@ def odds_map(rows: Rows, factor: float) -> Isotonic:
     changes: of any prior a probability is wrong by less than a 300th of itself.
     """
     told = np.union1d(np.geomspace(_LEAST_SHARE, 1.0, _KNOTS), [0.0, 0.5])
-    given = told / (told + factor)
-    return _both(rows, np.append(given, 1.0), np.append(told, 1.0))
+    points = np.round(np.append(told / (told + factor), 1.0), 15)  # 1 less a point is another, too
+    given, first = np.unique(points, return_index=True)
+    told = np.append(told, 1.0)[first]
+    told[-1] = 1.0
+    return _both(rows, given, told)
 
 
 def share_map(rows: Rows, c: float) -> Isotonic | None:

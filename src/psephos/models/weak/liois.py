@@ -241,7 +241,7 @@ class LIoISClassifier(PriorSensitivity, VoteClassifier):
             found = fitted_by(rows, both[0].mixed(both[1], float(gamma)))
             extras |= {
                 "prior_": prior,
-                "labels_": labels,
+                "labels_": told,
                 "gamma_": float(gamma),
                 "gamma_risks_": risks,
             }
