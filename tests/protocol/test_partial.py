@@ -232,8 +232,9 @@ def test_a_prior_is_given_told_and_used(tmp_path):
     lines = list(csv.DictReader((tmp_path / "results.csv").read_text().splitlines()))
     assert [row["prior"] for row in lines if row["model"] == "liois"] == ["0.3"] * 3
     assert "prior" in found.frame("pandas").columns
-    row = next(r for r in found.results if r["model"] == "pu")
-    wide = next(r for r in compare(X, record, ["pu"], PLAN, **same).results)
+    row = next(r for r in found.results if r["model"] == "cart")
+    wide = next(r for r in compare(X, record, ["cart"], PLAN, **same).results)
+    assert row["pu_f"] == wide["pu_f"]  # the same answers
     assert row["accuracy_high"] - row["accuracy_low"] < wide["accuracy_high"] - wide["accuracy_low"]
     table = table_from_arrays(X, record, prior=0.3)
     assert table.fingerprint() != table_from_arrays(X, record, prior=0.4).fingerprint()
@@ -290,7 +291,7 @@ def test_a_draw_without_a_positive_answer_beside_records_is_not_the_worst():
         split = outer_splits(table_from_arrays(X, positives, positive="ill"), PLAN, 0)[row["fold"]]
         unlabelled = sum(positives[i] is None for i in split[1])
         assert_allclose(row["pu_f"], 2 * unlabelled)
-    assert found.refits[0]["inner_pu_f"] > 5
+    assert found.refits[0]["inner_pu_f"] > 1  # and not 0
 
 
 def test_fit_takes_labels_that_are_partly_recorded(tmp_path):

@@ -11,6 +11,7 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from psephos._errors import PsephosError
 from psephos._labels import read_sample_weight
@@ -74,7 +75,8 @@ class _KernelRatio(BaseEstimator):
         self.components_ = top[order[: int(getattr(self, "n_components", 100))]]
         self.n_features_in_ = top.shape[1]
         squared = [_squared(part, self.components_) for part in (top, bottom)]
-        self._select(squared[0], squared[1], shares[0], shares[1], rng)
+        with threadpool_limits(1, user_api="blas"):  # small matrices: threads wait for each other
+            self._select(squared[0], squared[1], shares[0], shares[1], rng)
         return self
 
     def _select(self, top: _Floats, bottom: _Floats, a: _Floats, b: _Floats, rng: Any) -> None:
@@ -210,24 +212,28 @@ def _left_out(
     pairs: tuple[NDArray[np.intp], NDArray[np.intp]],
     alphas: Sequence[float],
 ) -> _Floats:
-    """Return, for each ridge, the mean over pairs of r(left-out)^2 / 2 - r(left-out)."""
+    """Return, for each ridge, the mean over pairs of r(left-out)^2 / 2 - r(left-out).
+
+    Without a pair the coefficients are ``(H - v k k' + (1 - v) alpha I)^-1 (h - u k')``, times
+    ``(1 - v) / (1 - u)``: by Sherman and Morrison, in the eigenvectors of H, a row a pair.
+    """
     upper, lower = pairs
     values, vectors = scipy.linalg.eigh((K_bottom * b[:, None]).T @ K_bottom)
-    h = (a @ K_top) @ vectors
+    values = np.maximum(values, 0.0)
     top, bottom = K_top[upper], K_bottom[lower]
-    turned_top, turned = top @ vectors, bottom @ vectors
-    u, v = a[upper][:, None], b[lower][:, None]
+    u, v = a[upper], b[lower]
+    turned = bottom @ vectors
+    h = (a @ K_top) @ vectors - u[:, None] * (top @ vectors)
+    squared, crossed = turned * turned, turned * h
+    scale = (1.0 - v) / (1.0 - u)
+    kept = (1.0 - v if np.ptp(v) > 0 else 1.0 - v[:1])[:, None]  # of equal weights once
     errors: list[float] = []
     for alpha in alphas:
-        # (H - v k k' + (1 - v) alpha I)^-1 (h - u k'), by Sherman and Morrison, a row a pair
-        inverse = 1.0 / (np.maximum(values, 0.0) + alpha * (1.0 - v))
-        solved = (h - u * turned_top) * inverse
-        leaned = turned * inverse
-        lean = (turned * solved).sum(axis=1, keepdims=True)
-        rest = 1.0 - v * (turned * leaned).sum(axis=1, keepdims=True)
-        dual = (solved + v * leaned * lean / rest) @ vectors.T
-        dual = np.maximum(dual * (1.0 - v) / (1.0 - u), 0.0)
-        on_top, on_bottom = (dual * top).sum(axis=1), (dual * bottom).sum(axis=1)
+        inverse = 1.0 / (values + alpha * kept)
+        rest = 1.0 - v * (squared * inverse).sum(axis=1)
+        lean = v * (crossed * inverse).sum(axis=1) / rest
+        dual = np.maximum(((h + turned * lean[:, None]) * inverse) @ vectors.T, 0.0)
+        on_top, on_bottom = (scale * (dual * part).sum(axis=1) for part in (top, bottom))
         errors.append(float(np.mean(on_bottom**2) / 2.0 - np.mean(on_top)))
     return np.array(errors)
 

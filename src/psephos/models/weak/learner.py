@@ -9,6 +9,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
+from threadpoolctl import threadpool_limits
 
 from psephos._errors import PsephosError
 from psephos._input import Context
@@ -87,6 +88,17 @@ class Learner:
         PsephosError
             If the search leads beyond all numbers, or the risk has no least value.
         """
+        with threadpool_limits(1, user_api="blas"):  # the same bytes whatever the threads
+            return self._searched(risk, alpha, starts, max_iter, learning_rate)
+
+    def _searched(
+        self,
+        risk: Risk,
+        alpha: float,
+        starts: Sequence[_Floats],
+        max_iter: int,
+        learning_rate: float,
+    ) -> tuple[_Floats, float, int]:
         if isinstance(risk, NonNegativeRisk):
             # a step of every weight by the rate moves a margin by the rate times this
             reach = float(np.abs(self.A).sum(axis=1).mean())
