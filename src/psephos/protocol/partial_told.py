@@ -8,7 +8,7 @@ from psephos.contender import Contender
 from psephos.protocol.models import contenders, default_models, known_models
 from psephos.protocol.tables import DataTable
 
-__all__ = ["doubtful_priors", "partial_contenders", "prior_words", "refuted_records"]
+__all__ = ["doubtful_priors", "partial_about", "partial_contenders", "refuted_records"]
 
 
 def partial_contenders(
@@ -73,7 +73,16 @@ def _priors(finished: Sequence[tuple[Any, Mapping[str, Any]]]) -> dict[str, list
     return found
 
 
-def prior_words(table: DataTable, finished: Sequence[tuple[Any, Mapping[str, Any]]]) -> str:
+def partial_about(
+    table: DataTable, about: Mapping[str, Any], finished: Sequence[tuple[Any, Mapping[str, Any]]]
+) -> dict[str, Any]:
+    """Return what comparison.json says of partly recorded labels once all fits are done."""
+    if table.partial is None:
+        return {}
+    return {"partial": {**about["partial"], "told": _prior_words(table, finished)}}
+
+
+def _prior_words(table: DataTable, finished: Sequence[tuple[Any, Mapping[str, Any]]]) -> str:
     """Return a sentence on the class priors that models used; empty where none did."""
     each = {name: [one["prior"] for one in own] for name, own in _priors(finished).items()}
     if not each or table.partial is None:

@@ -34,8 +34,8 @@ from psephos.protocol.outputs import (
 )
 from psephos.protocol.partial_told import (
     doubtful_priors,
+    partial_about,
     partial_contenders,
-    prior_words,
     refuted_records,
 )
 from psephos.protocol.presets import Protocol, protocol_named
@@ -166,9 +166,7 @@ def compare(
         finished = [(task, _entry(study.journal, task)) for task in tasks]
         about = describe(table, plan, named, seed) | {"copies": _about_copies(found, copies)}
         about |= _about_labels(table, splits, asked=models is not None)
-        if table.partial is not None:
-            about |= {"partial": {**(about["partial"] or {}), "told": prior_words(table, finished)}}
-        doubts = doubtful_priors(finished)
+        about |= partial_about(table, about, finished)
         asked = {one.name for one in named}
         grouped = table.groups is not None
         bounds = (
@@ -180,13 +178,11 @@ def compare(
             environment = _environment(named, study.journal, finished)
             if found is not None:
                 environment["warnings"].insert(0, found.words(copies))
-            environment["warnings"] += [*_rows_left_out(finished), *refuted_records(table), *doubts]
+            environment["warnings"] += [*_rows_left_out(finished), *refuted_records(table)]
+            environment["warnings"] += doubtful_priors(finished)
             safe = spreadsheet_safe
             publish(study, table, finished, about, environment, bounds, spreadsheet_safe=safe)
-        for sentence in _rows_left_out(finished):
-            warnings.warn(sentence, CollapseWarning, stacklevel=2)
-        for sentence in doubts:
-            warnings.warn(sentence, UserWarning, stacklevel=2)
+        _warn(finished)
         return Comparison(
             results=[result_row(table, t, e) for t, e in finished if t.split is not None],
             about=about,
@@ -444,6 +440,14 @@ def _rows_left_out(finished: Sequence[tuple[Task, Any]]) -> list[str]:
         if each:
             words.append(f"{name}: {where}" + (f"; on all rows {refit[0]}" if refit else "."))
     return words
+
+
+def _warn(finished: Sequence[tuple[Task, Any]]) -> None:
+    """Warn of what is to be known of the fits, to the caller of `compare`."""
+    for sentence in _rows_left_out(finished):
+        warnings.warn(sentence, CollapseWarning, stacklevel=3)
+    for sentence in doubtful_priors(finished):
+        warnings.warn(sentence, UserWarning, stacklevel=3)
 
 
 def _place(task: Task) -> str:

@@ -94,18 +94,18 @@ class _KernelRatio(BaseEstimator):
 
 
 class ULSIF(_KernelRatio):
-    """Unconstrained least-squares importance fitting: a density ratio in closed form.
+    """Unconstrained least-squares importance fitting (uLSIF): a density ratio in closed form.
 
-    Use it to weight one sample as if it were drawn like another: ``predict`` is how much more
-    frequent a row is in the numerator.
+    Use it to weight one sample as if it were drawn like another, as in covariate shift: fit it on
+    rows of the two populations, and ``predict`` says of a row how many times as frequent it is in
+    the first (the numerator) as in the second (the denominator).
 
-    The squared error ``E_denominator[(r - r*)^2] / 2`` (the Bregman divergence of
-    ``f(t) = (t - 1)^2 / 2``) is least, with a ridge, at::
+    The ratio is a sum of Gaussian kernels k centred on rows of the numerator. Its squared error
+    ``E_denominator[(r - r*)^2] / 2`` (the Bregman divergence of ``f(t) = (t - 1)^2 / 2``) is least,
+    with a ridge, at::
 
         dual = max(0, (H + alpha I)^-1 h),   H = mean over the denominator of k(x) k(x)',
                                              h = mean over the numerator of k(x)
-
-    with Gaussian kernels k centred on rows of the numerator.
 
     Parameters
     ----------
@@ -133,9 +133,9 @@ class ULSIF(_KernelRatio):
 
     Notes
     -----
-    Leaving out one row of the denominator and one of the numerator, as many times as the smaller
-    sample has rows, is exact and takes one decomposition a width: H less one row is a change of
-    rank one. A row of weight w is left out with its whole weight.
+    Leave-one-out: each time one row of the denominator and one of the numerator are left out, with
+    their whole weights, as many times as the smaller sample has rows. It is exact, and cheap: H
+    without a row differs by rank one, so that one decomposition serves a width.
 
     Columns count by their units: scale them first.
 
@@ -239,11 +239,14 @@ def _left_out(
 
 
 class KLIEP(_KernelRatio):
-    """Kullback-Leibler importance estimation: the density ratio of greatest likelihood.
+    """Kullback-Leibler importance estimation (KLIEP): the density ratio of greatest likelihood.
 
-    The mean of ``log r(x)`` over the numerator (the Bregman divergence of ``f(t) = t log t - t``)
-    is greatest under ``mean over the denominator of r(x) = 1`` and ``dual >= 0``, with Gaussian
-    kernels centred on rows of the numerator. The problem is concave.
+    Use it as `ULSIF`; it has no ridge to choose, its ratios have the mean 1 over the denominator,
+    and on small samples its error is often less.
+
+    The ratio is a sum of Gaussian kernels centred on rows of the numerator. The mean of
+    ``log r(x)`` over the numerator (the Bregman divergence of ``f(t) = t log t - t``) is greatest
+    under ``mean over the denominator of r(x) = 1`` and ``dual >= 0``. The problem is concave.
 
     Parameters
     ----------
@@ -272,11 +275,11 @@ class KLIEP(_KernelRatio):
 
     Notes
     -----
-    At the optimum, with c_k the mean of kernel k over the denominator and g_k the mean over the
-    numerator of ``k_k(x) / r(x)``: ``g_k <= c_k``, and equal where dual_k > 0. The constraint then
-    holds by itself, so the search is one of bounded variables on
-    ``mean log r - sum_k c_k dual_k``: Newton's method, each step a least-squares problem without
-    negative coefficients. A held-out row without any kernel near counts with a ratio of 1e-12.
+    Let c_k be the mean of kernel k over the denominator, and g_k the mean of ``k(x) / r(x)`` over
+    the numerator. At the optimum ``g_k <= c_k`` for every k, with equality where dual_k > 0, and the
+    constraint holds by itself. So ``mean log r - sum_k c_k dual_k`` is searched under ``dual >= 0``
+    alone, by Newton's method; each step is a least-squares problem without negative coefficients.
+    A held-out row that no kernel is near counts with a ratio of 1e-12.
 
     The source holds out rows of the numerator alone. Here the denominator's are held out, too, and
     the held-out ratio is scaled to their mean 1: else narrow kernels, between which rows of the
