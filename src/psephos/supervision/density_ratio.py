@@ -276,8 +276,8 @@ class KLIEP(_KernelRatio):
     Notes
     -----
     Let c_k be the mean of kernel k over the denominator, and g_k the mean of ``k(x) / r(x)`` over
-    the numerator. At the optimum ``g_k <= c_k`` for every k, with equality where dual_k > 0, and the
-    constraint holds by itself. So ``mean log r - sum_k c_k dual_k`` is searched under ``dual >= 0``
+    the numerator. At the optimum ``g_k <= c_k``, with equality where dual_k > 0, and the constraint
+    holds by itself. So ``mean log r - sum_k c_k dual_k`` is searched under ``dual >= 0``
     alone, by Newton's method; each step is a least-squares problem without negative coefficients.
     A held-out row that no kernel is near counts with a ratio of 1e-12.
 
