@@ -126,7 +126,8 @@ def odds_map(rows: Rows, factor: float) -> Isotonic:
     changes: of any prior a probability is wrong by less than a 300th of itself.
     """
     told = np.union1d(np.geomspace(_LEAST_SHARE, 1.0, _KNOTS), [0.0, 0.5])
-    points = np.round(np.append(told / (told + factor), 1.0), 15)  # 1 less a point is another, too
+    points: _Floats = np.append(told / (told + factor), 1.0)
+    points = np.round(points, 15).astype(np.float64)  # 1 less a point is another, too
     given, first = np.unique(points, return_index=True)
     told = np.append(told, 1.0)[first]
     told[-1] = 1.0
