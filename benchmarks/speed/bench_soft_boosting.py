@@ -35,9 +35,9 @@ from psephos import (
     SoftGradientBoostingClassifier,
     SoftGradientBoostingRegressor,
 )
-from psephos.trees.soft_losses import CrossEntropy
-from psephos.trees.soft_training import SoftPlan, SoftTrainer
-from psephos.trees.soft_trees import started
+from psephos.trees.soft.losses import CrossEntropy
+from psephos.trees.soft.training import SoftPlan, SoftTrainer
+from psephos.trees.soft.trees import started
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "quality"))
 from _soft_sets import SETS, divided

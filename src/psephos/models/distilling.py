@@ -8,7 +8,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from psephos._errors import PsephosError
 from psephos._labels import read_sample_weight
-from psephos.models.boosting.soft_teaching import learnt_labels
+from psephos.models.boosting.soft.teaching import learnt_labels
 
 __all__ = ["twice_learn"]
 

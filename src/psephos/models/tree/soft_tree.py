@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from psephos._input import Context, Table
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
-from psephos.models.boosting.soft_fit import fit_soft
-from psephos.models.boosting.soft_memory import SoftMemory
-from psephos.models.boosting.soft_parameters import EXTRAS, SHARED
-from psephos.models.boosting.soft_teaching import LearnsClasses, LearnsNumbers
+from psephos.models.boosting.soft.fit import fit_soft
+from psephos.models.boosting.soft.memory import SoftMemory
+from psephos.models.boosting.soft.parameters import EXTRAS, SHARED
+from psephos.models.boosting.soft.teaching import LearnsClasses, LearnsNumbers
 from psephos.params import ClassWeight, Constraint
 from psephos.vote import Vote
 

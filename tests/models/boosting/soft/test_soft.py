@@ -21,7 +21,7 @@ from psephos import (
     save,
     twice_learn,
 )
-from psephos.models.boosting.soft_inputs import SoftInputs, centre_and_scale
+from psephos.models.boosting.soft.inputs import SoftInputs, centre_and_scale
 
 FEW = {"max_depth": 3, "max_iter": 20, "random_state": 0}
 
@@ -48,7 +48,7 @@ def test_two_classes_are_the_difference_of_two_outputs():
 def test_answers_are_those_of_the_trees_in_training():
     X, y = iris()
     model = SoftGradientBoostingClassifier(4, temperature=0.5, **FEW).fit(X, y)
-    from psephos.models.boosting.soft_parameters import plan_of
+    from psephos.models.boosting.soft.parameters import plan_of
 
     labels = model.read(X, y)[1]
     trainer = model.memory_.trainer(plan_of(model, labels))

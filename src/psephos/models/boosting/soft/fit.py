@@ -10,13 +10,13 @@ from psephos._errors import PsephosError
 from psephos._input import Context, Table
 from psephos.base import Labels
 from psephos.models.boosting.newton_fit import hold_out_rows
-from psephos.models.boosting.soft_inputs import SoftInputs, centre_and_scale
-from psephos.models.boosting.soft_memory import SoftMemory
-from psephos.models.boosting.soft_parameters import plan_of
+from psephos.models.boosting.soft.inputs import SoftInputs, centre_and_scale
+from psephos.models.boosting.soft.memory import SoftMemory
+from psephos.models.boosting.soft.parameters import plan_of
 from psephos.models.training import Training, distinct_rows, ordered_rows, row_groups
 from psephos.models.units import refuse_huge
-from psephos.trees.soft_training import SoftPlan, SoftTrainer
-from psephos.trees.soft_trees import started
+from psephos.trees.soft.training import SoftPlan, SoftTrainer
+from psephos.trees.soft.trees import started
 from psephos.vote import Constant, ConstantVoters, Readout, Vote, join
 
 __all__ = ["fit_soft"]

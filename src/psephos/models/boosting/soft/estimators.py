@@ -10,10 +10,10 @@ from psephos._distributions import BALANCED, Choice, Integers, LogUniform
 from psephos._input import Context, Table
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender, Params, Shape
-from psephos.models.boosting.soft_fit import fit_soft
-from psephos.models.boosting.soft_memory import SoftMemory
-from psephos.models.boosting.soft_parameters import EXTRAS, SHARED
-from psephos.models.boosting.soft_teaching import LearnsClasses, LearnsNumbers
+from psephos.models.boosting.soft.fit import fit_soft
+from psephos.models.boosting.soft.memory import SoftMemory
+from psephos.models.boosting.soft.parameters import EXTRAS, SHARED
+from psephos.models.boosting.soft.teaching import LearnsClasses, LearnsNumbers
 from psephos.params import ClassWeight, Constraint, Flag, Interval
 from psephos.vote import Vote
 

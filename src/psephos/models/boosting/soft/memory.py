@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._stored import AnySize
-from psephos.models.boosting.soft_inputs import SoftInputs
-from psephos.trees.soft_training import SoftPlan, SoftTrainer
-from psephos.trees.soft_trees import SoftTrees
+from psephos.models.boosting.soft.inputs import SoftInputs
+from psephos.trees.soft.training import SoftPlan, SoftTrainer
+from psephos.trees.soft.trees import SoftTrees
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check
 
@@ -27,7 +27,7 @@ class SoftMemory:
     ----------
     inputs : SoftInputs
     gate, bias, leaf : ndarray of float32
-        See `psephos.trees.soft_trees.SoftTrees`.
+        See `psephos.trees.soft.trees.SoftTrees`.
     first, second : tuple of ndarray of float32
         Adam's running means of gradients and of their squares, of the three.
     n_steps, n_epochs : int

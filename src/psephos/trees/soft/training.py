@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from psephos.optimise.adam import Adam
 from psephos.optimise.arrays import namespace
-from psephos.trees.soft_boosting import residual_losses, summed_loss
-from psephos.trees.soft_penalties import GateBalance, column_norms, shrink_columns
-from psephos.trees.soft_trees import SoftTrees, backward, forward
+from psephos.trees.soft.boosting import residual_losses, summed_loss
+from psephos.trees.soft.penalties import GateBalance, column_norms, shrink_columns
+from psephos.trees.soft.trees import SoftTrees, backward, forward
 
 __all__ = ["SoftPlan", "SoftTrainer", "batches"]
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from psephos.base import Labels
 from psephos.params import Constraint, Flag, Interval, OneOf, Seed
-from psephos.trees.soft_losses import CrossEntropy, SquaredError
-from psephos.trees.soft_training import SoftPlan
+from psephos.trees.soft.losses import CrossEntropy, SquaredError
+from psephos.trees.soft.training import SoftPlan
 
 __all__ = ["EXTRAS", "SHARED", "plan_of"]
 
