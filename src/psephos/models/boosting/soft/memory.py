@@ -32,14 +32,14 @@ class SoftMemory:
         Adam's running means of gradients and of their squares, of the three.
     n_steps, n_epochs : int
         Taken in all calls.
-    limit : float
-        The penalty of a column.
+    limits : ndarray of shape (M,)
+        The penalty of columns, by tree; see `SoftTrainer`.
     unit : float
         The weight that counts as one row.
     centre, scale : ndarray of shape (K,)
         Of the numbers that are learned; 0 and 1 of classes.
     gate_lasso : float, default=0.0
-        The parameter that `limit` is of.
+        The parameter that `limits` are of.
     """
 
     tag: ClassVar[str] = "soft memory"
@@ -51,7 +51,7 @@ class SoftMemory:
     second: tuple[_Singles, ...]
     n_steps: int
     n_epochs: int
-    limit: float
+    limits: NDArray[np.float64]
     unit: float
     centre: AnySize
     scale: AnySize
@@ -69,7 +69,8 @@ class SoftMemory:
         check(known and [a.shape for a in self.second[1:]] == shapes[1:], "moments of others")
         check(self.centre.shape == self.scale.shape == shapes[2][1:2], "answers have other units")
         check(self.n_steps >= 0 <= self.n_epochs, "steps are not counted from 0")
-        check(self.unit > 0 and self.limit >= 0, "a weight or penalty is below 0")
+        check(self.limits.shape == (trees,), "trees and penalties differ in number")
+        check(self.unit > 0 and bool((self.limits >= 0).all()), "a weight or penalty is below 0")
 
     @classmethod
     def of(cls, trainer: SoftTrainer, inputs: SoftInputs, **units: Any) -> Self:
@@ -78,13 +79,13 @@ class SoftMemory:
         second = tuple(np.asarray(a, dtype=np.float32) for a in adam.second)
         return cls(
             inputs, *trainer.trees, tuple(adam.first), second, adam.n_steps,
-            limit=trainer.limit, **units,
+            limits=trainer.limits, **units,
         )  # fmt: skip
 
     def trainer(self, plan: SoftPlan) -> SoftTrainer:
         """Return a trainer that goes on from here."""
         trees = SoftTrees(*(a.copy() for a in (self.gate, self.bias, self.leaf)))
-        trainer = SoftTrainer(trees, plan, self.inputs.group, self.limit)
+        trainer = SoftTrainer(trees, plan, self.inputs.group, self.limits)
         trainer.adam.first = [a.copy() for a in self.first]
         trainer.adam.second = [a.copy() for a in self.second]
         trainer.adam.n_steps = self.n_steps

@@ -43,4 +43,5 @@ def plan_of(model: Any, labels: Labels) -> SoftPlan:
         float(model.learning_rate_init),
         float(model.weight_decay),
         int(model.batch_size),
+        bool(labels.target.n_classes),
     )
