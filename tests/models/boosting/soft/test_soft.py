@@ -293,7 +293,7 @@ def test_fat_tables_are_compared_with_sparse_gates():
     drawn = {"gate_lasso": 0.8, "n_estimators": 7}
     wide = contender.build(drawn, Shape(5000, 2), 0)
     assert (wide.gate_lasso, wide.n_estimators, wide.batch_size) == (0.8, 7, 1024)
-    assert contender.build({}, Shape(5000, 2), 0).gate_lasso == 0.5
+    assert contender.build({}, Shape(5000, 2), 0).gate_lasso == 0.3
     assert contender.build(drawn, Shape(20, 2), 0).gate_lasso == 0.0
 
 

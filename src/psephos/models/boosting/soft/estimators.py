@@ -36,7 +36,7 @@ def _settings(params: Params, shape: Shape, seed: int) -> Params:
     """
     if shape.n_columns < _FAT:
         return {name: value for name, value in params.items() if name != "gate_lasso"}
-    return {"n_estimators": 10, "max_depth": 3, "gate_lasso": 0.5, "batch_size": 1024, **params}
+    return {"n_estimators": 10, "max_depth": 3, "gate_lasso": 0.3, "batch_size": 1024, **params}
 
 
 class SoftGradientBoostingClassifier(LearnsClasses, VoteClassifier):
@@ -176,7 +176,7 @@ class SoftGradientBoostingClassifier(LearnsClasses, VoteClassifier):
         "soft-boosting", "boosting",
         {"quick": {
             "n_estimators": Integers(5, 20), "max_depth": Integers(3, 6),
-            "learning_rate_init": LogUniform(0.003, 0.03), "gate_lasso": Choice((0.4, 0.6, 0.8)),
+            "learning_rate_init": LogUniform(0.003, 0.03), "gate_lasso": Choice((0.2, 0.3, 0.4)),
             "class_weight": BALANCED,
         }},
         settings=_settings, ensemble=True,
