@@ -94,6 +94,7 @@ class SoftTreeClassifier(LearnsClasses, VoteClassifier):
     contender: ClassVar[Contender] = Contender("soft-tree", "tree", small=_SMALL)
     constraints: ClassVar[Mapping[str, Constraint]] = {**SHARED, "class_weight": ClassWeight()}
     extras: ClassVar[tuple[str, ...]] = EXTRAS
+    boosted: ClassVar[bool] = False
     soft_labels: ClassVar[bool] = True
     n_iter_: int
     loss_curve_: _Floats
@@ -192,6 +193,7 @@ class SoftTreeRegressor(LearnsNumbers, VoteRegressor):
     contender: ClassVar[Contender] = Contender("soft-tree-regressor", "tree", small=_SMALL)
     constraints: ClassVar[Mapping[str, Constraint]] = SHARED
     extras: ClassVar[tuple[str, ...]] = EXTRAS
+    boosted: ClassVar[bool] = False
     multioutput: ClassVar[bool] = True
     n_iter_: int
     loss_curve_: _Floats

@@ -129,6 +129,22 @@ class SoftTrainer:
             total += self.step(rows[at], y[at], weight[at])
         return total
 
+    def state(self) -> tuple[Any, Any, Any, int]:
+        """Return copies of the parameters and of Adam's means, and the steps taken."""
+        adam = self.adam
+        return (
+            self.trees.copy(),
+            [1 * a for a in adam.first],
+            [1 * a for a in adam.second],
+            adam.n_steps,
+        )
+
+    def restore(self, state: tuple[Any, Any, Any, int]) -> None:
+        """Go back to what `state` returned."""
+        trees, self.adam.first, self.adam.second, self.adam.n_steps = state
+        for now, then in zip(self.trees, trees, strict=True):
+            now[...] = then
+
     def begin_lasso(self, rows: Any, y: Any, weight: Any) -> None:
         """Start all gates at weight 0, and find the penalty `gate_lasso` is a share of.
 

@@ -1,5 +1,7 @@
 """Soft gradient boosting and soft trees as estimators."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -21,6 +23,7 @@ from psephos import (
     save,
     twice_learn,
 )
+from psephos._errors import ModelFileError
 from psephos.models.boosting.soft.inputs import SoftInputs, centre_and_scale
 
 FEW = {"max_depth": 3, "max_iter": 20, "random_state": 0}
@@ -54,6 +57,56 @@ def test_answers_are_those_of_the_trees_in_training():
     trainer = model.memory_.trainer(plan_of(model, labels))
     margins = trainer.margins(model.memory_.inputs.rows(X))
     assert_allclose(model.decision_function(X), margins, atol=1e-4)
+
+
+@pytest.mark.parametrize("sparse", [0.0, 0.3])
+def test_a_warm_start_ends_no_worse_than_it_began(sparse):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((150, 10))
+    y = (X[:, 0] + rng.standard_normal(150) > 0).astype(int)
+    model = SoftGradientBoostingClassifier(
+        10, max_depth=4, validation_fraction=0.3, n_iter_no_change=3, warm_start=True,
+        gate_lasso=sparse, random_state=0,
+    ).fit(X, y)  # fmt: skip
+    least, before = model.validation_losses_.min(), model.memory_
+    model.set_params(learning_rate_init=0.5).fit(X, y)
+    assert model.validation_losses_.min() > least
+    assert (model.n_iter_, model.stopped_) == (0, "validation")
+    assert_array_equal(model.memory_.leaf, before.leaf)
+    for now, then in zip(model.memory_.first, before.first, strict=True):
+        assert_array_equal(now, then)
+    assert model.memory_.n_steps == before.n_steps
+
+
+@pytest.mark.parametrize(
+    ("name", "other"), [("temperature", 0.5), ("learning_rate", 2.0), ("gate_lasso", 0.2)]
+)
+def test_a_warm_start_reinterprets_no_parameter(name, other):
+    X, y = iris()
+    model = SoftGradientBoostingClassifier(2, warm_start=True, **FEW).fit(X, y)
+    model.set_params(**{name: other})
+    for going_on in (model.fit, model.partial_fit):
+        with pytest.raises(PsephosError, match=f"{name}={other}, but the trees .* were fitted"):
+            going_on(X, y)
+
+
+@pytest.mark.parametrize("cls", [SoftTreeClassifier, SoftGradientBoostingRegressor])
+def test_a_file_whose_memory_is_of_another_vote_is_refused(cls, tmp_path, monkeypatch):
+    X, y = iris()
+    X[:, 3] = y
+    model = cls(max_depth=2, max_iter=3, categorical_features=[3], random_state=0).fit(X, y)
+    path = tmp_path / "m.psephos"
+    save(model, path)
+    assert_array_equal(load(path).predict(X), model.predict(X))
+    memory = model.memory_
+    for changes in (
+        {"gate": -memory.gate}, {"leaf": memory.leaf + memory.leaf**2}, {"temperature": 2.0},
+        {"learning_rate": 3.0}, {"inputs": replace(memory.inputs, scale=2 * memory.inputs.scale)},
+    ):  # fmt: skip
+        model.memory_ = replace(memory, **changes)
+        save(model, path)
+        with pytest.raises(ModelFileError, match="not those of the vote"):
+            load(path)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -129,14 +182,42 @@ def test_a_saved_model_learns_on(tmp_path):
     same(loaded.partial_fit(X, y), model.partial_fit(X, y), X)
 
 
-def test_a_reduced_model_learns_on_from_its_columns():
+@pytest.mark.parametrize("warm", [True, False])
+def test_a_reduced_model_learns_on_from_its_columns(warm, tmp_path):
     X, y = load_breast_cancer(return_X_y=True)
-    model = SoftGradientBoostingClassifier(3, gate_lasso=0.7, **FEW).fit(X, y)
+    X[::3, 22:] = np.nan
+    model = SoftGradientBoostingClassifier(3, gate_lasso=0.7, warm_start=warm, **FEW).fit(X, y)
     assert 0 < model.n_features_used_ < 30
-    small = model.reduce()
+    small, kept = model.reduce(), model.memory_
+    save(small, tmp_path / "m.psephos")
+    loaded = load(tmp_path / "m.psephos")
     read = X[:, model.vote_.columns]
-    same(small.partial_fit(read, y), small, read)
-    assert small.score(read, y) > 0.9
+    memory = small.memory_
+    entered = kept.gate.any(axis=(0, 1))
+    assert_array_equal(
+        memory.gate[memory.gate != 0], kept.gate[:, :, entered][kept.gate[:, :, entered] != 0]
+    )
+    assert_array_equal(
+        memory.inputs.rows(read)[:, memory.gate.any(axis=(0, 1))], kept.inputs.rows(X)[:, entered]
+    )
+    assert len(memory.first) == 3 * warm
+    if warm:  # the means stay those of their columns
+        at = memory.gate.any(axis=(0, 1))
+        assert_array_equal(memory.first[0][:, :, at], kept.first[0][:, :, entered])
+        assert memory.first[0].any()
+    before = small.predict_proba(read)
+    small.partial_fit(read, y)
+    same(small, loaded.partial_fit(read, y), read)
+    assert (small.predict_proba(read) != before).any()
+    assert small.score(read, y) > 0.85
+
+
+def test_a_reduced_model_that_reads_nothing_is_saved(tmp_path):
+    X, y = iris()
+    for cls in (SoftTreeClassifier, SoftGradientBoostingRegressor):
+        none = cls(max_depth=2, gate_lasso=50.0, max_iter=2, random_state=0).fit(X, y).reduce()
+        save(none, tmp_path / "m.psephos")
+        assert load(tmp_path / "m.psephos").n_features_used_ == 0
 
 
 def test_sparse_gates_are_exactly_zero_and_the_rest_are_found():
@@ -147,9 +228,10 @@ def test_sparse_gates_are_exactly_zero_and_the_rest_are_found():
     model = SoftGradientBoostingClassifier(5, gate_lasso=0.6, **few).fit(X, y)
     assert {3, 40} <= set(model.features_used_.tolist())
     assert model.n_features_used_ < 50
-    gate = model.memory_.gate
+    assert_array_equal(model.memory_.inputs.source, model.features_used_)
+    going_on = clone(model).set_params(warm_start=True).fit(X, y).memory_  # all may enter yet
     unread = np.setdiff1d(np.arange(500), model.features_used_)
-    assert not gate[:, :, unread].any()
+    assert not going_on.gate[:, :, unread].any()
     none = SoftGradientBoostingClassifier(5, gate_lasso=50.0, **few).fit(X, y)
     assert none.n_features_used_ == 0
     assert none.score(X, y) >= 0.5

@@ -185,6 +185,7 @@ class SoftGradientBoostingClassifier(LearnsClasses, VoteClassifier):
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {**_BOOSTED, "class_weight": ClassWeight()}
     extras: ClassVar[tuple[str, ...]] = EXTRAS
+    boosted: ClassVar[bool] = True
     soft_labels: ClassVar[bool] = True
     n_iter_: int
     loss_curve_: _Floats
@@ -300,6 +301,7 @@ class SoftGradientBoostingRegressor(LearnsNumbers, VoteRegressor):
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = _BOOSTED
     extras: ClassVar[tuple[str, ...]] = EXTRAS
+    boosted: ClassVar[bool] = True
     multioutput: ClassVar[bool] = True
     n_iter_: int
     loss_curve_: _Floats

@@ -31,12 +31,11 @@ SHARED: Mapping[str, Constraint] = {
 
 def plan_of(model: Any, labels: Labels) -> SoftPlan:
     """Return how a recipe's parameters train."""
-    boosted = hasattr(model, "n_estimators")
     return SoftPlan(
         CrossEntropy() if labels.target.n_classes else SquaredError(),
-        boosted,
-        float(model.learning_rate) if boosted else 1.0,
-        bool(model.detach_residual) if boosted else True,
+        model.boosted,
+        float(model.learning_rate) if model.boosted else 1.0,
+        bool(model.detach_residual) if model.boosted else True,
         float(model.temperature),
         float(model.gate_penalty),
         float(model.gate_lasso),
