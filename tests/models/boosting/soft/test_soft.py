@@ -154,6 +154,34 @@ def test_partial_fit_takes_a_step_a_batch():
     assert parts.score(X, y) > 0.9
 
 
+@pytest.mark.parametrize("cls", [SoftTreeClassifier, SoftTreeRegressor])
+def test_a_stream_begins_with_a_sample(cls):
+    X, y = iris()
+    known = {"classes": [0, 1, 2]} if cls is SoftTreeClassifier else {}
+    with pytest.raises(PsephosError, match="1 row, in which no column varies.*fair sample"):
+        cls(2).partial_fit(X[:1], y[:1], **known)
+    with pytest.raises(PsephosError, match="no column varies"):
+        cls(2).partial_fit(X[[0, 0, 0]], y[:3], **known)
+    X[:50, 2] = 7.0
+    with pytest.warns(UserWarning, match=r"column 2: of one value in the first call"):
+        model = cls(2, random_state=0).partial_fit(X[:50], y[:50], **known)
+    assert_array_equal(model.partial_fit(X, y).features_used_, [0, 1, 3])
+
+
+@pytest.mark.parametrize("cls", [SoftGradientBoostingRegressor, SoftTreeRegressor])
+def test_a_number_that_never_varies_is_answered_exactly(cls):
+    X, Y = load_linnerud(return_X_y=True)
+    model = cls(max_depth=2, max_iter=30, random_state=0)
+    constant = clone(model).fit(X, np.full(20, 0.1))
+    assert_array_equal(constant.predict(X + 1.0), np.full(20, 0.1))
+    assert constant.n_features_used_ == 0
+    Y[:, 1] = 1 / 3
+    several = clone(model).fit(X, Y)
+    assert_array_equal(several.predict(X)[:, 1], Y[:, 1])
+    assert several.n_features_used_ == 3
+    assert np.ptp(several.predict(X)[:, 0]) > 1.0
+
+
 def test_batches_come_from_memory_or_files(tmp_path):
     X, y = iris()
     paths = []

@@ -1,5 +1,6 @@
 """Fitting soft trees: from a table to a vote, at once, from where it was, or as rows come."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,11 @@ from psephos.models.boosting.soft.memory import SoftMemory, raise_other
 from psephos.models.boosting.soft.parameters import plan_of
 from psephos.models.training import Training, distinct_rows, ordered_rows, row_groups
 from psephos.models.units import refuse_huge
+from psephos.trees.soft.losses import SquaredError
 from psephos.trees.soft.training import SoftPlan, SoftTrainer
 from psephos.trees.soft.trees import started
 from psephos.vote import Vote
+from psephos.vote.names import listed, plural
 
 __all__ = ["fit_soft"]
 
@@ -73,6 +76,8 @@ def _fitted(
         centre, scale = np.zeros(y.shape[1]), np.ones(y.shape[1])
         if not labels.target.n_classes:
             centre, scale = centre_and_scale(y, weight)
+        if context.further:
+            _require_sample(table, inputs)
     else:
         inputs, unit, centre, scale = memory.inputs, memory.unit, memory.centre, memory.scale
         _check_same(memory, model, y.shape[1])
@@ -81,7 +86,7 @@ def _fitted(
     size = (weight / unit).astype(np.float32)
     run = _Run(model, plan_of(model, labels), context)
     if memory is None:
-        run.start(rows, goal, size, inputs)
+        run.start(rows, goal, size, inputs, known=np.ptp(y, axis=0) == 0)
     else:
         run.trainer, run.n_epochs = memory.trainer(run.plan), memory.n_epochs
     if context.further:
@@ -96,6 +101,28 @@ def _fitted(
         run.trainer, inputs, n_epochs=run.n_epochs, unit=unit, centre=centre, scale=scale
     ).thinned(keep_moments=context.further or model.warm_start)
     return run
+
+
+def _require_sample(table: Table, inputs: SoftInputs) -> None:
+    """Refuse a first call of partial_fit that tells no column's unit; tell of columns without."""
+    X = table.values
+    constant = np.setdiff1d(np.arange(X.shape[1]), inputs.source)
+    if not len(constant):
+        return
+    names = table.schema.words().columns
+    told = listed([names[j] for j in constant.tolist()])
+    if len(constant) == X.shape[1]:
+        raise PsephosError(
+            f"the first call of partial_fit has {plural(X.shape[0], 'row')}, in which no column "
+            "varies: columns are measured in its means and deviations. Begin with a fair sample "
+            "of the rows, or with fit."
+        )
+    warnings.warn(
+        f"{told}: of one value in the first call of partial_fit, so never read, in later calls "
+        "either. Begin with a larger sample of the rows.",
+        UserWarning,
+        stacklevel=2,
+    )
 
 
 def _check_same(memory: SoftMemory, model: Any, n_outputs: int) -> None:
@@ -127,13 +154,19 @@ class _Run:
         self.n_epochs = self.stale = 0
         self.stopped = "all epochs"
 
-    def start(self, rows: Any, y: Any, weight: Any, inputs: SoftInputs) -> None:
-        """Draw the trees."""
+    def start(
+        self, rows: Any, y: Any, weight: Any, inputs: SoftInputs, known: NDArray[np.bool_]
+    ) -> None:
+        """Draw the trees; a number that is the same in all rows (`known`) is its mean alone."""
         trees = started(
             self.context.generator(_START), self.model.n_estimators if self.model.boosted else 1,
             self.model.max_depth, rows.shape[1], y.shape[1],
         )  # fmt: skip
         trees.gate[:, :, ~rows.any(axis=0)] = 0.0  # nothing moves these
+        if isinstance(self.plan.loss, SquaredError):
+            trees.leaf[:, known] = 0.0
+            if known.all() and not self.context.further:
+                trees.gate[...] = 0.0
         self.trainer = SoftTrainer(trees, self.plan, inputs.group)
         if self.plan.gate_lasso:
             self.trainer.begin_lasso(rows, y, weight)

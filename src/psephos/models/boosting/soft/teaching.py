@@ -9,7 +9,7 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._partial import SoftLabels
 
-__all__ = ["LearnsClasses", "LearnsNumbers", "learnt_labels"]
+__all__ = ["LearnsClasses", "LearnsNumbers", "learnt_labels", "learnt_numbers"]
 
 
 class LearnsFromBatches:
@@ -63,15 +63,22 @@ class LearnsFromBatches:
         Raises
         ------
         PsephosError
-            If the teacher of a classifier has no probabilities.
+            If the teacher of a classifier has no probabilities, or that of a regressor is a
+            classifier.
         """
         own: Any = self
-        learnt = learnt_labels(teacher, X) if hasattr(own, "predict_proba") else teacher.predict(X)
-        return own.fit(X, learnt, sample_weight)
+        return own.fit(X, self._taught(teacher, X), sample_weight)
+
+    def _taught(self, teacher: Any, X: Any) -> Any:
+        """Return what a teacher says of rows, as labels of this model."""
+        raise NotImplementedError(f"{type(self).__name__} does not say what it learns")
 
 
 class LearnsClasses(LearnsFromBatches):
     """The same with `partial_fit`, of classifiers."""
+
+    def _taught(self, teacher: Any, X: Any) -> SoftLabels:
+        return learnt_labels(teacher, X)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Go once through further rows, a step a batch, in the order given.
@@ -102,6 +109,9 @@ class LearnsClasses(LearnsFromBatches):
 
 class LearnsNumbers(LearnsFromBatches):
     """The same with `partial_fit`, of regressors."""
+
+    def _taught(self, teacher: Any, X: Any) -> Any:
+        return learnt_numbers(teacher, X)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Go once through further rows, a step a batch, in the order given.
@@ -143,6 +153,22 @@ def learnt_labels(teacher: Any, X: Any) -> SoftLabels:
             "predict_proba (CalibratedClassifierCV makes one of others)."
         )
     return SoftLabels.of(teacher.predict_proba(X), teacher.classes_)
+
+
+def learnt_numbers(teacher: Any, X: Any) -> Any:
+    """Return a fitted regressor's numbers.
+
+    Raises
+    ------
+    PsephosError
+        If it is a classifier, whose answers are names.
+    """
+    if hasattr(teacher, "classes_") or hasattr(teacher, "predict_proba"):
+        raise PsephosError(
+            f"{type(teacher).__name__} answers with classes, which are no numbers to be learned: "
+            "let a classifier learn them."
+        )
+    return teacher.predict(X)
 
 
 def _opened(batch: Any, number: int) -> tuple[Any, Any, Any]:
