@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -184,22 +185,75 @@ def test_a_number_that_never_varies_is_answered_exactly(cls):
 
 def test_batches_come_from_memory_or_files(tmp_path):
     X, y = iris()
+    weight = np.random.default_rng(0).random(150)
     paths = []
     for k, rows in enumerate(np.arange(150).reshape(50, 3).T):
         paths.append(tmp_path / f"{k}.npz")
-        np.savez(paths[-1], X=X[rows], y=y[rows])
-    first = SoftTreeClassifier(2, random_state=0)
-    second = clone(first)
-    first.partial_fit_batches(iter(paths), classes=[0, 1, 2])
-    second.partial_fit_batches(((X[k::3], y[k::3]) for k in range(3)), classes=[0, 1, 2])
-    same(first, second, X)
-    with pytest.raises(PsephosError, match="batch 0 is a ndarray"):
-        first.partial_fit_batches([X])
-    with pytest.raises(PsephosError, match="no batch"):
-        first.partial_fit_batches([])
+        np.savez(paths[-1], X=X[rows], y=y[rows], sample_weight=weight[rows])
+    models = [SoftTreeClassifier(2, random_state=0) for _ in range(3)]
+    models[0].partial_fit_batches(iter(paths), classes=[0, 1, 2])
+    models[1].partial_fit_batches((X[k::3], y[k::3], weight[k::3]) for k in range(3))
+    models[2].partial_fit_batches((X[k::3], y[k::3]) for k in range(3))
+    same(*models[:2], X)
+    assert (models[0].predict_proba(X) != models[2].predict_proba(X)).any()
+
+
+def test_what_is_no_batch_is_told_by_its_number(tmp_path):
+    X, y = iris()
+    model = SoftTreeClassifier(2, random_state=0)
     np.savez(tmp_path / "odd.npz", X=X)
-    with pytest.raises(PsephosError, match="needs arrays X and y"):
-        first.partial_fit_batches([tmp_path / "odd.npz"])
+    np.save(tmp_path / "one.npy", X)
+    np.savez(tmp_path / "objects.npz", X=np.array([{}], dtype=object), y=y)
+    (tmp_path / "junk.npz").write_bytes(b"PK\3\4 no archive")
+    for batches, words in (
+        ([X], "batch 0 is a ndarray"),
+        ([(X, y), 3], "batch 1 is a int"),
+        ([], "no batch"),
+        ([tmp_path / "odd.npz"], "batch 0: .*needs arrays X and y"),
+        ([str(tmp_path / "none.npz")], "batch 0: there is no file"),
+        ([tmp_path / "one.npy"], "batch 0: .* is not read as a .npz"),
+        ([tmp_path / "objects.npz"], "batch 0: .* is not read as a .npz"),
+        ([tmp_path / "junk.npz"], "batch 0: .* is not read as a .npz"),
+        ([tmp_path], "batch 0: .* is not read as a .npz"),
+        (str(tmp_path / "odd.npz"), "give an iterable of batches"),
+        (tmp_path / "odd.npz", "give an iterable of batches"),
+        (None, "give an iterable of batches"),
+        ([(X, y), (X, y + 1)], "batch 1: label 3 is not one of the classes"),
+    ):
+        with pytest.raises(PsephosError, match=words):
+            model.partial_fit_batches(batches)
+
+
+def test_a_stream_of_probabilities_is_learned():
+    X, y = iris()
+    names = np.array(["setosa", "versicolor", "virginica"])
+    forest = RandomForestClassifier(30, min_samples_leaf=20, random_state=0).fit(X, names[y])
+    chances, order = forest.predict_proba(X), [2, 0, 1]
+    plain = SoftTreeClassifier(3, random_state=0)
+    other, frame = clone(plain), clone(plain)
+    for _ in range(100):
+        for k in range(3):
+            rows, said = X[k::3], chances[k::3]
+            plain.partial_fit(rows, said, names)
+            other.partial_fit(rows, said[:, order], names[order])
+            frame.partial_fit(rows, pd.DataFrame(said[:, order], columns=names[order]))
+    assert np.abs(plain.predict_proba(X) - chances).mean() < 0.05
+    assert plain.classes_.tolist() == names.tolist()
+    same(plain, other, X)
+    same(plain, frame, X)
+    same(plain.partial_fit(X, np.eye(3)[y]), other.partial_fit(X, names[y]), X)
+    hard, soft = (clone(plain).set_params(class_weight={"setosa": 3.0}) for _ in range(2))
+    same(hard.partial_fit(X, names[y]), soft.partial_fit(X, np.eye(3)[y], names), X)
+    for y, classes, words in (
+        (np.full((150, 2), 0.5), None, "y has 2 columns, and there are 3 classes"),
+        (chances / 2, None, "row 0 of y"),
+        (chances, ["a", "b", "c"], "but the first call knew"),
+        (pd.DataFrame(chances, columns=["a", "b", "c"]), None, "but the first call knew"),
+        (chances, ["a", "a", "c"], "'a'"),
+    ):
+        with pytest.raises(PsephosError, match=words):
+            plain.partial_fit(X, y, classes)
+    assert clone(plain).partial_fit(X, chances).classes_.tolist() == [0, 1, 2]
 
 
 def test_a_saved_model_learns_on(tmp_path):

@@ -1,14 +1,16 @@
 """What all soft models can do besides fit: learn from batches as they come, and from a teacher."""
 
 from collections.abc import Iterable
-from pathlib import Path
+from os import PathLike
 from typing import Any, Self
+from zipfile import BadZipFile
 
 import numpy as np
 
-from psephos._errors import PsephosError
+from psephos._errors import PsephosError, PsephosTypeError, shortly
 from psephos._partial import SoftLabels
 
+_ARRAYS = ("X", "y", "sample_weight")
 __all__ = ["LearnsClasses", "LearnsNumbers", "learnt_labels", "learnt_numbers"]
 
 
@@ -24,6 +26,7 @@ class LearnsFromBatches:
             Each is ``(X, y)``, ``(X, y, sample_weight)``, or the path of a .npz file with arrays
             X, y and perhaps sample_weight, which is read when its turn comes.
         classes : array of shape (n_classes,), default=None
+            Of a classifier: all labels there will be. None: those of the first batch.
 
         Returns
         -------
@@ -32,13 +35,32 @@ class LearnsFromBatches:
         Raises
         ------
         PsephosError
-            If there is no batch, or one is none of these.
+            If there is no batch, or one is none of these or cannot be read; the message has its
+            number, from 0. Batches before it have been learned.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from psephos import SoftTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> stream = ((X[k::5], y[k::5]) for k in range(5))
+        >>> model = SoftTreeClassifier(2, random_state=0).partial_fit_batches(stream)
+        >>> model.memory_.n_steps
+        5
         """
         own: Any = self
+        if isinstance(batches, str | bytes | PathLike) or not isinstance(batches, Iterable):
+            raise PsephosTypeError(
+                f"batches is {batches!r:.80}: give an iterable of batches, such as [path] for "
+                "one file."
+            )
         n = -1
         for n, batch in enumerate(batches):
             X, y, weight = _opened(batch, n)
-            own._partial_fit(X, y, weight, classes)
+            try:
+                own._partial_fit(X, y, weight, classes)
+            except PsephosError as error:
+                raise type(error)(f"batch {n}: {error}") from None
         if n < 0:
             raise PsephosError("there is no batch to learn from: check the iterable.")
         return self
@@ -89,7 +111,9 @@ class LearnsClasses(LearnsFromBatches):
         Parameters
         ----------
         X : array, data frame or sparse table of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
+        y : array of shape (n_samples,) or (n_samples, n_classes)
+            Labels, or probabilities: those of a teacher distil it on rows as they come. Their
+            columns are `classes` in the order given, else `classes_`; a data frame names its own.
         classes : array of shape (n_classes,), default=None
             All labels there will be. None: those of the first call.
         sample_weight : array of shape (n_samples,), default=None
@@ -101,7 +125,21 @@ class LearnsClasses(LearnsFromBatches):
         Raises
         ------
         PsephosError
-            As `fit`, and if a label is none of the classes.
+            As `fit`; if a label is none of the classes; if in the first call no column varies.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.ensemble import RandomForestClassifier
+        >>> from psephos import SoftTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> teacher = RandomForestClassifier(20, random_state=0).fit(X, y)
+        >>> student = SoftTreeClassifier(3, random_state=0)
+        >>> for k in range(300):
+        ...     rows = X[k % 3 :: 3]
+        ...     _ = student.partial_fit(rows, teacher.predict_proba(rows), teacher.classes_)
+        >>> bool((student.predict(X) == teacher.predict(X)).mean() > 0.95)
+        True
         """
         own: Any = self
         return own._partial_fit(X, y, sample_weight, classes)
@@ -133,7 +171,8 @@ class LearnsNumbers(LearnsFromBatches):
         Raises
         ------
         PsephosError
-            As `fit`, and if y has another number of outputs than in the first call.
+            As `fit`; if y has another number of outputs than in the first call; if in the first
+            call no column varies.
         """
         own: Any = self
         return own._partial_fit(X, y, sample_weight)
@@ -172,15 +211,29 @@ def learnt_numbers(teacher: Any, X: Any) -> Any:
 
 
 def _opened(batch: Any, number: int) -> tuple[Any, Any, Any]:
-    if isinstance(batch, str | Path):
-        with np.load(batch, allow_pickle=False) as held:
-            if not {"X", "y"} <= set(held.files):
-                raise PsephosError(f"{batch} holds {held.files}: it needs arrays X and y.")
-            weight = held["sample_weight"] if "sample_weight" in held.files else None
-            return held["X"], held["y"], weight
+    """Return X, y and the weights or None of a batch."""
+    if isinstance(batch, str | PathLike):
+        return _read(batch, number)
     if isinstance(batch, tuple | list) and len(batch) in (2, 3):
         return batch[0], batch[1], batch[2] if len(batch) == 3 else None
     raise PsephosError(
         f"batch {number} is a {type(batch).__name__}: give (X, y), (X, y, sample_weight), or the "
         "path of a .npz file with X and y."
     )
+
+
+def _read(path: Any, number: int) -> tuple[Any, Any, Any]:
+    try:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as held:
+            found = {name: held[name] for name in _ARRAYS if name in held.files}
+            names = held.files
+    except FileNotFoundError:
+        raise PsephosError(f"batch {number}: there is no file {path}.") from None
+    except (OSError, ValueError, EOFError, BadZipFile, AttributeError, TypeError) as error:
+        raise PsephosError(
+            f"batch {number}: {path} is not read as a .npz file of arrays X and y, without objects "
+            f"({shortly(error)}): write it by numpy.savez."
+        ) from None
+    if not {"X", "y"} <= set(found):
+        raise PsephosError(f"batch {number}: {path} holds {names}: it needs arrays X and y.")
+    return found["X"], found["y"], found.get("sample_weight")
