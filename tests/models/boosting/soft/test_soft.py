@@ -25,7 +25,9 @@ from psephos import (
     twice_learn,
 )
 from psephos._errors import ModelFileError
+from psephos.models.boosting.newton_fit import hold_out_rows
 from psephos.models.boosting.soft.inputs import SoftInputs, centre_and_scale
+from psephos.models.training import Training, distinct_rows, ordered_rows
 
 FEW = {"max_depth": 3, "max_iter": 20, "random_state": 0}
 
@@ -389,6 +391,30 @@ def test_the_best_epoch_is_kept():
     short = clone(watched).set_params(max_iter=watched.n_iter_).fit(X, y)
     same(watched, short, X)
     assert short.stopped_ == "all epochs"
+
+
+@pytest.mark.parametrize("grouped", [True, False])
+def test_the_validation_loss_is_that_of_the_held_out_rows_by_weight(grouped):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((160, 4))
+    y = (X[:, 0] + rng.standard_normal(160) > 0).astype(int)
+    X[80:], y[80:] = X[:80], y[:80]  # with groups, equal rows stay apart
+    weight, groups = rng.exponential(size=160), rng.integers(40, size=160) if grouped else None
+    model = SoftGradientBoostingClassifier(
+        3, max_depth=2, max_iter=30, n_iter_no_change=30, validation_fraction=0.3, random_state=0
+    ).fit(X, y, weight, groups=groups)
+    table, labels, weight, context = model.read(X, y, weight, groups)
+    data = Training(table, labels.target, labels.y, weight)
+    if groups is None:
+        data = ordered_rows(distinct_rows(data))
+        assert len(data.y) == 80
+    train, held = hold_out_rows(data, context, 0.3)
+    if groups is not None:
+        assert not set(groups[train]) & set(groups[held])
+    chances = model.predict_proba(data.table.values[held])
+    losses = -np.log(chances[np.arange(len(held)), data.y[held]])
+    expected = np.average(losses, weights=data.weight[held])
+    assert model.validation_losses_.min() == pytest.approx(expected, rel=1e-4)
 
 
 def test_too_large_steps_are_told():
