@@ -267,6 +267,29 @@ def test_a_step_shrinks_columns_by_the_spread_of_the_leaves():
     assert_allclose(shrunk[1], w.sum() * spread, rtol=0.1)  # leaves have moved by .01
 
 
+def test_the_penalty_moves_leaves_as_well_and_counts_trees_by_what_they_move():
+    trees, X, y, w = drawn(2, n=40)
+    plan = SoftPlan(CrossEntropy(), gate_lasso=0.5, relative=True)
+    trainer = SoftTrainer(trees, plan, np.array([0, 0, 1, 2]))
+    trainer.begin_lasso(X, y, w)
+    slope = trainer.gradients(X, y, w)[1].gate
+    own = [leaf_spread(trees.leaf[m : m + 1], True)[0] for m in range(3)]
+    moved = np.linalg.norm(slope, axis=(0, 2)) / own
+    assert_allclose(trainer.limits / trainer.limits.max(), moved / moved.max(), rtol=1e-10)
+    roots = np.sqrt([2, 1, 1])
+    most = (column_norms(slope, trainer.group) / roots).max()
+    assert w.sum() * leaf_spread(trees.leaf, True, trainer.limits)[0] == pytest.approx(most / 2)
+
+    trees.gate[...] = np.random.default_rng(1).standard_normal(trees.gate.shape)
+    wide = roots @ column_norms(trees.gate, trainer.group)
+    (by_leaf,) = finite_differences(
+        lambda: w.sum() * leaf_spread(trees.leaf, True, trainer.limits)[0] * wide, [trees.leaf]
+    )
+    plain = trainer.gradients(X, y, w)[1].leaf
+    trainer.step(X, y, w)
+    assert_allclose(trainer.adam.first[2], 0.1 * (plain + by_leaf), atol=1e-6)
+
+
 def test_small_gates_of_large_leaves_evade_no_penalty():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((80, 300))
