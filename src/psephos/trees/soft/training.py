@@ -23,7 +23,7 @@ class SoftPlan(NamedTuple):
 
     Parameters
     ----------
-    loss : MarginLoss
+    loss : TreeLoss
     boosted : bool
         Whether each tree learns the residual of the sum before it (Algorithm 2); else the loss of
         the sum itself is minimised.
