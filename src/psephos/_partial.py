@@ -155,7 +155,7 @@ def _distributions(X: Any, y: Any, partial: bool) -> tuple[_Floats, NDArray[np.b
     given: Any = y
     soft = np.array(given.toarray() if hasattr(given, "toarray") else given, dtype=np.float64)
     check_consistent_length(X, soft)
-    empty = np.isnan(soft).all(axis=1) & partial
+    empty: NDArray[np.bool_] = np.asarray(np.isnan(soft).all(axis=1) & partial)
     soft[empty] = 0.0
     bad = ~((soft >= 0).all(axis=1) & (np.abs(soft.sum(axis=1) - ~empty) <= _ROUNDING))
     if bad.any():
@@ -235,7 +235,9 @@ def later_soft(
             "class."
         )
     refuse_repeated(named.tolist())
-    found, _ = later_labels(estimator, X[:0], named[:0], named if classes is None else classes, known)
+    found, _ = later_labels(
+        estimator, X[:0], named[:0], named if classes is None else classes, known
+    )
     strange = [label for label in named.tolist() if label not in found.tolist()]
     if strange:
         raise PsephosError(f"y has a column of {strange[0]!r}, which is none of {found.tolist()}.")

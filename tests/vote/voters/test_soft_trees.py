@@ -101,7 +101,12 @@ def test_reasons_are_the_likeliest_way():
 
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_the_words_of_a_gate_are_its_whole_sum(side):
-    terms = (Term(0, 1.6, (-0.14,)), Term(1, 63.0, (2.0,)), Term(2, 0.5, (-0.1,)), Term(3, 7.0, (0.25,)))
+    terms = (
+        Term(0, 1.6, (-0.14,)),
+        Term(1, 63.0, (2.0,)),
+        Term(2, 0.5, (-0.1,)),
+        Term(3, 7.0, (0.25,)),
+    )
     odds = 2.0 - 0.14 - 0.1 + 0.25 + 0.5 - 3.0
     chance = 1 / (1 + np.exp(-odds))
     gate = Gate(1, side, chance, terms, 0.5, 4, -3.0)

@@ -26,7 +26,12 @@ class SoftTreeClassifier(LearnsClasses, VoteClassifier):
     """A soft decision tree: every gate sends a share of a case each way, all trained at once.
 
     Use it where one tree of a few gates is wanted whose answer changes smoothly, or to distil a
-    larger model into (`distill`). Mostly a `SoftGradientBoostingClassifier` is more accurate.
+    larger model into (`distill`)::
+
+        model = SoftTreeClassifier(3, random_state=0).distill(forest, X)
+        print(model)             # its first gate in words
+
+    Mostly a `SoftGradientBoostingClassifier` is more accurate.
 
     The tree votes ``F(x) = sum_l reach_l(x) theta_l`` with reach_l the product of the gates'
     shares on the way to leaf l and theta_l one number a class; the cross-entropy of softmax(F) is
@@ -69,7 +74,8 @@ class SoftTreeClassifier(LearnsClasses, VoteClassifier):
     features_used_ : ndarray
     n_iter_ : int
     loss_curve_ : ndarray
-        Cross-entropy a row in each epoch of the last call, each batch's before its step.
+        Cross-entropy a row in each epoch of the last call, each batch's before its step; the cost
+        of `gate_penalty` included, that of `gate_lasso` not.
     validation_losses_ : ndarray
     stopped_ : str
     memory_ : SoftMemory

@@ -133,7 +133,7 @@ class Route(Reason):
 
 
 def _summed(parts: list[tuple[float, str]], scale: float) -> str:
-    """Return ``2.1 (age = 63) - 0.14 (4 more) + 0.4``: a sum; parts that are rounding are left out."""
+    """Return ``2.1 (age = 63) - 0.14 (4 more) + 0.4``; a constant that is rounding is left out."""
     words: list[str] = []
     for value, name in parts:
         written = number(abs(value), scale)

@@ -137,7 +137,9 @@ class SoftTreeVoters(ReadsColumns):
         order = np.argsort(-np.abs(coef), kind="stable")[: np.count_nonzero(coef)]
         if not len(order):
             return tree
-        terms = [f"{_sign(coef[j])} {abs(coef[j]):.3g} {names[int(self.columns[j])]}" for j in order]
+        terms = [
+            f"{_sign(coef[j])} {abs(coef[j]):.3g} {names[int(self.columns[j])]}" for j in order
+        ]
         more = len(terms) - _NAMED
         beyond = f" and {plural(more, 'more ' + _kind(coded))}" if more > 0 else ""
         unit = "numbers in standard deviations from their means"

@@ -161,7 +161,7 @@ def test_partial_fit_takes_a_step_a_batch():
 def test_a_stream_begins_with_a_sample(cls):
     X, y = iris()
     known = {"classes": [0, 1, 2]} if cls is SoftTreeClassifier else {}
-    with pytest.raises(PsephosError, match="1 row, in which no column varies.*fair sample"):
+    with pytest.raises(PsephosError, match=r"1 row, in which no column varies.*fair sample"):
         cls(2).partial_fit(X[:1], y[:1], **known)
     with pytest.raises(PsephosError, match="no column varies"):
         cls(2).partial_fit(X[[0, 0, 0]], y[:3], **known)

@@ -146,7 +146,7 @@ class SoftMemory:
         """Return the same without columns of which no gate has a weight, and without moments."""
         if keep_moments:
             return self
-        inputs, kept = self.inputs.read(self.gate.any(axis=(0, 1)))
+        inputs, kept = self.inputs.read(np.asarray(self.gate.any(axis=(0, 1))))
         gate = np.ascontiguousarray(self.gate[:, :, kept])
         return replace(self, inputs=inputs, gate=gate, first=(), second=(), n_steps=0)
 

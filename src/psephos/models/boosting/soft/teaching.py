@@ -69,7 +69,8 @@ class LearnsFromBatches:
         """Fit what a fitted model says of rows, in place of labels.
 
         A classifier learns the teacher's probabilities (`predict_proba`), by cross-entropy with
-        these, a regressor its numbers. Rows need no labels.
+        these, a regressor the numbers of a regressor. Rows need no labels. Where they come in
+        batches, give `partial_fit` the teacher's probabilities.
 
         Parameters
         ----------
@@ -105,8 +106,9 @@ class LearnsClasses(LearnsFromBatches):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Go once through further rows, a step a batch, in the order given.
 
-        The columns, categories, mean and standard deviation of each column, and what counts as
-        one row's weight, are those of the first call, or of `fit`: let it have a fair sample.
+        The columns, categories, mean and standard deviation of each column, what counts as one
+        row's weight, and the penalty of `gate_lasso` are those of the first call, or of `fit`: let
+        it have a fair sample. A column of one value there is never read (a warning names it).
 
         Parameters
         ----------
@@ -154,9 +156,10 @@ class LearnsNumbers(LearnsFromBatches):
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Go once through further rows, a step a batch, in the order given.
 
-        The columns and categories, the mean and standard deviation of each column and of y, and
-        what counts as one row's weight, are those of the first call, or of `fit`: let it have a
-        fair sample.
+        The columns and categories, the mean and standard deviation of each column and of y, what
+        counts as one row's weight, and the penalty of `gate_lasso` are those of the first call, or
+        of `fit`: let it have a fair sample. A column of one value there is never read (a warning
+        names it).
 
         Parameters
         ----------
