@@ -168,8 +168,9 @@ class SoftGradientBoostingClassifier(LearnsClasses, VoteClassifier):
         P = lambda sqrt(sum_m c_m^2 |theta_m - mean theta_m|^2) sum_j sqrt(d_j) |w_j|
 
     a unit of weight, with w_j the weights of column j in all gates (of its d_j inputs), and c_m
-    what a unit of tree m's leaves moves at the start. Gates share one step size (AdaMax), so that the
-    proximal step, which sets columns to exactly 0, is exact.
+    what a unit of tree m's leaves moves at the start; what all classes of a leaf share counts for
+    nothing. Gates share one step size (AdaMax), so that the proximal step, which sets columns to
+    exactly 0, is exact.
 
     **Cost.** Training is in float32 on arrays of NumPy and one thread (the same bytes for any
     number of threads; another BLAS may round otherwise); answers are in float64. Memory of a fit:
