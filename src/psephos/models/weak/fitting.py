@@ -145,4 +145,4 @@ def _both(rows: Rows, given: _Floats, told: _Floats) -> Isotonic:
     """Return a map of the positive class's probability as one of both classes."""
     other = ((1.0 - given)[::-1].copy(), (1.0 - told)[::-1].copy())
     pairs = [other, (given, told)] if rows.positive == 1 else [(given, told), other]
-    return Isotonic(tuple(p[0] for p in pairs), tuple(p[1] for p in pairs))
+    return Isotonic(tuple(p[0] for p in pairs), tuple(p[1] for p in pairs), fixed=True)

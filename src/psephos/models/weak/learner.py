@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 from psephos._errors import PsephosError
 from psephos._input import Context
 from psephos.models.weak.inputs import Inputs
+from psephos.optimise.adam import Adam
 from psephos.supervision import NonNegativeRisk, Risk, WeightedRisk
 from psephos.supervision.grids import median_width
 from psephos.vote import Voters
@@ -21,7 +22,6 @@ from psephos.vote import Voters
 __all__ = ["Learner", "descend", "least"]
 
 _Floats = NDArray[np.float64]
-_BETAS, _EPSILON = (0.9, 0.999), 1e-8  # of Adam
 _REACH = 30.0  # about that of 36 standardised columns
 _JITTER = 1e-10  # of the greatest eigenvalue of a kernel
 
@@ -181,13 +181,8 @@ def descend(
 ) -> _Floats:
     """Return the last point of full-batch Adam along the steps of a risk."""
     point = start.copy()
-    mean, square = np.zeros_like(point), np.zeros_like(point)
-    first, second = _BETAS
-    for t in range(1, max_iter + 1):
+    adam = Adam([point], learning_rate)
+    for _ in range(max_iter):
         slope = risk.step((A @ point[:-1] + point[-1])[:, None])
-        step = np.append(A.T @ slope[:, 0] + 2.0 * alpha * point[:-1], slope.sum())
-        mean = first * mean + (1.0 - first) * step
-        square = second * square + (1.0 - second) * step**2
-        size = np.sqrt(square / (1.0 - second**t)) + _EPSILON
-        point = point - learning_rate * (mean / (1.0 - first**t)) / size
+        adam.step([np.append(A.T @ slope[:, 0] + 2.0 * alpha * point[:-1], slope.sum())])
     return point
