@@ -46,7 +46,8 @@ def build_report(
         the table.
     cases : {'rounded', 'full', 'none'}, default='rounded'
         What the page carries of each case: values to three or four figures (more where a printed
-        inequality needs them), to all figures, or counts alone. With 'none' no single case can be shown. The page says at its end what it carries.
+        inequality needs them), to all figures, or counts alone. With 'none' no single case can be
+        shown. The page says at its end what it carries.
 
     Returns
     -------
