@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, over_outputs, sparse
-from psephos.vote.profile import Profile, profile_of
+from psephos.vote.profile import LEVELS, Profile, profile_of
 
 __all__ = [
     "Baseline", "SampleRows", "baseline_of", "divided", "equally", "evenly_spaced", "moved",
@@ -140,6 +140,9 @@ def baseline_of(vote: Any, rows: SampleRows, categories: Any = ()) -> Baseline:
         votes += compact.votes(dense[part]).sum(axis=0) / len(dense)
         weights += compact.shares(dense[part]).sum(axis=0) / len(dense)
     profile = profile_of(dense, is_category) if len(dense) else None
+    if profile is not None and hasattr(compact.weighting, "nearest"):
+        mass = np.quantile(compact.mass(dense), LEVELS)
+        profile = replace(profile, mass=np.where(np.isfinite(mass), mass, np.nan))
     baseline = Baseline(centre, votes, weights, np.zeros(len(columns)), profile)
     total = np.zeros(len(columns))
     for part in _rows(compact, len(dense)):

@@ -1,6 +1,6 @@
 """What the training columns of a vote were like, each by itself: no row can be put together."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -41,6 +41,8 @@ class Profile:
         Where the shares of each begin.
     share : ndarray
         The share of each level among the rows with a value.
+    mass : ndarray of shape (7,) or (0,), default=empty
+        The same quantiles of the total weight of a row, where training cases vote or weigh.
     """
 
     tag: ClassVar[str] = "profile of columns"
@@ -52,6 +54,7 @@ class Profile:
     category: NDArray[np.intp]
     ptr: NDArray[np.intp]
     share: _Floats
+    mass: Nullable = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
         q, c = len(self.missing), len(self.category)
@@ -68,6 +71,7 @@ class Profile:
             check(not bool((np.diff(self.quantiles, axis=1) < 0).any()), "quantiles fall")
         check(bool(((self.missing >= 0) & (self.missing <= 1)).all()), "a share of missing values")
         check(bool((self.share >= 0).all()), "a share of a level")
+        check(self.mass.shape in ((0,), (len(LEVELS),)), "a mass")
 
     @property
     def n_columns(self) -> int:
@@ -133,7 +137,7 @@ def profile_of(X: _Floats, is_category: NDArray[np.bool_]) -> Profile:
     for table in (quantiles, mean, spread):
         table[np.isinf(table)] = np.nan
     category = np.flatnonzero(is_category)
-    counts = [np.bincount(X[known[:, j], j].astype(np.intp)) for j in category.tolist()]
+    counts: list[Any] = [np.bincount(X[known[:, j], j].astype(np.intp)) for j in category.tolist()]
     sizes = [len(one) for one in counts]
     shares = [one / max(int(one.sum()), 1) for one in counts]
     return Profile(
