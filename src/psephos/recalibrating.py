@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedGroupKFold
 
 from psephos._errors import PsephosError
 from psephos.calibrating import fitted_map
-from psephos.vote.recalibration import Recalibration
+from psephos.vote.recalibration import Recalibration, no_map
 
 __all__ = ["cross_fitted", "recalibrated", "recalibration_of"]
 
@@ -60,15 +60,6 @@ def recalibrated(model: Any) -> Any:
     )
     again.recalibration_ = None
     return again
-
-
-def no_map(what: str) -> str:
-    """Return the sentence that there is no map for held-out answers, and where one comes from."""
-    return (
-        f"{what} has no map of held-out answers: the models that psephos compare writes have one, "
-        "if they tell classes apart, gave held-out answers for at least two cases of each class, "
-        "and have no calibration of their own. psephos.calibrate fits one on rows you hold out."
-    )
 
 
 def recalibration_of(

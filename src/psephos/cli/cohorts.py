@@ -58,6 +58,11 @@ def validation_of(
     wanted = list(dict.fromkeys([*([target] if target else []), *([group] if group else []), *by]))
     words = _words(table_path, wanted, target, cells, separator)
     y = words.pop("")
+    if group is not None and "" in words[group]:
+        raise PsephosError(
+            f"--group {group!r} is missing in {words[group].count('')} of {len(cases.ids)} cases: "
+            "name the group of each."
+        )
     cohort = Cohort(
         X=cases.X,
         codes=labels_of(y, reading.classes_, pairs),

@@ -9,7 +9,7 @@ from psephos.vote.codec import register
 from psephos.vote.names import fixed
 from psephos.vote.part import check
 
-__all__ = ["Recalibration"]
+__all__ = ["Recalibration", "no_map"]
 
 
 @register
@@ -67,3 +67,12 @@ class Recalibration:
             f"{fixed(self.log_loss_after, 3)} after) and their Brier score went from "
             f"{fixed(self.brier, 3)} to {fixed(self.brier_after, 3)}"
         )
+
+
+def no_map(what: str) -> str:
+    """Return the sentence that there is no map for held-out answers, and where one comes from."""
+    return (
+        f"{what} has no map of held-out answers: the models that psephos compare writes have one, "
+        "if they tell classes apart, gave held-out answers for at least two cases of each class, "
+        "and have no calibration of their own. psephos.calibrate fits one on rows you hold out."
+    )

@@ -17,6 +17,7 @@ from psephos.models.swag.mechanisms import CLASSIFIERS, REGRESSORS, Mechanism
 from psephos.models.swag.settings import CONTENDER, REGRESSOR
 from psephos.params import ClassWeight, Constraint, Options
 from psephos.vote import Vote
+from psephos.vote.multiplicity import multiplicity_of
 
 __all__ = ["SparseWrapperClassifier", "SparseWrapperRegressor"]
 
@@ -229,6 +230,28 @@ class SparseWrapperClassifier(VoteClassifier):
         """
         table = self._table(X)
         return usable_models(self.vote_, self.library_, table)
+
+    def multiplicity(self, X: Any) -> dict[str, list[Any]]:
+        """Return for each row how many of the equally good models give another answer.
+
+        Keys: ``case``, ``n_models`` (chosen models that have their columns; where none has, of the
+        reserve), ``n_disagree`` (those whose own class is not the answer), ``share`` of the two
+        (NaN where no model could be asked), and ``rival``, the class that most of these say (None
+        where none disagrees). It is the ambiguity of one case (Marx, Calmon & Ustun 2020,
+        "Predictive multiplicity in classification").
+        """
+        table = self._table(X)
+        found = multiplicity_of(self.vote_, table.dense())
+        asked, against = found.asked, found.against
+        classes = self.classes_.tolist()
+        share = np.where(asked > 0, against / np.maximum(asked, 1), np.nan)
+        return {
+            "case": table.rows.tolist(),
+            "n_models": asked.tolist(),
+            "n_disagree": against.tolist(),
+            "share": share.tolist(),
+            "rival": [classes[k] if k >= 0 else None for k in found.rival.tolist()],
+        }
 
 
 class SparseWrapperRegressor(VoteRegressor):
