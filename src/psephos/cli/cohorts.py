@@ -30,6 +30,7 @@ def validation_of(
     threshold: float | None,
     group: str | None,
     by: Sequence[str],
+    absent: str,
     id_column: str | None,
     calibrated: bool,
     seed: int,
@@ -78,6 +79,7 @@ def validation_of(
         classes=pairs,
         positive=positive,
         threshold=threshold,
+        absent=absent,
         random_state=seed,
     )
 

@@ -48,6 +48,14 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="Tell the accuracy for each level of this column; under ten cases counts alone. "
     "Repeatable.",
 )
+@click.option(
+    "--absent",
+    type=click.Choice(["missing", "silent"]),
+    default="missing",
+    show_default=True,
+    help="Columns of the model that COHORT lacks: missing, so that their voters answer by the "
+    "model's rule for missing values, or silent: voters that lack a column are left out.",
+)
 @click.option("--id", "id_column", metavar="COLUMN", help="The column that names the cases.")
 @click.option(
     "--calibrated",

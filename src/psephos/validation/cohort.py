@@ -14,6 +14,7 @@ from psephos._errors import PsephosError
 from psephos._files.levels import LevelCodes
 from psephos._files.near import shown
 from psephos.base import VoteClassifier
+from psephos.vote.names import listed
 
 __all__ = ["Cohort", "cohort_of", "labels_of", "reading_model"]
 
@@ -133,8 +134,7 @@ def _refuse_empty(none: Sequence[int], schema: Any) -> None:
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return ", ".join(shown(name) for name in names[:_LISTED]) + more
+    return listed([shown(name) for name in names], _LISTED)
 
 
 def labels_of(y: Any, classes: NDArray[Any], renamed: Mapping[Any, Any]) -> NDArray[np.intp]:

@@ -22,7 +22,7 @@ from psephos.validation.measuring import (
 )
 from psephos.validation.result import Validation
 from psephos.validation.shift import familiarity, shift
-from psephos.validation.speaking import refuse_silence, speaking
+from psephos.validation.speaking import ABSENT, refuse_silence, silenced, speaking
 
 __all__ = ["validate", "validated"]
 
@@ -39,6 +39,7 @@ def validate(
     classes: Mapping[Any, Any] | None = None,
     positive: Any = None,
     threshold: float | None = None,
+    absent: str = "missing",
     ids: Any = None,
     level: float = 0.95,
     random_state: int = 0,
@@ -67,6 +68,10 @@ def validate(
     threshold : float, default=None
         Of two classes: a case is called positive where its probability is at least this. None: the
         model's own answers.
+    absent : {'missing', 'silent'}, default='missing'
+        What columns that the cohort lacks throughout are: missing, so that their voters answer by
+        the model's rule for missing values (surrogates, weights of those that were measured, a
+        fixed branch), or voters that lack a column of their own are left out of the vote.
     ids : array of shape (n,), default=None
         Names of cases; by default those of the frame's rows, else positions.
     level : float, default=0.95
@@ -114,6 +119,7 @@ def validate(
         classes=classes,
         positive=positive,
         threshold=threshold,
+        absent=absent,
         level=level,
         random_state=random_state,
     )
@@ -126,12 +132,16 @@ def validated(
     classes: Mapping[Any, Any] | None = None,
     positive: Any = None,
     threshold: float | None = None,
+    absent: str = "missing",
     level: float = 0.95,
     random_state: int = 0,
 ) -> Validation:
     """Return the validation of a reduced model on a cohort that was read for it."""
-    refuse_silence(model, cohort)
-    told = _answered(model, cohort, positive, threshold, level)
+    if absent not in ABSENT:
+        raise PsephosError(f"absent is {absent!r}; it must be one of {', '.join(ABSENT)}.")
+    vote = model.vote_ if absent == "missing" else silenced(model, cohort)
+    refuse_silence(model, vote, cohort)
+    told = _answered(model, vote, cohort, positive, threshold, level)
     by = dict(cohort.by)
     if cohort.groups is not None and len(set(cohort.groups.tolist())) <= _SHARED:
         by.setdefault("group", [str(one) for one in cohort.groups.tolist()])
@@ -158,7 +168,7 @@ def validated(
         calibration=bins_of(told),
         net_benefit=worth_of(told),
         subgroups=subgroups_of(told, by),
-        speaking=speaking(model, cohort),
+        speaking=speaking(model, cohort, absent),
         shift=shift(model, cohort),
         familiarity=near,
         recalibration=calibration,
@@ -168,9 +178,14 @@ def validated(
 
 
 def _answered(
-    model: Any, cohort: Cohort, positive: Any, threshold: float | None, level: float
+    model: Any,
+    vote: Any,
+    cohort: Cohort,
+    positive: Any,
+    threshold: float | None,
+    level: float,
 ) -> Answered:
-    vote, classes = model.vote_, model.classes_.tolist()
+    classes = model.classes_.tolist()
     score, mass = vote.score_and_mass(cohort.X)
     chances = vote.readout.probabilities(score, vote.target, mass)
     said = vote.target.answers(vote.readout.decided(score, vote.target, mass))

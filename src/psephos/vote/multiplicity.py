@@ -36,7 +36,8 @@ def multiplicity_of(vote: Vote, X: NDArray[np.float64]) -> Multiplicity:
     PsephosError
         If the vote is not that of a library of models of classes.
     """
-    weighting, target = vote.weighting, vote.target
+    weighting = vote.weighting
+    target: Any = vote.target
     ask: Any = getattr(weighting, "available", None)
     if ask is None or target.kind not in ("binary", "multiclass"):
         raise PsephosError(
@@ -52,11 +53,13 @@ def multiplicity_of(vote: Vote, X: NDArray[np.float64]) -> Multiplicity:
         can = ask(rows) & reads.any(axis=1)
         first = np.where(can, tier, tier.max() + 1).min(axis=1, keepdims=True)
         votes = vote.votes(rows)
-        said = target.answers(votes.reshape(-1, votes.shape[2])).reshape(votes.shape[:2])
+        said: NDArray[np.intp] = target.answers(votes.reshape(-1, votes.shape[2])).reshape(
+            votes.shape[:2]
+        )
         heard = can & (tier == first)
         for k in range(target.n_classes):
             counts[start : start + step, k] = (heard & (said == k)).sum(axis=1)
-    answer = target.answers(vote.readout.decided(*_scored(vote, X)))
+    answer: NDArray[np.intp] = target.answers(vote.readout.decided(*_scored(vote, X)))
     asked = counts.sum(axis=1)
     others = counts.copy()
     others[np.arange(len(X)), answer] = 0

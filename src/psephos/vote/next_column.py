@@ -94,4 +94,5 @@ def _answers(vote: Vote, X: _Floats) -> tuple[_Floats, NDArray[Any]]:
     decided = vote.readout.decided(score, vote.target, mass)
     if vote.target.kind == "multilabel":
         raise PsephosError("next_column is told of one class a case, or of a number.")
-    return chances, vote.target.answers(decided)
+    target: Any = vote.target
+    return chances, target.answers(decided)

@@ -110,12 +110,13 @@ class Profile:
         shares = self.levels(column)
         if shares is not None:
             some = np.flatnonzero(shares > 0)
-            return some.astype(np.float64), shares[some]
+            return np.asarray(some, dtype=np.float64), shares[some]
         known = self.quantiles[column]
         if np.isnan(known).any():
             return np.empty(0), np.empty(0)
         at = (np.arange(n) + 0.5) / n
-        return np.interp(at, LEVELS, known), np.full(n, 1.0 / n)
+        values: _Floats = np.interp(at, LEVELS, known)
+        return values, np.full(n, 1.0 / n)
 
 
 def profile_of(X: _Floats, is_category: NDArray[np.bool_]) -> Profile:
