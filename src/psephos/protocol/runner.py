@@ -162,12 +162,7 @@ def compare(
         about = describe(table, plan, named, seed) | {"copies": _about_copies(found, copies)}
         about |= _about_labels(table, splits, asked=models is not None)
         asked = {one.name for one in named}
-        grouped = table.groups is not None
-        bounds = (
-            []
-            if table.multilabel or (table.partial is not None and not table.partial.truth)
-            else proved(finished, len(table.classes), grouped=grouped, copies=found is not None)
-        )
+        bounds = _bounds(table, finished, copies=found is not None)
         ours = _models(finished, folder, fitted)
         recalibrate_all(ours, finished, divided, seed)
         if keep:
@@ -253,6 +248,16 @@ def _divided(
         return together, outer_splits(together, protocol, seed)
     except PsephosError as error:
         raise PsephosError(f"{copies.words('together')} Then {error}") from error
+
+
+def _bounds(
+    table: DataTable, finished: Sequence[tuple[Task, Any]], *, copies: bool
+) -> list[dict[str, Any]]:
+    """Return what can be proved; nothing of several labels, or where the truth is not known."""
+    if table.multilabel or (table.partial is not None and not table.partial.truth):
+        return []
+    grouped = table.groups is not None
+    return proved(finished, len(table.classes), grouped=grouped, copies=copies)
 
 
 def _about_copies(copies: Copies | None, treated: str) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from psephos._input import Context, Table
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
-from psephos.models.swag.assembling import usable_models
+from psephos.models.swag.assembling import disagreeing_models, usable_models
 from psephos.models.swag.cost import StepCost
 from psephos.models.swag.fitting import SHARED, cost_of, fit_library
 from psephos.models.swag.library import Library, library_of
@@ -17,7 +17,6 @@ from psephos.models.swag.mechanisms import CLASSIFIERS, REGRESSORS, Mechanism
 from psephos.models.swag.settings import CONTENDER, REGRESSOR
 from psephos.params import ClassWeight, Constraint, Options
 from psephos.vote import Vote
-from psephos.vote.multiplicity import multiplicity_of
 
 __all__ = ["SparseWrapperClassifier", "SparseWrapperRegressor"]
 
@@ -240,18 +239,7 @@ class SparseWrapperClassifier(VoteClassifier):
         where none disagrees). It is the ambiguity of one case (Marx, Calmon & Ustun 2020,
         "Predictive multiplicity in classification").
         """
-        table = self._table(X)
-        found = multiplicity_of(self.vote_, table.dense())
-        asked, against = found.asked, found.against
-        classes = self.classes_.tolist()
-        share = np.where(asked > 0, against / np.maximum(asked, 1), np.nan)
-        return {
-            "case": table.rows.tolist(),
-            "n_models": asked.tolist(),
-            "n_disagree": against.tolist(),
-            "share": share.tolist(),
-            "rival": [classes[k] if k >= 0 else None for k in found.rival.tolist()],
-        }
+        return disagreeing_models(self.vote_, self._table(X))
 
 
 class SparseWrapperRegressor(VoteRegressor):
