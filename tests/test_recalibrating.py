@@ -1,5 +1,7 @@
 """Maps of held-out answers: what they are, how they are judged, where they go."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -7,7 +9,9 @@ from sklearn.metrics import brier_score_loss, log_loss
 
 import psephos
 from psephos import PsephosError, SamBAClassifier
+from psephos._errors import ModelFileError
 from psephos.recalibrating import cross_fitted, recalibrated, recalibration_of
+from psephos.vote.calibration import Sigmoid
 
 
 def _pairs(n=400, slope=3.0, seed=0):
@@ -82,6 +86,18 @@ def test_the_map_goes_with_the_model_and_changes_no_answer_unasked(model, tmp_pa
     np.testing.assert_array_equal(recalibrated(again).predict_proba(X), mapped)
     np.testing.assert_array_equal(recalibrated(model.reduce()).predict_proba(
         X[:, model.vote_.columns]), mapped)  # fmt: skip
+
+
+def test_a_file_with_a_map_of_other_classes_is_refused(model, tmp_path):
+    model, _ = model
+    three = Sigmoid(np.ones(3), np.zeros(3))
+    model.recalibration_ = replace(model.recalibration_, calibration=three)
+    psephos.save(model, tmp_path / "bad.psephos")
+    with pytest.raises(ModelFileError, match="lacks a map"):
+        psephos.load(tmp_path / "bad.psephos")
+    for wrong in ({"log_loss": -1.0}, {"n_cases": 0}, {"brier_after": np.inf}):
+        with pytest.raises(PsephosError):
+            replace(model.recalibration_, **wrong)
 
 
 def test_a_new_fit_or_calibration_has_none(model):

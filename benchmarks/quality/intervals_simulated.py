@@ -2,10 +2,10 @@
 
     python benchmarks/quality/intervals_simulated.py [--draws 2000]
 
-Each line is an interval of 95 % over many drawn samples of known truth: how often it held the true
-value, how often it lay wholly above or below it, and its mean width. Scores are normal, one standard
-deviation of noise; of grouped samples each subject has a shift of its own and four cases of one class.
-With 2,000 draws a coverage of 0.95 has a standard error of 0.005.
+Each line is an interval of 95 % over many drawn samples of known truth: how often it held the
+true value, how often it lay wholly above or below it, and its mean width. Scores are normal, one
+standard deviation of noise; of grouped samples each subject has a shift of its own and four cases
+of one class. With 2,000 draws a coverage of 0.95 has a standard error of 0.005.
 """
 
 import argparse
@@ -35,39 +35,43 @@ def lines(draws):
     """Yield (name, truth, intervals)."""
     rng = np.random.default_rng(0)
 
-    def many(make):
-        return [make() for _ in range(draws)]
+    def many(make, *given):
+        return [make(rng, *given) for _ in range(draws)]
 
     for m, n in ((10, 30), (38, 62), (100, 200)):
         for area in (0.6, 0.8, 0.95):
-            name = f"ROC-AUC, {m} and {n} cases"
-            yield name, area, many(lambda: figures.area(*scores(rng, m, n, area)))
-    for groups in (True, False):
-        name = f"ROC-AUC, 20 and 30 subjects of 4, {'grouped' if groups else 'not grouped'}"
-        yield name, 0.8, many(lambda: _area(subjects(rng, 20, 30, 0.8), groups))
+            yield f"ROC-AUC, {m} and {n} cases", area, many(_area, m, n, area)
+    for words, grouped in (("grouped", True), ("not grouped", False)):
+        name = f"ROC-AUC, 20 and 30 subjects of 4, {words}"
+        yield name, 0.8, many(_area_of_subjects, 20, 30, 0.8, grouped)
     for n in (10, 38, 200):
         for p in (0.5, 0.8, 0.95):
-            found = many(lambda: figures.wilson(int(rng.binomial(n, p)), n))
-            yield f"share of {n}, Wilson", p, found
-    for groups in (True, False):
-        name = f"share of 40 subjects of 4, {'grouped' if groups else 'not grouped'}"
-        yield name, 0.8, many(lambda: _share(rng, groups))
+            yield f"share of {n}, Wilson", p, many(_wilson, n, p)
+    for words, grouped in (("grouped", True), ("not grouped", False)):
+        yield f"share of 40 subjects of 4, {words}", 0.8, many(_share, grouped)
     for m, n in ((10, 30), (38, 62)):
-        name = f"balanced accuracy, {m} and {n} cases"
-        yield name, 0.85, many(lambda: _balanced(rng, m, n))
+        yield f"balanced accuracy, {m} and {n} cases", 0.85, many(_balanced, m, n)
     for n in (60, 200):
-        drawn = many(lambda: _line(rng, n))
+        drawn = many(_line, n)
         yield f"calibration slope, {n} cases", 0.7, [one.slope for one in drawn]
         yield f"calibration in the large, {n} cases", None, [one.large for one in drawn]
     for n in (60, 200):
-        yield f"Brier score, {n} cases", _brier_truth(), many(lambda: _brier(rng, n))
+        yield f"Brier score, {n} cases", _brier_truth(), many(_brier, n)
     worth = norm.cdf(1.0) * 0.3 - norm.cdf(-1.0) * 0.7 * 0.25
-    yield "net benefit at 0.2, 100 cases", worth, many(lambda: _worth(rng, 100))
+    yield "net benefit at 0.2, 100 cases", worth, many(_worth, 100)
 
 
-def _area(drawn, grouped):
-    y, s, groups = drawn
+def _area(rng, m, n, area):
+    return figures.area(*scores(rng, m, n, area))
+
+
+def _area_of_subjects(rng, m, n, area, grouped):
+    y, s, groups = subjects(rng, m, n, area)
     return figures.area(y, s, groups if grouped else None)
+
+
+def _wilson(rng, n, p):
+    return figures.wilson(int(rng.binomial(n, p)), n)
 
 
 def _share(rng, grouped):

@@ -17,7 +17,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-import psephos
 from psephos import PsephosError, validate
 from psephos.registry import estimator_class, model_names
 
@@ -61,7 +60,8 @@ def line(study, name, found):
     familiar = "-" if near is None else f"{near['beyond_90']} ({near['beyond_all']}) of {n}"
     print(
         f"| {study} | {name} | {' | '.join(told)} | {loss} | {shift['n_shifted']} of "
-        f"{shift['n_compared']} | {shift['cases_outside']} of {n} | {familiar} | "
+        f"{shift['n_compared']} | {shift['outside_mean']:.2f} ({shift['outside_expected']:.2f}) "
+        f"| {familiar} | "
         f"{len(who['lacking'])} | {who['n_all'] + who['n_no_column']} of {who['n_voters']} |",
         flush=True,
     )
@@ -78,7 +78,8 @@ def main():
     gone = np.random.default_rng(0).permutation(X.columns)[: X.shape[1] // 3]
     print(
         "| study | model | ROC-AUC | balanced accuracy | slope | log-loss, recalibrated | columns "
-        "shifted | cases out of range | cases farther than 90 % (all) of the training cases | "
+        "shifted | columns out of range a case (expected) | "
+        "cases farther than 90 % (all) of the training cases | "
         "columns lacking | voters with all |"
     )
     print("|---|---|---|---|---|---|---|---|---|---|---|")
@@ -94,7 +95,7 @@ def main():
                 found = validate(model, less, y[~first], positive="cirrhosis", absent=absent)
                 line(f"gaps, {absent}", name, found)
             except PsephosError as error:
-                print(f"| gaps, {absent} | {name} | refused: {error} |")
+                print(f"| gaps, {absent} | {name} | refused: {str(error)[:40]} ... |")
 
 
 if __name__ == "__main__":

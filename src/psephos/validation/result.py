@@ -115,7 +115,7 @@ class Validation:
             "net_benefit": self.net_benefit,
             "subgroups": self.subgroups,
             "speaking": self.speaking,
-            "shift": self.shift,
+            "shift": {k: v for k, v in self.shift.items() if k != "outside"},
             "familiarity": None
             if near is None
             else {k: v for k, v in near.items() if k != "cases"},
@@ -198,8 +198,10 @@ class Validation:
         lines = [
             f"beside a summary of {told['trained_rows']} training rows: {told['n_shifted']} of "
             f"{plural(told['n_compared'], 'column')} differ by more than one in twenty would "
-            f"without a shift; {plural(told['cases_outside'], 'case')} of {self.about['n_cases']} "
-            "with a value beyond the training range."
+            f"without a shift ({told['n_compared'] / 20:.1f} of these).",
+            f"{plural(told['cases_outside'], 'case')} of {self.about['n_cases']} with a value "
+            f"beyond the training range; {fixed(told['outside_mean'], 2)} columns a case, and at "
+            f"most {fixed(told['outside_expected'], 2)} if the cases were like the training rows.",
         ]
         rows = [row for row in self.rows("columns") if row["distance"] is not None]
         rows.sort(key=lambda row: -row["distance"])
@@ -228,6 +230,11 @@ class Validation:
             f"{near['beyond_90']} of {n} cases {far} {than} (a tenth, {round(n / 10)}, if they "
             f"were like these); {near['beyond_all']} {least}.",
         ]
+        if near["lacking"]:
+            lines.append(
+                f"{plural(near['lacking'], 'column')} of the prototypes missing: they count as on "
+                "average, so that the comparison is a rough one."
+            )
         if near["same"]:
             lines.append(
                 f"{plural(near['same'], 'case')} at distance 0 of a training case: if the model "

@@ -24,13 +24,16 @@ def shift(model: Any, cohort: Cohort) -> dict[str, Any]:
     training range; of a category, none), ``difference`` (of means, in standard deviations of the
     training rows), ``distance`` (Kolmogorov's distance at the quantiles that are kept, which is at
     least so great; of categories the total variation distance), ``chance`` (what that distance
-    exceeds in one of twenty columns without any shift).
+    exceeds in one of twenty columns without any shift). ``outside_mean`` is how many columns of a
+    case are beyond the training range; of cases like the training rows it is at most
+    ``outside_expected``: a new value is the least or greatest of n + 1 in 2 of n + 1 cases.
     """
     vote, names = model.vote_, model.schema_.words().columns
     baseline = model._measured()
     profile: Profile | None = None if baseline is None else baseline.profile
     backup = set(vote.backup.tolist())
     rows: list[dict[str, Any]] = []
+    expected = 0.0
     outside = np.zeros(len(cohort.X), dtype=int)
     for place, j in enumerate(vote.columns.tolist()):
         values = cohort.X[:, j]
@@ -47,6 +50,8 @@ def shift(model: Any, cohort: Cohort) -> dict[str, Any]:
                 low, high = profile.quantiles[place][[0, -1]]
                 with np.errstate(invalid="ignore"):
                     outside += (values < low) | (values > high)
+                trained = profile.n_rows * (1.0 - float(profile.missing[place]))
+                expected += 2.0 / (trained + 1.0) * (len(known) / len(values))
         rows.append(row)
     keys = ("column", "role", "there", "missing", *_KEYS)
     table = {key: [row.get(key) for row in rows] for key in keys}
@@ -54,6 +59,9 @@ def shift(model: Any, cohort: Cohort) -> dict[str, Any]:
     if profile is not None:
         told["trained_rows"] = profile.n_rows
         told["cases_outside"] = int((outside > 0).sum())
+        told["outside_mean"] = float(outside.mean())
+        told["outside_expected"] = expected
+        told["outside"] = outside.tolist()
         told["n_shifted"] = sum(
             1 for row in rows if row.get("distance") is not None and row["distance"] > row["chance"]
         )
@@ -110,7 +118,8 @@ def familiarity(model: Any, cohort: Cohort) -> dict[str, Any] | None:
 
     Of weights that keep the training cases: the distance to the nearest, beside each kept case's
     own distance to the nearest other one, both on the columns that the cohort has. Of prototypes:
-    the total weight of a case beside the quantiles of the training rows.
+    the total weight of a case beside the quantiles of the training rows; columns that the cohort
+    lacks count there as they do on average.
     """
     weighting: Any = model.vote_.weighting
     if not hasattr(weighting, "nearest"):
@@ -135,6 +144,7 @@ def familiarity(model: Any, cohort: Cohort) -> dict[str, Any] | None:
         "beyond_90": int((near > np.quantile(trained, 0.9)).sum()),
         "beyond_all": int((near > order[-1]).sum()),
         "same": int((near == 0).sum()),
+        "lacking": 0,
         "n": len(near),
         "cases": {"familiarity": near.tolist(), "share_farther": farther.tolist()},
     }
@@ -157,8 +167,6 @@ def _by_mass(model: Any, cohort: Cohort) -> dict[str, Any] | None:
     if profile is None or not len(profile.mass) or np.isnan(profile.mass).any():
         return None
     weighed = set(model.vote_.weighting.columns.tolist())
-    if weighed & set(cohort.lacking):
-        return None  # the training rows' weights are those of all columns
     mass = model.vote_.mass(cohort.X)
     share = np.interp(mass, profile.mass, LEVELS) if profile.mass[-1] > profile.mass[0] else None
     return {
@@ -169,6 +177,7 @@ def _by_mass(model: Any, cohort: Cohort) -> dict[str, Any] | None:
         "beyond_90": int((mass < profile.mass[LEVELS.index(0.1)]).sum()),
         "beyond_all": int((mass < profile.mass[0]).sum()),
         "same": 0,
+        "lacking": len(weighed & set(cohort.lacking)),
         "n": len(mass),
         "cases": {
             "familiarity": mass.tolist(),

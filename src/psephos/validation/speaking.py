@@ -127,8 +127,10 @@ def speaking_words(told: dict[str, Any]) -> list[str]:
         + (f"; {told['n_no_column']} read none" if told["n_no_column"] else "")
         + f". Those that lack some or all are {how}.",
     ]
-    if without and told["absent"] == "missing":
-        part = 100 * (told["share_some"] + told["share_none"])
+    part = 100 * (told["share_some"] + told["share_none"])
+    if without and told["absent"] == "missing" and part == 0:
+        lines.append("they have no weight: the model asks those whose columns were measured.")
+    elif without and told["absent"] == "missing":
         lines.append(
             f"they have {part:.0f} % of the weight and answer by the model's rule for missing "
             "values; a voter without any of its columns says the same of every case. "

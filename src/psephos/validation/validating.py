@@ -146,7 +146,7 @@ def validated(
     if cohort.groups is not None and len(set(cohort.groups.tolist())) <= _SHARED:
         by.setdefault("group", [str(one) for one in cohort.groups.tolist()])
     calibration, again = _recalibration(model, told, random_state)
-    near = familiarity(model, cohort)
+    near, moved = familiarity(model, cohort), shift(model, cohort)
     counts = np.bincount(told.truth, minlength=len(told.classes)).tolist()
     about = {
         "model": type(model).__name__,
@@ -169,10 +169,10 @@ def validated(
         net_benefit=worth_of(told),
         subgroups=subgroups_of(told, by),
         speaking=speaking(model, cohort, absent),
-        shift=shift(model, cohort),
+        shift=moved,
         familiarity=near,
         recalibration=calibration,
-        predictions=_predictions(cohort, told, again, near),
+        predictions=_predictions(cohort, told, again, near, moved),
         model=model,
     )
 
@@ -251,6 +251,7 @@ def _predictions(
     told: Answered,
     again: NDArray[np.float64] | None,
     near: dict[str, Any] | None,
+    moved: dict[str, Any],
 ) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for i, name in enumerate(cohort.ids):
@@ -265,5 +266,7 @@ def _predictions(
         if near is not None:
             row["familiarity"] = near["cases"]["familiarity"][i]
             row["share_farther"] = near["cases"]["share_farther"][i]
+        if moved["trained_rows"] is not None:
+            row["columns_outside"] = moved["outside"][i]
         rows.append(row)
     return rows

@@ -127,10 +127,13 @@ def profile_of(X: _Floats, is_category: NDArray[np.bool_]) -> Profile:
     quantiles = np.full((X.shape[1], len(LEVELS)), np.nan)
     mean, spread = np.full(X.shape[1], np.nan), np.full(X.shape[1], np.nan)
     with np.errstate(over="ignore", invalid="ignore"):  # values may be as large as floats go
+        whole = count[numbers] == len(X)  # quantiles of the others are found one by one
+        for own, find in ((numbers[whole], np.quantile), (numbers[~whole], np.nanquantile)):
+            if len(own):
+                found: Any = find(X[:, own], LEVELS, axis=0)
+                quantiles[own] = np.maximum.accumulate(found, axis=0).T
         if len(numbers):
             part = X[:, numbers]
-            found: Any = np.nanquantile(part, LEVELS, axis=0)
-            quantiles[numbers] = np.maximum.accumulate(found, axis=0).T
             mean[numbers] = np.nanmean(part, axis=0)
             several = count[numbers] > 1
             spread[numbers] = 0.0

@@ -227,8 +227,7 @@ class SparseWrapperClassifier(VoteClassifier):
         mean cross-validated error of those that vote; of the search, so it flatters; NaN where the
         prior alone votes).
         """
-        table = self._table(X)
-        return usable_models(self.vote_, self.library_, table)
+        return usable_models(self.vote_, self.library_, self._table(X))
 
     def multiplicity(self, X: Any) -> dict[str, list[Any]]:
         """Return for each row how many of the equally good models give another answer.
@@ -371,5 +370,4 @@ n_reserve, categorical_features, folder, verbose, n_jobs, random_state
 
     def usable(self, X: Any) -> dict[str, list[Any]]:
         """Return for each row how many models can vote; see `SparseWrapperClassifier`."""
-        table = self._table(X)
-        return usable_models(self.vote_, self.library_, table)
+        return usable_models(self.vote_, self.library_, self._table(X))
