@@ -142,6 +142,11 @@ def test_the_calibration_line_is_the_best_of_its_likelihood(cases):
     assert half == pytest.approx(1.959963984540054 * np.sqrt(spread[1, 1]), rel=1e-4)
     root = optimize.brentq(lambda a: (y - 1 / (1 + np.exp(-(a + odds)))).sum(), -5, 5)
     assert line.large.value == pytest.approx(root, abs=1e-8)
+    told = 1 / (1 + np.exp(-(root + odds)))
+    n, bread = len(y), (told * (1 - told)).sum()
+    variance = n / (n - 1) * ((y - told) ** 2).sum() / bread**2
+    half = (line.large.high - line.large.low) / 2
+    assert half == pytest.approx(1.959963984540054 * np.sqrt(variance), rel=1e-6)
 
 
 def test_a_line_that_does_not_exist_says_why():

@@ -56,7 +56,8 @@ def validation_of(
         missing=missing or (),
         separator=separator,
     )
-    wanted = list(dict.fromkeys([*([target] if target else []), *([group] if group else []), *by]))
+    named = [name for name in (target, group, *by) if name is not None]
+    wanted = list(dict.fromkeys(named))
     words = _words(table_path, wanted, target, cells, separator)
     y = words.pop("")
     if group is not None and "" in words[group]:
@@ -71,7 +72,7 @@ def validation_of(
         lacking=empty_columns(cases.X, reading.schema_),
         groups=None if group is None else np.array(words[group]),
         by={name: [cell or "missing" for cell in words[name]] for name in by},
-        notes=cases.notes,
+        notes=[*_mapped(model, calibrated), *cases.notes],
     )
     return validated(
         reading,
@@ -82,6 +83,11 @@ def validation_of(
         absent=absent,
         random_state=seed,
     )
+
+
+def _mapped(model: Any, calibrated: bool) -> list[str]:
+    """Return that answers go through the map of held-out answers, if they do."""
+    return [f"answers are mapped by {model.recalibration_.words()}."] if calibrated else []
 
 
 def _words(

@@ -72,9 +72,10 @@ def calibration_line(
 ) -> CalibrationLine:
     """Return intercept and slope of calibration with Wald's intervals (Cox 1958; Steyerberg 2009).
 
-    logit P(truth) = a + b logit(p) by maximum likelihood. With groups the variance is the
-    sandwich of their summed scores. Where p separates the classes there is no such line, and what
-    is returned says so.
+    logit P(truth) = a + b logit(p) by maximum likelihood. The variance of the calibration in the
+    large is the sandwich, for its slope of 1 need not be the right one; with groups all variances
+    are sandwiches of their summed scores. Where p separates the classes there is no such line, and
+    what is returned says so.
 
     Parameters
     ----------
@@ -100,7 +101,8 @@ def calibration_line(
     odds = _special.logit(np.clip(p, _LEAST, 1 - _LEAST))
     codes, z = codes_of_groups(groups, n), quantile(level)
     one = np.ones((n, 1))
-    (large,) = _estimates(y, one, odds, codes, z)
+    alone = np.arange(n) if codes is None else codes
+    (large,) = _estimates(y, one, odds, alone, z)
     if np.ptp(odds) <= 1e-9:
         none = undefined(n, "all probabilities are alike")
         return CalibrationLine(large, none, none, clipped)
@@ -145,7 +147,7 @@ def _estimates(
         parts = design * (y - chance)[:, None]
         sums = np.stack([np.bincount(codes, weights=part) for part in parts.T])
         spread = m / (m - 1) * spread @ (sums @ sums.T) @ spread if m > 1 else spread * math.nan
-        words = f"Wald, sandwich of {m} groups"
+        words = "Wald, sandwich" if m == len(y) else f"Wald, sandwich of {m} groups"
     half = z * np.sqrt(np.diag(spread))
     if np.abs(at).max() > _STEEP:
         half = half * math.nan

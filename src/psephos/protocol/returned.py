@@ -97,15 +97,15 @@ def returned_of(folds: Sequence[FoldModel], final: Any = None) -> Returned:
         for rule in rules_of(one.model):
             own = rule._replace(toward=_code(one.model, rule.toward))
             asked.setdefault((own.column, own.toward, own.levels), []).append((place, own))
-    used = set() if final is None else {str(name) for name in final.features_used_.tolist()}
+    used: list[str] = [] if final is None else [str(n) for n in final.features_used_.tolist()]
     own_rules = [] if final is None else rules_of(final)
     labels = [] if final is None else _labels(final)
     for rule in own_rules:
         asked.setdefault((rule.column, rule.toward, rule.levels), [])
-    columns = [
+    columns: list[dict[str, Any]] = [
         {"column": name, "folds": len(read.get(name, [])), "final": name in used,
          "which": read.get(name, [])}
-        for name in dict.fromkeys([*read, *sorted(used)])
+        for name in dict.fromkeys([*read, *used])
     ]  # fmt: skip
     rules: list[dict[str, Any]] = []
     for (name, toward, levels), found in asked.items():

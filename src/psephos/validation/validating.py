@@ -96,6 +96,8 @@ def validate(
     each is, is in its row: ROC-AUC by DeLong et al. on the log-odds, shares by Wilson, balanced
     accuracy by MOVER, intercept and slope of calibration by Wald, Brier score and log-loss normal.
     Columns are compared with a summary of at most 512 training rows, which the model file holds.
+    Whether cases of the cohort were fitted on cannot be known, unless the model keeps its training
+    cases: then those at distance 0 are counted.
 
     Examples
     --------
