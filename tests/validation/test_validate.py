@@ -251,6 +251,27 @@ def test_too_few_cases_have_no_recalibration(model):
         found.recalibrated()
 
 
+def test_one_class_or_one_case_has_counts_and_says_what_cannot_be_said(model):
+    X, y = _cohort(120, 1)
+    ill = np.flatnonzero(y == "ill")
+    for kept in (ill[:20], ill[:1]):
+        found = validate(model, X.iloc[kept], y[kept], positive="ill")
+        assert found.figure("ROC-AUC")["value"] is None
+        assert found.figure("sensitivity")["n"] == len(kept)
+        assert "not defined (there are cases of one class only)" in str(found)
+        json.dumps(found.data(), allow_nan=False)
+
+
+def test_a_model_that_reads_nothing_is_judged_too():
+    X, y = _cohort(60, 1)
+    nothing = CARTClassifier(cp=1.0).fit(X, y)
+    assert nothing.n_features_used_ == 0
+    found = validate(nothing, X[["e"]], y)
+    assert found.figure("ROC-AUC")["value"] == 0.5
+    assert found.speaking["n_no_column"] == 1
+    assert "alike" in found.figure("calibration slope")["method"]
+
+
 # ------------------------------------------------------------------- what is written
 def test_the_folder_holds_what_was_found_and_is_the_same_twice(found, tmp_path):
     for name in ("one", "two"):

@@ -69,7 +69,7 @@ def validation_of(
         X=cases.X,
         codes=labels_of(y, reading.classes_, pairs),
         ids=cases.ids,
-        lacking=empty_columns(cases.X, reading.schema_),
+        lacking=empty_columns(cases.X, reading),
         groups=None if group is None else np.array(words[group]),
         by={name: [cell or "missing" for cell in words[name]] for name in by},
         notes=[*_mapped(model, calibrated), *cases.notes],

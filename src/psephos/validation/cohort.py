@@ -87,10 +87,9 @@ def cohort_of(
     if frame is not None and schema.names is not None:
         names = [str(name) for name in frame.columns]
         absent = [j for j, name in enumerate(schema.names) if name not in names]
-        if len(absent) < schema.n_features:
-            gaps = [nw.lit(None, dtype=nw.Float64).alias(schema.names[j]) for j in absent]
-            X = frame.with_columns(*gaps).to_native() if gaps else X
-        _refuse_empty(absent, schema)
+        _refuse_empty(absent, model)
+        gaps = [nw.lit(None, dtype=nw.Float64).alias(schema.names[j]) for j in absent]
+        X = frame.with_columns(*gaps).to_native() if gaps else X
     elif frame is None and np.ndim(X) == 2 and np.shape(X)[1] != schema.n_features:
         raise PsephosError(
             f"X has {np.shape(X)[1]} columns without names, and the model reads "
@@ -114,19 +113,21 @@ def cohort_of(
     if groups is not None and len(groups) != n:
         raise PsephosError(f"groups has {len(groups)} values for {n} rows.")
     own = None if groups is None else np.asarray(groups)
-    return Cohort(values, codes, names, empty_columns(values, schema), own, told)
+    return Cohort(values, codes, names, empty_columns(values, model), own, told)
 
 
-def empty_columns(X: NDArray[np.float64], schema: Any) -> tuple[int, ...]:
-    """Return the columns without any value; raise PsephosError if that are all."""
+def empty_columns(X: NDArray[np.float64], model: Any) -> tuple[int, ...]:
+    """Return the columns without any value; raise PsephosError if those are all that it reads."""
+    if not len(model.vote_.columns):  # it answers without any
+        return ()
     none = np.flatnonzero(np.isnan(X).all(axis=0)).tolist()
-    _refuse_empty(none, schema)
+    _refuse_empty(none, model)
     return tuple(none)
 
 
-def _refuse_empty(none: Sequence[int], schema: Any) -> None:
-    if len(none) == schema.n_features:
-        names = schema.words().columns
+def _refuse_empty(none: Sequence[int], model: Any) -> None:
+    names = model.schema_.words().columns
+    if len(none) == len(names) and len(model.vote_.columns):
         raise PsephosError(
             f"the cohort has none of the {len(names)} columns that the model reads ("
             f"{_listed(names)}): there is nothing to answer by."

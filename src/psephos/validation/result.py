@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from html import escape
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -107,7 +107,7 @@ class Validation:
     def data(self) -> dict[str, Any]:
         """Return everything but the cases as plain values (JSON)."""
         near = self.familiarity
-        return {
+        whole = {
             "about": self.about,
             "figures": self.figures,
             "confusion": self.confusion,
@@ -121,6 +121,7 @@ class Validation:
             else {k: v for k, v in near.items() if k != "cases"},
             "recalibration": self.recalibration,
         }
+        return _plain(whole)
 
     def recalibrated(self) -> Any:
         """Return the model with the sigmoid that this cohort justifies: no longer that validated.
@@ -268,6 +269,15 @@ class Validation:
         ]
         lines += _figure_lines([row for row in told["figures"] if row["low"] is not None])
         return [*lines, _APART]
+
+
+def _plain(value: Any) -> Any:
+    """Return a value with None for numbers that are not finite."""
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [_plain(one) for one in cast("list[Any]", value)]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _indented(lines: Sequence[str]) -> list[str]:

@@ -115,7 +115,8 @@ class Profile:
         if np.isnan(known).any():
             return np.empty(0), np.empty(0)
         at = (np.arange(n) + 0.5) / n
-        return np.asarray(np.interp(at, LEVELS, known)), np.full(n, 1.0 / n)
+        values: Any = np.interp(at, LEVELS, known)
+        return values, np.full(n, 1.0 / n)
 
 
 def profile_of(X: _Floats, is_category: NDArray[np.bool_]) -> Profile:
