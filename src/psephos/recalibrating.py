@@ -45,8 +45,8 @@ def recalibrated(model: Any) -> Any:
     --------
     >>> from psephos import compare, recalibrated
     >>> from sklearn.datasets import load_breast_cancer
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> found = compare(X[::4], y[::4], models=["cart"], n_jobs=1)
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> found = compare(X[::4], y[::4].to_numpy(), models=["cart"], n_jobs=1)
     >>> sure = recalibrated(found.models["cart"])
     >>> sure.predict_proba(X[:1]).shape
     (1, 2)

@@ -11,7 +11,7 @@ from psephos import AdaBoostClassifier, PsephosError
 from psephos.explain.rules import Rule, rules_of
 from psephos.protocol import compare, read_folds, returned
 from psephos.protocol.fold_models import FoldModel
-from psephos.protocol.returned import returned_of
+from psephos.protocol.returning import returned_of
 from psephos.recalibrating import recalibrated
 
 

@@ -5,8 +5,8 @@ from psephos.explain.column_curve import ColumnCurveDisplay
 from psephos.explain.diversity import DiversityDisplay
 from psephos.explain.errors import ErrorDisplay
 from psephos.explain.fitting_curve import FittingCurveDisplay
+from psephos.explain.missing_columns import NextColumn, next_column
 from psephos.explain.network import ColumnNetwork
-from psephos.explain.next_column import NextColumn, next_column
 from psephos.explain.permuting import selection_test
 from psephos.explain.prototype_ballots import PrototypeBallot
 from psephos.explain.prototype_plots import BatchMap, ColumnMap, DecisionSurface

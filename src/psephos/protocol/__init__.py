@@ -113,7 +113,7 @@ from psephos.protocol.models import known_models
 from psephos.protocol.presets import PROTOCOLS, Protocol
 from psephos.protocol.prototype_search import ProsetSearchCV
 from psephos.protocol.reading import MISSING, read_table
-from psephos.protocol.returned import Returned, returned, returned_of
+from psephos.protocol.returning import Returned, returned, returned_of
 from psephos.protocol.runner import compare
 from psephos.protocol.stability import Stability, selection_stability
 from psephos.protocol.statistics import one_standard_error, paired_difference, pareto, summary

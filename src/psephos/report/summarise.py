@@ -176,7 +176,8 @@ def _data_line(folder: Folder) -> str:
         )
     line = f"{plural(_n_rows(folder), 'case')}, {plural(_n_columns(folder), 'column')}"
     target = about.get("target")
-    return f"{line}; {f'{target}: ' if target else 'classes: '}{series(listed)}."
+    truly = ", true classes" if about.get("partial") else ""  # the target is what was recorded
+    return f"{line}; {f'{target}{truly}: ' if target else 'classes: '}{series(listed)}."
 
 
 def _n_rows(folder: Folder) -> int:
