@@ -115,7 +115,8 @@ class Profile:
         if np.isnan(known).any():
             return np.empty(0), np.empty(0)
         at = (np.arange(n) + 0.5) / n
-        values: Any = np.interp(at, LEVELS, known)
+        between: Any = np.interp
+        values: _Floats = between(at, LEVELS, known)
         return values, np.full(n, 1.0 / n)
 
 
@@ -127,11 +128,7 @@ def profile_of(X: _Floats, is_category: NDArray[np.bool_]) -> Profile:
     quantiles = np.full((X.shape[1], len(LEVELS)), np.nan)
     mean, spread = np.full(X.shape[1], np.nan), np.full(X.shape[1], np.nan)
     with np.errstate(over="ignore", invalid="ignore"):  # values may be as large as floats go
-        whole = count[numbers] == len(X)  # quantiles of the others are found one by one
-        for own, find in ((numbers[whole], np.quantile), (numbers[~whole], np.nanquantile)):
-            if len(own):
-                found: Any = find(X[:, own], LEVELS, axis=0)
-                quantiles[own] = np.maximum.accumulate(found, axis=0).T
+        quantiles[numbers] = _quantiles(X[:, numbers], count[numbers])
         if len(numbers):
             part = X[:, numbers]
             mean[numbers] = np.nanmean(part, axis=0)
@@ -154,3 +151,16 @@ def profile_of(X: _Floats, is_category: NDArray[np.bool_]) -> Profile:
         ptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp),
         share=np.concatenate([np.empty(0), *shares]),
     )
+
+
+def _quantiles(X: _Floats, count: NDArray[np.intp]) -> _Floats:
+    """Return the quantiles, (q, 7), of columns that have `count` values each, linear between."""
+    ordered = np.sort(X, axis=0)  # missing values come last
+    found: list[_Floats] = []
+    for level in LEVELS:
+        at = level * (count - 1)
+        low = np.floor(at).astype(np.intp)
+        high = np.minimum(low + 1, count - 1)
+        below, above = (np.take_along_axis(ordered, i[None], axis=0)[0] for i in (low, high))
+        found.append(np.where(low == high, below, below + (at - low) * (above - below)))
+    return np.maximum.accumulate(np.stack(found, axis=1), axis=1)
