@@ -161,6 +161,8 @@ def _quantiles(X: _Floats, count: NDArray[np.intp]) -> _Floats:
         at = level * (count - 1)
         low = np.floor(at).astype(np.intp)
         high = np.minimum(low + 1, count - 1)
-        below, above = (np.take_along_axis(ordered, i[None], axis=0)[0] for i in (low, high))
-        found.append(np.where(low == high, below, below + (at - low) * (above - below)))
+        below: _Floats = np.take_along_axis(ordered, low[None], axis=0)[0]
+        above: _Floats = np.take_along_axis(ordered, high[None], axis=0)[0]
+        between: _Floats = below + (at - low) * (above - below)
+        found.append(np.where(low == high, below, between))
     return np.maximum.accumulate(np.stack(found, axis=1), axis=1)
