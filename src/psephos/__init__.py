@@ -68,8 +68,10 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
     )
     from psephos.models.weak import LIoISClassifier, OneSidedNoiseClassifier, PUClassifier
     from psephos.protocol import ProsetSearchCV, compare, read_table
+    from psephos.recalibrating import recalibrated
     from psephos.registry import register
     from psephos.trees.out_of_core import ArrayRows, ParquetRows, dask_partitions
+    from psephos.validation import Validation, validate
     from psephos.vote import Ballots, Vote
 
 __version__ = "0.1.0.dev0"
@@ -82,6 +84,7 @@ _PUBLIC = BUILTIN | {
     "ProsetSearchCV": "psephos.protocol",
     "PsephosError": "psephos._errors",
     "UnknownLevelWarning": "psephos._errors",
+    "Validation": "psephos.validation",
     "Vote": "psephos.vote",
     "calibrate": "psephos.calibrating",
     "compare": "psephos.protocol",
@@ -90,10 +93,12 @@ _PUBLIC = BUILTIN | {
     "fit_partitions": "psephos.models.boosting.out_of_core",
     "load": "psephos.modelfile",
     "read_table": "psephos.protocol",
+    "recalibrated": "psephos.recalibrating",
     "register": "psephos.registry",
     "save": "psephos.modelfile",
     "shrink": "psephos.models.columns.shrink",
     "twice_learn": "psephos.models.distilling",
+    "validate": "psephos.validation",
 }
 
 __all__ = [
@@ -147,6 +152,7 @@ __all__ = [
     "StackingClassifier",
     "StackingRegressor",
     "UnknownLevelWarning",
+    "Validation",
     "VersionSpaceClassifier",
     "Vote",
     "VotingClassifier",
@@ -159,10 +165,12 @@ __all__ = [
     "fit_partitions",
     "load",
     "read_table",
+    "recalibrated",
     "register",
     "save",
     "shrink",
     "twice_learn",
+    "validate",
 ]
 
 

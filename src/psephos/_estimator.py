@@ -24,6 +24,7 @@ from psephos.vote.describing import describe
 from psephos.vote.importance import Baseline, SampleRows, baseline_of
 from psephos.vote.names import listed
 from psephos.vote.part import check, kinds_of
+from psephos.vote.recalibration import Recalibration
 
 __all__ = ["VoteEstimator"]
 
@@ -38,6 +39,8 @@ class VoteEstimator(BaseEstimator):
     contender: ClassVar[Contender]
     constraints: ClassVar[Mapping[str, Constraint]]
     extras: ClassVar[tuple[str, ...]] = ()
+    #: The map that held-out answers justify, of models of `compare`; see `psephos.recalibrated`.
+    recalibration_: Recalibration | None = None
 
     # ------------------------------------------------------------------ fitting
     @final
@@ -191,6 +194,7 @@ class VoteEstimator(BaseEstimator):
         self.vote_ = vote
         self._sample = sample if sample is None else sample.on(vote)
         self._baseline = baseline
+        self.recalibration_ = None
         self.schema_ = schema
         for name in self.extras:
             setattr(self, name, extras[name])
@@ -437,6 +441,7 @@ class VoteEstimator(BaseEstimator):
         if baseline is not None and not backup:
             baseline = baseline.primary(self.vote_)
         reduced._set_fitted(vote.select(columns), schema, extras, None, baseline)
+        reduced.recalibration_ = self.recalibration_
         return reduced
 
     def _params_on(self, columns: NDArray[Any]) -> dict[str, Any]:

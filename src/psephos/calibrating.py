@@ -16,7 +16,7 @@ from psephos._labels import codes_among, read_sample_weight
 from psephos.base import VoteClassifier
 from psephos.vote.calibration import ClassVotes, Isotonic, Sigmoid, Temperature
 
-__all__ = ["calibrate"]
+__all__ = ["calibrate", "fitted_map"]
 
 _Floats = NDArray[np.float64]
 _METHODS = ("sigmoid", "isotonic", "temperature")
@@ -99,9 +99,9 @@ def calibrate(
     weight = _of_mean_one(read_sample_weight(sample_weight, len(codes)))
     truth = np.eye(len(model.classes_))[codes]
     _check_classes(model.classes_, truth.T @ weight)
-    found = {"sigmoid": _sigmoid, "isotonic": _isotonic, "temperature": _temperature}[method]
     calibrated = copy(model)
-    calibration: Any = found(chances, truth, weight)
+    calibrated.recalibration_ = None  # that is of other probabilities
+    calibration: Any = fitted_map(chances, truth, weight, method)
     _warn_of_limits(calibration, model.classes_.tolist())
     before = model.vote_.readout.calibration
     if isinstance(before, ClassVotes):
@@ -109,6 +109,23 @@ def calibrate(
     readout = replace(plain, calibration=calibration)
     calibrated.vote_ = replace(vote, readout=readout)
     return calibrated
+
+
+def fitted_map(
+    chances: _Floats, truth: _Floats, weight: _Floats, method: str
+) -> Sigmoid | Isotonic | Temperature:
+    """Return the map of a method from probabilities to what they came to.
+
+    Parameters
+    ----------
+    chances : ndarray of shape (n, K)
+    truth : ndarray of shape (n, K)
+        1 in the column of the class of the row, else 0.
+    weight : ndarray of shape (n,)
+    method : {'sigmoid', 'isotonic', 'temperature'}
+    """
+    found = {"sigmoid": _sigmoid, "isotonic": _isotonic, "temperature": _temperature}[method]
+    return found(chances, truth, weight)
 
 
 def _warn_of_limits(found: Any, classes: list[Any]) -> None:

@@ -3,7 +3,8 @@
 `save` writes data only; `load` runs no code of the file's, accepts no pickled object, and checks
 every length, checksum and index before a compiled kernel sees it. The file holds the training
 rows a vote needs (anchors, prototypes, support rows: on the columns it reads, with identifiers)
-and no other training data.
+and, of at most 512 training rows, a summary of each column it reads, alone: range, quantiles, mean,
+spread, share of missing values (`psephos.vote.profile`). It holds no other training data.
 """
 
 import hashlib
@@ -11,11 +12,11 @@ import io
 import json
 import os
 import zipfile
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,17 +28,19 @@ from psephos._files.cells import Cells
 from psephos._schema import Schema
 from psephos._stored import fault, hints
 from psephos._whole import whole
+from psephos._written_params import written_param
 from psephos.params import Unsaved, kept
 from psephos.registry import BUILTIN, estimator_class
 from psephos.vote import Vote
 from psephos.vote.codec import decode, encode, held_once
 from psephos.vote.importance import Baseline
 from psephos.vote.part import check, sparse
+from psephos.vote.recalibration import Recalibration
 
 if TYPE_CHECKING:  # scikit-learn takes longer to import than a vote to answer
     from psephos.base import VoteEstimator
 
-__all__ = ["SCHEMA", "Stored", "load", "read", "save"]
+__all__ = ["SCHEMA", "Stored", "load", "packed", "read", "save"]
 
 SCHEMA = 1
 _FORMAT = "psephos model"
@@ -68,13 +71,27 @@ def save(model: "VoteEstimator", path: str | os.PathLike[str]) -> None:
     UnwritableError
         A `PsephosError`: if the file cannot be written, as when the disk is full.
     """
+    if not isinstance(path, str | os.PathLike) or "\0" in os.fspath(path):
+        raise ModelFileError(f"path is {path!r}: give the path of the file to write.")
+    files = _files(model)
+    with whole(Path(path)) as out:
+        _write(out, files)
+
+
+def packed(model: "VoteEstimator") -> bytes:
+    """Return the bytes that `save` writes."""
+    out = io.BytesIO()
+    _write(out, _files(model))
+    return out.getvalue()
+
+
+def _files(model: "VoteEstimator") -> dict[str, bytes]:
+    """Return the content of a model file by name, or raise as `save` does."""
     from psephos.base import VoteEstimator
 
     if not isinstance(model, VoteEstimator) or not hasattr(model, "vote_"):
         raise ModelFileError(f"{type(model).__name__} is not a fitted model of psephos.")
     _check_registered(type(model))
-    if not isinstance(path, str | os.PathLike) or "\0" in os.fspath(path):
-        raise ModelFileError(f"path is {path!r}: give the path of the file to write.")
     arrays: dict[str, NDArray[Any]] = {}
     manifest = _manifest(model, arrays)
     if not model._has_its_anatomy():
@@ -92,7 +109,7 @@ def save(model: "VoteEstimator", path: str | os.PathLike[str]) -> None:
     manifest["checksum"] = _digest(_canonical(manifest))
     text = json.dumps(manifest, indent=1).encode()
     _check_readable(manifest, text, files)
-    _write(Path(path), {_MANIFEST: text, **files})
+    return {_MANIFEST: text, **files}
 
 
 def _check_registered(kind: type[Any]) -> None:
@@ -133,7 +150,7 @@ def _manifest(model: "VoteEstimator", arrays: dict[str, NDArray[Any]]) -> dict[s
         "psephos": __version__,
         "class": type(model).__name__,
         "anatomy": list(model.anatomy),
-        "params": {n: _param(v) for n, v in model.get_params(deep=False).items()},
+        "params": {n: written_param(v) for n, v in model.get_params(deep=False).items()},
         "n_features": schema.n_features,
         "names": None if schema.names is None else list(schema.names),
         "levels": encode(levels, arrays, "levels"),
@@ -141,7 +158,13 @@ def _manifest(model: "VoteEstimator", arrays: dict[str, NDArray[Any]]) -> dict[s
         "extras": extras,
         **_reading(schema),
         "baseline": encode(model._measured(), arrays, "baseline"),
+        **_recalibration(model.recalibration_, arrays),
     }
+
+
+def _recalibration(found: Recalibration | None, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    """Return the map of held-out answers as an entry, if there is one."""
+    return {} if found is None else {"recalibration": encode(found, arrays, "recalibration")}
 
 
 def _reading(schema: Schema) -> dict[str, Any]:
@@ -162,69 +185,6 @@ def _words_or_numbers(schema: Schema, j: int) -> tuple[Any, ...]:
     return schema.levels[j]
 
 
-def _param(value: Any) -> Any:
-    """Return a constructor parameter as data; foreign estimators, random states as words only."""
-    from psephos.base import VoteEstimator
-
-    if isinstance(value, Unsaved):  # the model is of a file itself
-        return {"words": value.saved}
-    if isinstance(value, VoteEstimator) and estimator_class(type(value).__name__) is type(value):
-        own = {n: _param(v) for n, v in value.get_params(deep=False).items()}
-        return {"model": type(value).__name__, "params": own}
-    if _are_members(value):
-        members = [[_item(part) for part in one] for one in value]
-        plain = all("words" not in part for one in members for part in one)
-        return {"members": members} if plain else {"words": repr(value)}
-    if isinstance(value, list | tuple) and any(map(_are_members, value)):  # levels of them
-        lists = [_param(one) for one in value]
-        return (
-            {"lists": lists} if all("members" in one for one in lists) else {"words": repr(value)}
-        )
-    if isinstance(value, Mapping):  # class weights; JSON's own keys would all be words
-        pairs = tuple((key, value[key]) for key in value)
-        content = _param(pairs)
-        return {"pairs": content} if "words" not in content else {"words": repr(value)}
-    if callable(value):  # by name: where it lies in memory differs from run to run
-        name = getattr(value, "__qualname__", type(value).__name__)
-        return {"words": f"{value.__module__}.{name}"}
-    try:
-        return encode(_without_arrays(value), {}, "")
-    except ModelFileError:
-        return {"words": repr(value)}
-
-
-def _without_arrays(value: Any) -> Any:
-    """Return a parameter with lists in the place of arrays (folds given as rows, weights)."""
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    return list(map(_without_arrays, value)) if isinstance(value, list | tuple) else value
-
-
-def _are_members(value: Any) -> TypeGuard[Sequence[Any]]:
-    """Return whether a parameter is a list of names with estimators (or columns) behind."""
-    if not isinstance(value, list | tuple) or not value:
-        return False
-    if not all(isinstance(one, tuple | list) and len(one) > 1 for one in value):
-        return False
-    named = all(isinstance(one[0], str) for one in value)
-    parts = [part for one in value for part in one[1:] if not isinstance(part, str)]
-    return named and bool(parts) and all(map(_is_part, parts))
-
-
-def _is_part(part: Any) -> bool:
-    """Return whether it is an estimator, or a row of columns."""
-    return hasattr(part, "get_params") or (not isinstance(part, dict) and np.ndim(part) == 1)
-
-
-def _item(part: Any) -> Any:
-    """Return a part of a member as data: a word, an estimator, or columns."""
-    if isinstance(part, str) or hasattr(part, "get_params"):
-        return part if isinstance(part, str) else _param(part)
-    columns = np.asarray(part)
-    plain = columns.ndim == 1 and columns.dtype.kind in "biuU"
-    return {"columns": columns.tolist()} if plain else {"words": repr(part)}
-
-
 def _npy(array: NDArray[Any]) -> bytes:
     buffer = io.BytesIO()
     np.lib.format.write_array(buffer, np.asarray(array, order="C"), version=(1, 0))
@@ -240,8 +200,8 @@ def _canonical(manifest: Mapping[str, Any]) -> bytes:
     return json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
 
 
-def _write(path: Path, files: Mapping[str, bytes]) -> None:
-    with whole(path) as out, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+def _write(out: Any, files: Mapping[str, bytes]) -> None:
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in files.items():
             archive.writestr(zipfile.ZipInfo(name, _EPOCH), data, zipfile.ZIP_DEFLATED)
 
@@ -317,6 +277,19 @@ class Stored:
     manifest: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
 
+    @property
+    def recalibration(self) -> Recalibration | None:
+        """Return the map that held-out answers justify; None if the file has none."""
+        with _sentences(self.path):
+            found = decode(self.manifest.get("recalibration"), self.arrays)
+            if found is not None:
+                check(isinstance(found, Recalibration), "a map of probabilities")
+                fits: Any = self.vote.target.n_classes and self.vote.target.kind != "multilabel"
+                check(bool(fits), "a map of probabilities where there are none")
+                even = np.full((1, self.vote.target.n_classes), 1.0)
+                found.calibration.chances(even, apart=False)
+            return found
+
     def model(self) -> "VoteEstimator":
         """Return the fitted estimator."""
         with _sentences(self.path):
@@ -377,6 +350,7 @@ def _model(stored: Stored) -> "VoteEstimator":
     if schema.names is not None:
         model.feature_names_in_ = np.asarray(schema.names, dtype=object)
     model._set_fitted(vote, schema, extras, None, baseline)
+    model.recalibration_ = stored.recalibration
     model._check_loaded()
     return model
 

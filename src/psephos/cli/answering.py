@@ -5,6 +5,7 @@ import io
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,10 @@ from psephos._whole import whole
 from psephos.cli.columns import Wanted, read_cases
 from psephos.modelfile import read
 from psephos.vote import Ballots
+from psephos.vote.codec import decode
+from psephos.vote.multiplicity import multiplicity_of
+from psephos.vote.next_column import next_of
+from psephos.vote.recalibration import no_map
 
 __all__ = ["Answering", "refuse_overwriting", "writer"]
 
@@ -37,6 +42,9 @@ class Answering:
         How cells are written; by default as in the table the model was fitted on.
     separator : str, optional
         Between cells; by default it is found.
+    calibrated : bool, default=False
+        Whether it answers through the map that held-out answers justify; PsephosError if the file
+        has none.
     """
 
     def __init__(
@@ -49,8 +57,12 @@ class Answering:
         decimal: str | None = None,
         thousands: str | None = None,
         separator: str | None = None,
+        calibrated: bool = False,
     ) -> None:
         stored = read(model_path)
+        self.recalibration = stored.recalibration if calibrated else None
+        if calibrated and self.recalibration is None:
+            raise PsephosError(no_map(str(model_path)))
         # a library may be asked with what was measured: its other models abstain
         asked = stored.manifest["params"].get("absent") == "vote"
         library: Any = stored.model() if asked else None
@@ -74,6 +86,10 @@ class Answering:
         if not reads:  # a table needs a column
             columns, self.X = np.array([0]), np.full((len(cases.ids), 1), np.nan)
         self.vote, self.schema = stored.vote.select(columns), schema.select(columns)
+        if self.recalibration is not None:
+            readout = replace(self.vote.readout, calibration=self.recalibration.calibration)
+            self.vote = replace(self.vote, readout=readout)
+        self._stored = stored
         self._names = schema.words().select(columns.tolist())  # those of the model's own table
         self._library: Any = library.reduce() if self.absent else None
         # the columns were matched here: the model itself then takes a plain array
@@ -108,6 +124,35 @@ class Answering:
     def ballots(self, X: NDArray[np.float64]) -> Ballots:
         """Return who voted for the answer of each row."""
         return Ballots.of(self.vote, self._names, X, list(range(len(X))))
+
+    def multiplicity(self, X: NDArray[np.float64]) -> list[tuple[int, int, str]]:
+        """Return for each row how many models were asked and disagree, and the class these say."""
+        found, classes = multiplicity_of(self.vote, X), self.classes
+        rival = [classes[k] if k >= 0 else "" for k in found.rival.tolist()]
+        return list(zip(found.asked.tolist(), found.against.tolist(), rival, strict=True))
+
+    def next_columns(self, X: NDArray[np.float64]) -> list[tuple[Any, ...]]:
+        """Return for each row the column whose value would move the answer most, and by how much.
+
+        Empty cells where nothing is missing.
+        """
+        baseline = self._baseline()
+        if baseline is None or baseline.profile is None:
+            raise PsephosError(
+                "the model file keeps no summary of its training columns (it was written by an "
+                "older version): fit the model again."
+            )
+        found = next_of(self.vote, baseline.profile, self._names.columns, X, range(len(X)))
+        lines: list[tuple[Any, ...]] = [("", "")] * len(X)
+        for case, name, change in zip(
+            reversed(found.case), reversed(found.column), found.change[::-1].tolist(), strict=True
+        ):
+            lines[case] = (name, repr(change))  # the first of a case is written last
+        return lines
+
+    def _baseline(self) -> Any:
+        stored = self._stored
+        return decode(stored.manifest.get("baseline"), stored.arrays)
 
     def usable(self, X: NDArray[np.float64]) -> dict[str, list[Any]]:
         """Return for each row which models of a library had the columns they need."""

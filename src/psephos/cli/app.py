@@ -18,6 +18,7 @@ from psephos.cli.models import list_models
 from psephos.cli.predict import predict
 from psephos.cli.reduce import reduce
 from psephos.cli.report import report
+from psephos.cli.validate import validate
 from psephos.cli.warm import warm_up
 from psephos.cli.words import forgive_encodings
 
@@ -120,6 +121,8 @@ def main(modules: tuple[str, ...]) -> None:
             import_models(module)
 
 
-_ALL = (compare, report, fit, predict, explain, describe, reduce, list_models, demo, warm_up)
+_ALL = (
+    compare, report, fit, predict, validate, explain, describe, reduce, list_models, demo, warm_up,
+)  # fmt: skip
 for command in _ALL:
     main.add_command(command)

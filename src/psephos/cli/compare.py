@@ -63,6 +63,12 @@ __all__ = ["compare", "conclude", "run"]
     help="Fits at the same time; the results do not depend on it.  [default: one per core]",
 )
 @click.option("--no-report", is_flag=True, help="Leave the report out.")
+@click.option(
+    "--fold-models/--no-fold-models",
+    default=True,
+    help="Keep the models of the folds, small, so that it can be told which columns and rules "
+    "returned.  [default: kept, of at most 512 KiB each]",
+)
 @partial_options
 @click.option(
     "--truth",
@@ -82,6 +88,7 @@ def compare(
     seed: int,
     n_jobs: int,
     no_report: bool,
+    fold_models: bool,
     spreadsheet_safe: bool,
     **roles: Any,
 ) -> None:
@@ -103,7 +110,7 @@ def compare(
         "replace": replace,
         "copies": copies,
     }
-    settings["spreadsheet_safe"] = spreadsheet_safe
+    settings |= {"spreadsheet_safe": spreadsheet_safe, "fold_models": fold_models}
     run(data, out, models=named, n_jobs=n_jobs, report=not no_report, **settings)
 
 

@@ -6,7 +6,13 @@ from typing import Any
 
 import click
 
-__all__ = ["answer_options", "partial_options", "safe_option", "table_options"]
+__all__ = [
+    "answer_options",
+    "form_options",
+    "partial_options",
+    "safe_option",
+    "table_options",
+]
 
 safe_option = click.option(
     "--spreadsheet-safe",
@@ -120,5 +126,12 @@ def partial_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def answer_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the arguments MODEL and TABLE, and the options of commands that write an answer a row."""
     for option in reversed((*_ANSWERS, *_FORM)):
+        command = option(command)
+    return command
+
+
+def form_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how cells are written."""
+    for option in reversed(_FORM):
         command = option(command)
     return command

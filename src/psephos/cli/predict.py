@@ -1,6 +1,7 @@
 """psephos predict: the class and probabilities of each case."""
 
 import math
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +12,39 @@ from psephos.cli.options import answer_options
 __all__ = ["predict"]
 
 _LIBRARY = ("n_models", "source", "search_error")
+_MODELS = ("models_asked", "models_disagreeing", "rival")
+_NEXT = ("next_column", "next_change")
 
 
 @click.command(short_help="Write the class and probabilities of each row.")
 @answer_options
+@click.option(
+    "--calibrated",
+    is_flag=True,
+    help="Answer through the map that the held-out answers of the comparison justify. A model that "
+    "compare did not write has none, and is refused.",
+)
+@click.option(
+    "--multiplicity",
+    is_flag=True,
+    help="Add how many of the equally good models of a library (swag) were asked, how many of "
+    "these give another answer, and which.",
+)
+@click.option(
+    "--next-column",
+    is_flag=True,
+    help="Add, where values are missing, the column whose value would move the answer most, and "
+    "the mean change of the probabilities.",
+)
 def predict(
     model: Path,
     table: Path,
     id_column: str | None,
     out: Path | None,
     spreadsheet_safe: bool,
+    calibrated: bool,
+    multiplicity: bool,
+    next_column: bool,
     **form: Any,
 ) -> None:
     """Write the class and the probabilities that MODEL gives each row of TABLE, as csv.
@@ -37,17 +61,25 @@ def predict(
     from psephos.cli.answering import Answering, refuse_overwriting, writer
 
     refuse_overwriting(out, model, table)
-    answering = Answering(model, table, id_column, **form)
+    answering = Answering(model, table, id_column, calibrated=calibrated, **form)
+    if answering.recalibration is not None:
+        words = answering.recalibration.words()
+        click.echo(f"Note: probabilities and answers are mapped by {words}.", err=True)
+    more_heads = (*(_MODELS if multiplicity else ()), *(_NEXT if next_column else ()))
     with writer(out, spreadsheet_safe) as sheet:
         said = [f"given_{c}" for c in answering.classes] if answering.multilabel else ["predicted"]
         heads = ["id", *said, *(f"probability_{c}" for c in answering.classes)]
-        sheet.writerow([*heads, *(_LIBRARY if answering.absent else ())])
+        sheet.writerow([*heads, *(_LIBRARY if answering.absent else ()), *more_heads])
         for ids, X in answering.blocks():
             answers, chances = answering.answers(X)
-            usable = _usable(answering, X) if answering.absent else [()] * len(ids)
-            for name, answer, chance, more in zip(ids, answers, chances, usable, strict=True):
+            none: list[tuple[Any, ...]] = [()] * len(ids)
+            usable = _usable(answering, X) if answering.absent else none
+            models = answering.multiplicity(X) if multiplicity else none
+            after = answering.next_columns(X) if next_column else none
+            lines = zip(ids, answers, chances, usable, models, after, strict=True)
+            for name, answer, chance, *more in lines:
                 said = answer.tolist() if answering.multilabel else [answer]
-                sheet.writerow([name, *said, *map(repr, chance), *more])
+                sheet.writerow([name, *said, *map(repr, chance), *chain(*more)])
 
 
 def _usable(answering: Any, X: Any) -> list[tuple[Any, ...]]:

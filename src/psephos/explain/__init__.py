@@ -5,6 +5,7 @@ from psephos.explain.column_curve import ColumnCurveDisplay
 from psephos.explain.diversity import DiversityDisplay
 from psephos.explain.errors import ErrorDisplay
 from psephos.explain.fitting_curve import FittingCurveDisplay
+from psephos.explain.missing_columns import NextColumn, next_column
 from psephos.explain.network import ColumnNetwork
 from psephos.explain.permuting import selection_test
 from psephos.explain.prototype_ballots import PrototypeBallot
@@ -29,6 +30,7 @@ __all__ = [
     "DiversityDisplay",
     "ErrorDisplay",
     "FittingCurveDisplay",
+    "NextColumn",
     "PrototypeBallot",
     "PrototypeTable",
     "SelectionTest",
@@ -36,6 +38,7 @@ __all__ = [
     "export_text",
     "familiarity",
     "familiarity_p_value",
+    "next_column",
     "reference_point",
     "rules_frame",
     "selection_test",

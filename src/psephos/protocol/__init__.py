@@ -83,6 +83,13 @@ journal.jsonl
     again.
 fits/<key>.psephos
     Saved refits of all configurations, by the same key.
+folds/<key>.psephos
+    Models of the folds, of at most 512 KiB each, on the columns they read; ``folds {name: [{repeat,
+    fold, file, sha256} or {repeat, fold, not_kept}]}`` of comparison.json says whose. See
+    `read_folds` and `returned`.
+
+A saved model holds the map of its probabilities that the held-out answers justify
+(`psephos.recalibrated`).
 
 results.csv, predictions.csv, refits.csv, bounds.csv, comparison.json and the models are the same
 bytes for any number of jobs and after any interruption. They are of the models that the last
@@ -93,6 +100,7 @@ once.
 from psephos.contender import Contender
 from psephos.protocol.columns import columns_used
 from psephos.protocol.comparison import Comparison
+from psephos.protocol.fold_models import FoldModel, read_folds
 from psephos.protocol.label_scores import (
     average_precision,
     coverage,
@@ -105,6 +113,7 @@ from psephos.protocol.models import known_models
 from psephos.protocol.presets import PROTOCOLS, Protocol
 from psephos.protocol.prototype_search import ProsetSearchCV
 from psephos.protocol.reading import MISSING, read_table
+from psephos.protocol.returning import Returned, returned, returned_of
 from psephos.protocol.runner import compare
 from psephos.protocol.stability import Stability, selection_stability
 from psephos.protocol.statistics import one_standard_error, paired_difference, pareto, summary
@@ -116,9 +125,11 @@ __all__ = [
     "Comparison",
     "Contender",
     "DataTable",
+    "FoldModel",
     "MultilabelStratifiedKFold",
     "ProsetSearchCV",
     "Protocol",
+    "Returned",
     "Stability",
     "average_precision",
     "columns_used",
@@ -131,7 +142,10 @@ __all__ = [
     "paired_difference",
     "pareto",
     "ranking_loss",
+    "read_folds",
     "read_table",
+    "returned",
+    "returned_of",
     "selection_stability",
     "summary",
     "table_from_arrays",

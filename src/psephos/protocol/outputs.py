@@ -14,6 +14,7 @@ import numpy as np
 from psephos import __version__
 from psephos._cells import disarmed_row
 from psephos.contender import Contender
+from psephos.modelfile import packed
 from psephos.protocol.label_scores import label_figures
 from psephos.protocol.presets import Protocol
 from psephos.protocol.proofs import BOUND_COLUMNS
@@ -153,6 +154,7 @@ def publish(
     about: Mapping[str, Any],
     environment: Mapping[str, Any],
     bounds: Sequence[Mapping[str, Any]],
+    models: Mapping[str, Any],
     *,
     spreadsheet_safe: bool = False,
 ) -> None:
@@ -168,23 +170,21 @@ def publish(
         The contents of comparison.json and environment.json.
     bounds : sequence of mapping
         The rows of bounds.csv.
+    models : mapping of str to estimator
+        The refits of psephos; those that a file can hold are written.
     spreadsheet_safe : bool, default=False
         Whether words in csv files that a spreadsheet would run are disarmed.
     """
     safe = spreadsheet_safe
     fits = [(task, entry) for task, entry in finished if task.split is not None]
     refits = [(task, entry) for task, entry in finished if task.split is None]
-    folder = study.folder
-    assert folder is not None, "a study in memory has no files"
-    models = {
-        f"{task.contender.name}.psephos": kept_model(folder, task.key).read_bytes()
-        for task, entry in refits
-        if entry.get("file_sha256")
-    }
-    cases = _cases(folder, table, refits)
+    saved = {task.contender.name for task, entry in refits if entry.get("file_sha256")}
+    models = {name: model for name, model in models.items() if name in saved}
+    contents = {f"{name}.psephos": packed(model) for name, model in models.items()}
+    cases = _cases(table, models)
     rows = [result_row(table, task, entry) for task, entry in fits]
     columns = result_columns(metrics_of(table), partial=table.partial is not None)
-    digests = {f"models/{name}": sha256_of(data) for name, data in models.items()}
+    digests = {f"models/{name}": sha256_of(data) for name, data in contents.items()}
     files = {
         "results.csv": _csv(columns, rows, safe),
         "predictions.csv": _predictions(table, fits, safe),
@@ -197,7 +197,7 @@ def publish(
     }
     if table.multilabel:
         files["labels.csv"] = _csv(_LABEL_COLUMNS, label_rows(table, fits), safe)
-    study.publish(files, models)
+    study.publish(files, contents)
 
 
 def describe(
@@ -328,15 +328,11 @@ def kept_model(folder: Path, key: str) -> Path:
     return folder / "fits" / f"{key[:32]}.psephos"
 
 
-def _cases(folder: Path, table: DataTable, refits: Finished) -> bytes:
+def _cases(table: DataTable, models: Mapping[str, Any]) -> bytes:
     """Return an npz of the rows' names, classes and groups, and the columns saved models read."""
-    from psephos.models import load
-
     read: set[int] = set()
-    for task, entry in refits:
-        if entry.get("file_sha256"):
-            model: Any = load(kept_model(folder, task.key))
-            read |= set(np.asarray(model.vote_.columns).tolist())
+    for model in models.values():
+        read |= set(np.asarray(model.vote_.columns).tolist())
     columns = np.array(sorted(read), dtype=np.intp)
     buffer = io.BytesIO()
     groups: dict[str, Any] = {}

@@ -19,6 +19,7 @@ from psephos.contender import Contender
 from psephos.params import Interval
 from psephos.protocol.comparison import Comparison
 from psephos.protocol.copies import COPIES, Copies, copies_of
+from psephos.protocol.fold_models import folds_told, kept, kept_fold
 from psephos.protocol.journal import Journal, key_of
 from psephos.protocol.label_scores import prior_precision
 from psephos.protocol.models import built, default_models
@@ -41,6 +42,7 @@ from psephos.protocol.partial_told import (
 from psephos.protocol.presets import Protocol, protocol_named
 from psephos.protocol.progress import announced, shown
 from psephos.protocol.proofs import proved
+from psephos.protocol.recalibration import recalibrate_all
 from psephos.protocol.search import Task, run_task, shape_of
 from psephos.protocol.splits import Split, outer_splits, seed_of
 from psephos.protocol.study import Study, identity_of, sha256_of
@@ -63,6 +65,7 @@ def compare(
     copies: str = "together",
     progress: bool = False,
     spreadsheet_safe: bool = False,
+    fold_models: bool = True,
     dataset: str | None = None,
     column_names: Sequence[str] | None = None,
     categorical: Sequence[str | int] = (),
@@ -108,6 +111,9 @@ def compare(
     spreadsheet_safe : bool, default=False
         Whether words in the csv files of `out` that a spreadsheet would run as formulas get an
         apostrophe before them; see `psephos._cells`. Otherwise ids and labels are as they were.
+    fold_models : bool, default=True
+        Whether the models of the folds are kept in `out` too, small (see `read_folds`); a run that
+        keeps them fits again those folds of which a run that did not has the figures only.
     dataset : str, optional
         The name of the table in results.
     column_names : sequence of str, optional
@@ -162,18 +168,18 @@ def compare(
     tasks = _tasks(divided, plan, named, splits, seed)
     folder = None if out is None else Path(out)
     with Study(folder, identity_of(table, plan, seed, copies), replace) as study:
-        fitted = _run(tasks, divided, study, n_jobs, progress)
+        keep = fold_models and folder is not None and not table.multilabel
+        fitted = _run(tasks, divided, study, n_jobs, progress, keep)
         finished = [(task, _entry(study.journal, task)) for task in tasks]
         about = describe(table, plan, named, seed) | {"copies": _about_copies(found, copies)}
         about |= _about_labels(table, splits, asked=models is not None)
         about |= partial_about(table, about, finished)
         asked = {one.name for one in named}
-        grouped = table.groups is not None
-        bounds = (
-            []
-            if table.multilabel or (table.partial is not None and not table.partial.truth)
-            else proved(finished, len(table.classes), grouped=grouped, copies=found is not None)
-        )
+        bounds = _bounds(table, finished, copies=found is not None)
+        ours = _models(finished, folder, fitted)
+        recalibrate_all(ours, finished, divided, seed)
+        if keep:
+            about |= {"folds": folds_told(finished)}
         if folder is not None:
             environment = _environment(named, study.journal, finished)
             if found is not None:
@@ -181,13 +187,14 @@ def compare(
             environment["warnings"] += [*_rows_left_out(finished), *refuted_records(table)]
             environment["warnings"] += doubtful_priors(finished)
             safe = spreadsheet_safe
-            publish(study, table, finished, about, environment, bounds, spreadsheet_safe=safe)
+            told = (about, environment, bounds)
+            publish(study, table, finished, *told, ours, spreadsheet_safe=safe)
         _warn(finished)
         return Comparison(
             results=[result_row(table, t, e) for t, e in finished if t.split is not None],
             about=about,
             out=folder,
-            models=_models(finished, folder, fitted),
+            models=ours,
             bounds=bounds,
             labels=label_rows(table, finished),
             refits=[refit_row(table, t, e) for t, e in finished if t.split is None],
@@ -254,6 +261,16 @@ def _divided(
         return together, outer_splits(together, protocol, seed)
     except PsephosError as error:
         raise PsephosError(f"{copies.words('together')} Then {error}") from error
+
+
+def _bounds(
+    table: DataTable, finished: Sequence[tuple[Task, Any]], *, copies: bool
+) -> list[dict[str, Any]]:
+    """Return what can be proved; nothing of several labels, or where the truth is not known."""
+    if table.multilabel or (table.partial is not None and not table.partial.truth):
+        return []
+    grouped = table.groups is not None
+    return proved(finished, len(table.classes), grouped=grouped, copies=copies)
 
 
 def _about_copies(copies: Copies | None, treated: str) -> dict[str, Any] | None:
@@ -340,17 +357,24 @@ def _settings(estimator: Any) -> dict[str, str]:
 
 # ------------------------------------------------------------------- running
 def _run(
-    tasks: Sequence[Task], table: DataTable, study: Study, n_jobs: int | None, progress: bool
+    tasks: Sequence[Task],
+    table: DataTable,
+    study: Study,
+    n_jobs: int | None,
+    progress: bool,
+    keep: bool,
 ) -> dict[str, Any]:
     """Do what the journal lacks; return the refitted models of this run by key."""
     journal, folder = study.journal, study.folder
-    todo = [task for task in tasks if not _done(journal.get(task.key), task, folder)]
+    todo = [task for task in tasks if not _done(journal.get(task.key), task, folder, keep)]
     # a split at a time over all models, refits last: an early look at the journal is balanced
     todo.sort(key=lambda task: (task.split is None, task.split or ()))
     fitted: dict[str, Any] = {}
     with shown(progress, len(tasks), len(tasks) - len(todo)) as advance:
-        for entry, model in _results(todo, table, n_jobs, progress):
-            if model is not None:
+        for entry, model in _results(todo, table, n_jobs, progress, keep):
+            if isinstance(model, bytes | str) and folder is not None:
+                entry |= kept(model, entry["key"], folder)
+            elif model is not None:
                 fitted[entry["key"]] = model
                 entry |= _saved(model, entry["key"], folder)
             journal.add(entry)
@@ -358,35 +382,41 @@ def _run(
     return fitted
 
 
-def _done(entry: dict[str, Any] | None, task: Task, folder: Path | None) -> bool:
+def _done(entry: dict[str, Any] | None, task: Task, folder: Path | None, keep: bool) -> bool:
     """Return whether a task need not be done again: failures and lost model files are."""
     if entry is None or entry["status"] != "ok":
         return False
     digest = entry.get("file_sha256")
-    if task.split is None and digest and folder is not None:
-        return sha256_of(kept_model(folder, task.key)) == digest
-    return True
+    if folder is None:
+        return True
+    if task.split is None:
+        return not digest or sha256_of(kept_model(folder, task.key)) == digest
+    if not keep or task.contender.origin != "psephos":
+        return True
+    return "not_kept" in entry or (
+        digest is not None and sha256_of(kept_fold(folder, task.key)) == digest
+    )
 
 
 def _results(
-    todo: Sequence[Task], table: DataTable, n_jobs: int | None, progress: bool
+    todo: Sequence[Task], table: DataTable, n_jobs: int | None, progress: bool, keep: bool
 ) -> Iterator[tuple[dict[str, Any], Any]]:
     pool: Any = joblib  # it has no types
     if not todo:
         return
     if pool.effective_n_jobs(n_jobs) == 1:
         for task in todo:
-            yield _told(task, table, progress)
+            yield _told(task, table, progress, keep)
         return
     version = tuple(int(part) for part in joblib.__version__.split(".")[:2])
     order = "generator_unordered" if version >= (1, 4) else "generator"
     parallel = pool.Parallel(n_jobs=n_jobs, return_as=order)
-    yield from parallel(delayed(_told)(task, table, progress) for task in todo)
+    yield from parallel(delayed(_told)(task, table, progress, keep) for task in todo)
 
 
-def _told(task: Task, table: DataTable, progress: bool) -> tuple[dict[str, Any], Any]:
+def _told(task: Task, table: DataTable, progress: bool, keep: bool) -> tuple[dict[str, Any], Any]:
     with announced(progress):
-        return run_task(task, table)
+        return run_task(task, table, keep)
 
 
 def _saved(model: Any, key: str, folder: Path | None) -> dict[str, Any]:

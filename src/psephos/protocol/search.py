@@ -21,6 +21,7 @@ from psephos._files.unknown import quiet_levels
 from psephos._row_names import naming_rows
 from psephos.contender import Contender, Params, Shape
 from psephos.protocol.columns import columns_used
+from psephos.protocol.fold_models import packed_fold
 from psephos.protocol.label_models import OneModelALabel
 from psephos.protocol.label_scores import (
     LABEL_METRICS,
@@ -92,8 +93,10 @@ def shape_of(table: DataTable) -> Shape:
     )
 
 
-def run_task(task: Task, table: DataTable) -> tuple[dict[str, Any], Any]:
+def run_task(task: Task, table: DataTable, keep: bool = False) -> tuple[dict[str, Any], Any]:
     """Return the journal entry of a task, and the fitted model if it is a refit of psephos.
+
+    With `keep`, of the model of a fold what `packed_fold` returns.
 
     A failure is an entry, too: its status is 'failed' and it carries the sentence.
     """
@@ -101,7 +104,7 @@ def run_task(task: Task, table: DataTable) -> tuple[dict[str, Any], Any]:
     with warnings.catch_warnings(record=True) as caught, threadpool_limits(1), quiet_levels():
         warnings.simplefilter("always")
         try:
-            result, model = _fitted(task, table)
+            result, model = _fitted(task, table, keep)
             entry |= result | {"status": "ok", "error": ""}
         except Exception as error:  # whatever a model raises, the other fits go on
             model = None
@@ -126,7 +129,7 @@ def told_warnings(caught: Sequence[warnings.WarningMessage]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_SHOWN_WARNINGS])
 
 
-def _fitted(task: Task, table: DataTable) -> tuple[dict[str, Any], Any]:
+def _fitted(task: Task, table: DataTable, keep: bool) -> tuple[dict[str, Any], Any]:
     codes, shape = table.codes, shape_of(table)
     clock = time.perf_counter()
     draws = _draws(task, shape)
@@ -165,7 +168,10 @@ def _fitted(task: Task, table: DataTable) -> tuple[dict[str, Any], Any]:
     }
     if refit and not table.multilabel and table.partial is None:
         entry["proved"] = refit_bounds(model, table.X, table.y, len(draws))
-    return entry, table.named(model) if refit else None
+    if refit:
+        return entry, table.named(model)
+    small = keep and task.split is not None and task.contender.origin == "psephos"
+    return entry, packed_fold(model, table) if small else None
 
 
 def metrics_of(table: DataTable) -> tuple[str, ...]:

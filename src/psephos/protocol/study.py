@@ -33,7 +33,7 @@ _RESULTS = (
     "environment.json",
 )  # fmt: skip
 _FILES = (MARK, REPORT, *_RESULTS, "cases.npz", README, JOURNAL, STUDY)
-_FOLDERS = ("models", "fits")
+_FOLDERS = ("models", "fits", "folds")
 
 _TOLD = """\
 This folder holds one study: a comparison of models on one table, made by psephos.
@@ -43,6 +43,8 @@ study.json        the identity of the study: table, target, groups, settings, ve
 journal.jsonl     one line per finished fit; an interrupted run resumes from it, and the running
                   process keeps it locked (where the disk has locks: some network disks do not)
 fits/             every model fitted on all rows, by its settings
+folds/            the models of the folds on the columns they read, of at most 512 KiB each;
+                  comparison.json says whose; local models hold the training rows they need
 comparison.json   what was compared, in words and settings; there only if the last run was finished
 results.csv       one row per model, repeat and fold: the measures. `columns` are positions in the
                   table of comparison.json, from 0: '0..4 7' is the first five and the eighth

@@ -157,8 +157,10 @@ class DataTable:
             digest.update(repr(self.partial.content()).encode())
         return digest.hexdigest()
 
-    def named(self, model: Any) -> Any:
+    def named(self, model: Any, *, rows: bool = True) -> Any:
         """Return a model fitted on the table's numbers, knowing its columns, levels and rows.
+
+        Without `rows`, training rows that it keeps stay positions.
 
         The table holds codes; a model that is used later meets the words they stand for. A model
         behind a pipeline, which no file can hold, gives None.
@@ -171,11 +173,13 @@ class DataTable:
         }
         model.schema_ = Schema(self.n_columns, self.names, levels, cells=self.cells)
         model.feature_names_in_ = np.asarray(self.names, dtype=object)
-        model.vote_ = model.vote_.named_rows(np.array(self.row_names()))
+        told: Any = {"named": self.names}
+        if rows:
+            told["named_rows"] = np.array(self.row_names())
+            model.vote_ = model.vote_.named_rows(told["named_rows"])
         if self.multilabel:
             target = replace(model.vote_.target, classes=np.array(self.labels))
             model.vote_ = replace(model.vote_, target=target)
-        told: Any = {"named": self.names, "named_rows": np.array(self.row_names())}
         for extra, (name, words) in product(model.extras, told.items()):
             tell: Any = getattr(getattr(model, extra), name, None)  # of columns or rows
             if tell is not None:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, over_outputs, sparse
+from psephos.vote.profile import LEVELS, Profile, profile_of
 
 __all__ = [
     "Baseline", "SampleRows", "baseline_of", "divided", "equally", "evenly_spaced", "moved",
@@ -35,6 +36,8 @@ class Baseline:
         The mean of its weight, as the score uses it.
     importance : ndarray of shape (q,)
         The share of each column that is read; the sum is 1, or 0 if no column moves the score.
+    profile : Profile, default=None
+        What each column that is read was like; older files have none.
     """
 
     tag: ClassVar[str] = "baseline"
@@ -42,6 +45,7 @@ class Baseline:
     votes: _Floats
     weights: _Floats
     importance: _Floats
+    profile: Profile | None = None
 
     def __post_init__(self) -> None:
         arrays = (self.centre, self.votes, self.weights, self.importance)
@@ -50,6 +54,8 @@ class Baseline:
         flat = self.centre.ndim == self.weights.ndim == self.importance.ndim == 1
         check(flat and self.votes.ndim == 2, "training means have another shape")
         check(bool((self.importance >= 0).all()), "an importance is below 0")
+        same = self.profile is None or self.profile.n_columns == len(self.centre)
+        check(same, "a profile of other columns")
 
     def check_vote(self, vote: Any) -> None:
         """Raise PsephosError unless these are the means of this vote."""
@@ -73,6 +79,7 @@ class Baseline:
             votes=self.votes[voters],
             weights=self.weights[voters],
             importance=importance / total if total > 0 else importance,
+            profile=None if self.profile is None else self.profile.take(kept),
         )
 
 
@@ -124,14 +131,19 @@ def baseline_of(vote: Any, rows: SampleRows, categories: Any = ()) -> Baseline:
         Columns of codes.
     """
     columns, dense = rows.columns, rows.values
-    centre = _centre(dense, np.isin(columns, list(categories)))
+    is_category = np.isin(columns, list(categories))
+    centre = _centre(dense, is_category)
     compact = vote.select(columns)
     votes = np.zeros((vote.n_voters, vote.target.n_outputs))
     weights = np.zeros(vote.n_voters)
     for part in _rows(compact, len(dense)):
         votes += compact.votes(dense[part]).sum(axis=0) / len(dense)
         weights += compact.shares(dense[part]).sum(axis=0) / len(dense)
-    baseline = Baseline(centre, votes, weights, np.zeros(len(columns)))
+    profile = profile_of(dense, is_category) if len(dense) else None
+    if profile is not None and hasattr(compact.weighting, "nearest"):
+        mass = np.quantile(compact.mass(dense), LEVELS)
+        profile = replace(profile, mass=np.where(np.isfinite(mass), mass, np.nan))
+    baseline = Baseline(centre, votes, weights, np.zeros(len(columns)), profile)
     total = np.zeros(len(columns))
     for part in _rows(compact, len(dense)):
         total += moved(compact, dense[part], baseline).sum(axis=0)

@@ -14,9 +14,13 @@ from psephos.models.swag.gaps import prior_scores
 from psephos.models.swag.library import Library
 from psephos.models.swag.steps import Step
 from psephos.vote import Available, Readout, Vote, join
+from psephos.vote.multiplicity import multiplicity_of
 from psephos.vote.voters.stumps import prior_voter
 
-__all__ = ["CHOSEN", "PRIOR", "RESERVE", "make_library", "make_vote", "usable_models"]
+__all__ = [
+    "CHOSEN", "PRIOR", "RESERVE", "disagreeing_models", "make_library", "make_vote",
+    "usable_models",
+]  # fmt: skip
 
 _Floats = NDArray[np.float64]
 _BINS = 60
@@ -162,4 +166,18 @@ def usable_models(vote: Vote, library: Library, table: Table) -> dict[str, list[
         "n_models": count.tolist(),
         "source": [_WORDS[int(t)] for t in tier],
         "error": mean.tolist(),
+    }
+
+
+def disagreeing_models(vote: Vote, table: Table) -> dict[str, list[Any]]:
+    """Return who disagrees on each row; see `SparseWrapperClassifier.multiplicity`."""
+    found, target = multiplicity_of(vote, table.dense()), vote.target
+    classes: list[Any] = getattr(target, "classes").tolist()  # noqa: B009
+    share = np.where(found.asked > 0, found.against / np.maximum(found.asked, 1), np.nan)
+    return {
+        "case": table.rows.tolist(),
+        "n_models": found.asked.tolist(),
+        "n_disagree": found.against.tolist(),
+        "share": share.tolist(),
+        "rival": [classes[k] if k >= 0 else None for k in found.rival.tolist()],
     }

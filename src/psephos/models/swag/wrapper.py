@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from psephos._input import Context, Table
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
-from psephos.models.swag.assembling import usable_models
+from psephos.models.swag.assembling import disagreeing_models, usable_models
 from psephos.models.swag.cost import StepCost
 from psephos.models.swag.fitting import SHARED, cost_of, fit_library
 from psephos.models.swag.library import Library, library_of
@@ -227,8 +227,18 @@ class SparseWrapperClassifier(VoteClassifier):
         mean cross-validated error of those that vote; of the search, so it flatters; NaN where the
         prior alone votes).
         """
-        table = self._table(X)
-        return usable_models(self.vote_, self.library_, table)
+        return usable_models(self.vote_, self.library_, self._table(X))
+
+    def multiplicity(self, X: Any) -> dict[str, list[Any]]:
+        """Return for each row how many of the equally good models give another answer.
+
+        Keys: ``case``, ``n_models`` (chosen models that have their columns; where none has, of the
+        reserve), ``n_disagree`` (those whose own class is not the answer), ``share`` of the two
+        (NaN where no model could be asked), and ``rival``, the class that most of these say (None
+        where none disagrees). It is the ambiguity of one case (Marx, Calmon & Ustun 2020,
+        "Predictive multiplicity in classification").
+        """
+        return disagreeing_models(self.vote_, self._table(X))
 
 
 class SparseWrapperRegressor(VoteRegressor):
@@ -360,5 +370,4 @@ n_reserve, categorical_features, folder, verbose, n_jobs, random_state
 
     def usable(self, X: Any) -> dict[str, list[Any]]:
         """Return for each row how many models can vote; see `SparseWrapperClassifier`."""
-        table = self._table(X)
-        return usable_models(self.vote_, self.library_, table)
+        return usable_models(self.vote_, self.library_, self._table(X))

@@ -1,0 +1,134 @@
+"""A cohort read from a file for a model of another."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from psephos._errors import PsephosError
+from psephos._files.cells import Cells
+from psephos._files.near import suggest
+from psephos._files.sheet import Choice, Header, read_sheet
+from psephos.cli.columns import Wanted, read_cases
+from psephos.cli.validate import renamed
+from psephos.modelfile import load
+from psephos.recalibrating import recalibrated
+from psephos.validation import Cohort, Validation, validated
+from psephos.validation.cohort import empty_columns, labels_of, reading_model
+
+__all__ = ["validation_of"]
+
+
+def validation_of(
+    model_path: Path,
+    table_path: Path,
+    *,
+    target: str | None,
+    classes: tuple[str, ...],
+    positive: str | None,
+    threshold: float | None,
+    group: str | None,
+    by: Sequence[str],
+    absent: str,
+    id_column: str | None,
+    calibrated: bool,
+    seed: int,
+    missing: Sequence[str],
+    decimal: str | None,
+    thousands: str | None,
+    separator: str | None,
+) -> Validation:
+    """Return the validation of a model file on a table file."""
+    model: Any = load(model_path)
+    pairs = renamed(classes)
+    whole = model.schema_
+    reading = reading_model(recalibrated(model) if calibrated else model)
+    vote = model.vote_
+    reads: list[int] = vote.columns.tolist() or [0]
+    levels = {j: values for j, values in whole.levels.items() if j in reads}
+    cells = whole.cells.but(missing or None, decimal, thousands)
+    cases = read_cases(
+        table_path,
+        Wanted(whole.n_features, reads, whole.names, levels, True, vote.backup.tolist()),
+        id_column,
+        cells=cells,
+        missing=missing or (),
+        separator=separator,
+    )
+    named = [name for name in (target, group, *by) if name is not None]
+    wanted = list(dict.fromkeys(named))
+    words = _words(table_path, wanted, target, cells, separator)
+    y = words.pop("")
+    if group is not None and "" in words[group]:
+        raise PsephosError(
+            f"--group {group!r} is missing in {words[group].count('')} of {len(cases.ids)} cases: "
+            "name the group of each."
+        )
+    cohort = Cohort(
+        X=cases.X,
+        codes=labels_of(y, reading.classes_, pairs),
+        ids=cases.ids,
+        lacking=empty_columns(cases.X, reading),
+        groups=None if group is None else np.array(words[group]),
+        by={name: [cell or "missing" for cell in words[name]] for name in by},
+        notes=[*_mapped(model, calibrated), *cases.notes],
+    )
+    return validated(
+        reading,
+        cohort,
+        classes=pairs,
+        positive=positive,
+        threshold=threshold,
+        absent=absent,
+        random_state=seed,
+    )
+
+
+def _mapped(model: Any, calibrated: bool) -> list[str]:
+    """Return that answers go through the map of held-out answers, if they do."""
+    return [f"answers are mapped by {model.recalibration_.words()}."] if calibrated else []
+
+
+def _words(
+    path: Path,
+    wanted: Sequence[str],
+    target: str | None,
+    cells: Cells,
+    separator: str | None,
+) -> dict[str, list[str]]:
+    """Return the cells of columns as words, '' where missing; under '' the true classes."""
+    arrays: dict[str, Any] = {}
+
+    def choose(header: Header) -> Choice:
+        arrays.update({name: a for name, a in header.arrays.items() if a.ndim == 1})
+        if target is None and "y" not in arrays:
+            raise PsephosError(
+                "--target COLUMN says which column holds the true classes of the cohort."
+            )
+        known = [*header.names, *arrays]
+        for name in wanted:
+            if name not in known:
+                raise PsephosError(
+                    f"{header.file!r} has no column {name!r}; {suggest(name, known)}"
+                )
+        return Choice([], sorted({header.names.index(n) for n in wanted if n in header.names}))
+
+    sheet = read_sheet(path, choose, cells, separator)
+
+    def column(name: str) -> list[Any]:
+        if name in sheet.header.names:
+            return [
+                "" if isinstance(c, str) and cells.is_missing(c) else str(c)
+                for c in sheet.words[sheet.header.names.index(name)]
+            ]
+        return [str(one) for one in arrays[name].tolist()]
+
+    found = {name: column(name) for name in wanted}
+    if target is not None:
+        return {**found, "": found[target]}
+    codes = arrays["y"].tolist()
+    names = arrays.get("classes")
+    if names is not None and arrays["y"].dtype.kind in "iu":  # codes of the file's own classes
+        codes = [str(names[code]) for code in codes]
+    return {**found, "": [str(one) for one in codes]}

@@ -1,0 +1,129 @@
+"""psephos validate: a fitted model on another cohort."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from psephos._errors import PsephosError
+from psephos.cli.options import form_options, safe_option
+
+__all__ = ["validate"]
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command(short_help="Judge a fitted model on another cohort.")
+@click.argument("model", type=_FILE)
+@click.argument("table", metavar="COHORT", type=_FILE)
+@click.option("--target", metavar="COLUMN", help="The true classes (npz: default the array y).")
+@click.option(
+    "--classes",
+    multiple=True,
+    metavar="OLD=NEW",
+    help="A label of COHORT and the class of the model that it is; repeatable.",
+)
+@click.option(
+    "--positive",
+    metavar="CLASS",
+    help="Of two classes the one that is looked for.  [default: the second]",
+)
+@click.option(
+    "--threshold",
+    type=float,
+    metavar="P",
+    help="Call a case positive from this probability.  [default: the model's own answers]",
+)
+@click.option(
+    "--group",
+    metavar="COLUMN",
+    help="Cases of one group (a subject, a clinic) belong together: intervals count groups. Of up "
+    "to 12 groups accuracy is told one by one.",
+)
+@click.option(
+    "--by",
+    multiple=True,
+    metavar="COLUMN",
+    help="Tell the accuracy for each level of this column; under ten cases counts alone. "
+    "Repeatable.",
+)
+@click.option(
+    "--absent",
+    type=click.Choice(["missing", "silent"]),
+    default="missing",
+    show_default=True,
+    help="Columns of the model that COHORT lacks: missing, so that their voters answer by the "
+    "model's rule for missing values, or silent: voters that lack a column are left out.",
+)
+@click.option("--id", "id_column", metavar="COLUMN", help="The column that names the cases.")
+@click.option(
+    "--calibrated",
+    is_flag=True,
+    help="Validate the model with the map that the held-out answers of its comparison justify.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print all figures as JSON.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write a folder of csv files, the figures as JSON, and the model.",
+)
+@click.option(
+    "--recalibrate",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the model with a sigmoid of its probabilities that is fitted to COHORT: another "
+    "model, which COHORT cannot validate.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Of the recalibration's folds.")
+@safe_option
+@form_options
+def validate(
+    model: Path,
+    table: Path,
+    *,
+    as_json: bool,
+    out: Path | None,
+    recalibrate: Path | None,
+    spreadsheet_safe: bool,
+    **asked: Any,
+) -> None:
+    """Judge MODEL on COHORT, cases it was not fitted on and whose classes are known.
+
+    Nothing is fitted again. It says which columns of the model COHORT has, and which voters can
+    speak without the others (a model that cannot answer without them is refused, and the columns
+    named); how columns and familiarity have shifted; how well the answers tell the classes apart
+    and how right the probabilities are, with intervals; accuracy by subgroup; and apart, what a
+    recalibration would change. Columns are found by name; all others are ignored.
+    """
+    from psephos.cli.answering import refuse_overwriting
+    from psephos.cli.cohorts import validation_of
+    from psephos.modelfile import save
+    from psephos.validation import write_validation
+
+    refuse_overwriting(recalibrate, model, table)
+    found = validation_of(model, table, **asked)
+    again = None if recalibrate is None else found.recalibrated()
+    if as_json:
+        click.echo(json.dumps(found.data(), indent=1, ensure_ascii=False, allow_nan=False))
+    else:
+        click.echo(str(found))
+    if out is not None:
+        write_validation(found, out, spreadsheet_safe=spreadsheet_safe)
+        click.echo(f"written to {out}", err=True)
+    if again is not None and recalibrate is not None:
+        save(again, recalibrate)
+        click.echo(f"recalibrated model {recalibrate}", err=True)
+
+
+def renamed(pairs: tuple[str, ...]) -> dict[str, str]:
+    """Return the labels of OLD=NEW, divided at the first = that leaves both sides."""
+    found: dict[str, str] = {}
+    for text in pairs:
+        old, equals, new = (part.strip() for part in text.partition("="))
+        if not equals or not old or not new:
+            raise PsephosError(f"--classes {text!r} must be OLD=NEW, such as --classes CRC=cancer.")
+        if old in found:
+            raise PsephosError(f"--classes names {old!r} twice.")
+        found[old] = new
+    return found

@@ -1,0 +1,41 @@
+"""How good held-out answers are, as figures with intervals: functions of arrays, nothing else.
+
+Every interval names its method and what it omits. `groups` are cases that belong together (a
+subject's, a clinic's): intervals then count groups as independent, and cases as not.
+"""
+
+from psephos.figures.calibration import (
+    CalibrationBin,
+    CalibrationLine,
+    brier,
+    calibration_line,
+    calibration_table,
+    log_loss,
+)
+from psephos.figures.confusion import Confusion, confusion, predictive_values
+from psephos.figures.decision import NetBenefit, net_benefit
+from psephos.figures.discrimination import area, area_difference, areas, hand_till
+from psephos.figures.estimate import Estimate, mean, mean_of, share, wilson
+
+__all__ = [
+    "CalibrationBin",
+    "CalibrationLine",
+    "Confusion",
+    "Estimate",
+    "NetBenefit",
+    "area",
+    "area_difference",
+    "areas",
+    "brier",
+    "calibration_line",
+    "calibration_table",
+    "confusion",
+    "hand_till",
+    "log_loss",
+    "mean",
+    "mean_of",
+    "net_benefit",
+    "predictive_values",
+    "share",
+    "wilson",
+]

@@ -1,0 +1,231 @@
+"""Whether probabilities are right: intercept and slope, scores of them, a table of bins."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.special
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos.figures.estimate import (
+    Estimate,
+    codes_of_groups,
+    mean,
+    quantile,
+    share,
+    undefined,
+)
+
+__all__ = [
+    "CalibrationBin",
+    "CalibrationLine",
+    "brier",
+    "calibration_line",
+    "calibration_table",
+    "log_loss",
+]
+
+_Floats = NDArray[np.float64]
+_special: Any = scipy.special
+_LEAST = 1e-6  # a probability of 0 has no log-odds
+_STEPS = 100
+_STEEP = 1e4  # a slope beyond: the classes are separated
+
+
+@dataclass(frozen=True)
+class CalibrationLine:
+    """How the log-odds of the truth follow those that were told.
+
+    Parameters
+    ----------
+    large : Estimate
+        The intercept with the slope kept at 1 (calibration in the large): 0 is right, below 0 the
+        probabilities are too high on the whole.
+    slope : Estimate
+        1 is right, below 1 the probabilities are too extreme.
+    intercept : Estimate
+        That beside the slope.
+    n_clipped : int
+        Probabilities nearer to 0 or 1 than 1e-6, which were taken as 1e-6 or 1 - 1e-6.
+    """
+
+    large: Estimate
+    slope: Estimate
+    intercept: Estimate
+    n_clipped: int
+
+
+@dataclass(frozen=True)
+class CalibrationBin:
+    """Cases of like probability: its ends and mean, and how many were of the class."""
+
+    low: float
+    high: float
+    told: float
+    seen: Estimate
+
+
+def calibration_line(
+    truth: Any, p: Any, groups: Any = None, level: float = 0.95
+) -> CalibrationLine:
+    """Return intercept and slope of calibration with Wald's intervals (Cox 1958; Steyerberg 2009).
+
+    logit P(truth) = a + b logit(p) by maximum likelihood. The variance of the calibration in the
+    large is the sandwich, for its slope of 1 need not be the right one; with groups all variances
+    are sandwiches of their summed scores. Where p separates the classes there is no such line, and
+    what is returned says so.
+
+    Parameters
+    ----------
+    truth : array of shape (n,), bool
+    p : array of shape (n,)
+        Probabilities of the positive class.
+    groups : array of shape (n,), default=None
+    level : float, default=0.95
+
+    Examples
+    --------
+    >>> from psephos.figures import calibration_line
+    >>> line = calibration_line([0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.6, 0.8, 0.9])
+    >>> round(line.slope.value, 2)
+    1.11
+    """
+    y, p = _checked(truth, p)
+    n = len(y)
+    clipped = int(((p < _LEAST) | (p > 1 - _LEAST)).sum())
+    if n == 0 or y.min() == y.max():
+        none = undefined(n, "there are cases of one class only")
+        return CalibrationLine(none, none, none, clipped)
+    odds = _special.logit(np.clip(p, _LEAST, 1 - _LEAST))
+    codes, z = codes_of_groups(groups, n), quantile(level)
+    one = np.ones((n, 1))
+    alone = np.arange(n) if codes is None else codes
+    (large,) = _estimates(y, one, odds, alone, z)
+    if np.ptp(odds) <= 1e-9:
+        none = undefined(n, "all probabilities are alike")
+        return CalibrationLine(large, none, none, clipped)
+    if _separates(y, odds):
+        none = undefined(n, "the probabilities separate the classes: the slope has no bound")
+        return CalibrationLine(large, none, none, clipped)
+    intercept, slope = _estimates(y, np.column_stack([one, odds]), np.zeros(n), codes, z)
+    return CalibrationLine(large, slope, intercept, clipped)
+
+
+def _separates(y: _Floats, odds: _Floats) -> bool:
+    yes, no = odds[y > 0], odds[y == 0]
+    return bool(yes.min() >= no.max() or yes.max() <= no.min())
+
+
+def _estimates(
+    y: _Floats, design: _Floats, offset: _Floats, codes: NDArray[np.intp] | None, z: float
+) -> list[Estimate]:
+    """Return coefficients of a logistic regression by Newton's method, halving bad steps."""
+    at = np.zeros(design.shape[1])
+
+    def loss(b: _Floats) -> float:
+        score = design @ b + offset
+        return float((np.logaddexp(0.0, score) - y * score).sum())
+
+    for _ in range(_STEPS):
+        chance = _special.expit(design @ at + offset)
+        slope = design.T @ (y - chance)
+        bend = (design.T * (chance * (1 - chance))) @ design
+        step = np.linalg.lstsq(bend, slope, rcond=None)[0]
+        now = loss(at)
+        while loss(at + step) > now + 1e-12 * abs(now) and np.abs(step).max() > 1e-12:
+            step = step / 2
+        at = at + step
+        if np.abs(step).max() <= 1e-10 * max(1.0, float(np.abs(at).max())):
+            break
+    chance = _special.expit(design @ at + offset)
+    spread = np.linalg.pinv((design.T * (chance * (1 - chance))) @ design)
+    words = "Wald"
+    if codes is not None:
+        m = int(codes.max()) + 1
+        parts = design * (y - chance)[:, None]
+        sums = np.stack([np.bincount(codes, weights=part) for part in parts.T])
+        spread = m / (m - 1) * spread @ (sums @ sums.T) @ spread if m > 1 else spread * math.nan
+        words = "Wald, sandwich" if m == len(y) else f"Wald, sandwich of {m} groups"
+    half = z * np.sqrt(np.diag(spread))
+    if np.abs(at).max() > _STEEP:
+        half = half * math.nan
+    pairs = zip(at.tolist(), half.tolist(), strict=True)
+    return [Estimate(b, b - h, b + h, len(y), words) for b, h in pairs]
+
+
+def brier(truth: Any, p: Any, groups: Any = None, level: float = 0.95) -> Estimate:
+    """Return the Brier score: of two classes the mean of (p - y)^2, of more summed over classes.
+
+    Parameters
+    ----------
+    truth : array of shape (n,)
+        Bool for two classes, or class numbers from 0 with p of shape (n, K).
+    p : array of shape (n,) or (n, K)
+    groups : array of shape (n,), default=None
+    level : float, default=0.95
+    """
+    p = np.asarray(p, dtype=np.float64)
+    if p.ndim == 1:
+        y, p = _checked(truth, p)
+        return mean((p - y) ** 2, groups, level)
+    y = np.eye(p.shape[1])[np.asarray(truth, dtype=np.intp)]
+    return mean(((p - y) ** 2).sum(axis=1), groups, level)
+
+
+def log_loss(truth: Any, p: Any, groups: Any = None, level: float = 0.95) -> Estimate:
+    """Return the mean of -log p of the class that was the case; p of 0 counts as 1e-15.
+
+    Parameters are those of `brier`.
+    """
+    p = np.asarray(p, dtype=np.float64)
+    if p.ndim == 1:
+        y, p = _checked(truth, p)
+        told = np.where(y > 0, p, 1.0 - p)
+    else:
+        told = p[np.arange(len(p)), np.asarray(truth, dtype=np.intp)]
+    return mean(-np.log(np.clip(told, 1e-15, 1.0)), groups, level)
+
+
+def calibration_table(
+    truth: Any, p: Any, n_bins: int = 10, groups: Any = None, level: float = 0.95
+) -> list[CalibrationBin]:
+    """Return bins of about equally many cases in the order of p; equal p are never divided.
+
+    Parameters
+    ----------
+    truth : array of shape (n,), bool
+    p : array of shape (n,)
+    n_bins : int, default=10
+        At most so many.
+    groups : array of shape (n,), default=None
+    level : float, default=0.95
+    """
+    y, p = _checked(truth, p)
+    n = len(p)
+    if n_bins < 1:
+        raise PsephosError(f"n_bins is {n_bins!r}; it must be a whole number of at least 1.")
+    order = np.argsort(p, kind="stable")
+    values, starts, counts = np.unique(p[order], return_index=True, return_counts=True)
+    middle = starts + (counts - 1) / 2  # of equal cases all go where their middle one belongs
+    bins = np.minimum((middle * n_bins / max(n, 1)).astype(np.intp), n_bins - 1)
+    where = np.empty(n, dtype=np.intp)
+    where[order] = np.repeat(bins, counts)
+    codes = codes_of_groups(groups, n)
+    found: list[CalibrationBin] = []
+    for k in np.unique(where).tolist() if len(values) else []:
+        own = where == k
+        seen = share(y[own] > 0, None if codes is None else codes[own], level)
+        told = p[own]
+        found.append(CalibrationBin(float(told.min()), float(told.max()), float(told.mean()), seen))
+    return found
+
+
+def _checked(truth: Any, p: Any) -> tuple[_Floats, _Floats]:
+    y, p = np.asarray(truth, dtype=bool).astype(np.float64), np.asarray(p, dtype=np.float64)
+    if y.shape != p.shape or y.ndim != 1:
+        raise PsephosError(f"truth and p have shapes {y.shape} and {p.shape}.")
+    if not ((p >= 0) & (p <= 1)).all():
+        raise PsephosError("p has numbers that are no probabilities (below 0, above 1, or missing)")
+    return y, p

@@ -1,0 +1,189 @@
+"""How well a score ranks: the area under the ROC curve, its interval, and differences of two."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.stats import rankdata
+
+from psephos._errors import PsephosError
+from psephos.figures.estimate import Estimate, codes_of_groups, mean, quantile, undefined
+
+__all__ = ["area", "area_difference", "areas", "hand_till"]
+
+_Floats = NDArray[np.float64]
+_Codes = NDArray[np.intp]
+
+
+def area(truth: Any, score: Any, groups: Any = None, level: float = 0.95) -> Estimate:
+    """Return the area under the ROC curve with the interval of DeLong et al. (1988).
+
+    The interval is made on the log-odds of the area, so that it stays within 0 and 1 (Pepe 2003,
+    5.2.5). Where the score separates the classes DeLong's variance is 0, and the interval is that
+    of Newcombe (2006, method 5). With groups the components are summed over each (Obuchowski
+    1997); where these separate the classes as well, there is no interval.
+
+    Parameters
+    ----------
+    truth : array of shape (n,), bool
+    score : array of shape (n,)
+        Greater for the positive class; ties count one half.
+    groups : array of shape (n,), default=None
+    level : float, default=0.95
+
+    Examples
+    --------
+    >>> from psephos.figures import area
+    >>> one = area([0, 0, 0, 1, 1, 1], [0.1, 0.3, 0.6, 0.4, 0.8, 0.9])
+    >>> round(one.value, 3), round(one.low, 3), round(one.high, 3)
+    (0.889, 0.261, 0.995)
+    """
+    truth, score = _checked(truth, score)
+    n, m = len(truth), int(truth.sum())
+    if m in (0, n):
+        return undefined(n, "there are cases of one class only")
+    value, above, below = _components(truth, score)
+    codes = codes_of_groups(groups, n)
+    z = quantile(level)
+    if min(m, n - m) < 2:
+        return Estimate(value, math.nan, math.nan, n, "one case of a class has no interval")
+    if value in (0.0, 1.0):
+        if codes is not None:
+            why = "no interval: the classes are separated, and cases stand in groups"
+            return Estimate(value, math.nan, math.nan, n, why)
+        return Estimate(value, *_newcombe(value, m, n - m, z), n, "Newcombe (2006), method 5")
+    variance = _covariance([(above, below)], truth, codes)[0, 0]
+    if not variance > 0 and codes is not None:
+        return Estimate(value, math.nan, math.nan, n, "no interval: too few groups")
+    half = z * math.sqrt(variance) / (value * (1 - value))
+    middle = math.log(value / (1 - value))
+    low, high = (1 / (1 + math.exp(-min(max(middle + s * half, -700), 700))) for s in (-1, 1))
+    words = "DeLong, on the log-odds"
+    if codes is not None:
+        words += f", of {int(codes.max()) + 1} groups (Obuchowski)"
+    return Estimate(value, low, high, n, words)
+
+
+def area_difference(
+    truth: Any, score: Any, other: Any, groups: Any = None, level: float = 0.95
+) -> Estimate:
+    """Return the difference of two areas on the same cases with the interval of DeLong et al.
+
+    A fit's own uncertainty is not in it: both scores are taken as given.
+
+    Parameters
+    ----------
+    truth : array of shape (n,), bool
+    score, other : array of shape (n,)
+    groups : array of shape (n,), default=None
+    level : float, default=0.95
+    """
+    truth, score = _checked(truth, score)
+    truth, other = _checked(truth, other)
+    n, m = len(truth), int(truth.sum())
+    if min(m, n - m) < 2:
+        return undefined(n, "fewer than two cases of a class")
+    one, two = _components(truth, score), _components(truth, other)
+    codes = codes_of_groups(groups, n)
+    both = _covariance([one[1:], two[1:]], truth, codes)
+    half = quantile(level) * math.sqrt(max(both[0, 0] + both[1, 1] - 2 * both[0, 1], 0.0))
+    gap = one[0] - two[0]
+    words = "DeLong, paired" + ("" if codes is None else f", of {int(codes.max()) + 1} groups")
+    return Estimate(gap, gap - half, gap + half, n, words)
+
+
+def areas(codes: Any, p: Any, groups: Any = None, level: float = 0.95) -> list[Estimate]:
+    """Return the area of each class against all others, by its own column of probabilities.
+
+    Parameters
+    ----------
+    codes : array of shape (n,), int
+        The class of each case, from 0.
+    p : array of shape (n, K)
+    groups : array of shape (n,), default=None
+    level : float, default=0.95
+    """
+    codes, p = np.asarray(codes), np.asarray(p, dtype=np.float64)
+    return [area(codes == k, p[:, k], groups, level) for k in range(p.shape[1])]
+
+
+def hand_till(codes: Any, p: Any) -> float:
+    """Return the M measure of Hand & Till (2001): the mean area over all pairs of classes.
+
+    Of a pair (j, k) it is the mean of how well column j finds j and column k finds k among the
+    cases of these two; NaN where a class has no case. It does not change with the classes' shares.
+
+    Parameters
+    ----------
+    codes : array of shape (n,), int
+    p : array of shape (n, K)
+    """
+    codes, p = np.asarray(codes), np.asarray(p, dtype=np.float64)
+    found: list[float] = []
+    for j in range(p.shape[1]):
+        for k in range(p.shape[1]):
+            if j != k:
+                pair = (codes == j) | (codes == k)
+                truth = codes[pair] == j
+                if truth.all() or not truth.any():
+                    return math.nan
+                found.append(_components(truth, p[pair, j])[0])
+    return mean(found).value
+
+
+def _checked(truth: Any, score: Any) -> tuple[NDArray[np.bool_], _Floats]:
+    truth, score = np.asarray(truth, dtype=bool), np.asarray(score, dtype=np.float64)
+    if truth.shape != score.shape or truth.ndim != 1:
+        raise PsephosError(f"truth and score have shapes {truth.shape} and {score.shape}.")
+    if np.isnan(score).any():
+        raise PsephosError(f"score is missing in {int(np.isnan(score).sum())} of {len(score)} rows")
+    return truth, score
+
+
+def _components(truth: NDArray[np.bool_], score: _Floats) -> tuple[float, _Floats, _Floats]:
+    """Return the area, and of each positive (negative) case the share of the others it beats.
+
+    By mid-ranks (Sun & Xu 2014): the rank among all less the rank among one's own counts them.
+    """
+    m, n = int(truth.sum()), int((~truth).sum())
+    ranks = rankdata(score)
+    above = (ranks[truth] - rankdata(score[truth])) / n
+    below = 1.0 - (ranks[~truth] - rankdata(score[~truth])) / m
+    return float(above.mean()), above, below
+
+
+def _covariance(
+    components: Sequence[tuple[_Floats, _Floats]],
+    truth: NDArray[np.bool_],
+    codes: _Codes | None,
+) -> _Floats:
+    """Return the covariance matrix of areas of the same cases."""
+    m, n = int(truth.sum()), int((~truth).sum())
+    above = np.stack([one[0] - one[0].mean() for one in components])
+    below = np.stack([one[1] - one[1].mean() for one in components])
+    if codes is None:
+        return above @ above.T / (m * (m - 1)) + below @ below.T / (n * (n - 1))
+    size = int(codes.max()) + 1
+    of = np.stack([np.bincount(codes[truth], weights=one, minlength=size) for one in above])
+    no = np.stack([np.bincount(codes[~truth], weights=one, minlength=size) for one in below])
+    some, none = len(np.unique(codes[truth])), len(np.unique(codes[~truth]))
+    cross = of @ no.T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ten = np.divide(some, some - 1) * (of @ of.T) / m**2
+        one = np.divide(none, none - 1) * (no @ no.T) / n**2
+    return ten + one + size / (size - 1) * (cross + cross.T) / (m * n)
+
+
+def _newcombe(value: float, m: int, n: int, z: float) -> tuple[float, float]:
+    """Return where the area differs from the observed one by z standard errors of its own."""
+    half = (m + n) / 2
+
+    def gap(at: float) -> float:
+        spread = 1 + (half - 1) * ((1 - at) / (2 - at) + at / (1 + at))
+        return abs(value - at) - z * math.sqrt(at * (1 - at) * spread / (m * n))
+
+    end = float(brentq(gap, 1e-12, 1 - 1e-12))  # type: ignore[arg-type]
+    return (end, 1.0) if value == 1.0 else (0.0, end)

@@ -1,0 +1,153 @@
+"""Recalibration by pairs of answer and truth, with an honest figure of what it changes."""
+
+import warnings
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedGroupKFold
+
+from psephos._errors import PsephosError
+from psephos.calibrating import fitted_map
+from psephos.vote.recalibration import Recalibration, no_map
+
+__all__ = ["cross_fitted", "recalibrated", "recalibration_of"]
+
+_Floats = NDArray[np.float64]
+_MANY = 1000  # cases from which a map of any shape is fitted rather than a sigmoid
+_FOLDS = 10
+
+
+def recalibrated(model: Any) -> Any:
+    """Return the classifier that answers through the map that its held-out answers justify.
+
+    `psephos.compare` fits the map for each model it saves, on the answers of its recipe to cases
+    held out; it is kept in the model file beside the model. Answers follow the mapped
+    probabilities, voters and weights stay.
+
+    Parameters
+    ----------
+    model : fitted VoteClassifier
+        With `recalibration_`; it is left as it is.
+
+    Returns
+    -------
+    recalibrated : VoteClassifier
+
+    Raises
+    ------
+    PsephosError
+        If the model has no such map.
+
+    Examples
+    --------
+    >>> from psephos import compare, recalibrated
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> found = compare(X[::4], y[::4].to_numpy(), models=["cart"], n_jobs=1)
+    >>> sure = recalibrated(found.models["cart"])
+    >>> sure.predict_proba(X[:1]).shape
+    (1, 2)
+    """
+    found = getattr(model, "recalibration_", None)
+    if found is None:
+        raise PsephosError(no_map(type(model).__name__))
+    again = copy(model)
+    again.vote_ = replace(
+        model.vote_, readout=replace(model.vote_.readout, calibration=found.calibration)
+    )
+    again.recalibration_ = None
+    return again
+
+
+def recalibration_of(
+    chances: Any,
+    codes: Any,
+    cases: Any = None,
+    *,
+    groups: Any = None,
+    method: str | None = None,
+    seed: int = 0,
+) -> Recalibration:
+    """Return the map from answers to the truth, and what it changes on cases it was not fitted on.
+
+    Parameters
+    ----------
+    chances : ndarray of shape (n, K)
+        Probabilities told of cases that the models had not seen.
+    codes : ndarray of shape (n,), int
+        Their classes.
+    cases : ndarray of shape (n,), default=None
+        Which case a row is of, where several are of one: each case counts once.
+    groups : array of shape (n,), default=None
+        Cases that stay on one side of the cross-fitting; by default each is a group.
+    method : {'sigmoid', 'isotonic'}, default=None
+        None: isotonic from 1,000 cases, sigmoid below, where a map of any shape would follow noise.
+    seed : int, default=0
+        Of the folds.
+
+    Raises
+    ------
+    PsephosError
+        If there are fewer than two cases of a class.
+    """
+    chances, codes = np.asarray(chances, dtype=np.float64), np.asarray(codes)
+    cases = np.arange(len(codes)) if cases is None else np.asarray(cases)
+    _, own, count = np.unique(cases, return_inverse=True, return_counts=True)
+    weight, n_cases = 1.0 / count[own], len(count)
+    method = method or ("isotonic" if n_cases >= _MANY else "sigmoid")
+    apart = own if groups is None else np.asarray(groups)
+    after, n_folds = cross_fitted(chances, codes, apart, weight=weight, method=method, seed=seed)
+    truth = np.eye(chances.shape[1])[codes]
+    before = _losses(codes, chances, weight)
+    again = _losses(codes, after, weight)
+    whole: Any = fitted_map(chances, truth, weight, method)
+    return Recalibration(whole, n_cases, *before, *again, n_folds)
+
+
+def cross_fitted(
+    chances: _Floats,
+    codes: NDArray[Any],
+    groups: NDArray[Any],
+    *,
+    weight: _Floats | None = None,
+    method: str = "sigmoid",
+    seed: int = 0,
+) -> tuple[_Floats, int]:
+    """Return each row's probabilities by a map fitted on other groups, and the number of folds."""
+    weight = np.ones(len(codes)) if weight is None else weight
+    k = chances.shape[1]
+    alike = [len(np.unique(groups[codes == one])) for one in range(k)]
+    n_folds = min(_FOLDS, *alike)
+    if n_folds < 2:
+        raise PsephosError(
+            "a map of probabilities needs at least two cases (groups) of each class, and there "
+            f"are {', '.join(map(str, alike))}."
+        )
+    out, truth = np.empty_like(chances), np.eye(k)[codes]
+    folds: Any = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a class of fewer rows than folds
+        parts = list(folds.split(codes, codes, groups))
+    for train, test in parts:
+        if not len(test):
+            continue
+        if len(np.unique(codes[train])) < k:
+            raise PsephosError(
+                "the groups cannot be divided so that each part has every class: a map of "
+                "probabilities cannot be judged on them."
+            )
+        found: Any = fitted_map(chances[train], truth[train], weight[train], method)
+        out[test] = found.chances(chances[test], apart=False)
+    return out, n_folds
+
+
+def _losses(codes: NDArray[Any], chances: _Floats, weight: _Floats) -> tuple[float, float]:
+    """Return log-loss and Brier score by weight, as those of `psephos.figures`."""
+    told = np.clip(chances[np.arange(len(codes)), codes], 1e-15, 1.0)
+    gap = (chances - np.eye(chances.shape[1])[codes]) ** 2
+    square = gap[:, 1] if chances.shape[1] == 2 else gap.sum(axis=1)
+    total = weight.sum()
+    return float(-(weight @ np.log(told)) / total), float(weight @ square / total)

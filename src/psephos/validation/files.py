@@ -1,0 +1,122 @@
+"""The folder of a validation: plain files whose form is written down, to be opened again."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from psephos import __version__
+from psephos._cells import disarmed_row
+from psephos._errors import PsephosError
+from psephos._whole import unwritable, write_whole
+from psephos.validation.result import Validation
+
+__all__ = ["MARK", "SCHEMA", "read_validation", "write_validation"]
+
+SCHEMA = 1
+MARK = "validation.json"
+_TABLES = (
+    "figures", "confusion", "calibration", "net_benefit", "subgroups", "columns", "voters",
+    "predictions",
+)  # fmt: skip
+_TOLD = """\
+This folder holds one validation: a fitted model on another cohort, judged by psephos; nothing was
+fitted again.
+
+validation.json    everything but the cases: what was validated, and all figures
+figures.csv        one row a figure: value, interval, cases, and the method of the interval
+confusion.csv      counts of answers by true class
+calibration.csv    bins of like probability: mean told, and how many were of the class
+net_benefit.csv    of two classes, at thresholds
+subgroups.csv      counts by level of each subgrouping; figures from ten cases on
+columns.csv        each column the model reads, beside the summary of it in the model file
+voters.csv         which voters have their columns, and their mean share of the weight
+predictions.csv    one row a case: truth, answer, probabilities, those of the cross-fitted
+                   recalibration, familiarity, columns beyond the training range
+model.psephos      the model, on the columns it reads
+README.txt         this text
+"""
+
+
+def write_validation(
+    found: Validation, folder: str | Path, *, spreadsheet_safe: bool = False
+) -> None:
+    """Write a validation to a folder; validation.json comes last.
+
+    Parameters
+    ----------
+    found : Validation
+    folder : str or Path
+        It is made; that of an earlier validation is written over.
+    spreadsheet_safe : bool, default=False
+        Whether words that a spreadsheet would run as formulas get an apostrophe before them.
+
+    Raises
+    ------
+    PsephosError
+        If the folder holds other things than a validation, or cannot be written.
+    """
+    from psephos.modelfile import packed
+
+    place = Path(folder)
+    if place.is_dir() and any(place.iterdir()) and not (place / MARK).exists():
+        raise PsephosError(
+            f"the folder {str(place)!r} holds something that is no validation: give another with "
+            "--out, so that nothing is overwritten."
+        )
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        (place / MARK).unlink(missing_ok=True)
+        for name in _TABLES:
+            content = _csv(found.rows(name), spreadsheet_safe)
+            write_whole(place / f"{name}.csv", content)
+        write_whole(place / "model.psephos", packed(found.model))
+        write_whole(place / "README.txt", _TOLD.encode())
+        whole = {"schema": SCHEMA, "psephos": __version__, **found.data()}
+        text = json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False)
+        write_whole(place / MARK, (text + "\n").encode())
+    except OSError as error:
+        raise unwritable(place, error) from error
+
+
+def read_validation(folder: str | Path) -> dict[str, Any]:
+    """Return the content of validation.json with the rows of predictions.csv.
+
+    Raises
+    ------
+    PsephosError
+        If the folder holds none, or one that is damaged or of a later version.
+    """
+    place = Path(folder)
+    if not (place / MARK).is_file():
+        raise PsephosError(f"{str(place)!r} holds no {MARK}: psephos validate --out writes it.")
+    try:
+        found: dict[str, Any] = json.loads((place / MARK).read_bytes())
+        schema = int(found["schema"])
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise PsephosError(f"{str(place / MARK)!r} is damaged: {error}.") from error
+    if schema > SCHEMA:
+        raise PsephosError(f"{str(place)!r} was written by a later version: update psephos.")
+    try:
+        with (place / "predictions.csv").open(encoding="utf-8", newline="") as file:
+            found["predictions"] = list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise PsephosError(f"predictions.csv in {str(place)!r} cannot be read: {error}.") from error
+    return found
+
+
+def _csv(rows: Sequence[dict[str, Any]], safe: bool) -> bytes:
+    heads = list(dict.fromkeys(key for row in rows for key in row))
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for cells in (heads, *([_cell(row.get(key)) for key in heads] for row in rows)):
+        writer.writerow(disarmed_row(cells) if safe else cells)
+    return text.getvalue().encode()
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return repr(value) if isinstance(value, float) else str(value)

@@ -1,0 +1,314 @@
+"""What a validation found: printed, as tables, as data."""
+
+import math
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
+from html import escape
+from typing import Any, cast
+
+import numpy as np
+
+from psephos._errors import PsephosError
+from psephos.validation.speaking import speaking_words
+from psephos.vote.ballots import frame_of
+from psephos.vote.calibration import Sigmoid
+from psephos.vote.names import fixed, number, plural
+
+__all__ = ["Validation"]
+
+_SHOWN = 8  # columns, subgroups of a printed table
+_APART = "It is fitted to this cohort: a model with it is no longer the one that was validated."
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Validation:
+    """A fitted model on another cohort.
+
+    ``print(found)`` is the whole in words; `frame(name)` and `rows(name)` are its tables.
+
+    Parameters
+    ----------
+    about : dict
+        What was validated: model, classes and their counts, renamed labels, threshold, notes.
+    figures : list of dict
+        Rows of figure, class, value, low, high, n, hits, method; None where not defined.
+    confusion, calibration, net_benefit, subgroups : list of dict
+    speaking : dict
+        Who can speak where columns are missing; its ``voters`` is a table.
+    shift : dict
+        Its ``columns`` is a table: each column beside the training rows.
+    familiarity : dict or None
+        None where the model keeps no training cases.
+    recalibration : dict
+        What a sigmoid fitted to the cohort would change, judged in folds.
+    predictions : list of dict
+        A row a case.
+    model : estimator
+        The model, on the columns it reads.
+    """
+
+    about: dict[str, Any]
+    figures: Rows
+    confusion: Rows
+    calibration: Rows
+    net_benefit: Rows
+    subgroups: Rows
+    speaking: dict[str, Any]
+    shift: dict[str, Any]
+    familiarity: dict[str, Any] | None
+    recalibration: dict[str, Any]
+    predictions: Rows
+    model: Any = field(repr=False)
+
+    # ------------------------------------------------------------------ tables
+    def rows(self, name: str = "figures") -> Rows:
+        """Return a table as rows.
+
+        Parameters
+        ----------
+        name : {'figures', 'confusion', 'calibration', 'net_benefit', 'subgroups', 'columns', \
+'voters', 'predictions'}
+        """
+        tables = {"columns": self.shift["columns"], "voters": self.speaking["voters"]}
+        if name in tables:
+            table: dict[str, list[Any]] = tables[name]
+            return [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
+        own = ("figures", "confusion", "calibration", "net_benefit", "subgroups", "predictions")
+        if name not in own:
+            raise PsephosError(
+                f"there is no table {name!r}: there are {', '.join((*own, *tables))}"
+            )
+        return getattr(self, name)
+
+    def frame(self, name: str = "figures", backend: str | None = None) -> Any:
+        """Return a table of `rows` as a data frame of pandas or polars."""
+        rows = self.rows(name)
+        heads = list(dict.fromkeys(key for row in rows for key in row))
+        return frame_of({key: [row.get(key) for row in rows] for key in heads}, backend)
+
+    def figure(self, name: str, label: str = "") -> dict[str, Any]:
+        """Return the row of a figure; `label` is its class where it has several.
+
+        Raises
+        ------
+        PsephosError
+            If there is none, or there are several.
+        """
+        found = [r for r in self.figures if r["figure"] == name and label in ("", r["class"])]
+        if len(found) != 1:
+            known = ", ".join(dict.fromkeys(row["figure"] for row in self.figures))
+            raise PsephosError(
+                f"{len(found)} figures are named {name!r} with class {label!r}: there are {known}."
+            )
+        return found[0]
+
+    def data(self) -> dict[str, Any]:
+        """Return everything but the cases as plain values (JSON)."""
+        near = self.familiarity
+        whole = {
+            "about": self.about,
+            "figures": self.figures,
+            "confusion": self.confusion,
+            "calibration": self.calibration,
+            "net_benefit": self.net_benefit,
+            "subgroups": self.subgroups,
+            "speaking": self.speaking,
+            "shift": {k: v for k, v in self.shift.items() if k != "outside"},
+            "familiarity": None
+            if near is None
+            else {k: v for k, v in near.items() if k != "cases"},
+            "recalibration": self.recalibration,
+        }
+        return _plain(whole)
+
+    def recalibrated(self) -> Any:
+        """Return the model with the sigmoid that this cohort justifies: no longer that validated.
+
+        Raises
+        ------
+        PsephosError
+            If it has a calibration of its own, or a class has too few cases.
+        """
+        told = self.recalibration
+        if told["method"] is None:
+            raise PsephosError(told["why"])
+        if not told["can_be_saved"]:
+            raise PsephosError(
+                "the model has a calibration of its own, and a file holds one: recalibrate with "
+                "psephos.calibrate in its place."
+            )
+        calibration = Sigmoid(np.array(told["slope"]), np.array(told["offset"]))
+        again = copy(self.model)
+        readout = replace(self.model.vote_.readout, calibration=calibration)
+        again.vote_ = replace(self.model.vote_, readout=readout)
+        again.recalibration_ = None
+        return again
+
+    # ------------------------------------------------------------------ in words
+    def words(self) -> list[str]:
+        """Return the validation as lines."""
+        about, classes = self.about, self.about["classes"]
+        counts = zip(about["class_counts"], classes, strict=True)
+        lines = [
+            f"{about['model']} on {plural(about['n_cases'], 'case')} of another cohort ("
+            + ", ".join(f"{n} {c}" for n, c in counts)
+            + "), not fitted again."
+        ]
+        if about["renamed"]:
+            pairs = (f"{old} is {new}" for old, new in about["renamed"].items())
+            lines.append(f"Labels: {', '.join(pairs)}.")
+        lines += [f"Note: {note}" for note in about["notes"]]
+        lines += ["", "Columns and voters", *_indented(speaking_words(self.speaking))]
+        lines += _indented(self._shift_words())
+        lines += ["", "Familiarity", *_indented(self._familiarity_words())]
+        how = "the model's own answers"
+        if about["threshold"] is not None:
+            how = f"called {about['positive']} from a probability of {number(about['threshold'])}"
+        level = f"{100 * about['level']:g} %"
+        lines += [
+            "",
+            f"Answers ({how}; {level} intervals)",
+            *_indented(_figure_lines(self.figures)),
+        ]
+        lines += _indented(self._grouped_words())
+        if self.subgroups:
+            lines += ["", "By subgroup", *_indented(self._subgroup_lines())]
+        lines += ["", "Recalibration, apart", *_indented(self._recalibration_words())]
+        return lines
+
+    def __str__(self) -> str:
+        return "\n".join(self.words())
+
+    def _repr_html_(self) -> str:
+        head, *rest = self.words()
+        text = "\n".join(escape(line) for line in rest)
+        return f'<div><b>{escape(head)}</b><pre style="white-space:pre-wrap">{text}</pre></div>'
+
+    def _grouped_words(self) -> list[str]:
+        groups = self.about["n_groups"]
+        if groups is None:
+            return []
+        return [f"{plural(groups, 'group')}: intervals take groups as independent, not cases."]
+
+    def _shift_words(self) -> list[str]:
+        told = self.shift
+        if told["trained_rows"] is None:
+            return ["the model keeps no summary of its training columns: no shift can be told."]
+        lines = [
+            f"beside a summary of {told['trained_rows']} training rows: {told['n_shifted']} of "
+            f"{plural(told['n_compared'], 'column')} differ by more than one in twenty would "
+            f"without a shift ({told['n_compared'] / 20:.1f} of these).",
+            f"{plural(told['cases_outside'], 'case')} of {self.about['n_cases']} with a value "
+            f"beyond the training range; {fixed(told['outside_mean'], 2)} columns a case, and at "
+            f"most {fixed(told['outside_expected'], 2)} if the cases were like the training rows.",
+        ]
+        rows = [row for row in self.rows("columns") if row["distance"] is not None]
+        rows.sort(key=lambda row: -row["distance"])
+        for row in rows[:_SHOWN]:
+            if row["distance"] > row["chance"]:
+                moved = row["difference"]
+                by = "" if moved is None else f", mean {_signed(moved)} SD"
+                out = "" if row["outside"] is None else f", {row['outside']} beyond the range"
+                lines.append(
+                    f"{row['column']}: distance {fixed(row['distance'], 2)}{by}{out}, missing in "
+                    f"{100 * row['missing']:.0f} % (training {100 * row['trained_missing']:.0f} %)"
+                )
+        return lines
+
+    def _familiarity_words(self) -> list[str]:
+        near = self.familiarity
+        if near is None:
+            return ["the model keeps no training cases to be near to: nothing can be told."]
+        n, mass = near["n"], "weight" in near["measure"]
+        than = "training rows" if mass else "training cases are from their nearest other one"
+        far = "less than 90 % of the" if mass else "farther than 90 % of the"
+        least = "less than any of the training rows" if mass else "farther than any of them"
+        lines = [
+            f"{near['measure']}: median {number(near['median'])}, of the training cases "
+            f"{number(near['trained_median'])}.",
+            f"{near['beyond_90']} of {n} cases {far} {than} (a tenth, {round(n / 10)}, if they "
+            f"were like these); {near['beyond_all']} {least}.",
+        ]
+        if near["lacking"]:
+            lines.append(
+                f"{plural(near['lacking'], 'column')} of the prototypes missing: they count as on "
+                "average, so that the comparison is a rough one."
+            )
+        if near["same"]:
+            lines.append(
+                f"{plural(near['same'], 'case')} at distance 0 of a training case: if the model "
+                "was fitted on them, figures flatter."
+            )
+        return lines
+
+    def _subgroup_lines(self) -> list[str]:
+        lines: list[str] = []
+        for row in self.subgroups:
+            classes = self.about["classes"]
+            each = ", ".join(f"{row[f'right_{c}']} of {row[f'n_{c}']} {c}" for c in classes)
+            more = ""
+            if row.get("balanced_accuracy") is not None:
+                more = "; balanced accuracy " + _interval(
+                    row["balanced_accuracy"], row["balanced_accuracy_low"],
+                    row["balanced_accuracy_high"],
+                )  # fmt: skip
+            lines.append(
+                f"{row['by']} {row['level']}: {row['right']} of {row['n']} right ({each}){more}"
+            )
+        return lines
+
+    def _recalibration_words(self) -> list[str]:
+        told = self.recalibration
+        if told["method"] is None:
+            return [f"none: {told['why']}"]
+        lines = [
+            f"a sigmoid of the probabilities, judged in {told['n_folds']} folds of the cohort, "
+            "would give:"
+        ]
+        lines += _figure_lines([row for row in told["figures"] if row["low"] is not None])
+        return [*lines, _APART]
+
+
+def _plain(value: Any) -> Any:
+    """Return a value with None for numbers that are not finite."""
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [_plain(one) for one in cast("list[Any]", value)]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _indented(lines: Sequence[str]) -> list[str]:
+    return [f"  {line}" for line in lines]
+
+
+def _signed(value: float) -> str:
+    text = fixed(value, 2)
+    return text if text.startswith("-") else f"+{text}"
+
+
+def _interval(value: float, low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return f"{fixed(value)} (no interval)"
+    return f"{fixed(value)} ({fixed(low)} to {fixed(high)})"
+
+
+def _figure_lines(rows: Rows) -> list[str]:
+    lines: list[str] = []
+    for row in rows:
+        name = row["figure"] + (f" of {row['class']}" if row["class"] else "")
+        if row["figure"] == "probabilities clipped":
+            if row["value"]:
+                lines.append(
+                    f"{row['value']:.0f} probabilities of {row['class']} within 1e-6 of 0 or 1 "
+                    "were taken as 1e-6 from it, for the lines above"
+                )
+            continue
+        if row["value"] is None or math.isnan(row["value"]):
+            lines.append(f"{name}: not defined ({row['method']})")
+            continue
+        count = "" if row["hits"] is None else f", {row['hits']} of {row['n']}"
+        lines.append(f"{name}: {_interval(row['value'], row['low'], row['high'])}{count}")
+    return lines

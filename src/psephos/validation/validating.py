@@ -1,0 +1,274 @@
+"""Validation: what a fitted model, left as it is, is worth on another cohort."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos._files.levels import LevelCodes
+from psephos.calibrating import fitted_map
+from psephos.recalibrating import cross_fitted
+from psephos.validation.cohort import Cohort, cohort_of, reading_model
+from psephos.validation.measuring import (
+    Answered,
+    bins_of,
+    confusion_of,
+    figures_of,
+    subgroups_of,
+    worth_of,
+)
+from psephos.validation.result import Validation
+from psephos.validation.shift import familiarity, shift
+from psephos.validation.speaking import ABSENT, refuse_silence, silenced, speaking
+
+__all__ = ["validate", "validated"]
+
+_SHARED = 12  # groups of which accuracy is told one by one, at most
+
+
+def validate(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    groups: Any = None,
+    by: Mapping[str, Any] | None = None,
+    classes: Mapping[Any, Any] | None = None,
+    positive: Any = None,
+    threshold: float | None = None,
+    absent: str = "missing",
+    ids: Any = None,
+    level: float = 0.95,
+    random_state: int = 0,
+) -> Validation:
+    """Judge a fitted classifier on another cohort; nothing is fitted again.
+
+    Parameters
+    ----------
+    model : fitted VoteClassifier
+        Of one class a case; of a file: ``psephos.load(path)``.
+    X : frame or array
+        The cohort. Columns of a frame are found by name, in any order and among others; those that
+        are absent are taken as missing, if the model answers without them. An array has the columns
+        of the model's own table, or those it reads, in that order.
+    y : array of shape (n,)
+        The true classes.
+    groups : array of shape (n,), default=None
+        Cases that belong together (of one subject, of one clinic): intervals count groups as
+        independent, and cases as not.
+    by : dict of str to array, default=None
+        Subgroups by name: accuracy is told for each level, under ten cases as counts alone.
+    classes : dict, default=None
+        From labels of the cohort to those of the model, where they are named otherwise.
+    positive : label, default=None
+        Of two classes the one that is looked for; the second, if None.
+    threshold : float, default=None
+        Of two classes: a case is called positive where its probability is at least this. None: the
+        model's own answers.
+    absent : {'missing', 'silent'}, default='missing'
+        What columns that the cohort lacks throughout are: missing, so that their voters answer by
+        the model's rule for missing values (surrogates, weights of those that were measured, a
+        fixed branch), or voters that lack a column of their own are left out of the vote.
+    ids : array of shape (n,), default=None
+        Names of cases; by default those of the frame's rows, else positions.
+    level : float, default=0.95
+        Of the intervals.
+    random_state : int, default=0
+        Of the folds in which the recalibration is judged.
+
+    Returns
+    -------
+    validation : Validation
+
+    Raises
+    ------
+    PsephosError
+        If the model is no such classifier, the cohort has none of the columns it reads, the model
+        cannot answer without those that are missing (they are named), a label is missing or no
+        class of the model, or a parameter is none.
+
+    Notes
+    -----
+    Intervals are about cases drawn like these: they say nothing of how the cohort was chosen. What
+    each is, is in its row: ROC-AUC by DeLong et al. on the log-odds, shares by Wilson, balanced
+    accuracy by MOVER, intercept and slope of calibration by Wald, Brier score and log-loss normal.
+    Columns are compared with a summary of at most 512 training rows, which the model file holds.
+    Whether cases of the cohort were fitted on cannot be known, unless the model keeps its training
+    cases: then those at distance 0 are counted.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from psephos import CARTClassifier, validate
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = CARTClassifier().fit(X[:300], y[:300])
+    >>> found = validate(model, X[300:], y[300:])
+    >>> found.figure("ROC-AUC")["value"] > 0.9
+    True
+    """
+    reading = reading_model(model)
+    width = np.ndim(X) == 2 and not hasattr(X, "columns") and np.shape(X)[1]
+    if width == model.schema_.n_features and reading.schema_.n_features != width:
+        columns = model.vote_.columns if len(model.vote_.columns) else np.array([0])
+        X = X[:, columns]
+    cohort = cohort_of(reading, X, y, groups=groups, by=by, classes=classes, ids=ids)
+    return validated(
+        reading,
+        cohort,
+        classes=classes,
+        positive=positive,
+        threshold=threshold,
+        absent=absent,
+        level=level,
+        random_state=random_state,
+    )
+
+
+def validated(
+    model: Any,
+    cohort: Cohort,
+    *,
+    classes: Mapping[Any, Any] | None = None,
+    positive: Any = None,
+    threshold: float | None = None,
+    absent: str = "missing",
+    level: float = 0.95,
+    random_state: int = 0,
+) -> Validation:
+    """Return the validation of a reduced model on a cohort that was read for it."""
+    if absent not in ABSENT:
+        raise PsephosError(f"absent is {absent!r}; it must be one of {', '.join(ABSENT)}.")
+    vote = model.vote_ if absent == "missing" else silenced(model, cohort)
+    refuse_silence(model, vote, cohort)
+    told = _answered(model, vote, cohort, positive, threshold, level)
+    by = dict(cohort.by)
+    if cohort.groups is not None and len(set(cohort.groups.tolist())) <= _SHARED:
+        by.setdefault("group", [str(one) for one in cohort.groups.tolist()])
+    calibration, again = _recalibration(model, told, random_state)
+    near, moved = familiarity(model, cohort), shift(model, cohort)
+    counts = np.bincount(told.truth, minlength=len(told.classes)).tolist()
+    about = {
+        "model": type(model).__name__,
+        "classes": told.classes,
+        "class_counts": counts,
+        "renamed": {str(old): str(new) for old, new in (classes or {}).items()},
+        "positive": told.classes[told.positive] if told.two else None,
+        "threshold": threshold,
+        "level": level,
+        "n_cases": len(told.truth),
+        "n_groups": None if told.groups is None else len(set(told.groups.tolist())),
+        "notes": list(cohort.notes),
+        "random_state": random_state,
+    }
+    return Validation(
+        about=about,
+        figures=figures_of(told),
+        confusion=confusion_of(told),
+        calibration=bins_of(told),
+        net_benefit=worth_of(told),
+        subgroups=subgroups_of(told, by),
+        speaking=speaking(model, cohort, absent),
+        shift=moved,
+        familiarity=near,
+        recalibration=calibration,
+        predictions=_predictions(cohort, told, again, near, moved),
+        model=model,
+    )
+
+
+def _answered(
+    model: Any,
+    vote: Any,
+    cohort: Cohort,
+    positive: Any,
+    threshold: float | None,
+    level: float,
+) -> Answered:
+    classes = model.classes_.tolist()
+    score, mass = vote.score_and_mass(cohort.X)
+    chances = vote.readout.probabilities(score, vote.target, mass)
+    said = vote.target.answers(vote.readout.decided(score, vote.target, mass))
+    place = _positive(positive, classes)
+    ranking: Any = chances
+    if len(classes) == 2:
+        ranking = score[:, 0] if place == 1 else -score[:, 0]
+    if threshold is not None:
+        if len(classes) != 2:
+            raise PsephosError("a threshold is for two classes: leave it out.")
+        if not 0 < threshold < 1:
+            raise PsephosError(f"threshold is {threshold!r}; it must be above 0 and below 1.")
+        said = np.where(chances[:, place] >= threshold, place, 1 - place)
+    names = [str(one) for one in classes]
+    return Answered(names, cohort.codes, said, chances, ranking, place, cohort.groups, level)
+
+
+def _positive(positive: Any, classes: list[Any]) -> int:
+    if positive is None:
+        return 1
+    if len(classes) != 2:
+        raise PsephosError("positive is for two classes: leave it out.")
+    code = LevelCodes(classes).code(positive)
+    if code != code:
+        raise PsephosError(
+            f"positive is {positive!r}, which is no class of the model: it has "
+            f"{', '.join(map(repr, classes))}."
+        )
+    return int(code)
+
+
+def _recalibration(
+    model: Any, told: Answered, seed: int
+) -> tuple[dict[str, Any], NDArray[np.float64] | None]:
+    """Return what a sigmoid of the cohort's own would change, and its cross-fitted probabilities.
+
+    The map is fitted in folds of the cohort (whole groups), so that its figures are of cases it
+    was not fitted on. It is no part of the model that is validated.
+    """
+    groups = np.arange(len(told.truth)) if told.groups is None else told.groups
+    try:
+        chances, n_folds = cross_fitted(told.chances, told.truth, groups, seed=seed)
+    except PsephosError as error:
+        return {"method": None, "why": str(error), "figures": []}, None
+    rows = figures_of(replace(told, chances=chances, said=chances.argmax(axis=1)))
+    kept = [row for row in rows if row["figure"].startswith(("Brier", "log-loss", "calibration"))]
+    truth = np.eye(len(told.classes))[told.truth]
+    whole: Any = fitted_map(told.chances, truth, np.ones(len(truth)), "sigmoid")
+    found = {
+        "method": "sigmoid",
+        "why": "",
+        "n_folds": n_folds,
+        "slope": whole.slope.tolist(),
+        "offset": whole.offset.tolist(),
+        "can_be_saved": model.vote_.readout.calibration is None,
+        "figures": kept,
+    }
+    return found, chances
+
+
+def _predictions(
+    cohort: Cohort,
+    told: Answered,
+    again: NDArray[np.float64] | None,
+    near: dict[str, Any] | None,
+    moved: dict[str, Any],
+) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for i, name in enumerate(cohort.ids):
+        row: dict[str, Any] = {
+            "id": name,
+            "truth": told.classes[told.truth[i]],
+            "predicted": told.classes[told.said[i]],
+        }
+        row |= {f"p_{c}": float(told.chances[i, k]) for k, c in enumerate(told.classes)}
+        if again is not None:
+            row |= {f"recalibrated_{c}": float(again[i, k]) for k, c in enumerate(told.classes)}
+        if near is not None:
+            row["familiarity"] = near["cases"]["familiarity"][i]
+            row["share_farther"] = near["cases"]["share_farther"][i]
+        if moved["trained_rows"] is not None:
+            row["columns_outside"] = moved["outside"][i]
+        rows.append(row)
+    return rows

@@ -1,0 +1,73 @@
+"""How many equally good models of a library disagree with its answer to a case."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos.vote.vote import Vote
+
+__all__ = ["Multiplicity", "multiplicity_of"]
+
+_BLOCK = 1 << 20
+
+
+class Multiplicity(NamedTuple):
+    """For each row, all (n,): the answer, how many models were asked and say another, and which.
+
+    `rival` is the class that most of those say, -1 where none does.
+    """
+
+    answer: NDArray[np.intp]
+    asked: NDArray[np.intp]
+    against: NDArray[np.intp]
+    rival: NDArray[np.intp]
+
+
+def multiplicity_of(vote: Vote, X: NDArray[np.float64]) -> Multiplicity:
+    """Return who disagrees among the models that are asked about each row of X, shape (n, p).
+
+    Asked are the models of the lowest tier that have all their columns: those that vote, and with
+    ``vote='best'`` those that would. A voter that reads nothing is no model.
+
+    Raises
+    ------
+    PsephosError
+        If the vote is not that of a library of models of classes.
+    """
+    weighting = vote.weighting
+    target: Any = vote.target
+    ask: Any = getattr(weighting, "available", None)
+    if ask is None or target.kind not in ("binary", "multiclass"):
+        raise PsephosError(
+            "multiplicity is told of a library of small models that give classes (swag): the "
+            "voters of other models are no models that answer by themselves."
+        )
+    tier: NDArray[np.intp] = getattr(weighting, "tier")  # noqa: B009
+    reads: NDArray[np.bool_] = getattr(weighting, "reads")  # noqa: B009
+    counts = np.zeros((len(X), target.n_classes), dtype=np.intp)
+    step = max(1, _BLOCK // (vote.n_voters * target.n_outputs))
+    for start in range(0, len(X), step):
+        rows = X[start : start + step]
+        can = ask(rows) & reads.any(axis=1)
+        first = np.where(can, tier, tier.max() + 1).min(axis=1, keepdims=True)
+        votes = vote.votes(rows)
+        said: NDArray[np.intp] = target.answers(votes.reshape(-1, votes.shape[2])).reshape(
+            votes.shape[:2]
+        )
+        heard = can & (tier == first)
+        for k in range(target.n_classes):
+            counts[start : start + step, k] = (heard & (said == k)).sum(axis=1)
+    answer: NDArray[np.intp] = target.answers(vote.readout.decided(*_scored(vote, X)))
+    asked = counts.sum(axis=1)
+    others = counts.copy()
+    others[np.arange(len(X)), answer] = 0
+    against = others.sum(axis=1)
+    rival = np.where(against > 0, others.argmax(axis=1), -1)
+    return Multiplicity(answer, asked, against, rival)
+
+
+def _scored(vote: Vote, X: NDArray[np.float64]) -> tuple[Any, Any, Any]:
+    score, mass = vote.score_and_mass(X)
+    return score, vote.target, mass

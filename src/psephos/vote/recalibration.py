@@ -1,0 +1,78 @@
+"""A map of a model's probabilities that held-out answers justify, beside the model's own."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from psephos.vote.calibration import Isotonic, Sigmoid
+from psephos.vote.codec import register
+from psephos.vote.names import fixed
+from psephos.vote.part import check
+
+__all__ = ["Recalibration", "no_map"]
+
+
+@register
+@dataclass(frozen=True)
+class Recalibration:
+    """A rising map from a model's probabilities to those its recipe's held-out answers come to.
+
+    The model answers as before; `psephos.recalibrated` returns one that answers through the map.
+    The pairs it was fitted on are answers of models fitted on parts of the table: the map takes
+    the final model's probabilities to be on their scale.
+
+    Parameters
+    ----------
+    calibration : Sigmoid or Isotonic
+    n_cases : int
+        Held-out cases.
+    log_loss, brier : float
+        Of their answers as they were.
+    log_loss_after, brier_after : float
+        After the map, cross-fitted: of maps fitted on other cases.
+    n_folds : int
+        Of the cross-fitting.
+    """
+
+    tag: ClassVar[str] = "recalibration"
+    calibration: Sigmoid | Isotonic
+    n_cases: int
+    log_loss: float
+    brier: float
+    log_loss_after: float
+    brier_after: float
+    n_folds: int
+
+    def __post_init__(self) -> None:
+        numbers = (self.log_loss, self.brier, self.log_loss_after, self.brier_after)
+        check(all(math.isfinite(one) and one >= 0 for one in numbers), "a loss is no number")
+        check(self.n_cases > 0 and self.n_folds > 1, "a recalibration of no cases")
+
+    @property
+    def method(self) -> str:
+        """Return 'sigmoid' or 'isotonic'."""
+        return "sigmoid" if isinstance(self.calibration, Sigmoid) else "isotonic"
+
+    @property
+    def helped(self) -> bool:
+        """Return whether the cross-fitted map lowered the log-loss."""
+        return self.log_loss_after < self.log_loss
+
+    def words(self) -> str:
+        """Return what it is and what it changed, as a clause."""
+        change = "lowered" if self.helped else "did not lower"
+        return (
+            f"a {self.method} map fitted on the held-out answers of {self.n_cases} cases; "
+            f"cross-fitted, it {change} their log-loss ({fixed(self.log_loss, 3)} before, "
+            f"{fixed(self.log_loss_after, 3)} after) and their Brier score went from "
+            f"{fixed(self.brier, 3)} to {fixed(self.brier_after, 3)}"
+        )
+
+
+def no_map(what: str) -> str:
+    """Return the sentence that there is no map for held-out answers, and where one comes from."""
+    return (
+        f"{what} has no map of held-out answers: the models that psephos compare writes have one, "
+        "if they tell classes apart, gave held-out answers for at least two cases of each class, "
+        "and have no calibration of their own. psephos.calibrate fits one on rows you hold out."
+    )

@@ -1,0 +1,210 @@
+"""Figures against scikit-learn, scipy and twins written from the formulas."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import optimize, stats
+from sklearn.metrics import (
+    balanced_accuracy_score,
+    brier_score_loss,
+    confusion_matrix,
+    log_loss,
+    roc_auc_score,
+)
+
+from psephos import figures
+from psephos._errors import PsephosError
+
+
+@pytest.fixture(name="cases")
+def _cases():
+    rng = np.random.default_rng(3)
+    y = rng.random(90) < 0.4
+    p = stats.logistic.cdf(1.5 * y - 0.7 + rng.normal(size=90))
+    return y, np.round(p, 2), rng.integers(0, 30, 90)
+
+
+def test_wilson_is_scipys():
+    for hits, n in ((0, 7), (3, 7), (7, 7), (25, 38)):
+        one = figures.wilson(hits, n, 0.9)
+        ours = stats.binomtest(hits, n).proportion_ci(0.9, "wilson")
+        np.testing.assert_allclose([one.low, one.high], [ours.low, ours.high], atol=1e-12)
+        assert one.hits == hits
+        assert one.n == n
+
+
+def _delong_twin(y, s):
+    """From the definition, pair by pair."""
+    psi = np.array([[(a > b) + (a == b) / 2 for b in s[~y]] for a in s[y]])
+    theta = psi.mean()
+    variance = psi.mean(1).var(ddof=1) / y.sum() + psi.mean(0).var(ddof=1) / (~y).sum()
+    return theta, variance, psi
+
+
+def test_the_area_is_scikit_learns_and_its_interval_the_definitions(cases):
+    y, p, _ = cases
+    one = figures.area(y, p)
+    theta, variance, _ = _delong_twin(y, p)
+    assert one.value == pytest.approx(roc_auc_score(y, p), abs=1e-12) == pytest.approx(theta)
+    middle, half = np.log(theta / (1 - theta)), 1.959963984540054 * np.sqrt(variance)
+    ends = 1 / (1 + np.exp(-(middle + np.array([-1, 1]) * half / (theta * (1 - theta)))))
+    np.testing.assert_allclose([one.low, one.high], ends, rtol=1e-12)
+
+
+def test_groups_of_one_case_are_no_groups_and_copies_of_cases_are_no_evidence(cases):
+    y, p, _ = cases
+    own = np.arange(len(y))
+    assert figures.area(y, p, own) == figures.area(y, p)
+    assert figures.share(y, own) == figures.share(y)
+    twice = np.repeat(own, 2)
+    for of in (figures.area, figures.brier):
+        one, two = of(y, p), of(np.repeat(y, 2), np.repeat(p, 2), twice)
+        np.testing.assert_allclose(
+            [two.value, two.low, two.high], [one.value, one.low, one.high], rtol=0.02
+        )
+    one = figures.share(y)
+    two = figures.share(np.repeat(y, 2), twice)
+    assert two.low == pytest.approx(one.low, abs=0.003)
+    line = figures.calibration_line(np.repeat(y, 2), np.repeat(p, 2), twice)
+    alone = figures.calibration_line(y, p)
+    assert line.slope.value == pytest.approx(alone.slope.value)
+    assert (line.slope.high - line.slope.low) > 0.7 * (alone.slope.high - alone.slope.low)
+
+
+def test_obuchowskis_variance_by_its_sums(cases):
+    y, p, groups = cases
+    theta, _, psi = _delong_twin(y, p)
+    ten = {g: (psi.mean(1) - theta)[groups[y] == g].sum() for g in set(groups)}
+    one = {g: (psi.mean(0) - theta)[groups[~y] == g].sum() for g in set(groups)}
+    m, n, k = y.sum(), (~y).sum(), len(set(groups))
+    a, b = len(set(groups[y])), len(set(groups[~y]))
+    variance = (
+        a / (a - 1) * sum(v**2 for v in ten.values()) / m**2
+        + b / (b - 1) * sum(v**2 for v in one.values()) / n**2
+        + 2 * k / (k - 1) * sum(ten[g] * one[g] for g in ten) / (m * n)
+    )
+    found = figures.area(y, p, groups)
+    half = (math.log(found.high / (1 - found.high)) - math.log(found.low / (1 - found.low))) / 2
+    assert (half * theta * (1 - theta) / 1.959963984540054) ** 2 == pytest.approx(variance)
+
+
+def test_a_score_that_separates_has_an_interval_below_one():
+    one = figures.area([0] * 8 + [1] * 8, np.arange(16))
+    assert one.value == one.high == 1.0
+    assert 0.7 < one.low < 0.9
+    assert "Newcombe" in one.method
+    other = figures.area([1] * 8 + [0] * 8, np.arange(16))
+    assert other.low == 0.0
+    assert other.high == pytest.approx(1 - one.low)
+
+
+def test_a_difference_of_areas_is_the_variance_of_the_paired_components(cases):
+    y, p, _ = cases
+    q = np.roll(p, 1)
+    one = figures.area_difference(y, p, q)
+    (_, _, a), (_, _, b) = _delong_twin(y, p), _delong_twin(y, q)
+    d = a - b
+    variance = d.mean(1).var(ddof=1) / y.sum() + d.mean(0).var(ddof=1) / (~y).sum()
+    assert one.value == pytest.approx(roc_auc_score(y, p) - roc_auc_score(y, q))
+    assert one.high - one.low == pytest.approx(2 * 1.959963984540054 * np.sqrt(variance))
+
+
+def test_confusion_and_balanced_accuracy(cases):
+    y, p, _ = cases
+    called = p >= 0.5
+    found = figures.confusion(y, called)
+    (tn, fp), (fn, tp) = confusion_matrix(y, called)
+    assert (found.found, found.missed, found.alarms, found.cleared) == (tp, fn, fp, tn)
+    assert found.balanced_accuracy.value == pytest.approx(balanced_accuracy_score(y, called))
+    assert found.ppv.value == pytest.approx(tp / (tp + fp))
+    ppv, npv = figures.predictive_values(found.sensitivity.value, found.specificity.value, y.mean())
+    assert (ppv, npv) == pytest.approx((found.ppv.value, found.npv.value))
+    assert np.isnan(figures.confusion(y, np.zeros_like(y)).ppv.value)
+
+
+def test_the_calibration_line_is_the_best_of_its_likelihood(cases):
+    y, p, _ = cases
+    odds = np.log(p / (1 - p))
+
+    def loss(b):
+        score = b[0] + b[1] * odds
+        return (np.logaddexp(0, score) - y * score).sum()
+
+    best = optimize.minimize(loss, [0.0, 1.0], method="BFGS", options={"gtol": 1e-9})
+    line = figures.calibration_line(y, p)
+    np.testing.assert_allclose([line.intercept.value, line.slope.value], best.x, atol=1e-5)
+    chance = 1 / (1 + np.exp(-(best.x[0] + best.x[1] * odds)))
+    design = np.column_stack([np.ones(len(y)), odds])
+    spread = np.linalg.inv((design.T * (chance * (1 - chance))) @ design)
+    half = (line.slope.high - line.slope.low) / 2
+    assert half == pytest.approx(1.959963984540054 * np.sqrt(spread[1, 1]), rel=1e-4)
+    root = optimize.brentq(lambda a: (y - 1 / (1 + np.exp(-(a + odds)))).sum(), -5, 5)
+    assert line.large.value == pytest.approx(root, abs=1e-8)
+    told = 1 / (1 + np.exp(-(root + odds)))
+    n, bread = len(y), (told * (1 - told)).sum()
+    variance = n / (n - 1) * ((y - told) ** 2).sum() / bread**2
+    half = (line.large.high - line.large.low) / 2
+    assert half == pytest.approx(1.959963984540054 * np.sqrt(variance), rel=1e-6)
+
+
+def test_a_line_that_does_not_exist_says_why():
+    line = figures.calibration_line([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9])
+    assert np.isnan(line.slope.value)
+    assert "separate" in line.slope.method
+    line = figures.calibration_line([0, 1, 0, 1], [0.5] * 4)
+    assert "alike" in line.slope.method
+    assert line.large.value == pytest.approx(0)
+    assert "one class" in figures.calibration_line([1, 1], [0.3, 0.4]).slope.method
+    assert figures.calibration_line([0, 1, 1, 0], [0, 1, 0.4, 0.6]).n_clipped == 2
+
+
+def test_brier_and_log_loss_are_scikit_learns(cases):
+    y, p, _ = cases
+    assert figures.brier(y, p).value == pytest.approx(brier_score_loss(y, p))
+    assert figures.log_loss(y, p).value == pytest.approx(log_loss(y, p))
+    rng = np.random.default_rng(0)
+    q, codes = rng.dirichlet(np.ones(3), 40), rng.integers(0, 3, 40)
+    assert figures.log_loss(codes, q).value == pytest.approx(log_loss(codes, q))
+    assert figures.brier(codes, q).value == pytest.approx(
+        ((q - np.eye(3)[codes]) ** 2).sum(1).mean()
+    )
+    ovo = roc_auc_score(codes, q, multi_class="ovo")
+    assert figures.hand_till(codes, q) == pytest.approx(ovo)
+    each = [roc_auc_score(codes == k, q[:, k]) for k in range(3)]
+    assert [one.value for one in figures.areas(codes, q)] == pytest.approx(each)
+
+
+def test_bins_hold_every_case_once_and_divide_no_ties(cases):
+    y, p, _ = cases
+    bins = figures.calibration_table(y, p, 5)
+    assert sum(one.seen.n for one in bins) == len(y)
+    assert sum(one.seen.hits for one in bins) == y.sum()
+    assert all(a.high < b.low for a, b in itertools.pairwise(bins))
+    assert all(abs(one.seen.n - 18) <= 4 for one in bins)
+    assert len(figures.calibration_table(y, np.full(len(y), 0.4))) == 1
+
+
+def test_net_benefit_by_counts(cases):
+    y, p, _ = cases
+    for one in figures.net_benefit(y, p, [0.0, 0.2, 0.5]):
+        t, called = one.threshold, p >= one.threshold
+        tp, fp = (called & y).sum(), (called & ~y).sum()
+        assert one.model.value == pytest.approx((tp - fp * t / (1 - t)) / len(y))
+        assert one.everyone.value == pytest.approx((y.sum() - (~y).sum() * t / (1 - t)) / len(y))
+        assert one.model.low < one.model.value < one.model.high
+
+
+def test_what_is_no_probability_or_no_threshold_is_refused():
+    for call in (
+        lambda: figures.brier([0, 1], [0.2, 1.2]),
+        lambda: figures.brier([0, 1], [0.2]),
+        lambda: figures.net_benefit([0, 1], [0.2, 0.3], [1.0]),
+        lambda: figures.wilson(3, 2),
+        lambda: figures.wilson(1, 2, level=95),
+        lambda: figures.area([0, 1], [np.nan, 1]),
+        lambda: figures.predictive_values(0.5, 0.5, 2),
+    ):
+        with pytest.raises(PsephosError):
+            call()
