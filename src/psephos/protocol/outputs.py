@@ -329,14 +329,18 @@ def kept_model(folder: Path, key: str) -> Path:
 
 
 def _cases(table: DataTable, models: Mapping[str, Any]) -> bytes:
-    """Return an npz of the rows' names and classes, and the columns that saved models read."""
+    """Return an npz of the rows' names, classes and groups, and the columns saved models read."""
     read: set[int] = set()
     for model in models.values():
         read |= set(np.asarray(model.vote_.columns).tolist())
     columns = np.array(sorted(read), dtype=np.intp)
     buffer = io.BytesIO()
+    groups: dict[str, Any] = {}
+    if table.groups is not None:
+        groups["groups"] = np.asarray(table.groups).astype(str)
     np.savez_compressed(
         buffer,
+        **groups,
         ids=np.asarray(table.row_names()),
         y=table.codes,
         names=np.asarray([table.names[j] for j in columns.tolist()], dtype=str),
