@@ -4,7 +4,8 @@
 every length, checksum and index before a compiled kernel sees it. The file holds the training
 rows a vote needs (anchors, prototypes, support rows: on the columns it reads, with identifiers)
 and, of at most 512 training rows, a summary of each column it reads, alone: range, quantiles, mean,
-spread, share of missing values (`psephos.vote.profile`). It holds no other training data.
+spread, share of missing values (`psephos.vote.profile`). It holds no other training data. Generated
+rows with the scores they have (`psephos.scoring`) travel in it: `Stored.check` compares them.
 """
 
 import hashlib
@@ -31,6 +32,7 @@ from psephos._whole import whole
 from psephos._written_params import written_param
 from psephos.params import Unsaved, kept
 from psephos.registry import BUILTIN, estimator_class
+from psephos.scoring.vectors import Vectors, vectors_of
 from psephos.vote import Vote
 from psephos.vote.codec import decode, encode, held_once
 from psephos.vote.importance import Baseline
@@ -158,6 +160,7 @@ def _manifest(model: "VoteEstimator", arrays: dict[str, NDArray[Any]]) -> dict[s
         "extras": extras,
         **_reading(schema),
         "baseline": encode(model._measured(), arrays, "baseline"),
+        "vectors": encode(_vectors(model), arrays, "vectors"),
         **_recalibration(model.recalibration_, arrays),
     }
 
@@ -165,6 +168,11 @@ def _manifest(model: "VoteEstimator", arrays: dict[str, NDArray[Any]]) -> dict[s
 def _recalibration(found: Recalibration | None, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     """Return the map of held-out answers as an entry, if there is one."""
     return {} if found is None else {"recalibration": encode(found, arrays, "recalibration")}
+
+
+def _vectors(model: "VoteEstimator") -> Vectors | None:
+    vote = model.vote_
+    return vectors_of(vote, model.schema_.select(vote.columns).levels)
 
 
 def _reading(schema: Schema) -> dict[str, Any]:
@@ -294,6 +302,23 @@ class Stored:
         """Return the fitted estimator."""
         with _sentences(self.path):
             return _model(self)
+
+    def check(self) -> tuple[int, float]:
+        """Return the number of conformance vectors, and the greatest difference of a score.
+
+        Raises
+        ------
+        ModelFileError
+            If a score is not what the file says, or the file holds no vectors.
+        """
+        with _sentences(self.path):
+            vectors = decode(self.manifest.get("vectors"), self.arrays)
+            if not isinstance(vectors, Vectors):
+                raise ModelFileError(
+                    "it holds no conformance vectors (an older version wrote it, or it reads too "
+                    "many columns): load and save it again."
+                )
+            return len(vectors.rows), vectors.check_vote(self.vote)
 
 
 @contextmanager
