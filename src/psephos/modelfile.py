@@ -4,7 +4,8 @@
 every length, checksum and index before a compiled kernel sees it. The file holds the training
 rows a vote needs (anchors, prototypes, support rows: on the columns it reads, with identifiers)
 and, of at most 512 training rows, a summary of each column it reads, alone: range, quantiles, mean,
-spread, share of missing values (`psephos.vote.profile`). It holds no other training data.
+spread, share of missing values (`psephos.vote.profile`). It holds no other training data. Generated
+rows with the scores they have (`psephos.scoring`) travel in it: `Stored.check` compares them.
 """
 
 import hashlib
@@ -31,6 +32,7 @@ from psephos._whole import whole
 from psephos._written_params import written_param
 from psephos.params import Unsaved, kept
 from psephos.registry import BUILTIN, estimator_class
+from psephos.scoring.vectors import checked, vectors_of
 from psephos.vote import Vote
 from psephos.vote.codec import decode, encode, held_once
 from psephos.vote.importance import Baseline
@@ -158,6 +160,7 @@ def _manifest(model: "VoteEstimator", arrays: dict[str, NDArray[Any]]) -> dict[s
         "extras": extras,
         **_reading(schema),
         "baseline": encode(model._measured(), arrays, "baseline"),
+        "vectors": encode(vectors_of(model.vote_, schema), arrays, "vectors"),
         **_recalibration(model.recalibration_, arrays),
     }
 
@@ -294,6 +297,11 @@ class Stored:
         """Return the fitted estimator."""
         with _sentences(self.path):
             return _model(self)
+
+    def check(self) -> tuple[int, float]:
+        """Return what `psephos.scoring.vectors.checked` says of the file's vectors."""
+        with _sentences(self.path):
+            return checked(decode(self.manifest.get("vectors"), self.arrays), self.vote)
 
 
 @contextmanager

@@ -1,0 +1,102 @@
+"""The plain form of a fitted model: its vote on the columns that it reads, as JSON holds it."""
+
+from typing import Any
+
+import numpy as np
+
+from psephos._errors import PsephosError
+from psephos.scoring.reader import every_kind
+from psephos.vote import Vote
+from psephos.vote.plain import from_plain, kinds_within, to_plain
+
+__all__ = ["FORMAT", "VERSION", "plain", "plain_vote", "vote_of"]
+
+FORMAT, VERSION = "psephos plain model", 1
+
+
+def plain(estimator: Any) -> dict[str, Any]:
+    """Return a fitted model as lists, dictionaries, words and numbers, on its used columns.
+
+    Parameters
+    ----------
+    estimator : fitted estimator of psephos
+
+    Returns
+    -------
+    dict
+        ``format``, ``version``, ``model`` (the class), ``classes`` (none of numbers), ``table``
+        (its ``width``, and whether its columns are ``named``), ``columns`` (a dictionary each:
+        ``name``, ``place`` in the table, of a category its ``levels``, and ``may be absent`` of
+        one that is read only where another is missing), ``target``, ``voters``, ``weights`` and
+        ``readout``, the parts of the vote.
+
+    Raises
+    ------
+    PsephosError
+        If the model has no plain form: a voter is an estimator of another library, or of a kind
+        that no reader knows.
+
+    Examples
+    --------
+    >>> from psephos import CARTClassifier
+    >>> from psephos.scoring import plain
+    >>> model = CARTClassifier(n_folds=0).fit([[1.0], [2.0], [3.0], [4.0]] * 10, [0, 0, 1, 1] * 10)
+    >>> plain(model)["columns"]
+    [{'name': 'column 0', 'place': 0}]
+    """
+    if not hasattr(estimator, "vote_"):
+        raise PsephosError(f"{type(estimator).__name__} is not a fitted model of psephos.")
+    estimator._fitted()
+    absent = getattr(estimator, "absent", None) == "vote"  # a library asked with what there is
+    return plain_vote(estimator.vote_, estimator.schema_, type(estimator).__name__, absent)
+
+
+def plain_vote(vote: Vote, schema: Any, name: str, absent: bool = False) -> dict[str, Any]:
+    """Return the plain form of a vote on the columns of a schema."""
+    columns = vote.columns if len(vote.columns) else np.zeros(1, dtype=np.intp)
+    small, words = vote.select(columns), schema.select(columns).words()
+    names, spare = schema.words().columns, set(vote.backup.tolist())
+    content = to_plain(small)
+    _check_kinds(content, name)
+    target: Any = vote.target
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "model": name,
+        "classes": to_plain(target.classes) if target.n_classes else [],
+        "table": {"width": vote.n_features, "named": schema.names is not None},
+        "columns": [
+            _column(names[j], j, words.levels.get(i), absent or j in spare)
+            for i, j in enumerate(columns.tolist())
+        ],
+        "target": content["target"],
+        "voters": content["voters"],
+        "weights": content["weighting"],
+        "readout": content["readout"],
+    }
+
+
+def _column(name: str, place: int, levels: list[str] | None, spare: bool) -> dict[str, Any]:
+    column: dict[str, Any] = {"name": name, "place": place}
+    if levels is not None:
+        column["levels"] = levels
+    return {**column, "may be absent": True} if spare else column
+
+
+def _check_kinds(content: dict[str, Any], name: str) -> None:
+    for kind in sorted(kinds_within(content) - every_kind()):
+        why = _NO_READER.get(kind, "it is a part of another package")
+        raise PsephosError(f"{name} has no plain form: nothing but psephos reads {kind!r}; {why}.")
+
+
+_NO_READER = {
+    "counted hypotheses": "its hypotheses are too many to be listed and are counted at each case; "
+    "raise max_hypotheses until they are, or test fewer columns"
+}
+
+
+def vote_of(data: dict[str, Any]) -> Vote:
+    """Return the vote of a plain model, on its columns: the library's own reader."""
+    parts = {"voters": "voters", "weights": "weighting", "readout": "readout", "target": "target"}
+    content = {"kind": "vote", **{own: data[key] for key, own in parts.items()}}
+    return from_plain(content)
