@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.explain import ColumnNetwork, ErrorDisplay
@@ -20,7 +21,7 @@ from psephos.vote.ballots import Ballots, Line
 from psephos.vote.looked_up import looked_up, who_votes
 from psephos.vote.names import backup_words
 
-__all__ = ["CaseBallot", "CaseBallots", "CaseLine", "Near", "Opened", "open_model"]
+__all__ = ["Asked", "CaseBallot", "CaseBallots", "CaseLine", "Near", "Opened", "open_model"]
 
 _READ = 40  # columns of a voter that the page names
 _LISTED = 3  # numbers of voters that voted alike
@@ -70,6 +71,18 @@ class CaseBallots:
     near_words: str  # what the training cases of greatest weight are; '' where weights keep none
     calibrated: str  # what table, curve or weights are read at the score; '' if none
     cases: list[CaseBallot]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A model on the columns it reads alone, and the training cases as it reads them."""
+
+    model: Any
+    vote: Any
+    X: NDArray[np.float64]  # (n, q), categories as the model's codes
+    names: list[str]  # (q,) as the page has them
+    whole: list[str]  # (q,) as the table has them
+    levels: dict[int, list[str]]  # the categories of a column, by code
 
 
 @dataclass(frozen=True)
@@ -124,6 +137,20 @@ class Opened:
                 )
                 for i, row in enumerate(rows)
             ],
+        )
+
+    def asked(self, cases: Cases) -> Asked:
+        """Return the model on its columns, with the training cases."""
+        reduced, X = self._table(cases)
+        words = reduced.schema_.words()
+        values: Any = reduced._table(X).values
+        return Asked(
+            model=reduced,
+            vote=reduced.vote_,
+            X=np.asarray(values, dtype=np.float64),
+            names=words.columns,
+            whole=[self.whole.get(name, name) for name in words.columns],
+            levels=words.levels,
         )
 
     @property
