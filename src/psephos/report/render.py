@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -10,8 +11,13 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-__all__ = ["embed", "render"]
+__all__ = ["SCRIPTS", "STYLES", "embed", "render"]
 
+STYLES = ("base.css", "panels.css", "values.css", "print.css")  # in the order of the page
+SCRIPTS = (
+    "core.js", "words.js", "tables.js", "bar.js", "accuracy.js", "missed.js", "values.js",
+    "case.js", "network.js", "ballots.js", "stability.js",
+)  # fmt: skip
 _LITERAL = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
@@ -29,7 +35,7 @@ def render(report: dict[str, Any]) -> str:
         Complete in itself. Its content policy allows only its own style and script, by their
         hashes; every string of the data is escaped by the template engine.
     """
-    style, script = _asset("style.css"), _asset("script.js")
+    style, script = _joined("style", STYLES), _joined("script", SCRIPTS)
     policy = "; ".join(
         [
             "default-src 'none'",
@@ -40,16 +46,15 @@ def render(report: dict[str, Any]) -> str:
             "form-action 'none'",
         ]
     )
-    book: dict[str, Any] | None = report.get("ballots")
     return (
         _environment()
-        .get_template("report.html.j2")
+        .get_template("page.html.j2")
         .render(
             report=report,
             policy=policy,
             style=Markup(style),
             script=Markup(script),
-            embedded=embed(book["embedded"] if book else None),
+            embedded=embed(report["island"]),
         )
     )
 
@@ -72,9 +77,10 @@ def _environment() -> jinja2.Environment:
 
 
 @cache
-def _asset(name: str) -> str:
-    """Return a file of the page as it will stand there: with plain line ends, for its hash."""
-    text = resources.files("psephos.report").joinpath("templates", name).read_text("utf-8")
+def _joined(folder: str, names: Sequence[str]) -> str:
+    """Return files of the page as they will stand there: with plain line ends, for their hash."""
+    home = resources.files("psephos.report").joinpath("templates", folder)
+    text = "".join(home.joinpath(name).read_text("utf-8") for name in names)
     return text.replace("\r\n", "\n")
 
 

@@ -9,11 +9,10 @@ from typing import Any
 from psephos import __version__
 from psephos.protocol.scores import main_metric
 from psephos.report.adapter import open_model
-from psephos.report.card import card
-from psephos.report.casebook import casebook
+from psephos.report.case import case_section
 from psephos.report.cautions import cautions, prior_log_loss, unsure_probabilities
 from psephos.report.chart import NARROW, WIDE, Point, interval_strip, pareto_chart
-from psephos.report.figures import Standing, choose, standings
+from psephos.report.figures import Choice, Standing, choose, standings
 from psephos.report.folder import Folder, read_folder
 from psephos.report.labels import label_figures
 from psephos.report.methods import methods, recipes
@@ -21,12 +20,20 @@ from psephos.report.names import short_names
 from psephos.report.pairs import Pair, pairs
 from psephos.report.proved import proved
 from psephos.report.shapes import damaged
-from psephos.report.together import together
+from psephos.report.values import values_section
 from psephos.report.verdict import verdict
 from psephos.report.words import count, difference, number, plural, plus_minus, series
 
 __all__ = ["summarise"]
 
+_CONTENTS = (
+    ("accuracy", "How accurate, and on how few columns?"),
+    ("missed", "Whom does it miss?"),
+    ("values", "On which side of which value?"),
+    ("case", "What would it say of a new case?"),
+    ("stability", "Would other cases have led to the same columns?"),
+    ("methods", "How was this made?"),
+)
 _NAMED = 12  # labels whose cases are counted in the head
 _LABEL_MEASURES = (
     ("average_precision", "average precision"),
@@ -74,6 +81,8 @@ def summarise(folder: str | Path, model: str | None = None) -> dict[str, Any]:
         _refuse_other_classes(read, opened.classes, shown.key if shown else "")
     found = pairs(rows, choice.best if choice else None)
     prior = prior_log_loss(read)
+    parts = [values_section(read, choice, opened), case_section(read, choice, opened)]
+    islands = [part.pop("island", {}) for part in parts]
     return {
         "version": __version__,
         "title": _title(read),
@@ -98,15 +107,25 @@ def summarise(folder: str | Path, model: str | None = None) -> dict[str, Any]:
         ),
         "proved": proved(read, rows),
         "differences": _differences(found, choice.best if choice else None, read),
-        "card": card(choice, opened) if choice and opened else None,
-        "card_absent": "No model of psephos was fitted and saved in this comparison.",
-        "together": together(shown, opened) if shown and opened else None,
-        "ballots": casebook(read, opened, shown.key) if shown and opened else None,
-        "ballots_absent": "" if shown is None else "The training cases were not kept.",
         "methods": methods(read, rows),
         "recipes": recipes(read, rows),
         "warnings": _warnings(read),
+        "contents": _CONTENTS,
+        "carries": "",
+        "island": {"first": _first(choice), **_joined(islands)},
+        **_joined(parts),
     }
+
+
+def _joined(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return one dictionary of several, which have no entry in common."""
+    return {key: value for part in parts for key, value in part.items()}
+
+
+def _first(choice: Choice | None) -> dict[str, Any]:
+    """Return what the page shows before the reader chooses."""
+    shown = choice.opened or choice.best if choice else None
+    return {"model": shown.key if shown else None, "threshold": 0.5, "person": None, "cls": None}
 
 
 def _measures(folder: Folder) -> tuple[tuple[str, str], ...]:

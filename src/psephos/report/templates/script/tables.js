@@ -1,0 +1,52 @@
+// Tables: any column sorts, and every table is offered as a csv file.
+(() => {
+  const { all, make } = page;
+  // ---- the table sorts by any column
+  const body = document.querySelector("#results tbody");
+  const heads = all("#results thead th");
+  const value = (row, column, kind) => {
+    const cell = row.cells[column];
+    if (kind === "text") return cell.dataset.value;
+    return cell.dataset.value === "" ? null : Number(cell.dataset.value);
+  };
+  heads.forEach((head, column) => {
+    const button = make("button", head.textContent.trim());
+    button.type = "button";
+    head.replaceChildren(button);
+    button.addEventListener("click", () => {
+      const kind = head.dataset.sort;
+      const falling = head.hasAttribute("aria-sort") ? head.getAttribute("aria-sort") === "ascending" : kind === "number";
+      heads.forEach((other) => other.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", falling ? "descending" : "ascending");
+      const sorted = [...body.rows].sort((one, two) => {
+        const a = value(one, column, kind), b = value(two, column, kind);
+        if (a === null || b === null) return (a === null) - (b === null); // unknown ones stay last
+        const order = kind === "text" ? a.localeCompare(b) : a - b;
+        return falling ? -order : order;
+      });
+      body.append(...sorted);
+    });
+  });
+
+  // ---- every table as a csv file, in which no cell is a formula to a spreadsheet
+  const starts = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r]/;
+  const number = /^[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf)$/;
+  const drawn = (cell) => !cell.classList.contains("drawn"); // pictures are no cells of a file
+  const disarmed = (cell) => starts.test(cell) && !number.test(cell) ? "'" + cell : cell;
+  const field = (cell) => /[",\r\n]/.test(cell) ? '"' + cell.replaceAll('"', '""') + '"' : cell;
+  const cellText = (cell) => disarmed((cell.dataset.value || cell.textContent).trim().replace(/\s+/g, " ").replaceAll("\u2212", "-"));
+  all("table:not(.near)").forEach((table) => {
+    const name = table.dataset.test || table.className;
+    const link = make("a", "Download as CSV", "csv");
+    link.dataset.test = "csv";
+    link.href = "#";
+    link.download = name + ".csv";
+    link.addEventListener("click", () => {
+      const lines = [...table.rows].map((row) => [...row.cells].filter(drawn).map((cell) => field(cellText(cell))).join(","));
+      URL.revokeObjectURL(link.href);
+      link.href = URL.createObjectURL(new Blob([lines.join("\n") + "\n"], { type: "text/csv" }));
+    });
+    (table.closest(".scroll") || table).after(link);
+  });
+
+})();
