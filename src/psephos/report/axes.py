@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["STEPS", "Axis", "Pieces", "axis_of", "pieces_of"]
+__all__ = ["Axis", "Pieces", "axis_of", "pieces_of"]
 
-STEPS = 48  # pieces of an axis on which an answer changes smoothly
+_STEPS = 48  # pieces of an axis on which an answer changes gradually
 _SPAN = 20.0  # a logarithmic axis is for values that span more than so many fold
 _MOST = 64  # thresholds that divide an axis; of more, evenly spaced ones
+_NEAR = 1e-6  # of the axis, or of a value on a logarithmic one: beyond single precision
 _PAD = 0.02  # of the axis, beyond the values
 _Floats = NDArray[np.float64]
 
@@ -64,12 +65,24 @@ class Axis:
 
 @dataclass(frozen=True)
 class Pieces:
-    """The pieces of an axis: their ends, a value within each, and whether thresholds divide it."""
+    """The pieces of an axis.
+
+    Parameters
+    ----------
+    ends : list of float
+        One more than there are pieces, sorted.
+    inside : list of float
+        A value within each piece.
+    steps : list of float
+        The thresholds among the ends.
+    beside : list of (float, float)
+        For each of these a value just below it and one just above.
+    """
 
     ends: list[float]
     inside: list[float]
-    steps: list[float]  # the thresholds that are ends
-    exact: bool  # whether the answer changes nowhere else
+    steps: list[float]
+    beside: list[tuple[float, float]]
 
 
 def axis_of(values: _Floats, thresholds: Sequence[float] = ()) -> Axis:
@@ -99,13 +112,27 @@ def axis_of(values: _Floats, thresholds: Sequence[float] = ()) -> Axis:
     return Axis(log, low, high, log and bool((known == 0).any()), missing)
 
 
-def pieces_of(axis: Axis, thresholds: Sequence[float], smooth: int = STEPS) -> Pieces:
-    """Return the pieces of an axis: between thresholds, or without any, so many of equal length."""
-    inside = sorted({t for t in thresholds if axis.low < t < axis.high})
-    exact = 0 < len(inside) <= _MOST
-    if len(inside) > _MOST:
-        at = np.linspace(0, len(inside) - 1, _MOST).round().astype(int)
-        inside = [inside[i] for i in sorted({*at.tolist()})]
-    ends = [axis.low, *inside, axis.high] if inside else axis.spaced(smooth)
-    middles = [axis.middle(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
-    return Pieces(ends, middles, inside, exact)
+def pieces_of(
+    axis: Axis, thresholds: Sequence[float], gradual: bool, even: int = _STEPS
+) -> Pieces:
+    """Return the pieces of an axis: between thresholds and, where an answer changes gradually too,
+    between ends of equal distance.
+
+    Of more than 64 thresholds, as many evenly spaced ones divide it.
+    """
+    steps = sorted({t for t in thresholds if axis.low < t < axis.high})
+    if len(steps) > _MOST:
+        at = np.linspace(0, len(steps) - 1, _MOST).round().astype(int)
+        steps = [steps[i] for i in sorted({*at.tolist()})]
+    spaced = axis.spaced(even) if gradual or not steps else [axis.low, axis.high]
+    ends = sorted({*spaced, *steps})
+    inside = [axis.middle(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    beside = [_beside(axis, ends, t) for t in steps]
+    return Pieces(ends, inside, steps, beside)
+
+
+def _beside(axis: Axis, ends: Sequence[float], at: float) -> tuple[float, float]:
+    """Return a value just below a threshold and one just above, with none other between."""
+    i = ends.index(at)
+    near = _NEAR * at if axis.log else _NEAR * (axis.high - axis.low)
+    return max(at - near, (ends[i - 1] + at) / 2), min(at + near, (at + ends[i + 1]) / 2)

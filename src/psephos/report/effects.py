@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -11,7 +12,7 @@ from psephos.report.adapter import Asked
 from psephos.vote.importance import evenly_spaced
 from psephos.vote.names import Names
 
-__all__ = ["Threshold", "background", "mean_answers", "ringed", "thresholds_of"]
+__all__ = ["Threshold", "asked_values", "background", "mean_answers", "ringed"]
 
 _Floats = NDArray[np.float64]
 _ROWS = 20_000  # answered at once
@@ -64,23 +65,28 @@ def mean_answers(vote: Any, rows: _Floats, column: int, values: Sequence[float])
     return np.vstack(found)
 
 
-def thresholds_of(asked: Asked) -> dict[int, list[Threshold]]:
-    """Return the thresholds that voters ask for on the training cases, by column, sorted.
+def asked_values(asked: Asked) -> tuple[dict[int, list[Threshold]], set[int]]:
+    """Return the thresholds that voters ask for, by column, and the columns read otherwise, too.
 
-    They are read off the reasons of the ballots; where voters are so many that this would take
-    long, off those of fewer cases, evenly spaced.
+    Both are read off the reasons of the ballots of training cases; where voters are so many that
+    this would take long, of fewer of them, evenly spaced. Columns read otherwise enter a sum, a
+    distance or a weight, so that the answer changes gradually with them.
     """
     most = max(2, _REASONS // max(asked.vote.n_voters, 1))
     rows = asked.X[evenly_spaced(len(asked.X), most)]
     numbered = Names([str(j) for j in range(asked.X.shape[1])])
-    found: dict[int, set[Threshold]] = {}
-    for row in asked.vote.reasons(rows):
-        for reason in row:
-            for test in _tests(reason.data(numbered)):
-                if str(test["column"]).isdecimal():
-                    own = found.setdefault(int(test["column"]), set())
-                    own.update(_bounds(test["relation"], test["bound"]))
-    return {j: sorted(own) for j, own in found.items() if own}
+    found: dict[int, dict[float, bool]] = {}
+    gradual: set[int] = set(asked.vote.weighting.columns.tolist())
+    for reason in chain.from_iterable(asked.vote.reasons(rows)):
+        tests = list(_tests(reason.data(numbered)))
+        tested = {int(one["column"]) for one in tests if str(one["column"]).isdecimal()}
+        gradual |= {j for j, _ in reason.cells() if j >= 0} - tested
+        for one in tests:
+            if str(one["column"]).isdecimal():
+                own = found.setdefault(int(one["column"]), {})
+                own.update(_bounds(one["relation"], one["bound"]))
+    listed = {j: [Threshold(at, own[at]) for at in sorted(own)] for j, own in found.items()}
+    return {j: own for j, own in listed.items() if own}, gradual
 
 
 def _tests(data: Any) -> Iterator[dict[str, Any]]:
@@ -96,12 +102,12 @@ def _tests(data: Any) -> Iterator[dict[str, Any]]:
             yield from _tests(one)
 
 
-def _bounds(relation: str, bound: Any) -> list[Threshold]:
+def _bounds(relation: str, bound: Any) -> dict[float, bool]:
     if relation == "within":
-        return [Threshold(float(b), False) for b in bound if math.isfinite(b)]
+        return {float(b): False for b in bound if math.isfinite(b)}
     if relation not in ("<=", ">", *_FORWARD) or not math.isfinite(bound):
-        return []
-    return [Threshold(float(bound), relation in _FORWARD)]
+        return {}
+    return {float(bound): relation in _FORWARD}
 
 
 def ringed(asked: Asked, ids: Sequence[str]) -> list[int]:
