@@ -19,7 +19,7 @@ from psephos.report.words import plural
 from psephos.vote.answering import answer_rule
 from psephos.vote.ballots import Ballots, Line
 from psephos.vote.looked_up import looked_up, who_votes
-from psephos.vote.names import backup_words
+from psephos.vote.names import Names, backup_words
 
 __all__ = ["Asked", "CaseBallot", "CaseBallots", "CaseLine", "Near", "Opened", "open_model"]
 
@@ -83,6 +83,17 @@ class Asked:
     names: list[str]  # (q,) as the page has them
     whole: list[str]  # (q,) as the table has them
     levels: dict[int, list[str]]  # the categories of a column, by code
+
+    def ballot(self, row: NDArray[np.float64]) -> tuple[str, list[tuple[str, float]]]:
+        """Return the answer to a case in words, and the votes on it: words and weight of each.
+
+        Parameters
+        ----------
+        row : ndarray of shape (q,)
+        """
+        names = Names(list(self.names), dict(self.levels))
+        ballots = Ballots.of(self.vote, names, row[None], ["the case"])
+        return ballots.answer(0), [(line.words, line.weight) for line in ballots.lines(0)]
 
 
 @dataclass(frozen=True)

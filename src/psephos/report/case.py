@@ -2,20 +2,102 @@
 
 from typing import Any
 
-from psephos.report.adapter import Opened
+import numpy as np
+
+from psephos.report.calculators import CAPACITY, calculator, size_words, typical
+from psephos.report.carried import carried_rows, carried_values
 from psephos.report.casebook import casebook
 from psephos.report.figures import Choice
 from psephos.report.folder import Folder
+from psephos.report.portraits import DRAWN, by_say
+from psephos.report.saved import Saved
+from psephos.report.words import plural
+from psephos.vote.names import percent
 
 __all__ = ["case_section"]
 
+_SHOWN = 7  # ballots before the reader asks for all
 
-def case_section(folder: Folder, choice: Choice | None, opened: Opened | None) -> dict[str, Any]:
-    """Return what the panel shows; parameters and result as of `values_section`."""
+
+def case_section(folder: Folder, choice: Choice | None, saved: Saved) -> dict[str, Any]:
+    """Return what the panel shows; parameters and result as of `values_section`.
+
+    Decision functions are carried in the order of the verdict until the page is full; the others
+    say what they would add.
+    """
     shown = choice.opened if choice else None
-    book = casebook(folder, opened, shown.key) if shown and opened else None
+    book = None
+    island: dict[str, Any] = {"ballots": None}
+    first: dict[str, Any] | None = None
+    if shown and saved.keys:
+        found = _calculators(folder, saved)
+        island["case"] = found
+        if "plain" in found["models"][shown.key]:
+            first = _first(folder, saved, shown.key)
+    if shown and first is None:
+        book = casebook(folder, saved.opened(shown.key), shown.key)
+        island["ballots"] = book["embedded"] if book else None
     return {
+        "case": first,
         "ballots": book,
         "ballots_absent": "" if shown is None else "The training cases were not kept.",
-        "island": {"ballots": book["embedded"] if book else None},
+        "island": island,
+    }
+
+
+def _calculators(folder: Folder, saved: Saved) -> dict[str, Any]:
+    """Return what the page answers cases with, by model, and the values it starts from."""
+    cases = folder.cases
+    assert cases is not None, "there are no models without cases"
+    y = np.asarray(cases.y, dtype=np.intp)
+    rows = carried_rows(y)
+    drawn = _drawn(saved)
+    models: dict[str, dict[str, Any]] = {}
+    values: dict[str, list[Any]] = {}
+    left = CAPACITY
+    for key in saved.keys:
+        asked = saved.asked(key)
+        order = by_say(asked, saved.opened(key))
+        one = calculator(asked, order, rows, y, len(folder.about["classes"]))
+        if isinstance(one, str):
+            models[key] = {"why": f"{key} cannot be asked here: {one}"}
+            continue
+        names = {field["whole"] for field in one["fields"]} - drawn - values.keys()
+        own = carried_values(cases, rows, {name: [] for name in sorted(names)})
+        size, words = size_words([one, own])
+        if size > left:
+            models[key] = {
+                "why": f"{key} is not carried in this page: it would add {words}, and the page is"
+                " full. 'psephos predict' and 'psephos explain' answer from its file."
+            }
+            continue
+        left -= size
+        models[key] = one
+        values |= own
+    return {"models": models, "of": values}
+
+
+def _drawn(saved: Saved) -> set[str]:
+    """Return the columns whose values the panel of values carries."""
+    found: set[str] = set()
+    for key in saved.keys:
+        asked = saved.asked(key)
+        found |= {asked.whole[j] for j in by_say(asked, saved.opened(key))[:DRAWN]}
+    return found
+
+
+def _first(folder: Folder, saved: Saved, key: str) -> dict[str, Any]:
+    """Return what stands in the page before its script runs: a typical case and its ballots."""
+    cases, asked = folder.cases, saved.asked(key)
+    assert cases is not None, "there are no models without cases"
+    classes = [str(one) for one in folder.about["classes"]]
+    positive = len(classes) - 1
+    row = typical(asked, np.asarray(cases.y) == positive)
+    answer, votes = asked.ballot(row)
+    return {
+        "key": key,
+        "start": f"the median of {classes[positive]}",
+        "answer": answer,
+        "votes": [{"words": words, "weight": percent(weight)} for words, weight in votes[:_SHOWN]],
+        "more": plural(len(votes) - _SHOWN, "lighter ballot") if len(votes) > _SHOWN else "",
     }

@@ -19,7 +19,7 @@ from psephos.report.standins import stand_ins
 from psephos.report.words import MINUS, number, series
 from psephos.vote.names import percent
 
-__all__ = ["DRAWN", "FIRST", "Portrait", "portrait"]
+__all__ = ["DRAWN", "FIRST", "Portrait", "by_say", "portrait"]
 
 FIRST = 6  # columns that are drawn before the reader asks for the rest
 DRAWN = 24  # columns that are drawn at most; of more, the first ones and a table
@@ -48,7 +48,7 @@ class Portrait:
     short: dict[str, str]  # whole name -> name on the page
 
 
-def portrait(folder: Folder, opened: Opened, key: str) -> dict[str, Any]:
+def portrait(folder: Folder, opened: Opened, asked: Asked, key: str) -> dict[str, Any]:
     """Return what the panel of values shows of a model, as plain values.
 
     Parameters
@@ -56,6 +56,8 @@ def portrait(folder: Folder, opened: Opened, key: str) -> dict[str, Any]:
     folder : Folder
         With its cases.
     opened : Opened
+    asked : Asked
+        The same model on its columns, with the cases.
     key : str
         Of the model in the results.
 
@@ -66,10 +68,9 @@ def portrait(folder: Folder, opened: Opened, key: str) -> dict[str, Any]:
         probability of each class over the background; ``plane`` for models of two columns;
         ``ringed``, the cases that are prototypes; and words.
     """
-    model = _open(folder, opened, key)
-    asked = model.asked
-    used = _weightiest(model)
-    drawn = used if len(used) <= DRAWN else used[:FIRST]
+    model = _open(folder, opened, asked, key)
+    used = by_say(asked, opened)
+    drawn = used[:DRAWN]
     others = [] if len(used) <= DRAWN else used[FIRST : FIRST + _LISTED]
     return {
         "base": _rounded(model.base),
@@ -77,7 +78,7 @@ def portrait(folder: Folder, opened: Opened, key: str) -> dict[str, Any]:
         "n_read": len(used),
         "columns": [_column(model, j) for j in drawn],
         "table": [_line(_column(model, j, False)) for j in others],
-        "unlisted": len(used) - len(drawn) - len(others),
+        "unlisted": max(len(used) - FIRST - len(others), 0) if others else 0,
         "rest_words": _rest_words(model, used),
         "backup": [asked.names[j] for j in asked.vote.backup.tolist()],
         "plane": _plane(model, used) if len(used) == 2 else None,
@@ -86,10 +87,9 @@ def portrait(folder: Folder, opened: Opened, key: str) -> dict[str, Any]:
     }
 
 
-def _open(folder: Folder, opened: Opened, key: str) -> Portrait:
+def _open(folder: Folder, opened: Opened, asked: Asked, key: str) -> Portrait:
     cases = folder.cases
     assert cases is not None, "a portrait is of cases"
-    asked = opened.asked(cases)
     rows = background(asked)
     thresholds, gradual = asked_values(asked)
     names = [str(one) for one in folder.about["columns"]]
@@ -120,10 +120,10 @@ def _categories(folder: Folder) -> dict[str, Any]:
     return folder.about.get("categories", {})
 
 
-def _weightiest(model: Portrait) -> list[int]:
+def by_say(asked: Asked, opened: Opened) -> list[int]:
     """Return the columns that a complete case is answered by, those of most say first."""
-    used: list[int] = model.asked.vote.used.tolist()
-    return sorted(used, key=lambda j: (-model.shares.get(model.asked.names[j], 0.0), j))
+    used: list[int] = asked.vote.used.tolist()
+    return sorted(used, key=lambda j: (-opened.importance.get(asked.names[j], 0.0), j))
 
 
 def _column(model: Portrait, j: int, drawn: bool = True) -> dict[str, Any]:
@@ -137,6 +137,7 @@ def _column(model: Portrait, j: int, drawn: bool = True) -> dict[str, Any]:
         "share_words": "" if share is None else f"{percent(share)} of the say",
         "folds": [int(whole in fold) for fold in model.folds],
         "folds_words": _folds_words(model, whole),
+        "stand_ins": "",
     }
     column |= _levels(model, j) if j in asked.levels else _numbers(model, j, drawn)
     if drawn and j not in asked.levels:

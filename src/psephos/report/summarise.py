@@ -19,6 +19,7 @@ from psephos.report.methods import methods, recipes
 from psephos.report.names import short_names
 from psephos.report.pairs import Pair, pairs
 from psephos.report.proved import proved
+from psephos.report.saved import Saved
 from psephos.report.shapes import damaged
 from psephos.report.values import values_section
 from psephos.report.verdict import verdict
@@ -81,7 +82,8 @@ def summarise(folder: str | Path, model: str | None = None) -> dict[str, Any]:
         _refuse_other_classes(read, opened.classes, shown.key if shown else "")
     found = pairs(rows, choice.best if choice else None)
     prior = prior_log_loss(read)
-    parts = [values_section(read, choice, opened), case_section(read, choice, opened)]
+    saved = Saved(read, {shown.key: opened} if shown and opened else {})
+    parts = [values_section(read, choice, saved), case_section(read, choice, saved)]
     islands = [part.pop("island", {}) for part in parts]
     return {
         "version": __version__,

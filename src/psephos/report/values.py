@@ -5,20 +5,20 @@ from typing import Any
 
 import numpy as np
 
-from psephos.report.adapter import Opened, open_model
+from psephos.report.adapter import Opened
 from psephos.report.card import card
 from psephos.report.carried import carried_rows, carried_values
 from psephos.report.figures import Choice
 from psephos.report.folder import Folder
-from psephos.report.names import short_names
 from psephos.report.portraits import FIRST, portrait
+from psephos.report.saved import Saved
 from psephos.report.together import together
 from psephos.report.words import plural, series
 
 __all__ = ["values_section"]
 
 
-def values_section(folder: Folder, choice: Choice | None, opened: Opened | None) -> dict[str, Any]:
+def values_section(folder: Folder, choice: Choice | None, saved: Saved) -> dict[str, Any]:
     """Return what the panel shows: entries of the page's dictionary.
 
     Parameters
@@ -26,8 +26,8 @@ def values_section(folder: Folder, choice: Choice | None, opened: Opened | None)
     folder : Folder
     choice : Choice or None
         The models the page names; None if every fit failed.
-    opened : Opened or None
-        The model shown first, if a file of it was saved.
+    saved : Saved
+        The models that have a file.
 
     Returns
     -------
@@ -35,28 +35,28 @@ def values_section(folder: Folder, choice: Choice | None, opened: Opened | None)
         Joined with the dictionary of the page; ``"island"``, if there, with its embedded data.
     """
     shown = choice.opened if choice else None
+    opened = saved.opened(shown.key) if shown else None
     entries: dict[str, Any] = {
         "card": card(choice, opened) if choice and opened else None,
         "card_absent": "No model of psephos was fitted and saved in this comparison.",
         "together": together(shown, opened) if shown and opened else None,
         "values": None,
     }
-    if opened is None or shown is None or folder.cases is None or folder.multilabel:
+    if shown is None or not saved.keys:
         return entries
-    portraits = _portraits(folder, {shown.key: opened})
-    island = _island(folder, portraits)
-    return entries | {"values": _first(portraits[shown.key], shown.key), "island": island}
+    found = {key: _portrait(folder, saved, key) for key in saved.keys}
+    return entries | {
+        "values": _first(found[shown.key], shown.key),
+        "island": {"values": _island(folder, found)},
+    }
 
 
-def _portraits(folder: Folder, known: Mapping[str, Opened]) -> dict[str, dict[str, Any]]:
-    """Return the portrait of every model that has a file, by its key."""
-    short = short_names([str(c) for c in folder.about.get("columns", ())])
-    found: dict[str, dict[str, Any]] = {}
-    for key, path in folder.models.items():
-        opened = known.get(key) or open_model(path, short)
-        one = portrait(folder, opened, key)
-        found[key] = one | {"lead": _lead(folder, opened, key, one), "notes": _notes(one)}
-    return found
+def _portrait(folder: Folder, saved: Saved, key: str) -> dict[str, Any]:
+    opened = saved.opened(key)
+    one = portrait(folder, opened, saved.asked(key), key)
+    return one | {
+        "lead": _lead(folder, opened, key, one), "notes": _notes(one), "painted": how_painted(one),
+    }  # fmt: skip
 
 
 def _lead(folder: Folder, opened: Opened, key: str, one: Mapping[str, Any]) -> str:
@@ -103,9 +103,9 @@ def _first(one: Mapping[str, Any], key: str) -> dict[str, Any]:
         "key": key,
         "lead": one["lead"],
         "notes": one["notes"],
-        "painted": how_painted(one),
+        "painted": one["painted"],
         "columns": one["columns"][:FIRST],
-        "more": one["columns"][FIRST:] or one["table"],
+        "more": one["table"] or one["columns"][FIRST:],
         "rest_words": one["rest_words"],
     }
 
@@ -124,19 +124,15 @@ def _island(folder: Folder, portraits: Mapping[str, dict[str, Any]]) -> dict[str
     sizes = np.bincount(y, minlength=len(classes)).tolist()
     positive = _positive(classes)
     return {
-        "values": {
-            "classes": classes,
-            "positive": positive,
-            "order": [positive, *(k for k in range(len(classes)) if k != positive)],
-            "sampled": _sampled(len(rows), len(y)),
-            "sizes": sizes,
-            "rows": rows.tolist(),
-            "y": y[rows].tolist(),
-            "of": carried_values(cases, rows, drawn),
-            "models": {
-                key: one | {"painted": how_painted(one)} for key, one in portraits.items()
-            },
-        }
+        "classes": classes,
+        "positive": positive,
+        "order": [positive, *(k for k in range(len(classes)) if k != positive)],
+        "sampled": _sampled(len(rows), len(y)),
+        "sizes": sizes,
+        "rows": rows.tolist(),
+        "y": y[rows].tolist(),
+        "of": carried_values(cases, rows, drawn),
+        "models": portraits,
     }
 
 

@@ -43,11 +43,11 @@
     });
     if (column.cut) {
       const x = pos.x(column.cut.at), near = x > width - 60 ? "end" : x < 60 ? "start" : "middle";
-      box.append(write1(x, top - 11, (column.cut.gradual ? "≈ " : "") + column.cut.text, "b halo", near));
+      box.append(write1(x, top - 11, (column.cut.gradual ? "≈ " : "") + column.cut.text, "b haloed", near));
     }
     order.forEach((k, lane) => {
       const y = base(lane), ringed = model.ringed, mine = data.y.map((code, i) => i).filter((i) => data.y[i] === k);
-      box.append(write1(width - 2, y - tall + 9, data.classes[k], `${hue[k]} halo b`, "end"));
+      box.append(write1(width - 2, y - tall + 9, data.classes[k], `${hue[k]} haloed b`, "end"));
       if (column.bins) bars(box, column.bins, k, pos, y, tall);
       const apart = { missing: mine.filter((i) => values[i] === null), zero: pos.place.zero ? mine.filter((i) => values[i] === 0) : [] };
       Object.entries(apart).forEach(([key, list]) => pos.place[key] && list.forEach((i, q) => {
@@ -196,7 +196,7 @@
     up.ticks.forEach((t) => box.append(write1(left - 6, y(up.x(t)) + 4, write(t), "soft", "end")));
     if (p.axes[0].zero) box.append(write1((across.place.zero[0] + across.place.zero[1]) / 2, h - bottom + 16, "0", "soft", "middle"));
     if (p.axes[1].zero) box.append(write1(left - 6, y(up.x(0)) + 4, "0", "soft", "end"));
-    box.append(write1(w - 8, h - 8, a.name, "b", "end"), write1(left + 4, 14, b.name + (gone ? ` · ${gone} lack a value` : ""), "b halo"));
+    box.append(write1(w - 8, h - 8, a.name, "b", "end"), write1(left + 4, 14, b.name + (gone ? ` · ${gone} lack a value` : ""), "b haloed"));
     box.setAttribute("role", "img");
     box.setAttribute("aria-label", `The cases on ${a.name} and ${b.name}, and what the model calls there`);
     return box;
@@ -257,8 +257,8 @@
       host.replaceChildren(links(`${why} Choose `, " to see columns and values."));
       return;
     }
-    const reach = reachOf(one.columns), many = one.table.length > 0, alone = one.columns.length === 1;
-    const shown = open && !many ? one.columns : one.columns.slice(0, first), made = [told(one.lead)];
+    const many = one.table.length > 0, drawn = many ? one.columns.slice(0, first) : one.columns, reach = reachOf(one.columns), alone = one.columns.length === 1;
+    const shown = open ? drawn : drawn.slice(0, first), made = [told(one.lead)];
     one.notes.forEach((words) => made.push(told(words)));
     if (one.plane) {
       const figure = make("figure");
