@@ -16,7 +16,7 @@ __all__ = ["SCRIPTS", "STYLES", "embed", "render"]
 STYLES = ("base.css", "panels.css", "values.css", "print.css")  # in the order of the page
 SCRIPTS = (
     "core.js", "words.js", "axis.js", "tables.js", "bar.js", "accuracy.js", "missed.js",
-    "values.js", "case.js", "network.js", "ballots.js", "stability.js",
+    "values.js", "ballot.js", "near.js", "case.js", "network.js", "ballots.js", "stability.js",
 )  # fmt: skip
 _LITERAL = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
