@@ -15,7 +15,7 @@ from psephos.report.adapter import Asked
 from psephos.report.axes import axis_of, pieces_of
 from psephos.report.calculators import distances, nearest_own, typical
 from psephos.report.carried import carried_rows, rounded
-from psephos.report.directions import step_cut
+from psephos.report.directions import cut_of
 from psephos.report.effects import asked_values, background, mean_answers
 from psephos.report.figures import standings
 from psephos.report.folder import Cases, read_folder
@@ -283,5 +283,5 @@ def test_no_cut_where_nothing_changes(study):
     from psephos.report.directions import Says
 
     pieces = pieces_of(Axis(False, 0.0, 1.0, False, False), [0.5], False)
-    flat = Says(pieces, np.zeros((2, 2)), None, np.full((1, 2), 0.004))
-    assert step_cut(flat, {0.5: False}, np.array([0.1, 0.9])) is None
+    flat = Says(pieces, np.zeros((2, 2)), None, np.full((1, 2), 0.004), 0.005)
+    assert cut_of(flat, {0.5: False}, np.array([0.1, 0.9])) is None

@@ -11,15 +11,13 @@ from psephos.report.axes import Pieces
 from psephos.report.words import MINUS, series
 from psephos.vote.names import number
 
-__all__ = ["Cut", "Says", "count_words", "direction", "further", "gradual_cut", "level_words", "sides",
-           "step_cut", "value_text"]  # fmt: skip
+__all__ = ["Cut", "Says", "count_words", "cut_of", "direction", "further", "level_words", "sides",
+           "value_text"]  # fmt: skip
 
 Parts = list[Any]  # words, and {"k": class, "t": words} in its colour
 _Floats = NDArray[np.float64]
-_NOTHING = 0.005  # of a probability: what would be printed as 0.00
-_DIGITS = (3, 4, 6, 9, 12, 17)
 _LISTED = 4
-_IDLE = "Its value alone changes the mean answer by less than 0.01."
+_FEW = 8  # thresholds of which the one of the greatest change is told
 
 
 class Cut(NamedTuple):
@@ -32,14 +30,18 @@ class Cut(NamedTuple):
         Whether the value itself is above.
     text : str
         The value in words, with digits enough for every count beside it.
-    change : ndarray of shape (K,) or None
-        The mean answer just above less that just below; None where the change is gradual.
+    how : {'step', 'split', 'crossing'}
+        The threshold where the mean answer changes most; the value on both sides of which it
+        differs most on average; where a rising or falling answer passes that of the cases.
+    change : ndarray of shape (K,)
+        The mean answer above less that below: just above and below, or on average.
     """
 
     at: float
     closed: bool
     text: str
-    change: _Floats | None
+    how: str
+    change: _Floats
 
 
 class Says(NamedTuple):
@@ -54,12 +56,15 @@ class Says(NamedTuple):
         The same at zero, where it lies apart.
     jumps : ndarray of shape (n_steps, K)
         The mean answer just above each threshold less that just below.
+    least : float
+        What is worth a word: smaller changes are nothing beside the differences of the answers.
     """
 
     pieces: Pieces
     moves: _Floats
     zero: _Floats | None
     jumps: _Floats
+    least: float
 
     @property
     def every(self) -> _Floats:
@@ -72,66 +77,124 @@ def value_text(value: float, digits: int = 3) -> str:
     return number(value, digits=digits).replace("-", MINUS)
 
 
-def _written(at: float, closed: bool, values: _Floats) -> str:
-    """Return a threshold with just enough digits that no value changes sides by it."""
+def _written(at: float, closed: bool, values: _Floats) -> tuple[str, bool]:
+    """Return a threshold with just enough digits that no value changes sides by it.
+
+    And whether the number itself, as it is printed, is above: 0.3 for what is above 0.2999999.
+    """
     known = values[np.isfinite(values)]
     above = _above(known, at, closed)
-    for digits in _DIGITS:
+    tried = [(3, closed), (4, closed), (6, closed), (3, not closed), (4, not closed)]
+    for digits, side in [*tried, *((digits, closed) for digits in (9, 12, 17))]:
         text = number(at, digits=digits)
-        if np.array_equal(_above(known, float(text), closed), above):
-            return text.replace("-", MINUS)
-    return repr(at).replace("-", MINUS)
+        if np.array_equal(_above(known, float(text), side), above):
+            return text.replace("-", MINUS), side
+    return repr(at).replace("-", MINUS), closed
 
 
 def _above(values: _Floats, at: float, closed: bool) -> Any:
     return values >= at if closed else values > at
 
 
-def step_cut(says: Says, closed: dict[float, bool], values: _Floats) -> Cut | None:
-    """Return the threshold at which the mean answer changes most; None if at none."""
-    if not len(says.jumps):
+def cut_of(says: Says, closed: dict[float, bool], values: _Floats) -> Cut | None:
+    """Return the value at which a column changes sides; None where there is no one.
+
+    Of at most eight thresholds it is the one where the mean answer changes most, of more the one
+    that parts the answers best (see `_split`). An answer that changes gradually has one where,
+    rising or falling throughout, it passes that of the cases as they are, or the value that parts
+    it best, if that tells more than half of its variance.
+    """
+    if float(np.ptp(says.every, axis=0).max()) < says.least:
         return None
-    sizes = np.abs(says.jumps).max(axis=1)
-    i = int(sizes.argmax())
-    if sizes[i] < _NOTHING:
-        return None
-    at = says.pieces.steps[i]
-    return Cut(at, closed[at], _written(at, closed[at], values), says.jumps[i])
+    if 0 < len(says.jumps) <= _FEW:
+        sizes = np.abs(says.jumps).max(axis=1)
+        i = int(sizes.argmax())
+        if sizes[i] < says.least:
+            return None
+        return _cut(says.pieces.steps[i], closed, values, "step", says.jumps[i])
+    if not len(says.jumps) and _monotone(says):
+        return _crossing(says, values)
+    return _split(says, closed, values)
 
 
-def gradual_cut(says: Says) -> Cut | None:
-    """Return where a gradual answer of two classes passes that of the cases, if it does so once."""
+def _cut(at: float, closed: dict[float, bool], values: _Floats, how: str, change: _Floats) -> Cut:
+    text, side = _written(at, closed.get(at, False), values)
+    return Cut(float(text.replace(MINUS, "-")), side, text, how, change)
+
+
+def _monotone(says: Says) -> bool:
+    every = says.every
+    k = int((every[-1] - every[0]).argmax())
+    return bool((np.diff(every[:, k]) >= -1e-9).all())
+
+
+def _crossing(says: Says, values: _Floats) -> Cut | None:
+    """Return where a monotone answer of two classes passes that of the cases, to two figures."""
     moves, inside = says.moves, says.pieces.inside
-    k = int(np.abs(moves[-1] - moves[0]).argmax())
+    k = int((moves[-1] - moves[0]).argmax())
     line = moves[:, k]
     at = np.flatnonzero(np.sign(line[1:]) != np.sign(line[:-1]))
-    if len(at) != 1 or np.ptp(line) < _NOTHING or moves.shape[1] > 2:
+    if len(at) != 1 or moves.shape[1] > 2:
         return None
     i = int(at[0])
     part = line[i] / (line[i] - line[i + 1])
-    found = float(inside[i] + part * (inside[i + 1] - inside[i]))
-    rounded = float(number(found, digits=2))
-    return Cut(rounded, False, value_text(rounded), None)
+    found = float(number(float(inside[i] + part * (inside[i + 1] - inside[i])), digits=2))
+    return Cut(found, False, value_text(found), "crossing", moves[-1] - moves[0])
+
+
+def _split(says: Says, closed: dict[float, bool], values: _Floats) -> Cut | None:
+    """Return the value that parts the mean answers best, weighed by the cases on each piece.
+
+    It is that of greatest ``n_low n_high |mean_high - mean_low|^2``: what a regression tree of one
+    split would ask.
+    """
+    ends = says.pieces.ends
+    known = values[np.isfinite(values)]
+    weights = np.histogram(known, ends)[0].astype(np.float64)
+    weights[0] += (known < ends[0]).sum() if says.zero is None else 0
+    every = says.every
+    if says.zero is not None:
+        weights = np.concatenate([[(known == 0).sum()], weights])
+    total = weights.sum()
+    low, up = np.cumsum(weights)[:-1], np.cumsum(weights[:, None] * every, axis=0)[:-1]
+    high, whole = total - low, (weights[:, None] * every).sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        off = (whole - up) / high[:, None] - up / low[:, None]
+        gain = np.nan_to_num(low * high / total * (off**2).sum(axis=1))
+    asked = ends[1:-1] if says.zero is None else ends[:-1]  # the end behind each of these pieces
+    steps = set(says.pieces.steps)
+    allowed = np.array([end in steps or not steps for end in asked])
+    gain = np.where(allowed, gain, 0.0)
+    i = int(gain.argmax())
+    variance = (weights[:, None] * (every - whole / total) ** 2).sum()
+    if gain[i] <= 0 or (not steps and gain[i] < variance / 2):
+        return None
+    if steps:
+        return _cut(asked[i], closed, values, "split", off[i])
+    found = float(number(asked[i], digits=2))
+    return Cut(found, False, value_text(found), "split", off[i])
 
 
 def direction(says: Says, cut: Cut | None, classes: Sequence[str]) -> Parts:
     """Return for whom the column speaks above the cut and at or below it."""
     every = says.every
-    if float(np.ptp(every, axis=0).max()) < _NOTHING:
-        return [_IDLE]
-    if cut is None or cut.change is None:
+    if float(np.ptp(every, axis=0).max()) < says.least:
+        return [_idle(every)]
+    if cut is None or cut.how == "crossing":
         return _gradual(says, cut, classes)
-    first = sum(end < cut.at for end in says.pieces.ends[:-1]) + (says.zero is not None)
+    first = sum(inside < cut.at for inside in says.pieces.inside) + (says.zero is not None)
     tops = set(every[first:].argmax(axis=1).tolist())
     bottoms = set(every[:first].argmax(axis=1).tolist())
+    about = "about " if not says.pieces.steps else ""
     head, below = ("From", "Below it") if cut.closed else ("Above", "At or below")
-    head = f"{head} {cut.text}" + (" on" if cut.closed else "")
+    head = f"{head} {about}{cut.text}" + (" on" if cut.closed else "")
     if len(tops) == len(bottoms) == 1 and tops != bottoms:
         top, bottom = tops.pop(), bottoms.pop()
         return [{"k": top, "t": f"{head}: {classes[top]}."}, f" {below}: ",
                 {"k": bottom, "t": classes[bottom]}, "."]  # fmt: skip
     up, down = int(cut.change.argmax()), int(cut.change.argmin())
-    words: Parts = [{"k": up, "t": f"{head}: more like {classes[up]}"}, ", less like ",
+    mean = " on average" if cut.how == "split" else ""
+    words: Parts = [{"k": up, "t": f"{head}: more like {classes[up]}{mean}"}, ", less like ",
                     {"k": down, "t": classes[down]}, "."]  # fmt: skip
     if len(tops | bottoms) == 1:
         side = tops.pop()
@@ -139,15 +202,23 @@ def direction(says: Says, cut: Cut | None, classes: Sequence[str]) -> Parts:
     return words
 
 
+def _idle(moves: _Floats) -> str:
+    most = float(np.ptp(moves, axis=0).max())
+    if most < 1e-12:
+        return "By itself its value does not move the mean answer."
+    return f"By itself its value hardly moves the mean answer: by {value_text(most, 2)} at most."
+
+
 def _gradual(says: Says, cut: Cut | None, classes: Sequence[str]) -> Parts:
     every = says.every
     change = every[-1] - every[0]
     k, down = int(change.argmax()), int(change.argmin())
-    if bool((np.diff(every[:, k]) >= -1e-9).all()):
+    if _monotone(says):
         words: Parts = [{"k": k, "t": f"The higher, the more like {classes[k]}."}]
         if len(classes) > 2:
             words += [" Most is taken from ", {"k": down, "t": classes[down]}, "."]
-        return words if cut is None else [*words, f" It speaks for it beyond about {cut.text}."]
+        tips = f" Beyond about {cut.text} it tips the mean answer that way." if cut else ""
+        return [*words, tips] if tips else words
     inside = says.pieces.inside if says.zero is None else [0.0, *says.pieces.inside]
     top = int(every.max(axis=0).argmax())
     at = value_text(inside[int(every[:, top].argmax())], 2)
@@ -180,30 +251,32 @@ def count_words(counts: dict[str, list[int]], cut: Cut, classes: Sequence[str]) 
     return f"{'From there on' if cut.closed else 'Above it'} are {series(words)}{gap}."
 
 
-def further(says: Says, cut: Cut, closed: dict[float, bool], values: _Floats) -> str:
-    """Return at which other thresholds the mean answer changes by 0.01 or more, '' if at none."""
-    sizes = np.abs(says.jumps).max(axis=1) if len(says.jumps) else np.zeros(0)
-    told = [
-        (float(size), at)
-        for size, at in zip(sizes, says.pieces.steps, strict=True)
-        if at != cut.at and size >= _NOTHING
-    ]
+def further(says: Says, cut: Cut) -> str:
+    """Return at which other thresholds the mean answer changes, '' if at none."""
+    if cut.how != "step":
+        steps = len(says.pieces.steps)
+        return f" It asks for at least {steps} values." if steps else ""
+    sizes = np.abs(says.jumps).max(axis=1)
+    main = int(sizes.argmax())
+    told = [i for i in range(len(sizes)) if i != main and sizes[i] >= says.least]
     if not told:
         return ""
-    kept = sorted(at for _, at in sorted(told, key=lambda pair: -pair[0])[:_LISTED])
-    words = [_written(at, closed[at], values) for at in kept]
+    kept = sorted(sorted(told, key=lambda i: -sizes[i])[:_LISTED])
+    words = [value_text(says.pieces.steps[i], 4) for i in kept]
     more = len(told) - len(kept)
     return f" Further steps at {series([*words, f'{more} more'] if more else words)}."
 
 
-def level_words(moves: _Floats, levels: Sequence[str], classes: Sequence[str]) -> Parts:
+def level_words(
+    moves: _Floats, levels: Sequence[str], classes: Sequence[str], least: float
+) -> Parts:
     """Return which categories speak for which class: those that move the mean answer to it."""
-    if float(np.ptp(moves, axis=0).max()) < _NOTHING:
-        return [_IDLE]
+    if float(np.ptp(moves, axis=0).max()) < least:
+        return [_idle(moves)]
     words: Parts = []
     for k, name in enumerate(classes):
         order: list[int] = np.argsort(-moves[:, k], kind="stable").tolist()
-        own = [levels[i] for i in order if int(moves[i].argmax()) == k and moves[i, k] >= _NOTHING]
+        own = [levels[i] for i in order if int(moves[i].argmax()) == k and moves[i, k] >= least / 2]
         more = len(own) - _LISTED
         if own:
             listed = series([*own[:_LISTED], f"{more} more"] if more > 0 else own)

@@ -11,7 +11,7 @@ from psephos.protocol.stability import positions_of
 from psephos.report.adapter import Asked, Opened
 from psephos.report.axes import axis_of, pieces_of
 from psephos.report.directions import (
-    Cut, Says, count_words, direction, further, gradual_cut, level_words, sides, step_cut,
+    Cut, Says, count_words, cut_of, direction, further, level_words, sides,
 )  # fmt: skip
 from psephos.report.effects import Threshold, asked_values, background, mean_answers, ringed
 from psephos.report.folder import Folder
@@ -28,6 +28,7 @@ _PLANE = 64  # pieces of an axis of the decision surface
 _BINS = 48  # of a histogram
 _MANY = 400  # cases of a class from which on they are counted in bins
 _DIGITS = 4  # decimals of what is drawn
+_WORTH = 0.02  # of the range of the answers to the cases
 _Floats = NDArray[np.float64]
 
 
@@ -40,6 +41,7 @@ class Portrait:
     y: NDArray[np.intp]
     rows: _Floats  # the background
     base: _Floats  # (K,) the mean answer over it
+    least: float  # a change of the mean answer that is worth a word
     thresholds: dict[int, list[Threshold]]
     gradual: set[int]
     shares: dict[str, float]  # of the say, by name; empty where the file does not tell
@@ -91,6 +93,7 @@ def _open(folder: Folder, opened: Opened, asked: Asked, key: str) -> Portrait:
     cases = folder.cases
     assert cases is not None, "a portrait is of cases"
     rows = background(asked)
+    chances = asked.vote.probabilities(rows)
     thresholds, gradual = asked_values(asked)
     names = [str(one) for one in folder.about["columns"]]
     numbers = [j for j, name in enumerate(cases.names) if name not in _categories(folder)]
@@ -99,7 +102,8 @@ def _open(folder: Folder, opened: Opened, asked: Asked, key: str) -> Portrait:
         classes=[str(one) for one in folder.about["classes"]],
         y=np.asarray(cases.y, dtype=np.intp),
         rows=rows,
-        base=asked.vote.probabilities(rows).mean(axis=0),
+        base=chances.mean(axis=0),
+        least=max(_WORTH * float(np.ptp(chances, axis=0).max()), 1e-9),
         thresholds=thresholds,
         gradual=gradual,
         shares=opened.importance,
@@ -166,15 +170,15 @@ def _numbers(model: Portrait, j: int, drawn: bool) -> dict[str, Any]:
     around = found[n : n + m]
     says = Says(
         pieces, found[:n] - model.base, found[-2] - model.base if axis.zero else None,
-        around[1::2] - around[::2],
+        around[1::2] - around[::2], model.least,
     )  # fmt: skip
     closed = {one.at: one.closed for one in thresholds}
-    cut = step_cut(says, closed, values) or gradual_cut(says)
+    cut = cut_of(says, closed, values)
     counts = sides(values, model.y, cut, len(model.classes))
     column: dict[str, Any] = {
         "kind": "number",
         "direction": direction(says, cut, model.classes),
-        "words": _count_sentence(model, says, cut, counts, closed, values),
+        "words": _count_sentence(model, says, cut, counts, len(values)),
         "cut": None if cut is None else _cut_data(cut),
         "counts": counts,
     }
@@ -192,19 +196,16 @@ def _numbers(model: Portrait, j: int, drawn: bool) -> dict[str, Any]:
 
 
 def _count_sentence(
-    model: Portrait, says: Says, cut: Cut | None, counts: dict[str, list[int]],
-    closed: dict[float, bool], values: _Floats,
-) -> str:  # fmt: skip
+    model: Portrait, says: Says, cut: Cut | None, counts: dict[str, list[int]], n: int
+) -> str:
     if cut is None:
         lost = sum(counts["missing"])
-        return f"{lost} of {len(values)} cases lack a value." if lost else ""
-    return count_words(counts, cut, model.classes) + further(says, cut, closed, values)
+        return f"{lost} of {n} cases lack a value." if lost else ""
+    return count_words(counts, cut, model.classes) + further(says, cut)
 
 
 def _cut_data(cut: Cut) -> dict[str, Any]:
-    return {
-        "at": cut.at, "closed": cut.closed, "text": cut.text, "gradual": cut.change is None,
-    }  # fmt: skip
+    return {"at": cut.at, "closed": cut.closed, "text": cut.text, "how": cut.how}
 
 
 def _bins(values: _Floats, y: NDArray[np.intp], axis: Any, n_classes: int) -> dict[str, Any] | None:
@@ -230,7 +231,7 @@ def _levels(model: Portrait, j: int) -> dict[str, Any]:
     by_level = [np.bincount(model.y[values == c], minlength=k).tolist() for c in codes]
     return {
         "kind": "category",
-        "direction": level_words(moves[:-1], names, model.classes),
+        "direction": level_words(moves[:-1], names, model.classes, model.least),
         "words": "",
         "cut": None,
         "counts": {"missing": np.bincount(model.y[np.isnan(values)], minlength=k).tolist()},

@@ -36,14 +36,12 @@
     const top = 24, gap = 12, base = (lane) => top + tall + lane * (tall + gap), foot = base(lanes - 1) + 7;
     const box = svg("svg", { width, height: foot + 32, viewBox: `0 0 ${width} ${foot + 32}` });
     box.append(paint(column, pos, foot, 7, reach, hue));
-    const marks = column.steps.length ? column.steps : column.cut ? [column.cut.at] : [];
-    marks.forEach((value) => {
-      const main = column.cut && value === column.cut.at, x = pos.x(value).toFixed(1);
-      if (main || marks.length <= 12) box.append(svg("line", { x1: x, x2: x, y1: main ? top - 6 : foot - 5, y2: foot + 7, class: main ? "thr" : "thin" }));
-    });
+    const mark = (value, top, kind) => { const x = pos.x(value).toFixed(1); box.append(svg("line", { x1: x, x2: x, y1: top, y2: foot + 7, class: kind })); };
+    if (column.steps.length <= 12) column.steps.forEach((value) => mark(value, foot - 5, "thin"));
+    if (column.cut) mark(column.cut.at, top - 6, "thr");
     if (column.cut) {
       const x = pos.x(column.cut.at), near = x > width - 60 ? "end" : x < 60 ? "start" : "middle";
-      box.append(write1(x, top - 11, (column.cut.gradual ? "≈ " : "") + column.cut.text, "b haloed", near));
+      box.append(write1(x, top - 11, (column.steps.length ? "" : "≈ ") + column.cut.text, "b haloed", near));
     }
     order.forEach((k, lane) => {
       const y = base(lane), ringed = model.ringed, mine = data.y.map((code, i) => i).filter((i) => data.y[i] === k);
