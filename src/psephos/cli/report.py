@@ -17,10 +17,49 @@ __all__ = ["report"]
 @click.option(
     "--model",
     metavar="MODEL",
-    help="The model to show in detail.  [default: of the saved ones the smallest near the best]",
+    help="The model to show first.  [default: of the saved ones the most accurate]",
 )
-def report(folder: Path, out: Path | None, model: str | None) -> None:
+@click.option("--title", metavar="TEXT", help="The heading of the page.")
+@click.option(
+    "--positive",
+    metavar="CLASS",
+    help="The class that answers are about.  [default: of healthy, control, no and the like the "
+    "other one; else the rarest]",
+)
+@click.option(
+    "--names",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A csv file, column,name,unit: what columns are called on the page.",
+)
+@click.option("--id", "ids", is_flag=True, help="Call cases by their ids; else they are numbered.")
+@click.option(
+    "--cases",
+    type=click.Choice(["rounded", "full", "none"]),
+    default="rounded",
+    show_default=True,
+    help="What the page carries of each case: values to three figures, to all, or counts alone.",
+)
+def report(
+    folder: Path,
+    out: Path | None,
+    model: str | None,
+    title: str | None,
+    positive: str | None,
+    names: Path | None,
+    ids: bool,
+    cases: str,
+) -> None:
     """Write the report of the comparison in FOLDER: one HTML file that works offline."""
     from psephos.report import build_report
 
-    click.echo(str(build_report(folder, out, model=model)))
+    path = build_report(
+        folder,
+        out,
+        model=model,
+        title=title,
+        positive=positive,
+        names=names,
+        ids=ids,
+        cases=cases,
+    )
+    click.echo(str(path))

@@ -321,7 +321,7 @@ def kept_model(folder: Path, key: str) -> Path:
 
 
 def _cases(folder: Path, table: DataTable, refits: Finished) -> bytes:
-    """Return an npz of the rows' names and classes, and the columns that saved models read."""
+    """Return an npz of the rows' names, classes and groups, and the columns saved models read."""
     from psephos.models import load
 
     read: set[int] = set()
@@ -331,8 +331,10 @@ def _cases(folder: Path, table: DataTable, refits: Finished) -> bytes:
             read |= set(np.asarray(model.vote_.columns).tolist())
     columns = np.array(sorted(read), dtype=np.intp)
     buffer = io.BytesIO()
+    groups = {} if table.groups is None else {"groups": np.asarray(table.groups).astype(str)}
     np.savez_compressed(
         buffer,
+        **groups,
         ids=np.asarray(table.row_names()),
         y=table.codes,
         names=np.asarray([table.names[j] for j in columns.tolist()], dtype=str),

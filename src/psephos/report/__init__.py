@@ -3,14 +3,24 @@
 from pathlib import Path
 
 from psephos._whole import write_whole
+from psephos.report.folder import columns_of
+from psephos.report.options import Options, read_names
 from psephos.report.render import render
 from psephos.report.summarise import summarise
 
-__all__ = ["build_report", "render", "summarise"]
+__all__ = ["Options", "build_report", "render", "summarise"]
 
 
 def build_report(
-    folder: str | Path, path: str | Path | None = None, *, model: str | None = None
+    folder: str | Path,
+    path: str | Path | None = None,
+    *,
+    model: str | None = None,
+    title: str | None = None,
+    positive: str | None = None,
+    names: str | Path | None = None,
+    ids: bool = False,
+    cases: str = "rounded",
 ) -> Path:
     """Write the report of a comparison.
 
@@ -21,7 +31,22 @@ def build_report(
     path : str or Path, default=None
         Where to write it; None writes ``report.html`` into the folder.
     model : str, optional
-        The model whose card, network and ballots are shown; see `summarise`.
+        The model that is shown first; see `summarise`.
+    title : str, optional
+        The heading of the page.
+    positive : str, optional
+        The class that answers, thresholds and missed cases are about. By default, of two classes
+        one of which bears a usual word for nothing found (healthy, control, benign, no, 0), the
+        other one; else the class of fewest cases. The page says which rule it was.
+    names : str or Path, optional
+        A csv file with the columns ``column,name,unit``: what columns of the table are called on
+        the page. Others are shortened to the end that tells them apart.
+    ids : bool, default=False
+        Whether the page calls cases by their ids. By default it numbers them, by their places in
+        the table.
+    cases : {'rounded', 'full', 'none'}, default='rounded'
+        What the page carries of each case: values to three figures, to all figures, or counts
+        alone. With 'none' no single case can be shown. The page says at its end what it carries.
 
     Returns
     -------
@@ -32,8 +57,16 @@ def build_report(
     ------
     PsephosError
         If the folder is not a finished comparison, a file of it is damaged, the model has no file,
-        or the report cannot be written.
+        an option names what the study has not, or the report cannot be written.
+
+    Examples
+    --------
+    >>> from psephos.report import build_report
+    >>> build_report("psephos-out", title="Who has it?", positive="cancer")  # doctest: +SKIP
+    PosixPath('psephos-out/report.html')
     """
     target = Path(folder) / "report.html" if path is None else Path(path)
-    write_whole(target, render(summarise(folder, model)).encode("utf-8"))
+    named = {} if names is None else read_names(names, columns_of(folder))
+    options = Options(title=title, positive=positive, names=named, ids=ids, cases=cases)
+    write_whole(target, render(summarise(folder, model, options)).encode("utf-8"))
     return target

@@ -3,10 +3,10 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,17 @@ from psephos.vote.ballots import Ballots, Line
 from psephos.vote.looked_up import looked_up, who_votes
 from psephos.vote.names import Names, backup_words
 
-__all__ = ["Asked", "CaseBallot", "CaseBallots", "CaseLine", "Near", "Opened", "open_model"]
+__all__ = [
+    "Asked",
+    "CaseBallot",
+    "CaseBallots",
+    "CaseLine",
+    "Facts",
+    "Near",
+    "Opened",
+    "model_facts",
+    "open_model",
+]
 
 _READ = 40  # columns of a voter that the page names
 _LISTED = 3  # numbers of voters that voted alike
@@ -83,6 +93,11 @@ class Asked:
     names: list[str]  # (q,) as the page has them
     whole: list[str]  # (q,) as the table has them
     levels: dict[int, list[str]]  # the categories of a column, by code
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Return whether the model holds values of training cases: anchors, prototypes, supports."""
+        return _keeps_rows(self.vote)
 
     def ballot(self, row: NDArray[np.float64]) -> tuple[str, list[tuple[str, float]]]:
         """Return the answer to a case in words, and the votes on it: words and weight of each.
@@ -262,6 +277,44 @@ def open_model(path: Path, short: Mapping[str, str] = MappingProxyType({})) -> O
         importance=_importance(model),
         whole={word: name for name, word in short.items()},
     )
+
+
+def _keeps_rows(part: Any) -> bool:
+    """Return whether a part, or one within it, tells of training cases by a field ``rows``."""
+    if isinstance(part, tuple | list):
+        return any(_keeps_rows(one) for one in cast("Sequence[Any]", part))
+    if not is_dataclass(part):
+        return False
+    names = [one.name for one in fields(part)]
+    return "rows" in names or any(_keeps_rows(getattr(part, name)) for name in names)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the page says of every saved model, chosen or not."""
+
+    says: str  # what its answers are, if no stated probabilities
+    columns: list[str]  # what a complete case needs, by the names of the table
+
+
+def model_facts(models: Mapping[str, Path]) -> dict[str, Facts]:
+    """Return the facts of each model file.
+
+    Raises
+    ------
+    ModelFileError
+        If one is damaged.
+    """
+    from psephos.models import load
+
+    found: dict[str, Facts] = {}
+    for key, path in models.items():
+        model: Any = load(path)
+        readout, names = model.vote_.readout, model.schema_.words().columns
+        share = readout.link == "share" and readout.calibration is None
+        used: list[int] = model.vote_.used.tolist()
+        found[key] = Facts("share of the vote" if share else "", [names[j] for j in used])
+    return found
 
 
 def _head(model: Any) -> str:

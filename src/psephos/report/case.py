@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from psephos.report.answers import Positive
 from psephos.report.calculators import CAPACITY, calculator, size_words, typical
 from psephos.report.carried import carried_rows, carried_values
 from psephos.report.casebook import casebook
 from psephos.report.figures import Choice
-from psephos.report.folder import Folder
+from psephos.report.options import Options
 from psephos.report.portraits import DRAWN, by_say
 from psephos.report.saved import Saved
 from psephos.report.words import plural
@@ -19,51 +20,61 @@ __all__ = ["case_section"]
 _SHOWN = 7  # ballots before the reader asks for all
 
 
-def case_section(folder: Folder, choice: Choice | None, saved: Saved) -> dict[str, Any]:
+def case_section(
+    saved: Saved, choice: Choice | None, positive: Positive, options: Options
+) -> dict[str, Any]:
     """Return what the panel shows; parameters and result as of `values_section`.
 
     Decision functions are carried in the order of the verdict until the page is full; the others
     say what they would add.
     """
-    shown = choice.opened if choice else None
-    book = None
+    shown, kept = choice.opened if choice else None, options.cases != "none"
     island: dict[str, Any] = {"ballots": None}
-    first: dict[str, Any] | None = None
+    first = book = None
     if shown and saved.keys:
-        found = _calculators(folder, saved)
+        found = _calculators(saved, options)
         island["case"] = found
         if "plain" in found["models"][shown.key]:
-            first = _first(folder, saved, shown.key)
-    if shown and first is None:
-        book = casebook(folder, saved.opened(shown.key), shown.key)
+            first = _first(saved, shown.key, positive.code)
+    if shown and first is None and kept:
+        book = casebook(saved.folder, saved.opened(shown.key), shown.key)
         island["ballots"] = book["embedded"] if book else None
     return {
         "case": first,
         "ballots": book,
-        "ballots_absent": "" if shown is None else "The training cases were not kept.",
+        "ballots_absent": "" if shown is None or first else _absent(kept),
         "island": island,
     }
 
 
-def _calculators(folder: Folder, saved: Saved) -> dict[str, Any]:
+def _absent(kept: bool) -> str:
+    return "The training cases were not kept." if kept else "This page carries no cases."
+
+
+def _calculators(saved: Saved, options: Options) -> dict[str, Any]:
     """Return what the page answers cases with, by model, and the values it starts from."""
-    cases = folder.cases
+    cases, full = saved.folder.cases, options.cases == "full"
     assert cases is not None, "there are no models without cases"
     y = np.asarray(cases.y, dtype=np.intp)
-    rows = carried_rows(y)
+    rows = carried_rows(y) if options.cases != "none" else y[:0]
     drawn = _drawn(saved)
     models: dict[str, dict[str, Any]] = {}
     values: dict[str, list[Any]] = {}
     left = CAPACITY
     for key in saved.keys:
         asked = saved.asked(key)
+        if options.cases == "none" and asked.keeps_rows:
+            models[key] = {
+                "why": f"{key} keeps values of training cases, which this page does not carry."
+            }
+            continue
         order = by_say(asked, saved.opened(key))
-        one = calculator(asked, order, rows, y, len(folder.about["classes"]))
+        one = calculator(asked, order, rows, y, len(saved.folder.about["classes"]))
         if isinstance(one, str):
             models[key] = {"why": f"{key} cannot be asked here: {one}"}
             continue
         names = {field["whole"] for field in one["fields"]} - drawn - values.keys()
-        own = carried_values(cases, rows, {name: [] for name in sorted(names)})
+        own = carried_values(cases, rows, {name: [] for name in sorted(names)}, full)
         size, words = size_words([one, own])
         if size > left:
             models[key] = {
@@ -86,17 +97,14 @@ def _drawn(saved: Saved) -> set[str]:
     return found
 
 
-def _first(folder: Folder, saved: Saved, key: str) -> dict[str, Any]:
+def _first(saved: Saved, key: str, positive: int) -> dict[str, Any]:
     """Return what stands in the page before its script runs: a typical case and its ballots."""
-    cases, asked = folder.cases, saved.asked(key)
+    cases, asked = saved.folder.cases, saved.asked(key)
     assert cases is not None, "there are no models without cases"
-    classes = [str(one) for one in folder.about["classes"]]
-    positive = len(classes) - 1
-    row = typical(asked, np.asarray(cases.y) == positive)
-    answer, votes = asked.ballot(row)
+    answer, votes = asked.ballot(typical(asked, np.asarray(cases.y) == positive))
     return {
         "key": key,
-        "start": f"the median of {classes[positive]}",
+        "start": f"the median of {saved.folder.about['classes'][positive]}",
         "answer": answer,
         "votes": [{"words": words, "weight": percent(weight)} for words, weight in votes[:_SHOWN]],
         "more": plural(len(votes) - _SHOWN, "lighter ballot") if len(votes) > _SHOWN else "",

@@ -1,7 +1,6 @@
 """What a reader must not believe: figures that look better, or firmer, than they are."""
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 
 from psephos.report.figures import Choice, Standing
@@ -40,16 +39,8 @@ def cautions(folder: Folder, choice: Choice, prior: float) -> list[str]:
     words += _rare_labels(folder) if folder.multilabel else _small_classes(folder)
     words += [_unsure(s, prior) for s in models if unsure_probabilities(s, prior)]
     words += [_unstable(s) for s in models if s.summary.stability.value < UNSTABLE]
-    return words + [w for s in models for w in _unlike(folder, s)]
-
-
-def _sizes(folder: Folder) -> list[int]:
-    """Return the number of cases of each class; none if it is not known."""
-    sizes: list[int] = list(folder.about.get("class_counts") or [])
-    if sizes or folder.multilabel or folder.cases is None:
-        return sizes
-    counted = Counter(folder.cases.y)
-    return [counted[k] for k in range(len(folder.about["classes"]))]
+    # of the opened model the page's own caution says so
+    return words + [w for s in models if s is not choice.opened for w in _unlike(folder, s)]
 
 
 def _small_classes(folder: Folder) -> list[str]:
@@ -57,14 +48,14 @@ def _small_classes(folder: Folder) -> list[str]:
     return [
         f"Class {name} has {plural(n, 'case')} only: what is said of it, and its share of the"
         " balanced accuracy, rests on them."
-        for name, n in zip(folder.about["classes"], _sizes(folder), strict=False)
+        for name, n in zip(folder.about["classes"], folder.sizes, strict=False)
         if n < _FEW
     ]
 
 
 def _rare_labels(folder: Folder) -> list[str]:
     """Return a sentence on the labels that few cases have, if there are any."""
-    pairs = zip(folder.about["classes"], _sizes(folder), strict=False)
+    pairs = zip(folder.about["classes"], folder.sizes, strict=False)
     rare = sorted(((n, str(name)) for name, n in pairs if n < _FEW), key=lambda one: one[0])
     if not rare:
         return []
@@ -86,7 +77,7 @@ def prior_log_loss(folder: Folder) -> float:
     """
     if folder.multilabel:
         return math.nan
-    sizes = _sizes(folder)
+    sizes = folder.sizes
     names = [str(c) for c in folder.about["classes"]]
     tests = folder.test_classes()
     if any(sum(sizes) <= sum(test.values()) for test in tests.values()):

@@ -7,7 +7,7 @@ from typing import Any
 
 from psephos.report.words import count, number
 
-__all__ = ["NARROW", "WIDE", "Frame", "Point", "interval_strip", "pareto_chart"]
+__all__ = ["FRAMES", "NARROW", "WIDE", "Frame", "Point", "interval_strip", "pareto_chart"]
 
 
 @dataclass(frozen=True)
@@ -34,23 +34,24 @@ class Frame:
         return self.height - self.bottom
 
 
-WIDE = Frame("wide", 760, 440, 58, 24, 18, 54, 6.9)
-NARROW = Frame("narrow", 360, 400, 54, 14, 18, 52, 6.6)
+WIDE = Frame("wide", 940, 430, 46, 16, 34, 50, 6.9)
+MIDDLE = Frame("middle", 620, 400, 46, 12, 34, 50, 6.9)
+NARROW = Frame("narrow", 344, 360, 40, 8, 34, 50, 6.6)
+FRAMES = (WIDE, MIDDLE, NARROW)  # text is never scaled: the page shows the widest that fits
 
 
 @dataclass(frozen=True)
 class Point:
-    """One model: where it stands, how far it spreads, and its fits one by one."""
+    """One model: where it stands, and its fits one by one."""
 
     key: str
     label: str
-    ours: bool
+    readable: bool  # whether the page can show its votes
     frontier: bool
     columns: float
-    columns_sd: float
     score: float
-    score_sd: float
     fits: tuple[tuple[float, float], ...]  # (columns, score) of each fit
+    final: float | None  # columns of its final fit, to all cases
 
 
 @dataclass(frozen=True)
@@ -121,21 +122,20 @@ def pareto_chart(
 
 def _mark(p: Point, across: _ColumnScale, up: Any) -> dict[str, Any]:
     below = up(p.score) == up(-1.0)  # the bottom of the axis, or under it
+    columns = [c for c, _ in p.fits]
     return {
         "key": p.key,
         "label": f"{p.label} ↓ {number(p.score, 2)}" if below else p.label,
         "below": below,
-        "ours": p.ours,
+        "readable": p.readable,
         "frontier": p.frontier,
         "columns": p.columns,
         "score": p.score,
         "x": _r(across(p.columns)),
         "y": _r(up(p.score)),
-        "x1": _r(across(p.columns - p.columns_sd)),
-        "x2": _r(across(p.columns + p.columns_sd)),
-        "y1": _r(up(p.score - p.score_sd)),
-        "y2": _r(up(p.score + p.score_sd)),
+        "span": [_r(across(min(columns))), _r(across(max(columns)))] if columns else None,
         "fits": [{"x": _r(across(c)), "y": _r(up(s))} for c, s in p.fits],
+        "final": None if p.final is None else _r(across(p.final)),
     }
 
 
@@ -156,13 +156,11 @@ def _score_range(points: Sequence[Point], chance: float) -> tuple[float, float]:
     drawn at the foot of the axis, with their score written beside them.
     """
     reading = [
-        min([p.score - p.score_sd, *(score for _, score in p.fits)])
-        for p in points
-        if p.columns > 0
+        min([p.score, *(score for _, score in p.fits)]) for p in points if p.columns > 0
     ]
     low = min(reading, default=chance)
     if low - chance < 0.2 or not reading:
-        low = min([low, chance, *(p.score - p.score_sd for p in points)])
+        low = min([low, chance, *(p.score for p in points)])
     step = 0.1 if low < 0.8 else 0.05
     return max(round(math.floor((low - 0.004) / step) * step, 2), 0.0), step
 
@@ -174,7 +172,7 @@ def _score_ticks(low: float, step: float) -> list[float]:
 def _column_ticks(across: _ColumnScale, n_columns: int, frame: Frame) -> list[dict[str, Any]]:
     """Return ticks at 0, 1 and round numbers, and the number of columns at the end."""
     decades = math.log10(max(n_columns, 2))
-    steps = (1, 2, 5) if decades <= 2.2 else (1, 3) if decades <= 3.2 and frame is WIDE else (1,)
+    steps = (1, 2, 5) if decades <= 2.2 else (1, 3) if decades <= 3.2 and frame is not NARROW else (1,)
     values = [s * 10**k for k in range(math.ceil(decades) + 1) for s in steps]
     end = across(n_columns)
     width = frame.letter * (len(count(n_columns)) + 2.5)
@@ -183,12 +181,10 @@ def _column_ticks(across: _ColumnScale, n_columns: int, frame: Frame) -> list[di
 
 
 def _labels(marks: list[dict[str, Any]], frame: Frame) -> list[dict[str, Any]]:
-    """Place each label beside its point where it covers least; psephos models choose first."""
+    """Place each label beside its point where it covers least; readable models choose first."""
     taken = [(m["x"] - 6, m["y"] - 6, m["x"] + 6, m["y"] + 6) for m in marks]
-    bars = [(m["x"] - 3, m["y1"], m["x"] + 3, m["y2"]) for m in marks]
-    bars = [(x1, min(a, b), x2, max(a, b)) for x1, a, x2, b in bars]
     placed: dict[int, dict[str, Any]] = {}
-    for i in sorted(range(len(marks)), key=lambda i: (not marks[i]["ours"], i)):
+    for i in sorted(range(len(marks)), key=lambda i: (not marks[i]["readable"], i)):
         mark, width = marks[i], frame.letter * len(marks[i]["label"])
         best: tuple[float, dict[str, Any], tuple[float, float, float, float]] | None = None
         for rank, (dx, dy, anchor) in enumerate(_PLACES):
@@ -198,7 +194,6 @@ def _labels(marks: list[dict[str, Any]], frame: Frame) -> list[dict[str, Any]]:
             outside = max(frame.left + 2 - box[0], box[2] - frame.inner_right - 10, 0)
             outside += max(frame.top - 10 - box[1], box[3] - frame.inner_bottom + 2, 0)
             cover = sum(_overlap(box, other) for j, other in enumerate(taken) if j != i)
-            cover += 0.5 * sum(_overlap(box, bar) for j, bar in enumerate(bars) if j != i)
             cost = cover + 40 * outside + 3 * rank
             if best is None or cost < best[0]:
                 far = abs(dy) > 16

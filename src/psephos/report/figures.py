@@ -96,8 +96,6 @@ class Choice:
         Of the best.
     opened : Standing or None
         The model whose file is shown in detail; None if no file was saved.
-    within : bool
-        Whether `opened` is within one standard error of the best.
     asked : bool
         Whether the reader asked for `opened` by name.
     alone : bool
@@ -108,7 +106,6 @@ class Choice:
     smallest: Standing
     standard_error: float
     opened: Standing | None
-    within: bool = True
     asked: bool = False
     alone: bool = False
 
@@ -123,8 +120,8 @@ def choose(
 ) -> Choice | None:
     """Return what the page shows, or None if every fit failed.
 
-    Opened is the model of `available` with the fewest columns within one standard error of the
-    best (`psephos.protocol.one_standard_error`); if there is none, the most accurate of them.
+    Opened is the most accurate model of `available`, of equals that with the fewest columns.
+    `smallest` is that of `psephos.protocol.one_standard_error`.
 
     Parameters
     ----------
@@ -149,16 +146,14 @@ def choose(
         return None
     best = max(drawn, key=_accurate)
     error = best.summary.score_se
-    floor = best.score - error - 1e-12
     smallest = _smallest(drawn, drawn) or best
     every = [s for s in rows if s.drawn]
     files = [s for s in every if s.key in available]
     most = max(files, key=lambda s: (s.ranked, *_accurate(s)), default=None)
-    opened = _smallest(drawn, files) or most
+    opened = most
     if wanted is not None:
         opened = next((s for s in files if s.key == wanted), opened)
-    within = opened is not None and opened.ranked and opened.score >= floor
-    return Choice(best, smallest, error, opened, within, wanted is not None, len(every) == 1)
+    return Choice(best, smallest, error, opened, wanted is not None, len(every) == 1)
 
 
 def _accurate(s: Standing) -> tuple[float, float]:

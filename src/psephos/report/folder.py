@@ -1,6 +1,7 @@
 """What a comparison leaves in its folder, read back as plain values."""
 
 import csv
+import json
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
@@ -20,7 +21,7 @@ from psephos.protocol.statistics import constant_score
 from psephos.protocol.study import MARK, STUDY, sha256_of
 from psephos.report.shapes import checked_about, checked_environment, damaged, read_json
 
-__all__ = ["Cases", "Fit", "Folder", "HeldOut", "read_folder"]
+__all__ = ["Cases", "Fit", "Folder", "HeldOut", "columns_of", "read_folder"]
 
 _COUNTED = ("repeat", "fold", "row")
 _UNBOUNDED = ("log_loss", "coverage")
@@ -51,10 +52,17 @@ class Fit:
 class Cases:
     """The training cases: names, true classes, and the columns that saved models read."""
 
-    ids: list[str]
+    ids: list[str]  # as they stand in the model files
     y: list[Any]  # the code of its class; of several labels a tuple of those it has
     names: list[str]
     values: Any  # (n, q) array
+    groups: list[str] | None = None  # of each case; None where the study has none, or kept none
+    named: bool = True  # whether the page may call cases by their ids
+
+    @property
+    def shown(self) -> list[str]:
+        """Return what the page calls each case: its id, or its place in the table, from 1."""
+        return self.ids if self.named else [str(i) for i in range(1, len(self.ids) + 1)]
 
 
 @dataclass
@@ -75,6 +83,7 @@ class Folder:
     rows: list[dict[str, str]]  # results.csv as it stands
     fits: list[Fit]  # the same, read
     refit_columns: dict[str, float]
+    refit_params: dict[str, dict[str, Any]]
     cases: Cases | None
     models: dict[str, Path] = field(default_factory=dict[str, Path])
     bounds: list[dict[str, str]] = field(default_factory=list[dict[str, str]])  # bounds.csv
@@ -99,6 +108,26 @@ class Folder:
         """Return that measure of a constant answer."""
         return constant_score(self.about)
 
+    @property
+    def n_rows(self) -> int:
+        """Return the number of cases."""
+        known = self.about.get("n_rows")
+        return int(known) if known else max(f.n_train + f.n_test for f in self.fits)
+
+    @property
+    def n_columns(self) -> int:
+        """Return the number of columns of the table, at least one."""
+        return max(int(self.about.get("n_columns") or len(self.about.get("columns", ()))), 1)
+
+    @property
+    def sizes(self) -> list[int]:
+        """Return the number of cases of each class; none if it is not known."""
+        sizes: list[int] = list(self.about.get("class_counts") or [])
+        if sizes or self.multilabel or self.cases is None:
+            return sizes
+        counted = Counter(self.cases.y)
+        return [counted[k] for k in range(len(self.about["classes"]))]
+
     def labels(self, model: str) -> list[dict[str, Any]]:
         """Return how well a model finds each label: its counts over the held-out cases."""
         path = self.path / "labels.csv"
@@ -121,9 +150,7 @@ class Folder:
         """Return, for each row, how often `model` answered rightly when the row was held out."""
         counts: dict[int, HeldOut] = {}
         path = self.path / "predictions.csv"
-        if not path.exists():
-            return counts
-        for row in self._answers(path):
+        for row in self.answer_rows():
             if row["model"] != model:
                 continue
             if self.multilabel:
@@ -143,8 +170,11 @@ class Folder:
             seen.right += row["truth"] in (answer, disarmed(answer))
         return counts
 
-    def _answers(self, path: Path) -> Iterator[dict[str, str]]:
-        """Yield the rows of the answers on held-out cases, all of them whole."""
+    def answer_rows(self) -> Iterator[dict[str, str]]:
+        """Yield the rows of the answers on held-out cases, all of them whole; none without them."""
+        path = self.path / "predictions.csv"
+        if not path.exists():
+            return
         truth = () if self.multilabel else ("truth",)
         for row in _rows(path, ("model", *truth, *_COUNTED)):
             if not all(row[key].isdecimal() and len(row[key]) < 10 for key in _COUNTED):
@@ -155,9 +185,8 @@ class Folder:
         """Return, for each split, how many cases of each class its test part held."""
         if self.multilabel:
             return {}
-        path = self.path / "predictions.csv"
         truths: dict[tuple[int, int], dict[str, str]] = {}
-        for row in self._answers(path) if path.exists() else ():
+        for row in self.answer_rows():
             truths.setdefault((int(row["repeat"]), int(row["fold"])), {})[row["row"]] = row["truth"]
         return {split: Counter(truth.values()) for split, truth in truths.items()}
 
@@ -221,6 +250,7 @@ def read_folder(path: str | Path) -> Folder:
         rows=rows,
         fits=fits,
         refit_columns=_refit_columns(folder / "refits.csv", about),
+        refit_params=_refit_params(folder / "refits.csv"),
         cases=_cases(folder / "cases.npz", about),
         models=_models(folder, about),
         bounds=_bounds(folder / "bounds.csv", about),
@@ -230,6 +260,19 @@ def read_folder(path: str | Path) -> Folder:
             f"another process is writing results into {str(folder)!r}: wait until it has ended."
         )
     return found
+
+
+def columns_of(path: str | Path) -> list[str]:
+    """Return the columns of the table that a comparison was of.
+
+    Raises
+    ------
+    PsephosError
+        If the folder is not a finished comparison.
+    """
+    _refuse_unfinished(Path(path))
+    about = checked_about(read_json(Path(path) / MARK), Path(path) / MARK)
+    return list(about.get("columns", ()))
 
 
 def _refuse_unfinished(folder: Path) -> None:
@@ -313,6 +356,21 @@ def _refit_columns(path: Path, about: dict[str, Any]) -> dict[str, float]:
     return found
 
 
+def _refit_params(path: Path) -> dict[str, dict[str, Any]]:
+    """Return the settings of each refit that succeeded, where they were written."""
+    found: dict[str, dict[str, Any]] = {}
+    for row in _rows(path, ("model", "status")) if path.exists() else ():
+        try:
+            params: Any = json.loads(row.get("params") or "{}")
+        except ValueError as error:
+            raise damaged(path, error) from error
+        if not isinstance(params, dict):
+            raise damaged(path, f"the settings of {row['model']} are none")
+        if row["status"] == "ok":
+            found[row["model"]] = params
+    return found
+
+
 def _bounds(path: Path, about: dict[str, Any]) -> list[dict[str, str]]:
     """Return what was proved; nothing of a folder of before bounds were written."""
     if not path.exists():
@@ -392,7 +450,10 @@ def _cases(path: Path, about: dict[str, Any]) -> Cases | None:
                 y=_truths(file["y"], len(classes), bool(about.get("multilabel"))),
                 names=names,
                 values=_worded(file["values"], names, categories),
+                groups=[str(g) for g in file["groups"].tolist()] if "groups" in file else None,
             )
+        if len(found.groups or found.ids) != len(found.ids):
+            raise ValueError("its groups are not as many as its cases")
         if found.values.shape != (len(found.y), len(names)) or len(found.ids) != len(found.y):
             raise ValueError("its arrays are of different lengths")
     except Exception as error:  # an archive that is damaged raises errors of many kinds

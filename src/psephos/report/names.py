@@ -2,14 +2,62 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-__all__ = ["LETTERS", "head_and_end", "short_names"]
+from psephos._errors import PsephosError
+from psephos.report.options import Named
+
+__all__ = ["LETTERS", "Shown", "head_and_end", "short_names", "shown_names"]
 
 LETTERS = 32  # a longer name is shortened
 _RANK = re.compile(r"(?:[A-Za-z]{1,2}|D_\d+)__")  # of k__Bacteria or D_0__Bacteria
 _TIMES = " × "
+_SPECIES = re.compile(r"(?:^|[|;]\s*)(?:s|D_6)__[A-Z][a-z]+[ _][a-z][a-z-]+$")
 _EMPTY = {"", "unclassified", "uncultured", "unknown", "unidentified", "noname", "metagenome"}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the page calls a column."""
+
+    text: str
+    italic: bool = False  # a species, as these are set
+    unit: str = ""
+
+
+def shown_names(names: Sequence[str], given: Mapping[str, Named]) -> dict[str, Shown]:
+    """Return what the page calls each column: the name given for it, or its short name.
+
+    Parameters
+    ----------
+    names : sequence of str
+        All columns of the table.
+    given : dict of str to Named
+        See `psephos.report.options.read_names`.
+
+    Raises
+    ------
+    PsephosError
+        If two columns would be called alike.
+    """
+    short = short_names(names)
+    found = {
+        name: Shown(
+            given[name].name or short[name] if name in given else short[name],
+            bool(_SPECIES.search(name)) and not (name in given and given[name].name),
+            given[name].unit if name in given else "",
+        )
+        for name in names
+    }
+    times = Counter(one.text for one in found.values())
+    alike = [name for name in given if given[name].name and times[found[name].text] > 1]
+    if alike:
+        raise PsephosError(
+            f"the name {found[alike[0]].text!r} given for the column {alike[0]!r} is that of another"
+            " column, too: give it another one."
+        )
+    return found
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:

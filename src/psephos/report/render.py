@@ -13,10 +13,12 @@ from markupsafe import Markup
 
 __all__ = ["SCRIPTS", "STYLES", "embed", "render"]
 
-STYLES = ("base.css", "panels.css", "values.css", "print.css")  # in the order of the page
+STYLES = (  # in the order of the page
+    "base.css", "panels.css", "parts.css", "values.css", "case.css", "print.css",
+)  # fmt: skip
 SCRIPTS = (
-    "core.js", "words.js", "axis.js", "tables.js", "bar.js", "accuracy.js", "missed.js",
-    "values.js", "ballot.js", "near.js", "case.js", "network.js", "ballots.js", "stability.js",
+    "core.js", "words.js", "tables.js", "lanes.js", "curves.js", "missed.js", "accuracy.js",
+    "axis.js", "values.js", "ballot.js", "near.js", "case.js", "network.js", "ballots.js", "stability.js", "bar.js",
 )  # fmt: skip
 _LITERAL = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 

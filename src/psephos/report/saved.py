@@ -1,11 +1,12 @@
 """The saved models of a study, each opened once, with the cases as it reads them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from psephos.report.adapter import Asked, Opened, open_model
 from psephos.report.figures import standings
 from psephos.report.folder import Folder
-from psephos.report.names import short_names
+from psephos.report.names import Shown
 
 __all__ = ["Saved"]
 
@@ -17,11 +18,14 @@ class Saved:
     Parameters
     ----------
     folder : Folder
+    names : dict of str to Shown
+        What columns are called, by their names in the table.
     known : dict of str to Opened
         Those that are open already.
     """
 
     folder: Folder
+    names: Mapping[str, Shown]
     known: dict[str, Opened] = field(default_factory=dict[str, Opened])
     _asked: dict[str, Asked] = field(default_factory=dict[str, Asked])
 
@@ -35,7 +39,7 @@ class Saved:
     def opened(self, key: str) -> Opened:
         """Return a model."""
         if key not in self.known:
-            short = short_names([str(c) for c in self.folder.about.get("columns", ())])
+            short = {name: one.text for name, one in self.names.items()}
             self.known[key] = open_model(self.folder.models[key], short)
         return self.known[key]
 

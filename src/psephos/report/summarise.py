@@ -1,29 +1,33 @@
 """From the folder of a comparison to one plain dictionary, from which the page is written."""
 
-import math
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from psephos import __version__
-from psephos.protocol.scores import main_metric
-from psephos.report.adapter import open_model
+from psephos.report.accuracy import accuracy_section
+from psephos.report.adapter import Facts, Opened, model_facts, open_model
+from psephos.report.answers import Answers, Positive, held_out_answers, positive_class
 from psephos.report.case import case_section
 from psephos.report.cautions import cautions, prior_log_loss, unsure_probabilities
-from psephos.report.chart import NARROW, WIDE, Point, interval_strip, pareto_chart
 from psephos.report.figures import Choice, Standing, choose, standings
 from psephos.report.folder import Folder, read_folder
 from psephos.report.labels import label_figures
-from psephos.report.methods import methods, recipes
-from psephos.report.names import short_names
-from psephos.report.pairs import Pair, pairs
+from psephos.report.made import made_section
+from psephos.report.missed import THRESHOLD, class_names, missed_section
+from psephos.report.names import Shown, shown_names
+from psephos.report.options import Options
+from psephos.report.pairs import pairs
 from psephos.report.proved import proved
 from psephos.report.saved import Saved
 from psephos.report.shapes import damaged
+from psephos.report.stability import stability_section
+from psephos.report.subgroups import Subgroups, subgroups
 from psephos.report.values import values_section
-from psephos.report.verdict import verdict
-from psephos.report.words import count, difference, number, plural, plus_minus, series
+from psephos.report.verdict import caution, verdict
+from psephos.report.words import count, plural, series
+from psephos.vote.names import listed
 
 __all__ = ["summarise"]
 
@@ -36,22 +40,11 @@ _CONTENTS = (
     ("methods", "How was this made?"),
 )
 _NAMED = 12  # labels whose cases are counted in the head
-_LABEL_MEASURES = (
-    ("average_precision", "average precision"),
-    ("hamming_loss", "Hamming loss"),
-    ("one_error", "one-error"),
-    ("coverage", "coverage"),
-    ("ranking_loss", "ranking loss"),
-)
-_MEASURES = (
-    ("balanced_accuracy", "balanced accuracy"),
-    ("accuracy", "accuracy"),
-    ("roc_auc", "ROC-AUC"),
-    ("log_loss", "log-loss"),
-)
 
 
-def summarise(folder: str | Path, model: str | None = None) -> dict[str, Any]:
+def summarise(
+    folder: str | Path, model: str | None = None, options: Options | None = None
+) -> dict[str, Any]:
     """Read a comparison and return what its report says, as plain values.
 
     Parameters
@@ -59,113 +52,107 @@ def summarise(folder: str | Path, model: str | None = None) -> dict[str, Any]:
     folder : str or Path
         What `psephos.protocol.compare` wrote.
     model : str, optional
-        The model to open: its card, its network and its ballots are shown. By default that of
-        the saved models with the fewest columns within one standard error of the best.
+        The model that is shown first. By default the most accurate of the saved ones.
+    options : Options, optional
+        Title, positive class, names of columns, and what the page carries of cases.
 
     Returns
     -------
     report : dict
-        Strings, numbers, lists and dictionaries only; `render` turns it into a page.
+        Strings, numbers, lists and dictionaries only; `render` turns it into a page. Under
+        ``island`` what the page's script reads.
 
     Raises
     ------
     PsephosError
-        If the folder is not a comparison, a file of it is damaged, or the model has no file.
+        If the folder is not a comparison, a file of it is damaged, the model has no file, or an
+        option names what the study has not.
     """
+    options = options or Options()
     read = read_folder(folder)
+    if read.cases is not None:
+        read = replace(read, cases=replace(read.cases, named=options.ids))
     rows = standings(read)
     choice = choose(rows, list(read.models), model)
     shown = choice.opened if choice else None
-    names = short_names([str(c) for c in read.about.get("columns", ())])
-    opened = open_model(read.models[shown.key], names) if shown else None
+    names = shown_names([str(c) for c in read.about.get("columns", ())], options.names)
+    short = {name: one.text for name, one in names.items()}
+    opened = open_model(read.models[shown.key], short) if shown else None
     if opened:
         _refuse_other_classes(read, opened.classes, shown.key if shown else "")
+    positive = positive_class(read, read.sizes, options.positive)
+    answers = held_out_answers(read, [s.key for s in rows])
+    parted = _parted(read, answers, opened, names)
+    facts = model_facts(read.models)
+    axes = {key: one.says for key, one in facts.items()}
+    missed = missed_section(
+        read, _order(rows, choice), answers, positive, axes, parted, options
+    )
+    return _report(read, rows, choice, opened, positive, names, facts, missed, options) | {
+        "carries": _carries(read, answers, parted, options),
+    }
+
+
+def _report(
+    read: Folder,
+    rows: Sequence[Standing],
+    choice: Choice | None,
+    opened: Opened | None,
+    positive: Positive,
+    names: Mapping[str, Shown],
+    facts: Mapping[str, Facts],
+    missed: dict[str, Any],
+    options: Options,
+) -> dict[str, Any]:
     found = pairs(rows, choice.best if choice else None)
     prior = prior_log_loss(read)
-    saved = Saved(read, {shown.key: opened} if shown and opened else {})
-    parts = [values_section(read, choice, saved), case_section(read, choice, saved)]
+    unsure = {s.key for s in rows if unsure_probabilities(s, prior)}
+    shown = choice.opened or choice.best if choice else None
+    key = shown.key if shown else None
+    known = {choice.opened.key: opened} if choice and choice.opened and opened else {}
+    saved = Saved(read, names, known)
+    parts = [
+        accuracy_section(read, rows, choice, found, prior, unsure),
+        missed,
+        values_section(saved, choice, positive, options),
+        case_section(saved, choice, positive, options),
+        stability_section(
+            read, rows, {model: one.columns for model, one in facts.items()}, names, key
+        ),
+        made_section(read, rows, shown, positive, bool(missed["missed"]), bool(_groups(missed))),
+    ]
     islands = [part.pop("island", {}) for part in parts]
     return {
         "version": __version__,
-        "title": _title(read),
-        "measure": read.measure,
-        "label_figures": label_figures(read, choice) if choice else None,
+        "title": options.title or _title(read),
         "data_line": _data_line(read),
-        "verdict": verdict(read, rows, choice, found),
+        "verdict": verdict(read, rows, choice, found, missed["missed"]),
+        "caution": caution(read, choice),
         "cautions": cautions(read, choice, prior) if choice else [],
-        "n_fits_words": plural(_splits(rows), "held-out fold"),
-        "measures": [{"key": key, "words": words} for key, words in _measures(read)],
-        "models": [_model(s, prior, read) for s in rows],
-        "any_failed": any(s.failed for s in rows),
-        "measures_note": _measures_note(read, prior),
-        "prior_words": number(prior) if math.isfinite(prior) else "",
-        "voters_note": _voters_note(rows),
-        "stability_note": _stability_note(rows),
-        "failures": _failures(rows),
-        "chart": _charts(read, rows),
-        "chart_note": (
-            "Each point is a model's mean over the held-out folds, its bars one standard deviation"
-            " both ways, and the faint points its single fits."
-        ),
-        "proved": proved(read, rows),
-        "differences": _differences(found, choice.best if choice else None, read),
-        "methods": methods(read, rows),
-        "recipes": recipes(read, rows),
-        "warnings": _warnings(read),
         "contents": _CONTENTS,
-        "carries": "",
-        "island": {"first": _first(choice), **_joined(islands)},
+        "label_figures": label_figures(read, choice) if choice else None,
+        "proved": proved(read, rows),
+        "bar": _bar(read, rows, key),
+        "island": {
+            "first": {
+                "model": key,
+                "threshold": THRESHOLD,
+                "person": None,
+                "cls": None if read.multilabel else positive.code,
+            },
+            **_joined(islands),
+        },
         **_joined(parts),
     }
+
+
+def _groups(missed: Mapping[str, Any]) -> Any:
+    return missed["missed"] and missed["missed"].get("groups")
 
 
 def _joined(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return one dictionary of several, which have no entry in common."""
     return {key: value for part in parts for key, value in part.items()}
-
-
-def _first(choice: Choice | None) -> dict[str, Any]:
-    """Return what the page shows before the reader chooses."""
-    shown = choice.opened or choice.best if choice else None
-    return {"model": shown.key if shown else None, "threshold": 0.5, "person": None, "cls": None}
-
-
-def _measures(folder: Folder) -> tuple[tuple[str, str], ...]:
-    return _LABEL_MEASURES if folder.multilabel else _MEASURES
-
-
-def _measures_note(folder: Folder, prior: float) -> str:
-    """Return what the measures of the table are."""
-    if folder.multilabel:
-        return (
-            "Average precision is, for each of a case's labels, the share of its labels among all"
-            " that are ranked as high, and the mean of that; Hamming loss is the share of wrong"
-            " answers over all cases and labels; one-error is how often the label ranked first is"
-            " not the case's; coverage is how many labels must be passed in the ranking to have"
-            " all of the case's; ranking loss is the share of pairs of a label that it has and one"
-            " that it has not which are ranked wrongly. Average precision is best at 1, the others"
-            " at 0 (coverage: at the number of a case's labels less one)."
-        )
-    words = (
-        "Balanced accuracy is the mean share of each class found; ROC-AUC is"
-        f" {_auc_words(len(folder.about['classes']))}; log-loss is lower where the stated"
-        " probabilities are better."
-    )
-    if math.isfinite(prior):
-        words += (
-            " Stating each class's frequency in the training part has a log-loss of"
-            f" {number(prior)}; † is worse."
-        )
-    return words
-
-
-def _auc_words(n_classes: int) -> str:
-    if n_classes == 2:
-        return "the chance that a case of one class is ranked above one of the other"
-    return (
-        "the mean over the classes of the chance that a case of the class is ranked above one of"
-        " the others"
-    )
 
 
 def _refuse_other_classes(folder: Folder, classes: Sequence[str], model: str) -> None:
@@ -174,7 +161,27 @@ def _refuse_other_classes(folder: Folder, classes: Sequence[str], model: str) ->
         raise damaged(folder.models[model], "its classes are not those of comparison.json")
 
 
-# ---------------------------------------------------------------------- the head
+def _order(rows: Sequence[Standing], choice: Choice | None) -> list[Standing]:
+    """Return the models, those of the verdict first."""
+    if choice is None:
+        return []
+    first = [choice.opened or choice.best, choice.best, choice.smallest]
+    return list({s.key: s for s in [*first, *(s for s in rows if s.drawn)]}.values())
+
+
+def _parted(
+    read: Folder, answers: Answers | None, opened: Opened | None, names: Mapping[str, Shown]
+) -> list[Subgroups]:
+    if answers is None or len(read.about["classes"]) != 2:
+        return []
+    telling = [opened.whole.get(name, name) for name in opened.columns] if opened else []
+    kinds = [name for name in names if name in read.about.get("categories", {})]
+    columns = dict.fromkeys([*kinds, *telling])
+    shown = [(name, names[name].text) for name in columns if name in names]
+    return subgroups(answers, read.cases, read.about.get("groups"), shown)
+
+
+# ---------------------------------------------------------------------- head, bar and foot
 def _title(folder: Folder) -> str:
     about = folder.about
     return f"{about.get('dataset') or folder.path.name}: which model, on how few columns?"
@@ -182,182 +189,54 @@ def _title(folder: Folder) -> str:
 
 def _data_line(folder: Folder) -> str:
     about = folder.about
-    sizes: list[Any] = about.get("class_counts") or []
-    if not sizes and folder.cases is not None:
-        counted = Counter(folder.cases.y)
-        sizes = [counted[i] for i in range(len(about["classes"]))]
+    sizes: list[Any] = folder.sizes
     names = [str(c) for c in about["classes"]]
     listed = [f"{n} {count(k)}" for n, k in zip(names, sizes, strict=True)] if sizes else names
+    line = f"{plural(folder.n_rows, 'case')}, {plural(folder.n_columns, 'column')}"
     if folder.multilabel:
         more = [f"{len(listed) - _NAMED} more"] if len(listed) > _NAMED else []
         return (
-            f"{plural(_n_rows(folder), 'case')}, {plural(_n_columns(folder), 'column')};"
-            f" {len(names)} labels, of which a case may have several:"
+            f"{line}; {len(names)} labels, of which a case may have several:"
             f" {series([*listed[:_NAMED], *more])}."
         )
-    line = f"{plural(_n_rows(folder), 'case')}, {plural(_n_columns(folder), 'column')}"
     target = about.get("target")
     return f"{line}; {f'{target}: ' if target else 'classes: '}{series(listed)}."
 
 
-def _n_rows(folder: Folder) -> int:
-    known = folder.about.get("n_rows")
-    return int(known) if known else max(f.n_train + f.n_test for f in folder.fits)
-
-
-def _n_columns(folder: Folder) -> int:
-    known = folder.about.get("n_columns") or len(folder.about.get("columns", ()))
-    return max(int(known), 1)
-
-
-def _splits(rows: Sequence[Standing]) -> int:
-    return len({f.split for s in rows for f in [*s.fits, *s.failed]})
-
-
-# ---------------------------------------------------------------------- table and chart
-def _model(s: Standing, prior: float, folder: Folder) -> dict[str, Any]:
-    spreads = {key: s.spread(key) for key, _ in _measures(folder)}
-    cells: list[dict[str, Any]] = [
-        _cell(one.mean, number(one.mean), number(one.sd) if one.n > 1 else "", key)
-        for key, one in spreads.items()
+def _bar(folder: Folder, rows: Sequence[Standing], key: str | None) -> dict[str, Any]:
+    """Return the models to choose from, those that can be read here first."""
+    drawn = [s for s in rows if s.drawn]
+    listed = [
+        {"key": s.key, "label": s.label, "words": _columns_words(folder, s)} for s in drawn
     ]
-    if unsure_probabilities(s, prior):
-        cells[[*spreads].index("log_loss")]["mark"] = "†"
-    columns, voters = s.columns, s.summary.n_voters.mean
-    spread = count(columns.sd) if columns.sd > 0 else ""
-    cells.append(_cell(columns.mean, count(columns.mean), spread, "columns"))
-    stability = s.summary.stability.value
-    cells.append(_cell(stability, number(stability, 2), "", "stability"))
-    cells.append(_cell(voters, count(voters), "", "voters"))
-    draws = math.nan if s.draws is None else s.draws
-    cells.append(_cell(draws, count(draws), "", "draws"))
-    words = f"{count(columns.mean)} ± {spread}" if spread else count(columns.mean)
     return {
-        "key": s.key,
-        "label": s.label,
-        "ours": s.ours,
-        "frontier": s.frontier,
-        "cells": cells,
-        "fits": str(len(s.fits)) + (f" ({len(s.failed)} failed)" if s.failed else ""),
-        "n_fits": len(s.fits),
-        "sentence": (
-            f"{s.label}: {folder.measure} {plus_minus(s.score, s.score_sd)}, columns used {words}"
-        ),
+        "readable": [one for one in listed if one["key"] in folder.models],
+        "others": [one for one in listed if one["key"] not in folder.models],
+        "key": key,
+        "classes": [] if folder.multilabel else class_names(folder),
     }
 
 
-def _cell(value: float, text: str, spread: str, kind: str) -> dict[str, Any]:
-    return {"value": _known(value), "text": text, "spread": spread, "kind": kind, "mark": ""}
+def _columns_words(folder: Folder, s: Standing) -> str:
+    final = folder.refit_columns.get(s.key)
+    return s.label if final is None else f"{s.label}, {plural(final, 'column')}"
 
 
-def _known(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
-def _stability_note(rows: Sequence[Standing]) -> str:
-    if not any(math.isfinite(s.summary.stability.value) for s in rows):
-        return ""
+def _carries(
+    folder: Folder, answers: Answers | None, parted: Sequence[Subgroups], options: Options
+) -> str:
+    """Return what the file holds of the cases."""
+    n = plural(folder.n_rows, "case")
+    if options.cases == "none":
+        return (
+            f"This file holds counts of the {n}: no answer, value or name of a single one, but for"
+            " values that thresholds of models stand at."
+        )
+    held = [] if answers is None else ["class, held-out answers to six decimals"]
+    held += ["id"] if options.ids else []
+    held += [f"groups by {listed([one.name for one in parted])}"] if parted else []
+    digits = "as they are" if options.cases == "full" else "to three figures"
     return (
-        "Stability is how alike the columns used are from fold to fold: 1 always the same, 0 no"
-        " more alike than columns drawn by lot (Nogueira, Sechidis & Brown 2018). Training parts"
-        " overlap, so that it would be lower on new cases. It is not defined for a model that reads"
-        " every column, or none."
+        f"This file holds data of the {n}, case by case: {', '.join(held)}, and values of the"
+        f" columns that models read, {digits}. Treat it as you would the table itself."
     )
-
-
-def _voters_note(rows: Sequence[Standing]) -> str:
-    absent = any(s.fits and not s.summary.n_voters.n for s in rows)
-    return "A dash under voters marks a model that is no ensemble." if absent else ""
-
-
-def _failures(rows: Sequence[Standing]) -> list[dict[str, str]]:
-    found: list[dict[str, str]] = []
-    for s in rows:
-        for error, n in Counter(f.error for f in s.failed).most_common():
-            words = f"{n} of {plural(len(s.fits) + len(s.failed), 'fit')}"
-            found.append({"label": s.label, "words": words, "error": error})
-    return found
-
-
-def _charts(folder: Folder, rows: Sequence[Standing]) -> dict[str, Any]:
-    points = [_point(s) for s in rows if s.drawn]
-    chance = folder.constant
-    drawn = {
-        frame.name: pareto_chart(points, _n_columns(folder), chance, frame)
-        for frame in (WIDE, NARROW)
-    }
-    return drawn
-
-
-def _point(s: Standing) -> Point:
-    measure = main_metric(s.summary.measures)
-    fits = [
-        (f.columns_used, f.measures[measure])
-        for f in s.fits
-        if f.columns_used is not None and measure in f.measures
-    ]
-    return Point(
-        key=s.key,
-        label=s.label,
-        ours=s.ours,
-        frontier=s.frontier,
-        columns=s.columns.mean,
-        columns_sd=s.columns.sd,
-        score=s.score,
-        score_sd=s.score_sd if math.isfinite(s.score_sd) else 0.0,
-        fits=tuple(fits) if len(fits) <= 20 else (),
-    )
-
-
-def _differences(
-    found: Sequence[Pair], best: Standing | None, folder: Folder
-) -> dict[str, Any] | None:
-    if best is None or not found:
-        return None
-    sizes = [abs(v) for p in found if p.reads for v in (p.low, p.mean, p.high) if math.isfinite(v)]
-    reach = 1.04 * max([0.05, *sizes])  # a constant answer, far below, does not stretch the axis
-    strip = interval_strip(
-        [
-            (p.mean, p.low, p.high) if math.isfinite(p.low) else (p.mean, p.mean, p.mean)
-            for p in found
-        ],
-        reach,
-    )
-    return {
-        "reference": best.label,
-        "words": (
-            f"Models are compared on the same folds. Each row is a model's {folder.measure} minus"
-            f" that of {best.label}, the best."
-        ),
-        "strip": strip,
-        "rows": [
-            {
-                "key": p.key,
-                "label": p.label,
-                "ours": p.ours,
-                "mean_text": difference(p.mean),
-                "interval_text": _interval(p),
-                "interval_whole": _interval(p, "from "),  # no cell that begins with a sign
-                "sentence": f"{p.label}: {difference(p.mean)}, {_interval(p, 'from ')}",
-                "bar": bar,
-            }
-            for p, bar in zip(found, strip["bars"], strict=True)
-        ],
-        "note": (
-            "The intervals are corrected for training sets that overlap (Nadeau & Bengio 2003), one"
-            f" by one, not for many comparisons at once. {best.label} was picked as the best on"
-            " these folds, which flatters it a little."
-        ),
-    }
-
-
-def _interval(pair: Pair, before: str = "") -> str:
-    if not math.isfinite(pair.low):
-        return "none of one fold"
-    return f"{before}{difference(pair.low)} to {difference(pair.high)}"
-
-
-# ---------------------------------------------------------------------- the end
-def _warnings(folder: Folder) -> list[str]:
-    warned: Any = folder.environment.get("warnings") or []
-    return [str(w) for w in warned][:20]

@@ -6,28 +6,37 @@ from typing import Any
 import numpy as np
 
 from psephos.report.adapter import Opened
+from psephos.report.answers import Positive
 from psephos.report.card import card
 from psephos.report.carried import carried_rows, carried_values
 from psephos.report.figures import Choice
 from psephos.report.folder import Folder
+from psephos.report.options import Options
 from psephos.report.portraits import FIRST, portrait
 from psephos.report.saved import Saved
 from psephos.report.together import together
 from psephos.report.words import plural, series
 
-__all__ = ["values_section"]
+__all__ = ["HUES", "values_section"]
+
+HUES = 8  # of classes, where there are more than two
 
 
-def values_section(folder: Folder, choice: Choice | None, saved: Saved) -> dict[str, Any]:
+def values_section(
+    saved: Saved, choice: Choice | None, positive: Positive, options: Options
+) -> dict[str, Any]:
     """Return what the panel shows: entries of the page's dictionary.
 
     Parameters
     ----------
-    folder : Folder
-    choice : Choice or None
-        The models the page names; None if every fit failed.
     saved : Saved
         The models that have a file.
+    choice : Choice or None
+        The models the page names; None if every fit failed.
+    positive : Positive
+        The class that answers are about.
+    options : Options
+        What the page may carry of cases.
 
     Returns
     -------
@@ -44,16 +53,21 @@ def values_section(folder: Folder, choice: Choice | None, saved: Saved) -> dict[
     }
     if shown is None or not saved.keys:
         return entries
-    found = {key: _portrait(folder, saved, key) for key in saved.keys}
+    found = {key: _portrait(saved, key, options) for key in saved.keys}
     return entries | {
-        "values": _first(found[shown.key], shown.key),
-        "island": {"values": _island(folder, found)},
+        "values": _first(found[shown.key], shown.key, saved.folder, positive.code),
+        "island": {"values": _island(saved.folder, found, positive.code, options)},
     }
 
 
-def _portrait(folder: Folder, saved: Saved, key: str) -> dict[str, Any]:
-    opened = saved.opened(key)
+def _portrait(saved: Saved, key: str, options: Options) -> dict[str, Any]:
+    opened, folder = saved.opened(key), saved.folder
     one = portrait(folder, opened, saved.asked(key), key)
+    for line in [*one["columns"], *one["table"]]:
+        line["italic"] = saved.names[line["whole"]].italic
+        line["unit"] = saved.names[line["whole"]].unit
+    if options.cases == "none":
+        one["ringed"] = []
     return one | {
         "lead": _lead(folder, opened, key, one), "notes": _notes(one), "painted": how_painted(one),
     }  # fmt: skip
@@ -97,53 +111,55 @@ def how_painted(one: Mapping[str, Any]) -> str:
     )
 
 
-def _first(one: Mapping[str, Any], key: str) -> dict[str, Any]:
+def _first(one: Mapping[str, Any], key: str, folder: Folder, positive: int) -> dict[str, Any]:
     """Return what stands in the page before its script runs."""
+    two = len(folder.about["classes"]) == 2
     return {
         "key": key,
         "lead": one["lead"],
         "notes": one["notes"],
-        "painted": one["painted"],
         "columns": one["columns"][:FIRST],
         "more": one["table"] or one["columns"][FIRST:],
         "rest_words": one["rest_words"],
+        "hues": [
+            ("pos" if k == positive else "neg") if two else f"c{k % HUES}"
+            for k in range(len(folder.about["classes"]))
+        ],
     }
 
 
-def _island(folder: Folder, portraits: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+def _island(
+    folder: Folder, portraits: Mapping[str, dict[str, Any]], positive: int, options: Options
+) -> dict[str, Any]:
     """Return what the script redraws from."""
     cases = folder.cases
     assert cases is not None, "an island is of cases"
     y = np.asarray(cases.y, dtype=np.intp)
-    rows = carried_rows(y)
+    rows = carried_rows(y) if options.cases != "none" else y[:0]
     drawn: dict[str, list[float]] = {}  # the thresholds of each column that is drawn
     for one in portraits.values():
         for column in one["columns"]:
             drawn.setdefault(column["whole"], []).extend(column.get("steps", ()))
     classes: Sequence[str] = [str(one) for one in folder.about["classes"]]
-    sizes = np.bincount(y, minlength=len(classes)).tolist()
-    positive = _positive(classes)
     return {
         "classes": classes,
         "positive": positive,
         "order": [positive, *(k for k in range(len(classes)) if k != positive)],
         "sampled": _sampled(len(rows), len(y)),
-        "sizes": sizes,
+        "sizes": np.bincount(y, minlength=len(classes)).tolist(),
         "rows": rows.tolist(),
         "y": y[rows].tolist(),
-        "of": carried_values(cases, rows, drawn),
+        "of": carried_values(cases, rows, drawn, options.cases == "full"),
         "models": portraits,
     }
-
-
-def _positive(classes: Sequence[str]) -> int:
-    return len(classes) - 1
 
 
 def _sampled(drawn: int, n: int) -> str:
     """Return in words that not every case is drawn, '' if every one is."""
     if drawn == n:
         return ""
+    if not drawn:
+        return "The page carries no cases: bars count them, to one height. "
     return (
         f"Of {plural(n, 'case')} {drawn} are drawn, evenly spaced in the table; the bars count"
         " them all, to one height. "

@@ -5,7 +5,19 @@ from collections.abc import Sequence
 
 from psephos.vote.names import fixed
 
-__all__ = ["count", "difference", "number", "plural", "plus_minus", "series"]
+__all__ = [
+    "chance",
+    "class_words",
+    "count",
+    "difference",
+    "number",
+    "of",
+    "plural",
+    "plus_minus",
+    "rate",
+    "series",
+    "span",
+]
 
 MINUS = "−"
 SPACE = " "  # a narrow space that does not break
@@ -57,3 +69,33 @@ def series(words: Sequence[str]) -> str:
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def rate(value: float | None) -> str:
+    """Return a share to two decimals; a dash where there is none."""
+    return number(value, 2)
+
+
+def chance(value: float | None) -> str:
+    """Return a probability to two decimals: never 0.00 or 1.00, which would be certainty."""
+    text = rate(value)
+    return {"0.00": "<0.01", "1.00": ">0.99"}.get(text, text)
+
+
+def span(low: float, high: float) -> str:
+    """Return '0.50 to 0.79'; nothing where there is no interval."""
+    return f"{rate(low)} to {rate(high)}" if math.isfinite(low) and math.isfinite(high) else ""
+
+
+def of(k: int, n: int, what: str = "") -> str:
+    """Return '13 of 38 ill'."""
+    return f"{count(k)} of {count(n)}" + (f" {what}" if what else "")
+
+
+def class_words(name: str, target: str | None) -> str:
+    """Return what cases of a class are called: its name, with the target's where it is a number."""
+    try:
+        float(name)
+    except ValueError:
+        return name
+    return f"{target or 'class'} {name}"

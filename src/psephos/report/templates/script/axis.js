@@ -12,11 +12,8 @@ page.axis = (() => {
     return String(Number(x.toPrecision(Math.max(digits, Math.abs(x) >= 1 ? before : 0)))).replace("-", "\u2212");
   };
 
-  // Classes in their colours: the positive one is the first hue, of two the other is the second.
-  const hues = (positive, n) => {
-    const order = [positive, ...Array.from({ length: n }, (_, k) => k).filter((k) => k !== positive)];
-    return Array.from({ length: n }, (_, k) => `hue-${order.indexOf(k) % 8}`);
-  };
+  // Classes in their colours: of two the positive one and the other; of more, one hue each.
+  const hues = (positive, n) => Array.from({ length: n }, (_, k) => n === 2 ? (k === positive ? "pos" : "neg") : `c${k % 8}`);
 
   const coloured = (words, hue, tag = "b") => make(tag, words, hue);
   // parts of a sentence: words, and {k, t}: words in the colour of class k
@@ -105,7 +102,7 @@ page.axis = (() => {
   addEventListener("afterprint", () => boxes.forEach((known, box) => { known.width = 0; redraw(box); }));
 
   // A closed table of a chart's figures, written when it is opened, and as a csv file.
-  const table = (caption, head, rows) => {
+  const table = (caption, name, head, rows) => {
     const details = make("details", "", "data");
     details.append(make("summary", "Table"));
     details.addEventListener("toggle", () => {
@@ -127,7 +124,7 @@ page.axis = (() => {
       scroll.setAttribute("aria-label", caption);
       scroll.append(element);
       details.append(scroll);
-      if (page.offerCsv) page.offerCsv(element);
+      page.offerTable(element, name);
     });
     return details;
   };
@@ -135,8 +132,20 @@ page.axis = (() => {
   return { again, chart, clamp, coloured, deep, hues, paint, parts, reachOf, scale, speaks, table, write };
 })();
 
-// What the page calls a case, and the answer it got while held out; null where it got none.
-page.people = page.people || {
-  name: (row) => `row ${row + 1}`,
-  heldOut: () => null,
-};
+// What the page calls a case (a row of the table), and the answer it got while held out: a probability
+// a class, or null where it got none.
+page.people = (() => {
+  const told = page.data.missed, places = new Map(((told && told.rows) || []).map((row, i) => [row, i]));
+  const name = (row) => told && told.names && places.has(row) ? told.names[places.get(row)] : `case ${row + 1}`;
+  const heldOut = (key, row) => {
+    const model = told && told.models[key], i = places.get(row);
+    if (!model || i === undefined) return null;
+    if (model.q) {
+      if (model.q[i] < 0) return null;
+      const p = model.q[i] / 1e6;
+      return told.positive === 1 ? [1 - p, p] : [p, 1 - p];
+    }
+    return model.P && model.said[i] >= 0 ? model.P.map((answers) => answers[i] / 1e6) : null;
+  };
+  return { heldOut, name };
+})();

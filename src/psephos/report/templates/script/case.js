@@ -11,7 +11,7 @@
   const rowsOf = () => study.rows.map((_, i) => calc.fields.map((field) => valuesOf(field.whole)[i]));
   const told = (words, kind = "") => { const p = make("p", "", kind); p.append(...[words].flat().filter((one) => one !== "")); return p; };
   const button = (words, click, kind = "") => { const one = make("button", words, kind); one.type = "button"; one.addEventListener("click", click); return one; };
-  const chance = (p) => p < 0.005 && p > 0 ? "< 0.01" : p > 0.995 && p < 1 ? "> 0.99" : p.toFixed(2);
+  const { chance } = page.words;
   const percent = (share) => share > 0 && share < 0.01 ? "< 1 %" : share < 1 && share > 0.99 ? "> 99 %" : `${Math.round(100 * share)} %`;
   const name = (k) => coloured(study.classes[k], hue[k]);
   const answerOf = (values) => {
@@ -127,7 +127,7 @@
     big.dataset.probability = p[about];
     big.append(chance(p[about]), " ", make("span", `called ${study.classes[k]}`, "call"));
     const row = from[0] === "r" ? Number(from.slice(1)) : null, i = row === null ? -1 : study.rows.indexOf(row), held = row === null ? null : heldOut(row);
-    const truth = row === null ? "" : ` ${person(row)} is ${study.classes[study.y[i]]}.` + (held ? ` While held out the answer was ${chance(held[about])}; the model asked here has seen this case.` : " The model asked here has seen this case.");
+    const named = row === null ? "" : person(row), truth = row === null ? "" : ` ${named[0].toUpperCase()}${named.slice(1)} is ${study.classes[study.y[i]]}.` + (held ? ` While held out the answer was ${chance(held[about])}; the model asked here has seen this case.` : " The model asked here has seen this case.");
     const say = told([known ? `The stated probability of ${study.classes[about]}, from ${known} of ${used.length} columns.` : "Nothing is measured: this is what the model says of anyone.", make("span", truth, "quiet")], "say");
     box.replaceChildren(big, say);
     const bar = (width) => {
@@ -135,7 +135,7 @@
       if (two) {
         const q = p[study.positive] * width, t = hub.get("threshold") * width;
         picture.append(svg("rect", { x: 0, y: 14, width: q, height: 11, class: hue[study.positive] }), svg("rect", { x: q, y: 14, width: width - q, height: 11, class: hue[1 - study.positive] }),
-          svg("line", { x1: t, x2: t, y1: 9, y2: 31, class: "thr" }), svg("text", { x: Math.min(Math.max(t, 44), width - 44), y: 8, class: "soft", "text-anchor": "middle" }, `threshold ${hub.get("threshold").toFixed(2)}`));
+          svg("line", { x1: t, x2: t, y1: 9, y2: 31, class: "threshold" }), svg("text", { x: Math.min(Math.max(t, 44), width - 44), y: 8, class: "soft", "text-anchor": "middle" }, `threshold ${page.words.threshold(hub.get("threshold"))}`));
       } else study.order.forEach((c, lane) => {
         const wide = p[c] * (width - 190);
         picture.append(svg("text", { x: 0, y: 22 * lane + 14, class: hue[c] }, study.classes[c].slice(0, 18)), svg("rect", { x: 130, y: 22 * lane + 3, width: Math.max(wide, 0.6), height: 13, class: hue[c] }), svg("text", { x: 136 + wide, y: 22 * lane + 14, class: "soft" }, chance(p[c])));
@@ -154,7 +154,7 @@
     const share = columns.length >= used ? columns.slice(top).reduce((sum, one) => sum + (one.share || 0), 0) : 0;
     folded(fields.slice(top, used), `${used - top} further columns${share ? `, ${percent(share)} of the say` : ""}`);
     folded(fields.slice(used), `${fields.length - used} columns that are asked for only where another is missing`);
-    const answer = make("div", "", "answer"), votes = make("div"), near = make("div"), right = make("div"), box = make("div", "", "case");
+    const answer = make("div", "", "answer"), votes = make("div"), near = make("div"), right = make("div"), box = make("div", "", "newcase");
     answer.setAttribute("aria-live", "polite");
     votes.dataset.test = "case-votes";
     near.dataset.test = "case-near";

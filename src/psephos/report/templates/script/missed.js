@@ -1,0 +1,306 @@
+// Whom it misses: the threshold and all that follows it.
+(() => {
+  const { all, at, hub, make, svg, words } = page;
+  const told = page.data.missed;
+  page.setThreshold = () => {};
+  if (!told || !at("missed-body") || !at("lanes")) return;
+  const two = told.kind === "two", UNIT = 1e6, Z = 1.959963984540054;
+  const pos = told.classes[told.positive], neg = two ? told.classes[1 - told.positive] : "others";
+  const model = () => told.models[hub.get("model")];
+  const named = (i) => told.names ? told.names[i] : String((told.rows ? told.rows[i] : i) + 1);
+  const rowOf = (i) => told.rows ? told.rows[i] : i;
+  const placeOf = new Map((told.rows || []).map((row, i) => [row, i]));
+  const step = told.rows ? 1000 : 100; // without cases there are counts of hundredths only
+
+  // ---- figures of a threshold, as psephos.report.measures has them
+  const total = (list) => list.reduce((sum, n) => sum + n, 0);
+  const countsOf = (q, truth, t, keep = () => true) => {
+    const n = { found: 0, missed: 0, alarms: 0, cleared: 0 }, cut = Math.round(t * UNIT);
+    q.forEach((u, i) => {
+      if (u < 0 || !keep(i)) return;
+      const said = u >= cut, is = truth[i] === told.positive;
+      n[is ? (said ? "found" : "missed") : (said ? "alarms" : "cleared")] += 1;
+    });
+    return n;
+  };
+  const counts = (m, t) => {
+    if (m.q) return countsOf(m.q, told.truth, t);
+    const cut = Math.round(t * 100), found = total(m.bins.pos.slice(cut)), alarms = total(m.bins.neg.slice(cut));
+    return { found, missed: total(m.bins.pos) - found, alarms, cleared: total(m.bins.neg) - alarms };
+  };
+  const wilson = (k, n) => {
+    if (!n) return [NaN, NaN, NaN];
+    const share = k / n, z2 = Z * Z, middle = (share + z2 / (2 * n)) / (1 + z2 / n);
+    const half = Z / (1 + z2 / n) * Math.sqrt(share * (1 - share) / n + z2 / (4 * n * n));
+    return [share, k ? middle - half : 0, k < n ? middle + half : 1];
+  };
+  const expit = (z) => 1 / (1 + Math.exp(-z));
+  const predicted = (right, wrong, hits, others, odds) => {
+    if (right + wrong === 0 || !hits || !others) return [NaN, NaN, NaN];
+    const value = expit(odds + Math.log(right / hits) - Math.log(wrong / others));
+    const add = Math.min(right, wrong, hits - right, others - wrong) === 0 ? 0.5 : 0;
+    const a = (right + add) / (hits + 2 * add), b = (wrong + add) / (others + 2 * add);
+    const middle = odds + Math.log(a) - Math.log(b);
+    const half = Z * Math.sqrt((1 - a) / (a * (hits + 2 * add)) + (1 - b) / (b * (others + 2 * add)));
+    return [value, Math.min(expit(middle - half), value), Math.max(expit(middle + half), value)];
+  };
+  const predictive = (n, share) => {
+    const m = n.found + n.missed, k = n.alarms + n.cleared;
+    if (share === null) return [wilson(n.found, n.found + n.alarms), wilson(n.cleared, n.missed + n.cleared)];
+    const odds = Math.log(share / (1 - share));
+    return [predicted(n.found, n.alarms, m, k, odds), predicted(n.cleared, n.missed, k, m, -odds)];
+  };
+
+  // ---- tables
+  const line = (cells, kinds = []) => {
+    const row = make("tr");
+    cells.forEach((text, j) => {
+      const cell = make(j ? "td" : "th", text, j ? kinds[j] ?? "num" : "");
+      if (!j) cell.scope = "row";
+      row.append(cell);
+    });
+    return row;
+  };
+  const fillBody = (id, rows) => { if (at(id)) at(id).tBodies[0].replaceChildren(...rows); };
+  let prevalence = null;
+  const measures = (n) => {
+    const [ppv, npv] = predictive(n, prevalence), { of } = words, m = n.found + n.missed, k = n.alarms + n.cleared;
+    const rows = [
+      ["sensitivity", of(n.found, m, `${pos} found`), wilson(n.found, m)],
+      ["specificity", of(n.cleared, k, `${neg} cleared`), wilson(n.cleared, k)],
+      ["PPV", of(n.found, n.found + n.alarms, `called ${pos} are`), ppv],
+      ["NPV", of(n.cleared, n.cleared + n.missed, `called ${neg} are`), npv]];
+    fillBody("measures", rows.map(([name, counted, [value, low, high]]) => {
+      const row = line([name, counted, words.rate(value), words.span(low, high)], ["", ""]);
+      const strip = make("td", "", "drawn k-bar"), box = svg("svg", { width: 132, height: 14, "aria-hidden": "true" });
+      row.dataset.test = "measure";
+      box.append(svg("line", { class: "grid", x1: 1, x2: 131, y1: 7, y2: 7 }));
+      if (Number.isFinite(value)) box.append(svg("line", { class: "interval", x1: 1 + 130 * low, x2: 1 + 130 * high, y1: 7, y2: 7 }),
+        svg("circle", { class: "dot", cx: 1 + 130 * value, cy: 7, r: 3.5 }));
+      strip.append(box);
+      row.append(strip);
+      return row;
+    }));
+    [["n-tp", n.found], ["n-fn", n.missed], ["n-fp", n.alarms], ["n-tn", n.cleared]].forEach(([id, k]) => { at(id).textContent = String(k); });
+  };
+
+  // ---- lanes
+  const classKind = (c) => two ? (c === told.positive ? "pos" : "neg") : "c" + c;
+  const lanesOf = (m, order, about) => order.map((c) => {
+    const lane = { name: told.classes[c], kind: classKind(c) };
+    if (m.bins) {
+      if (!two) return { ...lane, bins: m.bins[about][c] };
+      const hundredths = c === told.positive ? m.bins.pos : m.bins.neg;
+      return { ...lane, bins: Array.from({ length: 50 }, (_, b) => hundredths[2 * b] + hundredths[2 * b + 1] + (b === 49 ? hundredths[100] : 0)) };
+    }
+    const q = two ? m.q : m.P[about], mine = told.truth.map((_, i) => i).filter((i) => told.truth[i] === c && (two ? q[i] >= 0 : m.said[i] >= 0));
+    const cut = Math.round(hub.get("threshold") * UNIT);
+    return { ...lane, at: mine, units: mine.map((i) => q[i]),
+      wrong: mine.map((i) => two ? (q[i] >= cut) !== (c === told.positive) : m.said[i] !== c) };
+  });
+  let ground = null;
+  const drawLanes = () => {
+    const m = model(), box = at("lanes");
+    if (!m || m.absent) return;
+    const about = two ? told.positive : hub.get("cls");
+    const order = [about, ...told.classes.map((_, c) => c).filter((c) => c !== about)];
+    const t = hub.get("threshold"), n = two ? counts(m, t) : null, width = Math.max(box.clientWidth, 280);
+    const drawn = page.lanes.draw(width, lanesOf(m, order, about), {
+      axis: `${m.axis} for ${told.classes[about]}, held out`,
+      threshold: two ? t : null,
+      counts: two ? [[`${words.count(n.missed)} missed`, `${words.count(n.found)} found`], [`${words.count(n.cleared)} cleared`, words.plural(n.alarms, "false alarm")]] : [],
+      sides: [`called ${neg}`, `called ${pos}`],
+      person: placeOf.has(hub.get("person")) ? placeOf.get(hub.get("person")) : -1,
+    });
+    ground = drawn.ground;
+    box.replaceChildren(drawn.picture);
+    box.setAttribute("aria-label", "Every case by its held-out answer, one lane a class." + (two
+      ? ` ${words.of(n.found, n.found + n.missed, pos)} found, ${words.of(n.missed, n.found + n.missed, pos)} missed, ${words.of(n.cleared, n.alarms + n.cleared, neg)} cleared, ${words.of(n.alarms, n.alarms + n.cleared, neg)} false alarms.` : ""));
+    at("binned").hidden = drawn.tallest === 0;
+    words.fill({ tallest: String(drawn.tallest) });
+    if (two) {
+      at("under").style.setProperty("padding-left", `${Math.max(ground.left - 8, 0)}px`);
+      at("under").style.setProperty("padding-right", `${Math.max(ground.right - 8, 0)}px`);
+    }
+  };
+
+  // ---- lists of mistakes, the surest first
+  const listOf = (kind, places, q, heading) => {
+    const box = make("div"), title = make("h3", heading, "apart");
+    box.dataset.kind = kind;
+    box.append(title);
+    const table = (own, caption) => {
+      const one = make("table", "", "fit"), head = make("thead"), top = make("tr"), body = make("tbody");
+      one.append(make("caption", caption, "sr"), head, body);
+      ["case", "answer"].forEach((text, j) => { const cell = make("th", text, j ? "num" : ""); cell.scope = "col"; top.append(cell); });
+      head.append(top);
+      own.forEach((i) => {
+        const row = line(["", words.chance(q[i] / UNIT)]), button = make("button", named(i), "plain");
+        button.type = "button";
+        button.dataset.at = i;
+        button.addEventListener("click", () => hub.set("person", rowOf(i)));
+        row.cells[0].append(button);
+        body.append(row);
+      });
+      return one;
+    };
+    if (!places.length) return box;
+    const first = table(places.slice(0, 6), heading), rest = places.slice(6);
+    first.dataset.test = `${kind}-list`;
+    box.append(first);
+    if (rest.length) {
+      const more = make("details"), text = `The other ${words.count(rest.length)}`;
+      more.append(make("summary", text));
+      more.addEventListener("toggle", () => { if (more.open && more.children.length < 2) more.append(table(rest, text)); });
+      box.append(more);
+    }
+    return box;
+  };
+  const lists = (m, t) => {
+    if (!m.q) { at("mistakes").replaceChildren(); return; }
+    const cut = Math.round(t * UNIT), every = m.q.map((_, i) => i).filter((i) => m.q[i] >= 0);
+    const missed = every.filter((i) => told.truth[i] === told.positive && m.q[i] < cut).sort((a, b) => m.q[a] - m.q[b] || a - b);
+    const alarms = every.filter((i) => told.truth[i] !== told.positive && m.q[i] >= cut).sort((a, b) => m.q[b] - m.q[a] || a - b);
+    at("mistakes").replaceChildren(
+      listOf("missed", missed, m.q, missed.length ? `The ${words.count(missed.length)} missed ${pos}, surest mistakes first` : `No ${pos} case is missed`),
+      listOf("alarms", alarms, m.q, alarms.length ? `The ${words.plural(alarms.length, "false alarm")}` : "There is no false alarm"));
+  };
+
+  // ---- groups
+  const share = (k, n, figure) => n < 10 ? words.of(k, n) : `${words.of(k, n)}: ${words.rate(figure[0])} (${words.span(figure[1], figure[2])})`;
+  const groups = (m, t) => {
+    const parted = at("group") && m.q ? told.groups[Number(at("group").value)] : null;
+    if (!parted) return;
+    at("group-name").textContent = parted.name;
+    fillBody("groups", parted.levels.map((level, k) => {
+      const n = countsOf(m.q, told.truth, t, (i) => parted.of[i] === k), [ppv, npv] = predictive(n, null);
+      const p = n.found + n.missed, q = n.alarms + n.cleared;
+      return line([level, words.count(p + q), share(n.found, p, wilson(n.found, p)), share(n.cleared, q, wilson(n.cleared, q)),
+        share(n.found, n.found + n.alarms, ppv), share(n.cleared, n.cleared + n.missed, npv)], ["", "num", "", "", "", ""]);
+    }));
+  };
+
+  // ---- a person, chosen anywhere
+  const person = () => {
+    const i = placeOf.get(hub.get("person")), m = model(), panel = at("person");
+    panel.hidden = i === undefined || !m || Boolean(m.absent) || Boolean(m.bins);
+    if (panel.hidden) return;
+    const about = two ? told.positive : hub.get("cls"), u = two ? m.q[i] : m.P[about][i], t = hub.get("threshold");
+    const said = two ? (u >= Math.round(t * UNIT) ? pos : neg) : told.classes[m.said[i]];
+    const answered = two ? u >= 0 : m.said[i] >= 0;
+    panel.textContent = `Case ${named(i)} is ${told.classes[told.truth[i]]}. ` + (answered
+      ? `Held out, ${m.label} answered ${words.chance(u / UNIT)} for ${told.classes[about]} and called it ${said}.`
+      : `${m.label} has no held-out answer to it.`);
+    all("button[data-at]", at("mistakes")).forEach((button) => button.closest("tr").classList.toggle("chosen", Number(button.dataset.at) === i));
+  };
+
+  // ---- what moves
+  const followThreshold = () => {
+    const m = model(), t = hub.get("threshold");
+    if (!m || m.absent) return;
+    drawLanes();
+    if (!two) return;
+    const n = counts(m, t), { of } = words, called = n.found + n.alarms, every = called + n.missed + n.cleared;
+    words.fill({
+      threshold: words.threshold(t),
+      found: of(n.found, n.found + n.missed, pos), missed: of(n.missed, n.found + n.missed, pos),
+      cleared: of(n.cleared, n.alarms + n.cleared, neg), alarms: of(n.alarms, n.alarms + n.cleared, neg),
+      more: !called ? `; it calls nobody ${pos}` : called === every ? `; it calls everyone ${pos}` : `; of the ${words.count(called)} it calls ${pos}, ${words.count(n.found)} are`,
+    });
+    measures(n);
+    page.curves.marks(m.curves, t, n, m);
+    lists(m, t);
+    groups(m, t);
+    person();
+    const slider = at("slider"), weight = at("weight");
+    slider.value = t;
+    slider.setAttribute("aria-valuetext", `${words.threshold(t)}: misses ${of(n.missed, n.found + n.missed, pos)}, alarms ${of(n.alarms, n.alarms + n.cleared, neg)}`);
+    if (document.activeElement !== weight) weight.value = t > 0 ? Number(((1 - t) / t).toPrecision(2)) : "";
+  };
+  const followModel = () => {
+    const m = model();
+    const absent = !m || m.absent;
+    at("missed-body").hidden = Boolean(absent);
+    at("missed-absent").hidden = !absent;
+    if (at("cost")) at("cost").hidden = Boolean(absent);
+    if (absent) { at("missed-absent").textContent = m ? m.absent : "There are no held-out answers of this model."; return; }
+    words.fill({ model: m.label, axis: m.axis });
+    at("missed-note").textContent = m.note;
+    if (two) {
+      page.curves.show(m.curves);
+      fillBody("tenths", m.tenths.map((row) => line(row)));
+      followThreshold();
+    } else followClass();
+  };
+  const followClass = () => {
+    const m = model(), c = hub.get("cls");
+    if (!m || m.absent) return;
+    words.fill({ cls: told.classes[c], pos: told.classes[c], right: `${m.right} of ${m.n}`, cost: m.cost[c] });
+    page.curves.show(m.curves[c]);
+    fillBody("grid", m.grid.map((row, is) => line([told.classes[is], ...row.map(String)], ["", ...row.map((k, j) => "num" + (!k ? " nil" : j === is ? " hit" : " miss"))])));
+    fillBody("by-class", m.rows.map((row) => line(row, row.map((_, j) => j === 0 ? "" : [3, 6, 7, 8].includes(j) ? "num k-wide" : "num"))));
+    drawLanes();
+    person();
+  };
+  hub.on("model", followModel);
+  hub.on("person", () => { drawLanes(); person(); });
+  if (!two) hub.on("cls", followClass);
+
+  let waiting = 0;
+  const soon = (call) => { if (!waiting) waiting = requestAnimationFrame(() => { waiting = 0; call(); }); };
+  let last = innerWidth;
+  addEventListener("resize", () => { if (innerWidth !== last) { last = innerWidth; soon(drawLanes); } });
+  ["beforeprint", "afterprint"].forEach((event) => addEventListener(event, drawLanes));
+
+  at("lanes").addEventListener("click", (event) => {
+    const dot = event.target.closest("[data-at]");
+    if (dot) hub.set("person", rowOf(Number(dot.dataset.at)));
+  });
+  if (two) {
+    hub.on("threshold", () => soon(followThreshold));
+    page.setThreshold = (t) => hub.set("threshold", Math.round(Math.min(Math.max(t, 0), 1) * step) / step);
+    at("slider").addEventListener("input", () => page.setThreshold(Number(at("slider").value)));
+    at("weight").addEventListener("change", () => { const k = Number(at("weight").value); if (k > 0) page.setThreshold(1 / (1 + k)); });
+    at("prevalence").addEventListener("change", () => {
+      const k = Number(at("prevalence").value);
+      prevalence = at("prevalence").value !== "" && k > 0 && k < 100 ? k / 100 : null;
+      followThreshold();
+    });
+    at("find-most").addEventListener("click", () => {
+      const m = model(); // the highest threshold that still finds nine tenths
+      for (let k = step; k >= 0; k -= 1) {
+        const n = counts(m, k / step);
+        if (n.found >= 0.9 * (n.found + n.missed)) { page.setThreshold(k / step); break; }
+      }
+    });
+    at("back").addEventListener("click", () => page.setThreshold(0.5));
+    if (at("group")) at("group").addEventListener("change", () => groups(model(), hub.get("threshold")));
+    let dragging = false;
+    const drag = (event) => page.setThreshold((event.clientX - at("lanes").getBoundingClientRect().left - ground.left) / ground.inner);
+    at("lanes").addEventListener("pointerdown", (event) => {
+      if (!event.target.classList.contains("drag")) return;
+      dragging = true;
+      at("lanes").setPointerCapture(event.pointerId);
+      event.preventDefault();
+    });
+    at("lanes").addEventListener("pointermove", (event) => { if (dragging) drag(event); });
+    ["pointerup", "pointercancel"].forEach((end) => at("lanes").addEventListener(end, () => { dragging = false; }));
+  }
+
+  // ---- files of every case, and of every threshold
+  if (told.rows) page.offer(at("lanes-figure").querySelector("figcaption"), "held-out-answers", () => {
+    const m = model(), t = hub.get("threshold");
+    if (!two) return [["case", "is", ...told.classes, "called"], ...told.truth.map((c, i) => [named(i), told.classes[c],
+      ...m.P.map((q) => m.said[i] < 0 ? "" : q[i] / UNIT), m.said[i] < 0 ? "" : told.classes[m.said[i]]])];
+    return [["case", "is", m.axis + " for " + pos, "called from " + words.threshold(t)], ...m.q.map((u, i) => [named(i), told.classes[told.truth[i]],
+      u < 0 ? "" : u / UNIT, u < 0 ? "" : u >= Math.round(t * UNIT) ? pos : neg])];
+  }, "Every case as CSV").classList.add("cases-csv");
+  if (two && told.rows) page.offer(at("curves"), "curves", () => {
+    const m = model(), levels = [...new Set(m.q.filter((u) => u >= 0))].sort((a, b) => b - a);
+    return [["threshold", "found", "missed", "false alarms", "cleared"], ...levels.map((u) => {
+      const n = countsOf(m.q, told.truth, u / UNIT);
+      return [u / UNIT, n.found, n.missed, n.alarms, n.cleared];
+    })];
+  }, "Every threshold as CSV");
+  followModel();
+})();

@@ -1,7 +1,8 @@
 // Tables: any column sorts, and every table is offered as a csv file.
 (() => {
   const { all, make } = page;
-  // ---- the table sorts by any column
+
+  // ---- the first table sorts by any column
   const body = document.querySelector("#results tbody");
   const heads = all("#results thead th");
   const value = (row, column, kind) => {
@@ -10,6 +11,7 @@
     return cell.dataset.value === "" ? null : Number(cell.dataset.value);
   };
   heads.forEach((head, column) => {
+    if (!head.dataset.sort) return;
     const button = make("button", head.textContent.trim());
     button.type = "button";
     head.replaceChildren(button);
@@ -28,25 +30,29 @@
     });
   });
 
-  // ---- every table as a csv file, in which no cell is a formula to a spreadsheet
+  // ---- csv files, in which no cell is a formula to a spreadsheet
   const starts = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r]/;
   const number = /^[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf)$/;
-  const drawn = (cell) => !cell.classList.contains("drawn"); // pictures are no cells of a file
   const disarmed = (cell) => starts.test(cell) && !number.test(cell) ? "'" + cell : cell;
   const field = (cell) => /[",\r\n]/.test(cell) ? '"' + cell.replaceAll('"', '""') + '"' : cell;
-  const cellText = (cell) => disarmed((cell.dataset.value || cell.textContent).trim().replace(/\s+/g, " ").replaceAll("\u2212", "-"));
-  all("table:not(.near)").forEach((table) => {
-    const name = table.dataset.test || table.className;
-    const link = make("a", "Download as CSV", "csv");
+  const drawn = (cell) => !cell.classList.contains("drawn"); // pictures are no cells of a file
+  const cellText = (cell) => (cell.dataset.words || cell.dataset.value || cell.textContent).trim().replace(/\s+/g, " ").replaceAll("\u2212", "-");
+
+  // A link after `place` that saves what `rows()` returns: lists of strings and numbers.
+  page.offer = (place, name, rows, words = "Download as CSV") => {
+    const link = make("a", words, "csv");
     link.dataset.test = "csv";
     link.href = "#";
     link.download = name + ".csv";
     link.addEventListener("click", () => {
-      const lines = [...table.rows].map((row) => [...row.cells].filter(drawn).map((cell) => field(cellText(cell))).join(","));
+      const lines = rows().map((row) => row.map((cell) => field(disarmed(String(cell)))).join(","));
       URL.revokeObjectURL(link.href);
       link.href = URL.createObjectURL(new Blob([lines.join("\n") + "\n"], { type: "text/csv" }));
     });
-    (table.closest(".scroll") || table).after(link);
-  });
-
+    place.after(link);
+    return link;
+  };
+  page.offerTable = (table, name) => page.offer(table.closest(".scroll") || table, name,
+    () => [...table.rows].map((row) => [...row.cells].filter(drawn).map(cellText)));
+  all("table:not(.near)").filter((table) => !table.closest("#mistakes")).forEach((table) => page.offerTable(table, table.dataset.test || table.className));
 })();

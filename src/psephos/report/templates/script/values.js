@@ -22,7 +22,7 @@
   };
 
   const say = (i, whole) => {
-    const row = data.rows[i], name = page.people ? page.people.name(row) : `row ${row + 1}`;
+    const name = page.people.name(data.rows[i]);
     return `${name}, ${data.classes[data.y[i]]}: ${whole === undefined ? "" : write(data.of[whole][i], 3)}`;
   };
 
@@ -38,14 +38,14 @@
     box.append(paint(column, pos, foot, 7, reach, hue));
     const mark = (value, top, kind) => { const x = pos.x(value).toFixed(1); box.append(svg("line", { x1: x, x2: x, y1: top, y2: foot + 7, class: kind })); };
     if (column.steps.length <= 12) column.steps.forEach((value) => mark(value, foot - 5, "thin"));
-    if (column.cut) mark(column.cut.at, top - 6, "thr");
+    if (column.cut) mark(column.cut.at, top - 6, "threshold");
     if (column.cut) {
       const x = pos.x(column.cut.at), near = x > width - 60 ? "end" : x < 60 ? "start" : "middle";
-      box.append(write1(x, top - 11, (column.steps.length ? "" : "≈ ") + column.cut.text, "b haloed", near));
+      box.append(write1(x, top - 11, (column.steps.length ? "" : "≈ ") + column.cut.text, "strong halo", near));
     }
     order.forEach((k, lane) => {
       const y = base(lane), ringed = model.ringed, mine = data.y.map((code, i) => i).filter((i) => data.y[i] === k);
-      box.append(write1(width - 2, y - tall + 9, data.classes[k], `${hue[k]} haloed b`, "end"));
+      box.append(write1(width - 2, y - tall + 9, data.classes[k], `${hue[k]} halo strong`, "end"));
       if (column.bins) bars(box, column.bins, k, pos, y, tall);
       const apart = { missing: mine.filter((i) => values[i] === null), zero: pos.place.zero ? mine.filter((i) => values[i] === 0) : [] };
       Object.entries(apart).forEach(([key, list]) => pos.place[key] && list.forEach((i, q) => {
@@ -124,7 +124,7 @@
 
   const squares = (column) => {
     if (!column.folds.length) return "";
-    const span = make("span", "", "quiet"), marks = make("span", "", "folds");
+    const span = make("span", "", "quiet"), marks = make("span", "", "squares");
     if (column.folds.length <= 30) {
       column.folds.forEach((read) => marks.append(make("span", "", read ? "on" : "")));
       marks.setAttribute("aria-hidden", "true");
@@ -134,7 +134,7 @@
     return span;
   };
 
-  const tableOf = (column) => table(`${column.name}: cases on either side, by class`, ["", ...order.map((k) => data.classes[k])], () => {
+  const tableOf = (column) => table(`${column.name}: cases on either side, by class`, column.name, ["", ...order.map((k) => data.classes[k])], () => {
     if (column.kind === "category") return [...column.levels.map((level) => [level.name, ...order.map((k) => level.counts[k])]), ["missing", ...order.map((k) => column.counts.missing[k])]];
     const cut = column.cut, side = (key) => order.map((k) => column.counts[key][k]);
     const sides = cut ? [[`${cut.closed ? "from" : "above"} ${cut.text}`, ...side("above")], [`${cut.closed ? "below" : "at or below"} ${cut.text}`, ...side("below")]] : [];
@@ -147,7 +147,7 @@
     const row = make("div", "", alone ? "col alone" : "col"), words = make("div"), figure = make("figure");
     row.dataset.test = "value-column";
     row.dataset.column = column.whole;
-    const head = make("h3", column.name), share = make("p", "", "small");
+    const head = make("h3", column.name, column.italic ? "species" : ""), share = make("p", "", "small");
     if (column.whole !== column.name) head.title = column.whole;
     share.append(column.share_words + (column.share_words && column.folds.length ? " · " : ""), squares(column));
     words.append(head, share, told(parts(column.direction, hue)));
@@ -183,7 +183,7 @@
       const u = data.of[a.whole][i], v = data.of[b.whole][i];
       if (u === null || v === null) { gone += 1; return; }
       const cx = across.x(u) + (p.axes[0].zero && u === 0 ? spread(i, 36) : 0), cy = y(up.x(v) + (p.axes[1].zero && v === 0 ? spread(i + 13, 30) : 0));
-      const circle = svg("circle", { cx: cx.toFixed(1), cy: cy.toFixed(1), r: small ? 3 : 4, class: `${hue[data.y[i]]} case`, "data-row": row });
+      const circle = svg("circle", { cx: cx.toFixed(1), cy: cy.toFixed(1), r: small ? 3 : 4, class: `${hue[data.y[i]]} dot`, "data-row": row });
       circle.append(svg("title", {}, `${say(i, a.whole)}, ${write(v)}`));
       circle.addEventListener("click", () => hub.set("person", hub.get("person") === row ? null : row));
       box.append(circle);
@@ -194,7 +194,7 @@
     up.ticks.forEach((t) => box.append(write1(left - 6, y(up.x(t)) + 4, write(t), "soft", "end")));
     if (p.axes[0].zero) box.append(write1((across.place.zero[0] + across.place.zero[1]) / 2, h - bottom + 16, "0", "soft", "middle"));
     if (p.axes[1].zero) box.append(write1(left - 6, y(up.x(0)) + 4, "0", "soft", "end"));
-    box.append(write1(w - 8, h - 8, a.name, "b", "end"), write1(left + 4, 14, b.name + (gone ? ` · ${gone} lack a value` : ""), "b haloed"));
+    box.append(write1(w - 8, h - 8, a.name, "strong", "end"), write1(left + 4, 14, b.name + (gone ? ` · ${gone} lack a value` : ""), "strong halo"));
     box.setAttribute("role", "img");
     box.setAttribute("aria-label", `The cases on ${a.name} and ${b.name}, and what the model calls there`);
     return box;

@@ -1,0 +1,245 @@
+"""Whom it misses: every case at its held-out answer, the threshold, and what it costs."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from psephos.report.answers import Answers, Positive, called
+from psephos.report.figures import Standing
+from psephos.report.folder import Folder
+from psephos.report.judged import (
+    Names,
+    embedded_units,
+    fills,
+    histogram,
+    judged,
+    measures_rows,
+    mistakes_words,
+)
+from psephos.report.lanes import lanes_drawing
+from psephos.report.measures import counts_at, in_units
+from psephos.report.options import Options
+from psephos.report.plots import FRAME
+from psephos.report.several import binned_answers, several_judged
+from psephos.report.subgroups import Subgroups, subgroup_rows
+from psephos.report.words import chance, class_words, count
+
+__all__ = ["THRESHOLD", "class_names", "missed_section"]
+
+THRESHOLD = 0.5
+_BYTES = 2_600_000  # of the page that answers may take
+_CELLS = 60_000  # answers of a model on several classes; of more there are columns only
+_FIRST = 6  # mistakes that are listed before the rest is folded
+_LISTED = 200  # of the first state, without script
+
+
+def class_names(folder: Folder) -> list[str]:
+    """Return what the page calls cases of each class."""
+    target = folder.about.get("target")
+    return [class_words(str(c), target) for c in folder.about["classes"]]
+
+
+def missed_section(
+    folder: Folder,
+    order: Sequence[Standing],
+    answers: Answers | None,
+    positive: Positive,
+    axes: Mapping[str, str],
+    parted: Sequence[Subgroups],
+    options: Options,
+) -> dict[str, Any]:
+    """Return what the panel shows: entries of the page's dictionary.
+
+    Parameters
+    ----------
+    folder : Folder
+    order : sequence of Standing
+        The models, the one that is shown first in front: answers of the last ones are left out
+        where they would make the page too large.
+    answers : Answers or None
+        None where they were not kept, or a case may have several labels.
+    positive : Positive
+    axes : dict of str to str
+        What the answers of a model are; of others, stated probabilities.
+    parted : sequence of Subgroups
+    options : Options
+    """
+    if answers is None or not order:
+        return {"missed": None, "island": {"missed": None}}
+    classes = class_names(folder)
+    kept = options.cases != "none"
+    shared: dict[str, Any] = {
+        "kind": "two" if len(classes) == 2 else "several",
+        "classes": classes,
+        "positive": positive.code,
+        "frame": FRAME,
+        "rows": answers.rows.tolist() if kept else None,
+        "names": _names(folder, answers, options),
+        "truth": answers.truth.tolist() if kept else None,
+        "sizes": np.bincount(answers.truth, minlength=len(classes)).tolist(),
+        "groups": [one.island() for one in parted] if kept else [],
+    }
+    models: dict[str, Any] = {}
+    size = len(json.dumps(shared))
+    for standing in order:
+        made = _model(folder, standing, answers, positive, classes, axes, options)
+        more = len(json.dumps(made, ensure_ascii=False))
+        if models and size + more > _BYTES:
+            made = {"label": standing.label, "absent": _left_out(standing.label)}
+            more = len(json.dumps(made))
+        models[standing.key] = made
+        size += more
+    first = order[0].key
+    return {
+        "missed": _first_state(shared, models[first], first, answers, parted, options),
+        "island": {"missed": {**shared, "models": models}},
+    }
+
+
+def _left_out(label: str) -> str:
+    return (
+        f"The answers of {label} are left out, to keep this page small; predictions.csv beside the"
+        " results has them, and psephos report --model shows them first."
+    )
+
+
+def _names(folder: Folder, answers: Answers, options: Options) -> list[str] | None:
+    """Return the ids of the cases, if the page may say them."""
+    if not options.ids or folder.cases is None:
+        return None
+    return [folder.cases.ids[i] for i in answers.rows.tolist()]
+
+
+def _model(
+    folder: Folder,
+    standing: Standing,
+    answers: Answers,
+    positive: Positive,
+    classes: Sequence[str],
+    axes: Mapping[str, str],
+    options: Options,
+) -> dict[str, Any]:
+    known = answers.known(standing.key)
+    if not known.any():
+        return {"label": standing.label, "absent": f"Every fit of {standing.label} failed."}
+    chances, truth = answers.chances[standing.key][known], answers.truth[known]
+    names = _called(standing.label, classes, positive.code, axes.get(standing.key))
+    about = {
+        "times": answers.times,
+        "grouped": bool(folder.about.get("groups")),
+        "areas": [f.measures["roc_auc"] for f in standing.fits if "roc_auc" in f.measures],
+    }
+    if len(classes) > 2:
+        made = several_judged(chances, truth, classes, names, about)
+        return made | _several_answers(answers, standing.key, options, len(classes))
+    mine = truth == positive.code
+    made = judged(chances[:, positive.code], mine, names, about)
+    units = in_units(chances[:, positive.code])
+    if options.cases == "none":
+        return made | {"bins": histogram(units, mine)}
+    every = np.full(len(known), -1, dtype=np.int64)
+    every[known] = units
+    return made | {"q": embedded_units(every, known)}
+
+
+def _called(label: str, classes: Sequence[str], code: int, axis: str | None) -> Names:
+    return Names(
+        pos=classes[code],
+        neg=classes[1 - code] if len(classes) == 2 else "others",
+        label=label,
+        axis=axis or "stated probability",
+    )
+
+
+def _several_answers(answers: Answers, model: str, options: Options, k: int) -> dict[str, Any]:
+    known, chances = answers.known(model), answers.chances[model]
+    if options.cases == "none" or chances.size > _CELLS:
+        return {"bins": binned_answers(chances[known], answers.truth[known], k)}
+    units = in_units(np.where(known[:, None], chances, 0.0))
+    said = np.where(known, called(np.where(known[:, None], chances, 0.0)), -1)
+    return {"P": units.T.tolist(), "said": said.tolist()}
+
+
+# ---------------------------------------------------------------------- without script
+def _first_state(
+    shared: dict[str, Any],
+    model: dict[str, Any],
+    key: str,
+    answers: Answers,
+    parted: Sequence[Subgroups],
+    options: Options,
+) -> dict[str, Any]:
+    """Return what the template draws: the model that is shown first, at its first threshold."""
+    state: dict[str, Any] = {"kind": shared["kind"], "model": model, "absent": model.get("absent")}
+    if state["absent"]:
+        return state
+    code, classes = shared["positive"], shared["classes"]
+    names = _called(model["label"], classes, code, model["axis"])
+    known = answers.known(key)
+    chances, truth = answers.chances[key][known], answers.truth[known]
+    units = in_units(chances[:, code])
+    state |= {"names": names, "classes": classes, "positive": code, "frame": FRAME}
+    state |= {"lists": [], "groups": None}
+    if shared["kind"] == "several":
+        others = [c for c in range(len(classes)) if c != code]
+        wrong = called(chances) != truth
+        state["order"] = [code, *others]
+        state["lanes"] = lanes_drawing(units, truth, state["order"], wrong)
+        return state
+    mine = truth == code
+    c = counts_at(units, mine, THRESHOLD)
+    wrong = (units >= THRESHOLD * 1e6) != mine
+    places = np.flatnonzero(known)
+    label = _labels(shared, answers)
+    return state | {
+        "order": [code, 1 - code],
+        "fills": fills(c, THRESHOLD, names),
+        "counts": c,
+        "measures": measures_rows(c, names),
+        "lanes": lanes_drawing(units, truth, [code, 1 - code], wrong),
+        "lists": []
+        if options.cases == "none"
+        else [
+            _list("missed", mine & wrong, units, places, label, names),
+            _list("alarms", ~mine & wrong, -units, places, label, names),
+        ],
+        "groups": _groups(parted, units, known, mine) if options.cases != "none" else None,
+    }
+
+
+def _labels(shared: dict[str, Any], answers: Answers) -> list[str]:
+    return shared["names"] or [str(i + 1) for i in answers.rows.tolist()]
+
+
+def _list(
+    kind: str, which: Any, order: Any, places: Any, label: Sequence[str], names: Names
+) -> dict[str, Any]:
+    """Return a list of mistakes, the surest first."""
+    own = sorted(np.flatnonzero(which).tolist(), key=lambda i: (int(order[i]), i))
+    rows = [
+        {"at": int(places[i]), "name": label[places[i]], "answer": chance(abs(int(order[i])) / 1e6)}
+        for i in own[:_LISTED]
+    ]
+    left = len(own) - _LISTED
+    return {
+        "kind": kind,
+        "words": mistakes_words(kind, len(own), names),
+        "rows": rows[:_FIRST],
+        "more": rows[_FIRST:],
+        "more_words": f"The other {count(len(own) - _FIRST)}"
+        + (f", of which {_LISTED - _FIRST} are listed" if left > 0 else ""),
+    }
+
+
+def _groups(parted: Sequence[Subgroups], units: Any, known: Any, mine: Any) -> Any:
+    if not parted:
+        return None
+    every = np.zeros(len(known), dtype=np.int64)
+    truth = np.zeros(len(known), dtype=bool)
+    every[known], truth[known] = units, mine
+    return {
+        "names": [one.name for one in parted],
+        "rows": subgroup_rows(parted[0], every, known, truth, THRESHOLD),
+    }

@@ -1,0 +1,160 @@
+"""The four small curves as paths of one fixed frame: the page draws them as they stand here."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.report.curves import Area, Steps, calibration, net_benefit, steps
+from psephos.report.words import chance, count, of, rate, span
+
+__all__ = ["FRAME", "GRID", "curves_drawing"]
+
+FRAME = {"width": 214, "height": 206, "left": 34, "right": 8, "top": 10, "bottom": 34}
+GRID = np.arange(1, 91) / 100  # thresholds of the net benefit
+_W = FRAME["width"] - FRAME["left"] - FRAME["right"]
+_H = FRAME["height"] - FRAME["top"] - FRAME["bottom"]
+_NEAR = 0.4  # points nearer to a line than this, in units of the frame, are left out
+
+Floats = NDArray[np.float64]
+
+
+def curves_drawing(
+    answers: Floats, positive: NDArray[np.bool_], area: Area, words: dict[str, str]
+) -> dict[str, Any]:
+    """Return the ROC, precision, calibration and net benefit of one model.
+
+    Parameters
+    ----------
+    answers : ndarray of shape (n,)
+    positive : ndarray of bool of shape (n,)
+    area : Area
+        Under the ROC curve.
+    words : dict of str
+        ``pos``: what positive cases are called.
+
+    Returns
+    -------
+    drawing : dict
+        Paths and points in units of `FRAME`, and words.
+    """
+    m, n = int(positive.sum()), int((~positive).sum())
+    found = steps(answers, positive)
+    return {
+        "roc": _roc(found, m, n, area),
+        "pr": _precision(found, m, n, words["pos"]),
+        "cal": [_group(row, words["pos"]) for row in calibration(answers, positive)],
+        "nb": _benefit(found, m, n),
+    }
+
+
+def _roc(found: Steps, m: int, n: int, area: Area) -> dict[str, Any]:
+    return {
+        "d": _stair(found.alarms / n, found.found / m) if m and n else "",
+        "area": f"area {chance(area.value)}" if math.isfinite(area.value) else "",
+        "interval": span(area.low, area.high),
+    }
+
+
+def _precision(found: Steps, m: int, n: int, pos: str) -> dict[str, Any]:
+    called = found.found + found.alarms
+    some = called > 0
+    points = zip(found.found[some] / m, found.found[some] / called[some], strict=True)
+    share = m / (m + n)
+    return {
+        "d": _line([(x, y) for x, y in points]) if m else "",
+        "base": _y(share),
+        "text": f"{round(100 * share)} % if all are called" if m else f"no {pos}",
+    }
+
+
+def _group(row: tuple[float, int, int, float, float, float], pos: str) -> dict[str, Any]:
+    mean, n, k, share, low, high = row
+    return {
+        "x": _x(mean),
+        "y": _y(share),
+        "y1": _y(low),
+        "y2": _y(high),
+        "cells": [chance(mean), count(n), of(k, n, pos), rate(share), span(low, high)],
+    }
+
+
+def _benefit(found: Steps, m: int, n: int) -> dict[str, Any]:
+    """Return the curve of a model and that of calling everyone, on an axis from -0.1."""
+    top = benefit_top(m / (m + n))
+    model, everyone = benefits(found, m, n)
+    return {
+        "d": _path(GRID, model, top),
+        "all": _path(GRID, everyone, top),
+        "zero": _up(0.0, top),
+        "top": top,
+    }
+
+
+def benefits(found: Steps, m: int, n: int) -> tuple[Floats, Floats]:
+    """Return the net benefit on `GRID` of a model, and of calling everyone positive."""
+    which = np.searchsorted(-found.threshold, -(GRID - 1e-9), side="right") - 1
+    model = net_benefit(found.found[which], found.alarms[which], m + n, GRID)
+    return model, net_benefit(np.full(len(GRID), m), np.full(len(GRID), n), m + n, GRID)
+
+
+def benefit_top(share: float) -> float:
+    """Return where the axis of the net benefit ends: above the share that is positive."""
+    return math.ceil(10 * share + 0.2) / 10
+
+
+# ---------------------------------------------------------------------- paths
+def _x(value: float) -> float:
+    return round(FRAME["left"] + value * _W, 1)
+
+
+def _y(value: float) -> float:
+    return round(FRAME["top"] + (1 - value) * _H, 1)
+
+
+def _up(value: float, top: float) -> float:
+    return round(FRAME["top"] + (top - value) / (top + 0.1) * _H, 1)
+
+
+def _stair(x: Floats, y: Floats) -> str:
+    return _line(list(zip(x.tolist(), y.tolist(), strict=True)))
+
+
+def _line(points: Sequence[tuple[float, float]]) -> str:
+    return _joined(_thinned([(_x(x), _y(y)) for x, y in points]))
+
+
+def _path(x: Floats, y: Floats, top: float) -> str:
+    """Return the part of a curve that the axis holds."""
+    inside = y >= -0.1
+    pairs = zip(x[inside].tolist(), y[inside].tolist(), strict=True)
+    return _joined(_thinned([(_x(a), _up(b, top)) for a, b in pairs]))
+
+
+def _joined(points: Sequence[tuple[float, float]]) -> str:
+    return "M" + "L".join(f"{x:g} {y:g}" for x, y in points) if points else ""
+
+
+def _thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return a line without the points that nobody could see: Douglas & Peucker (1973)."""
+    if len(points) < 3:
+        return list(points)
+    keep, stack = {0, len(points) - 1}, [(0, len(points) - 1)]
+    place = np.array(points)
+    while stack:
+        a, b = stack.pop()
+        if b - a < 2:
+            continue
+        along, inner = place[b] - place[a], place[a + 1 : b] - place[a]
+        length = math.hypot(*along)
+        if length:
+            off = np.abs(along[0] * inner[:, 1] - along[1] * inner[:, 0]) / length
+        else:
+            off = np.hypot(inner[:, 0], inner[:, 1])
+        far = int(np.argmax(off))
+        if off[far] > _NEAR:
+            keep.add(a + 1 + far)
+            stack += [(a, a + 1 + far), (a + 1 + far, b)]
+    return [points[i] for i in sorted(keep)]

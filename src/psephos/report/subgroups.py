@@ -1,0 +1,138 @@
+"""Which groups of cases a threshold fails: their names and sizes, and the four measures of each."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.report.answers import Answers
+from psephos.report.folder import Cases
+from psephos.report.measures import counts_at, predictive, wilson
+from psephos.report.words import count, of, rate, span
+
+__all__ = ["Subgroups", "subgroup_rows", "subgroups"]
+
+FEW = 10  # of fewer cases there are counts only
+_LEVELS = 14  # of more nothing could be read
+_VARIABLES = 10
+_VALUES = 6  # different values of a column of numbers that are groups of their own
+
+
+@dataclass(frozen=True)
+class Subgroups:
+    """One way to part the cases."""
+
+    name: str
+    levels: list[str]
+    of: list[int]  # (m,) the level of each case; -1 where its value is missing
+
+    def island(self) -> dict[str, Any]:
+        """Return its part of the page's data."""
+        return {"name": self.name, "levels": self.levels, "of": self.of}
+
+
+def subgroups(
+    answers: Answers,
+    cases: Cases | None,
+    group: str | None,
+    names: Sequence[tuple[str, str]],
+) -> list[Subgroups]:
+    """Return the ways to part the cases: by fold, by group, by columns that were kept.
+
+    A column is one where it is a category or has few values; of the columns of numbers in `names`,
+    which the chosen model reads, the halves at the median are groups.
+
+    Parameters
+    ----------
+    answers : Answers
+    cases : Cases or None
+    group : str or None
+        What the groups of the study are called.
+    names : sequence of (column, shown name)
+        Columns that may be parted, the most telling first.
+    """
+    found: list[Subgroups] = []
+    if (answers.fold >= 0).all() and len(set(answers.fold.tolist())) > 1:
+        folds = sorted(set(answers.fold.tolist()))
+        where = {fold: k for k, fold in enumerate(folds)}
+        own = [where[fold] for fold in answers.fold.tolist()]
+        found.append(Subgroups("fold", [f"fold {fold + 1}" for fold in folds], own))
+    if cases is None or int(answers.rows[-1]) >= len(cases.ids):
+        return found
+    rows = answers.rows
+    if cases.groups is not None:
+        found += _levels(group or "group", [cases.groups[i] for i in rows.tolist()])
+    place = {name: j for j, name in enumerate(cases.names)}
+    for name, shown in names:
+        if name in place and len(found) < _VARIABLES:
+            found += _column(shown, np.asarray(cases.values)[rows, place[name]])
+    return found
+
+
+def _levels(name: str, values: Sequence[str | None]) -> list[Subgroups]:
+    levels = sorted({v for v in values if v is not None}, key=_in_order)
+    if not 1 < len(levels) <= _LEVELS:
+        return []
+    where = {level: k for k, level in enumerate(levels)}
+    return [Subgroups(name, levels, [-1 if v is None else where[v] for v in values])]
+
+
+def _in_order(level: str) -> tuple[int, float, str]:
+    try:
+        return 0, float(level), level
+    except ValueError:
+        return 1, 0.0, level
+
+
+def _column(name: str, values: Any) -> list[Subgroups]:
+    if values.dtype == object and any(isinstance(v, str) for v in values.tolist()):
+        return _levels(name, [v if isinstance(v, str) else None for v in values.tolist()])
+    numbers = values.astype(np.float64)
+    known = numbers[~np.isnan(numbers)]
+    different = np.unique(known)
+    if len(different) <= _VALUES:
+        return _levels(name, [None if np.isnan(v) else f"{v:g}" for v in numbers.tolist()])
+    cut = float(np.median(known))
+    levels = [f"up to {cut:.3g}", f"above {cut:.3g}"]
+    cut = float(f"{cut:.3g}")  # groups are what their words say
+    own = np.where(np.isnan(numbers), -1, numbers > cut).astype(int)
+    return [Subgroups(name, levels, own.tolist())] if len(set(own.tolist()) - {-1}) == 2 else []
+
+
+def subgroup_rows(
+    parted: Subgroups,
+    units: NDArray[np.int64],
+    known: NDArray[np.bool_],
+    positive: NDArray[np.bool_],
+    threshold: float,
+) -> list[list[str]]:
+    """Return a row a group: its cases, and each measure as counts, value and interval.
+
+    Of fewer than ten cases there are counts only.
+    """
+    own = np.array(parted.of)
+    rows: list[list[str]] = []
+    for k, level in enumerate(parted.levels):
+        mine = (own == k) & known
+        c = counts_at(units[mine], positive[mine], threshold)
+        ppv, npv = predictive(c)
+        called, passed = c.found + c.alarms, c.cleared + c.missed
+        rows.append(
+            [
+                level,
+                count(int(mine.sum())),
+                _measure(c.found, c.positive, wilson(c.found, c.positive)),
+                _measure(c.cleared, c.negative, wilson(c.cleared, c.negative)),
+                _measure(c.found, called, ppv),
+                _measure(c.cleared, passed, npv),
+            ]
+        )
+    return rows
+
+
+def _measure(k: int, n: int, figure: tuple[float, float, float]) -> str:
+    if n < FEW:
+        return of(k, n)
+    return f"{of(k, n)}: {rate(figure[0])} ({span(*figure[1:])})"
