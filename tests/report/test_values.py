@@ -19,6 +19,7 @@ from psephos.report.directions import cut_of
 from psephos.report.effects import asked_values, background, mean_answers
 from psephos.report.figures import standings
 from psephos.report.folder import Cases, read_folder
+from psephos.report.names import shown_names
 from psephos.report.portraits import portrait
 from psephos.report.saved import Saved
 from psephos.report.standins import stand_ins
@@ -26,6 +27,10 @@ from psephos.report.standins import stand_ins
 
 def words_of(parts):
     return "".join(part if isinstance(part, str) else part["t"] for part in parts)
+
+
+def saved_of(folder):
+    return Saved(folder, shown_names([str(one) for one in folder.about["columns"]], {}))
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +45,7 @@ def table():
 @pytest.fixture(scope="module")
 def study(compared):
     folder = read_folder(compared)
-    return folder, Saved(folder)
+    return folder, saved_of(folder)
 
 
 def asked(model, X):
@@ -77,7 +82,9 @@ def test_thresholds_are_those_of_the_voters(table):
     found, gradual = asked_values(one)
     voters = one.vote.voters
     for j in range(one.X.shape[1]):
-        own = voters.threshold[(voters.columns[voters.feature] == j) & np.isfinite(voters.threshold)]
+        own = voters.threshold[
+            (voters.columns[voters.feature] == j) & np.isfinite(voters.threshold)
+        ]
         assert [t.at for t in found.get(j, [])] == sorted(set(own.tolist()))
         assert not any(t.closed for t in found.get(j, []))
     assert gradual == set()
@@ -105,7 +112,8 @@ def test_axes_are_logarithmic_only_beyond_twenty_fold(values, log, zero):
     assert (axis.log, axis.zero, axis.missing) == (log, zero, False)
     assert axis.low < axis.high
     drawn = [v for v in values if v > 0 or not log]
-    assert axis.low <= min(drawn) and max(drawn) <= axis.high
+    assert axis.low <= min(drawn)
+    assert max(drawn) <= axis.high
 
 
 def test_pieces_hold_one_threshold_at_most_and_a_value_beside_each():
@@ -212,7 +220,9 @@ def test_counts_and_folds_are_those_of_the_study(study):
             values = folder.cases.values[:, folder.cases.names.index(column["whole"])]
             if column["kind"] == "category":
                 for level in column["levels"]:
-                    counted = np.bincount(y[values == level["name"]], minlength=len(level["counts"]))
+                    counted = np.bincount(
+                        y[values == level["name"]], minlength=len(level["counts"])
+                    )
                     assert level["counts"] == counted.tolist()
                 continue
             values = values.astype(float)
@@ -250,7 +260,9 @@ def test_directions_are_what_the_answers_do(study):
             strong += 1
             j = asked_model.whole.index(column["whole"])
             said = [part["k"] for part in column["direction"] if not isinstance(part, str)]
-            for value, side in zip([column["axis"]["high"], column["axis"]["low"]], said, strict=True):
+            for value, side in zip(
+                [column["axis"]["high"], column["axis"]["low"]], said, strict=True
+            ):
                 moved = rows.copy()
                 moved[:, j] = value
                 mean = asked_model.model.predict_proba(_decoded(asked_model, moved)).mean(axis=0)
@@ -274,8 +286,8 @@ def test_models_come_in_the_order_of_the_verdict(study):
 
 def test_a_study_without_cases_has_no_panel(study):
     folder, _ = study
-    assert Saved(replace(folder, cases=None)).keys == []
-    assert Saved(replace(folder, cases=Cases([], [], [], np.empty((0, 0))))).keys == []
+    assert saved_of(replace(folder, cases=None)).keys == []
+    assert saved_of(replace(folder, cases=Cases([], [], [], np.empty((0, 0))))).keys == []
 
 
 def test_no_cut_where_nothing_changes(study):

@@ -96,7 +96,7 @@ class Asked:
 
     @property
     def keeps_rows(self) -> bool:
-        """Return whether the model holds values of training cases: anchors, prototypes, supports."""
+        """Return whether the model holds values of training cases, as anchors or prototypes."""
         return _keeps_rows(self.vote)
 
     def ballot(self, row: NDArray[np.float64]) -> tuple[str, list[tuple[str, float]]]:
@@ -175,7 +175,7 @@ class Opened:
             vote=reduced.vote_,
             X=np.asarray(values, dtype=np.float64),
             names=words.columns,
-            whole=[self.whole.get(name, name) for name in words.columns],
+            whole=[str(self.whole.get(name, name)) for name in words.columns],
             levels=words.levels,
         )
 

@@ -1,8 +1,9 @@
-"""Where the values of a column stand, and the pieces of its axis on which a model says one thing."""
+"""Where the values of a column stand, and the pieces on which a model says one thing."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -93,9 +94,7 @@ def axis_of(values: _Floats, thresholds: Sequence[float] = ()) -> Axis:
     known = values[np.isfinite(values)]
     missing = bool(np.isnan(values).any())
     positive = known[known > 0]
-    log = bool(
-        len(positive) and known.min() >= 0 and positive.max() / _SPAN > positive.min()
-    )
+    log = bool(len(positive) and known.min() >= 0 and positive.max() / _SPAN > positive.min())
     drawn = positive if log else known
     asked = [t for t in thresholds if math.isfinite(t) and (t > 0 or not log)]
     every = [*drawn.tolist(), *asked] or [0.0]
@@ -112,21 +111,18 @@ def axis_of(values: _Floats, thresholds: Sequence[float] = ()) -> Axis:
     return Axis(log, low, high, log and bool((known == 0).any()), missing)
 
 
-def pieces_of(
-    axis: Axis, thresholds: Sequence[float], gradual: bool, even: int = _STEPS
-) -> Pieces:
-    """Return the pieces of an axis: between thresholds and, where an answer changes gradually too,
-    between ends of equal distance.
+def pieces_of(axis: Axis, thresholds: Sequence[float], gradual: bool, even: int = _STEPS) -> Pieces:
+    """Return the pieces of an axis: between thresholds and, where the answer is gradual, even ones.
 
     Of more than 64 thresholds, as many evenly spaced ones divide it.
     """
     steps = sorted({t for t in thresholds if axis.low < t < axis.high})
     if len(steps) > _MOST:
-        at = np.linspace(0, len(steps) - 1, _MOST).round().astype(int)
-        steps = [steps[i] for i in sorted({*at.tolist()})]
+        at: list[int] = np.linspace(0, len(steps) - 1, _MOST).round().astype(int).tolist()
+        steps = [steps[i] for i in at]
     spaced = axis.spaced(even) if gradual or not steps else [axis.low, axis.high]
     ends = sorted({*spaced, *steps})
-    inside = [axis.middle(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    inside = [axis.middle(a, b) for a, b in pairwise(ends)]
     beside = [_beside(axis, ends, t) for t in steps]
     return Pieces(ends, inside, steps, beside)
 

@@ -1,7 +1,7 @@
-"""What the page needs to answer a new case by itself: decision functions, fields, starting points."""
+"""What the page needs to answer a new case: decision functions, fields, starting points."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,15 @@ from psephos.report.adapter import Asked
 from psephos.report.axes import axis_of
 from psephos.scoring import plain
 
-__all__ = ["CAPACITY", "calculator", "distances", "fields_of", "nearest_own", "size_words", "typical"]
+__all__ = [
+    "CAPACITY",
+    "calculator",
+    "distances",
+    "fields_of",
+    "nearest_own",
+    "size_words",
+    "typical",
+]
 
 CAPACITY = 3_500_000  # bytes of the page that decision functions may take, together
 _QUANTILES = 201
@@ -52,7 +60,7 @@ def calculator(
         "plain": function,
         "fields": fields_of(asked, wanted, len(order)),
         "spread": [spread[j] for j in order],
-        "own": nearest_own(asked.X[np.ix_(rows, order)], [spread[j] for j in order]),
+        "own": nearest_own(asked.X[rows][:, list(order)], [spread[j] for j in order]),
         "typical": [_worded(asked, typical(asked, y == k), wanted) for k in range(n_classes)],
     }
 
@@ -140,7 +148,7 @@ def distances(X: _Floats, spread: Sequence[float]) -> _Floats:
         return np.sqrt(np.where(both > 0, total * q / both, np.nan))
 
 
-def size_words(data: Mapping[str, Any]) -> tuple[int, str]:
+def size_words(data: Any) -> tuple[int, str]:
     """Return the bytes that data take in the page, and in words."""
     size = len(json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode())
     return size, f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{max(size / 1e3, 0.1):.1f} kB"

@@ -1,6 +1,5 @@
 """In words: for whom a column speaks on which side of which value, and how many are there."""
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -11,10 +11,18 @@ from psephos.protocol.stability import positions_of
 from psephos.report.adapter import Asked, Opened
 from psephos.report.axes import axis_of, pieces_of
 from psephos.report.directions import (
-    Cut, Says, count_words, cut_of, direction, further, level_words, sides,
-)  # fmt: skip
+    Cut,
+    Says,
+    count_words,
+    cut_of,
+    direction,
+    further,
+    level_words,
+    sides,
+)
 from psephos.report.effects import Threshold, asked_values, background, mean_answers, ringed
 from psephos.report.folder import Folder
+from psephos.report.planes import plane
 from psephos.report.standins import stand_ins
 from psephos.report.words import MINUS, number, series
 from psephos.vote.names import percent
@@ -24,7 +32,6 @@ __all__ = ["DRAWN", "FIRST", "Portrait", "by_say", "portrait"]
 FIRST = 6  # columns that are drawn before the reader asks for the rest
 DRAWN = 24  # columns that are drawn at most; of more, the first ones and a table
 _LISTED = 200  # columns that the table lists
-_PLANE = 64  # pieces of an axis of the decision surface
 _BINS = 48  # of a histogram
 _MANY = 400  # cases of a class from which on they are counted in bins
 _DIGITS = 4  # decimals of what is drawn
@@ -83,7 +90,7 @@ def portrait(folder: Folder, opened: Opened, asked: Asked, key: str) -> dict[str
         "unlisted": max(len(used) - FIRST - len(others), 0) if others else 0,
         "rest_words": _rest_words(model, used),
         "backup": [asked.names[j] for j in asked.vote.backup.tolist()],
-        "plane": _plane(model, used) if len(used) == 2 else None,
+        "plane": plane(asked, used, model.thresholds, model.gradual) if len(used) == 2 else None,
         "ringed": ringed(asked, folder.cases.ids if folder.cases else []),
         "shared": bool(model.shares),
     }
@@ -279,30 +286,6 @@ def _rest_words(model: Portrait, used: Sequence[int]) -> str:
     share = sum(model.shares.get(model.asked.names[j], 0.0) for j in rest)
     words = f"Show the other {len(rest)} columns" if len(rest) > 1 else "Show the other column"
     return f"{words} ({percent(share)} of the say)" if model.shares else words
-
-
-def _plane(model: Portrait, used: Sequence[int]) -> dict[str, Any] | None:
-    """Return the probabilities over the values of both columns; None unless both are numbers."""
-    asked = model.asked
-    if any(j in asked.levels for j in used):
-        return None
-    axes, every = [], []
-    for j in used:
-        steps = [one.at for one in model.thresholds.get(j, [])]
-        axis = axis_of(asked.X[:, j], steps)
-        gradual = j in model.gradual or not steps
-        pieces = pieces_of(axis, steps, gradual, _PLANE)
-        axes.append((axis, pieces))
-        every.append([*([0.0] if axis.zero else []), *pieces.inside])
-    grid = np.array([(a, b) for b in every[1] for a in every[0]])
-    X = np.full((len(grid), asked.X.shape[1]), np.nan)
-    X[:, list(used)] = grid
-    chances = asked.vote.probabilities(X).reshape(len(every[1]), len(every[0]), -1)
-    return {
-        "axes": [axis.data() for axis, _ in axes],
-        "ends": [pieces.ends for _, pieces in axes],
-        "chances": np.round(chances, _DIGITS).tolist(),
-    }
 
 
 def _rounded(values: _Floats) -> list[Any]:

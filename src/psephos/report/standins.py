@@ -64,4 +64,5 @@ def _correlations(own: _Floats, others: _Floats) -> _Floats:
 def _pearson(a: Any, b: Any) -> _Floats:
     a, b = a - a.mean(), b - b.mean(axis=0)
     size = np.sqrt((a @ a) * (b * b).sum(axis=0))
-    return np.divide(a @ b, size, out=np.zeros(b.shape[1]), where=size > 0)
+    known = size > 0
+    return np.where(known, (a @ b) / np.where(known, size, 1.0), 0.0)
