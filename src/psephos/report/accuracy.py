@@ -27,6 +27,7 @@ _MEASURES = (
     ("accuracy", "accuracy"),
     ("log_loss", "log-loss"),
 )
+_UNBOUNDED = ("log_loss", "coverage")  # no rates: to three decimals
 _MAIN = 2  # measures of the first table; the others are in a second
 _FOLDS = 20  # fits of a model that are drawn one by one, at most
 
@@ -159,7 +160,9 @@ def _model(
 
 def _measured(s: Standing, key: str) -> dict[str, Any]:
     one = s.spread(key)
-    return _cell(one.mean, number(one.mean), number(one.sd) if one.n > 1 else "", key)
+    digits = 3 if key in _UNBOUNDED else 2
+    spread = number(one.sd, digits) if one.n > 1 else ""
+    return _cell(one.mean, number(one.mean, digits), spread, key)
 
 
 def _cell(value: float, text: str, spread: str, kind: str) -> dict[str, Any]:
@@ -180,12 +183,12 @@ def _difference(pair: Pair | None, reach: float, best: bool) -> dict[str, Any]:
     known = math.isfinite(pair.low)
     low, high = (pair.low, pair.high) if known else (pair.mean, pair.mean)
     strip = interval_strip([(pair.mean, low, high)], reach, width=120)
-    interval = f"{difference(pair.low)} to {difference(pair.high)}" if known else "one fold"
+    interval = f"{difference(pair.low, 2)} to {difference(pair.high, 2)}" if known else "one fold"
     return {
-        "text": difference(pair.mean),
+        "text": difference(pair.mean, 2),
         "interval": interval,
         "value": pair.mean,
-        "whole": f"{difference(pair.mean)}, 95 % interval from {interval}" if known else interval,
+        "whole": f"{difference(pair.mean, 2)}, 95 % interval from {interval}" if known else interval,
         "bar": {**strip["bars"][0], "width": strip["width"], "zero": strip["zero"]},
     }
 

@@ -15,6 +15,7 @@ from psephos._errors import PsephosError
 from psephos.explain import ColumnNetwork, ErrorDisplay
 from psephos.explain.errors import searched_by
 from psephos.report.folder import Cases
+from psephos.report.rows import keeps_rows, renamed_rows
 from psephos.report.words import plural
 from psephos.vote.answering import answer_rule
 from psephos.vote.ballots import Ballots, Line
@@ -33,6 +34,7 @@ __all__ = [
     "open_model",
 ]
 
+_UNTOLD = "Its votes rest on training cases one by one, which this page does not carry."
 _READ = 40  # columns of a voter that the page names
 _LISTED = 3  # numbers of voters that voted alike
 
@@ -146,7 +148,7 @@ class Opened:
         near: list[Any] = ballots.nearest() or [()] * len(rows)
         found = ballots.vote.nearest(ballots.X[:1], 1)
         calibration = ballots.vote.readout.calibration
-        place = {name: i for i, name in enumerate(cases.ids)}
+        place = {cases.called(i): i for i in range(len(cases.ids))}
         return CaseBallots(
             outputs=[self.classes[1]] if ballots.score.shape[1] == 1 else self.classes,
             near_words="" if found is None else found.meaning,
@@ -248,7 +250,12 @@ def _read(ballots: Ballots, columns: Sequence[int]) -> tuple[str, ...]:
     return (*named, f"and {more} columns more") if more > 0 else named
 
 
-def open_model(path: Path, short: Mapping[str, str] = MappingProxyType({})) -> Opened:
+def open_model(
+    path: Path,
+    short: Mapping[str, str] = MappingProxyType({}),
+    cases: Cases | None = None,
+    kept: bool = True,
+) -> Opened:
     """Open a model file.
 
     Parameters
@@ -256,6 +263,10 @@ def open_model(path: Path, short: Mapping[str, str] = MappingProxyType({})) -> O
     path : Path
     short : dict of str to str
         Short names of columns; others keep their own.
+    cases : Cases, optional
+        The training cases, if the page calls them otherwise than by their ids.
+    kept : bool, default=True
+        Whether the page may say what training cases are like.
 
     Raises
     ------
@@ -268,11 +279,15 @@ def open_model(path: Path, short: Mapping[str, str] = MappingProxyType({})) -> O
     if model.schema_.names is not None:
         names = tuple(short.get(name, name) for name in model.schema_.names)
         model.schema_ = replace(model.schema_, names=names)
+    if cases is not None and not cases.named:
+        called = [cases.called(i) for i in range(len(cases.ids))]
+        model.vote_ = renamed_rows(model.vote_, dict(zip(cases.ids, called, strict=True)))
+    told = kept or not keeps_rows(model.vote_)
     return Opened(
         model=model,
         classes=[str(c) for c in model.classes_],
         head=_head(model),
-        sentences=[str(s) for s in model.describe()][1:],
+        sentences=[str(s) for s in model.describe()][1:] if told else [_UNTOLD],
         columns=_columns(model),
         importance=_importance(model),
         whole={word: name for name, word in short.items()},

@@ -59,10 +59,9 @@ class Cases:
     groups: list[str] | None = None  # of each case; None where the study has none, or kept none
     named: bool = True  # whether the page may call cases by their ids
 
-    @property
-    def shown(self) -> list[str]:
-        """Return what the page calls each case: its id, or its place in the table, from 1."""
-        return self.ids if self.named else [str(i) for i in range(1, len(self.ids) + 1)]
+    def called(self, row: int) -> str:
+        """Return what the page calls a case: its id, or its place in the table, from 1."""
+        return self.ids[row] if self.named else f"case {row + 1}"
 
 
 @dataclass

@@ -14,7 +14,7 @@ __all__ = ["BINS", "MOST", "Ground", "dodged", "lanes_drawing"]
 MOST = 400  # cases of a lane that are dots; of more, those called rightly are columns
 BINS = 50  # columns of a lane
 _RADII = (3.2, 2.6, 2.1, 1.6)
-_PUSHED = 12.0  # how far a dot may stand from its answer before dots are made smaller
+_PUSHED = 6.0  # how far a dot may stand from its answer before dots are made smaller
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def _placed(
 
 
 def lanes_drawing(
-    units: NDArray[np.int64], truth: NDArray[np.intp], order: Sequence[int], wrong: Any
+    units: NDArray[np.int64], truth: NDArray[np.intp], order: Sequence[int], wrong: Any, two: bool
 ) -> dict[str, Any]:
     """Return the lanes of the page's first state.
 
@@ -105,8 +105,10 @@ def lanes_drawing(
         The classes, one a lane, from above.
     wrong : ndarray of bool of shape (n,)
         The cases that were called wrongly.
+    two : bool
+        Whether there is a threshold, whose counts stand above each lane.
     """
-    ground = Ground()
+    ground = Ground() if two else Ground(top=8, lane=64, gap=14)
     lanes = [
         _lane(ground, k, units[mine].tolist(), wrong[mine].tolist(), np.flatnonzero(mine).tolist())
         for k, code in enumerate(order)

@@ -65,7 +65,7 @@ def _of_model(folder: Folder, s: Standing, recipe: Mapping[str, str]) -> dict[st
     notes = recipe["notes"]
     return {
         "label": s.label,
-        "notes": f"{notes[0].upper()}{notes[1:]}." if notes else "",
+        "notes": f"{notes}." if notes else "",
         "settings": settings or "the defaults of the comparison",
     }
 

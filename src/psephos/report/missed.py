@@ -21,10 +21,10 @@ from psephos.report.judged import (
 from psephos.report.lanes import lanes_drawing
 from psephos.report.measures import counts_at, in_units
 from psephos.report.options import Options
-from psephos.report.plots import FRAME
+from psephos.report.plots import FRAME, marks_at
 from psephos.report.several import binned_answers, several_judged
 from psephos.report.subgroups import Subgroups, subgroup_rows
-from psephos.report.words import chance, class_words, count
+from psephos.report.words import chance, class_words, count, plural
 
 __all__ = ["THRESHOLD", "class_names", "missed_section"]
 
@@ -181,12 +181,14 @@ def _first_state(
     chances, truth = answers.chances[key][known], answers.truth[known]
     units = in_units(chances[:, code])
     state |= {"names": names, "classes": classes, "positive": code, "frame": FRAME}
-    state |= {"lists": [], "groups": None}
+    state |= {"lists": [], "groups": None, "wrong": None}
     if shared["kind"] == "several":
         others = [c for c in range(len(classes)) if c != code]
         wrong = called(chances) != truth
         state["order"] = [code, *others]
-        state["lanes"] = lanes_drawing(units, truth, state["order"], wrong)
+        state["lanes"] = lanes_drawing(units, truth, state["order"], wrong, two=False)
+        if options.cases != "none":
+            state["wrong"] = _wrong(chances, truth, np.flatnonzero(known), shared, answers)
         return state
     mine = truth == code
     c = counts_at(units, mine, THRESHOLD)
@@ -198,12 +200,13 @@ def _first_state(
         "fills": fills(c, THRESHOLD, names),
         "counts": c,
         "measures": measures_rows(c, names),
-        "lanes": lanes_drawing(units, truth, [code, 1 - code], wrong),
+        "marks": marks_at(c, THRESHOLD, model["curves"]["nb"]["top"]),
+        "lanes": lanes_drawing(units, truth, [code, 1 - code], wrong, two=True),
         "lists": []
         if options.cases == "none"
         else [
-            _list("missed", mine & wrong, units, places, label, names),
-            _list("alarms", ~mine & wrong, -units, places, label, names),
+            _list("missed", mine & wrong, units, places, label, names, parted[:2]),
+            _list("alarms", ~mine & wrong, -units, places, label, names, parted[:2]),
         ],
         "groups": _groups(parted, units, known, mine) if options.cases != "none" else None,
     }
@@ -213,24 +216,56 @@ def _labels(shared: dict[str, Any], answers: Answers) -> list[str]:
     return shared["names"] or [str(i + 1) for i in answers.rows.tolist()]
 
 
+def _wrong(
+    chances: Any, truth: Any, places: Any, shared: dict[str, Any], answers: Answers
+) -> dict[str, Any]:
+    """Return the cases that are called another class, the surest mistakes first."""
+    said, label, classes = called(chances), _labels(shared, answers), shared["classes"]
+    sure = in_units(chances.max(axis=1))
+    own = sorted(np.flatnonzero(said != truth).tolist(), key=lambda i: (-int(sure[i]), i))
+    words = f"The {plural(len(own), 'case')} called another class, surest mistakes first"
+    return {
+        "words": words if own else "No case is called another class",
+        "rows": [
+            [label[places[i]], classes[truth[i]], classes[said[i]], chance(int(sure[i]) / 1e6)]
+            for i in own[:_FIRST]
+        ],
+    }
+
+
 def _list(
-    kind: str, which: Any, order: Any, places: Any, label: Sequence[str], names: Names
+    kind: str,
+    which: Any,
+    order: Any,
+    places: Any,
+    label: Sequence[str],
+    names: Names,
+    parted: Sequence[Subgroups],
 ) -> dict[str, Any]:
     """Return a list of mistakes, the surest first."""
     own = sorted(np.flatnonzero(which).tolist(), key=lambda i: (int(order[i]), i))
     rows = [
-        {"at": int(places[i]), "name": label[places[i]], "answer": chance(abs(int(order[i])) / 1e6)}
+        {
+            "name": label[places[i]],
+            "answer": chance(abs(int(order[i])) / 1e6),
+            "groups": [_level(one, int(places[i])) for one in parted],
+        }
         for i in own[:_LISTED]
     ]
     left = len(own) - _LISTED
     return {
         "kind": kind,
         "words": mistakes_words(kind, len(own), names),
+        "heads": [one.name for one in parted],
         "rows": rows[:_FIRST],
         "more": rows[_FIRST:],
         "more_words": f"The other {count(len(own) - _FIRST)}"
         + (f", of which {_LISTED - _FIRST} are listed" if left > 0 else ""),
     }
+
+
+def _level(one: Subgroups, place: int) -> str:
+    return one.levels[one.of[place]] if one.of[place] >= 0 else "–"
 
 
 def _groups(parted: Sequence[Subgroups], units: Any, known: Any, mine: Any) -> Any:

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.report.curves import Area, Steps, calibration, net_benefit, steps
+from psephos.report.measures import Counts
 from psephos.report.words import chance, count, of, rate, span
 
-__all__ = ["FRAME", "GRID", "curves_drawing"]
+__all__ = ["FRAME", "GRID", "benefits", "curves_drawing", "marks_at"]
 
 FRAME = {"width": 214, "height": 206, "left": 34, "right": 8, "top": 10, "bottom": 34}
 GRID = np.arange(1, 91) / 100  # thresholds of the net benefit
@@ -98,6 +99,23 @@ def benefits(found: Steps, m: int, n: int) -> tuple[Floats, Floats]:
     which = np.searchsorted(-found.threshold, -(GRID - 1e-9), side="right") - 1
     model = net_benefit(found.found[which], found.alarms[which], m + n, GRID)
     return model, net_benefit(np.full(len(GRID), m), np.full(len(GRID), n), m + n, GRID)
+
+
+def marks_at(c: Counts, threshold: float, top: float) -> dict[str, Any]:
+    """Return where a threshold of these counts stands on each curve; None where nowhere."""
+    n, called = c.positive + c.negative, c.found + c.alarms
+    worth = (
+        float(net_benefit(np.array([c.found]), np.array([c.alarms]), n, np.array([threshold]))[0])
+        if threshold < 1
+        else -math.inf
+    )
+    both = c.positive and c.negative
+    return {
+        "roc": [_x(c.alarms / c.negative), _y(c.found / c.positive)] if both else None,
+        "pr": [_x(c.found / c.positive), _y(c.found / called)] if called and c.positive else None,
+        "cal": _x(threshold),
+        "nb": [_x(threshold), _up(worth, top)] if threshold <= GRID[-1] and worth >= -0.1 else None,
+    }
 
 
 def benefit_top(share: float) -> float:

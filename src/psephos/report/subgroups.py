@@ -107,32 +107,30 @@ def subgroup_rows(
     known: NDArray[np.bool_],
     positive: NDArray[np.bool_],
     threshold: float,
-) -> list[list[str]]:
+) -> list[dict[str, Any]]:
     """Return a row a group: its cases, and each measure as counts, value and interval.
 
     Of fewer than ten cases there are counts only.
     """
     own = np.array(parted.of)
-    rows: list[list[str]] = []
+    rows: list[dict[str, Any]] = []
     for k, level in enumerate(parted.levels):
         mine = (own == k) & known
         c = counts_at(units[mine], positive[mine], threshold)
         ppv, npv = predictive(c)
         called, passed = c.found + c.alarms, c.cleared + c.missed
-        rows.append(
-            [
-                level,
-                count(int(mine.sum())),
-                _measure(c.found, c.positive, wilson(c.found, c.positive)),
-                _measure(c.cleared, c.negative, wilson(c.cleared, c.negative)),
-                _measure(c.found, called, ppv),
-                _measure(c.cleared, passed, npv),
-            ]
-        )
+        measures = [
+            _measure(c.found, c.positive, wilson(c.found, c.positive)),
+            _measure(c.cleared, c.negative, wilson(c.cleared, c.negative)),
+            _measure(c.found, called, ppv),
+            _measure(c.cleared, passed, npv),
+        ]
+        rows.append({"level": level, "n": count(int(mine.sum())), "measures": measures})
     return rows
 
 
-def _measure(k: int, n: int, figure: tuple[float, float, float]) -> str:
+def _measure(k: int, n: int, figure: tuple[float, float, float]) -> dict[str, Any]:
     if n < FEW:
-        return of(k, n)
-    return f"{of(k, n)}: {rate(figure[0])} ({span(*figure[1:])})"
+        return {"text": of(k, n), "bar": None}
+    text = f"{of(k, n)}: {rate(figure[0])} ({span(*figure[1:])})"
+    return {"text": text, "bar": [round(v, 4) for v in figure]}

@@ -77,7 +77,8 @@ def summarise(
     shown = choice.opened if choice else None
     names = shown_names([str(c) for c in read.about.get("columns", ())], options.names)
     short = {name: one.text for name, one in names.items()}
-    opened = open_model(read.models[shown.key], short) if shown else None
+    kept = options.cases != "none"
+    opened = open_model(read.models[shown.key], short, read.cases, kept) if shown else None
     if opened:
         _refuse_other_classes(read, opened.classes, shown.key if shown else "")
     positive = positive_class(read, read.sizes, options.positive)
@@ -234,7 +235,7 @@ def _carries(
         )
     held = [] if answers is None else ["class, held-out answers to six decimals"]
     held += ["id"] if options.ids else []
-    held += [f"groups by {listed([one.name for one in parted])}"] if parted else []
+    held += [f"groups by {listed([one.name for one in parted], 3)}"] if parted else []
     digits = "as they are" if options.cases == "full" else "to three figures"
     return (
         f"This file holds data of the {n}, case by case: {', '.join(held)}, and values of the"

@@ -1,7 +1,7 @@
 // One dot a case in lanes, drawn at the width there is; psephos.report.lanes does the same.
 page.lanes = (() => {
   const { svg } = page;
-  const UNIT = 1e6, MOST = 400, BINS = 50, RADII = [3.2, 2.6, 2.1, 1.6], PUSHED = 12;
+  const UNIT = 1e6, MOST = 400, BINS = 50, RADII = [3.2, 2.6, 2.1, 1.6], PUSHED = 6;
 
   const placed = (units, width, height, radius) => {
     const step = 2 * radius + 0.8, rows = Math.max(Math.floor(height / step), 1);
@@ -39,9 +39,9 @@ page.lanes = (() => {
   };
 
   // The size of the drawing at a width.
-  const ground = (width, lanes) => {
+  const ground = (width, lanes, two) => {
     const narrow = width < 620;
-    const g = { width, narrow, left: narrow ? 4 : 128, right: narrow ? 8 : 12, top: narrow ? 70 : 44, lane: narrow ? 80 : 96, gap: narrow ? 48 : 30 };
+    const g = { width, narrow, left: narrow ? 4 : 128, right: narrow ? 8 : 12, top: narrow ? (two ? 70 : 28) : two ? 44 : 8, lane: two ? (narrow ? 80 : 96) : 64, gap: narrow ? (two ? 48 : 34) : two ? 30 : 14 };
     g.inner = g.width - g.left - g.right;
     g.base = (k) => g.top + (k + 1) * g.lane + k * g.gap;
     g.height = g.base(lanes - 1) + 44;
@@ -53,7 +53,7 @@ page.lanes = (() => {
 
   // lanes: [{name, kind, units, wrong, at} or {name, kind, bins}]; `counts` per lane: [left, right].
   const draw = (width, lanes, { axis, threshold = null, counts = [], sides = [], person = -1 }) => {
-    const g = ground(width, lanes.length);
+    const g = ground(width, lanes.length, threshold !== null);
     const picture = svg("svg", { width, height: g.height, viewBox: `0 0 ${width} ${g.height}`, "aria-hidden": "true" });
     const cut = threshold === null ? null : g.x(threshold);
     if (cut !== null) picture.append(
@@ -70,7 +70,7 @@ page.lanes = (() => {
     const tallest = Math.max(0, ...split.flatMap((one) => one.bars));
     lanes.forEach((lane, k) => {
       const base = g.base(k), { bars, drawn } = split[k], wide = g.inner / BINS;
-      picture.append(text(0, g.narrow ? base - g.lane - 24 : base - 12, lane.name, "strong " + lane.kind),
+      picture.append(text(0, g.narrow ? base - g.lane - (threshold === null ? 8 : 24) : base - 12, lane.name, "strong " + lane.kind),
         svg("line", { class: "axis", x1: g.left, x2: g.width - g.right, y1: base + 0.5, y2: base + 0.5 }));
       bars.forEach((n, b) => {
         if (n) picture.append(svg("rect", { class: lane.kind, x: g.left + b * wide + 0.5, y: base - n / tallest * g.lane, width: wide - 1, height: n / tallest * g.lane }));

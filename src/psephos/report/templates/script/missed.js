@@ -132,10 +132,11 @@
     const table = (own, caption) => {
       const one = make("table", "", "fit"), head = make("thead"), top = make("tr"), body = make("tbody");
       one.append(make("caption", caption, "sr"), head, body);
-      ["case", "answer"].forEach((text, j) => { const cell = make("th", text, j ? "num" : ""); cell.scope = "col"; top.append(cell); });
+      const parted = told.groups.slice(0, 2);
+      ["case", "answer", ...parted.map((one) => one.name)].forEach((text, j) => { const cell = make("th", text, j === 1 ? "num" : ""); cell.scope = "col"; top.append(cell); });
       head.append(top);
       own.forEach((i) => {
-        const row = line(["", words.chance(q[i] / UNIT)]), button = make("button", named(i), "plain");
+        const row = line(["", words.chance(q[i] / UNIT), ...parted.map((one) => one.of[i] < 0 ? "\u2013" : one.levels[one.of[i]])], ["", "num", "", ""]), button = make("button", named(i), "plain");
         button.type = "button";
         button.dataset.at = i;
         button.addEventListener("click", () => hub.set("person", rowOf(i)));
@@ -166,17 +167,58 @@
       listOf("alarms", alarms, m.q, alarms.length ? `The ${words.plural(alarms.length, "false alarm")}` : "There is no false alarm"));
   };
 
+  const severalLists = (m) => {
+    if (!m.P) { at("mistakes").replaceChildren(); return; }
+    const sure = (i) => m.P[m.said[i]][i];
+    const wrong = told.truth.map((_, i) => i).filter((i) => m.said[i] >= 0 && m.said[i] !== told.truth[i]).sort((a, b) => sure(b) - sure(a) || a - b);
+    const box = make("div"), title = make("h3", wrong.length ? `The ${words.plural(wrong.length, "case")} called another class, surest mistakes first` : "No case is called another class", "apart");
+    box.append(title);
+    const table = (own, caption) => {
+      const one = make("table", "", "fit"), head = make("thead"), top = make("tr"), body = make("tbody");
+      one.append(make("caption", caption, "sr"), head, body);
+      ["case", "is", "called", "answer"].forEach((text, j) => { const cell = make("th", text, j === 3 ? "num" : ""); cell.scope = "col"; top.append(cell); });
+      head.append(top);
+      own.forEach((i) => {
+        const row = line(["", told.classes[told.truth[i]], told.classes[m.said[i]], words.chance(sure(i) / UNIT)], ["", "", "", "num"]), button = make("button", named(i), "plain");
+        button.type = "button";
+        button.dataset.at = i;
+        button.addEventListener("click", () => hub.set("person", rowOf(i)));
+        row.cells[0].append(button);
+        body.append(row);
+      });
+      return one;
+    };
+    if (wrong.length) {
+      const first = table(wrong.slice(0, 6), title.textContent);
+      first.dataset.test = "wrong-list";
+      box.append(first);
+    }
+    if (wrong.length > 6) {
+      const more = make("details"), text = `The other ${words.count(wrong.length - 6)}`;
+      more.append(make("summary", text), table(wrong.slice(6, 206), text));
+      box.append(more);
+    }
+    at("mistakes").replaceChildren(box);
+  };
+
   // ---- groups
-  const share = (k, n, figure) => n < 10 ? words.of(k, n) : `${words.of(k, n)}: ${words.rate(figure[0])} (${words.span(figure[1], figure[2])})`;
+  const share = (k, n, figure) => {
+    const cell = make("td", n < 10 ? words.of(k, n) : `${words.of(k, n)}: ${words.rate(figure[0])} (${words.span(figure[1], figure[2])})`);
+    if (n >= 10) cell.append(svg("svg", { class: "under-text", width: 152, height: 8, "aria-hidden": "true" },
+      svg("line", { class: "grid", x1: 1, x2: 151, y1: 4, y2: 4 }), svg("line", { class: "interval", x1: 1 + 150 * figure[1], x2: 1 + 150 * figure[2], y1: 4, y2: 4 }),
+      svg("circle", { class: "dot", cx: 1 + 150 * figure[0], cy: 4, r: 3 })));
+    return cell;
+  };
   const groups = (m, t) => {
     const parted = at("group") && m.q ? told.groups[Number(at("group").value)] : null;
     if (!parted) return;
     at("group-name").textContent = parted.name;
     fillBody("groups", parted.levels.map((level, k) => {
       const n = countsOf(m.q, told.truth, t, (i) => parted.of[i] === k), [ppv, npv] = predictive(n, null);
-      const p = n.found + n.missed, q = n.alarms + n.cleared;
-      return line([level, words.count(p + q), share(n.found, p, wilson(n.found, p)), share(n.cleared, q, wilson(n.cleared, q)),
-        share(n.found, n.found + n.alarms, ppv), share(n.cleared, n.cleared + n.missed, npv)], ["", "num", "", "", "", ""]);
+      const p = n.found + n.missed, q = n.alarms + n.cleared, row = line([level, words.count(p + q)]);
+      row.append(share(n.found, p, wilson(n.found, p)), share(n.cleared, q, wilson(n.cleared, q)),
+        share(n.found, n.found + n.alarms, ppv), share(n.cleared, n.cleared + n.missed, npv));
+      return row;
     }));
   };
 
@@ -240,6 +282,7 @@
     fillBody("grid", m.grid.map((row, is) => line([told.classes[is], ...row.map(String)], ["", ...row.map((k, j) => "num" + (!k ? " nil" : j === is ? " hit" : " miss"))])));
     fillBody("by-class", m.rows.map((row) => line(row, row.map((_, j) => j === 0 ? "" : [3, 6, 7, 8].includes(j) ? "num k-wide" : "num"))));
     drawLanes();
+    severalLists(m);
     person();
   };
   hub.on("model", followModel);
