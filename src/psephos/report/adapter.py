@@ -3,10 +3,10 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,7 +99,7 @@ class Asked:
     @property
     def keeps_rows(self) -> bool:
         """Return whether the model holds values of training cases, as anchors or prototypes."""
-        return _keeps_rows(self.vote)
+        return keeps_rows(self.vote)
 
     def ballot(self, row: NDArray[np.float64]) -> tuple[str, list[tuple[str, float]]]:
         """Return the answer to a case in words, and the votes on it: words and weight of each.
@@ -292,16 +292,6 @@ def open_model(
         importance=_importance(model),
         whole={word: name for name, word in short.items()},
     )
-
-
-def _keeps_rows(part: Any) -> bool:
-    """Return whether a part, or one within it, tells of training cases by a field ``rows``."""
-    if isinstance(part, tuple | list):
-        return any(_keeps_rows(one) for one in cast("Sequence[Any]", part))
-    if not is_dataclass(part):
-        return False
-    names = [one.name for one in fields(part)]
-    return "rows" in names or any(_keeps_rows(getattr(part, name)) for name in names)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """A new case: what the chosen model would say of it, and who votes."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from psephos.report.figures import Choice
 from psephos.report.options import Options
 from psephos.report.portraits import DRAWN, by_say
 from psephos.report.saved import Saved
-from psephos.report.words import plural
+from psephos.report.words import plural, series
 from psephos.vote.names import percent
 
 __all__ = ["case_section"]
@@ -31,9 +32,11 @@ def case_section(
     shown, kept = choice.opened if choice else None, options.cases != "none"
     island: dict[str, Any] = {"ballots": None}
     first = book = None
+    carried = ""
     if shown and saved.keys:
         found = _calculators(saved, options)
         island["case"] = found
+        carried = _carried(saved, [key for key, one in found["models"].items() if "plain" in one])
         if "plain" in found["models"][shown.key]:
             first = _first(saved, shown.key, positive.code)
     if shown and first is None and kept:
@@ -42,9 +45,22 @@ def case_section(
     return {
         "case": first,
         "ballots": book,
+        "case_carries": carried,
         "ballots_absent": "" if shown is None or first else _absent(kept),
         "island": island,
     }
+
+
+def _carried(saved: Saved, keys: Sequence[str]) -> str:
+    """Return which decision functions in the page hold values of training cases."""
+    own = [key for key in keys if saved.asked(key).keeps_rows]
+    if not own:
+        return ""
+    verb = "function of {} holds" if len(own) == 1 else "functions of {} hold"
+    return (
+        f" The decision {verb.format(series(own))} values of training cases as the model keeps"
+        " them, to all figures."
+    )
 
 
 def _absent(kept: bool) -> str:

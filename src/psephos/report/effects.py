@@ -110,11 +110,11 @@ def _bounds(relation: str, bound: Any) -> dict[float, bool]:
     return {float(bound): relation in _FORWARD}
 
 
-def ringed(asked: Asked, ids: Sequence[str]) -> list[int]:
+def ringed(asked: Asked, called: Sequence[str]) -> list[int]:
     """Return the training cases that voters are (prototypes), by position; none where all are."""
     numbered = Names([str(j) for j in range(asked.X.shape[1])])
     data = [reason.data(numbered) for reason in asked.vote.reasons(asked.X[:1])[0]]
-    place = {name: i for i, name in enumerate(ids)}
+    place = {name: i for i, name in enumerate(called)}
     named = {str(one["row"]) for one in data if one.get("kind") == "case"}
     rows = sorted(place[name] for name in named if name in place)
-    return rows if len(rows) < len(ids) / 2 else []
+    return rows if len(rows) < len(called) / 2 else []

@@ -91,7 +91,7 @@ def portrait(folder: Folder, opened: Opened, asked: Asked, key: str) -> dict[str
         "rest_words": _rest_words(model, used),
         "backup": [asked.names[j] for j in asked.vote.backup.tolist()],
         "plane": plane(asked, used, model.thresholds, model.gradual) if len(used) == 2 else None,
-        "ringed": ringed(asked, folder.cases.ids if folder.cases else []),
+        "ringed": ringed(asked, _called(folder)),
         "shared": bool(model.shares),
     }
 
@@ -125,6 +125,11 @@ def _open(folder: Folder, opened: Opened, asked: Asked, key: str) -> Portrait:
         ),
         short={whole: name for name, whole in opened.whole.items()},
     )
+
+
+def _called(folder: Folder) -> list[str]:
+    cases = folder.cases
+    return [] if cases is None else [cases.called(i) for i in range(len(cases.ids))]
 
 
 def _categories(folder: Folder) -> dict[str, Any]:

@@ -40,7 +40,7 @@ class Saved:
         """Return a model."""
         if key not in self.known:
             short = {name: one.text for name, one in self.names.items()}
-            self.known[key] = open_model(self.folder.models[key], short)
+            self.known[key] = open_model(self.folder.models[key], short, self.folder.cases)
         return self.known[key]
 
     def asked(self, key: str) -> Asked:

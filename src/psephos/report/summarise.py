@@ -236,7 +236,11 @@ def _carries(
     held = [] if answers is None else ["class, held-out answers to six decimals"]
     held += ["id"] if options.ids else []
     held += [f"groups by {listed([one.name for one in parted], 3)}"] if parted else []
-    digits = "as they are" if options.cases == "full" else "to three figures"
+    digits = (
+        "as they are"
+        if options.cases == "full"
+        else "to three figures, or more where a threshold would be crossed"
+    )
     return (
         f"This file holds data of the {n}, case by case: {', '.join(held)}, and values of the"
         f" columns that models read, {digits}. Treat it as you would the table itself."
