@@ -10,7 +10,7 @@ from psephos.vote.reasons.scores import Term, decoded_term, mapped_term
 
 __all__ = ["Gate", "Route"]
 
-_NAMED = 3  # columns of a gate that a sentence spells out
+_OF_GATE = 3  # columns of a gate that a sentence spells out
 
 
 class Gate(NamedTuple):
@@ -47,8 +47,10 @@ class Gate(NamedTuple):
         """Return the gate in words: ``gate 1 left 92.0 % (age = 63 +2.1, 4 more +0.3)``."""
         sizes = [abs(t.added[0]) for t in self.terms]
         scale = max([*sizes, abs(self.rest), abs(self.constant)])
-        parts = [f"{_named(t, names)} {_signed(t.added[0], scale)}" for t in self.terms[:_NAMED]]
-        beyond = self.terms[_NAMED:]
+        parts = [
+            f"{_term_words(t, names)} {_signed(t.added[0], scale)}" for t in self.terms[:_OF_GATE]
+        ]
+        beyond = self.terms[_OF_GATE:]
         more = self.more + len(beyond)
         if more:
             rest = self.rest + sum(t.added[0] for t in beyond)
@@ -129,7 +131,7 @@ def _signed(value: float, scale: float) -> str:
     return written if written.startswith("-") else f"+{written}"
 
 
-def _named(term: Term, names: Names) -> str:
+def _term_words(term: Term, names: Names) -> str:
     name, value = names.columns[term.column], names.value(term.column, term.value)
     if term.level < 0:
         return f"{name} = {value}"
