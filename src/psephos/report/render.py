@@ -11,6 +11,8 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from psephos.scoring import script as reader
+
 __all__ = ["SCRIPTS", "STYLES", "embed", "render"]
 
 STYLES = (  # in the order of the page
@@ -37,7 +39,7 @@ def render(report: dict[str, Any]) -> str:
         Complete in itself. Its content policy allows only its own style and script, by their
         hashes; every string of the data is escaped by the template engine.
     """
-    style, script = _joined("style", STYLES), _joined("script", SCRIPTS)
+    style, script = _joined("style", STYLES), reader() + _joined("script", SCRIPTS)
     policy = "; ".join(
         [
             "default-src 'none'",

@@ -1,44 +1,6 @@
 // What the voters of a model say of a case, in true words, and how votes that ask the same are merged.
 page.ballot = (() => {
   const { write } = page.axis;
-  const holds = { "<=": (a, b) => a <= b, "<": (a, b) => a < b, ">": (a, b) => a > b, ">=": (a, b) => a >= b };
-  const mark = { "<=": "≤", ">=": "≥", "<": "<", ">": ">" };
-
-  // A value and a bound with just enough digits that the relation holds as printed.
-  const compared = (value, relation, bound) => {
-    for (const digits of [3, 4, 6, 9, 12, 17]) {
-      const a = Number(value.toPrecision(digits)), b = Number(bound.toPrecision(digits));
-      if (holds[relation](a, b) && (a === b) === (value === bound)) return [write(a, digits), write(b, digits)];
-    }
-    return [String(value), String(bound)];
-  };
-
-  // One test of a path: [name, words, what is asked].
-  const test = (one, names) => {
-    const { column, relation, bound, value } = one, name = names[column] ?? column;
-    if (value === null || value === undefined) return [name, "not measured", `${name}|missing`];
-    if (relation in holds) {
-      const [a, b] = compared(value, relation, bound);
-      return [name, `${a} ${mark[relation]} ${b}`, `${name}|${relation}|${bound}`];
-    }
-    if (relation === "within") return [name, `${write(value)} between ${write(bound[0])} and ${write(bound[1])}`, `${name}|within|${bound}`];
-    if (Array.isArray(bound)) { // of several categories, which the case's is one of, or none of
-      const some = bound.length > 1 ? ` ${bound.length}` : "", asked = relation === "in" ? (some ? `, one of${some}` : "") : some ? `, none of${some}` : `, not ${bound[0]}`;
-      return [name, `is ${value}${asked}`, `${name}|${relation}|${bound}`];
-    }
-    return [name, write(value), `${name}|${relation}`];
-  };
-
-  // The same column asked twice on a path keeps the nearest bounds.
-  const nearest = (tests) => {
-    const kept = new Map();
-    tests.forEach((one) => {
-      const side = one.relation[0] === ">" ? "low" : one.relation[0] === "<" ? "high" : one.relation, key = `${one.column}|${side}`, known = kept.get(key);
-      if (!known || (side === "low" && one.bound > known.bound) || (side === "high" && one.bound < known.bound)) kept.set(key, one);
-    });
-    return [...kept.values()];
-  };
-
   const svg = page.svg, make = page.make;
   const sum = (list) => list.reduce((a, b) => a + b, 0);
 
@@ -49,28 +11,32 @@ page.ballot = (() => {
     return numbers.filter((v) => v === top).length > 1 ? -1 : numbers.indexOf(top);
   };
 
-  const wordsOf = (ballot, names) => {
-    const reason = ballot.reason;
-    if (typeof reason === "string") return [[reason], reason];
-    const tests = reason.tests || (reason.told && reason.told.tests);
-    if (tests && tests.length) {
-      const written = nearest(tests).map((one) => test(one, names));
-      const parts = written.flatMap(([name, words], i) => [...(i ? [" and "] : []), make("i", name, "name"), " ", make("span", words, "nw")]);
-      return [parts, written.map((one) => one[2]).join("&")];
+  // "Parvimonas micra = 1.88 > 0.023" as the page sets it: the name, and the rest in true signs.
+  const inParts = (reason, columns) => {
+    const named = columns.map((one) => one.name).sort((a, b) => b.length - a.length), parts = [];
+    let rest = reason.replaceAll("<=", "\u2264").replaceAll(">=", "\u2265");
+    while (rest) {
+      const name = named.find((one) => rest.startsWith(`${one} = `));
+      const cut = rest.indexOf(" and "), end = cut < 0 ? rest.length : cut + 5;
+      if (name) {
+        parts.push(make("span", name, columns.find((one) => one.name === name).italic ? "species" : ""), " ");
+        rest = rest.slice(name.length + 3);
+      } else {
+        parts.push(rest.slice(0, end));
+        rest = rest.slice(end);
+      }
     }
-    const words = ballot.words || reason.words || reason.name || "";
-    return [[words], words];
+    return parts;
   };
 
   // One line a question and answer, the heaviest first; voters that say the same whatever is measured are
   // summed into one line a class.
   const merged = (answer, { columns, idle }) => {
-    const names = columns.map((one) => one.name), lines = new Map();
+    const lines = new Map();
     answer.ballots.forEach((ballot) => {
-      const contribution = ballot.contribution || (ballot.votes || []).map((v) => v * ballot.weight), k = classOf(contribution);
-      const always = idle.has(ballot.voter) || (ballot.reason && ballot.reason.kind === "constant");
-      const [parts, asked] = always ? [[], "always"] : wordsOf(ballot, names), key = `${asked}→${k}`;
-      const line = lines.get(key) || { parts, always, k, n: 0, weight: 0, contribution: contribution.map(() => 0) };
+      const { contribution } = ballot, k = classOf(contribution), always = idle.has(ballot.voter);
+      const words = always ? "always" : (ballot.name ? ballot.name + ": " : "") + ballot.reason, key = `${words}\u2192${k}`;
+      const line = lines.get(key) || { words, always, k, n: 0, weight: 0, contribution: contribution.map(() => 0) };
       line.n += 1;
       line.weight += Math.abs(ballot.weight);
       line.contribution = line.contribution.map((v, i) => v + contribution[i]);
@@ -97,23 +63,31 @@ page.ballot = (() => {
     return li;
   };
 
-  // A single sum of terms: its start, what each column adds, and the score.
-  const terms = (ballot, { columns, fields, hue, study, told }) => {
-    const reason = ballot.reason, two = reason.scores.length === 1, k = two ? 0 : reason.scores.indexOf(Math.max(...reason.scores));
-    const sign = two && study.positive === 0 ? -1 : 1, about = two ? study.positive : k, kind = (v) => two ? hue[v > 0 ? study.positive : 1 - study.positive] : hue[k];
-    const named = (column) => columns[column] ? columns[column].name : column;
-    const rows = reason.terms.map((one) => [[make("i", named(one.column), "name"), ` ${write(one.value)}${one.coef && one.coef.length ? ` × ${write(sign * one.coef[k])}` : ""}`], sign * one.added[k]]);
-    const all = [[["start, with every column at 0"], sign * reason.constant[k]], ...rows].sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
-    const reach = Math.max(...all.map((one) => Math.abs(one[1])), 1e-12), total = sign * reason.scores[k];
-    const items = all.map(([parts, v]) => item(parts, v, reach, kind(v), signed(v)));
-    items.push(item([make("b", `score for ${study.classes[about]}`)], 0, 1, "", signed(total)));
-    return [make("h3", "How the sum came about"), list(items)];
+  // A model that is one linear sum, of numbers that are all there: its start, what each column adds, and the score.
+  const linear = (plain, x) => {
+    const part = plain.voters;
+    if (part.kind !== "linear voters" || part.coef.length !== 1 || part.coef[0].length !== 1) return null;
+    const terms = part.coef[0][0].map((by, i) => ({ by, j: part.columns[i], value: x[part.columns[i]] })).filter((one) => one.by !== 0);
+    if (terms.some((one) => typeof one.value !== "number")) return null;
+    return { start: part.intercept[0][0], terms };
+  };
+
+  const terms = ({ start, terms: list0 }, { columns, hue, study }) => {
+    const sign = study.positive === 0 ? -1 : 1, kind = (v) => hue[v > 0 ? study.positive : 1 - study.positive];
+    const rows = list0.map((one) => [[make("span", columns[one.j].name, columns[one.j].italic ? "species" : ""), ` ${write(one.value)} \u00d7 ${write(sign * one.by)}`], sign * one.by * one.value]);
+    const all = [[["start, with every column at 0"], sign * start], ...rows].sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
+    const reach = Math.max(...all.map((one) => Math.abs(one[1])), 1e-12), whole = sum(all.map((one) => one[1]));
+    const items = all.map(([parts, v]) => { const row = item(parts, v, reach, kind(v), signed(v)); row.dataset.test = "case-term"; row.dataset.value = v; return row; });
+    const last = item([make("b", `sum: above 0 for ${study.classes[study.positive]}`)], 0, 1, "", signed(whole));
+    last.dataset.test = "case-sum";
+    last.dataset.value = whole;
+    return [make("h3", "How the sum came about"), list([...items, last])];
   };
 
   const show = (box, answer, about) => {
-    const { study, hue, percent, told, two } = about, [only] = answer.ballots;
-    if (answer.ballots.length === 1 && only.reason && only.reason.terms && only.reason.constant && only.reason.constant.length && only.reason.terms.every((one) => one.added.length)) {
-      box.replaceChildren(...terms(only, about));
+    const { study, hue, percent, told, two, columns } = about, sums = two ? linear(about.plain, about.x) : null;
+    if (sums) {
+      box.replaceChildren(...terms(sums, about));
       return;
     }
     const lines = merged(answer, about), whole = sum(lines.map((one) => one.weight)), shares = Math.abs(whole - 1) < 1e-9;
@@ -121,7 +95,7 @@ page.ballot = (() => {
     const reach = Math.max(...lines.map((one) => Math.abs(value(one))), 1e-12);
     const li = (one) => {
       const says = one.k < 0 ? ["nothing"] : [page.axis.coloured(study.classes[one.k], hue[one.k])];
-      const words = one.always ? [`${one.n} ${one.n === 1 ? "voter that says" : "voters that say"} `, ...says, " whatever is measured"] : [...one.parts, " → ", ...says, one.n > 1 ? make("span", ` (${one.n} voters)`, "quiet") : ""];
+      const words = one.always ? [`${one.n} ${one.n === 1 ? "voter that says" : "voters that say"} `, ...says, " whatever is measured"] : [...inParts(one.words, columns), " → ", ...says, one.n > 1 ? make("span", ` (${one.n} voters)`, "quiet") : ""];
       const row = item(words, value(one), reach, one.k < 0 ? "" : hue[one.k], shares ? percent(one.weight) : signed(value(one)));
       row.dataset.test = "case-vote";
       row.dataset.weight = one.weight;
@@ -144,5 +118,5 @@ page.ballot = (() => {
     if (kept && box.querySelector("details")) box.querySelector("details").open = true;
   };
 
-  return { classOf, compared, merged, nearest, show, test };
+  return { classOf, inParts, merged, show };
 })();

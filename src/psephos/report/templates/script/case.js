@@ -14,11 +14,13 @@
   const { chance } = page.words;
   const percent = (share) => share > 0 && share < 0.01 ? "< 1 %" : share < 1 && share > 0.99 ? "> 99 %" : `${Math.round(100 * share)} %`;
   const name = (k) => coloured(study.classes[k], hue[k]);
-  const answerOf = (values) => {
-    const whole = Array(open.columns.length).fill(null);
-    calc.fields.forEach((field, i) => { whole[field.at] = values[i]; });
-    return open.answer(whole);
+  const whole = (values) => {
+    const all = Array(open.columns.length).fill(null);
+    calc.fields.forEach((field, i) => { all[field.at] = values[i]; });
+    return all;
   };
+  const answerOf = (values) => open.answer(whole(values));
+  const columnsOf = () => open.columns.map((one, j) => ({ ...one, ...calc.fields.find((field) => field.at === j) }));
   const chances = (values) => answerOf(values).probabilities;
   const called = (p) => two ? (p[study.positive] >= hub.get("threshold") ? study.positive : 1 - study.positive) : p.indexOf(Math.max(...p));
   const person = (row) => page.people.name(row);
@@ -167,26 +169,30 @@
     refresh = () => {
       const now = answerOf(x);
       answerBox(answer, now);
-      page.ballot.show(votes, now, { columns: open.columns, fields: calc.fields, idle: idle(), hue, study, percent, told, two });
+      page.ballot.show(votes, now, { columns: columnsOf(), plain: calc.plain, x: whole(x), idle: idle(), hue, study, percent, told, two });
       page.near.show(near, { calc, study, x, rows: rowsOf(), chances, self: from[0] === "r" ? study.rows.indexOf(Number(from.slice(1))) : -1, name, person, heldOut, chance, percent, told, two, button, pin: (row) => hub.set("person", row) });
     };
     refresh();
   };
 
-  // Voters of one column that say the same whatever it holds: asked at its ends, beyond them, at every level and missing.
+  // Voters of no column, and of one that say the same whatever it holds: at its ends, beyond them, at every
+  // level and missing.
   const idle = () => {
     if (calc.idle) return calc.idle;
-    const ends = (one) => one.levels || [-1e300, 1e300, ...(one.axis ? [one.axis.low, one.axis.high] : [])];
-    const first = answerOf(x.map(() => null)).ballots, same = first.map(() => true);
-    calc.fields.forEach((one, i) => ends(one).forEach((value) => {
-      answerOf(x.map((_, j) => (j === i ? value : null))).ballots.forEach((ballot, t) => {
-        if (first[t] && String(ballot.vote ?? "") + String(said(ballot)) !== String(first[t].vote ?? "") + String(said(first[t]))) same[t] = false;
+    const none = x.map(() => null), first = answerOf(none).ballots, said = (ballot) => String(ballot.votes);
+    const alone = new Map(first.filter((ballot) => ballot.columns.length < 2).map((ballot) => [ballot.voter, said(ballot)]));
+    const read = new Set(first.filter((ballot) => ballot.columns.length === 1).map((ballot) => ballot.columns[0]));
+    calc.fields.forEach((one, i) => {
+      if (!read.has(one.at)) return;
+      (one.levels || [-1e300, one.axis.low, one.axis.high, 1e300]).forEach((value) => {
+        answerOf(none.map((_, j) => (j === i ? value : null))).ballots.forEach((ballot) => {
+          if (alone.has(ballot.voter) && alone.get(ballot.voter) !== said(ballot)) alone.delete(ballot.voter);
+        });
       });
-    }));
-    calc.idle = new Set(first.filter((ballot, t) => same[t] && (ballot.columns || []).length < 2).map((ballot) => ballot.voter));
+    });
+    calc.idle = new Set(alone.keys());
     return calc.idle;
   };
-  const said = (ballot) => (ballot.reason && ballot.reason.answer) || ballot.votes || "";
 
   const links = (words) => {
     const p = told(words), known = Object.keys(data.models).filter((other) => data.models[other].plain);
