@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.report.adapter import Asked
 from psephos.report.axes import axis_of
+from psephos.report.carried import rounded
 from psephos.scoring import plain
 
 __all__ = [
@@ -28,7 +29,12 @@ _Floats = NDArray[np.float64]
 
 
 def calculator(
-    asked: Asked, order: Sequence[int], rows: NDArray[np.intp], y: NDArray[np.intp], n_classes: int
+    asked: Asked,
+    order: Sequence[int],
+    rows: NDArray[np.intp],
+    y: NDArray[np.intp],
+    n_classes: int,
+    full: bool,
 ) -> dict[str, Any] | str:
     """Return what the page answers a case with, as plain values; a sentence where it cannot.
 
@@ -42,6 +48,8 @@ def calculator(
     y : ndarray of int
         The classes of all cases.
     n_classes : int
+    full : bool
+        Whether medians keep all their figures; else they have three.
 
     Returns
     -------
@@ -61,7 +69,7 @@ def calculator(
         "fields": fields_of(asked, wanted, len(order)),
         "spread": [spread[j] for j in order],
         "own": nearest_own(asked.X[rows][:, list(order)], [spread[j] for j in order]),
-        "typical": [_worded(asked, typical(asked, y == k), wanted) for k in range(n_classes)],
+        "typical": [_worded(asked, typical(asked, y == k), wanted, full) for k in range(n_classes)],
     }
 
 
@@ -97,13 +105,18 @@ def typical(asked: Asked, which: NDArray[np.bool_]) -> _Floats:
     return found
 
 
-def _worded(asked: Asked, row: _Floats, wanted: Sequence[int]) -> list[Any]:
+def _worded(asked: Asked, row: _Floats, wanted: Sequence[int], full: bool) -> list[Any]:
     """Return the values of a case as the page has them: words of categories, None where missing."""
-    values = [row[j] for j in wanted]
-    return [
-        None if np.isnan(v) else asked.levels[j][int(v)] if j in asked.levels else float(v)
-        for j, v in zip(wanted, values, strict=True)
-    ]
+
+    def told(j: int) -> Any:
+        value = float(row[j])
+        if np.isnan(value):
+            return None
+        if j in asked.levels:
+            return asked.levels[j][int(value)]
+        return value if full else rounded(value, np.empty(0))
+
+    return [told(j) for j in wanted]
 
 
 def _spread(asked: Asked) -> dict[int, float]:

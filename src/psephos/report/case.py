@@ -85,7 +85,7 @@ def _calculators(saved: Saved, options: Options) -> dict[str, Any]:
             }
             continue
         order = by_say(asked, saved.opened(key))
-        one = calculator(asked, order, rows, y, len(saved.folder.about["classes"]))
+        one = calculator(asked, order, rows, y, len(saved.folder.about["classes"]), full)
         if isinstance(one, str):
             models[key] = {"why": f"{key} cannot be asked here: {one}"}
             continue

@@ -29,6 +29,14 @@ page.ballot = (() => {
     return parts;
   };
 
+  // A long sum is folded: the columns it reads, and the whole of it behind.
+  const reasonOf = (one, columns) => {
+    if (one.words.length <= 120) return inParts(one.words, columns);
+    const fold = make("details", "", "inline"), [first, second] = one.read.map((j) => columns[j].name), more = one.read.length - 2;
+    fold.append(make("summary", first ? `${first}${second ? `, ${second}` : ""}${more > 0 ? ` and ${more} more` : ""}` : "its reason"), ...inParts(one.words, columns));
+    return [fold];
+  };
+
   // One line a question and answer, the heaviest first; voters that say the same whatever is measured are
   // summed into one line a class.
   const merged = (answer, { columns, idle }) => {
@@ -36,7 +44,7 @@ page.ballot = (() => {
     answer.ballots.forEach((ballot) => {
       const { contribution } = ballot, k = classOf(contribution), always = idle.has(ballot.voter);
       const words = always ? "always" : (ballot.name ? ballot.name + ": " : "") + ballot.reason, key = `${words}\u2192${k}`;
-      const line = lines.get(key) || { words, always, k, n: 0, weight: 0, contribution: contribution.map(() => 0) };
+      const line = lines.get(key) || { words, always, read: ballot.columns, k, n: 0, weight: 0, contribution: contribution.map(() => 0) };
       line.n += 1;
       line.weight += Math.abs(ballot.weight);
       line.contribution = line.contribution.map((v, i) => v + contribution[i]);
@@ -95,7 +103,7 @@ page.ballot = (() => {
     const reach = Math.max(...lines.map((one) => Math.abs(value(one))), 1e-12);
     const li = (one) => {
       const says = one.k < 0 ? ["nothing"] : [page.axis.coloured(study.classes[one.k], hue[one.k])];
-      const words = one.always ? [`${one.n} ${one.n === 1 ? "voter that says" : "voters that say"} `, ...says, " whatever is measured"] : [...inParts(one.words, columns), " → ", ...says, one.n > 1 ? make("span", ` (${one.n} voters)`, "quiet") : ""];
+      const words = one.always ? [`${one.n} ${one.n === 1 ? "voter that says" : "voters that say"} `, ...says, " whatever is measured"] : [...reasonOf(one, columns), " → ", ...says, one.n > 1 ? make("span", ` (${one.n} voters)`, "quiet") : ""];
       const row = item(words, value(one), reach, one.k < 0 ? "" : hue[one.k], shares ? percent(one.weight) : signed(value(one)));
       row.dataset.test = "case-vote";
       row.dataset.weight = one.weight;

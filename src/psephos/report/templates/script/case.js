@@ -147,7 +147,35 @@
     box.append(chart(bar));
   };
 
+  // Weights by nearness: how near a case must be to be heard.
+  const hearing = () => {
+    const local = calc.plain.weights, fitted = local.similarity;
+    if (!fitted || fitted.a === undefined || fitted.b === undefined) return [];
+    const now = { a: fitted.a, b: fitted.b }, box = make("details"), rows = {};
+    box.dataset.test = "hearing";
+    const set = (name, value) => {
+      now[name] = value;
+      rows[name].value = value;
+      rows[name].nextSibling.textContent = write(value, 3);
+      open = openModel({ ...calc.plain, weights: { ...local, similarity: { ...fitted, ...now } } });
+      refresh();
+    };
+    box.append(make("summary", "How near must a case be to be heard? (a and b)"));
+    [["a", "a, the smallest distance told apart", 0, 1.5], ["b", "b, how fast hearing fades", 0.25, 8]].forEach(([name, words, low, high]) => {
+      const p = make("p", "", "slide"), label = make("label", `${words} (fitted ${write(fitted[name], 3)})`), input = make("input");
+      Object.assign(input, { type: "range", min: Math.min(low, fitted[name]), max: Math.max(high, fitted[name]), step: "any", value: fitted[name], id: `hearing-${name}` });
+      label.htmlFor = input.id;
+      input.addEventListener("input", () => set(name, Number(input.value)));
+      rows[name] = input;
+      p.append(label, input, make("output", write(fitted[name], 3), "num"));
+      box.append(p);
+    });
+    box.append(button("Back to the fitted", () => ["a", "b"].forEach((name) => set(name, fitted[name]))), told("Other values are not the fitted model: nothing above was judged with them. \u2018psephos explorer\u2019 writes a page on what a and b do.", "note"));
+    return [box];
+  };
+
   const form = () => {
+    open = models[key];
     const portrait = study.models[key], columns = portrait ? portrait.columns : [], reach = reachOf(columns);
     const fields = calc.fields.map((one, i) => field(one, i, reach, columns)), used = calc.fields.filter((one) => !one.backup).length;
     const top = used > 12 ? 10 : used, left = make("div", "", "fields");
@@ -160,7 +188,7 @@
     answer.setAttribute("aria-live", "polite");
     votes.dataset.test = "case-votes";
     near.dataset.test = "case-near";
-    right.append(answer, votes, near);
+    right.append(answer, votes, ...hearing(), near);
     box.append(left, right);
     const pick = make("div", "", "pick"), label = make("label", "Start from");
     label.htmlFor = "case-from";

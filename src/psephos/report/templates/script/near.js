@@ -23,9 +23,8 @@ page.near = (() => {
   // By how much the answer moves if an empty column gets the values of the cases: the mean, over at
   // most 40 of them, of half the sum of the changes of all probabilities.
   const moves = (ask, x, j, values) => {
-    const known = values.filter((v) => v !== null), step = Math.max(1, known.length / 40), before = ask(x);
-    const tried = [];
-    for (let i = 0; i < known.length; i += step) tried.push(known[Math.floor(i)]);
+    const known = values.filter((v) => v !== null), count = Math.min(known.length, 40), before = ask(x);
+    const tried = Array.from({ length: count }, (_, k) => known[Math.floor((k * known.length) / count)]);
     if (!tried.length || !before) return 0;
     const off = tried.map((v) => {
       const after = ask(x.map((own, i) => (i === j ? v : own)));
