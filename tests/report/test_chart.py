@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from psephos.report.chart import NARROW, WIDE, Point, interval_strip, pareto_chart
+from psephos.report.chart import FRAMES, WIDE, Point, interval_strip, pareto_chart
 
 
-def point(key, columns, score, *, ours=False, frontier=False, columns_sd=0.0, score_sd=0.0):
-    return Point(key, key, ours, frontier, columns, columns_sd, score, score_sd, ())
+def point(key, columns, score, *, readable=False, frontier=False, fits=(), final=None):
+    return Point(key, key, readable, frontier, columns, score, tuple(fits), final)
 
 
 def test_more_columns_stand_further_right_and_better_scores_higher():
@@ -43,7 +43,7 @@ def test_the_front_passes_through_the_frontier_only():
 @given(
     st.lists(
         st.tuples(
-            st.floats(0, 1e5), st.floats(0, 1), st.floats(0, 0.5), st.floats(0, 1e5), st.booleans()
+            st.floats(0, 1e5), st.floats(0, 1), st.floats(0, 1), st.floats(0, 1e5), st.booleans()
         ),
         min_size=1,
         max_size=12,
@@ -52,17 +52,33 @@ def test_the_front_passes_through_the_frontier_only():
 )
 def test_everything_is_drawn_inside_the_frame(models, n_columns):
     points = [
-        point(str(i), min(c, n_columns), s, score_sd=sd, columns_sd=csd, ours=ours)
-        for i, (c, s, sd, csd, ours) in enumerate(models)
+        point(
+            str(i),
+            min(columns, n_columns),
+            score,
+            fits=[(min(other, n_columns), fold), (min(columns, n_columns), score)],
+            final=min(other, n_columns),
+            readable=readable,
+        )
+        for i, (columns, score, fold, other, readable) in enumerate(models)
     ]
-    for frame in (WIDE, NARROW):
+    for frame in FRAMES:
         chart = pareto_chart(points, n_columns, 0.5, frame)
         for mark in chart["marks"]:
-            for key in ("x", "x1", "x2"):
-                assert frame.left <= mark[key] <= frame.inner_right
-            for key in ("y", "y1", "y2"):
-                assert frame.top - 0.01 <= mark[key] <= frame.inner_bottom + 0.01
+            across = [mark["x"], mark["final"], *mark["span"], *(f["x"] for f in mark["fits"])]
+            assert all(frame.left <= x <= frame.inner_right for x in across)
+            up = [mark["y"], *(f["y"] for f in mark["fits"])]
+            assert all(frame.top - 0.01 <= y <= frame.inner_bottom + 0.01 for y in up)
             assert math.isfinite(mark["text"]["x"])
+
+
+def test_a_span_goes_from_the_fewest_columns_of_the_folds_to_the_most():
+    chart = pareto_chart([point("a", 5, 0.8, fits=[(2, 0.7), (8, 0.9)], final=3)], 100, 0.5, WIDE)
+    (mark,) = chart["marks"]
+    two, eight = sorted(f["x"] for f in mark["fits"])
+    assert mark["span"] == [two, eight]
+    assert two < mark["final"] < mark["x"] < eight
+    assert pareto_chart([point("a", 5, 0.8)], 100, 0.5, WIDE)["marks"][0]["span"] is None
 
 
 def test_labels_of_models_that_stand_together_do_not_cover_each_other():

@@ -74,7 +74,7 @@ def test_no_constant_answer_has_a_badge(tmp_path):
 
 
 def test_the_smallest_near_the_best_may_be_anyones(tmp_path):
-    """Best and smallest are named whoever made them; opened is one that has a file."""
+    """Best and smallest are named whoever made them; opened is the best that has a file."""
     made = folder(
         tmp_path,
         best=("baseline", [0.7, 0.9, 0.8, 0.8], 100),
@@ -87,16 +87,27 @@ def test_the_smallest_near_the_best_may_be_anyones(tmp_path):
     assert choice is not None
     assert choice.standard_error == pytest.approx(math.sqrt(0.02 / 3) / 2)
     assert (choice.best.key, choice.smallest.key) == ("best", "other")
-    assert choice.opened.key == "small"
-    assert choice.within
+    assert choice.opened.key == "large"
     assert "Only models of psephos are saved" in opened_words(choice)
-    words = " ".join(verdict(made, standings(made), choice, pairs(standings(made), choice.best)))
-    assert words.lower().startswith("best did best")
-    assert "is the smallest model within one standard error (0.041) of it" in words
-    assert "small " not in words.replace("smallest", "")
+    found = pairs(standings(made), choice.best)
+    best, readable, fewest = verdict(made, standings(made), choice, found, None)
+    assert best == (
+        "best was the most accurate of 5 models: balanced accuracy 0.80 from 100 columns, over 4"
+        " held-out folds."
+    )
+    assert readable.startswith("large, the most accurate of those that can be read on this page,")
+    interval = f"{found[0].low:.2f} to +{found[0].high:.2f}".replace("-", "−")
+    assert (
+        f"The difference, −0.01 (95 % interval {interval}), is one that 100 cases cannot settle."
+        in readable
+    )
+    assert fewest == (
+        "Of all within one standard error (0.041) of the best, other reads the fewest columns:"
+        " 0.77 from 2 columns."
+    )
 
 
-def test_if_none_comes_near_the_best_of_the_saved_is_opened_and_it_is_said(tmp_path):
+def test_what_a_difference_settles_is_said(tmp_path):
     made = folder(
         tmp_path,
         best=("baseline", [0.9, 0.9], 100),
@@ -105,16 +116,19 @@ def test_if_none_comes_near_the_best_of_the_saved_is_opened_and_it_is_said(tmp_p
     )
     choice = choose(standings(made), ["a", "b"])
     assert choice is not None
-    assert (choice.opened.key, choice.within) == ("b", False)
+    assert choice.opened.key == "b"
     assert choice.smallest is choice.best
-    assert "None came within one standard error" in opened_words(choice)
+    found = pairs(standings(made), choice.best)
+    assert all(pair.high < 0 for pair in found)
+    words = verdict(made, standings(made), choice, found, None)
+    assert len(words) == 2
+    assert words[1].endswith("is one that 100 cases can settle.")
 
 
 def test_a_model_is_opened_on_demand(tmp_path):
     made = folder(tmp_path, a=("psephos", [0.6, 0.7], 1), b=("psephos", [0.9, 0.9], 9))
     choice = choose(standings(made), ["a", "b"], "a")
     assert choice.opened.key == "a"
-    assert not choice.within
     with pytest.raises(
         PsephosError, match="the model 'c' has no file in this folder: there are a, b"
     ):
@@ -134,10 +148,10 @@ def test_a_pair_with_one_common_fold_has_no_interval(tmp_path):
     )
     rows = standings(made)
     choice = choose(rows, ["few"])
-    found = summarise(tmp_path)["differences"]["rows"]
-    assert [(r["mean_text"], r["interval_text"]) for r in found] == [("−0.200", "none of one fold")]
-    assert found[0]["bar"]["x"] == found[0]["bar"]["x1"] == found[0]["bar"]["x2"]
-    assert (choice.opened.key, choice.within) == ("few", False)
+    found = [m["difference"] for m in summarise(tmp_path)["models"]]
+    assert [(d["text"], d["interval"]) for d in found] == [("the best", ""), ("−0.20", "one fold")]
+    assert found[1]["bar"]["x"] == found[1]["bar"]["x1"] == found[1]["bar"]["x2"]
+    assert choice.opened.key == "few"
     assert "few failed in 3 of 4 folds" in opened_words(choice)
 
 
@@ -153,7 +167,7 @@ def test_what_failed_in_some_folds_is_not_ranked_among_means_of_all(tmp_path):
     assert {s.key for s in rows if s.frontier} == {"best", "few"}
     choice = choose(rows, ["lucky", "few"])
     assert (choice.best.key, choice.smallest.key, choice.opened.key) == ("best", "few", "few")
-    words = " ".join(verdict(made, rows, choice, pairs(rows, choice.best)))
+    words = " ".join(verdict(made, rows, choice, pairs(rows, choice.best), None))
     assert "lucky failed in 3 of 4 folds" in words
     page = summarise(tmp_path)["models"]
     assert [m["sentence"].split(",")[0].split()[-1] for m in page][2] == "0.990"  # no spread
@@ -164,8 +178,8 @@ def test_what_failed_in_some_folds_is_not_ranked_among_means_of_all(tmp_path):
 def test_of_one_model_nothing_was_selected(tmp_path, also):
     made = folder(tmp_path, one=("psephos", [0.9, 0.8], 9), **also)
     choice = choose(standings(made), ["one"])
-    words = " ".join(verdict(made, standings(made), choice, []))
-    assert "did best" not in words
+    words = " ".join(verdict(made, standings(made), choice, [], None))
+    assert "most accurate" not in words
     assert "the only model" in words
     assert opened_words(choice) == "one is the only model with figures."
     assert "fewest" not in opened_words(choice)

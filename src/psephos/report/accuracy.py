@@ -72,6 +72,7 @@ def accuracy_section(
         "any_failed": any(s.failed for s in rows),
         "n_fits_words": plural(len({f.split for s in rows for f in [*s.fits, *s.failed]}), "fold"),
         "measures_note": _measures_note(folder, prior),
+        "prior_words": number(prior) if math.isfinite(prior) else "",
         "difference_note": _difference_note(found, best),
         "voters_note": _voters_note(rows),
         "stability_note": _stability_note(rows),

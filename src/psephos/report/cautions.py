@@ -39,8 +39,7 @@ def cautions(folder: Folder, choice: Choice, prior: float) -> list[str]:
     words += _rare_labels(folder) if folder.multilabel else _small_classes(folder)
     words += [_unsure(s, prior) for s in models if unsure_probabilities(s, prior)]
     words += [_unstable(s) for s in models if s.summary.stability.value < UNSTABLE]
-    # of the opened model the page's own caution says so
-    return words + [w for s in models if s is not choice.opened for w in _unlike(folder, s)]
+    return words + [w for s in models for w in _unlike(folder, s)]
 
 
 def _small_classes(folder: Folder) -> list[str]:

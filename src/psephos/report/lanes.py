@@ -1,7 +1,7 @@
 """One dot a case in lanes, one lane a class: where each stands, in the units of the drawing."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -118,7 +118,7 @@ def lanes_drawing(
     for lane in lanes:
         lane["bars"] = _bars(ground, lane, most)
     return {
-        "ground": ground,
+        "ground": {**asdict(ground), "inner": ground.inner},
         "height": ground.height(len(lanes)),
         "lanes": lanes,
         "ticks": [

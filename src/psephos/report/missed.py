@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -180,7 +181,7 @@ def _first_state(
     known = answers.known(key)
     chances, truth = answers.chances[key][known], answers.truth[known]
     units = in_units(chances[:, code])
-    state |= {"names": names, "classes": classes, "positive": code, "frame": FRAME}
+    state |= {"names": asdict(names), "classes": classes, "positive": code, "frame": FRAME}
     state |= {"lists": [], "groups": None, "wrong": None}
     if shared["kind"] == "several":
         others = [c for c in range(len(classes)) if c != code]
@@ -198,7 +199,7 @@ def _first_state(
     return state | {
         "order": [code, 1 - code],
         "fills": fills(c, THRESHOLD, names),
-        "counts": c,
+        "counts": {**asdict(c), "positive": c.positive, "negative": c.negative},
         "measures": measures_rows(c, names),
         "marks": marks_at(c, THRESHOLD, model["curves"]["nb"]["top"]),
         "lanes": lanes_drawing(units, truth, [code, 1 - code], wrong, two=True),

@@ -128,9 +128,9 @@ def _missed(missed: Mapping[str, Any], s: Standing) -> str:
         return f"{words}; the class it misses most of is {classes[worst]}: {share}."
     c, names = missed["counts"], missed["names"]
     return (
-        f"Called {names.pos} from {_article_of(names.axis)} {names.axis} of 0.50, {s.label} misses"
-        f" {of(c.missed, c.positive, names.pos)} and raises a false alarm at"
-        f" {of(c.alarms, c.negative, names.neg)}."
+        f"Called {names['pos']} from {_article_of(names['axis'])} {names['axis']} of 0.50,"
+        f" {s.label} misses {of(c['missed'], c['positive'], names['pos'])} and raises a false alarm"
+        f" at {of(c['alarms'], c['negative'], names['neg'])}."
     )
 
 

@@ -3,7 +3,7 @@
   const { all, at, hub } = page;
   all(".scripted").forEach((element) => { element.hidden = false; });
   all(".unscripted").forEach((element) => { element.hidden = true; });
-  at("no-script").hidden = true;
+  at("scripts-off").hidden = true;
 
   const model = at("model"), threshold = at("threshold"), cls = at("cls");
   if (model) {
