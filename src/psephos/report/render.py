@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from psephos.scoring import script as reader
 
-__all__ = ["SCRIPTS", "STYLES", "embed", "render"]
+__all__ = ["SCRIPTS", "STYLES", "embed", "page_of", "render"]
 
 STYLES = (  # in the order of the page
     "base.css", "panels.css", "parts.css", "values.css", "case.css", "print.css",
@@ -39,7 +39,14 @@ def render(report: dict[str, Any]) -> str:
         Complete in itself. Its content policy allows only its own style and script, by their
         hashes; every string of the data is escaped by the template engine.
     """
-    style, script = _joined("style", STYLES), reader() + _joined("script", SCRIPTS)
+    return page_of("page.html.j2", report, STYLES, SCRIPTS)
+
+
+def page_of(
+    template: str, report: dict[str, Any], styles: Sequence[str], scripts: Sequence[str]
+) -> str:
+    """Return a page of a template, with its style and script, and the reader of plain models."""
+    style, script = _joined("style", styles), reader() + _joined("script", scripts)
     policy = "; ".join(
         [
             "default-src 'none'",
@@ -52,7 +59,7 @@ def render(report: dict[str, Any]) -> str:
     )
     return (
         _environment()
-        .get_template("page.html.j2")
+        .get_template(template)
         .render(
             report=report,
             policy=policy,
