@@ -16,7 +16,7 @@ __all__ = ["Cut", "Says", "count_words", "cut_of", "direction", "further", "leve
 Parts = list[Any]  # words, and {"k": class, "t": words} in its colour
 _Floats = NDArray[np.float64]
 _LISTED = 4
-_FEW = 8  # thresholds of which the one of the greatest change is told
+_FEW = 8  # thresholds that are listed
 
 
 class Cut(NamedTuple):
@@ -30,8 +30,8 @@ class Cut(NamedTuple):
     text : str
         The value in words, with digits enough for every count beside it.
     how : {'step', 'split', 'crossing'}
-        The threshold where the mean answer changes most; the value on both sides of which it
-        differs most on average; where a rising or falling answer passes that of the cases.
+        The only threshold; the value on both sides of which the mean answer differs most; where
+        a rising or falling answer passes that of the cases.
     change : ndarray of shape (K,)
         The mean answer above less that below: just above and below, or on average.
     """
@@ -98,19 +98,14 @@ def _above(values: _Floats, at: float, closed: bool) -> Any:
 def cut_of(says: Says, closed: dict[float, bool], values: _Floats) -> Cut | None:
     """Return the value at which a column changes sides; None where there is no one.
 
-    Of at most eight thresholds it is the one where the mean answer changes most, of more the one
-    that parts the answers best (see `_split`). An answer that changes gradually has one where,
+    Of several thresholds it is the one that parts the mean answers best (see `_split`). An answer that changes gradually has one where,
     rising or falling throughout, it passes that of the cases as they are, or the value that parts
     it best, if that tells more than half of its variance.
     """
     if float(np.ptp(says.every, axis=0).max()) < says.least:
         return None
-    if 0 < len(says.jumps) <= _FEW:
-        sizes = np.abs(says.jumps).max(axis=1)
-        i = int(sizes.argmax())
-        if sizes[i] < says.least:
-            return None
-        return _cut(says.pieces.steps[i], closed, values, "step", says.jumps[i])
+    if len(says.jumps) == 1 and np.abs(says.jumps).max() >= says.least:
+        return _cut(says.pieces.steps[0], closed, values, "step", says.jumps[0])
     if not len(says.jumps) and _monotone(says):
         return _crossing(says, values)
     return _split(says, closed, values)
@@ -252,16 +247,16 @@ def count_words(counts: dict[str, list[int]], cut: Cut, classes: Sequence[str]) 
 
 def further(says: Says, cut: Cut) -> str:
     """Return at which other thresholds the mean answer changes, '' if at none."""
-    if cut.how != "step":
-        steps = len(says.pieces.steps)
-        return f" It asks for at least {steps} values." if steps else ""
+    steps = says.pieces.steps
+    if not steps or len(steps) > _FEW:
+        return f" It asks for at least {len(steps)} values." if steps else ""
     sizes = np.abs(says.jumps).max(axis=1)
-    main = int(sizes.argmax())
+    main = int(np.abs(np.array(steps) - cut.at).argmin())
     told = [i for i in range(len(sizes)) if i != main and sizes[i] >= says.least]
     if not told:
         return ""
     kept = sorted(sorted(told, key=lambda i: -sizes[i])[:_LISTED])
-    words = [value_text(says.pieces.steps[i], 4) for i in kept]
+    words = [value_text(steps[i], 4) for i in kept]
     more = len(told) - len(kept)
     return f" Further steps at {series([*words, f'{more} more'] if more else words)}."
 

@@ -35,7 +35,7 @@ def relevances(
 
     Notes
     -----
-    Source: Bauvin, Roy, Goix and Laviolette (2023), supplement, appendix C: 200 random rows on a
+    Source: Bauvin et al. (2023), UAI, supplement, appendix C: 200 random rows on a
     line; relevance .44 up to 0.5, .006 beyond.
     """
     rng = np.random.default_rng(seed)

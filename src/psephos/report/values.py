@@ -15,7 +15,7 @@ from psephos.report.options import Options
 from psephos.report.portraits import FIRST, portrait
 from psephos.report.saved import Saved
 from psephos.report.together import together
-from psephos.report.words import plural, series
+from psephos.report.words import count, plural, series
 
 __all__ = ["HUES", "values_section"]
 
@@ -78,11 +78,10 @@ def _lead(folder: Folder, opened: Opened, key: str, one: Mapping[str, Any]) -> s
     cases = folder.cases
     n = plural(len(cases.ids) if cases else 0, "case")
     voters = plural(opened.n_voters, "voter")
-    read = plural(one["n_read"], "column")
     of = plural(int(folder.about.get("n_columns") or len(folder.about["columns"])), "column")
     if not one["n_read"]:
         return f"{key}, fitted to all {n}, reads no column: it says the same of every case."
-    return f"{key}, fitted to all {n}, reads {read} of {of} through {voters}."
+    return f"{key}, fitted to all {n}, reads {count(one['n_read'])} of {of} through {voters}."
 
 
 def _notes(one: Mapping[str, Any]) -> list[str]:

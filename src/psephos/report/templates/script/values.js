@@ -173,7 +173,7 @@
       cols.forEach((_, j) => {
         const k = called(p.chances[i][j]);
         if (j + 1 < cols.length && called(p.chances[i][j + 1]) === k && !(p.axes[0].zero && j === 0)) return;
-        box.append(svg("rect", { x: cols[from][0].toFixed(2), y: y(y1).toFixed(2), width: (cols[j][1] - cols[from][0]).toFixed(2), height: (y1 - y0 + 0.4).toFixed(2), class: `${hue[k]} wash` }));
+        box.append(svg("rect", { x: cols[from][0].toFixed(2), y: y(y1).toFixed(2), width: (cols[j][1] - cols[from][0]).toFixed(2), height: (y1 - y0).toFixed(2), "shape-rendering": "crispEdges", class: `${hue[k]} wash` }));
         from = j + 1;
       });
     });
@@ -196,6 +196,14 @@
     if (p.axes[1].zero) box.append(write1(left - 6, y(up.x(0)) + 4, "0", "soft", "end"));
     box.append(write1(w - 8, h - 8, a.name, "strong", "end"), write1(left + 4, 14, b.name + (gone ? ` · ${gone} lack a value` : ""), "strong halo"));
     box.setAttribute("role", "img");
+    // the calls, named where they are surest
+    data.classes.forEach((name, k) => {
+      let best = null;
+      p.chances.forEach((line, i) => line.forEach((chances, j) => { if (called(chances) === k && (!best || chances[k] > best[0])) best = [chances[k], cols[j], rows[i]]; }));
+      if (!best) return;
+      const cx = page.axis.clamp((best[1][0] + best[1][1]) / 2, left + 60, w - 70), cy = page.axis.clamp(y((best[2][0] + best[2][1]) / 2), 34, h - bottom - 10);
+      box.append(write1(cx, cy, `called ${name}`, `${hue[k]} strong halo`, "middle"));
+    });
     box.setAttribute("aria-label", `The cases on ${a.name} and ${b.name}, and what the model calls there`);
     return box;
   };
