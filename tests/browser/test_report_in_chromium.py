@@ -120,14 +120,14 @@ def test_the_script_shows_the_first_case_as_the_page_without_it(visit):
         one, other = (p.locator(by(part)).text_content() for p in (live, static))
         assert "".join(one.split()) == "".join(other.split())
     assert static.locator(f"{by('chart-wide')} {by('point')}").count() == 6
-    assert static.get_by_text("scripts are off").is_visible()
-    assert not live.get_by_text("scripts are off").is_visible()
+    assert static.get_by_text("Scripts are off: this page").is_visible()
+    assert not live.get_by_text("Scripts are off: this page").is_visible()
 
 
 def test_the_table_sorts_by_any_column(visit):
     page = visit()
     heads = page.locator(f"{by('results')} thead th")
-    for column in range(1, heads.count()):
+    for column in [k for k in range(1, heads.count()) if heads.nth(k).get_attribute("data-sort")]:
         for order in ("descending", "ascending"):
             if heads.nth(column).get_attribute("aria-sort") != order:
                 heads.nth(column).locator("button").click()
@@ -142,31 +142,16 @@ def test_the_table_sorts_by_any_column(visit):
     assert names == sorted(names, key=str.lower)
 
 
-def test_points_are_reached_and_told_by_the_keyboard(visit):
-    page = visit()
-    points = page.locator(f"{by('chart-wide')} {by('point')}")
-    points.first.focus()
-    panel = page.locator(by("panel"))
-    assert panel.inner_text() == points.nth(0).get_attribute("aria-label")
-    page.keyboard.press("ArrowRight")
-    assert panel.inner_text() == points.nth(1).get_attribute("aria-label")
-    page.keyboard.press("ArrowLeft")
-    page.keyboard.press("ArrowLeft")  # around to the last
-    assert panel.inner_text() == points.last.get_attribute("aria-label")
-    here = page.locator(f"{by('row')}.here")
-    assert here.get_attribute("data-model") == points.last.get_attribute("data-model")
-
-
 def test_cases_are_found_by_name_and_by_step(visit):
     page = visit()
     title = page.locator(by("case-title"))
     page.locator(by("case-next")).click()
-    assert title.inner_text() == "Case case <i>1</i> & more"
+    assert title.inner_text() == "Case 2"
     page.locator(by("case-back")).focus()
     page.keyboard.press("Enter")
-    assert title.inner_text() == "Case case <i>0</i> & more"
-    page.locator(by("case-search")).fill("CASE <i>17<")
-    assert title.inner_text() == "Case case <i>17</i> & more"
+    assert title.inner_text() == "Case 1"
+    page.locator(by("case-search")).fill("18 (")
+    assert title.inner_text() == "Case 18"
     assert page.locator(f"{by('case-select')} option").count() == 1
     page.locator(by("case-search")).fill("no such case")
     assert page.locator(f"{by('case-select')} option").count() == 0
@@ -186,7 +171,7 @@ def test_downloads_are_the_tables_and_no_cell_is_a_formula(visit, compared, tmp_
         " c.dataset.value = '=cmd|calc'; }"
     )
     with page.expect_download() as waiting:
-        page.locator(by("csv")).first.click()
+        page.locator(by("csv")).filter(visible=True).first.click()
     assert waiting.value.suggested_filename == "results.csv"
     waiting.value.save_as(tmp_path / "results.csv")
     with (tmp_path / "results.csv").open(encoding="utf-8", newline="") as file:
@@ -345,26 +330,22 @@ def test_the_policy_stops_what_the_page_does_not_bring(chromium, compared):
 @of_swag
 def test_nothing_runs_over_the_side(visit, width):
     page = visit(width)
-    wide = page.locator(".scroll").evaluate_all(
-        "all => all.filter(s => s.scrollWidth > s.clientWidth + 1).map(s => s.innerHTML)"
-    )
-    assert not [text for text in wide if 'class="results"' in text]  # the main table fits
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    narrow = page.locator(by("chart-narrow"))
-    assert narrow.is_visible() == (width < 640)
-    assert page.locator(by("chart-wide")).is_visible() == (width >= 640)
+    assert not page.locator(by("results")).evaluate("t => t.closest('.scroll') !== null")
+    shown = [n for n in ("wide", "middle", "narrow") if page.locator(by(f"chart-{n}")).is_visible()]
+    assert shown == [{320: "narrow", 390: "narrow", 800: "middle", 1280: "wide"}[width]]
 
 
 @of_swag
-def test_paper_shows_the_chart_the_card_and_a_ballot(visit):
+def test_paper_shows_the_charts_and_the_card(visit):
     page = visit(700)
     page.emulate_media(media="print")
-    assert page.locator(by("chart-wide")).is_visible()
-    for part in ("results", "differences", "card", "network", "ballot-table"):
+    for part in ("chart-middle", "results", "lanes", "card", "network"):
         assert page.locator(by(part)).is_visible()
-    assert not page.locator(by("network-pairs")).is_visible()  # closed
-    assert not page.locator("#controls").is_visible()
-    assert page.pdf(format="A4").startswith(b"%PDF")
+    for part in ("network-pairs", "ballot-table", "bar", "slider"):  # closed, or of no use on paper
+        assert not page.locator(by(part)).is_visible()
+    pdf = page.pdf(format="A4")
+    assert 1 <= pdf.count(b"/Type /Page\n") + pdf.count(b"/Type /Page ") <= 8
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -1,10 +1,13 @@
 """Small tables whose every string is an attack, and the comparisons made of them."""
 
+import csv
+import json
 from dataclasses import replace
 
 import numpy as np
 
 from psephos.protocol import DataTable, Protocol, compare, known_models
+from psephos.protocol.outputs import RESULT_COLUMNS
 
 ATTACK = "</script><script>window.__pwned=1;alert(1)</script>"
 HOSTILE = (
@@ -51,3 +54,70 @@ def hostile_folder(folder, n_classes=2):
     small = Protocol("small", draws=2, inner_folds=2)
     compare(hostile_table(n_classes=n_classes), models=MODELS, protocol=small, out=folder, n_jobs=1)
     return folder
+
+
+def written_folder(folder, truth, chances, classes, *, fold=None, columns=None, n_columns=9, **about):
+    """Write a study by hand, as `compare` leaves one, without fitting anything.
+
+    Parameters
+    ----------
+    truth : list of (n,) codes
+    chances : dict of str to list of (repeat, (n, K) array), NaN rows where a fit failed
+    classes : list of str
+    fold : (n,) folds; by default five in turn
+    columns : dict of str to list of lists: the columns that each fold's model reads
+    """
+    truth = np.asarray(truth)
+    fold = np.arange(len(truth)) % 5 if fold is None else np.asarray(fold)
+    names = [f"column {j}" for j in range(n_columns)]
+    rows, answers = [], []
+    for model, repeats in chances.items():
+        for repeat, proba in enumerate(repeats):
+            for k in sorted(set(fold.tolist())):
+                mine = np.flatnonzero(fold == k)
+                failed = np.isnan(proba[mine]).any()
+                read = (columns or {}).get(model, [[0, 1]] * (int(fold.max()) + 1))[k]
+                said = proba[mine].argmax(axis=1) if not failed else None
+                score = None if failed else _balanced(truth[mine], said)
+                rows.append(
+                    {
+                        "model": model, "repeat": repeat, "fold": k, "n_train": len(truth) - len(mine),
+                        "n_test": len(mine), "n_columns": n_columns, "balanced_accuracy": score,
+                        "columns_used": None if failed else len(read),
+                        "columns": None if failed else " ".join(map(str, read)),
+                        "status": "failed" if failed else "ok", "error": "broke" if failed else "",
+                    }
+                )  # fmt: skip
+                answers += [] if failed else [
+                    [model, repeat, k, i, f"<b>id</b> {i}", classes[truth[i]], *proba[i].tolist()]
+                    for i in mine.tolist()
+                ]  # fmt: skip
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "results.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, RESULT_COLUMNS)
+        writer.writeheader()
+        writer.writerows({k: "" if v is None else v for k, v in row.items()} for row in rows)
+    with (folder / "predictions.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["model", "repeat", "fold", "row", "id", "truth", *(f"p_{c}" for c in classes)])
+        writer.writerows(answers)
+    told = {
+        "schema": 3, "dataset": "by hand", "target": "state", "classes": list(classes),
+        "class_counts": np.bincount(truth, minlength=len(classes)).tolist(), "n_rows": len(truth),
+        "n_columns": n_columns, "columns": names, "categories": {},
+        "models": {model: {"origin": "baseline"} for model in chances},
+    }  # fmt: skip
+    (folder / "comparison.json").write_text(json.dumps(told | about), "utf-8")
+    return folder
+
+
+def of_two(n, seed=0, shift=1.0):
+    """Return truth and probabilities of two classes."""
+    rng = np.random.default_rng(seed)
+    truth = (rng.random(n) < 0.4).astype(int)
+    p = 1 / (1 + np.exp(-(rng.normal(size=n) + shift * (2 * truth - 1))))
+    return truth, np.column_stack([1 - p, p])
+
+
+def _balanced(truth, said):
+    return float(np.mean([np.mean(said[truth == c] == c) for c in np.unique(truth)]))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,49 +53,54 @@ def held_out_answers(folder: Folder, models: Sequence[str]) -> Answers | None:
         return None
     classes = [str(c) for c in folder.about["classes"]]
     codes = {name: k for k, one in enumerate(classes) for name in (disarmed(one), one)}
-    sums = {model: dict[int, NDArray[np.float64]]() for model in models}
-    counts = {model: dict[int, int]() for model in models}
+    place = {model: m for m, model in enumerate(models)}
     truth: dict[int, int] = {}
     folds: dict[int, set[tuple[int, int]]] = {}
+    which: list[tuple[int, int]] = []  # (model, case) of every answer
+    cells: list[list[str]] = []
     for row in folder.answer_rows():
-        model, case = row["model"], int(row["row"])
-        code = codes.get(row["truth"])
+        case, code = int(row["row"]), codes.get(row["truth"])
         if code is None or truth.setdefault(case, code) != code:
             raise damaged(path, f"the class of row {case} is not one, or not always the same")
         folds.setdefault(case, set()).add((int(row["repeat"]), int(row["fold"])))
-        if model not in sums:
-            continue
-        said = _chances(list(row.values())[-len(classes) :], path)
-        sums[model][case] = sums[model][case] + said if case in sums[model] else said
-        counts[model][case] = counts[model].get(case, 0) + 1
+        if row["model"] in place:
+            which.append((place[row["model"]], case))
+            cells.append(list(row.values())[-len(classes) :])
     if not truth:
         return None
     rows = np.array(sorted(truth), dtype=np.intp)
+    means = _means(which, _numbers(cells, path), len(models), rows)
     return Answers(
         rows=rows,
         truth=np.array([truth[i] for i in rows.tolist()], dtype=np.intp),
         fold=np.array([_fold(folds[i]) for i in rows.tolist()], dtype=np.intp),
         times=max(len(own) for own in folds.values()),
-        chances={
-            model: np.array(
-                [
-                    own[i] / counts[model][i] if i in own else np.full(len(classes), np.nan)
-                    for i in rows.tolist()
-                ]
-            )
-            for model, own in sums.items()
-        },
+        chances={model: means[m] for model, m in place.items()},
     )
 
 
-def _chances(cells: Sequence[str], path: object) -> NDArray[np.float64]:
+def _numbers(cells: Sequence[Sequence[str]], path: Path) -> NDArray[np.float64]:
+    """Return the probabilities of all answers."""
     try:
-        said = np.array([float(cell) for cell in cells])
+        said = np.array([[float(cell) for cell in row] for row in cells], dtype=np.float64)
     except ValueError as error:
-        raise damaged(path, error) from error  # pyright: ignore[reportArgumentType]
-    if not (np.isfinite(said).all() and (said >= -1e-9).all() and (said <= 1 + 1e-9).all()):
-        raise damaged(path, f"{cells} are no probabilities")  # pyright: ignore[reportArgumentType]
+        raise damaged(path, error) from error
+    bad = ~((said >= -1e-9) & (said <= 1 + 1e-9))
+    if bad.any():
+        raise damaged(path, f"{list(cells[int(bad.any(axis=1).argmax())])} are no probabilities")
     return np.clip(said, 0.0, 1.0)
+
+
+def _means(
+    which: Sequence[tuple[int, int]], said: NDArray[np.float64], n: int, rows: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Return (models, cases, K): the mean answer to each case; NaN where there is none."""
+    model, case = np.array(which, dtype=np.intp).reshape(-1, 2).T
+    at = model * len(rows) + np.searchsorted(rows, case)
+    times = np.bincount(at, minlength=n * len(rows)).astype(np.float64)
+    sums = [np.bincount(at, weights=said[:, k], minlength=len(times)) for k in range(said.shape[1])]
+    with np.errstate(invalid="ignore"):
+        return (np.array(sums) / times).T.reshape(n, len(rows), -1)
 
 
 def _fold(splits: set[tuple[int, int]]) -> int:

@@ -1,7 +1,6 @@
 """The four small curves as paths of one fixed frame: the page draws them as they stand here."""
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -53,7 +52,7 @@ def curves_drawing(
 
 def _roc(found: Steps, m: int, n: int, area: Area) -> dict[str, Any]:
     return {
-        "d": _stair(found.alarms / n, found.found / m) if m and n else "",
+        "d": _line(found.alarms / n, found.found / m) if m and n else "",
         "area": f"area {chance(area.value)}" if math.isfinite(area.value) else "",
         "interval": span(area.low, area.high),
     }
@@ -62,10 +61,9 @@ def _roc(found: Steps, m: int, n: int, area: Area) -> dict[str, Any]:
 def _precision(found: Steps, m: int, n: int, pos: str) -> dict[str, Any]:
     called = found.found + found.alarms
     some = called > 0
-    points = zip(found.found[some] / m, found.found[some] / called[some], strict=True)
     share = m / (m + n)
     return {
-        "d": _line([(x, y) for x, y in points]) if m else "",
+        "d": _line(found.found[some] / m, found.found[some] / called[some]) if m else "",
         "base": _y(share),
         "text": f"{round(100 * share)} % if all are called" if m else f"no {pos}",
     }
@@ -136,31 +134,28 @@ def _up(value: float, top: float) -> float:
     return round(FRAME["top"] + (top - value) / (top + 0.1) * _H, 1)
 
 
-def _stair(x: Floats, y: Floats) -> str:
-    return _line(list(zip(x.tolist(), y.tolist(), strict=True)))
-
-
-def _line(points: Sequence[tuple[float, float]]) -> str:
-    return _joined(_thinned([(_x(x), _y(y)) for x, y in points]))
+def _line(x: Floats, y: Floats) -> str:
+    """Return a curve in the unit square."""
+    return _joined(_thinned(FRAME["left"] + x * _W, FRAME["top"] + (1 - y) * _H))
 
 
 def _path(x: Floats, y: Floats, top: float) -> str:
-    """Return the part of a curve that the axis holds."""
+    """Return the part of a curve of net benefits that the axis holds."""
     inside = y >= -0.1
-    pairs = zip(x[inside].tolist(), y[inside].tolist(), strict=True)
-    return _joined(_thinned([(_x(a), _up(b, top)) for a, b in pairs]))
+    across = FRAME["left"] + x[inside] * _W
+    return _joined(_thinned(across, FRAME["top"] + (top - y[inside]) / (top + 0.1) * _H))
 
 
-def _joined(points: Sequence[tuple[float, float]]) -> str:
-    return "M" + "L".join(f"{x:g} {y:g}" for x, y in points) if points else ""
+def _joined(points: Floats) -> str:
+    return "M" + "L".join(f"{x:g} {y:g}" for x, y in points.tolist()) if len(points) else ""
 
 
-def _thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+def _thinned(x: Floats, y: Floats) -> Floats:
     """Return a line without the points that nobody could see: Douglas & Peucker (1973)."""
-    if len(points) < 3:
-        return list(points)
-    keep, stack = {0, len(points) - 1}, [(0, len(points) - 1)]
-    place = np.array(points)
+    place = np.round(np.column_stack([x, y]), 1)
+    if len(place) < 3:
+        return place
+    keep, stack = {0, len(place) - 1}, [(0, len(place) - 1)]
     while stack:
         a, b = stack.pop()
         if b - a < 2:
@@ -175,4 +170,4 @@ def _thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]
         if off[far] > _NEAR:
             keep.add(a + 1 + far)
             stack += [(a, a + 1 + far), (a + 1 + far, b)]
-    return [points[i] for i in sorted(keep)]
+    return place[sorted(keep)]

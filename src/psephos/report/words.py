@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 MINUS = "−"
-SPACE = " "  # a narrow space that does not break
+SPACE = "\u202f"  # a narrow space that does not break
 
 
 def number(value: float | None, digits: int = 3) -> str:

@@ -1,0 +1,342 @@
+"""The page in a browser: every control moves what it says, and what it says is what Python says."""
+
+import csv
+import json
+import re
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.browser
+
+
+def by(name):
+    return f'[data-test="{name}"]'
+
+
+@pytest.fixture
+def study(compared):
+    """The answers of a study and what Python says of them."""
+    from psephos.report import summarise
+
+    report = summarise(compared)
+    return report, report["island"]["missed"]
+
+
+def two(study):
+    if study[1]["kind"] != "two":
+        pytest.skip("of two classes")
+
+
+def several(study):
+    if study[1]["kind"] == "two":
+        pytest.skip("of several classes")
+
+
+def judged(study, model, threshold, prevalence=None):
+    """Return what the library says of a model at a threshold."""
+    from psephos.report.judged import Names, fills, measures_rows
+    from psephos.report.measures import counts_at
+
+    told = study[1]
+    one, code = told["models"][model], told["positive"]
+    q = np.array(one["q"])
+    c = counts_at(q[q >= 0], (np.array(told["truth"]) == code)[q >= 0], threshold)
+    names = Names(told["classes"][code], told["classes"][1 - code], one["label"], one["axis"])
+    return fills(c, threshold, names), measures_rows(c, names, prevalence), c
+
+
+def settle(page):
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)))")
+
+
+def set_threshold(page, value):
+    page.locator(by("threshold-number")).fill(str(value))
+    settle(page)
+
+
+def shown_measures(page):
+    return page.locator(by("measure")).evaluate_all(
+        "all => all.map(r => [...r.cells].slice(0, 4).map(c => c.textContent))"
+    )
+
+
+def test_the_script_says_at_every_threshold_what_python_says(visit, study):
+    two(study)
+    page = visit()
+    for model in study[1]["models"]:
+        page.locator("#model").select_option(model)
+        for threshold in (0, 0.07, 0.29, 0.5, 0.505, 0.9, 1):
+            set_threshold(page, threshold)
+            words, rows, _ = judged(study, model, threshold)
+            for key in ("model", "found", "missed", "cleared", "alarms", "more", "threshold"):
+                texts = set(page.locator(f'[data-fill="{key}"]').all_text_contents())
+                assert texts == {words[key]}, (model, threshold, key)
+            assert shown_measures(page) == [
+                [r["name"], r["counts"], r["value"], r["interval"]] for r in rows
+            ]
+            lanes = page.locator("#lanes svg").text_content()
+            for key in ("n-found", "n-missed", "n-cleared", "n-alarms"):
+                assert words[key] in lanes
+    share = 0.07
+    page.locator("#model").select_option(study[0]["bar"]["key"])
+    set_threshold(page, 0.5)
+    page.locator(by("prevalence")).fill(str(100 * share))
+    page.locator(by("prevalence")).press("Enter")
+    settle(page)
+    _, rows, _ = judged(study, study[0]["bar"]["key"], 0.5, share)
+    assert [r[2:] for r in shown_measures(page)] == [[r["value"], r["interval"]] for r in rows]
+
+
+def test_the_script_draws_what_the_page_shows_without_it(visit, study):
+    static, live = visit(1400, java_script_enabled=False), visit(1400)
+    for part in ("missed-words", "measures", "tenths", "like", "by-class", "grid", "stability"):
+        one = static.locator(by(part))
+        if one.count():
+            assert one.inner_text() == live.locator(by(part)).inner_text()
+    dots = "all => all.map(c => ['cx', 'cy', 'r', 'class'].map(k => c.getAttribute(k)))"
+    before = static.locator("#lanes circle.case").evaluate_all(dots)
+    after = live.locator("#lanes circle.case").evaluate_all(dots)
+    numbers = [np.array([[float(v) for v in d[:3]] for d in one]) for one in (before, after)]
+    np.testing.assert_allclose(numbers[0], numbers[1], atol=0.011)
+    assert [d[3] for d in before] == [d[3] for d in after]
+    marks = "all => all.map(g => g.innerHTML)"
+    for picture in ("roc", "pr", "cal", "nb"):
+        if static.locator(by(picture)).count():
+            texts = [p.locator(by(picture)).text_content() for p in (static, live)]
+            assert re.sub(r"\s", "", texts[0]) == re.sub(r"\s", "", texts[1])
+            paths = [p.locator(f"{by(picture)} path").evaluate_all(marks) for p in (static, live)]
+            assert paths[0] == paths[1]
+    assert not static.locator("#bar select").first.is_visible()
+    assert static.locator(by("chart-wide")).is_visible()
+
+
+def test_the_model_changes_on_the_whole_page(visit, study):
+    page = visit()
+    report, told = study
+    keys = [m["key"] for m in report["models"]]
+    for way in ("bar", "row", "mark"):
+        for key in keys:
+            if way == "bar":
+                page.locator("#model").select_option(key)
+            elif way == "row":
+                page.locator(f'{by("row")}[data-model="{key}"] button').focus()
+                page.keyboard.press("Enter")
+            else:
+                page.locator(f'{by("chart-wide")} {by("point")}[data-model="{key}"]').dispatch_event(
+                    "click"
+                )
+            settle(page)
+            assert page.locator("#model").input_value() == key
+            assert page.locator("#results tr.chosen").get_attribute("data-model") == key
+            assert page.locator(f"{by('chart-wide')} .own.chosen").get_attribute("data-model") == key
+            assert page.locator("#missed-note").text_content() == told["models"][key]["note"]
+            stable = report["island"]["stability"]["models"][key]
+            assert page.locator(by("stability-words")).text_content() == stable["words"]
+            settings = report["island"]["made"][key]["settings"]
+            assert page.locator(by("settings")).text_content() == settings
+    visible = page.locator(f"{by('chart-wide')} .own").evaluate_all(
+        "all => all.filter(g => getComputedStyle(g).display !== 'none').length"
+    )
+    assert visible == 1  # folds and span of the chosen model only
+
+
+def test_the_threshold_moves_by_line_slider_number_and_weight(visit, study):
+    two(study)
+    page = visit()
+    page.locator("#lanes").scroll_into_view_if_needed()
+    box = page.locator("#lanes .drag").bounding_box()
+    inner = page.locator("#lanes svg").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 60)
+    page.mouse.down()
+    page.mouse.move(inner["x"] + 128 + 0.2 * (inner["width"] - 140), box["y"] + 70, steps=5)
+    page.mouse.up()
+    settle(page)
+    number = page.locator(by("threshold-number"))
+    assert float(number.input_value()) == pytest.approx(0.2, abs=0.005)
+    slider = page.locator(by("slider"))
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    settle(page)
+    assert float(number.input_value()) == pytest.approx(0.21, abs=0.005)
+    words, _, _ = judged(study, page.locator("#model").input_value(), float(number.input_value()))
+    spoken = f"misses {words['missed']}, alarms {words['alarms']}"
+    assert slider.get_attribute("aria-valuetext").endswith(spoken)
+    page.locator(by("weight")).fill("4")
+    page.keyboard.press("Tab")
+    settle(page)
+    assert number.input_value() == "0.20"
+    page.locator(by("back")).click()
+    settle(page)
+    assert (number.input_value(), page.locator(by("weight")).input_value()) == ("0.50", "1")
+    page.locator(by("find-most")).click()
+    settle(page)
+    threshold = float(number.input_value())
+    _, _, c = judged(study, page.locator("#model").input_value(), threshold)
+    assert c.found >= 0.9 * c.positive
+    _, _, above = judged(study, page.locator("#model").input_value(), threshold + 0.001)
+    assert above.found < 0.9 * c.positive or threshold == 1
+
+
+def test_marks_of_the_threshold_stand_where_python_puts_them(visit, study):
+    from psephos.report.plots import marks_at
+
+    two(study)
+    page = visit()
+    key = page.locator("#model").input_value()
+    for threshold in (0.2, 0.66):
+        set_threshold(page, threshold)
+        _, _, c = judged(study, key, threshold)
+        marks = marks_at(c, threshold, study[1]["models"][key]["curves"]["nb"]["top"])
+        for name in ("roc", "pr", "nb"):
+            circle = page.locator(f"#{name}-here circle")
+            if marks[name] is None:
+                assert circle.count() == 0
+            else:
+                place = [float(circle.get_attribute(k)) for k in ("cx", "cy")]
+                assert place == pytest.approx(marks[name], abs=0.06)
+        line = page.locator("#cal-here line").get_attribute("x1")
+        assert float(line) == pytest.approx(marks["cal"], abs=0.06)
+
+
+def test_a_person_is_ringed_wherever_chosen(visit, study):
+    page = visit()
+    told = study[1]
+    page.locator("#lanes circle.case").nth(3).dispatch_event("click")
+    settle(page)
+    assert page.locator("#lanes circle.pin").count() == 1
+    pin, dot = (page.locator(f"#lanes circle.{k}").first for k in ("pin", "case"))
+    assert dot.get_attribute("data-at")
+    at = int(page.locator("#lanes circle.case").nth(3).get_attribute("data-at"))
+    assert pin.get_attribute("cx") == page.locator(
+        f'#lanes circle.case[data-at="{at}"]'
+    ).get_attribute("cx")
+    panel = page.locator(by("person"))
+    assert panel.inner_text().startswith(
+        f"Case {at + 1} is {told['classes'][told['truth'][at]]}. Held out, "
+    )
+    buttons = page.locator("#mistakes button")
+    if buttons.count():
+        buttons.first.focus()
+        page.keyboard.press("Enter")
+        settle(page)
+        assert page.locator("#mistakes tr.chosen button").inner_text() == buttons.first.inner_text()
+        assert panel.inner_text().startswith(f"Case {buttons.first.inner_text()} is ")
+
+
+def test_groups_are_chosen_and_follow_the_threshold(visit, study):
+    from psephos.report.subgroups import Subgroups, subgroup_rows
+
+    two(study)
+    page = visit()
+    key, told = page.locator("#model").input_value(), study[1]
+    q = np.array(told["models"][key]["q"])
+    for k, parted in enumerate(told["groups"]):
+        page.locator(by("group")).select_option(str(k))
+        set_threshold(page, 0.3)
+        rows = subgroup_rows(Subgroups(**parted), q, q >= 0,
+                             np.array(told["truth"]) == told["positive"], 0.3)  # fmt: skip
+        shown = page.locator(f"{by('groups')} tbody tr").evaluate_all(
+            "all => all.map(r => [...r.cells].map(c => c.textContent))"
+        )
+        assert shown == [
+            [r["level"], r["n"], *(one["text"] for one in r["measures"])] for r in rows
+        ]
+
+
+def test_several_classes_have_a_grid_and_answers_about_each(visit, study):
+    several(study)
+    page = visit()
+    told = study[1]
+    for key, model in told["models"].items():
+        page.locator("#model").select_option(key)
+        for c, name in enumerate(told["classes"]):
+            page.locator("#cls").select_option(str(c))
+            settle(page)
+            assert page.locator("#cost").text_content() == model["cost"][c]
+            grid = page.locator(f"{by('grid')} tbody tr").evaluate_all(
+                "all => all.map(r => [...r.cells].slice(1).map(c => +c.textContent))"
+            )
+            assert grid == model["grid"]
+            assert page.locator("#roc-d").get_attribute("d") == model["curves"][c]["roc"]["d"]
+            assert set(page.locator('[data-fill="cls"]').all_text_contents()) == {name}
+            assert page.locator("#lanes circle.case").count() == model["n"]
+            wrong = page.locator("#lanes circle.wrong").count()
+            assert wrong == model["n"] - model["right"]
+    assert page.locator("#threshold").count() == 0  # the most probable class has none
+
+
+def test_files_of_cases_and_thresholds_are_whole(visit, study, tmp_path):
+    two(study)
+    page = visit(accept_downloads=True)
+    set_threshold(page, 0.4)
+    saved = {}
+    for words in ("Every case as CSV", "Every threshold as CSV"):
+        with page.expect_download() as waiting:
+            page.get_by_text(words).click()
+        waiting.value.save_as(tmp_path / "x.csv")
+        with (tmp_path / "x.csv").open(encoding="utf-8", newline="") as file:
+            saved[words] = list(csv.reader(file))
+    told, key = study[1], page.locator("#model").input_value()
+    head, *rows = saved["Every case as CSV"]
+    assert head[-1] == "called from 0.40"
+    assert [row[0] for row in rows] == [str(i + 1) for i in range(len(told["truth"]))]
+    assert [round(float(row[2]) * 1e6) for row in rows] == told["models"][key]["q"]
+    for row in saved["Every threshold as CSV"][1:]:
+        _, _, c = judged(study, key, float(row[0]))
+        assert [int(v) for v in row[1:]] == [c.found, c.missed, c.alarms, c.cleared]
+
+
+def test_numbers_are_written_as_python_writes_them(visit):
+    from psephos.report import words
+
+    page = visit()
+    values = [0.125, 0.375, 0.005, 0.995, 0.9999, 0, 1, 0.285, 0.145, 2 / 3, 1e-9, 0.235, 0.575]
+    values += [-v for v in values] + [12345.0, 0.0049999]
+    shown = page.evaluate(
+        "values => values.map(v => [page.words.rate(v), page.words.chance(v), page.words.number(v)])",
+        values,
+    )
+    assert shown == [[words.rate(v), words.chance(v), words.number(v)] for v in values]
+    counts = page.evaluate("[0, 999, 9999, 10000, 1234567].map(page.words.count)")
+    assert counts == [words.count(n) for n in (0, 999, 9999, 10000, 1234567)]
+
+
+def test_controls_are_labelled_and_large_enough(visit):
+    page = visit(400)
+    small = page.evaluate(
+        """() => [...document.querySelectorAll("main button, main select, main input, main summary")]
+        .filter(e => e.offsetParent).map(e => [e.outerHTML.slice(0, 80), e.getBoundingClientRect()])
+        .filter(([, box]) => box.height < 24).map(([html]) => html)"""
+    )
+    assert small == []
+    unnamed = page.evaluate(
+        """() => [...document.querySelectorAll("input, select")].filter(e => e.offsetParent)
+        .filter(e => !e.labels.length && !e.getAttribute("aria-label")).map(e => e.id)"""
+    )
+    assert unnamed == []
+    assert page.locator("svg [tabindex]").count() == page.locator(".network [tabindex]").count()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+
+
+def test_a_page_without_cases_still_moves(chromium, compared, tmp_path):
+    from psephos.report import build_report, summarise
+    from psephos.report.options import Options
+
+    told = summarise(compared, options=Options(cases="none"))["island"]["missed"]
+    path = build_report(compared, tmp_path / "none.html", cases="none")
+    context = chromium.new_context()
+    page, errors = context.new_page(), []
+    page.on("console", lambda message: errors.append(message.text))
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(path.as_uri())
+    assert page.locator("#lanes circle.case").count() == 0
+    assert page.locator("#lanes rect").count() > 3
+    if told["kind"] == "two":
+        set_threshold(page, 0.3)
+        bins = told["models"][page.locator("#model").input_value()]["bins"]
+        found, alarms = sum(bins["pos"][30:]), sum(bins["neg"][30:])
+        assert page.locator("#n-tp").text_content() == str(found)
+        assert page.locator("#n-fp").text_content() == str(alarms)
+    assert json.dumps(errors) == "[]"
+    context.close()

@@ -1,0 +1,86 @@
+"""The held-out answers of a study, and the class that they are about."""
+
+import csv
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from psephos._errors import PsephosError
+from psephos.report.answers import held_out_answers, positive_class
+from psephos.report.folder import read_folder
+
+
+def test_answers_are_the_means_of_a_case_over_repeats(builders, tmp_path):
+    truth, one = builders.of_two(40)
+    _, other = builders.of_two(40, 1)
+    folder = builders.written_folder(tmp_path, truth, {"a": [one, other], "b": [one, one]}, ["no", "yes"])
+    found = held_out_answers(read_folder(folder), ["a", "b"])
+    table = pd.read_csv(folder / "predictions.csv")
+    for model in ("a", "b"):
+        told = table[table.model == model].groupby("row")[["p_no", "p_yes"]].mean()
+        np.testing.assert_allclose(found.chances[model], told.to_numpy(), rtol=1e-12)
+    assert found.truth.tolist() == truth.tolist()
+    assert found.times == 2
+    assert set(found.fold.tolist()) == {-1}  # no single fold held a case out
+
+
+def test_a_failed_fold_leaves_its_cases_without_an_answer(builders, tmp_path):
+    truth, proba = builders.of_two(30)
+    broken = np.where((np.arange(30) % 5 == 2)[:, None], np.nan, proba)
+    folder = builders.written_folder(tmp_path, truth, {"a": [proba], "b": [broken]}, ["x", "y"])
+    found = held_out_answers(read_folder(folder), ["a", "b"])
+    assert found.known("a").all()
+    assert (~found.known("b")).tolist() == (np.arange(30) % 5 == 2).tolist()
+    assert found.fold.tolist() == (np.arange(30) % 5).tolist()
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "why"),
+    [
+        ("p_y", "1.5", "are no probabilities"), ("p_y", "nan", "are no probabilities"),
+        ("p_y", "x", "could not convert"), ("truth", "z", "the class of row"),
+    ],
+)  # fmt: skip
+def test_a_damaged_answer_is_a_sentence(builders, tmp_path, column, cell, why):
+    truth, proba = builders.of_two(20)
+    folder = builders.written_folder(tmp_path, truth, {"a": [proba]}, ["x", "y"])
+    with (folder / "predictions.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    rows[3][column] = cell
+    with (folder / "predictions.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    with pytest.raises(PsephosError, match=rf"predictions.csv' is damaged.*{why}"):
+        held_out_answers(read_folder(folder), ["a"])
+
+
+def test_without_the_file_there_are_no_answers(builders, tmp_path):
+    truth, proba = builders.of_two(20)
+    folder = builders.written_folder(tmp_path, truth, {"a": [proba]}, ["x", "y"])
+    (folder / "predictions.csv").unlink()
+    assert held_out_answers(read_folder(folder), ["a"]) is None
+
+
+@pytest.mark.parametrize(
+    ("classes", "sizes", "wanted", "code", "rule"),
+    [
+        (["cancer", "healthy"], [60, 40], None, 0, "“healthy” is a usual word for its absence"),
+        (["0", "1"], [10, 90], None, 1, "“0” is a usual word for its absence"),
+        (["Control", "no"], [5, 9], None, 0, "it is the rarest"),
+        (["a", "b"], [5, 5], None, 1, "it is the last of the rarest"),
+        (["healthy", "x", "y"], [2, 9, 9], None, 0, "it is the rarest"),
+        (["cancer", "healthy"], [60, 40], "healthy", 1, "it was asked for"),
+        (["a", "b"], [], None, 1, "it is the last"),
+    ],
+)
+def test_the_positive_class_is_taken_by_a_rule_that_is_told(classes, sizes, wanted, code, rule):
+    found = positive_class(SimpleNamespace(about={"classes": classes}), sizes, wanted)
+    assert (found.code, found.rule) == (code, rule)
+
+
+def test_a_class_that_is_none_is_a_sentence():
+    with pytest.raises(PsephosError, match="'c' is no class of this study: a, b are"):
+        positive_class(SimpleNamespace(about={"classes": ["a", "b"]}), [1, 2], "c")

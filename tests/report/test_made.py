@@ -1,0 +1,53 @@
+"""How the page says that it was made: settings, the checklist, names of training rows."""
+
+import json
+
+import numpy as np
+import pytest
+
+from psephos import SamBAClassifier
+from psephos.models.prototypes import ProsetClassifier
+from psephos.report import summarise
+from psephos.report.rows import keeps_rows, renamed_rows
+from psephos.report.tripod import ITEMS
+
+
+def test_every_item_of_the_checklist_is_answered_or_left_to_the_authors(compared):
+    report = summarise(compared)
+    told = report["tripod"]
+    answered = {item["no"]: item["words"] for item in told["answered"]}
+    left = {item["no"] for item in told["left"]}
+    assert not answered.keys() & left
+    assert answered.keys() | left == {no for no, _ in ITEMS}
+    assert len(ITEMS) == 52
+    assert {int("".join(c for c in no if c.isdigit())) for no, _ in ITEMS} == set(range(1, 28))
+    assert {"1", "5a", "8a", "17", "18a", "25"} <= left
+    about = json.loads((compared / "comparison.json").read_text("utf-8"))
+    for name, n in zip(about["classes"], about["class_counts"], strict=True):
+        assert f"{name} {n}" in answered["21"]
+    values = np.load(compared / "cases.npz")["values"]
+    assert f"{np.isnan(values).sum()} of {values.size} values are missing" in answered["11"]
+
+
+def test_settings_are_those_of_the_fit_to_all(compared):
+    report = summarise(compared)
+    assert set(report["island"]["made"]) == {m["key"] for m in report["models"]}
+    assert report["model_made"] == report["island"]["made"][report["bar"]["key"]]
+    assert "No data from elsewhere were asked" in report["not_done"]
+    about = json.loads((compared / "comparison.json").read_text("utf-8"))
+    assert about["fingerprint"][:12] in report["cite"]
+
+
+@pytest.mark.parametrize("model", [SamBAClassifier(n_estimators=3), ProsetClassifier()])
+def test_training_rows_are_renamed_wherever_a_vote_keeps_them(model):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), np.arange(40) % 2
+    X[:, 0] += 2 * y
+    vote = model.fit(X, y).vote_.named_rows(np.array([f"secret {i}" for i in range(40)]))
+    assert keeps_rows(vote)
+    other = renamed_rows(vote, {f"secret {i}": f"case {i + 1}" for i in range(40)})
+    told = [str(one) for part in (other.voters, other.weighting)
+            for one in getattr(part, "rows", np.array([])).tolist()]  # fmt: skip
+    assert told
+    assert not [one for one in told if "secret" in one]
+    np.testing.assert_array_equal(other.score(X), vote.score(X))

@@ -1,0 +1,85 @@
+"""Columns by folds: what came back, beside results.csv."""
+
+import csv
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from psephos.protocol import selection_stability
+from psephos.protocol.stability import positions_of
+from psephos.report import build_report, summarise
+
+
+def study(builders, path, columns, n_columns=60, repeats=1):
+    truth, proba = builders.of_two(40)
+    return builders.written_folder(
+        path, truth, {"a": [proba] * repeats}, ["no", "yes"], columns={"a": columns},
+        n_columns=n_columns,
+    )  # fmt: skip
+
+
+def test_the_grid_is_that_of_the_results(compared):
+    told = summarise(compared)["island"]["stability"]
+    with (compared / "results.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for key, model in told["models"].items():
+        folds = [positions_of(r["columns"]) for r in rows if r["model"] == key]
+        if model["kind"] == "none":
+            assert len({len(own) for own in folds}) == 1
+            continue
+        times = Counter(j for own in folds for j in own)
+        names = [told["columns"][row[0]] for row in model["rows"]]
+        assert [row[1] for row in model["rows"]] == sorted(times.values(), reverse=True)
+        flags = np.array([[int(f) for f in row[2]] for row in model["rows"]])
+        assert flags.sum(axis=0).tolist() == [len(own) for own in folds]
+        assert len({c["name"] for c in names}) == len(names)
+
+
+def test_words_count_what_came_back(builders, tmp_path):
+    columns = [[0, 1, 2], [0, 1, 3], [0, 2, 4], [0, 5], [0, 1]]
+    report = summarise(study(builders, tmp_path, columns))
+    told = report["stability"]
+    value = selection_stability(columns, 60).value
+    assert told["words"].startswith(
+        "The 5 models of a read 6 columns between them: 1 came back every time (column 0), 3 only"
+        f" once. The stability is {value:.2f}"
+    )
+    assert told["kind"] == "grid"
+    assert [row[1:3] for row in told["rows"][: told["drawn"]]] == [[5, "11111"], [3, "11001"]]
+    assert "The other 4 are in the table" in told["note"]
+    assert not told["final"]
+    build_report(tmp_path)
+
+
+@pytest.mark.parametrize(("shared", "said"), [(6, False), (0, True)])
+def test_poor_stability_is_told_as_one_choice_among_several(builders, tmp_path, shared, said):
+    columns = [[*range(shared), 10 + k, 20 + k] for k in range(5)]
+    told = summarise(study(builders, tmp_path, columns))["stability"]
+    assert ("one choice among several that would have served" in told["words"]) == said
+
+
+def test_over_thirty_columns_are_counted(builders, tmp_path):
+    columns = [[*range(35), 40 + k] for k in range(5)]
+    told = summarise(study(builders, tmp_path, columns))["stability"]
+    assert told["kind"] == "tally"
+    assert told["tally"] == [[5, 35], [4, 0], [3, 0], [2, 0], [1, 5]]
+    page = build_report(tmp_path).read_text("utf-8")
+    assert page.count('data-test="tally-row"') == 5
+
+
+def test_many_fits_are_counted_and_not_drawn_one_by_one(builders, tmp_path):
+    told = summarise(study(builders, tmp_path, [[0, 1]] * 5, repeats=3))["stability"]
+    assert not told["single"]
+    assert [row[1] for row in told["rows"]] == [15, 15]
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [([[]] * 5, "a reads no column."), ([list(range(60))] * 5, "nothing to compare")],
+)
+def test_where_nothing_can_be_compared_it_is_said(builders, tmp_path, columns, said):
+    told = summarise(study(builders, tmp_path, columns))["stability"]
+    assert said in told["words"]
+    assert told["kind"] == "none"
+    build_report(tmp_path)
