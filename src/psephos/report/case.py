@@ -46,7 +46,7 @@ def case_section(
         "case": first,
         "ballots": book,
         "case_carries": carried,
-        "ballots_absent": "" if shown is None or first else _absent(kept),
+        "ballots_absent": "" if shown is None or (first and kept) else _absent(kept),
         "island": island,
     }
 

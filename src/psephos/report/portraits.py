@@ -117,7 +117,7 @@ def _open(folder: Folder, opened: Opened, asked: Asked, key: str) -> Portrait:
         folds=[
             {names[j] for j in positions_of(row["columns"])}
             for row in sorted(folder.rows, key=lambda r: (int(r["repeat"]), int(r["fold"])))
-            if row["model"] == key and row["status"] == "ok"
+            if row["model"] == key and row["status"] == "ok" and "columns" in row
         ],
         kept=(
             [cases.names[j] for j in numbers],

@@ -15,7 +15,7 @@ page.axis = (() => {
   // Classes in their colours: of two the positive one and the other; of more, one hue each.
   const hues = (positive, n) => Array.from({ length: n }, (_, k) => n === 2 ? (k === positive ? "pos" : "neg") : `c${k % 8}`);
 
-  const coloured = (words, hue, tag = "b") => make(tag, words, hue);
+  const coloured = (words, hue, tag = "strong") => make(tag, words, hue);
   // parts of a sentence: words, and {k, t}: words in the colour of class k
   const parts = (list, of) => list.map((one) => typeof one === "string" ? one : coloured(one.t, of[one.k]));
 

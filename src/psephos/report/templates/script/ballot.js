@@ -86,7 +86,7 @@ page.ballot = (() => {
     const all = [[["start, with every column at 0"], sign * start], ...rows].sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
     const reach = Math.max(...all.map((one) => Math.abs(one[1])), 1e-12), whole = sum(all.map((one) => one[1]));
     const items = all.map(([parts, v]) => { const row = item(parts, v, reach, kind(v), signed(v)); row.dataset.test = "case-term"; row.dataset.value = v; return row; });
-    const last = item([make("b", `sum: above 0 for ${study.classes[study.positive]}`)], 0, 1, "", signed(whole));
+    const last = item([make("strong", `sum: above 0 for ${study.classes[study.positive]}`)], 0, 1, "", signed(whole));
     last.dataset.test = "case-sum";
     last.dataset.value = whole;
     return [make("h3", "How the sum came about"), list([...items, last])];
