@@ -345,12 +345,12 @@ def test_nothing_runs_over_the_side(visit, width):
 
 @of_swag
 @of_book
-def test_paper_shows_the_charts_and_the_card(visit):
+def test_paper_shows_the_charts_and_leaves_out_what_is_closed(visit):
     page = visit(700)
     page.emulate_media(media="print")
-    for part in ("chart-middle", "results", "lanes", "card", "network"):
+    for part in ("chart-middle", "results", "lanes", "values-live", "network"):
         assert page.locator(by(part)).is_visible()
-    for part in ("network-pairs", "ballot-table", "bar", "slider"):  # closed, or of no use on paper
+    for part in ("network-pairs", "ballot-table", "case-live", "bar", "slider", "card"):  # closed, or of no use on paper
         assert not page.locator(by(part)).is_visible()
     pdf = page.pdf(format="A4")
     assert 1 <= pdf.count(b"/Type /Page\n") + pdf.count(b"/Type /Page ") <= 8
