@@ -50,6 +50,7 @@ def fit(
     from psephos.protocol import read_table
     from psephos.protocol.progress import announced
     from psephos.protocol.search import told_warnings
+    from psephos.vote.describing import kept_words
 
     estimator = _estimator(model_name, settings, seed)
     data = read_table(table, **roles)
@@ -65,6 +66,9 @@ def fit(
         model = fitted(estimator, data)
     save(model, out)
     say(model.describe()[0])
+    kept = kept_words(model.vote_)
+    if kept:
+        say(kept)
     if not model.n_features_used_:
         say("This model reads no column: it gives every case the same answer.")
     for text, count in told_warnings(caught).items():
