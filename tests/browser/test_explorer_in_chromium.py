@@ -33,7 +33,8 @@ def test_the_curve_is_that_of_the_weighting(page, noisy):
     where = np.union1d(np.linspace(0, 1, 301), x)
     for a, b in SETTINGS:
         found = page.evaluate(
-            "([kind, a, b, where]) => where.map((z) => page.explorer.heard(page.explorer.toys[kind], a, b, z))",
+            "([kind, a, b, where]) => where.map("
+            "(z) => page.explorer.heard(page.explorer.toys[kind], a, b, z))",
             ["noisy" if noisy else "pure", a, b, where.tolist()],
         )
         np.testing.assert_allclose(found, estimate(x, relevant, a, b, where), atol=1e-12)
@@ -49,7 +50,8 @@ def test_the_surface_is_that_of_the_model(page, noisy):
         similarity = replace(vote.weighting.similarity, a=a, b=b)
         asked = replace(vote, weighting=replace(vote.weighting, similarity=similarity))
         found = page.evaluate(
-            """([kind, a, b, rows]) => { const model = page.explorer.model(page.explorer.toys[kind], a, b);
+            """([kind, a, b, rows]) => {
+            const model = page.explorer.model(page.explorer.toys[kind], a, b);
             return rows.map((row) => model.answer(row).probabilities); }""",
             ["noisy" if noisy else "pure", a, b, rows.tolist()],
         )
@@ -58,8 +60,12 @@ def test_the_surface_is_that_of_the_model(page, noisy):
 
 def test_controls_redraw_both_pictures_and_say_so(page):
     def drawn():
-        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-        return page.locator("#line path.line").get_attribute("d"), page.locator("#plane").inner_html()
+        page.evaluate(
+            "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        )
+        return page.locator("#line path.line").get_attribute("d"), page.locator(
+            "#plane"
+        ).inner_html()
 
     before = drawn()
     page.locator("#kind").select_option("noisy")

@@ -350,7 +350,14 @@ def test_paper_shows_the_charts_and_leaves_out_what_is_closed(visit):
     page.emulate_media(media="print")
     for part in ("chart-middle", "results", "lanes", "values-live", "network"):
         assert page.locator(by(part)).is_visible()
-    for part in ("network-pairs", "ballot-table", "case-live", "bar", "slider", "card"):  # closed, or of no use on paper
+    for part in (
+        "network-pairs",
+        "ballot-table",
+        "case-live",
+        "bar",
+        "slider",
+        "card",
+    ):  # closed, or of no use on paper
         assert not page.locator(by(part)).is_visible()
     pdf = page.pdf(format="A4")
     assert 1 <= pdf.count(b"/Type /Page\n") + pdf.count(b"/Type /Page ") <= 8

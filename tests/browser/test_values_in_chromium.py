@@ -74,7 +74,8 @@ def test_every_carried_model_answers_as_in_python(visit, saved, island):
         X = drawn_rows(one, 200, seed)
         found = page.evaluate(
             """([key, rows]) => { const model = openModel(page.data.case.models[key].plain);
-            return rows.map((row) => { const a = model.answer(row); return [a.scores, a.probabilities]; }); }""",
+            const answers = rows.map((row) => model.answer(row));
+            return answers.map((a) => [a.scores, a.probabilities]); }""",
             [key, worded(one, X)],
         )
         score = np.array([scores for scores, _ in found])
@@ -121,14 +122,18 @@ def test_a_typed_case_gets_the_answer_of_the_model(visit, saved, island):
                 positive if chances[positive] >= 0.5 else 1 - positive
             )  # fmt: skip
             assert shown.inner_text().endswith(f"called {island['values']['classes'][called]}")
-            weights = page.locator(by("case-vote")).evaluate_all("all => all.map(v => +v.dataset.weight)")
+            weights = page.locator(by("case-vote")).evaluate_all(
+                "all => all.map(v => +v.dataset.weight)"
+            )
             if weights and one.vote.readout.score == "normalised":
                 assert sum(weights) == pytest.approx(1.0, abs=1e-9)
 
 
 def test_an_empty_field_is_a_gap_and_the_most_telling_one_is_named(visit, saved, island):
     page = visit()
-    key = next(key for key, one in island["case"]["models"].items() if len(one.get("fields", ())) > 2)
+    key = next(
+        key for key, one in island["case"]["models"].items() if len(one.get("fields", ())) > 2
+    )
     choose(page, key)
     one, calc = saved.asked(key), island["case"]["models"][key]
     at = [field["at"] for field in calc["fields"]]
@@ -158,7 +163,9 @@ def test_an_empty_field_is_a_gap_and_the_most_telling_one_is_named(visit, saved,
 def test_the_nearest_cases_are_the_nearest(visit, saved, island):
     page = visit()
     study = island["values"]
-    key = next(key for key, one in island["case"]["models"].items() if len(one.get("fields", ())) > 1)
+    key = next(
+        key for key, one in island["case"]["models"].items() if len(one.get("fields", ())) > 1
+    )
     choose(page, key)
     calc, row = island["case"]["models"][key], 4
     page.locator(by("case-from")).select_option(f"r{row}")
@@ -169,7 +176,9 @@ def test_the_nearest_cases_are_the_nearest(visit, saved, island):
             if value is None or values[row] is None:
                 continue
             both[i] += 1
-            total[i] += float(value != values[row]) if size == 0 else ((value - values[row]) / size) ** 2
+            total[i] += (
+                float(value != values[row]) if size == 0 else ((value - values[row]) / size) ** 2
+            )
     distance = np.sqrt(total * len(calc["spread"]) / both)
     distance[row] = np.inf
     order = np.argsort(distance, kind="stable")[:5]
@@ -199,7 +208,9 @@ def test_the_model_of_the_bar_rules_both_panels(visit, island):
     page = visit()
     for key, one in island["values"]["models"].items():
         choose(page, key)
-        found = page.locator(by("value-column")).evaluate_all("all => all.map(c => c.dataset.column)")
+        found = page.locator(by("value-column")).evaluate_all(
+            "all => all.map(c => c.dataset.column)"
+        )
         assert found == [column["whole"] for column in one["columns"][:6]]
         more = page.locator(by("value-more"))
         assert more.count() == bool(one["rest_words"])
@@ -212,8 +223,8 @@ def test_the_model_of_the_bar_rules_both_panels(visit, island):
         if "plain" in calc:
             asked = page.locator(by("field")).evaluate_all("all => all.map(c => c.dataset.column)")
             assert asked == [field["whole"] for field in calc["fields"]]
-    peers = [key for key in page.locator("#model option").evaluate_all("all => all.map(o => o.value)")
-             if key not in island["values"]["models"]]  # fmt: skip
+    every = page.locator("#model option").evaluate_all("all => all.map(o => o.value)")
+    peers = [key for key in every if key not in island["values"]["models"]]
     for key in peers:
         choose(page, key)
         assert page.locator(by("value-column")).count() == 0
@@ -226,9 +237,13 @@ def test_counts_of_the_table_are_those_of_the_study(visit, island):
     page = visit()
     key = page.locator("#model").input_value()
     column = next(c for c in island["values"]["models"][key]["columns"] if c["kind"] == "number")
-    box = page.locator(by("value-column")).nth(island["values"]["models"][key]["columns"].index(column))
+    box = page.locator(by("value-column")).nth(
+        island["values"]["models"][key]["columns"].index(column)
+    )
     box.locator("details.data summary").click()
-    rows = box.locator("tbody tr").evaluate_all("all => all.map(r => [...r.cells].map(c => c.innerText))")
+    rows = box.locator("tbody tr").evaluate_all(
+        "all => all.map(r => [...r.cells].map(c => c.innerText))"
+    )
     order = island["values"]["order"]
     missing = next(row for row in rows if row[0] == "missing")
     assert missing[1:] == [str(column["counts"]["missing"][k]) for k in order]
@@ -267,14 +282,19 @@ def test_the_threshold_turns_the_call(visit, island):
     study = island["values"]
     choose(page, "adaboost")
     p = float(page.locator(by("case-answer")).get_attribute("data-probability"))
-    for threshold, called in ((max(p - 0.02, 0), study["positive"]), (min(p + 0.02, 1), 1 - study["positive"])):
+    for threshold, called in (
+        (max(p - 0.02, 0), study["positive"]),
+        (min(p + 0.02, 1), 1 - study["positive"]),
+    ):
         page.locator("#threshold").fill(f"{threshold:.3f}")
         assert page.locator(by("case-answer")).inner_text().endswith(study["classes"][called])
 
 
 def test_a_and_b_of_local_weights_answer_as_in_python(visit, saved, island):
     page = visit()
-    key = next(k for k in island["case"]["models"] if hasattr(saved.asked(k).vote.weighting, "similarity"))
+    key = next(
+        k for k in island["case"]["models"] if hasattr(saved.asked(k).vote.weighting, "similarity")
+    )
     choose(page, key)
     one, calc = saved.asked(key), island["case"]["models"][key]
     page.locator(by("case-from")).select_option("r5")
@@ -286,7 +306,8 @@ def test_a_and_b_of_local_weights_answer_as_in_python(visit, saved, island):
         )
     weighting = one.vote.weighting
     vote = replace(
-        one.vote, weighting=replace(weighting, similarity=replace(weighting.similarity, a=0.7, b=3.1))
+        one.vote,
+        weighting=replace(weighting, similarity=replace(weighting.similarity, a=0.7, b=3.1)),
     )
     study = island["values"]
     row = [None] * len(calc["fields"])
@@ -295,7 +316,9 @@ def test_a_and_b_of_local_weights_answer_as_in_python(visit, saved, island):
     chances = vote.probabilities(coded(one, [row]))[0]
     about = study["positive"] if len(chances) == 2 else int(chances.argmax())
     shown = page.locator(by("case-answer"))
-    assert float(shown.get_attribute("data-probability")) == pytest.approx(chances[about], abs=EXACT)
+    assert float(shown.get_attribute("data-probability")) == pytest.approx(
+        chances[about], abs=EXACT
+    )
     page.locator(f"{by('hearing')} button").click()
     assert shown.get_attribute("data-probability") == before
 
@@ -331,7 +354,9 @@ def test_a_page_without_cases_carries_none(compared, tmp_path, chromium):
         if saved.asked(key).keeps_rows:
             assert "plain" not in one
     text = json.dumps(island)
-    known = [v for v in np.ravel(folder.cases.values[:, :2]).tolist() if isinstance(v, float) and v == v]
+    known = [
+        v for v in np.ravel(folder.cases.values[:, :2]).tolist() if isinstance(v, float) and v == v
+    ]
     assert not any(repr(v) in text for v in known)
     path = tmp_path / "none.html"
     path.write_text(render(report), encoding="utf-8")

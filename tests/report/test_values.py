@@ -11,6 +11,7 @@ from sklearn.metrics.pairwise import nan_euclidean_distances
 
 from psephos import AdaBoostClassifier, CARTClassifier, SamBAClassifier
 from psephos.protocol.stability import positions_of
+from psephos.report import summarise
 from psephos.report.adapter import Asked
 from psephos.report.axes import axis_of, pieces_of
 from psephos.report.calculators import distances, nearest_own, typical
@@ -20,6 +21,7 @@ from psephos.report.effects import asked_values, background, mean_answers
 from psephos.report.figures import standings
 from psephos.report.folder import Cases, read_folder
 from psephos.report.names import shown_names
+from psephos.report.planes import plane
 from psephos.report.portraits import portrait
 from psephos.report.saved import Saved
 from psephos.report.standins import stand_ins
@@ -128,7 +130,7 @@ def test_pieces_hold_one_threshold_at_most_and_a_value_beside_each():
         for t, (below, above) in zip(pieces.steps, pieces.beside, strict=True):
             assert below < t < above
             assert not any(below < end < above for end in pieces.ends if end != t)
-    assert len(pieces_of(axis, np.linspace(0.1, 30, 500).tolist(), False).steps) == 64
+    assert len(pieces_of(axis, np.linspace(0.1, 30, 500).tolist(), False).steps) == 48
 
 
 def test_stand_ins_are_those_of_spearmanr():
@@ -297,3 +299,76 @@ def test_no_cut_where_nothing_changes(study):
     pieces = pieces_of(Axis(False, 0.0, 1.0, False, False), [0.5], False)
     flat = Says(pieces, np.zeros((2, 2)), None, np.full((1, 2), 0.004), 0.005)
     assert cut_of(flat, {0.5: False}, np.array([0.1, 0.9])) is None
+
+
+def test_a_plane_is_the_models_answers(table):
+    X, y = table
+    one = asked(SamBAClassifier(n_estimators=6).fit(X[:, [0, 2]], y), X[:, [0, 2]])
+    found = plane(one, [0, 1], *asked_values(one))
+    across, up = found["axes"]
+    assert across["zero"]
+    assert len(found["chances"]) == len(found["ends"][1]) - 1 + up["zero"]
+    assert len(found["chances"][0]) == len(found["ends"][0])
+    corner = one.model.predict_proba([[0.0, 0.0]])[0]
+    np.testing.assert_allclose(found["chances"][0][0], corner, atol=5.1e-5)
+    low, high = found["ends"][0][3:5], found["ends"][1][5:7]
+    inside = [[np.sqrt(low[0] * low[1]), np.sqrt(high[0] * high[1])]]
+    np.testing.assert_allclose(
+        found["chances"][6][4], one.model.predict_proba(inside)[0], atol=5.1e-5
+    )
+    assert plane(replace(one, levels={0: ["u"]}), [0, 1], {}, set()) is None
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """A study of 900 cases on 30 columns that all tell a little."""
+    from psephos.protocol import DataTable, Protocol, compare
+
+    rng = np.random.default_rng(4)
+    y = rng.integers(0, 2, 900)
+    X = np.exp(rng.normal(size=(900, 30)) + 0.5 * y[:, None])
+    X[rng.random(X.shape) < 0.2] = 0.0
+    names = tuple(f"g{j}" for j in range(30))
+    data = DataTable(X=X, y=np.where(y, "ill", "well"), names=names, target_name="state")
+    small = Protocol("small", draws=1, folds=2, inner_folds=2)
+    folder = tmp_path_factory.mktemp("many")
+    compare(data, models=("adaboost",), protocol=small, out=folder, n_jobs=1)
+    return read_folder(folder)
+
+
+def test_many_cases_are_counted_in_bins_and_200_of_a_class_drawn(many):
+    saved = saved_of(many)
+    found = portrait(many, saved.opened("adaboost"), saved.asked("adaboost"), "adaboost")
+    y = np.asarray(many.cases.y)
+    for column in found["columns"]:
+        values = many.cases.values[:, many.cases.names.index(column["whole"])]
+        for k in (0, 1):
+            counted = sum(column["bins"]["counts"][k]) + column["bins"]["zero"][k]
+            assert counted == (y == k).sum()
+            own = values[(y == k) & (values > 0)]
+            theirs = np.histogram(own, bins=column["bins"]["ends"])[0]
+            assert column["bins"]["counts"][k] == theirs.tolist()
+    island = summarise(many.path)["island"]["values"]
+    assert np.bincount(island["y"]).tolist() == [200, 200]
+    assert "400 are drawn" in island["sampled"]
+
+
+def test_of_many_columns_six_are_drawn_and_the_others_listed(many):
+    saved = saved_of(many)
+    found = portrait(many, saved.opened("adaboost"), saved.asked("adaboost"), "adaboost")
+    used = saved.asked("adaboost").vote.used
+    assert found["n_read"] == len(used) > 24
+    assert len(found["table"]) == len(used) - 6
+    assert f"{len(used) - 6} columns" in found["rest_words"]
+    listed = [column["whole"] for column in [*found["columns"][:6], *found["table"]]]
+    assert sorted(listed) == sorted(saved.asked("adaboost").whole)
+    rest = sum(line["share"] for line in found["table"])
+    assert f"({100 * rest:.1f} % of the say)" in found["rest_words"].replace("\u202f", " ")
+
+
+def test_a_function_that_would_not_fit_says_what_it_adds(many, monkeypatch):
+    monkeypatch.setattr("psephos.report.case.CAPACITY", 100)
+    report = summarise(many.path)
+    assert "it would add" in report["island"]["case"]["models"]["adaboost"]["why"]
+    assert report["case"] is None
+    assert report["ballots"] is not None  # the training cases' ballots stand in its place

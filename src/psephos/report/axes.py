@@ -13,7 +13,7 @@ __all__ = ["Axis", "Pieces", "axis_of", "pieces_of"]
 
 _STEPS = 48  # pieces of an axis on which an answer changes gradually
 _SPAN = 20.0  # a logarithmic axis is for values that span more than so many fold
-_MOST = 64  # thresholds that divide an axis; of more, evenly spaced ones
+_MOST = 48  # thresholds that divide an axis; of more, evenly spaced ones
 _NEAR = 1e-6  # of the axis, or of a value on a logarithmic one: beyond single precision
 _PAD = 0.02  # of the axis, beyond the values
 _Floats = NDArray[np.float64]
@@ -114,7 +114,7 @@ def axis_of(values: _Floats, thresholds: Sequence[float] = ()) -> Axis:
 def pieces_of(axis: Axis, thresholds: Sequence[float], gradual: bool, even: int = _STEPS) -> Pieces:
     """Return the pieces of an axis: between thresholds and, where the answer is gradual, even ones.
 
-    Of more than 64 thresholds, as many evenly spaced ones divide it.
+    Of more than 48 thresholds, as many evenly spaced ones divide it.
     """
     steps = sorted({t for t in thresholds if axis.low < t < axis.high})
     if len(steps) > _MOST:

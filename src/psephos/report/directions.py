@@ -10,13 +10,13 @@ from psephos.report.axes import Pieces
 from psephos.report.words import MINUS, series
 from psephos.vote.names import number
 
-__all__ = ["Cut", "Says", "count_words", "cut_of", "direction", "further", "level_words", "sides",
+__all__ = ["FEW", "Cut", "Says", "count_words", "cut_of", "direction", "further", "level_words", "sides",
            "value_text"]  # fmt: skip
 
 Parts = list[Any]  # words, and {"k": class, "t": words} in its colour
 _Floats = NDArray[np.float64]
 _LISTED = 4
-_FEW = 8  # thresholds that are listed
+FEW = 8  # thresholds that are listed
 
 
 class Cut(NamedTuple):
@@ -54,7 +54,8 @@ class Says(NamedTuple):
     zero : ndarray of shape (K,) or None
         The same at zero, where it lies apart.
     jumps : ndarray of shape (n_steps, K)
-        The mean answer just above each threshold less that just below.
+        The mean answer just above each threshold less that just below; of no threshold where
+        there are more than `FEW`.
     least : float
         What is worth a word: smaller changes are nothing beside the differences of the answers.
     """
@@ -98,15 +99,17 @@ def _above(values: _Floats, at: float, closed: bool) -> Any:
 def cut_of(says: Says, closed: dict[float, bool], values: _Floats) -> Cut | None:
     """Return the value at which a column changes sides; None where there is no one.
 
-    Of several thresholds it is the one that parts the mean answers best (see `_split`). An answer that changes gradually has one where,
-    rising or falling throughout, it passes that of the cases as they are, or the value that parts
-    it best, if that tells more than half of its variance.
+    Of several thresholds it is the one that parts the mean answers best (see `_split`). An answer
+    that changes gradually has one where, rising or falling throughout, it passes that of the
+    cases as they are, or the value that parts it best, if that tells more than half of its
+    variance.
     """
     if float(np.ptp(says.every, axis=0).max()) < says.least:
         return None
-    if len(says.jumps) == 1 and np.abs(says.jumps).max() >= says.least:
-        return _cut(says.pieces.steps[0], closed, values, "step", says.jumps[0])
-    if not len(says.jumps) and _monotone(says):
+    steps = says.pieces.steps
+    if len(steps) == 1 and np.abs(says.jumps).max() >= says.least:
+        return _cut(steps[0], closed, values, "step", says.jumps[0])
+    if not steps and _monotone(says):
         return _crossing(says, values)
     return _split(says, closed, values)
 
@@ -248,7 +251,7 @@ def count_words(counts: dict[str, list[int]], cut: Cut, classes: Sequence[str]) 
 def further(says: Says, cut: Cut) -> str:
     """Return at which other thresholds the mean answer changes, '' if at none."""
     steps = says.pieces.steps
-    if not steps or len(steps) > _FEW:
+    if not steps or len(steps) > FEW:
         return f" It asks for at least {len(steps)} values." if steps else ""
     sizes = np.abs(says.jumps).max(axis=1)
     main = int(np.abs(np.array(steps) - cut.at).argmin())

@@ -16,8 +16,9 @@ __all__ = ["Threshold", "asked_values", "background", "mean_answers", "ringed"]
 
 _Floats = NDArray[np.float64]
 _ROWS = 20_000  # answered at once
-_REASONS = 40_000  # looked at for thresholds
-_BACKGROUND = 100  # cases whose other values are kept
+_REASONS = 8_000  # looked at for thresholds
+_BACKGROUND, _FEWER = 100, 40  # cases whose other values are kept; of models of many voters
+_MANY = 60  # voters
 _FORWARD = ("<", ">=")
 
 
@@ -35,8 +36,12 @@ class Threshold(NamedTuple):
     closed: bool
 
 
-def background(asked: Asked, most: int = _BACKGROUND) -> _Floats:
-    """Return the training cases, at most so many, evenly spaced, as the model reads them."""
+def background(asked: Asked) -> _Floats:
+    """Return training cases, evenly spaced, as the model reads them.
+
+    At most 100; of a model of more than 60 voters, which takes longer to answer, at most 40.
+    """
+    most = _BACKGROUND if asked.vote.n_voters <= _MANY else _FEWER
     return asked.X[evenly_spaced(len(asked.X), most)]
 
 

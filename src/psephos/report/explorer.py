@@ -75,7 +75,7 @@ def _weighting(x: _Floats, relevant: NDArray[np.bool_], a: float, b: float) -> L
 
 
 def fitted(noisy: bool, seed: int = 0) -> tuple[Any, _Floats, NDArray[np.intp]]:
-    """Return SamBA on two columns whose sign of the product is the class, and what it was fitted on.
+    """Return SamBA on two columns, the sign of whose product is the class, and its rows and labels.
 
     Parameters
     ----------

@@ -11,6 +11,7 @@ from psephos.protocol.stability import positions_of
 from psephos.report.adapter import Asked, Opened
 from psephos.report.axes import axis_of, pieces_of
 from psephos.report.directions import (
+    FEW,
     Cut,
     Says,
     count_words,
@@ -175,7 +176,8 @@ def _numbers(model: Portrait, j: int, drawn: bool) -> dict[str, Any]:
     axis = axis_of(values, [one.at for one in thresholds])
     gradual = j in model.gradual or not thresholds
     pieces = pieces_of(axis, [one.at for one in thresholds], gradual)
-    beside = [value for pair in pieces.beside for value in pair]
+    few = len(pieces.steps) <= FEW
+    beside = [value for pair in pieces.beside for value in pair] if few else []
     asked = [*pieces.inside, *beside, 0.0, np.nan]
     found = mean_answers(model.asked.vote, model.rows, j, asked)
     n, m = len(pieces.inside), len(beside)

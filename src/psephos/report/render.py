@@ -20,7 +20,8 @@ STYLES = (  # in the order of the page
 )  # fmt: skip
 SCRIPTS = (
     "core.js", "words.js", "tables.js", "lanes.js", "curves.js", "missed.js", "accuracy.js",
-    "axis.js", "values.js", "ballot.js", "near.js", "case.js", "network.js", "ballots.js", "stability.js", "bar.js",
+    "axis.js", "values.js", "ballot.js", "near.js", "case.js", "network.js",
+    "ballots.js", "stability.js", "bar.js",
 )  # fmt: skip
 _LITERAL = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
