@@ -180,7 +180,8 @@ def test_typical_cases_have_values_that_were_measured(table):
     for j, value in enumerate(row):
         own = one.X[y == "ill", j]
         assert value in own
-        assert (own < value).sum() <= len(own) / 2 and (own > value).sum() <= len(own) / 2
+        assert (own < value).sum() <= len(own) / 2
+        assert (own > value).sum() <= len(own) / 2
 
 
 def test_rounding_crosses_no_threshold():

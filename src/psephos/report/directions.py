@@ -10,8 +10,8 @@ from psephos.report.axes import Pieces
 from psephos.report.words import MINUS, series
 from psephos.vote.names import number
 
-__all__ = ["FEW", "Cut", "Says", "count_words", "cut_of", "direction", "further", "level_words", "sides",
-           "value_text"]  # fmt: skip
+__all__ = ["FEW", "Cut", "Says", "count_words", "cut_of", "direction", "further", "level_words",
+           "sides", "value_text"]  # fmt: skip
 
 Parts = list[Any]  # words, and {"k": class, "t": words} in its colour
 _Floats = NDArray[np.float64]
