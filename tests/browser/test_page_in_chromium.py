@@ -123,13 +123,15 @@ def test_the_model_changes_on_the_whole_page(visit, study):
                 page.locator(f'{by("row")}[data-model="{key}"] button').focus()
                 page.keyboard.press("Enter")
             else:
-                page.locator(f'{by("chart-wide")} {by("point")}[data-model="{key}"]').dispatch_event(
-                    "click"
-                )
+                page.locator(
+                    f'{by("chart-wide")} {by("point")}[data-model="{key}"]'
+                ).dispatch_event("click")
             settle(page)
             assert page.locator("#model").input_value() == key
             assert page.locator("#results tr.chosen").get_attribute("data-model") == key
-            assert page.locator(f"{by('chart-wide')} .own.chosen").get_attribute("data-model") == key
+            assert (
+                page.locator(f"{by('chart-wide')} .own.chosen").get_attribute("data-model") == key
+            )
             assert page.locator("#missed-note").text_content() == told["models"][key]["note"]
             stable = report["island"]["stability"]["models"][key]
             assert page.locator(by("stability-words")).text_content() == stable["words"]
@@ -294,7 +296,8 @@ def test_numbers_are_written_as_python_writes_them(visit):
     values = [0.125, 0.375, 0.005, 0.995, 0.9999, 0, 1, 0.285, 0.145, 2 / 3, 1e-9, 0.235, 0.575]
     values += [-v for v in values] + [12345.0, 0.0049999]
     shown = page.evaluate(
-        "values => values.map(v => [page.words.rate(v), page.words.chance(v), page.words.number(v)])",
+        "values => values.map(v => ["
+        "page.words.rate(v), page.words.chance(v), page.words.number(v)])",
         values,
     )
     assert shown == [[words.rate(v), words.chance(v), words.number(v)] for v in values]
@@ -305,7 +308,8 @@ def test_numbers_are_written_as_python_writes_them(visit):
 def test_controls_are_labelled_and_large_enough(visit):
     page = visit(400)
     small = page.evaluate(
-        """() => [...document.querySelectorAll("main button, main select, main input, main summary")]
+        """() => ["button", "select", "input", "summary"]
+        .flatMap(tag => [...document.querySelectorAll("main " + tag)])
         .filter(e => e.offsetParent).map(e => [e.outerHTML.slice(0, 80), e.getBoundingClientRect()])
         .filter(([, box]) => box.height < 24).map(([html]) => html)"""
     )

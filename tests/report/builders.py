@@ -56,7 +56,9 @@ def hostile_folder(folder, n_classes=2):
     return folder
 
 
-def written_folder(folder, truth, chances, classes, *, fold=None, columns=None, n_columns=9, **about):
+def written_folder(
+    folder, truth, chances, classes, *, fold=None, columns=None, n_columns=9, **about
+):
     """Write a study by hand, as `compare` leaves one, without fitting anything.
 
     Parameters
@@ -81,8 +83,9 @@ def written_folder(folder, truth, chances, classes, *, fold=None, columns=None, 
                 score = None if failed else _balanced(truth[mine], said)
                 rows.append(
                     {
-                        "model": model, "repeat": repeat, "fold": k, "n_train": len(truth) - len(mine),
-                        "n_test": len(mine), "n_columns": n_columns, "balanced_accuracy": score,
+                        "model": model, "repeat": repeat, "fold": k,
+                        "n_train": len(truth) - len(mine), "n_test": len(mine),
+                        "n_columns": n_columns, "balanced_accuracy": score,
                         "columns_used": None if failed else len(read),
                         "columns": None if failed else " ".join(map(str, read)),
                         "status": "failed" if failed else "ok", "error": "broke" if failed else "",
@@ -99,7 +102,9 @@ def written_folder(folder, truth, chances, classes, *, fold=None, columns=None, 
         writer.writerows({k: "" if v is None else v for k, v in row.items()} for row in rows)
     with (folder / "predictions.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["model", "repeat", "fold", "row", "id", "truth", *(f"p_{c}" for c in classes)])
+        writer.writerow(
+            ["model", "repeat", "fold", "row", "id", "truth", *(f"p_{c}" for c in classes)]
+        )
         writer.writerows(answers)
     told = {
         "schema": 3, "dataset": "by hand", "target": "state", "classes": list(classes),

@@ -15,7 +15,9 @@ from psephos.report.folder import read_folder
 def test_answers_are_the_means_of_a_case_over_repeats(builders, tmp_path):
     truth, one = builders.of_two(40)
     _, other = builders.of_two(40, 1)
-    folder = builders.written_folder(tmp_path, truth, {"a": [one, other], "b": [one, one]}, ["no", "yes"])
+    folder = builders.written_folder(
+        tmp_path, truth, {"a": [one, other], "b": [one, one]}, ["no", "yes"]
+    )
     found = held_out_answers(read_folder(folder), ["a", "b"])
     table = pd.read_csv(folder / "predictions.csv")
     for model in ("a", "b"):

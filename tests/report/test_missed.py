@@ -84,13 +84,9 @@ def test_the_words_of_the_verdict_and_of_the_panel_are_the_counts(builders, tmp_
     lists = report["missed"]["lists"]
     p = np.floor(proba[:, 1] * 1e6)
     sure = sorted(np.flatnonzero(~called & positive).tolist(), key=lambda i: (p[i], i))
-    assert [r["name"] for r in (lists[0]["rows"] + lists[0]["more"])] == [
-        str(i + 1) for i in sure
-    ]
+    assert [r["name"] for r in (lists[0]["rows"] + lists[0]["more"])] == [str(i + 1) for i in sure]
     sure = sorted(np.flatnonzero(called & ~positive).tolist(), key=lambda i: (-p[i], i))
-    assert [r["name"] for r in (lists[1]["rows"] + lists[1]["more"])] == [
-        str(i + 1) for i in sure
-    ]
+    assert [r["name"] for r in (lists[1]["rows"] + lists[1]["more"])] == [str(i + 1) for i in sure]
 
 
 def test_groups_of_few_cases_have_counts_only(builders, tmp_path):

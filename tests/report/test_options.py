@@ -58,7 +58,7 @@ def test_title_names_and_class_are_on_the_page(compared, builders, tmp_path):
         compared, tmp_path / "r.html", title="Who <i>has</i> it?", names=names, positive=wanted
     )
     page = path.read_text("utf-8")
-    assert "<h1 data-test=\"title\">Who &lt;i&gt;has&lt;/i&gt; it?</h1>" in page
+    assert '<h1 data-test="title">Who &lt;i&gt;has&lt;/i&gt; it?</h1>' in page
     assert "&lt;b&gt;Short&lt;/b&gt;" in page
     report = summarise(compared, options=Options(positive=wanted))
     assert report["positive_words"] == f"{wanted}: it was asked for"

@@ -24,7 +24,7 @@ def test_counts_are_whole_where_they_are_whole():
     assert count(4.0) == "4"
     assert count(4.25) in {"4.2", "4.3"}
     assert count(2000) == "2000"
-    assert count(100_000) == "100 000"
+    assert count(100_000) == "100\u202f000"
     assert plural(1, "column") == "1 column"
     assert plural(2, "column") == "2 columns"
     assert series(["a", "b", "c"]) == "a, b and c"

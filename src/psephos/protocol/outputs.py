@@ -331,7 +331,9 @@ def _cases(folder: Path, table: DataTable, refits: Finished) -> bytes:
             read |= set(np.asarray(model.vote_.columns).tolist())
     columns = np.array(sorted(read), dtype=np.intp)
     buffer = io.BytesIO()
-    groups = {} if table.groups is None else {"groups": np.asarray(table.groups).astype(str)}
+    groups: dict[str, Any] = {}
+    if table.groups is not None:
+        groups["groups"] = np.asarray(table.groups).astype(str)
     np.savez_compressed(
         buffer,
         **groups,

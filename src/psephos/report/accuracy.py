@@ -189,7 +189,9 @@ def _difference(pair: Pair | None, reach: float, best: bool) -> dict[str, Any]:
         "text": difference(pair.mean, 2),
         "interval": interval,
         "value": pair.mean,
-        "whole": f"{difference(pair.mean, 2)}, 95 % interval from {interval}" if known else interval,
+        "whole": f"{difference(pair.mean, 2)}, 95 % interval from {interval}"
+        if known
+        else interval,
         "bar": {**strip["bars"][0], "width": strip["width"], "zero": strip["zero"]},
     }
 

@@ -15,10 +15,10 @@ from psephos.report.shapes import damaged
 __all__ = ["Answers", "Positive", "called", "held_out_answers", "positive_class"]
 
 # words for the absence of what is looked for, as classes are often called
-_ABSENT = frozenset(
-    "absent benign control controls false healthy negative neg no none normal n 0 -1"
-    " nondiseased non-diseased unaffected".split()
-)
+_ABSENT = {
+    "absent", "benign", "control", "controls", "false", "healthy", "negative", "neg", "no", "none",
+    "normal", "n", "0", "-1", "nondiseased", "non-diseased", "unaffected",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

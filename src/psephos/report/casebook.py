@@ -109,7 +109,10 @@ def _book(
         ],
     }
     rows = sorted({r for case in book["cases"] for r in _rows(case)})
-    return book | {"ids": {r: cases.called(r) if cases.named else str(r + 1) for r in rows}, "y": {r: y[r] for r in rows}}
+    return book | {
+        "ids": {r: cases.called(r) if cases.named else str(r + 1) for r in rows},
+        "y": {r: y[r] for r in rows},
+    }
 
 
 def _truth(code: Any, classes: list[str]) -> str:

@@ -155,9 +155,7 @@ def _score_range(points: Sequence[Point], chance: float) -> tuple[float, float]:
     Models that read nothing do not count if they would press the others together: they are then
     drawn at the foot of the axis, with their score written beside them.
     """
-    reading = [
-        min([p.score, *(score for _, score in p.fits)]) for p in points if p.columns > 0
-    ]
+    reading = [min([p.score, *(score for _, score in p.fits)]) for p in points if p.columns > 0]
     low = min(reading, default=chance)
     if low - chance < 0.2 or not reading:
         low = min([low, chance, *(p.score for p in points)])
@@ -172,7 +170,9 @@ def _score_ticks(low: float, step: float) -> list[float]:
 def _column_ticks(across: _ColumnScale, n_columns: int, frame: Frame) -> list[dict[str, Any]]:
     """Return ticks at 0, 1 and round numbers, and the number of columns at the end."""
     decades = math.log10(max(n_columns, 2))
-    steps = (1, 2, 5) if decades <= 2.2 else (1, 3) if decades <= 3.2 and frame is not NARROW else (1,)
+    steps = (
+        (1, 2, 5) if decades <= 2.2 else (1, 3) if decades <= 3.2 and frame is not NARROW else (1,)
+    )
     values = [s * 10**k for k in range(math.ceil(decades) + 1) for s in steps]
     end = across(n_columns)
     width = frame.letter * (len(count(n_columns)) + 2.5)

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,7 +99,7 @@ def calibration(
     return rows
 
 
-def net_benefit(found: Floats, alarms: Floats, n: int, threshold: Floats) -> Floats:
+def net_benefit(found: Any, alarms: Any, n: int, threshold: Floats) -> Floats:
     """Return (found - alarms * t / (1 - t)) / n: Vickers & Elkin (Medical Decision Making 2006)."""
     return (found - alarms * threshold / (1 - threshold)) / n
 

@@ -37,7 +37,10 @@ class Names:
 
 
 def judged(
-    answers: NDArray[np.float64], positive: NDArray[np.bool_], names: Names, about: Mapping[str, Any]
+    answers: NDArray[np.float64],
+    positive: NDArray[np.bool_],
+    names: Names,
+    about: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return one model's part of the page's data.
 
@@ -215,4 +218,3 @@ def mistakes_words(kind: str, n: int, names: Names) -> str:
             return f"No {names.pos} case is missed"
         return f"The {count(n)} missed {names.pos}, surest mistakes first"
     return f"The {plural(n, 'false alarm')}" if n else "There is no false alarm"
-

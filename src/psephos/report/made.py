@@ -87,9 +87,7 @@ def _not_done(folder: Folder) -> str:
     return f"{series(words)}."
 
 
-def _facts(
-    folder: Folder, shown: Standing | None, answers: bool, grouped: bool
-) -> dict[str, Any]:
+def _facts(folder: Folder, shown: Standing | None, answers: bool, grouped: bool) -> dict[str, Any]:
     about, cases = folder.about, folder.cases
     read = folder.refit_columns.get(shown.key) if shown else None
     models: Mapping[str, Mapping[str, Any]] = about.get("models", {})

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
+from scipy.special import expit
 
 __all__ = ["UNIT", "Counts", "counts_at", "in_units", "predictive", "wilson"]
 
@@ -105,21 +105,19 @@ def predictive(counts: Counts, prevalence: float | None = None) -> tuple[Any, An
     if prevalence is None:
         called, passed = counts.found + counts.alarms, counts.missed + counts.cleared
         return wilson(counts.found, called), wilson(counts.cleared, passed)
-    odds = logit(prevalence)
+    odds = math.log(prevalence / (1 - prevalence))
     return _at(counts, odds, 1), _at(counts, odds, -1)
 
 
 def _at(counts: Counts, odds: float, side: int) -> tuple[float, float, float]:
     """Return the predictive value of one side (1: PPV) at these log-odds of being positive."""
     m, n = counts.positive, counts.negative
-    right, wrong = (
-        (counts.found, counts.alarms) if side > 0 else (counts.cleared, counts.missed)
-    )
+    right, wrong = (counts.found, counts.alarms) if side > 0 else (counts.cleared, counts.missed)
     of, other = (m, n) if side > 0 else (n, m)
     if right + wrong == 0 or not of or not other:
         return math.nan, math.nan, math.nan
-    with np.errstate(divide="ignore"):
-        value = float(expit(side * odds + np.log(right / of) - np.log(wrong / other)))
+    said = right / of * math.exp(side * odds)
+    value = said / (said + wrong / other)
     add = 0.5 if min(right, wrong, of - right, other - wrong) == 0 else 0.0
     a, b = (right + add) / (of + 2 * add), (wrong + add) / (other + 2 * add)
     middle = side * odds + math.log(a) - math.log(b)

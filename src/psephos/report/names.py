@@ -54,8 +54,8 @@ def shown_names(names: Sequence[str], given: Mapping[str, Named]) -> dict[str, S
     alike = [name for name in given if given[name].name and times[found[name].text] > 1]
     if alike:
         raise PsephosError(
-            f"the name {found[alike[0]].text!r} given for the column {alike[0]!r} is that of another"
-            " column, too: give it another one."
+            f"the name {found[alike[0]].text!r} given for the column {alike[0]!r} is that of"
+            " another column, too: give it another one."
         )
     return found
 

@@ -1,4 +1,4 @@
-"""What the reader of a page asked for: its title, the positive class, names, and what it carries."""
+"""What the reader of a page asked for: title, positive class, names, and what it carries."""
 
 import csv
 from collections.abc import Mapping, Sequence

@@ -5,6 +5,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 __all__ = ["keeps_rows", "renamed_rows"]
 
@@ -23,17 +24,18 @@ def renamed_rows(part: Any, names: Mapping[str, str]) -> Any:
     if isinstance(part, tuple):
         parts = cast("tuple[Any, ...]", part)
         made = tuple(renamed_rows(one, names) for one in parts)
-        return made if any(a is not b for a, b in zip(made, parts, strict=True)) else part
+        return made if any(a is not b for a, b in zip(made, parts, strict=True)) else parts
     if not is_dataclass(part) or isinstance(part, type):
         return part
     changed: dict[str, Any] = {}
     for field in fields(part):
-        value = getattr(part, field.name)
+        value: Any = getattr(part, field.name)
         if not field.init:
             continue
         if field.name in _KEPT and isinstance(value, np.ndarray):
-            if value.dtype.kind == "U":
-                changed[field.name] = np.array([names.get(v, v) for v in value.tolist()], dtype=str)
+            rows = cast("NDArray[Any]", value)
+            if rows.dtype.kind == "U":
+                changed[field.name] = np.array([names.get(v, v) for v in rows.tolist()], dtype=str)
         else:
             made = renamed_rows(value, names)
             if made is not value:

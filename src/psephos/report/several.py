@@ -118,10 +118,6 @@ def binned_answers(
     """Return, for each class answered about and each true class, the answers in `BINS` columns."""
     which = np.minimum(in_units(chances) * BINS // UNIT, BINS - 1)
     return [
-        [
-            np.bincount(which[truth == t, c], minlength=BINS).tolist()
-            for t in range(n_classes)
-        ]
+        [np.bincount(which[truth == t, c], minlength=BINS).tolist() for t in range(n_classes)]
         for c in range(n_classes)
     ]
-

@@ -45,10 +45,8 @@ def stability_section(
     for row in folder.rows:
         if row.get("columns") is not None and row["status"] == "ok":
             read.setdefault(row["model"], []).append(positions_of(row["columns"]))
-    models = {
-        s.key: _model(s, read.get(s.key, []), final.get(s.key), columns, names) for s in rows
-    }
-    told = sorted({row[0] for model in models.values() for row in model.get("rows", ())})
+    models = {s.key: _model(s, read.get(s.key, []), final.get(s.key), columns, names) for s in rows}
+    told: list[int] = sorted({row[0] for model in models.values() for row in model.get("rows", ())})
     where = {j: k for k, j in enumerate(told)}
     for model in models.values():
         model["rows"] = [[where[j], *more] for j, *more in model.get("rows", ())]
@@ -164,4 +162,3 @@ def _note(drawn: int, every: int, n: int, final: bool) -> str:
         if every > drawn:
             words += f" The other {count(every - drawn)} are in the table."
     return words + " Training parts overlap, so that other cases would give less agreement."
-

@@ -63,7 +63,7 @@ def subgroups(
         return found
     rows = answers.rows
     if cases.groups is not None:
-        found += _levels(group or "group", [cases.groups[i] for i in rows.tolist()])
+        found += _levels(group or "group", [cases.groups[int(i)] for i in rows])
     place = {name: j for j, name in enumerate(cases.names)}
     for name, shown in names:
         if name in place and len(found) < _VARIABLES:

@@ -86,9 +86,7 @@ def summarise(
     parted = _parted(read, answers, opened, names)
     facts = model_facts(read.models)
     axes = {key: one.says for key, one in facts.items()}
-    missed = missed_section(
-        read, _order(rows, choice), answers, positive, axes, parted, options
-    )
+    missed = missed_section(read, _order(rows, choice), answers, positive, axes, parted, options)
     return _report(read, rows, choice, opened, positive, names, facts, missed, options) | {
         "carries": _carries(read, answers, parted, options),
     }
@@ -207,9 +205,7 @@ def _data_line(folder: Folder) -> str:
 def _bar(folder: Folder, rows: Sequence[Standing], key: str | None) -> dict[str, Any]:
     """Return the models to choose from, those that can be read here first."""
     drawn = [s for s in rows if s.drawn]
-    listed = [
-        {"key": s.key, "label": s.label, "words": _columns_words(folder, s)} for s in drawn
-    ]
+    listed = [{"key": s.key, "label": s.label, "words": _columns_words(folder, s)} for s in drawn]
     return {
         "readable": [one for one in listed if one["key"] in folder.models],
         "others": [one for one in listed if one["key"] not in folder.models],

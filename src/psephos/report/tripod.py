@@ -116,8 +116,7 @@ def _answers(facts: Mapping[str, Any]) -> dict[str, str]:
         else "",
         "16": "both are parts of one table; no data from elsewhere were used",
         "18f": f"the software is {facts['made']}; what you ran beside it is yours to share",
-        "21": f"{plural(facts['n'], 'case')}: "
-        + series([f"{name} {count(k)}" for name, k in zip(facts["classes"], facts["sizes"], strict=False)]),
+        "21": f"{plural(facts['n'], 'case')}: {series(_sizes(facts))}",
         "22": f"the file of {facts['model']}, fitted to all cases, and its votes on this page"
         if saved
         else "",
@@ -127,6 +126,11 @@ def _answers(facts: Mapping[str, Any]) -> dict[str, str]:
         else "",
         "26": "those that follow from the figures: the cautions at the top; of the study, yours",
     }  # fmt: skip
+
+
+def _sizes(facts: Mapping[str, Any]) -> list[str]:
+    pairs = zip(facts["classes"], facts["sizes"], strict=False)
+    return [f"{name} {count(k)}" for name, k in pairs]
 
 
 def _size(facts: Mapping[str, Any]) -> str:

@@ -178,4 +178,3 @@ def opened_words(choice: Choice) -> str:
     return (
         f"Only models of psephos are saved and can be opened; {label} is the most accurate of them."
     )
-

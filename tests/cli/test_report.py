@@ -1,0 +1,70 @@
+"""psephos report: what the reader of the page asks for."""
+
+import json
+import re
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def study(table, columns, tmp_path_factory):
+    from click.testing import CliRunner
+
+    from psephos.cli import main
+
+    folder = tmp_path_factory.mktemp("study") / "out"
+    chosen = ["--models", "adaboost,majority", "--protocol", "demo", "--no-report"]
+    told = CliRunner().invoke(
+        main, ["compare", str(table), *columns, *chosen, "--out", str(folder), "--n-jobs", "1"]
+    )
+    assert told.exit_code == 0, told.output
+    return folder
+
+
+def data_of(page):
+    return json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])
+
+
+def test_the_page_is_as_it_is_asked_for(call, study, tmp_path):
+    names = tmp_path / "names.csv"
+    names.write_text('column,name,unit\nnoise,Loudness,dB\n"age, years",Age,years\n', "utf-8")
+    page = tmp_path / "page.html"
+    asked = ["--title", "Who is <well>?", "--positive", "well", "--names", names, "--id"]
+    result = call("report", study, "--out", page, *asked, "--cases", "full", "--model", "majority")
+    assert result.exit_code == 2  # nothing of it was saved
+    assert "the model 'majority' has no file" in result.output
+    result = call("report", study, "--out", page, *asked, "--cases", "full")
+    assert result.exit_code == 0, result.output
+    text = page.read_text("utf-8")
+    assert "<title>Who is &lt;well&gt;?</title>" in text
+    told = data_of(text)["missed"]
+    assert told["classes"][told["positive"]] == "well"
+    assert told["names"][7] == "case 7"
+    assert {one["name"] for one in told["groups"]} >= {"fold", "batch"}
+    assert "values of the columns that models read, as they are" in text
+
+
+def test_by_default_the_page_names_nobody(call, study, tmp_path):
+    page = tmp_path / "page.html"
+    assert call("report", study, "--out", page).exit_code == 0
+    told = data_of(page.read_text("utf-8"))["missed"]
+    assert told["names"] is None
+    assert told["classes"][told["positive"]] == "well"  # as many as are ill: the last
+    assert "to three figures" in page.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        (["--positive", "happy"], "'happy' is no class of this study: ill, well are"),
+        (["--id", "--cases", "none"], "a page without cases has no ids"),
+        (["--title", ""], "the title is empty"),
+        (["--names", "FILE"], "the table has no column 'nothing'"),
+    ],
+)
+def test_what_cannot_be_is_a_sentence(call, study, tmp_path, asked, why):
+    file = tmp_path / "names.csv"
+    file.write_text("column,name\nnothing,x\n", "utf-8")
+    result = call("report", study, *[file if one == "FILE" else one for one in asked])
+    assert result.exit_code == 2
+    assert why in " ".join(result.output.split())
