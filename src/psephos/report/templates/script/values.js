@@ -100,9 +100,13 @@
 
   // One counted block a category and class.
   const blocks = (column, reach) => (width) => {
-    const levels = column.levels, most = Math.max(1, ...levels.flatMap((level) => level.counts));
+    const size = (level) => level.counts.reduce((a, b) => a + b, 0), many = column.levels.length > 16;
+    // of many categories those of most cases; the table has them all
+    const levels = many ? [...column.levels].sort((a, b) => size(b) - size(a)).slice(0, 16) : column.levels;
+    const most = Math.max(1, ...levels.flatMap((level) => level.counts));
+    const words = (n, c) => `${n} of ${data.sizes[c]} ${data.classes[c]}`, room = 14 + 7.2 * Math.max(...order.map((c) => words(data.sizes[c], c).length));
     const label = Math.min(150, width * 0.34), tall = 15, gap = 10, each = order.length * tall + gap;
-    const unit = (width - label - 60) / most, height = levels.length * each;
+    const unit = Math.max(width - label - room, 40) / most, height = levels.length * each + (many ? 16 : 0);
     const box = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
     levels.forEach((level, i) => {
       const y = i * each, [k, size] = page.axis.speaks(level.moves);
@@ -111,9 +115,10 @@
       order.forEach((c, lane) => {
         const n = level.counts[c], wide = Math.max(n * unit, n ? 1 : 0);
         box.append(svg("rect", { x: label, y: y + lane * tall + 1, width: wide.toFixed(2), height: tall - 3, class: hue[c] }),
-          write1(label + wide + 5, y + lane * tall + 11, `${n} of ${data.sizes[c]} ${data.classes[c]}`, "soft small"));
+          write1(label + wide + 5, y + lane * tall + 11, words(n, c), "soft small"));
       });
     });
+    if (many) box.append(write1(label, height - 4, `${column.levels.length - 16} categories of fewer cases are in the table`, "soft"));
     box.setAttribute("role", "img");
     box.setAttribute("aria-label", describe(column));
     return box;
