@@ -19,7 +19,7 @@ from psephos._errors import ModelFileError, PsephosError
 from psephos._stored import fault, hints
 from psephos.vote.part import OPTIONAL, Voters, Weighting
 
-__all__ = ["content_of", "decode", "encode", "held_once", "register"]
+__all__ = ["content_of", "decode", "encode", "held_once", "register", "registered"]
 
 _REGISTRY: dict[str, type[Any]] = {}
 _MEMBERS = {name for part in (Voters, Weighting) for name in dir(part)}
@@ -51,6 +51,11 @@ def register(cls: type[_T]) -> type[_T]:
     _check_names(cls)
     _REGISTRY[tag] = cls  # a module may be loaded again
     return cls
+
+
+def registered(tag: str) -> type[Any] | None:
+    """Return the part of a tag; None if there is none."""
+    return _REGISTRY.get(tag)
 
 
 def _check_names(cls: type[Any]) -> None:
