@@ -50,6 +50,8 @@ OPTIONAL = {
     "primary": "() -> the voters without what only a missing value asks for",
     "moved": "(X, size, centre) -> (n, p): sizes (n, T) divided among columns; else equally",
     "named_rows": "(names) -> the part with names in place of the positions of training rows",
+    "marks": "() -> (columns, values) where answers turn; see `psephos.vote.marks`",
+    "training_rows": "() -> how many rows of the training table, or parts of such, are kept",
     "refusal": "() -> why no file can hold the part, a clause",
     # of voters
     "weighted_sum": "(weights, X) -> (n, K), the sum without (n, T, K) votes; None if it cannot",

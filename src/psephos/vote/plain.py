@@ -132,7 +132,9 @@ def _part(content: Mapping[str, Any]) -> Any:
     try:
         return cls(**{name: from_plain(value, known[name]) for name, value in given.items()})
     except (TypeError, KeyError, ModelFileError) as error:
-        raise PsephosError(f"part {content['kind']!r} of a plain model is damaged: {error}.") from None
+        raise PsephosError(
+            f"part {content['kind']!r} of a plain model is damaged: {error}."
+        ) from None
 
 
 def _array(data: Any, kind: Any) -> NDArray[Any]:

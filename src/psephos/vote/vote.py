@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.vote.codec import content_of, register
 from psephos.vote.importance import Baseline, moved
+from psephos.vote.marks import Marks, joined_marks, marks_of, training_rows
 from psephos.vote.names import Names, backup_words
 from psephos.vote.part import (
     Columns,
@@ -330,6 +331,14 @@ class Vote:
             return None
         asked = voter, self._dense(X), names.select(self.columns.tolist())
         return voters.open(*asked) if member is None else voters.open(*asked, member)
+
+    def marks(self) -> Marks:
+        """Return (columns, values) about which cases are drawn to try the vote; see `marks_of`."""
+        return joined_marks([marks_of(self.voters), marks_of(self.weighting)])
+
+    def training_rows(self) -> int:
+        """Return how many rows of the training table the vote keeps, on the columns it reads."""
+        return max(training_rows(self.voters), training_rows(self.weighting))
 
     def alike(self) -> list[list[int]]:
         """Return the voters in groups of equal content, in the order of the first of each."""

@@ -5,13 +5,14 @@ training case that is resembled. `answer` is its vote, and a reader can check it
 the data: every test holds, terms add up to scores, scores give the answer.
 """
 
+from psephos.vote.reasons.asked import abstention, read_by, scored
 from psephos.vote.reasons.base import Always, Reason
 from psephos.vote.reasons.cases import CaseLike
 from psephos.vote.reasons.composed import OfAnswers
 from psephos.vote.reasons.gates import Gate, Route
 from psephos.vote.reasons.paths import Path, Spread, Test
-from psephos.vote.reasons.read import Abstention, FittedEstimator, Inner, abstention, read_by
-from psephos.vote.reasons.scores import Score, Term, scored
+from psephos.vote.reasons.read import Abstention, FittedEstimator, Inner
+from psephos.vote.reasons.scores import Score, Term
 
 __all__ = [
     "Abstention",

@@ -1,19 +1,20 @@
-"""What all reasons share."""
+"""What all reasons share.
+
+Reasons are plain data and words: this folder's modules (`asked` apart) need the standard library
+alone, and travel with a scorer (`psephos.scoring`).
+"""
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from psephos.vote.names import Names
 
 __all__ = ["NAMED", "Always", "Codes", "Reason", "outer_code", "plain_value"]
 
 NAMED = 6  # columns that a sentence spells out
-Codes = Mapping[int, NDArray[np.float64]]
+Codes = Mapping[int, Any]  # sequences or arrays of numbers
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Reason:
         ----------
         columns : sequence of int
             The new number of each column.
-        codes : mapping of int to ndarray
+        codes : mapping of int to sequence of float
             For columns of categories: what each code is now.
         """
         return self
@@ -111,7 +112,7 @@ class Always(Reason):
         return {**super().data(names), "name": self.name}
 
 
-def outer_code(known: NDArray[np.float64], code: float) -> float:
+def outer_code(known: Any, code: float) -> float:
     """Return what a code of a category is in another numbering; NaN where it has none."""
     return math.nan if math.isnan(code) or int(code) >= len(known) else float(known[int(code)])
 

@@ -11,7 +11,7 @@ from psephos.vote.reasons.scores import Term, decoded_term, mapped_term
 
 __all__ = ["Gate", "Route"]
 
-_NAMED = 3  # columns of a gate that a sentence spells out
+_OF_GATE = 3  # columns of a gate that a sentence spells out
 
 
 class Gate(NamedTuple):
@@ -51,8 +51,8 @@ class Gate(NamedTuple):
         """
         sizes = [abs(t.added[0]) for t in self.terms]
         scale = max([*sizes, abs(self.rest), abs(self.constant), 1.0])
-        parts = [(t.added[0], f" ({_named(t, names)})") for t in self.terms[:_NAMED]]
-        beyond = self.terms[_NAMED:]
+        parts = [(t.added[0], f" ({_term_words(t, names)})") for t in self.terms[:_OF_GATE]]
+        beyond = self.terms[_OF_GATE:]
         more = self.more + len(beyond)
         if more:
             rest = math.fsum([self.rest, *(t.added[0] for t in beyond)])
@@ -144,7 +144,7 @@ def _summed(parts: list[tuple[float, str]], scale: float) -> str:
     return " ".join(words)
 
 
-def _named(term: Term, names: Names) -> str:
+def _term_words(term: Term, names: Names) -> str:
     name, value = names.columns[term.column], names.value(term.column, term.value)
     if term.level < 0:
         return f"{name} = {value}"

@@ -10,7 +10,7 @@ from psephos.vote.reasons.base import NAMED, Codes, Reason, outer_code, plain_va
 
 __all__ = ["Path", "Spread", "Test"]
 
-_LISTED = 6  # categories of a set that are named
+_IN_SET = 6  # categories of a set that are named
 _THRESHOLDS = ("<=", "<", ">", ">=")
 _OPPOSITE = {"<=": ">", ">": "<=", "<": ">=", ">=": "<", "in": "not in", "not in": "in"}
 
@@ -88,7 +88,7 @@ class Test(NamedTuple):
 
     def _set(self, names: Names, bound: Any = None) -> str:
         codes = self.bound if bound is None else bound
-        listed = [names.level(self.column, code) for code in codes[:_LISTED]]
+        listed = [names.level(self.column, code) for code in codes[:_IN_SET]]
         more = len(codes) - len(listed)
         return "{" + ", ".join(listed) + (f" and {more} more" if more else "") + "}"
 

@@ -1,17 +1,13 @@
 """Reasons that name what was read and no more."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from psephos.vote.names import Names, plural
 from psephos.vote.reasons.base import NAMED, Codes, Reason, outer_code, plain_value
 
-__all__ = ["Abstention", "FittedEstimator", "Inner", "ReadReason", "abstention", "read_by"]
+__all__ = ["Abstention", "FittedEstimator", "Inner", "ReadReason"]
 
 
 @dataclass(frozen=True)
@@ -108,34 +104,3 @@ class Abstention(ReadReason):
         named = [names.columns[j] for j in self.columns[:NAMED]]
         more = len(self.columns) - len(named)
         return f"{', '.join(named)}{f' and {more} more' if more else ''} missing"
-
-
-def read_by(
-    X: NDArray[np.float64],
-    read: Sequence[NDArray[np.intp]],
-    names: Sequence[str],
-    votes: NDArray[np.float64],
-) -> list[list[Reason]]:
-    """Return, for each row, the reason of each fitted estimator: its name and what it read.
-
-    One that reads a missing value and votes 0 abstains.
-    """
-    every: list[list[Reason]] = []
-    for x, row in zip(X, votes, strict=True):
-        reasons: list[Reason] = []
-        for columns, name, vote in zip(read, names, row, strict=True):
-            abstained = None if vote.any() else abstention(x, columns, vote)
-            cells = tuple(columns.tolist()), tuple(x[columns].tolist())
-            reasons.append(abstained or FittedEstimator(tuple(vote.tolist()), *cells, name))
-        every.append(reasons)
-    return every
-
-
-def abstention(
-    x: NDArray[np.float64], columns: NDArray[np.intp], answer: NDArray[np.float64]
-) -> Abstention | None:
-    """Return that a voter abstains because values it reads are missing; None if none is."""
-    gaps = columns[np.isnan(x[columns])]
-    if not len(gaps):
-        return None
-    return Abstention(tuple(answer.tolist()), tuple(gaps.tolist()), (math.nan,) * len(gaps))

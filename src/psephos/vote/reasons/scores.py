@@ -5,14 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from psephos.vote.names import Names, number
 from psephos.vote.reasons.base import NAMED, Codes, Reason, outer_code, plain_value
-from psephos.vote.reasons.read import abstention
 
-__all__ = ["Score", "Term", "decoded_term", "mapped_term", "scored"]
+__all__ = ["Score", "Term", "decoded_term", "mapped_term"]
 
 
 class Term(NamedTuple):
@@ -197,22 +193,6 @@ class Score(Reason):
             for t in self.terms
         )
         return replace(self, terms=terms)
-
-
-def scored(
-    model: str,
-    x: NDArray[np.float64],
-    columns: NDArray[np.intp],
-    scores: NDArray[np.float64],
-    answer: NDArray[np.float64],
-    readout: str,
-    abstains: bool,
-) -> Reason:
-    """Return the reason of a model whose columns do not add up, or its abstention."""
-    abstained = abstention(x, columns, answer) if abstains else None
-    terms = tuple(Term(int(j), float(x[j]), ()) for j in columns.tolist())
-    vote = tuple(answer.tolist())
-    return abstained or Score(vote, model, terms, (), tuple(scores.tolist()), readout)
 
 
 def decoded_term(

@@ -14,6 +14,7 @@ from psephos.trees.tree import STAY, Surrogates, Tree, join_trees
 from psephos.trees.tree_leaves import tree_words
 from psephos.vote.codec import register
 from psephos.vote.importance import path_moves
+from psephos.vote.marks import Marks
 from psephos.vote.part import Columns, ReadsColumns, check, check_columns, usage_table
 from psephos.vote.reasons import Reason
 from psephos.vote.shown import ShownTree
@@ -239,6 +240,12 @@ class BranchVoters(ReadsColumns):
             if len(known):
                 column[i] = known[0]
         return column
+
+    def marks(self) -> Marks:
+        """Return (columns, values): the thresholds that are asked."""
+        inner, spare = self.nodes.column >= 0, self.nodes.surrogates
+        read = np.concatenate([self.nodes.column[inner], spare.column])
+        return self.columns[read], np.concatenate([self.nodes.threshold[inner], spare.threshold])
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these trees only; columns no longer read are dropped."""

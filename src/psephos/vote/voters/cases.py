@@ -76,6 +76,10 @@ class CaseVoters(ReadsColumns):
         """Return the same voters with names for the training cases."""
         return replace(self, rows=named_of(self.rows, names))
 
+    def training_rows(self) -> int:
+        """Return how many rows of the training table are kept."""
+        return len(self.cases)
+
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters only."""
         taken = (self.cases[voters], self.values[voters], self.rows[voters])

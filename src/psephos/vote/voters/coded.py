@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from psephos._stored import Nullable
 from psephos.vote.codec import register
 from psephos.vote.importance import divided
+from psephos.vote.marks import Marks, marks_of, training_rows
 from psephos.vote.part import (
     Columns,
     ReadsColumns,
@@ -107,6 +108,16 @@ class CodedVoters(ReadsColumns):
         out = np.zeros((self.n_features, len(X)))
         np.add.at(out, self.columns[self.source], found.T)
         return out.T
+
+    def marks(self) -> Marks:
+        """Return (columns, values) of those of the design that are columns of the table."""
+        design, values = marks_of(self.inner)
+        whole = np.isnan(self.level[design])
+        return self.columns[self.source[design[whole]]], values[whole]
+
+    def training_rows(self) -> int:
+        """Return how many rows of the training table are kept."""
+        return training_rows(self.inner)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters only; design columns no longer read are dropped."""

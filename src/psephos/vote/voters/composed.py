@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from psephos.vote.codec import register
 from psephos.vote.importance import divided
+from psephos.vote.marks import Marks, joined_marks, marks_of, training_rows
 from psephos.vote.names import Names
 from psephos.vote.part import (
     Columns,
@@ -127,6 +128,16 @@ class ComposedVoters:
         """Return the same voters with names for the training rows that some keep."""
         members, readers = (rows_named(part, names) for part in (self.members, self.readers))
         return replace(self, members=members, readers=readers)
+
+    def marks(self) -> Marks:
+        """Return (columns, values) of the members, and of the readers on the table."""
+        read, values = marks_of(self.readers)
+        own = read < self.n_features
+        return joined_marks([marks_of(self.members), (read[own], values[own])])
+
+    def training_rows(self) -> int:
+        """Return how many rows of the training table are kept."""
+        return max(training_rows(self.members), training_rows(self.readers))
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these readers only; members whose answers none reads are dropped."""

@@ -121,6 +121,10 @@ class CountedHypotheses:
         """Return the same on the table reduced to `columns`."""
         return replace(self, space=self.space.select(columns))
 
+    def training_rows(self) -> int:
+        """Return how many rows of the training table are kept."""
+        return len(self.negatives)
+
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return the same: it is one voter."""
         check(len(voters) == 1, "counted hypotheses are one voter")

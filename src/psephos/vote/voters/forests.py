@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from psephos.kernels.small_models.forest import group_means
 from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
+from psephos.vote.marks import Marks
 from psephos.vote.names import listed
 from psephos.vote.part import Columns, check, usage_table
 from psephos.vote.reasons import Abstention, Inner, Reason
@@ -112,6 +113,10 @@ class ForestVoters:
     def select(self, columns: Columns) -> Self:
         """Return the same forests on the table reduced to `columns`."""
         return replace(self, trees=self.trees.select(columns))
+
+    def marks(self) -> Marks:
+        """Return (columns, values): the thresholds that are asked."""
+        return self.trees.marks()
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these forests only; columns no longer read are dropped."""

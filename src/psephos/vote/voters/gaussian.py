@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from psephos._stored import AnySize
 from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
+from psephos.vote.marks import Marks, outer_marks
 from psephos.vote.part import (
     Columns,
     ReadsColumns,
@@ -153,6 +154,12 @@ class NaiveBayesVoters(ReadsColumns):
         voter = np.repeat(np.arange(self.n_voters), [len(part) for part in own])
         column = self.columns[np.concatenate([np.empty(0, dtype=np.intp), *own])]
         return usage_table(voter, column, (self.n_voters, self.n_features))
+
+    def marks(self) -> Marks:
+        """Return (columns, values): about the means of the classes."""
+        away = 2.0 * np.sqrt(self.variance)
+        low, high = (self.mean - away).min(axis=(0, 1)), (self.mean + away).max(axis=(0, 1))
+        return outer_marks(self.columns, low, high)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these models only; columns no longer read are dropped."""
@@ -318,6 +325,11 @@ class QuadraticVoters(ReadsColumns):
         each = np.concatenate([np.empty(0, np.intp), *blocks])
         mean, whitening = np.ldexp(self.mean, own), np.ldexp(self.whitening, each)
         return replace(self, mean=mean, whitening=whitening)
+
+    def marks(self) -> Marks:
+        """Return (columns, values): the means of the classes."""
+        columns = self.columns[self.position]
+        return outer_marks(columns, self.mean.min(axis=0), self.mean.max(axis=0))
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these models only; columns no longer read are dropped."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from psephos.trees.tree_leaves import Condition, condition_words
 from psephos.vote.codec import register
+from psephos.vote.marks import Marks
 from psephos.vote.part import Columns, check, usage_table
 from psephos.vote.reasons import Always, Path, Reason, Test
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
@@ -114,6 +115,13 @@ class HypothesisVoters:
     def select(self, columns: Columns) -> Self:
         """Return the same hypotheses on the table reduced to `columns`."""
         return replace(self, space=self.space.select(columns))
+
+    def marks(self) -> Marks:
+        """Return (columns, values): the thresholds that are asked."""
+        cuts = self.space.cuts
+        return np.repeat(self.columns, [len(own) for own in cuts]), np.concatenate(
+            [np.empty(0), *cuts]
+        )
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these hypotheses only; columns no longer tested are dropped."""

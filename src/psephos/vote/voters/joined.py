@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from psephos.vote.codec import register
 from psephos.vote.importance import divided
+from psephos.vote.marks import Marks, joined_marks, marks_of, training_rows
 from psephos.vote.names import Names
 from psephos.vote.part import (
     Columns,
@@ -150,6 +151,14 @@ class JoinedVoters:
     def named_rows(self, names: NDArray[Any]) -> Self:
         """Return the same voters with names for the training rows that some keep."""
         return replace(self, parts=tuple(rows_named(part, names) for part in self.parts))
+
+    def marks(self) -> Marks:
+        """Return (columns, values) of all parts."""
+        return joined_marks([marks_of(part) for part in self.parts])
+
+    def training_rows(self) -> int:
+        """Return how many rows of the training table are kept."""
+        return max(map(training_rows, self.parts))
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters only, in this order; parts left without a voter are dropped."""

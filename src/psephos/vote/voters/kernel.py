@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from psephos._stored import AnySize
 from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
+from psephos.vote.marks import Marks, outer_marks
 from psephos.vote.part import (
     Columns,
     ReadsColumns,
@@ -223,6 +224,15 @@ class KernelVoters(ReadsColumns):
         own = powers[self.columns[self.position]]
         centre, inverse = np.ldexp(self.centre, own), np.ldexp(self.inverse, -own)
         return replace(self, centre=centre, inverse=inverse)
+
+    def marks(self) -> Marks:
+        """Return (columns, values): two units about the centres."""
+        away = 2.0 / self.inverse
+        return outer_marks(self.columns[self.position], self.centre - away, self.centre + away)
+
+    def training_rows(self) -> int:
+        """Return how many rows of the training table are kept."""
+        return self.dual.shape[1]
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these machines only; columns no longer read are dropped."""

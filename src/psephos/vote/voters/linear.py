@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from psephos.kernels.prediction.linear_sums import linear_scores
 from psephos.vote.codec import register
+from psephos.vote.marks import Marks
 from psephos.vote.names import plural
 from psephos.vote.part import (
     Columns,
@@ -142,6 +143,12 @@ class LinearVoters(ReadsColumns):
     def times(self, powers: NDArray[np.intp]) -> Self:
         """Return the same models for a table whose columns are times these powers of two."""
         return replace(self, coef=np.ldexp(self.coef, -powers[self.columns]))
+
+    def marks(self) -> Marks:
+        """Return (columns, values) at which a column's greatest term is 1 or -1."""
+        size = np.abs(self.coef).max(axis=(0, 1), initial=0.0)
+        read = np.flatnonzero(size)
+        return np.tile(self.columns[read], 2), np.concatenate([1.0 / size[read], -1.0 / size[read]])
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these models only; columns no longer read are dropped."""

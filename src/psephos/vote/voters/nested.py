@@ -11,6 +11,7 @@ from psephos.registry import is_registered
 from psephos.trees.tree import STAY
 from psephos.vote.codec import register
 from psephos.vote.importance import Baseline, divided, moved
+from psephos.vote.marks import Marks, joined_marks
 from psephos.vote.names import Names, listed
 from psephos.vote.part import (
     Columns,
@@ -180,6 +181,16 @@ class NestedVoters(ReadsColumns):
             rate = np.divide(size[:, [t]], total, out=np.zeros_like(total), where=total > 0)
             out[:, self.columns[places]] += inner * rate
         return out
+
+    def marks(self) -> Marks:
+        """Return (columns, values) of all votes."""
+        each = zip(self.inner, self.places, strict=True)
+        found = [(places, *vote.marks()) for vote, places in each]
+        return joined_marks([(self.columns[places[j]], v) for places, j, v in found])
+
+    def training_rows(self) -> int:
+        """Return how many rows of the training table are kept."""
+        return max(vote.training_rows() for vote in self.inner)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters only; columns no longer read are dropped."""

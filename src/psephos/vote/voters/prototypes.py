@@ -100,6 +100,10 @@ class PrototypeVoters:
         """Return the same voters with names for the training cases."""
         return replace(self, rows=named_of(self.rows, names))
 
+    def training_rows(self) -> int:
+        """Return how many rows of the training table are kept."""
+        return int((self.batches.batch != PRIOR).sum())
+
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters only; columns no longer read are dropped."""
         batches, read = self.batches.take(voters)

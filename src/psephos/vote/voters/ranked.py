@@ -10,6 +10,7 @@ from psephos._stored import AnySize
 from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
 from psephos.vote.importance import divided
+from psephos.vote.marks import Marks, outer_marks, training_rows
 from psephos.vote.part import (
     Columns,
     ReadsColumns,
@@ -123,6 +124,16 @@ class RankedVoters(ReadsColumns):
         middle = self._scores(centre[None])[0]
         out[:, self.columns] = divided(self.inner, self._scores(X), size, middle)
         return out
+
+    def marks(self) -> Marks:
+        """Return (columns, values) about the range of each column."""
+        known = np.flatnonzero(np.diff(self.start))
+        low, high = self.knots[self.start[known]], self.knots[self.start[known + 1] - 1]
+        return outer_marks(self.columns[known], low, high)
+
+    def training_rows(self) -> int:
+        """Return how many rows of the training table are kept."""
+        return training_rows(self.inner)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters only; knots of columns no longer read are dropped."""

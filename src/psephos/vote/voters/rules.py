@@ -12,6 +12,7 @@ from psephos.trees.c45_rules import RuleTest
 from psephos.trees.tree import spans_of
 from psephos.trees.tree_leaves import Condition, condition_words
 from psephos.vote.codec import register
+from psephos.vote.marks import Marks
 from psephos.vote.part import Columns, ReadsColumns, check, check_columns, usage_table
 from psephos.vote.reasons import Always, Path, Reason, Test
 
@@ -111,6 +112,11 @@ class RuleVoters(ReadsColumns):
         voter = np.concatenate([rule, np.repeat(rest, len(self.columns))])
         column = np.concatenate([self.columns[self.feature], np.tile(self.columns, len(rest))])
         return usage_table(voter, column, (self.n_voters, self.n_features))
+
+    def marks(self) -> Marks:
+        """Return (columns, values): the thresholds that are asked."""
+        numbers = self.op < 2
+        return self.columns[self.feature[numbers]], self.bound[numbers]
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these rules only; columns no longer read are dropped."""

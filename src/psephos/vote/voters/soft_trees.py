@@ -10,6 +10,7 @@ from psephos._stored import AnySize
 from psephos.kernels.prediction.linear_sums import linear_scores
 from psephos.kernels.prediction.soft_votes import soft_votes
 from psephos.vote.codec import register
+from psephos.vote.marks import Marks, outer_marks
 from psephos.vote.names import plural
 from psephos.vote.part import Columns, ReadsColumns, check, check_columns, usage_table
 from psephos.vote.reasons import Gate, Reason, Route, Term
@@ -110,6 +111,11 @@ class SoftTreeVoters(ReadsColumns):
         read = (self.coef != 0).any(axis=1)
         read[:, self.gaps] |= (self.absent != 0).any(axis=1)
         return read
+
+    def marks(self) -> Marks:
+        """Return (columns, values): two units about the centres."""
+        away = 2.0 * self.scale
+        return outer_marks(self.columns, self.centre - away, self.centre + away)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these trees only; columns no longer read are dropped."""

@@ -10,6 +10,7 @@ from psephos._stored import Thresholds
 from psephos.kernels.prediction.stump_votes import left_sides
 from psephos.kernels.prediction.vote_sums import sum_sides
 from psephos.vote.codec import register
+from psephos.vote.marks import Marks
 from psephos.vote.part import Columns, ReadsColumns, ReadsNothing, check, check_columns, usage_table
 from psephos.vote.reasons import Always, Path, Reason, Test
 
@@ -174,6 +175,10 @@ class StumpVoters(ReadsColumns):
         """Return the (T, p) table of columns read."""
         column = self.columns[self.feature]
         return usage_table(np.arange(self.n_voters), column, (self.n_voters, self.n_features))
+
+    def marks(self) -> Marks:
+        """Return (columns, values): the thresholds that are asked."""
+        return self.columns[self.feature], self.threshold
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these stumps only; columns no longer read are dropped."""

@@ -14,6 +14,7 @@ from psephos.trees.tree import Tree, binary_tree, spans_of
 from psephos.trees.tree_leaves import Condition, condition_words, size_words
 from psephos.vote.codec import register
 from psephos.vote.importance import path_moves
+from psephos.vote.marks import Marks
 from psephos.vote.part import Columns, Part, ReadsColumns, check, check_columns, usage_table
 from psephos.vote.reasons import Abstention, Reason
 from psephos.vote.shown import ShownTree
@@ -232,6 +233,11 @@ class TreeVoters(ReadsColumns):
             votes[level] = 0.5 * votes[self.first[level]] + 0.5 * votes[self.second[level]]
         step = np.where(parent >= 0, np.abs(votes - votes[parent]).sum(axis=1), 0.0)
         return parent, step
+
+    def marks(self) -> Marks:
+        """Return (columns, values): the thresholds that are asked."""
+        inner = self.feature >= 0
+        return self.columns[self.feature[inner]], self.threshold[inner]
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these trees only."""

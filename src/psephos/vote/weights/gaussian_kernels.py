@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from psephos._stored import AnySize, Nullable
 from psephos.kernels.prototypes.masses import FixedPrototypes, Reading, combine
 from psephos.vote.codec import register
+from psephos.vote.marks import Marks, outer_marks
 from psephos.vote.part import Columns, ReadsColumns, check, check_columns, usage_table
 from psephos.vote.weights.local import Nearest
 
@@ -404,6 +405,12 @@ class KernelWeights:
     def select(self, columns: Columns) -> Self:
         """Return the same weights on the table reduced to `columns`."""
         return replace(self, batches=self.batches.select(columns))
+
+    def marks(self) -> Marks:
+        """Return (columns, values): two units about the centres."""
+        away, numbers = 2.0 / self.inverse, ~self.is_category
+        low, high = self.centre - away, self.centre + away
+        return outer_marks(self.columns[numbers], low[numbers], high[numbers])
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters' weights only; batches and columns no longer read are dropped."""

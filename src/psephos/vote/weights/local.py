@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from psephos._stored import Nullable
 from psephos.kernels.prediction.similarity import distances, local_sums
 from psephos.vote.codec import register
+from psephos.vote.marks import Marks, range_marks
 from psephos.vote.part import Columns, ReadsColumns, check, check_columns, named_of, usage_of_all
 from psephos.vote.weights.similarity import InverseDistance
 
@@ -197,6 +198,14 @@ class Local(ReadsColumns):
     def named_rows(self, names: NDArray[Any]) -> Self:
         """Return the same weighting with names for its anchors."""
         return replace(self, rows=named_of(self.rows, names))
+
+    def marks(self) -> Marks:
+        """Return (columns, values) about the range of the anchors."""
+        return range_marks(self.columns, self.anchors, self.similarity.is_category)
+
+    def training_rows(self) -> int:
+        """Return how many rows of the training table are kept."""
+        return len(self.anchors)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters' weights; the distance keeps its columns and scale."""

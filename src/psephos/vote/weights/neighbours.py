@@ -13,6 +13,7 @@ from psephos._stored import AnySize, Distance, Nullable
 from psephos.kernels.prediction.nearest import nearest_cases
 from psephos.kernels.prediction.similarity import Metric, distances
 from psephos.vote.codec import register
+from psephos.vote.marks import Marks, range_marks
 from psephos.vote.part import (
     Columns,
     ReadsColumns,
@@ -320,6 +321,14 @@ class Neighbours(ReadsColumns):
     def usage(self) -> Any:
         """Return the (T, p) table: every voter is weighed with all columns of the distance."""
         return usage_of_all(self.n_voters, self.columns, self.n_features)
+
+    def marks(self) -> Marks:
+        """Return (columns, values) about the range of the cases."""
+        return range_marks(self.columns, self.cases, self.is_category)
+
+    def training_rows(self) -> int:
+        """Return how many rows of the training table are kept."""
+        return len(self.cases)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters' weights: each counts where its case is among the k nearest."""

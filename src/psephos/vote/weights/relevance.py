@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from psephos.kernels.prediction.similarity import local_sums
 from psephos.vote.codec import register
+from psephos.vote.marks import Marks
 from psephos.vote.part import Columns, check, usage_of_all
 from psephos.vote.weights.local import Local, Nearest
 from psephos.vote.weights.similarity import InverseDistance
@@ -132,6 +133,14 @@ class LocalRelevance:
     def named_rows(self, names: NDArray[Any]) -> Self:
         """Return the same weighting with names for its anchors."""
         return replace(self, local=self.local.named_rows(names))
+
+    def marks(self) -> Marks:
+        """Return (columns, values) about the range of the anchors."""
+        return self.local.marks()
+
+    def training_rows(self) -> int:
+        """Return how many rows of the training table are kept."""
+        return self.local.training_rows()
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters' weights; the distance keeps its columns and scale."""

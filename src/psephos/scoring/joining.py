@@ -1,0 +1,101 @@
+"""Readers of several files, joined: the program of a scorer and the script of a page."""
+
+import ast
+from functools import cache
+from pathlib import Path
+
+from psephos._errors import PsephosError
+
+__all__ = ["program", "script"]
+
+_HERE = Path(__file__).parent
+_PACKAGE = _HERE.parent
+_WORDS = (
+    "vote/names.py", "vote/reasons/base.py", "vote/reasons/paths.py", "vote/reasons/read.py",
+    "vote/reasons/cases.py", "vote/reasons/scores.py", "vote/reasons/gates.py",
+    "vote/reasons/composed.py",
+)  # fmt: skip
+_READER = (
+    "core", "stumps", "trees", "rules", "scores", "weights", "near", "target", "vote",
+    "calibrated", "within", "model",
+)  # fmt: skip
+_SCRIPT = (
+    "core", "words", "stumps", "trees", "scores", "weights", "near", "target", "calibrated",
+    "draws", "vote", "within", "open",
+)  # fmt: skip
+
+
+@cache
+def script() -> str:
+    """Return the page's reader of plain models, a script whose one global is ``openModel``.
+
+    ``openModel(plain)`` returns ``{columns, classes, answer(values)}``; an answer has ``scores``,
+    ``probabilities`` (null of numbers), ``label`` and ``ballots``. `values` are in the order of
+    `columns`: a number, a level's word, null where missing.
+    """
+    parts = [(_HERE / "script" / f"{name}.js").read_text("utf-8") for name in _SCRIPT]
+    return "\n".join(
+        ['globalThis.openModel = (() => {\n"use strict";', *parts, "return openModel;\n})();\n"]
+    )
+
+
+@cache
+def program(*more: str) -> str:
+    """Return the plain reader as one program text, which needs the standard library alone.
+
+    Parameters
+    ----------
+    *more : str
+        Further files of the reader, such as ``table`` and ``command``.
+    """
+    files = [*_WORDS, *(f"scoring/reader/{name}.py" for name in (*_READER, *more))]
+    imports: set[str] = set()
+    bodies: list[str] = []
+    known: dict[str, str] = {}
+    for name in files:
+        own, body, defined = _stripped((_PACKAGE / name).read_text("utf-8"))
+        imports |= own
+        for word in defined:
+            if known.setdefault(word, name) != name:
+                raise PsephosError(f"{known[word]} and {name} both define {word}: rename one.")
+        bodies.append(f"# ---------- {name}\n{body}")
+    return "\n\n".join(["\n".join(sorted(imports)), *bodies]) + "\n"
+
+
+def _stripped(text: str) -> tuple[set[str], str, list[str]]:
+    """Return a module's imports from elsewhere, its text without imports, and what it defines."""
+    lines = text.splitlines()
+    tree = ast.parse(text)
+    imports: set[str] = set()
+    defined: list[str] = []
+    gone: set[int] = set()
+    for node in tree.body:
+        first = node.lineno - 1
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            module = getattr(node, "module", None) or ""
+            if not module.startswith("psephos"):
+                imports.add(ast.unparse(node))
+        elif not _is_listing(node):
+            defined += _names(node)
+            continue
+        gone |= set(range(first, node.end_lineno or first + 1))
+    kept = [line for i, line in enumerate(lines) if i not in gone]
+    return imports, "\n".join(kept).strip(), defined
+
+
+def _is_listing(node: ast.stmt) -> bool:
+    """Return whether a statement is a docstring or ``__all__``."""
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Constant)
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return any(isinstance(one, ast.Name) and one.id == "__all__" for one in targets)
+
+
+def _names(node: ast.stmt) -> list[str]:
+    """Return what a statement at the top of a module defines."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return [node.name]
+    targets: list[ast.expr] = list(node.targets) if isinstance(node, ast.Assign) else []
+    targets += [node.target] if isinstance(node, ast.AnnAssign) else []
+    flat = [e for t in targets for e in (t.elts if isinstance(t, ast.Tuple) else [t])]
+    return [one.id for one in flat if isinstance(one, ast.Name)]

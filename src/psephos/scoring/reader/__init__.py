@@ -1,0 +1,34 @@
+"""The plain reader: answers and reasons from a plain model, with the standard library alone.
+
+Files are joined by `psephos.scoring.joining` into one program, a scorer: what they import of
+psephos (the words of reasons) goes with them, so nothing here may need another package. A kind of
+voters or weights is one class, in the file of its family, under `of_kind`.
+"""
+
+from psephos.scoring.reader import calibrated, near, rules, scores, stumps, trees, weights, within
+from psephos.scoring.reader.core import CALIBRATIONS, VOTERS, WEIGHTS
+from psephos.scoring.reader.model import PlainModel
+
+__all__ = ["PlainModel", "every_kind"]
+
+_FILES = (calibrated, near, rules, scores, stumps, trees, weights, within)
+_WITHIN = (
+    "vote",
+    "readout",
+    "target",
+    "target with losses",
+    "labels target",
+    "numbers target",
+    "regression target",
+    "tree nodes",
+    "tree nodes with soft thresholds",
+    "surrogate rules",
+    "conjunctive space",
+    "inverse distance",
+    "prototype batches",
+)
+
+
+def every_kind() -> set[str]:
+    """Return the kinds of parts that are read."""
+    return {*VOTERS, *WEIGHTS, *CALIBRATIONS, *_WITHIN}

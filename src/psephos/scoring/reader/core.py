@@ -1,0 +1,92 @@
+"""Kinds of parts and who reads them; arithmetic that several share."""
+
+import math
+import struct
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+__all__ = [
+    "CALIBRATIONS", "NAN", "VOTERS", "WEIGHTS", "after_hook", "best", "cells", "exp_shares",
+    "filled", "of_kind", "part_of", "single", "spans", "summed",
+]  # fmt: skip
+
+NAN = math.nan
+VOTERS: dict[str, Any] = {}
+WEIGHTS: dict[str, Any] = {}
+CALIBRATIONS: dict[str, Any] = {}
+Row = Sequence[float]
+
+
+def of_kind(table: dict[str, Any], *kinds: str) -> Callable[[Any], Any]:
+    """Register the reader of kinds of parts."""
+
+    def add(reader: Any) -> Any:
+        table.update(dict.fromkeys(kinds, reader))
+        return reader
+
+    return add
+
+
+def part_of(table: dict[str, Any], data: dict[str, Any]) -> Any:
+    """Return the reader of a part."""
+    return table[data["kind"]](data)
+
+
+def after_hook(content: dict[str, Any]) -> Any:
+    """Return what an object of a plain model stands for: an infinite number, an empty array."""
+    if "float" in content and len(content) == 1:
+        return float(content["float"])
+    return [] if "shape" in content and len(content) == 1 else content
+
+
+def filled(values: Any) -> Any:
+    """Return nested lists with NaN in place of None."""
+    if isinstance(values, list):
+        return [filled(one) for one in values]
+    return NAN if values is None else values
+
+
+def single(value: float) -> float:
+    """Return a number rounded to single precision."""
+    try:
+        return float(struct.unpack("<f", struct.pack("<f", value))[0])
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def best(scores: Sequence[float]) -> int:
+    """Return the place of the greatest number, the first of equals, or the first NaN."""
+    top = 0
+    for k, score in enumerate(scores):
+        if score != score:
+            return k
+        if score > scores[top]:
+            top = k
+    return top
+
+
+def exp_shares(scores: Sequence[float]) -> list[float]:
+    """Return exp(scores), of the greatest, to the sum 1."""
+    top = max(scores)
+    odds = [math.exp(s - top) for s in scores]
+    total = summed(odds)
+    return [one / total for one in odds]
+
+
+def summed(values: Any) -> float:
+    """Return a sum, one after the other (Python's own sum is compensated in newer versions)."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+def cells(x: Row, columns: Sequence[int]) -> list[tuple[int, float]]:
+    """Return (column, value) of some columns."""
+    return [(j, x[j]) for j in columns]
+
+
+def spans(ptr: Sequence[int]) -> list[tuple[int, int]]:
+    """Return (start, end) of each span that pointers divide."""
+    return list(pairwise(ptr))

@@ -1,0 +1,130 @@
+"""A plain model that answers: columns by name, categories by level, ballots in words."""
+
+import json
+import math
+from typing import Any
+
+from psephos.scoring.reader.core import NAN, after_hook
+from psephos.scoring.reader.vote import Asked, WholeVote
+from psephos.vote.names import Names
+from psephos.vote.reasons import Always, CaseLike
+
+__all__ = ["PlainModel"]
+
+
+class PlainModel:
+    """A plain model, opened.
+
+    Parameters
+    ----------
+    data : dict or str
+        The plain form, or the JSON text of it.
+    """
+
+    def __init__(self, data: Any) -> None:
+        text = data if isinstance(data, str) else json.dumps(data)
+        plain = json.loads(text, object_hook=after_hook)
+        if plain.get("format") != "psephos plain model" or plain["version"] > 1:
+            raise ValueError("this is not a plain model of psephos, or one of a newer form.")
+        self.plain, self.columns, self.classes = plain, plain["columns"], plain["classes"]
+        parts = ("voters", "readout", "target")
+        self.vote = WholeVote({"weighting": plain["weights"], **{k: plain[k] for k in parts}})
+        levels = {j: c["levels"] for j, c in enumerate(self.columns) if "levels" in c}
+        names = [c["name"] for c in self.columns]
+        self.names = Names(names, levels, [str(c) for c in self.classes], self._say)
+
+    def case(self, values: Any) -> list[float]:
+        """Return a case as numbers: a level's word as its code, None (or an unknown word) as NaN.
+
+        Parameters
+        ----------
+        values : sequence
+            In the order of `columns`: a number, a level's word, or None where missing.
+        """
+        row = []
+        for j, value in enumerate(values):
+            if isinstance(value, str):
+                levels = self.names.levels.get(j, [])
+                value = float(levels.index(value)) if value in levels else NAN
+            row.append(NAN if value is None else float(value))
+        return row
+
+    def asked(self, row: list[float]) -> Asked:
+        """Return what the vote comes to on a case."""
+        return self.vote.asked(row)
+
+    def answer(self, values: Any) -> dict[str, Any]:
+        """Return the scores, probabilities, label and ballots of a case."""
+        row = self.case(values)
+        case = self.asked(row)
+        return {
+            "scores": case.score,
+            "probabilities": self.vote.chances(case) or None,
+            "label": self.vote.answer(case),
+            "ballots": self.ballots(row, case),
+        }
+
+    def ballots(self, row: list[float], case: Asked) -> list[dict[str, Any]]:
+        """Return who voted for what, by which weight and why: a voter each."""
+        reasons, near = self._reasons(row), self._near(row)
+        said = self.vote.voters.votes(row)
+        scale = max(max(abs(v) for v in vote) for vote in said)
+        found, sums = [], self.vote.readout["score"] in ("sum", "normalised")
+        for t, (share, term) in enumerate(zip(case.shares, case.votes, strict=True)):
+            reason = near(t, reasons[t])
+            weight = share[0] if len(share) == 1 else sum(map(abs, share)) / len(share)
+            weight = share[0] if all(s == share[0] for s in share) else weight
+            silent = sums and weight == 0 and any(said[t])
+            words = self._vote_words(reason, said[t], silent, scale)
+            found.append({
+                "voter": t + 1, "name": self._label(t), "reason": reason, "says": words,
+                "vote": self.vote.target.called(said[t], silent), "weight": weight,
+                "contribution": [s * v for s, v in zip(share, term, strict=True)],
+            })  # fmt: skip
+        return found
+
+    def _reasons(self, row: list[float]) -> Any:
+        return self.vote.voters.reasons(row)
+
+    def _near(self, row: list[float]) -> Any:
+        from dataclasses import replace
+
+        ask = getattr(self.vote.weights, "similarities", None)
+        if ask is None:
+            return lambda t, reason: reason
+        near = ask(row)
+        return lambda t, reason: (
+            replace(reason, similarity=near[t]) if isinstance(reason, CaseLike) else reason
+        )
+
+    def _label(self, t: int) -> str:
+        ask = getattr(self.vote.voters, "label", None)
+        return ask(t) if ask else ""
+
+    def _say(self, vote: Any) -> str:
+        adds = self.vote.readout["score"] == "sum"
+        return self.vote.target.vote_words(list(vote), max(map(abs, vote)), adds)
+
+    def _vote_words(self, reason: Any, vote: Any, silent: bool, scale: float) -> str:
+        if silent:
+            return "silent here"
+        if isinstance(reason, Always) and len(vote) > 1 and not any(vote):
+            return "each class alike"
+        return self.vote.target.vote_words(vote, scale, self.vote.readout["score"] == "sum")
+
+    def words(self, ballot: dict[str, Any]) -> str:
+        """Return a ballot's reason and vote in words."""
+        name = f"{ballot['name']}: " if ballot["name"] else ""
+        return f"{name}{ballot['reason'].words(self.names)} → {ballot['says']}"
+
+    def details(self, ballot: dict[str, Any]) -> str:
+        """Return a ballot's reason as JSON."""
+        return json.dumps(_finite(ballot["reason"].data(self.names)), ensure_ascii=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return repr(value) if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,343 @@
+"""Voters that score: linear, naive Bayes, quadratic, support vector machines, soft trees."""
+
+import math
+from typing import Any
+
+from psephos.scoring.reader.core import NAN, VOTERS, best, exp_shares, of_kind, spans, summed
+from psephos.vote.reasons import Abstention, Gate, Route, Score, Term
+
+__all__ = ["Bayes", "KernelMachines", "Linear", "Quadratic", "SoftTrees"]
+
+
+class _Scoring:
+    """What voters that score share: `reads` (T lists of columns), `abstains`, `says`, `code`."""
+
+    kind = ""
+    reads: list[list[int]]
+    abstains: Any
+    says: str
+    code: Any
+
+    def scores(self, t: int, x: Any) -> list[float]:
+        """Return the scores of a voter on a case that lacks no value it reads."""
+        raise NotImplementedError
+
+    def said(self, scores: list[float]) -> list[float]:
+        """Return the vote that scores, one a class, come to."""
+        if self.says == "answer":
+            return self.code[best(scores)]
+        out = [0.0] * len(self.code[0])
+        for share, row in zip(exp_shares(scores), self.code, strict=True):
+            out = [a + share * b for a, b in zip(out, row, strict=True)]
+        return out
+
+    def gaps(self, t: int, x: Any) -> tuple[int, ...]:
+        """Return the columns of a voter that lack a value; raise if it needs them."""
+        gaps = tuple(j for j in self.reads[t] if x[j] != x[j])
+        if gaps and not self.abstains:
+            raise ValueError(f"a row lacks a value that {self.kind} need: fill the gap.")
+        return gaps
+
+    def votes(self, x: Any) -> Any:
+        """Return the (T, K) votes."""
+        none = [0.0] * (1 if self.says == "value" else len(self.code[0]))
+        return [
+            none if self.gaps(t, x) else self.said(self.scores(t, x))
+            for t in range(len(self.reads))
+        ]
+
+    def reasons(self, x: Any) -> Any:
+        """Return why."""
+        found = []
+        for t, vote in enumerate(self.votes(x)):
+            gaps = self.gaps(t, x)
+            absent = Abstention(tuple(vote), gaps, (NAN,) * len(gaps))
+            found.append(absent if gaps else self.reason(t, x, tuple(vote)))
+        return found
+
+    def reason(self, t: int, x: Any, vote: Any) -> Any:
+        """Return why a voter that lacks no value votes so."""
+        raise NotImplementedError
+
+
+@of_kind(VOTERS, "linear voters")
+class Linear(_Scoring):
+    """Linear models."""
+
+    kind = "linear models"
+
+    def __init__(self, part: dict[str, Any]) -> None:
+        self.intercept, self.code, self.says = part["intercept"], part["value"], part["says"]
+        self.abstains, self.slope = part["abstains"], part["slope"]
+        self.n_voters, columns = len(self.intercept), part["columns"]
+        places = [
+            [i for i in range(len(columns)) if any(row[i] != 0 for row in rows)]
+            for rows in part["coef"]
+        ]
+        self.reads = [[columns[i] for i in own] for own in places]
+        self.coef = [
+            [[row[i] for i in own] for row in rows]
+            for rows, own in zip(part["coef"], places, strict=True)
+        ]
+
+    def scores(self, t: int, x: Any) -> list[float]:
+        """Return the R scores."""
+        found = []
+        for row, constant in zip(self.coef[t], self.intercept[t], strict=True):
+            total = 0.0
+            for by, j in zip(row, self.reads[t], strict=True):
+                total += by * x[j]
+            found.append(total + constant)
+        return found
+
+    def said(self, scores: list[float]) -> list[float]:
+        """Return the vote: a number itself; two classes have one score, above 0 for the second."""
+        if self.says == "value":
+            return scores
+        if self.says == "answer" and len(scores) == 1:
+            return self.code[1 if scores[0] > 0 else 0]
+        scaled = scores if self.says == "answer" else [self.slope * z for z in scores]
+        return super().said([0.0, *scaled] if len(scores) == 1 else scaled)
+
+    def reason(self, t: int, x: Any, vote: Any) -> Any:
+        """Return the terms, that which moves most first."""
+        read, coef = self.reads[t], self.coef[t]
+        added = [tuple(row[i] * x[j] for row in coef) for i, j in enumerate(read)]
+        order = sorted(range(len(read)), key=lambda i: -max(map(abs, added[i])))
+        terms = tuple(
+            Term(read[i], x[read[i]], added[i], tuple(row[i] for row in coef)) for i in order
+        )
+        sums = tuple(self.intercept[t]), tuple(self.scores(t, x))
+        return Score(vote, "a linear model", terms, *sums, self.says, float(self.slope))
+
+
+@of_kind(VOTERS, "naive Bayes voters")
+class Bayes(_Scoring):
+    """Gaussian naive Bayes."""
+
+    kind = "naive Bayes voters"
+
+    def __init__(self, part: dict[str, Any]) -> None:
+        self.mean, self.variance, self.prior = part["mean"], part["variance"], part["log_prior"]
+        self.code, self.says, self.abstains = part["value"], part["says"], part["abstains"]
+        self.n_voters, self.columns = len(self.mean), part["columns"]
+        every = [[1] * len(self.columns)] * self.n_voters
+        self.own = [[i for i, reads in enumerate(row) if reads] for row in (part["reads"] or every)]
+        self.reads = [[self.columns[i] for i in own] for own in self.own]
+
+    def _density(self, t: int, i: int, x: Any) -> tuple[float, ...]:
+        value, found = x[self.columns[i]], []
+        for mean, variance in zip(self.mean[t], self.variance[t], strict=True):
+            gap = value - mean[i]
+            log = math.log(2 * math.pi * variance[i])
+            found.append(0.5 * (gap * gap / variance[i] + log))
+        return tuple(found)
+
+    def scores(self, t: int, x: Any) -> list[float]:
+        """Return the score of each class."""
+        scores = list(self.prior[t])
+        for i in self.own[t]:
+            scores = [a - d for a, d in zip(scores, self._density(t, i, x), strict=True)]
+        return scores
+
+    def said(self, scores: list[float]) -> list[float]:
+        """Return the vote; probabilities of scores that are not too low for them."""
+        return super().said(scores if self.says == "answer" else [max(s, -1e300) for s in scores])
+
+    def reason(self, t: int, x: Any, vote: Any) -> Any:
+        """Return the terms, that which tells the classes apart most first."""
+        added = {i: tuple(-d for d in self._density(t, i, x)) for i in self.own[t]}
+        order = sorted(self.own[t], key=lambda i: -(max(added[i]) - min(added[i])))
+        terms = tuple(Term(self.columns[i], x[self.columns[i]], added[i]) for i in order)
+        sums = tuple(self.prior[t]), tuple(self.scores(t, x))
+        return Score(vote, "Gaussian naive Bayes", terms, *sums, self.says)
+
+
+def _told(model: str, read: list[int], x: Any, scores: Any, vote: Any, says: str) -> Any:
+    """Return the reason of a model whose columns do not add up."""
+    terms = tuple(Term(j, x[j], ()) for j in read)
+    return Score(vote, model, terms, (), tuple(scores), says)
+
+
+@of_kind(VOTERS, "quadratic voters")
+class Quadratic(_Scoring):
+    """Quadratic discriminants."""
+
+    kind = "quadratic discriminants"
+
+    def __init__(self, part: dict[str, Any]) -> None:
+        self.mean, self.whitening, self.constant = part["mean"], part["whitening"], part["constant"]
+        self.code, self.says, self.abstains = part["value"], part["says"], part["abstains"]
+        self.spans, self.starts = spans(part["ptr"]), [0]
+        self.reads = [[part["columns"][i] for i in part["position"][a:b]] for a, b in self.spans]
+        for a, b in self.spans:
+            self.starts.append(self.starts[-1] + (b - a) ** 2)
+        self.n_voters = len(self.spans)
+
+    def scores(self, t: int, x: Any) -> list[float]:
+        """Return the score of each class."""
+        (a, b), read, start = self.spans[t], self.reads[t], self.starts[t]
+        scores = list(self.constant[t])
+        for k, matrix in enumerate(self.whitening):
+            gap = [x[j] - mean for j, mean in zip(read, self.mean[k][a:b], strict=True)]
+            for i in range(b - a):
+                length = 0.0
+                for j in range(i + 1):
+                    length += matrix[start + i * (b - a) + j] * gap[j]
+                scores[k] -= 0.5 * length * length
+        return scores
+
+    def said(self, scores: list[float]) -> list[float]:
+        """Return the vote; probabilities of scores that are not too low for them."""
+        return super().said(scores if self.says == "answer" else [max(s, -1e300) for s in scores])
+
+    def reason(self, t: int, x: Any, vote: Any) -> Any:
+        """Return what was read, and the scores."""
+        scores = self.scores(t, x)
+        return _told("quadratic discriminant", self.reads[t], x, scores, vote, self.says)
+
+
+@of_kind(VOTERS, "kernel voters")
+class KernelMachines(_Scoring):
+    """Support vector machines."""
+
+    kind = "support vector machines"
+
+    def __init__(self, part: dict[str, Any]) -> None:
+        self.part, self.code, self.says = part, part["value"], part["says"]
+        self.abstains, self.spans, self.rows = (
+            part["abstains"],
+            spans(part["ptr"]),
+            spans(part["rows"]),
+        )
+        self.reads = [[part["columns"][i] for i in part["position"][a:b]] for a, b in self.spans]
+        self.starts = [0]
+        for (a, b), (first, last) in zip(self.spans, self.rows, strict=True):
+            self.starts.append(self.starts[-1] + (b - a) * (last - first))
+        self.n_voters = len(self.spans)
+
+    def _kernel(self, t: int, z: list[float], first: int) -> float:
+        support, total = self.part["support"], 0.0
+        if self.part["kernel"] == "linear":
+            for i, value in enumerate(z):
+                total += value * support[first + i]
+            return total
+        for i, value in enumerate(z):
+            gap = value - support[first + i]
+            total += gap * gap
+        return math.exp(-self.part["gamma"][t] * total)
+
+    def margins(self, t: int, x: Any) -> list[float]:
+        """Return the margin of each pair of classes."""
+        part, (a, b), (first, last) = self.part, self.spans[t], self.rows[t]
+        scaling = zip(self.reads[t], part["centre"][a:b], part["inverse"][a:b], strict=True)
+        z = [(x[j] - centre) * inverse for j, centre, inverse in scaling]
+        kernels = [self._kernel(t, z, self.starts[t] + i * (b - a)) for i in range(last - first)]
+        return [
+            summed(k * d for k, d in zip(kernels, dual[first:last], strict=True)) + constant
+            for dual, constant in zip(part["dual"], part["intercept"][t], strict=True)
+        ]
+
+    def scores(self, t: int, x: Any) -> list[float]:
+        """Return the score of each class."""
+        margins, k = self.margins(t, x), len(self.code)
+        if k == 2:
+            return [0.0, margins[0]]
+        votes, total = [0.0] * k, [0.0] * k
+        pairs = [(a, b) for a in range(k) for b in range(a + 1, k)]
+        for margin, (a, b) in zip(margins, pairs, strict=True):
+            votes[b if margin > 0 else a] += 1.0
+            total[a] -= margin
+            total[b] += margin
+        return [v + s / (3 * (abs(s) + 1)) for v, s in zip(votes, total, strict=True)]
+
+    def reason(self, t: int, x: Any, vote: Any) -> Any:
+        """Return what was read, and the scores."""
+        scores = self.margins(t, x) if len(self.code) == 2 else self.scores(t, x)
+        return _told("support vector machine", self.reads[t], x, scores, vote, self.says)
+
+
+@of_kind(VOTERS, "soft trees")
+class SoftTrees:
+    """Complete trees whose gates divide every case."""
+
+    def __init__(self, part: dict[str, Any]) -> None:
+        self.part, self.leaf = part, part["leaf"]
+        self.n_voters = len(self.leaf)
+        self.columns, self.absent = part["columns"], [part["columns"][g] for g in part["gaps"]]
+        self.reads = [self._read(t) for t in range(self.n_voters)]
+
+    def _read(self, t: int) -> list[int]:
+        coef, absent = self.part["coef"][t], self.part["absent"][t]
+        own = {j for i, j in enumerate(self.columns) if any(row[i] for row in coef)}
+        return sorted(own | {j for i, j in enumerate(self.absent) if any(row[i] for row in absent)})
+
+    def _inputs(self, x: Any) -> list[float]:
+        scaling = zip(self.columns, self.part["centre"], self.part["scale"], strict=True)
+        z = [0.0 if x[j] != x[j] else (x[j] - centre) / scale for j, centre, scale in scaling]
+        z = [min(max(one, -1e30), 1e30) for one in z]
+        return z + [float(x[j] != x[j]) for j in self.absent]
+
+    def _linear(self, t: int, z: list[float]) -> list[float]:
+        found = []
+        gates = zip(self.part["coef"][t], self.part["absent"][t], self.part["bias"][t], strict=True)
+        for coef, absent, bias in gates:
+            total = 0.0
+            for by, value in zip([*coef, *absent], z, strict=True):
+                total += by * value
+            found.append(total + bias)
+        return found
+
+    def _reach(self, linear: list[float]) -> list[float]:
+        reach = [1.0] + [0.0] * (2 * len(linear))
+        for g, z in enumerate(linear):
+            odds = math.exp(-abs(z))
+            left = (1.0 if z >= 0.0 else odds) / (1.0 + odds)
+            reach[2 * g + 1], reach[2 * g + 2] = reach[g] * left, reach[g] * (1.0 - left)
+        return reach
+
+    def votes(self, x: Any) -> Any:
+        """Return the (T, K) votes."""
+        z, found = self._inputs(x), []
+        for t, leaves in enumerate(self.leaf):
+            ends = self._reach(self._linear(t, z))[len(leaves) - 1 :]
+            found.append(
+                [
+                    summed(reach * leaf[k] for reach, leaf in zip(ends, leaves, strict=True))
+                    for k in range(len(leaves[0]))
+                ]
+            )
+        return found
+
+    def reasons(self, x: Any) -> Any:
+        """Return the likeliest way of each tree."""
+        z = self._inputs(x)
+        return [self._route(t, x, z, tuple(vote)) for t, vote in enumerate(self.votes(x))]
+
+    def _route(self, t: int, x: Any, z: list[float], vote: Any) -> Any:
+        linear = self._linear(t, z)
+        inner, reach = len(linear), self._reach(linear)
+        node = inner + best(reach[inner:])
+        last, gates, share = self.leaf[t][node - inner], [], 1.0
+        while node:
+            left, node = node % 2 == 1, (node - 1) // 2
+            gates.append(self._gate(t, node, left, x, z, linear[node]))
+        for gate in gates:
+            share *= gate.chance
+        return Route(vote, share, tuple(gates[::-1]), tuple(last))
+
+    def _gate(self, t: int, node: int, left: bool, x: Any, z: list[float], linear: float) -> Gate:
+        sign, q, part = 1.0 if left else -1.0, len(self.columns), self.part
+        added = [sign * by * value for by, value in zip(part["coef"][t][node], z, strict=False)]
+        for g, by, value in zip(part["gaps"], part["absent"][t][node], z[q:], strict=True):
+            added[g] += sign * by * value
+        order = sorted(range(q), key=lambda i: -abs(added[i]))[:6]
+        order = [i for i in order if added[i] != 0]
+        terms = tuple(Term(self.columns[i], x[self.columns[i]], (added[i],)) for i in order)
+        rest = [one for i, one in enumerate(added) if i not in order]
+        chance = 0.5 + 0.5 * math.tanh(0.5 * sign * linear)
+        more = len([one for one in rest if one != 0])
+        side = "left" if left else "right"
+        return Gate(
+            node + 1, side, chance, terms, summed(rest), more, sign * float(part["bias"][t][node])
+        )

@@ -1,0 +1,239 @@
+"""Voters made of others: joined, on a design, on normal scores, votes within a vote, readers."""
+
+import bisect
+import math
+from typing import Any
+
+from psephos.scoring.reader.core import NAN, VOTERS, cells, filled, of_kind, part_of, spans
+from psephos.scoring.reader.vote import WholeVote
+from psephos.vote.reasons import Abstention, Inner
+from psephos.vote.reasons.composed import OfAnswers
+
+__all__ = ["Coded", "Composed", "Joined", "Nested", "Ranked"]
+
+
+@of_kind(VOTERS, "joined voters")
+class Joined:
+    """Voters of several parts in one order."""
+
+    def __init__(self, part: dict[str, Any]) -> None:
+        self.parts = [part_of(VOTERS, one) for one in part["parts"]]
+        self.where = list(zip(part["part"], part["place"], strict=True))
+        self.names, self.n_voters = part["names"], len(self.where)
+        self.reads = [self.parts[k].reads[t] for k, t in self.where]
+
+    def votes(self, x: Any) -> Any:
+        """Return the (T, K) votes."""
+        each = [part.votes(x) for part in self.parts]
+        return [each[k][t] for k, t in self.where]
+
+    def reasons(self, x: Any) -> Any:
+        """Return why."""
+        each = [part.reasons(x) for part in self.parts]
+        return [each[k][t] for k, t in self.where]
+
+    def label(self, t: int) -> str:
+        """Return a voter's name."""
+        if self.names:
+            return self.names[t]
+        k, place = self.where[t]
+        ask = getattr(self.parts[k], "label", None)
+        return ask(place) if ask else ""
+
+
+@of_kind(VOTERS, "coded voters")
+class Coded:
+    """Voters on a design of 0/1 columns."""
+
+    def __init__(self, part: dict[str, Any]) -> None:
+        self.inner, self.level = part_of(VOTERS, part["inner"]), filled(part["level"])
+        self.source = [part["columns"][i] for i in part["source"]]
+        self.n_voters = self.inner.n_voters
+        self.reads = [sorted({self.source[j] for j in own}) for own in self.inner.reads]
+
+    def _design(self, x: Any) -> list[float]:
+        return [
+            x[j] if level != level or x[j] != x[j] else float(x[j] == level)
+            for j, level in zip(self.source, self.level, strict=True)
+        ]
+
+    def votes(self, x: Any) -> Any:
+        """Return the (T, K) votes."""
+        return self.inner.votes(self._design(x))
+
+    def reasons(self, x: Any) -> Any:
+        """Return why, in the table's columns."""
+        inner = self.inner.reasons(self._design(x))
+        return [one.decoded(self.source, self.level, x) for one in inner]
+
+    def label(self, t: int) -> str:
+        """Return a voter's name."""
+        ask = getattr(self.inner, "label", None)
+        return ask(t) if ask else ""
+
+
+@of_kind(VOTERS, "ranked voters")
+class Ranked:
+    """Voters on normal scores."""
+
+    def __init__(self, part: dict[str, Any]) -> None:
+        self.inner, self.columns = part_of(VOTERS, part["inner"]), part["columns"]
+        self.knots = [(part["knots"][a:b], part["scores"][a:b]) for a, b in spans(part["start"])]
+        self.n_voters = self.inner.n_voters
+        self.reads = [[self.columns[j] for j in own] for own in self.inner.reads]
+
+    def _score(self, value: float, knots: list[float], scores: list[float]) -> float:
+        if not knots or value != value:
+            return 0.0
+        i = bisect.bisect_right(knots, value) - 1
+        if i < 0 or i == len(knots) - 1:
+            return scores[max(i, 0)]
+        slope = (scores[i + 1] - scores[i]) / (knots[i + 1] - knots[i])
+        return slope * (value - knots[i]) + scores[i]
+
+    def _scores(self, x: Any) -> list[float]:
+        each = zip(self.columns, self.knots, strict=True)
+        return [self._score(x[j], *own) for j, own in each]
+
+    def votes(self, x: Any) -> Any:
+        """Return the (T, K) votes."""
+        return self.inner.votes(self._scores(x))
+
+    def reasons(self, x: Any) -> Any:
+        """Return why, in the table's columns."""
+        return [one.ranked(self.columns, x) for one in self.inner.reasons(self._scores(x))]
+
+    def label(self, t: int) -> str:
+        """Return a voter's name."""
+        ask = getattr(self.inner, "label", None)
+        return ask(t) if ask else ""
+
+
+@of_kind(VOTERS, "nested voters")
+class Nested:
+    """Voters that are votes."""
+
+    def __init__(self, part: dict[str, Any]) -> None:
+        self.inner = [WholeVote(one) for one in part["inner"]]
+        self.columns = [[part["columns"][i] for i in own] for own in part["places"]]
+        self.levels = [dict(own) for own in part["levels"]]
+        self.says, self.code, self.abstains = part["says"], part["value"], part["abstains"]
+        self.n_voters, self.reads = len(self.inner), [sorted(set(own)) for own in self.columns]
+
+    def table(self, t: int, x: Any) -> list[float]:
+        """Return the case as an inner vote reads it: categories are codes of its own."""
+        row = [x[j] for j in self.columns[t]]
+        for j, values in self.levels[t].items():
+            row[j] = float(values.index(row[j])) if row[j] in values else NAN
+        return row
+
+    def gaps(self, t: int, x: Any) -> list[int]:
+        """Return the places of missing values for which an inner vote abstains."""
+        row = [x[j] for j in self.columns[t]]
+        return [i for i, value in enumerate(row) if value != value] if self.abstains else []
+
+    def votes(self, x: Any) -> Any:
+        """Return the (T, K) votes."""
+        none = [0.0] * len(self.code[0])
+        return [
+            none if self.gaps(t, x) else self._vote(vote, self.table(t, x))
+            for t, vote in enumerate(self.inner)
+        ]
+
+    def _vote(self, vote: Any, row: list[float]) -> list[float]:
+        case = vote.asked(row)
+        if vote.target.kind == "regression":
+            return case.score
+        classes = vote.target.classes
+        if self.says == "answer":
+            return self.code[classes[vote.target.answer(vote.decided(case))]]
+        chances = vote.chances(case)
+        if self.says == "log-odds":
+            whole = [0.0] * len(self.code)
+            for k, chance in zip(classes, chances, strict=True):
+                whole[k] = chance
+            logs = [math.log(max(one, 1e-9)) for one in whole]
+            if len(self.code[0]) == 1:
+                return [logs[1] - logs[0]]
+            middle = sum(logs) / len(logs)
+            return [one - middle for one in logs]
+        out = [0.0] * len(self.code[0])
+        for k, chance in zip(classes, chances, strict=True):
+            out = [a + chance * b for a, b in zip(out, self.code[k], strict=True)]
+        return out
+
+    def reasons(self, x: Any) -> Any:
+        """Return why."""
+        found = []
+        for t, answer in enumerate(self.votes(x)):
+            columns, gaps = self.columns[t], tuple(self.gaps(t, x))
+            row, vote = self.table(t, x), self.inner[t]
+            own = tuple(range(len(row)))
+            if gaps:
+                reason = Abstention(tuple(answer), gaps, (NAN,) * len(gaps))
+            else:
+                cases = vote.data["voters"]["kind"] == "training cases"
+                of = "training case" if cases else "voter"
+                alone = vote.voters.n_voters == 1
+                inner = vote.voters.reasons(row)[0] if alone else None
+                inner = inner or Inner((), own, tuple(row), vote.voters.n_voters, of)
+                reason = inner.says(tuple(answer), self.says)
+            found.append(reason.mapped(columns, self.levels[t]))
+        return found
+
+
+def _width(part: dict[str, Any]) -> int:
+    """Return the number of columns of the table that voters are on."""
+    if "n_features" in part:
+        return part["n_features"]
+    keys = ("members", "parts", "trees", "batches", "space", "rules")
+    inner = next(part[key] for key in keys if key in part)
+    return _width(inner[0] if isinstance(inner, list) else inner)
+
+
+@of_kind(VOTERS, "composed voters")
+class Composed:
+    """Voters on the columns and on the answers of other voters."""
+
+    def __init__(self, part: dict[str, Any]) -> None:
+        self.members, self.readers = (part_of(VOTERS, part[k]) for k in ("members", "readers"))
+        self.answers, self.shares = tuple(part["answers"]), part["shares"]
+        self.n_voters, k = self.readers.n_voters, len(self.answers) // self.members.n_voters
+        wide = _width(part["readers"]) - len(self.answers)
+        self.reads = [
+            sorted(
+                {j for j in own if j < wide}.union(
+                    *(self.members.reads[(j - wide) // k] for j in own if j >= wide)
+                )
+            )
+            for own in self.readers.reads
+        ]
+
+    def table(self, x: Any) -> list[float]:
+        """Return the columns and, behind them, the answers."""
+        votes = self.members.votes(x)
+        k = max(len(votes[0]), 2)
+        flat = [v for vote in votes for v in vote]
+        if self.shares:
+            flat = [min(max(((k - 1) * v + 1.0) / k, 0.0), 1.0) for v in flat]
+        return [*x, *flat]
+
+    def votes(self, x: Any) -> Any:
+        """Return the (T, K) votes."""
+        return self.readers.votes(self.table(x))
+
+    def reasons(self, x: Any) -> Any:
+        """Return why."""
+        places = [*range(len(x)), *range(-len(self.answers), 0)]
+        found = []
+        for t, one in enumerate(self.readers.reasons(self.table(x))):
+            read = self.reads[t]
+            values = tuple(v for _, v in cells(x, read))
+            told = one.mapped(places, {})
+            found.append(OfAnswers(one.answer, tuple(read), values, told, self.answers))
+        return found
+
+    def label(self, t: int) -> str:
+        """Return a reader's name."""
+        ask = getattr(self.readers, "label", None)
+        return ask(t) if ask else ""

@@ -1,0 +1,76 @@
+// Monotone maps from the probabilities of a link to others.
+
+const LEAST_CHANCE = 1e-12;
+const logOdds = (p) => {
+  const kept = Math.min(Math.max(p, LEAST_CHANCE), 1 - LEAST_CHANCE);
+  return Math.log(kept / (1 - kept));
+};
+
+function toOne(chances, apart) {
+  if (apart) return chances;
+  const sum = total(chances);
+  return chances.map((p) => (sum > 0 ? p / sum : 1 / chances.length));
+}
+
+CALIBRATIONS["sigmoid calibration"] = class {
+  constructor(part) {
+    this.part = part;
+  }
+  chances(chances, apart) {
+    const { slope, offset } = this.part;
+    return toOne(chances.map((p, k) => expit(slope[k] * logOdds(p) + offset[k])), apart);
+  }
+};
+
+CALIBRATIONS["temperature calibration"] = class {
+  constructor(part) {
+    this.t = part.t;
+  }
+  chances(chances, apart) {
+    if (apart) return chances.map((p) => expit(logOdds(p) / this.t));
+    return expShares(chances.map((p) => Math.log(Math.min(Math.max(p, LEAST_CHANCE), 1)) / this.t));
+  }
+};
+
+CALIBRATIONS["isotonic calibration"] = class {
+  constructor(part) {
+    this.part = part;
+  }
+  chances(chances, apart) {
+    const { given, told } = this.part;
+    return toOne(chances.map((p, k) => interpolated(p, given[k], told[k])), apart);
+  }
+};
+
+// to the nearest whole number, a half to the even one
+function rounded(value) {
+  const floor = Math.floor(value);
+  if (value - floor !== 0.5) return Math.round(value);
+  return floor % 2 ? floor + 1 : floor;
+}
+
+CALIBRATIONS["table of posteriors"] = class {
+  constructor(part) {
+    this.part = part;
+  }
+  chances(chances, apart, heard) {
+    const { posterior, prior } = this.part;
+    if (!heard && prior.length) return toOne(prior, apart);
+    return toOne(posterior.map((row, k) => {
+      const most = row.length - 1;
+      return row[Math.min(Math.max(rounded(chances[k] * most), 0), most)];
+    }), apart);
+  }
+};
+
+CALIBRATIONS["class votes"] = class {
+  constructor(part) {
+    this.weight = part.weight;
+    this.of = part.of ? readPart(CALIBRATIONS, part.of) : null;
+  }
+  chances(chances, apart, heard) {
+    const given = this.of ? this.of.chances(chances, apart, heard) : chances;
+    const weighed = given.map((p, k) => p * this.weight[k]);
+    return toOne(weighed.some(Boolean) ? weighed : this.weight.map((w) => Number(w > 0)), apart);
+  }
+};

@@ -1,0 +1,70 @@
+// openModel(plain) -> {columns, classes, answer(values) -> {scores, probabilities, label, ballots}}
+
+function openModel(plain) {
+  if (plain.format !== "psephos plain model" || plain.version > 1) {
+    throw new Error("this is not a plain model of psephos, or one of a newer form");
+  }
+  const { voters, weights, readout, target } = plain;
+  const vote = new WholeVote(unpack({ voters, weighting: weights, readout, target }));
+  const levels = {};
+  plain.columns.forEach((column, j) => { if (column.levels) levels[j] = column.levels; });
+  const adds = readout.score === "sum";
+  const words = Object.assign(new Words(plain.columns.map((column) => column.name), levels), {
+    classes: plain.classes.map(String),
+    say: (one) => vote.target.words(one, Math.max(...one.map(Math.abs)), adds),
+  });
+
+  // a number, a level's word, or null where missing; another word is missing
+  function row(values) {
+    return values.map((value, j) => {
+      if (typeof value !== "string") return value ?? NaN;
+      const code = levels[j]?.indexOf(value) ?? -1;
+      return code < 0 ? NaN : code;
+    });
+  }
+
+  function weightOf(shares) {
+    if (shares.every((share) => share === shares[0])) return shares[0];
+    return total(shares.map(Math.abs)) / shares.length;
+  }
+
+  function says(t, said, silent, scale) {
+    if (silent) return "silent here";
+    const even = said.length > 1 && !said.some(Boolean) && !vote.voters.reads[t].length;
+    return even ? "each class alike" : vote.target.words(said, scale, adds);
+  }
+
+  function ballots(x, asked) {
+    const reasons = vote.voters.reasons(x, words, vote.weights.similarities?.(x));
+    const scale = Math.max(...asked.said.flat().map(Math.abs));
+    return asked.said.map((said, t) => {
+      const weight = weightOf(asked.shares[t]);
+      const silent = (adds || readout.score === "normalised") && weight === 0 && said.some(Boolean);
+      return {
+        voter: t + 1,
+        name: vote.voters.label?.(t) ?? "",
+        columns: vote.voters.reads[t],
+        reason: reasons[t],
+        says: says(t, said, silent, scale),
+        votes: said,
+        weight,
+        contribution: asked.votes[t].map((v, k) => asked.shares[t][k] * v),
+      };
+    });
+  }
+
+  function answer(values) {
+    const x = row(values);
+    const asked = vote.asked(x);
+    return {
+      scores: asked.score,
+      probabilities: vote.chances(asked),
+      label: vote.target.decoded(vote.decided(asked)),
+      get ballots() {
+        return ballots(x, asked);
+      },
+    };
+  }
+
+  return { columns: plain.columns, classes: plain.classes, answer };
+}

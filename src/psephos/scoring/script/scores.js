@@ -1,0 +1,255 @@
+// Voters that score: linear, naive Bayes, quadratic, support vector machines, soft trees.
+
+class Scoring {
+  constructor(part) {
+    this.part = part;
+    this.code = part.value;
+    this.says = part.says;
+  }
+  said(scores) {
+    if (this.says === "answer") return this.code[best(scores)];
+    return expShares(scores).reduce(
+      (out, share, k) => mix(out, share, this.code[k]), zeros(this.code[0].length));
+  }
+  gaps(t, x) {
+    const gaps = this.reads[t].filter((j) => Number.isNaN(x[j]));
+    if (gaps.length && !this.part.abstains) {
+      throw new Error(`${this.kind} need every value: fill the gap`);
+    }
+    return gaps;
+  }
+  votes(x) {
+    const none = zeros(this.says === "value" ? 1 : this.code[0].length);
+    return this.reads.map((_, t) =>
+      this.gaps(t, x).length ? none : this.said(this.scores(t, x)));
+  }
+  reasons(x, words) {
+    return this.reads.map((_, t) => {
+      const gaps = this.gaps(t, x);
+      return gaps.length ? missingWords(gaps, words) : this.reason(t, x, words);
+    });
+  }
+  reason(t, x, words) {
+    return `${words.cells(x, this.reads[t])}: ${this.model}${this.sums(this.told(t, x), words)}`;
+  }
+  told(t, x) {
+    return this.scores(t, x);
+  }
+  sums(scores, words) {
+    let scale = Math.max(0, ...scores.map(Math.abs));
+    if (this.says === "probability") scale = Math.max(scale, 1);
+    if (scores.length === 1) return ` (score ${inWords(scores[0], scale)})`;
+    const order = orderBy(scores.length, (k) => -scores[k]).slice(0, 3);
+    const label = words.classes?.length === scores.length ? words.classes : null;
+    const named = order.map((k) =>
+      `${label ? label[k] : `class ${k + 1}`} ${inWords(scores[k], scale)}`);
+    return ` (score of ${named.join(", ")})`;
+  }
+}
+
+VOTERS["linear voters"] = class extends Scoring {
+  kind = "linear models";
+  model = "a linear model";
+  constructor(part) {
+    super(part);
+    const places = part.coef.map((rows) =>
+      range(part.columns.length).filter((i) => rows.some((row) => row[i] !== 0)));
+    this.reads = places.map((own) => own.map((i) => part.columns[i]));
+    this.coef = part.coef.map((rows, t) => rows.map((row) => places[t].map((i) => row[i])));
+  }
+  scores(t, x) {
+    return this.coef[t].map((row, r) =>
+      row.reduce((sum, by, i) => sum + by * x[this.reads[t][i]], 0) + this.part.intercept[t][r]);
+  }
+  said(scores) {
+    if (this.says === "value") return scores;
+    if (this.says === "answer" && scores.length === 1) return this.code[scores[0] > 0 ? 1 : 0];
+    const scaled = this.says === "answer" ? scores : scores.map((z) => this.part.slope * z);
+    return super.said(scores.length === 1 ? [0, ...scaled] : scaled);
+  }
+  // 0.5 × 42 (age) - 1.2 × 3 (dose) + 0.3 = 17.7 > 0
+  reason(t, x, words) {
+    const read = this.reads[t];
+    if (!read.length) return `a linear model that reads no column${this.sums(this.scores(t, x), words)}`;
+    const added = read.map((j, i) => Math.max(...this.coef[t].map((row) => Math.abs(row[i] * x[j]))));
+    const order = orderBy(read.length, (i) => -added[i]);
+    if (this.coef[t].length > 1) {
+      const cells = words.cells(x, order.map((i) => read[i]));
+      return `${cells}: a linear model${this.sums(this.scores(t, x), words)}`;
+    }
+    const [coef, constant] = [this.coef[t][0], this.part.intercept[t][0]];
+    const scale = Math.max(...added, Math.abs(constant));
+    const parts = order.slice(0, 6).map((i, place) => {
+      const sign = coef[i] < 0 ? "- " : place ? "+ " : "";
+      const entered = words.entered ? words.entered(read[i], x[read[i]]) : x[read[i]];
+      return `${sign}${inWords(Math.abs(coef[i]))} × ${inWords(entered)} (${words.name(read[i])})`;
+    });
+    const more = order.slice(6);
+    const signed = (value) => `${value < 0 ? "-" : "+"} ${inWords(Math.abs(value), scale)}`;
+    if (more.length) {
+      const rest = total(more.map((i) => coef[i] * x[read[i]]));
+      parts.push(`${signed(rest)} (${more.length} more)`);
+    }
+    if (inWords(constant, scale) !== "0") parts.push(signed(constant));
+    const sum = this.scores(t, x)[0];
+    const above = this.says === "value" ? "" : sum > 0 ? " > 0" : " <= 0";
+    const unit = this.says === "probability" && this.part.slope === 1 ? "log-odds " : "";
+    return `${unit}${parts.join(" ")} = ${inWords(sum, scale)}${above}`;
+  }
+};
+
+VOTERS["naive Bayes voters"] = class extends Scoring {
+  kind = "naive Bayes voters";
+  model = "Gaussian naive Bayes";
+  constructor(part) {
+    super(part);
+    const every = part.columns.map(() => 1);
+    this.own = part.mean.map((_, t) =>
+      range(part.columns.length).filter((i) => (part.reads ? part.reads[t] : every)[i]));
+    this.reads = this.own.map((own) => own.map((i) => part.columns[i]));
+  }
+  scores(t, x) {
+    let scores = this.part.log_prior[t];
+    for (const i of this.own[t]) {
+      scores = scores.map((score, k) => {
+        const gap = x[this.part.columns[i]] - this.part.mean[t][k][i];
+        const variance = this.part.variance[t][k][i];
+        return score - 0.5 * ((gap * gap) / variance + Math.log(2 * Math.PI * variance));
+      });
+    }
+    return scores;
+  }
+  said(scores) {
+    return super.said(this.says === "answer" ? scores : scores.map((s) => Math.max(s, -1e300)));
+  }
+};
+
+VOTERS["quadratic voters"] = class extends Scoring {
+  kind = "quadratic discriminants";
+  model = "quadratic discriminant";
+  constructor(part) {
+    super(part);
+    this.spans = spans(part.ptr);
+    this.reads = this.spans.map(([a, b]) => part.position.slice(a, b).map((i) => part.columns[i]));
+    this.starts = [0];
+    this.spans.forEach(([a, b]) => this.starts.push(this.starts.at(-1) + (b - a) ** 2));
+  }
+  scores(t, x) {
+    const [[a, b], start, part] = [this.spans[t], this.starts[t], this.part];
+    return part.constant[t].map((constant, k) => {
+      const gap = this.reads[t].map((j, i) => x[j] - part.mean[k][a + i]);
+      let score = constant;
+      for (let i = 0; i < b - a; i++) {
+        let length = 0;
+        for (let j = 0; j <= i; j++) length += part.whitening[k][start + i * (b - a) + j] * gap[j];
+        score -= 0.5 * length * length;
+      }
+      return score;
+    });
+  }
+  said(scores) {
+    return super.said(this.says === "answer" ? scores : scores.map((s) => Math.max(s, -1e300)));
+  }
+};
+
+VOTERS["kernel voters"] = class extends Scoring {
+  kind = "support vector machines";
+  model = "support vector machine";
+  constructor(part) {
+    super(part);
+    this.spans = spans(part.ptr);
+    this.rows = spans(part.rows);
+    this.reads = this.spans.map(([a, b]) => part.position.slice(a, b).map((i) => part.columns[i]));
+    this.starts = [0];
+    this.spans.forEach(([a, b], t) => {
+      this.starts.push(this.starts.at(-1) + (b - a) * (this.rows[t][1] - this.rows[t][0]));
+    });
+  }
+  kernel(t, z, first) {
+    const { support, kernel, gamma } = this.part;
+    if (kernel === "linear") return z.reduce((sum, v, i) => sum + v * support[first + i], 0);
+    const far = z.reduce((sum, v, i) => sum + (v - support[first + i]) ** 2, 0);
+    return Math.exp(-gamma[t] * far);
+  }
+  margins(t, x) {
+    const [part, [a, b], [first, last]] = [this.part, this.spans[t], this.rows[t]];
+    const z = this.reads[t].map((j, i) => (x[j] - part.centre[a + i]) * part.inverse[a + i]);
+    const kernels = range(last - first).map((i) =>
+      this.kernel(t, z, this.starts[t] + i * (b - a)));
+    return part.dual.map((dual, p) =>
+      total(kernels.map((k, i) => k * dual[first + i])) + part.intercept[t][p]);
+  }
+  scores(t, x) {
+    const margins = this.margins(t, x);
+    const k = this.code.length;
+    if (k === 2) return [0, margins[0]];
+    const [votes, sums] = [zeros(k), zeros(k)];
+    let pair = 0;
+    for (let a = 0; a < k; a++) {
+      for (let b = a + 1; b < k; b++, pair++) {
+        votes[margins[pair] > 0 ? b : a] += 1;
+        sums[a] -= margins[pair];
+        sums[b] += margins[pair];
+      }
+    }
+    return votes.map((v, c) => v + sums[c] / (3 * (Math.abs(sums[c]) + 1)));
+  }
+  told(t, x) {
+    return this.code.length === 2 ? this.margins(t, x) : this.scores(t, x);
+  }
+};
+
+VOTERS["soft trees"] = class {
+  constructor(part) {
+    this.part = part;
+    this.absent = part.gaps.map((g) => part.columns[g]);
+    this.reads = part.leaf.map((_, t) => sorted([
+      ...part.columns.filter((_, i) => part.coef[t].some((row) => row[i] !== 0)),
+      ...this.absent.filter((_, i) => part.absent[t].some((row) => row[i] !== 0)),
+    ]));
+  }
+  linear(t, x) {
+    const { part } = this;
+    const z = part.columns.map((j, i) => {
+      if (Number.isNaN(x[j])) return 0;
+      return Math.min(Math.max((x[j] - part.centre[i]) / part.scale[i], -1e30), 1e30);
+    });
+    z.push(...this.absent.map((j) => (Number.isNaN(x[j]) ? 1 : 0)));
+    return part.coef[t].map((row, g) =>
+      [...row, ...part.absent[t][g]].reduce((sum, by, i) => sum + by * z[i], 0) + part.bias[t][g]);
+  }
+  reach(linear) {
+    const reach = [1];
+    linear.forEach((z, g) => {
+      const odds = Math.exp(-Math.abs(z));
+      const left = (z >= 0 ? 1 : odds) / (1 + odds);
+      reach[2 * g + 1] = reach[g] * left;
+      reach[2 * g + 2] = reach[g] * (1 - left);
+    });
+    return reach;
+  }
+  votes(x) {
+    return this.part.leaf.map((leaves, t) => {
+      const ends = this.reach(this.linear(t, x)).slice(leaves.length - 1);
+      return leaves[0].map((_, k) => ends.reduce((sum, r, end) => sum + r * leaves[end][k], 0));
+    });
+  }
+  reasons(x, words) {
+    return this.part.leaf.map((leaves, t) => {
+      const linear = this.linear(t, x);
+      const reach = this.reach(linear);
+      const inner = linear.length;
+      let node = inner + best(reach.slice(inner));
+      const share = reach[node];
+      const gates = [];
+      while (node) {
+        const left = node % 2 === 1;
+        node = (node - 1) >> 1;
+        const chance = expit((left ? 1 : -1) * linear[node]);
+        gates.unshift(`gate ${node + 1} ${left ? "left" : "right"} ${percent(chance)}`);
+      }
+      const read = words.cells(x, this.reads[t]);
+      return `the likeliest way (${percent(share)}): ${gates.join("; ")}; on ${read}`;
+    });
+  }
+};

@@ -1,0 +1,180 @@
+// Voters made of others: joined, on a design, on normal scores, votes within a vote, readers.
+
+VOTERS["joined voters"] = class {
+  constructor(part) {
+    this.parts = part.parts.map((one) => readPart(VOTERS, one));
+    this.where = part.part.map((k, t) => [k, part.place[t]]);
+    this.names = part.names;
+    this.reads = this.where.map(([k, t]) => this.parts[k].reads[t]);
+  }
+  votes(x) {
+    const each = this.parts.map((part) => part.votes(x));
+    return this.where.map(([k, t]) => each[k][t]);
+  }
+  reasons(x, words) {
+    const each = this.parts.map((part) => part.reasons(x, words));
+    return this.where.map(([k, t]) => each[k][t]);
+  }
+  label(t) {
+    const [k, place] = this.where[t];
+    return this.names[t] ?? this.parts[k].label?.(place) ?? "";
+  }
+};
+
+VOTERS["coded voters"] = class {
+  constructor(part) {
+    this.inner = readPart(VOTERS, part.inner);
+    this.level = filled(part.level);
+    this.source = part.source.map((i) => part.columns[i]);
+    this.reads = this.inner.reads.map((own) => sorted(own.map((j) => this.source[j])));
+  }
+  design(x) {
+    return this.source.map((j, i) => {
+      if (Number.isNaN(this.level[i]) || Number.isNaN(x[j])) return x[j];
+      return x[j] === this.level[i] ? 1 : 0;
+    });
+  }
+  votes(x) {
+    return this.inner.votes(this.design(x));
+  }
+  reasons(x, words) {
+    const names = this.source.map((j, i) => {
+      if (Number.isNaN(this.level[i])) return words.name(j);
+      return `${words.name(j)} = ${words.level(j, this.level[i])}`;
+    });
+    const levels = Object.fromEntries(
+      this.source.map((j, i) => [i, words.levels[j]]).filter(([i, own]) => own && Number.isNaN(this.level[i])));
+    const inner = Object.assign(new Words(names, levels), { classes: words.classes, say: words.say });
+    return this.inner.reasons(this.design(x), inner);
+  }
+  label(t) {
+    return this.inner.label?.(t) ?? "";
+  }
+};
+
+VOTERS["ranked voters"] = class {
+  constructor(part) {
+    this.inner = readPart(VOTERS, part.inner);
+    this.columns = part.columns;
+    this.knots = spans(part.start).map(([a, b]) => [part.knots.slice(a, b), part.scores.slice(a, b)]);
+    this.reads = this.inner.reads.map((own) => own.map((j) => part.columns[j]));
+  }
+  scores(x) {
+    return this.columns.map((j, i) => {
+      const [knots, scores] = this.knots[i];
+      return !knots.length || Number.isNaN(x[j]) ? 0 : interpolated(x[j], knots, scores);
+    });
+  }
+  votes(x) {
+    return this.inner.votes(this.scores(x));
+  }
+  reasons(x, words) {
+    const names = this.columns.map((j) =>
+      `normal score at ${words.name(j)}${Number.isNaN(x[j]) ? " missing" : ` = ${words.value(j, x[j])}`}`);
+    const inner = Object.assign(new Words(names, {}), {
+      classes: words.classes, say: words.say, cell: (i) => words.cell(this.columns[i], x[this.columns[i]]),
+    });
+    return this.inner.reasons(this.scores(x), inner);
+  }
+  label(t) {
+    return this.inner.label?.(t) ?? "";
+  }
+};
+
+VOTERS["nested voters"] = class {
+  constructor(part) {
+    this.inner = part.inner.map((one) => new WholeVote(one));
+    this.columns = part.places.map((own) => own.map((i) => part.columns[i]));
+    this.levels = part.levels.map((own) => new Map(own));
+    this.part = part;
+    this.reads = this.columns.map(sorted);
+  }
+  gaps(t, x) {
+    return this.part.abstains ? this.columns[t].filter((j) => Number.isNaN(x[j])) : [];
+  }
+  table(t, x) {
+    const row = this.columns[t].map((j) => x[j]);
+    for (const [j, values] of this.levels[t]) {
+      const code = values.indexOf(row[j]);
+      row[j] = code < 0 ? NaN : code;
+    }
+    return row;
+  }
+  votes(x) {
+    return this.inner.map((vote, t) =>
+      this.gaps(t, x).length ? zeros(this.part.value[0].length) : this.vote(vote, this.table(t, x)));
+  }
+  vote(vote, row) {
+    const { says, value: code } = this.part;
+    const asked = vote.asked(row);
+    if (vote.target.kind === "regression") return asked.score;
+    const { classes } = vote.target;
+    if (says === "answer") return code[classes[vote.target.answer(vote.decided(asked))]];
+    const chances = vote.chances(asked);
+    if (says !== "log-odds") {
+      return chances.reduce((out, p, k) => mix(out, p, code[classes[k]]), zeros(code[0].length));
+    }
+    const whole = zeros(code.length);
+    chances.forEach((p, k) => { whole[classes[k]] = p; });
+    const logs = whole.map((p) => Math.log(Math.max(p, 1e-9)));
+    if (code[0].length === 1) return [logs[1] - logs[0]];
+    const middle = total(logs) / logs.length;
+    return logs.map((log) => log - middle);
+  }
+  reasons(x, words) {
+    return this.inner.map((vote, t) => {
+      const gaps = this.gaps(t, x);
+      if (gaps.length) return missingWords(gaps, words);
+      const row = this.table(t, x);
+      if (vote.voters.reads.length === 1) return vote.voters.reasons(row, this.within(t, words))[0];
+      const of = vote.data.voters.kind === "training cases" ? "training case" : "voter";
+      return `${vote.voters.reads.length} ${of}s on ${words.cells(x, this.columns[t])}`;
+    });
+  }
+  within(t, words) {
+    const names = this.columns[t].map((j) => words.name(j));
+    const levels = {};
+    for (const [j, values] of this.levels[t]) {
+      levels[j] = values.map((value) => words.level(this.columns[t][j], value));
+    }
+    return Object.assign(new Words(names, levels), { classes: words.classes, say: words.say });
+  }
+};
+
+VOTERS["composed voters"] = class {
+  constructor(part) {
+    this.members = readPart(VOTERS, part.members);
+    this.readers = readPart(VOTERS, part.readers);
+    this.answers = part.answers;
+    this.shares = part.shares;
+    const k = part.answers.length / this.members.reads.length;
+    const wide = widthOf(part.readers) - part.answers.length;
+    this.reads = this.readers.reads.map((own) => sorted(own.flatMap((j) =>
+      j < wide ? [j] : this.members.reads[Math.floor((j - wide) / k)])));
+  }
+  table(x) {
+    const votes = this.members.votes(x);
+    const k = Math.max(votes[0].length, 2);
+    let answers = votes.flat();
+    if (this.shares) {
+      answers = answers.map((v) => Math.min(Math.max(((k - 1) * v + 1) / k, 0), 1));
+    }
+    return [...x, ...answers];
+  }
+  votes(x) {
+    return this.readers.votes(this.table(x));
+  }
+  reasons(x, words) {
+    const wide = new Words([...range(x.length).map((j) => words.name(j)), ...this.answers], words.levels);
+    return this.readers.reasons(this.table(x), Object.assign(wide, { classes: words.classes, say: words.say }));
+  }
+  label(t) {
+    return this.readers.label?.(t) ?? "";
+  }
+};
+
+function widthOf(part) {
+  if ("n_features" in part) return part.n_features;
+  const key = ["members", "parts", "trees", "batches", "space", "rules"].find((k) => k in part);
+  return widthOf(Array.isArray(part[key]) ? part[key][0] : part[key]);
+}

@@ -1,0 +1,53 @@
+"""Where the answers of parts turn, for rows that try them; and how many training rows they keep."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Marks", "joined_marks", "marks_of", "outer_marks", "range_marks", "training_rows"]
+
+Marks = tuple[NDArray[np.intp], NDArray[np.float64]]  # columns and values, (m,) each
+_Columns = NDArray[np.intp]
+
+
+def marks_of(part: Any) -> Marks:
+    """Return (columns, values), (m,) each: where the answers of a part turn, or about its range.
+
+    Rows that try a part (`psephos.scoring.conformance`) are drawn among them. Values of training
+    rows are none of them: a range is rounded outwards.
+    """
+    ask: Any = getattr(part, "marks", None)
+    return (np.empty(0, dtype=np.intp), np.empty(0)) if ask is None else ask()
+
+
+def joined_marks(
+    marks: Sequence[Marks],
+) -> Marks:
+    """Return the marks of several parts."""
+    columns = np.concatenate([np.empty(0, dtype=np.intp), *(j for j, _ in marks)])
+    return columns, np.concatenate([np.empty(0), *(values for _, values in marks)])
+
+
+def outer_marks(columns: _Columns, low: NDArray[np.float64], high: NDArray[np.float64]) -> Marks:
+    """Return marks about ranges: their ends, rounded outwards to a tenth of the range or less."""
+    unit = 10.0 ** np.floor(np.log10(np.maximum(high - low, 1e-300)))
+    unit = np.where(high > low, unit, np.maximum(np.abs(low), 1.0))
+    ends = np.floor(low / unit) * unit, np.ceil(high / unit) * unit
+    return np.tile(columns, 2), np.concatenate(ends)
+
+
+def range_marks(
+    columns: _Columns, cases: NDArray[np.float64], is_category: NDArray[np.bool_]
+) -> Marks:
+    """Return marks about the range of cases (m, q), of columns of numbers that any has."""
+    known = np.flatnonzero(~np.isnan(cases).all(axis=0) & ~is_category)
+    own = cases[:, known]
+    return outer_marks(columns[known], np.nanmin(own, axis=0), np.nanmax(own, axis=0))
+
+
+def training_rows(part: Any) -> int:
+    """Return how many rows of the training table, or parts of such, a part keeps."""
+    ask: Any = getattr(part, "training_rows", None)
+    return 0 if ask is None else ask()

@@ -1,0 +1,60 @@
+"""Reasons made of arrays: of abstentions, of scores that do not add up, of fitted estimators."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.vote.reasons.base import Reason
+from psephos.vote.reasons.read import Abstention, FittedEstimator
+from psephos.vote.reasons.scores import Score, Term
+
+__all__ = ["abstention", "read_by", "scored"]
+
+
+def read_by(
+    X: NDArray[np.float64],
+    read: Sequence[NDArray[np.intp]],
+    names: Sequence[str],
+    votes: NDArray[np.float64],
+) -> list[list[Reason]]:
+    """Return, for each row, the reason of each fitted estimator: its name and what it read.
+
+    One that reads a missing value and votes 0 abstains.
+    """
+    every: list[list[Reason]] = []
+    for x, row in zip(X, votes, strict=True):
+        reasons: list[Reason] = []
+        for columns, name, vote in zip(read, names, row, strict=True):
+            abstained = None if vote.any() else abstention(x, columns, vote)
+            cells = tuple(columns.tolist()), tuple(x[columns].tolist())
+            reasons.append(abstained or FittedEstimator(tuple(vote.tolist()), *cells, name))
+        every.append(reasons)
+    return every
+
+
+def abstention(
+    x: NDArray[np.float64], columns: NDArray[np.intp], answer: NDArray[np.float64]
+) -> Abstention | None:
+    """Return that a voter abstains because values it reads are missing; None if none is."""
+    gaps = columns[np.isnan(x[columns])]
+    if not len(gaps):
+        return None
+    return Abstention(tuple(answer.tolist()), tuple(gaps.tolist()), (math.nan,) * len(gaps))
+
+
+def scored(
+    model: str,
+    x: NDArray[np.float64],
+    columns: NDArray[np.intp],
+    scores: NDArray[np.float64],
+    answer: NDArray[np.float64],
+    readout: str,
+    abstains: bool,
+) -> Reason:
+    """Return the reason of a model whose columns do not add up, or its abstention."""
+    abstained = abstention(x, columns, answer) if abstains else None
+    terms = tuple(Term(int(j), float(x[j]), ()) for j in columns.tolist())
+    vote = tuple(answer.tolist())
+    return abstained or Score(vote, model, terms, (), tuple(scores.tolist()), readout)
