@@ -13,12 +13,21 @@ from psephos.vote.part import label_of
 from psephos.vote.shown import n_trees, shown_tree
 from psephos.vote.vote import Vote
 
-__all__ = ["describe"]
+__all__ = ["describe", "kept_words"]
 
 _LEAVES = 200  # of a tree that is written out
 _SHARED = ("normalised", "loudest", "drawn")  # weights are shares: of a posterior, if one is asked
 _CASES = 12  # training cases that vote, of which each is a line
 _VOTERS = 3  # numbers of equal voters that are listed
+
+
+def kept_words(vote: Vote) -> str:
+    """Return that a vote keeps rows of the training table, in a sentence; '' if it keeps none."""
+    rows, columns = vote.training_rows(), len(vote.columns)
+    if not rows:
+        return ""
+    words = f"{plural(rows, 'training row')}, on {plural(columns, 'column')} at most"
+    return f"The model keeps values of {words}: whoever has its file has them."
 
 
 def describe(vote: Vote, names: Names, title: str) -> list[str]:
