@@ -24,9 +24,11 @@ def plain(estimator: Any) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``format``, ``version``, ``model`` (the class), ``classes`` (none of numbers), ``columns``
-        (a dictionary each: ``name``, and of a category its ``levels``), ``target``, ``voters``,
-        ``weights`` and ``readout``, the parts of the vote.
+        ``format``, ``version``, ``model`` (the class), ``classes`` (none of numbers), ``table``
+        (its ``width``, and whether its columns are ``named``), ``columns`` (a dictionary each:
+        ``name``, ``place`` in the table, of a category its ``levels``, and ``may be absent`` of
+        one that is read only where another is missing), ``target``, ``voters``, ``weights`` and
+        ``readout``, the parts of the vote.
 
     Raises
     ------
@@ -40,19 +42,20 @@ def plain(estimator: Any) -> dict[str, Any]:
     >>> from psephos.scoring import plain
     >>> model = CARTClassifier(n_folds=0).fit([[1.0], [2.0], [3.0], [4.0]] * 10, [0, 0, 1, 1] * 10)
     >>> plain(model)["columns"]
-    [{'name': 'column 0'}]
+    [{'name': 'column 0', 'place': 0}]
     """
     if not hasattr(estimator, "vote_"):
         raise PsephosError(f"{type(estimator).__name__} is not a fitted model of psephos.")
     estimator._fitted()
-    return plain_vote(estimator.vote_, estimator.schema_, type(estimator).__name__)
+    absent = getattr(estimator, "absent", None) == "vote"  # a library asked with what there is
+    return plain_vote(estimator.vote_, estimator.schema_, type(estimator).__name__, absent)
 
 
-def plain_vote(vote: Vote, schema: Any, name: str) -> dict[str, Any]:
+def plain_vote(vote: Vote, schema: Any, name: str, absent: bool = False) -> dict[str, Any]:
     """Return the plain form of a vote on the columns of a schema."""
     columns = vote.columns if len(vote.columns) else np.zeros(1, dtype=np.intp)
     small, words = vote.select(columns), schema.select(columns).words()
-    names = schema.words().columns
+    names, spare = schema.words().columns, set(vote.backup.tolist())
     content = to_plain(small)
     _check_kinds(content, name)
     target: Any = vote.target
@@ -61,8 +64,9 @@ def plain_vote(vote: Vote, schema: Any, name: str) -> dict[str, Any]:
         "version": VERSION,
         "model": name,
         "classes": to_plain(target.classes) if target.n_classes else [],
+        "table": {"width": vote.n_features, "named": schema.names is not None},
         "columns": [
-            {"name": names[j], **({"levels": words.levels[i]} if i in words.levels else {})}
+            _column(names[j], j, words.levels.get(i), absent or j in spare)
             for i, j in enumerate(columns.tolist())
         ],
         "target": content["target"],
@@ -70,6 +74,13 @@ def plain_vote(vote: Vote, schema: Any, name: str) -> dict[str, Any]:
         "weights": content["weighting"],
         "readout": content["readout"],
     }
+
+
+def _column(name: str, place: int, levels: list[str] | None, spare: bool) -> dict[str, Any]:
+    column: dict[str, Any] = {"name": name, "place": place}
+    if levels is not None:
+        column["levels"] = levels
+    return {**column, "may be absent": True} if spare else column
 
 
 def _check_kinds(content: dict[str, Any], name: str) -> None:

@@ -11,6 +11,7 @@ __all__ = ["program", "script"]
 _HERE = Path(__file__).parent
 _PACKAGE = _HERE.parent
 _WORDS = (
+    "_files/cells.py", "_files/levels.py",
     "vote/names.py", "vote/reasons/base.py", "vote/reasons/paths.py", "vote/reasons/read.py",
     "vote/reasons/cases.py", "vote/reasons/scores.py", "vote/reasons/gates.py",
     "vote/reasons/composed.py",
@@ -59,7 +60,8 @@ def program(*more: str) -> str:
             if known.setdefault(word, name) != name:
                 raise PsephosError(f"{known[word]} and {name} both define {word}: rename one.")
         bodies.append(f"# ---------- {name}\n{body}")
-    return "\n\n".join(["\n".join(sorted(imports)), *bodies]) + "\n"
+    first = "class PsephosError(ValueError):\n    pass"
+    return "\n\n".join(["\n".join(sorted(imports)), first, *bodies]) + "\n"
 
 
 def _stripped(text: str) -> tuple[set[str], str, list[str]]:

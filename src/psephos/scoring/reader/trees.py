@@ -10,7 +10,7 @@ from typing import Any
 from psephos.scoring.reader.core import VOTERS, best, of_kind, single, spans
 from psephos.vote.reasons import Abstention, Always, Inner, Path, Spread, Test
 
-__all__ = ["BinaryTrees", "BranchingTrees", "Forests", "spoken_share"]
+__all__ = ["BinaryTrees", "BranchingTrees", "Forests", "as_branching", "spoken_share"]
 
 
 def spoken_share(shares: Any, code: Any) -> Any:
@@ -207,7 +207,7 @@ class BranchingTrees(_Trees):
         return [self.reason(t, x, self.vote(t, x)) for t in range(self.n_voters)]
 
 
-def _as_branching(part: dict[str, Any]) -> dict[str, Any]:
+def as_branching(part: dict[str, Any]) -> dict[str, Any]:
     """Return the nodes of binary trees as those of branching ones: children side by side."""
     n, ptr = len(part["feature"]), part["category_ptr"]
     stays = bool(part["abstains"])
@@ -237,7 +237,7 @@ class BinaryTrees(_Trees):
     def __init__(self, part: dict[str, Any]) -> None:
         answer, value = part["answer"], part["value"]
         said = [value[a] if a >= 0 else value[0] for a in answer] if answer else value
-        super().__init__(_as_branching(part), part["columns"], part["root"], said)
+        super().__init__(as_branching(part), part["columns"], part["root"], said)
         self.second, self.abstains = part["second"], part["abstains"]
 
     def ends(self, t: int, x: Any, told: bool = False) -> list[tuple[int, float, Any]]:

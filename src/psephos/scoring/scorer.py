@@ -1,0 +1,65 @@
+"""A scorer: one program that holds a model and needs Python alone."""
+
+import json
+from typing import Any
+
+from psephos import __version__
+from psephos.scoring.form import plain
+from psephos.scoring.joining import program
+from psephos.scoring.vectors import conformance
+from psephos.vote.describing import kept_words
+
+__all__ = ["scorer"]
+
+_VECTORS = 16
+_HEAD = '''#!/usr/bin/env python3
+"""{about}
+
+    python {name} cases.csv               class and probabilities of each row
+    python {name} cases.csv --explain     who voted for each answer, and why
+    python {name} --check                 whether {vectors} generated rows are scored as they should
+
+Python 3.11 or newer; nothing else. The columns that are read are found by name, all others are
+ignored: {columns}.
+"""
+'''
+_TAIL = """
+# ---------- the model
+
+MODEL = {model!r}
+
+
+def main(argv: Any = None) -> int:
+    return run_scorer(MODEL, {about!r}, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
+"""
+
+
+def scorer(estimator: Any, name: str = "scorer.py") -> str:
+    """Return the text of a program that answers as a fitted model, with the standard library alone.
+
+    Parameters
+    ----------
+    estimator : fitted estimator of psephos
+    name : str, default='scorer.py'
+        The name of its file, for its help.
+
+    Raises
+    ------
+    PsephosError
+        If the model has no plain form.
+    """
+    model, vote = plain(estimator), estimator.vote_
+    vectors = conformance(estimator, _VECTORS)
+    kept = kept_words(vote)
+    about = f"Answers of a {type(estimator).__name__}, written by psephos {__version__}. {kept}"
+    names = [column["name"] for column in model["columns"]] if len(vote.columns) else ["none"]
+    more = f" and {len(names) - 20} more" if len(names) > 20 else ""
+    data = {"model": model, "cells": estimator.schema_.cells.data(), "vectors": vectors}
+    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    columns = ascii(", ".join(names[:20]))[1:-1].replace('"', "'") + more
+    head = _HEAD.format(about=about.strip(), name=name, vectors=_VECTORS, columns=columns)
+    return head + "\n" + program("table", "command") + _TAIL.format(model=text, about=about.strip())
