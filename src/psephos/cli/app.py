@@ -13,6 +13,7 @@ from psephos.cli.compare import compare
 from psephos.cli.demo import demo
 from psephos.cli.describe import describe
 from psephos.cli.explain import explain
+from psephos.cli.export import check, export
 from psephos.cli.fit import fit
 from psephos.cli.models import list_models
 from psephos.cli.predict import predict
@@ -120,6 +121,7 @@ def main(modules: tuple[str, ...]) -> None:
             import_models(module)
 
 
-_ALL = (compare, report, fit, predict, explain, describe, reduce, list_models, demo, warm_up)
+_FILES = (predict, explain, describe, reduce, export, check)
+_ALL = (compare, report, fit, *_FILES, list_models, demo, warm_up)
 for command in _ALL:
     main.add_command(command)

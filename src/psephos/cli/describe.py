@@ -18,7 +18,11 @@ def describe(model: Path) -> None:
     What they say to a case: psephos explain.
     """
     from psephos.models import load
+    from psephos.vote.describing import kept_words
 
     fitted: Any = load(model)
     for sentence in fitted.describe():
         click.echo(sentence)
+    kept = kept_words(fitted.vote_)
+    if kept:
+        click.echo(kept)

@@ -51,6 +51,7 @@ def fit(
     from psephos.protocol import read_table
     from psephos.protocol.progress import announced
     from psephos.protocol.search import told_warnings
+    from psephos.vote.describing import kept_words
 
     estimator = _estimator(model_name, settings, seed)
     data = read_table(table, **roles)
@@ -67,6 +68,9 @@ def fit(
     save(model, out)
     for sentence in _told(model, data):
         say(sentence)
+    kept = kept_words(model.vote_)
+    if kept:
+        say(kept)
     if not model.n_features_used_:
         say("This model reads no column: it gives every case the same answer.")
     for text, count in told_warnings(caught).items():

@@ -8,7 +8,7 @@ import numpy as np
 from psephos.scoring.reader.core import after_hook
 from psephos.scoring.reader.trees import spoken_share
 
-__all__ = ["Branching", "NodeRule", "codes_of", "single_bound", "spans"]
+__all__ = ["Branching", "NodeRule", "codes_of", "single_below", "single_bound", "spans"]
 
 
 def spans(ptr: list[int]) -> list[tuple[int, int]]:
@@ -114,3 +114,12 @@ def _bound(threshold: Any) -> Any:
     return (
         after_hook(threshold) if isinstance(threshold, dict) and "shape" in threshold else threshold
     )
+
+
+def single_below(threshold: float) -> float:
+    """Return the greatest float32 that is at most a threshold: what float32 values compare to."""
+    with np.errstate(over="ignore"):
+        at = np.float32(threshold)
+    if float(at) > threshold:
+        at = np.nextafter(at, np.float32(-np.inf))
+    return float(at)

@@ -1,0 +1,113 @@
+"""psephos export: a model file as a program, plain JSON, SQL, ONNX or a sheet of paper."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+__all__ = ["check", "export"]
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+_MODEL = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command(short_help="Write a model for where psephos is not installed.")
+@click.argument("model", type=_MODEL)
+@click.option("--scorer", type=_FILE, help="A program of one file: predictions and ballots.")
+@click.option("--plain", "plain_file", type=_FILE, help="JSON, documented: for readers of yours.")
+@click.option("--sql", "sql_file", type=_FILE, help="One SELECT: of stumps, trees, rules, lines.")
+@click.option("--table", default="cases", show_default=True, help="The table of --sql.")
+@click.option("--sheet", type=_FILE, help="A page to be printed (HTML): of stumps or rules.")
+@click.option("--onnx", "onnx_file", type=_FILE, help="The score as ONNX, float32 (extra 'onnx').")
+@click.option(
+    "--round",
+    "digits",
+    type=click.IntRange(1, 17),
+    metavar="K",
+    help="Keep K figures of the training rows that a model holds, and say what it costs.",
+)
+@click.option(
+    "--prototypes",
+    type=click.IntRange(1),
+    metavar="M",
+    help="At most M means of training rows in place of the rows (local weights: SamBA).",
+)
+def export(
+    model: Path,
+    digits: int | None,
+    prototypes: int | None,
+    table: str,
+    **files: Path | None,
+) -> None:
+    """Write MODEL in forms that are read without psephos.
+
+    A scorer needs Python 3.11 and nothing else, and answers as psephos predict and explain do; each
+    form holds the columns that the model reads, no others.
+    """
+    from psephos._errors import PsephosError
+    from psephos.cli.words import say
+    from psephos.modelfile import load
+    from psephos.scoring.lighter import lighter
+    from psephos.vote.describing import kept_words
+
+    fitted: Any = load(model)
+    wanted = {name: path for name, path in files.items() if path is not None}
+    if not wanted:
+        raise PsephosError("nothing to write: give --scorer, --plain, --sql, --sheet or --onnx.")
+    for path in wanted.values():
+        if path.exists() and path.samefile(model):
+            raise PsephosError(f"{str(path)!r} is the model itself: name another file.")
+    if digits is not None or prototypes is not None:
+        light = lighter(fitted, digits, prototypes)
+        fitted = light.estimator
+        say(light.words())
+    kept = kept_words(fitted.vote_)
+    if kept and not prototypes:
+        say(kept)
+    for name, path in wanted.items():
+        _write(_content(name, fitted, path, table), path)
+        click.echo(str(path))
+
+
+def _content(name: str, fitted: Any, path: Path, table: str) -> bytes:
+    """Return what a form of a model is."""
+    if name == "scorer":
+        from psephos.scoring.scorer import scorer
+
+        return scorer(fitted, path.name).encode()
+    if name == "plain_file":
+        import json
+
+        from psephos.scoring import conformance, plain
+
+        content = {**plain(fitted), "vectors": conformance(fitted)}
+        return (json.dumps(content, allow_nan=False, ensure_ascii=False) + "\n").encode()
+    if name == "sql_file":
+        from psephos.scoring.sql import sql
+
+        return sql(fitted, table).encode()
+    if name == "sheet":
+        from psephos.scoring.sheet import sheet
+
+        return sheet(fitted).encode()
+    from psephos.scoring.onnx import onnx_model
+
+    return onnx_model(fitted)
+
+
+def _write(content: bytes, path: Path) -> None:
+    from psephos._whole import whole
+
+    with whole(path) as file:
+        file.write(content)
+
+
+@click.command(short_help="Compare a model file's answers to those it was written with.")
+@click.argument("model", type=_MODEL)
+def check(model: Path) -> None:
+    """Answer the generated rows that travel in MODEL, and compare their scores."""
+    from psephos.modelfile import read
+
+    number, worst = read(model).check()
+    rows = "1 generated row has" if number == 1 else f"{number} generated rows have"
+    click.echo(f"{rows} the scores that the file holds; the greatest difference is {worst:.1e}.")

@@ -1,0 +1,279 @@
+"""A model of stumps or ordered rules as a sheet of paper: points by column, added by hand."""
+
+import math
+from html import escape
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos.scoring.form import plain
+from psephos.scoring.reader.rules import Rules
+from psephos.scoring.reader.stumps import Stumps
+from psephos.vote.names import Names
+
+__all__ = ["Band", "Sheet", "sheet", "sheet_of"]
+
+_MOST = 1 << 20  # totals that are all tried
+_DIGITS = (1, 2, 3, 4, 5, 6, 8, 10, 12)
+_LEVEL = 2.0**-41
+
+
+class Band(NamedTuple):
+    """A range of a column, its levels, or its being missing, with its points by output."""
+
+    words: str
+    points: tuple[int, ...]
+
+
+class Sheet(NamedTuple):
+    """Points to be added: `base`, and one band of every column.
+
+    Parameters
+    ----------
+    outputs : list of str
+        What points are for: the second of two classes, or each class.
+    base : tuple of int
+    columns : list of (str, list of Band)
+    classes : list of str
+    """
+
+    outputs: list[str]
+    base: tuple[int, ...]
+    columns: list[tuple[str, list[Band]]]
+    classes: list[str]
+
+    def answer(self, chosen: list[int]) -> str:
+        """Return the class that one band of each column comes to."""
+        total = list(self.base)
+        for (_, bands), band in zip(self.columns, chosen, strict=True):
+            total = [a + b for a, b in zip(total, bands[band].points, strict=True)]
+        if len(total) == 1:
+            return self.classes[int(total[0] > 0)]
+        return self.classes[total.index(max(total))]
+
+
+def sheet_of(estimator: Any) -> Sheet:
+    """Return the points of a model of stumps: whole numbers that give the same answers.
+
+    Points are the contributions in units that are as coarse as they can be: every total that bands
+    can come to is tried, and each must give the answer of the model.
+
+    Raises
+    ------
+    PsephosError
+        If the model is another one, or has too many bands to be worked by hand.
+    """
+    model = plain(estimator)
+    stumps, alpha = _weighed(model)
+    tables = [_bands(stumps, alpha, model, j) for j in range(len(model["columns"]))]
+    base, used = _base(model), [(j, own) for j, own in enumerate(tables) if own]
+    number = math.prod(len(own) for _, own in used)
+    if number > _MOST:
+        raise PsephosError(
+            f"{model['model']} has {len(used)} columns in {number:,} combinations of bands: no "
+            "sheet to be worked by hand. Fit fewer voters, or export a scorer."
+        )
+    parts = [np.array([values for _, values in own]) for _, own in used]
+    for digits in _DIGITS:
+        unit = max(float(np.abs(own).max()) for own in [base[None], *parts]) / 10**digits
+        whole = [np.rint(own / unit).astype(np.int64) for own in [base[None], *parts]]
+        if _same(whole, [base[None], *parts]):
+            break
+    else:
+        raise PsephosError(f"no whole points give the answers of this {model['model']}.")
+    names = [str(c) for c in model["classes"]]
+    columns = [
+        (
+            str(model["columns"][j]["name"]),
+            [Band(w, tuple(p)) for (w, _), p in zip(own, points.tolist(), strict=True)],
+        )
+        for (j, own), points in zip(used, whole[1:], strict=True)
+    ]
+    outputs = names[1:] if len(names) == 2 else names
+    return Sheet(outputs, tuple(whole[0][0].tolist()), columns, names)
+
+
+def _weighed(model: dict[str, Any]) -> tuple[Stumps | None, list[float]]:
+    """Return the stumps of a model and their weights, as its score has them."""
+    voters, how = model["voters"], model["readout"]["score"]
+    parts = [voters] if voters["kind"] != "joined voters" else voters["parts"]
+    kinds = {part["kind"] for part in parts}
+    plainly = model["weights"]["kind"] == "constant" and how in ("sum", "normalised")
+    known = model["target"]["kind"] == "target" and not model["readout"]["calibration"]
+    if not (plainly and known and kinds <= {"stump voters", "constant voters"}):
+        raise PsephosError(
+            f"{model['model']} has no score sheet: points add up for stumps with constant weights, "
+            "and ordered rules are read from the top. Export a scorer."
+        )
+    for k, part in enumerate(parts):
+        if part["kind"] == "stump voters":
+            return Stumps(part), _alphas(model, k)
+    return None, []
+
+
+def _alphas(model: dict[str, Any], part: int) -> list[float]:
+    """Return the weights of the voters of a part, in its order."""
+    voters, alpha = model["voters"], model["weights"]["alpha"]
+    if voters["kind"] != "joined voters":
+        return alpha
+    places = zip(voters["part"], voters["place"], alpha, strict=True)
+    own = sorted((place, a) for k, place, a in places if k == part)
+    return [a for _, a in own]
+
+
+def _base(model: dict[str, Any]) -> NDArray[np.float64]:
+    """Return what constant voters add."""
+    voters = model["voters"]
+    k = 1 if len(model["classes"]) == 2 else len(model["classes"])
+    base = np.zeros(k)
+    for part in voters["parts"] if voters["kind"] == "joined voters" else [voters]:
+        if part["kind"] == "constant voters":
+            which = voters["parts"].index(part) if voters["kind"] == "joined voters" else 0
+            base += np.array(_alphas(model, which)) @ np.array(part["values"])
+    return base
+
+
+def _bands(
+    stumps: Stumps | None, alpha: list[float], model: dict[str, Any], j: int
+) -> list[tuple[str, list[float]]]:
+    """Return (words, contributions) of the bands of a column; none if no stump reads it."""
+    own = [t for t, column in enumerate(stumps.column) if column == j] if stumps else []
+    if not own or stumps is None:
+        return []
+    levels = model["columns"][j].get("levels")
+    if levels is not None:
+        values = [(str(level), float(code)) for code, level in enumerate(levels)]
+    else:
+        values = _ranges(sorted({stumps.threshold[t] for t in own} - {math.inf}))
+    found = [(words, _added(stumps, alpha, own, j, v)) for words, v in values]
+    merged: list[tuple[str, list[float]]] = []
+    for words, points in found:
+        if levels is not None and (same := [m for m in merged if m[1] == points]):
+            at = merged.index(same[0])
+            merged[at] = (f"{merged[at][0]}, {words}", points)
+        else:
+            merged.append((words, points))
+    return [*merged, ("not measured", _added(stumps, alpha, own, j, math.nan))]
+
+
+def _ranges(bounds: list[float]) -> list[tuple[str, float]]:
+    """Return (words, a value inside) of the ranges between bounds; a bound is in the lower one."""
+    if not bounds:
+        return [("measured", 0.0)]
+    words = [f"at most {bounds[0]!r}"]
+    words += [f"above {a!r}, at most {b!r}" for a, b in pairwise(bounds)]
+    last = float(np.nextafter(bounds[-1], np.inf))
+    return list(zip([*words, f"above {bounds[-1]!r}"], [*bounds, last], strict=True))
+
+
+def _added(stumps: Stumps, alpha: list[float], own: list[int], j: int, value: float) -> list[float]:
+    x = {j: value}
+    sides = (stumps.right, stumps.left)
+    each = [np.array(sides[stumps.holds(t, x)][t]) * alpha[t] for t in own]
+    return np.sum(each, axis=0).tolist()
+
+
+def _same(whole: list[NDArray[Any]], exact: list[NDArray[Any]]) -> bool:
+    """Return whether whole points give the answers of contributions, whatever bands are chosen."""
+    k = exact[0].shape[1]
+    points, sums = np.zeros((1, k), dtype=np.int64), np.zeros((1, k))
+    for p, s in zip(whole, exact, strict=True):
+        points = (points[:, None] + p).reshape(-1, k)
+        sums = (sums[:, None] + s).reshape(-1, k)
+    if k == 1:
+        size = max(1.0, float(np.abs(sums).max()))
+        return bool(((points[:, 0] > 0) == (sums[:, 0] > _LEVEL * size)).all())
+    near = sums >= sums.max(axis=1, keepdims=True) - 1e-12
+    return bool((points.argmax(axis=1) == near.argmax(axis=1)).all())
+
+
+# ---------------------------------------------------------------------- as a page
+_STYLE = """
+body { font: 11pt/1.4 Georgia, serif; max-width: 18cm; margin: 1cm auto; color: #111; }
+table { border-collapse: collapse; width: 100%; } caption { text-align: left; font-weight: bold; }
+td, th { border-bottom: 1px solid #999; padding: .15em .5em; text-align: left; }
+td.n, th.n { text-align: right; } td.box { border: 1px solid #111; width: 2.5cm; }
+tbody { break-inside: avoid; } @page { margin: 1.2cm; }
+"""
+
+
+def sheet(estimator: Any, title: str = "") -> str:
+    """Return a page to be printed: a model of stumps as points, or of ordered rules as a list.
+
+    Its answers are those of the model. It holds no script.
+
+    Parameters
+    ----------
+    estimator : fitted estimator of psephos
+    title : str, default=''
+        The class of the model by default.
+
+    Raises
+    ------
+    PsephosError
+        If the model is another one, or has too many bands to be worked by hand.
+    """
+    model = plain(estimator)
+    body = _rules(model) if model["weights"]["kind"] == "first match" else _points(estimator)
+    head = escape(title or model["model"])
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{head}</title>'
+        f"<style>{_STYLE}</style></head>\n<body><h1>{head}</h1>\n{body}\n</body></html>\n"
+    )
+
+
+def _points(estimator: Any) -> str:
+    made = sheet_of(estimator)
+    heads = "".join(f'<th class="n">points for {escape(o)}</th>' for o in made.outputs)
+    rows: list[str] = []
+    for name, bands in made.columns:
+        for i, band in enumerate(bands):
+            first = f'<th rowspan="{len(bands)}">{escape(name)}</th>' if i == 0 else ""
+            cells = "".join(f'<td class="n">{p:+d}</td>' for p in band.points)
+            box = f'<td class="box" rowspan="{len(bands)}"></td>' if i == 0 else ""
+            rows.append(f"<tr>{first}<td>{escape(band.words)}</td>{cells}{box}</tr>")
+    base = "".join(f'<td class="n">{p:+d}</td>' for p in made.base)
+    rule = (
+        f"Add the points of one line a column. Above 0: <b>{escape(made.classes[1])}</b>; 0 or "
+        f"below: <b>{escape(made.classes[0])}</b>."
+        if len(made.classes) == 2
+        else "Add the points of one line a column, class by class. The class of most points is the "
+        "answer; of equal ones the first."
+    )
+    start = f'<tr><th>to begin with</th><td></td>{base}<td class="box"></td></tr>'
+    return (
+        f"<p>{rule}</p><table><thead><tr><th>column</th><th>if it is</th>{heads}<th>yours</th></tr>"
+        f"</thead><tbody>{start}{''.join(rows)}</tbody></table>"
+        "<p>Every total that the lines can come to was tried: each gives the answer of the "
+        "model.</p>"
+    )
+
+
+def _rules(model: dict[str, Any]) -> str:
+    rules = Rules(model["voters"])
+    order = sorted(range(rules.n_voters), key=lambda t: model["weights"]["rank"][t])
+    levels = {j: c["levels"] for j, c in enumerate(model["columns"]) if "levels" in c}
+    names = Names([c["name"] for c in model["columns"]], levels)
+    lines: list[str] = []
+    for t in order:
+        asked = [_asked(names, *test) for test in rules.tests[t]]
+        answer = model["classes"][_class_of(model, rules.value[t])]
+        when = f"If {' and '.join(asked)}" if asked else "Otherwise"
+        lines.append(f"<li>{escape(when)}: <b>{escape(str(answer))}</b></li>")
+    return (
+        "<p>Read from the top: the first line that holds gives the answer. A value that was not "
+        f"measured meets no condition.</p><ol>{''.join(lines)}</ol>"
+    )
+
+
+def _asked(names: Names, j: int, op: int, bound: float) -> str:
+    if op == 2:
+        return f"{names.columns[j]} is {names.level(j, int(bound))}"
+    return f"{names.columns[j]} {('<=', '>')[op]} {bound!r}"
+
+
+def _class_of(model: dict[str, Any], vote: list[float]) -> int:
+    return int(vote[0] > 0) if len(vote) == 1 else vote.index(max(vote))
