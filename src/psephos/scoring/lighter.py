@@ -48,9 +48,15 @@ class Lighter(NamedTuple):
         made = f"{plural(self.n_prototypes, 'prototype')} in place of rows; " * bool(
             self.n_prototypes
         )
+        rows = plural(self.rows, "training row")
+        if not self.estimator.vote_.target.n_classes:
+            return (
+                f"{made}of {rows} that the model keeps, the answers change by "
+                f"{fixed(self.greatest, 4)} at most."
+            )
         return (
-            f"{made}of the {plural(self.rows, 'training row')} that the model keeps, {self.same} "
-            f"get the same answer, and the greatest change is {fixed(self.greatest, 4)}."
+            f"{made}of {rows} that the model keeps, {self.same} get the same answer, and the "
+            f"probabilities change by {fixed(self.greatest, 4)} at most."
         )
 
 

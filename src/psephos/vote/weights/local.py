@@ -204,8 +204,8 @@ class Local(ReadsColumns):
         return range_marks(self.columns, self.anchors, self.similarity.is_category)
 
     def training_rows(self) -> int:
-        """Return how many rows of the training table are kept."""
-        return len(self.anchors)
+        """Return how many rows of the training table are kept; prototypes (row -1) are none."""
+        return int((self.rows != -1).sum()) if self.rows.dtype.kind == "i" else len(self.rows)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return these voters' weights; the distance keeps its columns and scale."""

@@ -1,0 +1,104 @@
+# ruff: noqa: E501
+"""The plain form in words: ``python -m psephos.scoring.schema`` prints docs/plain-model.md."""
+
+import inspect
+import json
+import sys
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from psephos._schema import Schema
+from psephos.scoring.form import plain_vote
+from psephos.scoring.reader import every_kind
+from psephos.vote import Constant, Readout, StumpVoters, Target, Vote
+from psephos.vote.codec import registered
+
+__all__ = ["schema_page"]
+
+_HEAD = """# The plain model
+
+`psephos export MODEL --plain model.json`, and in Python `psephos.scoring.plain(model)`, write a
+fitted model as JSON: its vote on the columns that it reads, and nothing else of the table.
+(This page is printed by `python -m psephos.scoring.schema`.)
+
+| field | what it is |
+| --- | --- |
+| `format`, `version` | `"psephos plain model"`, 1; a reader refuses a greater version |
+| `model` | the class of the estimator |
+| `classes` | the labels in their order; none where numbers are answered |
+| `table` | `width`, the columns of the table of the fit; `named`, whether they had names: columns without names are found by their place |
+| `columns` | those that are read: `name`, `place` in the table, `levels` (words) of a category, `may be absent` where the model answers without it |
+| `target` | what is predicted, and how a score becomes an answer |
+| `voters` | T voters: each votes K numbers on a case |
+| `weights` | T weights of a case |
+| `readout` | how votes and weights become a score, and a score probabilities |
+| `vectors` | in files that `export` writes: generated `rows` with their `scores`, `probabilities` and `answers`; none is a training row |
+
+**Values of a case** stand in the order of `columns`: a number, `null` where missing; a category is
+the place of its word among `levels` (its code), another word is missing.
+
+**Parts.** `target`, `voters`, `weights` and `readout` are parts: objects with a `kind` and the
+fields below, as in the model file. An array is a list, row by row (of shape (T, K): T lists of K
+numbers), truth values 0 and 1; `null` in it is NaN, `{{"float": "inf"}}` is infinite, and
+`{{"shape": [0, 5]}}` an array that holds nothing. `columns` are places among the `columns` of the
+model, and positions ("position in `columns`") places in the part's own `columns`.
+
+**Score.** With votes v (T, K) and weights w (T), `sum` is sum over t of w_t v_tk, `normalised` the
+same divided by sum over t of abs(w_t). Two classes are one column: -1 for the first, 1 for the
+second; K > 2 classes are K columns, 1 for the class and -1 / (K - 1) for the others. A score of
+two classes within 2^-41 of 0 is 0, and one of several classes within 2^-41 of the greatest is the
+greatest: ties go to the first class.
+
+**Readers.** The library (`psephos.scoring.vote_of`), a program of one file that needs Python alone
+(`psephos export --scorer`; its source is `src/psephos/scoring/reader`), and a script for pages
+(`psephos.scoring.script`; `src/psephos/scoring/script`) give the same scores to 1e-12. A kind that
+has no reader is refused when the plain form is written.
+
+## Example
+
+A stump and its JSON (line breaks ours):
+
+```json
+{example}
+```
+
+## Parts, field by field
+"""
+
+
+def schema_page() -> str:
+    """Return the page, in Markdown."""
+    parts = [_part(kind) for kind in sorted(every_kind())]
+    return _HEAD.format(example=_example()) + "\n" + "\n".join(parts)
+
+
+def _example() -> str:
+    one = np.zeros(1, dtype=np.intp)
+    none = np.empty(0, dtype=np.bool_)
+    side = np.array([[-1.0]])
+    stump = StumpVoters(
+        1, one, one, np.array([2.0]), np.zeros(1, np.bool_), np.zeros(2, np.intp), none, side, -side
+    )
+    weights, readout = Constant(1, np.array([1.5])), Readout("sum", "logistic", 2.0)
+    vote = Vote(stump, weights, readout, Target(np.array(["healthy", "ill"])))
+    data = plain_vote(vote, Schema(1, ("marker",)), "AdaBoostClassifier")
+    lines = [f"{json.dumps(k)}: {json.dumps(v)}" for k, v in data.items()]
+    return "{" + ",\n ".join(lines) + "}"
+
+
+def _part(kind: str) -> str:
+    """Return what a kind of part is, and its fields."""
+    cls: Any = registered(kind)
+    text = inspect.getdoc(cls) or ""
+    summary, _, rest = text.partition("\nParameters\n----------\n")
+    known = rest.partition("\nNotes\n-----\n")[0].partition("\nRaises\n------\n")[0].strip()
+    named = [field.name for field in fields(cls)]
+    body = f"\n\n```text\n{known}\n```" if known else ""
+    own = f"Fields: {', '.join(f'`{name}`' for name in named)}."
+    return f"### {kind}\n\n{summary.strip()}\n\n{own}{body}\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(schema_page())
