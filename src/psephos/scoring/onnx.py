@@ -199,8 +199,7 @@ class _Graph:
     def _runs(self, column: int, runs: list[tuple[float, int]], missing: int, way: Any) -> int:
         """Write a chain of tests, one for each run of codes that take one branch.
 
-        A missing value, and a code beyond them, goes on to the end (BRANCH_EQ would be a test a
-        code, which onnxruntime 1.32 answers wrongly where nodes of both kinds are in one tree).
+        A missing value, and a code beyond them, goes on to the end.
         """
         if not runs:
             return way(missing)
