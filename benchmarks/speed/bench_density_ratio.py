@@ -1,12 +1,14 @@
 """uLSIF and KLIEP against the package densratio: seconds of a fit with its choice of settings.
 
-    python benchmarks/speed/bench_density_ratio.py [--large]
+    python benchmarks/speed/bench_density_ratio.py [--large | --own-threads]
 
 CPU seconds of one thread. 200 rows of N(1, (1/8)^2) beside 369 of N(1, (1/2)^2), as in the
 package's own example, 100 kernels; our median of five runs, its time of one (it compiles with numba
 where that is installed, in a run before). Errors are the mean |r - true ratio| over the rows of the
 denominator. It is asked for with ``pip install densratio``; without it ours is timed alone.
-``--large``: 20,000 rows of 50 columns in each sample.
+``--large``: 20,000 rows of 50 columns in each sample. ``--own-threads``: as users run it, with as
+many BLAS threads as each library starts by itself: wall seconds of uLSIF, three fits in each of
+three processes, in turn.
 """
 
 import argparse
@@ -14,6 +16,9 @@ import argparse
 from _timing import cpu_time, head, line  # first: it asks NumPy for one thread
 
 # isort: split
+import os
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -63,7 +68,37 @@ def large():
         line(kind.__name__, f"{time.process_time() - start:.2f}")
 
 
+OWN = """
+import sys, time
+import numpy as np
+if sys.argv[1] == "psephos":
+    from psephos.supervision import ULSIF
+    fit = lambda top, bottom: ULSIF(random_state=0).fit(top, bottom)
+else:
+    from densratio import densratio
+    fit = lambda top, bottom: densratio(top, bottom, verbose=False)
+rng = np.random.default_rng(0)
+samples = rng.normal(1, 1 / 8, (200, 1)), rng.normal(1, 1 / 2, (369, 1))
+for _ in range(3):
+    start = time.perf_counter()
+    fit(*samples)
+    print(f"{time.perf_counter() - start:.3f}", end=" ")
+"""
+
+
+def own_threads():
+    free = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
+    head("library", "wall seconds of three fits, a process a row")
+    for _ in range(3):
+        for name in ("psephos", "densratio"):
+            command = [sys.executable, "-c", OWN, name]
+            done = subprocess.run(command, env=free, capture_output=True, text=True, check=True)
+            line(name, done.stdout.strip())
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--large", action="store_true")
-    large() if parser.parse_args().large else small()
+    parser.add_argument("--own-threads", action="store_true")
+    args = parser.parse_args()
+    large() if args.large else own_threads() if args.own_threads else small()

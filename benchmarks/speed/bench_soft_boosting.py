@@ -35,9 +35,9 @@ from psephos import (
     SoftGradientBoostingClassifier,
     SoftGradientBoostingRegressor,
 )
-from psephos.trees.soft_losses import CrossEntropy
-from psephos.trees.soft_training import SoftPlan, SoftTrainer
-from psephos.trees.soft_trees import started
+from psephos.trees.soft.losses import CrossEntropy
+from psephos.trees.soft.training import SoftPlan, SoftTrainer
+from psephos.trees.soft.trees import started
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "quality"))
 from _soft_sets import SETS, divided
@@ -185,7 +185,7 @@ def fat(args):
     X = rng.standard_normal((102, 6033))
     y = (X[:, :5].sum(axis=1) > 0).astype(int)
     head("trees, depth", "gate_lasso", "CPU s", "columns", "most memory of the process, MB")
-    for M, D, sparse in [(10, 3, 0.5), (20, 6, 0.5), (20, 6, 0.0)]:
+    for M, D, sparse in [(10, 3, 0.3), (20, 6, 0.3), (20, 6, 0.0)]:
         model = SoftGradientBoostingClassifier(M, max_depth=D, gate_lasso=sparse, random_state=0)
         start = time.process_time()
         model.fit(X, y)

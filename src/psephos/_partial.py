@@ -24,6 +24,7 @@ __all__ = [
     "SoftLabels",
     "known_rows",
     "later_labels",
+    "later_soft",
     "later_weight",
     "partial_target",
     "soft_target",
@@ -135,19 +136,7 @@ def soft_target(
     PsephosError
         If a row is no distribution, or fewer than two classes have any probability.
     """
-    given: Any = y
-    soft = np.array(given.toarray() if hasattr(given, "toarray") else given, dtype=np.float64)
-    check_consistent_length(X, soft)
-    empty = np.isnan(soft).all(axis=1) & estimator.partial_labels
-    soft[empty] = 0.0
-    bad = ~((soft >= 0).all(axis=1) & (np.abs(soft.sum(axis=1) - ~empty) <= _ROUNDING))
-    if bad.any():
-        row = int(bad.argmax())
-        raise PsephosError(
-            f"row {row} of y is {soft[row].tolist()}: soft labels are probabilities, one column a "
-            "class, that sum to 1 in each row."
-        )
-    soft[~empty] /= soft[~empty].sum(axis=1, keepdims=True)
+    soft, empty = _distributions(X, y, estimator.partial_labels)
     classes = _classes(estimator, y, soft.shape[1])
     weight = read_sample_weight(sample_weight, len(soft))
     class_weight = getattr(estimator, "class_weight", None)
@@ -159,6 +148,24 @@ def soft_target(
     if (weight @ soft > 0).sum() < 2:
         raise PsephosError("fewer than two classes of y have any probability in rows of weight.")
     return Target(classes), soft, weight
+
+
+def _distributions(X: Any, y: Any, partial: bool) -> tuple[_Floats, NDArray[np.bool_]]:
+    """Return rows of y that sum to 1, and which had no number; these are 0."""
+    given: Any = y
+    soft = np.array(given.toarray() if hasattr(given, "toarray") else given, dtype=np.float64)
+    check_consistent_length(X, soft)
+    empty: NDArray[np.bool_] = np.asarray(np.isnan(soft).all(axis=1) & partial)
+    soft[empty] = 0.0
+    bad = ~((soft >= 0).all(axis=1) & (np.abs(soft.sum(axis=1) - ~empty) <= _ROUNDING))
+    if bad.any():
+        row = int(bad.argmax())
+        raise PsephosError(
+            f"row {row} of y is {soft[row].tolist()}: soft labels are probabilities, one column a "
+            "class, that sum to 1 in each row."
+        )
+    soft[~empty] /= soft[~empty].sum(axis=1, keepdims=True)
+    return soft, empty
 
 
 def _classes(estimator: Any, y: Any, n_classes: int) -> NDArray[Any]:
@@ -203,6 +210,44 @@ def later_labels(
             "first call of partial_fit has to name all classes."
         )
     return given, codes
+
+
+def later_soft(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, classes: Any, known: NDArray[Any] | None
+) -> tuple[NDArray[Any], _Floats, _Floats]:
+    """Return (classes, soft, weight) of probabilities in a call of partial_fit.
+
+    Columns are the classes that y names (a data frame, `SoftLabels`), else `classes` in the order
+    given, else those known, else they are counted from 0.
+
+    Raises
+    ------
+    PsephosError
+        If a row is no distribution, or the classes are others than those known before.
+    """
+    soft, _ = _distributions(X, y, partial=False)
+    own = y.classes if isinstance(y, SoftLabels) else names_of(y)
+    named = next((c for c in (own, classes, known) if c is not None), np.arange(soft.shape[1]))
+    named = column_or_1d(np.asarray(named))
+    if len(named) != soft.shape[1]:
+        raise PsephosError(
+            f"y has {soft.shape[1]} columns, and there are {len(named)} classes: give one column a "
+            "class."
+        )
+    refuse_repeated(named.tolist())
+    found, _ = later_labels(
+        estimator, X[:0], named[:0], named if classes is None else classes, known
+    )
+    strange = [label for label in named.tolist() if label not in found.tolist()]
+    if strange:
+        raise PsephosError(f"y has a column of {strange[0]!r}, which is none of {found.tolist()}.")
+    order = [named.tolist().index(label) for label in found.tolist()]
+    soft = soft[:, order]
+    class_weight = getattr(estimator, "class_weight", None)
+    soft = soft * later_weight(None, class_weight, found, np.arange(len(found)))
+    total = soft.sum(axis=1)
+    weight = read_sample_weight(sample_weight, len(soft)) * total
+    return found, soft / np.where(total > 0, total, 1.0)[:, None], weight
 
 
 def later_weight(

@@ -20,7 +20,7 @@ from psephos._labels import (
     read_sample_weight,
     require_answers,
 )
-from psephos._partial import later_labels, later_weight, partial_target, soft_target
+from psephos._partial import later_labels, later_soft, later_weight, partial_target, soft_target
 from psephos.contender import Anatomy
 from psephos.vote import Target
 
@@ -75,6 +75,9 @@ class VoteClassifier(ClassifierMixin, VoteEstimator):
         self, X: Any, y: Any, sample_weight: Any, classes: Any
     ) -> tuple[Labels, NDArray[np.float64]]:
         known = self.classes_ if hasattr(self, "vote_") else None
+        if self.soft_labels and is_table(y):
+            found, soft, weight = later_soft(self, X, y, sample_weight, classes, known)
+            return Labels(Target(found), soft.argmax(axis=1), soft), weight
         found, codes = later_labels(self, X, y, classes, known)
         weight = later_weight(sample_weight, getattr(self, "class_weight", None), found, codes)
         return Labels(Target(found), codes), weight

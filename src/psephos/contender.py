@@ -73,6 +73,8 @@ class Shape:
         Whether a row may have several labels; `n_classes` is then their number.
     positive : int, default=1
         The class that is sure where it is recorded, if labels of the table are partial.
+    prior : float, default=None
+        The share of that class among rows without a label, if it is given.
     """
 
     n_columns: int
@@ -81,6 +83,7 @@ class Shape:
     missing: bool = False
     multilabel: bool = False
     positive: int = 1
+    prior: float | None = None
 
     @property
     def n_told(self) -> int:
@@ -136,6 +139,8 @@ class Contender:
         Whether it tells two classes apart and no more; of more it is left out.
     partial_labels : bool, default=False
         Whether it is given rows without a label; others learn from the rest.
+    both_recorded : bool, default=False
+        Whether it learns from rows without a label only beside records of both classes.
     small : dict of str, default={}
         Constructor parameters of a small model: fitted by the contract and by `psephos warm-up`.
 
@@ -161,6 +166,7 @@ class Contender:
     multilabel: bool = False
     two_classes: bool = False
     partial_labels: bool = False
+    both_recorded: bool = False
     small: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:

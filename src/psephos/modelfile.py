@@ -30,7 +30,7 @@ from psephos._stored import fault, hints
 from psephos._whole import whole
 from psephos.params import Unsaved, kept
 from psephos.registry import BUILTIN, estimator_class
-from psephos.scoring.vectors import Vectors, vectors_of
+from psephos.scoring.vectors import checked, vectors_of
 from psephos.vote import Vote
 from psephos.vote.codec import decode, encode, held_once
 from psephos.vote.importance import Baseline
@@ -143,7 +143,7 @@ def _manifest(model: "VoteEstimator", arrays: dict[str, NDArray[Any]]) -> dict[s
         "extras": extras,
         **_reading(schema),
         "baseline": encode(model._measured(), arrays, "baseline"),
-        "vectors": encode(_vectors(model), arrays, "vectors"),
+        "vectors": encode(vectors_of(model.vote_, schema), arrays, "vectors"),
     }
 
 
@@ -331,21 +331,9 @@ class Stored:
             return _model(self)
 
     def check(self) -> tuple[int, float]:
-        """Return the number of conformance vectors, and the greatest difference of a score.
-
-        Raises
-        ------
-        ModelFileError
-            If a score is not what the file says, or the file holds no vectors.
-        """
+        """Return what `psephos.scoring.vectors.checked` says of the file's vectors."""
         with _sentences(self.path):
-            vectors = decode(self.manifest.get("vectors"), self.arrays)
-            if not isinstance(vectors, Vectors):
-                raise ModelFileError(
-                    "it holds no conformance vectors (an older version wrote it, or it reads too "
-                    "many columns): load and save it again."
-                )
-            return len(vectors.rows), vectors.check_vote(self.vote)
+            return checked(decode(self.manifest.get("vectors"), self.arrays), self.vote)
 
 
 @contextmanager

@@ -3,12 +3,19 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from psephos import CARTClassifier, PsephosError, SoftTreeClassifier, twice_learn
+from psephos import (
+    CARTClassifier,
+    CARTRegressor,
+    PsephosError,
+    SoftTreeClassifier,
+    SoftTreeRegressor,
+    twice_learn,
+)
 
 
 def taught(n=150):
@@ -53,3 +60,18 @@ def test_what_cannot_be_taught_is_refused():
     X, forest = taught()
     with pytest.raises(PsephosError, match="KNeighborsClassifier takes no sample weights"):
         twice_learn(KNeighborsClassifier(), forest, X)
+
+
+def test_regressors_learn_numbers_and_no_names_of_classes():
+    X, forest = taught()
+    numbers = RandomForestRegressor(10, random_state=0).fit(X, X[:, 0])
+    weight = np.arange(150.0)
+    tree = twice_learn(CARTRegressor(random_state=0), numbers, X, weight)
+    same = CARTRegressor(random_state=0).fit(X, numbers.predict(X), weight)
+    assert_array_equal(tree.predict(X), same.predict(X))
+    with pytest.raises(PsephosError, match="RandomForestClassifier answers with classes"):
+        twice_learn(CARTRegressor(), forest, X)
+    with pytest.raises(PsephosError, match="RandomForestClassifier answers with classes"):
+        SoftTreeRegressor().distill(forest, X)
+    with pytest.raises(PsephosError, match="RandomForestRegressor has no probabilities"):
+        twice_learn(CARTClassifier(), numbers, X)

@@ -46,6 +46,15 @@ def test_shared_steps_have_one_size_that_a_sudden_gradient_does_not_outgrow():
     assert_allclose(moved, 0.1 / (1 - 0.9**51) * m / (u + 1e-8), rtol=1e-10)
 
 
+def test_a_shared_step_grows_again_as_a_great_gradient_is_forgotten():
+    x = np.zeros((2, 3))
+    adam = Adam([x], 0.1, shared=[True])
+    adam.step([np.full((2, 3), 5.0)])
+    for t in range(1, 200):
+        adam.step([np.full((2, 3), 1e-3)])
+        assert adam.step_size(0) == pytest.approx(0.1 / (5.0 * 0.999**t), rel=1e-6)
+
+
 def test_arrays_of_no_known_library_are_refused():
     with pytest.raises(PsephosError, match=r"list is no array .* standard"):
         namespace([1.0])

@@ -12,8 +12,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos import CARTClassifier, PsephosError, PUClassifier, load, read_table
 from psephos.cli.app import main
+from psephos.cli.words import partial_words
 from psephos.protocol import Protocol, compare, table_from_arrays
+from psephos.protocol.models import default_models
 from psephos.protocol.partial import Partial
+from psephos.protocol.partial_told import partial_contenders
 from psephos.protocol.splits import outer_splits
 from psephos.report import build_report
 from psephos.supervision import pu_scores
@@ -90,7 +93,8 @@ def test_the_truth_is_measured_and_never_fitted(folder):
     assert (out / "report.html").exists() is False
     again = table_from_arrays(X, record, truth=other, positive="ill")
     a = compare(table, models=["pu"], protocol=PLAN, n_jobs=1).refits[0]
-    b = compare(again, models=["pu"], protocol=PLAN, n_jobs=1).refits[0]
+    with pytest.warns(UserWarning, match="recorded 'ill', which counts as right, truly are not"):
+        b = compare(again, models=["pu"], protocol=PLAN, n_jobs=1).refits[0]
     assert a["inner_pu_f"] == b["inner_pu_f"]  # settings are chosen by records alone
 
 
@@ -121,6 +125,10 @@ def test_the_report_says_what_models_were_told(folder):
     page = build_report(out).read_text()
     assert "Models were fitted by recorded labels alone" in page
     assert "PU-F of the recorded labels" in page
+    assert (
+        "The share of &#39;ill&#39; among cases without a label was estimated in each fit" in page
+    )
+    assert "true classes: ill" in page  # the counts are not those of the target
 
 
 def test_without_the_truth_there_are_scores_that_need_none(tmp_path):
@@ -209,6 +217,122 @@ def test_on_full_labels_they_are_ordinary_models():
     assert_array_equal(found.models["pu"].classes_, ["ill", "well"])
 
 
+def test_a_prior_is_given_told_and_used(tmp_path):
+    X, truth, record, _ = cases()
+    same = {"truth": truth, "positive": "ill", "n_jobs": 1}
+    found = compare(X, record, ["pu", "liois", "cart"], PLAN, prior=0.3, out=tmp_path, **same)
+    assert not found.failures
+    assert {row["prior"] for row in found.results} == {0.3, None}
+    assert {row["model"] for row in found.results if row["prior"] is None} == {"cart"}
+    assert all(row["prior"] == (None if row["model"] == "cart" else 0.3) for row in found.refits)
+    assert found.models["pu"].prior_ == 0.3
+    told = "The share of 'ill' among cases without a label was given as 0.3, and used by pu, liois."
+    assert found.about["partial"]["told"] == told
+    assert told.replace("'", "&#39;") in build_report(tmp_path).read_text()
+    lines = list(csv.DictReader((tmp_path / "results.csv").read_text().splitlines()))
+    assert [row["prior"] for row in lines if row["model"] == "liois"] == ["0.3"] * 3
+    assert "prior" in found.frame("pandas").columns
+    row = next(r for r in found.results if r["model"] == "cart")
+    wide = next(r for r in compare(X, record, ["cart"], PLAN, **same).results)
+    assert row["pu_f"] == wide["pu_f"]  # the same answers
+    assert row["accuracy_high"] - row["accuracy_low"] < wide["accuracy_high"] - wide["accuracy_low"]
+    table = table_from_arrays(X, record, prior=0.3)
+    assert table.fingerprint() != table_from_arrays(X, record, prior=0.4).fingerprint()
+    for wrong in (0, 1, 1.5, "a", True):
+        with pytest.raises(PsephosError, match=r"--prior \(prior=\) is"):
+            table_from_arrays(X, record, prior=wrong)
+
+
+def test_doubtful_priors_are_told(tmp_path):
+    rng = np.random.default_rng(0)
+    X, record = rng.normal(0, 1, (60, 200)), np.where(np.arange(60) % 3 == 0, "ill", None)
+    plan = Protocol(name="small", outer="kfold", folds=2, repeats=1, inner_folds=2, draws=1)
+    words = r"pu: the class prior it estimated is doubtful in \d of 3 fits \(.*--prior"
+    with pytest.warns(UserWarning, match=words):
+        compare(X, record, ["pu"], plan, unlabeled="", n_jobs=1, out=tmp_path, positive="ill")
+    kept = json.loads((tmp_path / "environment.json").read_text())["warnings"]
+    assert any("is doubtful in" in one for one in kept)
+
+
+def test_who_takes_part_where_labels_are_partly_recorded():
+    X, truth, record, positives = cases(60)
+    both = table_from_arrays(X, record, truth=truth)
+    one = table_from_arrays(X, positives, positive="ill")
+    names = [c.name for c in partial_contenders(None, both, 2)]
+    assert names == [*default_models(), "pu", "one-sided-noise", "liois"]
+    assert [c.name for c in partial_contenders(None, one, 2)] == [*default_models(), "pu"]
+    whole = table_from_arrays(X, truth)
+    assert [c.name for c in partial_contenders(None, whole, 2)] == list(default_models())
+    every = {c.name for c in partial_contenders("all", one, 2)}
+    assert "pu" in every
+    assert not every & {"one-sided-noise", "liois"}
+    with pytest.raises(PsephosError, match="one-sided-noise and liois cannot be fitted"):
+        compare(X, positives, ["pu", "one-sided-noise", "liois"], PLAN, positive="ill")
+
+
+def test_records_that_are_refuted_are_told(tmp_path):
+    X, truth, record, _ = cases()
+    wrong = np.where(truth == "ill", "well", "ill")
+    n = int(((record == "ill") & (wrong != "ill")).sum())
+    with pytest.warns(UserWarning, match=f"{n} of the {(record == 'ill').sum()} cases recorded"):
+        found = compare(
+            X, record, ["majority"], PLAN, truth=wrong, positive="ill", n_jobs=1, out=tmp_path
+        )
+    assert found.about["partial"]["contradicted"] == n
+    assert f"{n} cases are recorded 'ill' and truly are not." in partial_words(found.about)
+
+
+def test_a_draw_without_a_positive_answer_beside_records_is_not_the_worst():
+    """PU-F is defined where no unlabelled row is answered positive: it is no 0 in tuning."""
+    X, _, _, positives = cases(60)
+    X[:, 0] = np.where(positives == "ill", 5.0, -5.0)  # a stump finds the records, and them alone
+    found = compare(X, positives, ["cart"], PLAN, positive="ill", n_jobs=1)
+    for row in found.results:
+        split = outer_splits(table_from_arrays(X, positives, positive="ill"), PLAN, 0)[row["fold"]]
+        unlabelled = sum(positives[i] is None for i in split[1])
+        assert_allclose(row["pu_f"], 2 * unlabelled)
+    assert found.refits[0]["inner_pu_f"] > 1  # and not 0
+
+
+def test_fit_takes_labels_that_are_partly_recorded(tmp_path):
+    X, _, record, positives = cases(80)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame["seen"], frame["sure"] = [v or "?" for v in record], [v or "" for v in positives]
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    runner = CliRunner()
+
+    def fit(*words):
+        out = tmp_path / "m.psephos"
+        done = runner.invoke(main, ["fit", str(tmp_path / "t.csv"), "--out", str(out), *words])
+        return done, load(out) if done.exit_code == 0 else None
+
+    sure = ("--target", "sure", "--drop", "seen", "--unlabeled", "", "--positive", "ill")
+    done, model = fit(*sure, "--model", "pu", "--prior", "0.4")
+    n = int((positives == "ill").sum())
+    assert f"Fitted on {n} rows labelled positive and {80 - n} without a label" in done.output
+    assert "class prior 0.400 (given)" in done.output
+    own = PUClassifier(prior=0.4, classes=["ill", "not ill"], pos_label="ill", random_state=0)
+    names = frame[list("abcd")]
+    assert_array_equal(model.predict(names), own.fit(names, positives).predict(names))
+    done, model = fit(*sure, "--model", "cart")
+    assert "those without a label as of the other class" in done.output
+    assert_array_equal(model.classes_, ["ill", "not ill"])
+    done, _ = fit(*sure, "--model", "cart", "--prior", "0.4")
+    assert done.exit_code == 2
+    assert "CARTClassifier takes none" in done.output
+    seen = ("--target", "seen", "--drop", "sure", "--unlabeled", "?", "--positive", "ill")
+    done, model = fit(*seen, "--model", "cart")
+    assert "It was fitted on the cases with a label." in done.output
+    held = np.array([v is not None for v in record])
+    plain = CARTClassifier(random_state=0).fit(names[held], record[held].astype(str))
+    assert_array_equal(model.predict(names), plain.predict(names))
+    done, model = fit(*seen, "--model", "liois")
+    assert "recorded negative" in done.output
+    assert model.pos_label == "ill"
+    done, _ = fit("--target", "sure", "--model", "pu")
+    assert "--unlabeled ''" in done.output
+
+
 def test_the_command(tmp_path):
     X, truth, record, positives = cases(120)
     frame = pd.DataFrame(X, columns=list("abcd"))
@@ -232,6 +356,13 @@ def test_the_command(tmp_path):
     assert told.exit_code == 0, told.output
     assert "PU-F" in told.output
     assert "report.html" in told.output
+    table = next(line for line in told.output.splitlines() if line.startswith("model "))
+    assert len(table) > 100
+    assert "…" not in told.output  # nothing is cut
+    assert "The share of 'ill' among cases without a label was estimated in each fit: pu" in (
+        told.output
+    )
+    assert "with 95 % the accuracy on new cases like those without a label" in told.output
     assert "A record of 'ill' counts as right" in told.output
     assert alone.exit_code == 0, alone.output
     assert "no report" in alone.output

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from psephos.trees.soft_losses import CrossEntropy, SquaredError
-from psephos.trees.soft_training import SoftPlan, SoftTrainer
-from psephos.trees.soft_trees import SoftTrees
+from psephos.trees.soft.losses import CrossEntropy, SquaredError
+from psephos.trees.soft.training import SoftPlan, SoftTrainer
+from psephos.trees.soft.trees import SoftTrees
 
 STORED = json.loads((Path(__file__).parent / "soft_gbm.json").read_text())
 LOSSES = {"cross_entropy": CrossEntropy(), "squared": SquaredError()}

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 
 from psephos import PsephosError
 from psephos.supervision import KLIEP, ULSIF
-from psephos.supervision.density_ratio import _left_out, _likeliest
+from psephos.supervision.density_ratio import _held_out, _left_out, _likeliest
 
 
 def samples(n_top=60, n_bottom=80, seed=0, p=2):
@@ -67,13 +67,15 @@ def test_ulsif_takes_the_least_score():
     model = ULSIF(10, random_state=0).fit(top, bottom)
     assert model.scores_.shape == (7, 9)
     s, k = np.unravel_index(model.scores_.argmin(), model.scores_.shape)
+    squared = cdist(bottom, model.components_, "sqeuclidean")
+    widths = np.array([0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0]) * np.sqrt(np.median(squared))
+    assert_allclose(model.sigma_, widths[s])
+    assert_allclose(model.alpha_, 10.0 ** (-3 + 0.5 * k))
     one = ULSIF(10, sigma=model.sigma_, alpha=model.alpha_, random_state=0).fit(top, bottom)
     assert_allclose(one.dual_coef_, model.dual_coef_)
     grid = ULSIF(10, sigma=[0.5, 1.0], alpha=[0.1], random_state=0).fit(top, bottom)
     assert grid.scores_.shape == (2, 1)
     assert grid.sigma_ == [0.5, 1.0][int(grid.scores_.argmin())]
-    assert 0 <= s < 7
-    assert 0 <= k < 9
 
 
 @pytest.mark.parametrize("sigma", [0.4, 1.0, "median"])
@@ -118,6 +120,79 @@ def test_kliep_weights_are_copies():
     assert_allclose(
         K @ _likeliest(K, c, weight, 1e-10), K @ _likeliest(K[rows], c, many, 1e-10), atol=1e-5
     )
+
+
+def test_kliep_scores_rows_held_out():
+    """The ratio is fitted without a fold of both samples, and scaled to 1 over its denominator."""
+    top, bottom = samples(12, 15)
+    rng = np.random.default_rng(4)
+    a, b = rng.random(12) + 0.2, rng.random(15) + 0.2
+    a, b = a / a.sum(), b / b.sum()
+    folds = np.arange(12) % 3, np.arange(15) % 3
+    K, below = kernels(top, top, 1.2), kernels(bottom, top, 1.2)
+    total = 0.0
+    for fold in range(3):
+        out, under = folds[0] == fold, folds[1] == fold
+        rest = b[~under] / b[~under].sum()
+        centre = rest @ below[~under]
+        dual = _likeliest(K[~out], centre, a[~out] / a[~out].sum(), 1e-10, rest @ rest)
+        mean = np.average(below[under] @ dual, weights=b[under])
+        assert abs(mean - 1) > 0.01  # the scaling is of weight
+        total += a[out] @ np.log(K[out] @ dual / mean)
+    assert_allclose(_held_out((K, below), (a, b), folds, 1e-10), total, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [ULSIF, KLIEP])
+def test_rows_without_weight_are_not_there(kind):
+    top, bottom = samples(30, 40)
+    a, b = (np.arange(len(part)) % 3 > 0 for part in (top, bottom))
+    weighted = kind(random_state=0).fit(top, bottom, (a.astype(float), b.astype(float)))
+    alone = kind(random_state=0).fit(top[a], bottom[b])
+    assert_array_equal(weighted.predict(bottom), alone.predict(bottom))
+    assert weighted.sigma_ == alone.sigma_
+
+
+@pytest.mark.parametrize("kind", [ULSIF, KLIEP])
+def test_the_median_is_of_points_that_differ(kind):
+    """Most rows of the denominator are equal to a centre: the width goes by the others."""
+    top, bottom = np.zeros((5, 1)), np.r_[np.zeros((9, 1)), np.full((4, 1), 0.003)]
+    assert_allclose(kind(sigma="median", random_state=0).fit(top, bottom).sigma_, 0.003)
+
+
+@pytest.mark.parametrize("kind", [ULSIF, KLIEP])
+@pytest.mark.parametrize("which", [0, 1])
+def test_of_one_row_the_middle_of_the_lists_is_taken(kind, which):
+    parts = list(samples(30, 40))
+    parts[which] = parts[which][:1]
+    model = kind(random_state=0).fit(*parts)
+    width = np.sqrt(np.median(cdist(parts[1], model.components_, "sqeuclidean")))
+    assert_allclose(model.sigma_, width)
+    assert (model.scores_ == 0).all()
+    assert np.isfinite(model.predict(parts[1])).all()
+    if kind is ULSIF:
+        assert_allclose(model.alpha_, 0.1)
+
+
+@pytest.mark.parametrize("kind", [ULSIF, KLIEP])
+@pytest.mark.parametrize("sigma", [1e-200, 1e200, [1.0, 1e200], 0, True, "wide"])
+def test_widths_without_a_square_are_refused(kind, sigma):
+    with pytest.raises(PsephosError, match=r"'sigma'.* a number from 1e-150 to 1e150"):
+        kind(sigma=sigma).fit(*samples(20, 20))
+
+
+@pytest.mark.parametrize("kind", [ULSIF, KLIEP])
+def test_values_without_a_square_are_refused(kind):
+    top, bottom = samples(20, 20)
+    with pytest.raises(PsephosError, match="values are too large"):
+        kind().fit(top * 1e200, bottom)
+    with pytest.raises(PsephosError, match="values are too large"):
+        kind(random_state=0).fit(top, bottom).predict(bottom * 1e200)
+
+
+def test_a_ridge_that_is_none_is_told():
+    same = np.zeros((20, 1))
+    with pytest.raises(PsephosError, match=r"alpha is 1e-100, too small"):
+        ULSIF(sigma=1.0, alpha=1e-100).fit(same, same)
 
 
 @pytest.mark.parametrize("kind", [ULSIF, KLIEP])

@@ -255,3 +255,9 @@ def test_weights_have_a_sum():
     vote = forest(2)[0].vote_
     with pytest.raises(PsephosError, match="sum is not finite"):
         replace(vote.weighting, alpha=np.full(vote.n_voters, 1e308))
+
+
+def test_a_map_that_is_fixed_is_not_said_to_be_calibrated():
+    points = (np.array([0.0, 0.5, 1.0]),) * 2
+    assert Isotonic(points, points).words([]) == "calibrated (isotonic)"
+    assert Isotonic(points, points, fixed=True).words([]) == "read off a fixed rising curve"

@@ -10,7 +10,7 @@ import click
 
 from psephos._errors import PsephosError
 from psephos._whole import UnwritableError
-from psephos.cli.options import safe_option, table_options
+from psephos.cli.options import partial_options, safe_option, table_options
 from psephos.cli.words import say
 
 __all__ = ["compare", "conclude", "run"]
@@ -23,7 +23,8 @@ __all__ = ["compare", "conclude", "run"]
     metavar="A,B,...",
     help="Models to compare, of psephos list, or 'all'.  [default: those marked + there: samba, "
     "adaboost, swag, proset, majority, the six of sklearn, and xgboost if it is installed; of "
-    "several labels a case those that take them themselves]",
+    "several labels a case those that take them themselves; with --unlabeled pu besides, and where "
+    "both classes are recorded one-sided-noise and liois]",
 )
 @click.option(
     "--protocol",
@@ -62,22 +63,12 @@ __all__ = ["compare", "conclude", "run"]
     help="Fits at the same time; the results do not depend on it.  [default: one per core]",
 )
 @click.option("--no-report", is_flag=True, help="Leave the report out.")
-@click.option(
-    "--unlabeled",
-    metavar="VALUE",
-    help="What stands in the target where a case has no label, '' if the cell is empty: of two "
-    "classes, of which records of one are right.",
-)
+@partial_options
 @click.option(
     "--truth",
     metavar="COLUMN",
     help="The true classes, to measure against: models are fitted and tuned by --target alone. "
-    "Without it the measures are PU-F and bounds on the accuracy, and there is no report.",
-)
-@click.option(
-    "--positive",
-    metavar="CLASS",
-    help="The class whose records are right.  [default: the one recorded, or the second]",
+    "Without it the measures are PU-F and an interval of the accuracy, and there is no report.",
 )
 @safe_option
 def compare(

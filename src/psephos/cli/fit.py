@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from psephos._errors import PsephosError
-from psephos.cli.options import table_options
+from psephos.cli.options import partial_options, table_options
 
 __all__ = ["fit"]
 
@@ -37,6 +37,7 @@ _LISTED = 6  # columns that a sentence names
     help="The model file to write, such as model.psephos.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@partial_options
 def fit(
     table: Path, model_name: str, settings: tuple[str, ...], out: Path, seed: int, **roles: Any
 ) -> None:
@@ -65,7 +66,8 @@ def fit(
         warnings.simplefilter("always")
         model = fitted(estimator, data)
     save(model, out)
-    say(model.describe()[0])
+    for sentence in _told(model, data):
+        say(sentence)
     kept = kept_words(model.vote_)
     if kept:
         say(kept)
@@ -74,6 +76,21 @@ def fit(
     for text, count in told_warnings(caught).items():
         say(f"warning: {text}" + (f" ({count} times)" if count > 1 else ""))
     click.echo(str(out))
+
+
+def _told(model: Any, data: Any) -> list[str]:
+    """Return what is said of a model: its first sentence, and the labels it was fitted on."""
+    from psephos.protocol.partial import given_rows
+
+    words = [model.describe()[0]]
+    labels = getattr(model, "labels_", None)
+    if labels is not None:
+        return words + labels.told(None, None)
+    return (
+        words
+        if data.partial is None
+        else [*words, f"It was fitted on {given_rows(one_class=data.partial.one_class)}."]
+    )
 
 
 def _estimator(name: str, settings: tuple[str, ...], seed: int) -> Any:
@@ -180,7 +197,33 @@ def fitted(estimator: Any, data: Any) -> Any:
     placed: dict[str, Any] = estimator._params_placed(schema)
     given = {name: estimator.get_params(deep=False)[name] for name in placed}
     estimator.set_params(**placed)
+    rows, y = _labelled(estimator, data)
+    names, groups = data.row_names(), None if data.groups is None else data.groups[rows]
     # groups matter to models that draw folds of their own
-    with naming_rows(data.row_names()):
-        model = data.named(estimator.fit(data.X, data.y, groups=data.groups))
+    with naming_rows([names[i] for i in rows]):
+        model = data.named(estimator.fit(data.X[rows], y, groups=groups))
     return model.set_params(**given)
+
+
+def _labelled(estimator: Any, data: Any) -> tuple[Any, Any]:
+    """Return the rows to fit on and their labels, None where there is none; as `compare` does."""
+    import numpy as np
+
+    from psephos.protocol.search import named_labels
+
+    partial, every = data.partial, np.arange(data.n_rows)
+    if partial is None:
+        return every, data.y
+    takes = estimator.partial_labels
+    rows, codes = partial.training(every, partial_labels=takes)
+    if takes:
+        labels = data.classes.tolist()
+        estimator.set_params(classes=labels, pos_label=labels[partial.positive])
+        if partial.prior is not None:
+            estimator.set_params(prior=partial.prior)
+    elif partial.prior is not None:
+        raise PsephosError(
+            f"--prior is of models that take a class prior, and {type(estimator).__name__} takes "
+            "none: leave it out, or fit pu, one-sided-noise or liois."
+        )
+    return rows, named_labels(codes, data.classes)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-__all__ = ["answer_options", "safe_option", "table_options"]
+__all__ = ["answer_options", "partial_options", "safe_option", "table_options"]
 
 safe_option = click.option(
     "--spreadsheet-safe",
@@ -84,6 +84,35 @@ _FORM = (
 def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the argument TABLE and the options that say what its columns are."""
     for option in reversed((*_OPTIONS, *_FORM)):
+        command = option(command)
+    return command
+
+
+_PARTIAL = (
+    click.option(
+        "--unlabeled",
+        metavar="VALUE",
+        help="What stands in the target where a case has no label, '' if the cell is empty: of two "
+        "classes, of which records of one are right.",
+    ),
+    click.option(
+        "--positive",
+        metavar="CLASS",
+        help="The class whose records are right.  [default: the one recorded, or the second]",
+    ),
+    click.option(
+        "--prior",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        metavar="SHARE",
+        help="The share of that class among the cases without a label, for the models that take "
+        "one (pu, one-sided-noise, liois).  [default: each estimates it]",
+    ),
+)
+
+
+def partial_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of labels that are partly recorded."""
+    for option in reversed(_PARTIAL):
         command = option(command)
     return command
 

@@ -50,7 +50,10 @@ def say_plain(sentence: str) -> None:
 
 def print_table(table: Any) -> None:
     """Print a table of rich: as wide as it needs to be where there is no terminal."""
-    console().print(table)
+    shown = console()
+    if not shown.is_terminal:
+        shown.width = max(shown.width, shown.measure(table).maximum)
+    shown.print(table)
 
 
 def show_summary(found: Any) -> None:
@@ -145,25 +148,37 @@ def truth_known(about: Any) -> bool:
 
 def partial_words(about: Any) -> list[str]:
     """Return what is to be known of a comparison on labels that are partly recorded."""
+    from psephos.protocol.partial import given_rows
+
     partial = about.get("partial")
     if partial is None:
         return []
-    given = "those with a label"
-    if partial["one_class"]:
-        given = "all, those without a label as of the other class"
+    given = given_rows(one_class=partial["one_class"])
     words = [
         f"models were fitted, and settings chosen (by PU-F), by recorded labels alone: "
         f"{sum(partial['recorded'])} cases have one, {partial['unlabelled']} have none. A record "
         f"of {partial['positive']!r} counts as right. Models that take no cases without a label "
         f"were given {given}.",
         "PU-F is the squared share of the cases recorded so that are answered so, over the share "
-        "of cases without a label that are; acc. from ... to is the accuracy that these two shares "
-        "allow, whatever the class prior, if recorded cases are drawn at random from their class "
-        "and sampling errors are left aside.",
+        "of cases without a label that are (half a case where none is); acc. from ... to are means "
+        "over the folds of intervals, each of which holds with 95 % the accuracy on new cases like "
+        f"those without a label, {_of_prior(partial)}, if these are drawn at random from all cases "
+        "and recorded ones from their class.",
     ]
+    words += [partial["told"]] if partial.get("told") else []
+    if partial.get("contradicted"):
+        words.append(
+            f"{partial['contradicted']} cases are recorded {partial['positive']!r} and truly are "
+            "not."
+        )
     if not partial["truth"]:
         words.append("no report: it sets answers against the true classes (--truth COLUMN).")
     return words
+
+
+def _of_prior(partial: Any) -> str:
+    given = partial.get("prior")
+    return "whatever the class prior" if given is None else f"the class prior being {given:g}"
 
 
 def label_words(about: Any) -> list[str]:

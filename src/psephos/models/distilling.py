@@ -4,11 +4,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse
+from sklearn.base import is_regressor
 from sklearn.utils.validation import has_fit_parameter
 
 from psephos._errors import PsephosError
 from psephos._labels import read_sample_weight
-from psephos.models.boosting.soft_teaching import learnt_labels
+from psephos.models.boosting.soft.teaching import learnt_labels, learnt_numbers
 
 __all__ = ["twice_learn"]
 
@@ -17,32 +18,34 @@ _Sparse: Any = scipy.sparse
 
 
 def twice_learn(estimator: _Model, teacher: Any, X: Any, sample_weight: Any = None) -> _Model:
-    """Fit an estimator to the probabilities that a fitted classifier gives, in place of labels.
+    """Fit an estimator to what a fitted model says of rows, in place of labels.
 
     Use it to put what a forest or soft trees have found into a tree or rules. Rows need no labels,
     so that unlabelled ones can be added. An estimator that takes probabilities as labels is given
     them; any other is given each row once a class, with the class's probability times
-    `sample_weight` as its weight: in a tree, the same counts in every node.
+    `sample_weight` as its weight: in a tree, the same counts in every node. A regressor is given
+    the numbers of a regressor.
 
     Parameters
     ----------
-    estimator : classifier
+    estimator : classifier or regressor
         Not fitted; it is fitted in place.
-    teacher : classifier
-        Fitted, with `predict_proba`.
+    teacher : classifier or regressor
+        Fitted; a classifier has `predict_proba`.
     X : table of shape (n_samples, n_features)
         An array, a data frame or a sparse table.
     sample_weight : array of shape (n_samples,), default=None
 
     Returns
     -------
-    estimator : classifier
+    estimator : classifier or regressor
         Fitted.
 
     Raises
     ------
     PsephosError
-        If the teacher has no probabilities, the estimator takes no weights, or a weight is none.
+        If one is a classifier and the other a regressor, the teacher has no probabilities, the
+        estimator takes no weights, or a weight is none.
 
     Notes
     -----
@@ -64,6 +67,9 @@ def twice_learn(estimator: _Model, teacher: Any, X: Any, sample_weight: Any = No
     True
     """
     model: Any = estimator
+    if is_regressor(model):
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return model.fit(X, learnt_numbers(teacher, X), **weights)
     labels = learnt_labels(teacher, X)
     chances = np.asarray(labels)
     if not (np.isfinite(chances).all() and (chances >= 0).all()):

@@ -89,7 +89,9 @@ class Comparison:
             If no data frame library is installed.
         """
         several = LABEL_METRICS if self.about.get("multilabel", False) else METRICS
-        names = result_columns(self.about.get("metrics", several))
+        names = result_columns(
+            self.about.get("metrics", several), partial=bool(self.about.get("partial"))
+        )
         columns = {c: [row[c] for row in self.results] for c in names}
         return frame_of(columns, backend)
 

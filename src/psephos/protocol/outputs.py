@@ -90,9 +90,13 @@ def _version(package: str) -> str:
     return "unknown"
 
 
-def result_columns(metrics: Iterable[str]) -> tuple[str, ...]:
-    """Return the columns of results.csv."""
-    return (*_WHICH, *metrics, *_READ)
+def result_columns(metrics: Iterable[str], *, partial: bool = False) -> tuple[str, ...]:
+    """Return the columns of results.csv; the class prior only where labels are partly recorded."""
+    return (*_WHICH, *metrics, *(("prior",) if partial else ()), *_READ)
+
+
+def _prior(table: DataTable) -> tuple[str, ...]:
+    return () if table.partial is None else ("prior",)
 
 
 def label_rows(table: DataTable, finished: Finished) -> list[dict[str, Any]]:
@@ -132,6 +136,7 @@ def result_row(table: DataTable, task: Task, entry: Mapping[str, Any]) -> dict[s
         "n_columns": table.n_columns,
         "draws": entry.get("draws"),
         **{metric: measured.get(metric) for metric in metrics_of(table)},
+        **{name: entry.get(name) for name in _prior(table)},
         "columns_used": entry.get("columns_used"),
         "columns": entry.get("columns"),
         "n_voters": entry.get("n_voters"),
@@ -178,9 +183,10 @@ def publish(
     }
     cases = _cases(folder, table, refits)
     rows = [result_row(table, task, entry) for task, entry in fits]
+    columns = result_columns(metrics_of(table), partial=table.partial is not None)
     digests = {f"models/{name}": sha256_of(data) for name, data in models.items()}
     files = {
-        "results.csv": _csv(result_columns(metrics_of(table)), rows, safe),
+        "results.csv": _csv(columns, rows, safe),
         "predictions.csv": _predictions(table, fits, safe),
         "refits.csv": _csv(_refit_columns(table), [refit_row(table, *one) for one in refits], safe),
         "bounds.csv": _csv(BOUND_COLUMNS, bounds, safe),
@@ -218,7 +224,8 @@ def describe(
         alone = [one.name for one in models if not one.multilabel]
         labelled = {"multilabel": True, "one_a_label": alone}
     if table.partial is not None:
-        labelled["partial"] = table.partial.words([str(one) for one in table.classes])
+        names = [str(one) for one in table.classes]
+        labelled["partial"] = table.partial.words(names, table.codes)
         labelled["metrics"] = list(metrics_of(table))
     counts = table.y.sum(axis=0) if table.multilabel else np.bincount(table.codes)
     return {
@@ -244,7 +251,8 @@ def describe(
 
 # ------------------------------------------------------------------- rows
 def _refit_columns(table: DataTable) -> tuple[str, ...]:
-    return ("model", "draws", "params", f"inner_{inner_metric(table)}", *_REFIT_COLUMNS)
+    inner = f"inner_{inner_metric(table)}"
+    return ("model", "draws", "params", inner, *_prior(table), *_REFIT_COLUMNS)
 
 
 def refit_row(table: DataTable, task: Task, entry: Mapping[str, Any]) -> dict[str, Any]:

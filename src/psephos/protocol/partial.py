@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos._files.cells import MISSING
 from psephos._files.near import CELL, shown
+from psephos.params import Interval
 
-__all__ = ["Partial", "check_mark", "read_partial"]
+__all__ = ["Partial", "check_mark", "given_rows", "read_partial"]
 
 _Codes = NDArray[np.intp]
 
@@ -29,11 +30,14 @@ class Partial:
     truth : bool
         Whether the table's `y` is the true class of every row. If not, it is the record, and the
         other class where there is none, which is no one's label: it is never measured against.
+    prior : float, default=None
+        The share of `positive` among the rows without a label, if it is given.
     """
 
     recorded: _Codes
     positive: int
     truth: bool
+    prior: float | None = None
 
     @property
     def codes(self) -> _Codes:
@@ -48,7 +52,8 @@ class Partial:
 
     def content(self) -> tuple[Any, ...]:
         """Return everything that results depend on."""
-        return self.recorded.tolist(), self.positive, self.truth
+        own = () if self.prior is None else (self.prior,)
+        return self.recorded.tolist(), self.positive, self.truth, *own
 
     def check(self, y: NDArray[Any], classes: NDArray[Any]) -> None:
         """Raise PsephosError if records do not fit the table."""
@@ -56,6 +61,12 @@ class Partial:
             raise PsephosError(
                 f"labels that are partly recorded are of two classes, and there are {len(classes)} "
                 f"({', '.join(map(str, classes.tolist()[:5]))}): join some of them."
+            )
+        inside = Interval(0, 1, open_low=True, open_high=True)
+        if self.prior is not None and not inside.allows(self.prior):
+            raise PsephosError(
+                f"--prior (prior=) is {self.prior!r}: give the share of positives among the cases "
+                "without a label, above 0 and below 1."
             )
         if len(self.recorded) != len(y):
             raise PsephosError(f"{len(self.recorded)} records for {len(y)} rows: one per row.")
@@ -97,7 +108,12 @@ class Partial:
             return rows, np.where(told < 0, 1.0 - self.positive, told)
         return rows[told >= 0], told[told >= 0]
 
-    def words(self, classes: Sequence[str]) -> dict[str, Any]:
+    def contradicted(self, codes: _Codes) -> int:
+        """Return how many rows are recorded positive and truly are not; `codes` are the truth's."""
+        sure = self.recorded == self.positive
+        return int((codes[sure] != self.positive).sum()) if self.truth else 0
+
+    def words(self, classes: Sequence[str], codes: _Codes) -> dict[str, Any]:
         """Return what comparison.json says of it."""
         counts = [int((self.recorded == k).sum()) for k in (-1, 0, 1)]
         return {
@@ -106,7 +122,16 @@ class Partial:
             "unlabelled": counts[0],
             "recorded": counts[1:],
             "one_class": self.one_class,
+            "prior": self.prior,
+            "contradicted": self.contradicted(codes),
         }
+
+
+def given_rows(*, one_class: bool) -> str:
+    """Return which rows a model is given that takes none without a label, in words."""
+    if one_class:
+        return "all cases, those without a label as of the other class"
+    return "the cases with a label"
 
 
 def check_mark(mark: Any, labels: Iterable[Any], target: str) -> None:
@@ -129,6 +154,7 @@ def read_partial(
     truth: NDArray[Any] | None,
     positive: str | None,
     target: str,
+    prior: float | None = None,
 ) -> tuple[Partial, NDArray[Any]]:
     """Return what is recorded, and the labels of the table.
 
@@ -143,6 +169,8 @@ def read_partial(
         second of two.
     target : str
         The name of the column, for messages.
+    prior : float, default=None
+        The share of positives among the rows without a label.
 
     Raises
     ------
@@ -179,10 +207,10 @@ def read_partial(
     place = named[0] if named else classes.index(next(iter(only))) if only else len(classes) - 1
     codes = np.array([-1 if v is None else classes.index(v) for v in recorded], dtype=np.intp)
     if truth is not None:
-        return Partial(codes, place, True), truth
+        return Partial(codes, place, True, prior), truth
     other = classes[1 - place] if len(classes) == 2 else classes[0]
     y = np.array([other if v is None else v for v in recorded])
-    return Partial(codes, place, False), y
+    return Partial(codes, place, False, prior), y
 
 
 def _other(label: Any) -> Any:

@@ -24,7 +24,7 @@ def partly_written(
     cells : sequence of list
         The words of the target, None where missing, and perhaps of the truth.
     roles : object
-        With `unlabeled`, `truth` and `positive`.
+        With `unlabeled`, `truth`, `positive` and `prior`.
     target : str
         The name of the column, for messages.
     sheet : Sheet
@@ -42,7 +42,7 @@ def partly_written(
             told, tidy = told.astype(str), [str(word) for word in held]
     labels = iter(tidy)
     recorded = [next(labels) if has else None for has in known]
-    return read_partial(recorded, told, roles.positive, target)
+    return read_partial(recorded, told, roles.positive, target, roles.prior)
 
 
 def array_words(name: str, array: NDArray[Any], header: Header, unlabeled: str | None) -> list[Any]:

@@ -42,11 +42,13 @@ class _Roles:
     truth: str | None = None
     unlabeled: str | None = None
     positive: str | None = None
+    prior: float | None = None
 
     @property
     def partly(self) -> bool:
         """Return whether labels are partly recorded."""
-        return any(one is not None for one in (self.truth, self.unlabeled, self.positive))
+        given = (self.truth, self.unlabeled, self.positive, self.prior)
+        return any(one is not None for one in given)
 
     @property
     def apart(self) -> list[tuple[str, str]]:
@@ -73,6 +75,7 @@ def read_table(
     unlabeled: str | None = None,
     truth: str | None = None,
     positive: str | None = None,
+    prior: float | None = None,
 ) -> DataTable:
     """Read a table from a file.
 
@@ -119,6 +122,8 @@ def read_table(
     positive : str, optional
         The class whose records are right; by default the one class that is recorded, else the
         second.
+    prior : float, optional
+        The share of that class among the rows without a label, for the models that take one.
 
     Returns
     -------
@@ -149,11 +154,12 @@ def read_table(
     if n_labels is not None and n_labels < 1:
         raise PsephosError(f"--labels is {n_labels}: it is a number of columns, at least 1.")
     roles = _Roles(
-        targets, n_labels, id, group, tuple(drop), tuple(categorical), truth, unlabeled, positive
-    )
+        targets, n_labels, id, group, tuple(drop), tuple(categorical), truth, unlabeled, positive,
+        prior,
+    )  # fmt: skip
     if roles.partly and (n_labels is not None or len(targets) > 1):
         raise PsephosError(
-            "--unlabeled, --truth and --positive are of one target of two classes: name it alone."
+            "--unlabeled, --truth, --positive, --prior are of one target of two classes: name one."
         )
     cells = Cells().but(missing, decimal, thousands)
     if file.suffix.lower() == ".npz":

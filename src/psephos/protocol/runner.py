@@ -21,7 +21,7 @@ from psephos.protocol.comparison import Comparison
 from psephos.protocol.copies import COPIES, Copies, copies_of
 from psephos.protocol.journal import Journal, key_of
 from psephos.protocol.label_scores import prior_precision
-from psephos.protocol.models import built, contenders, default_models
+from psephos.protocol.models import built, default_models
 from psephos.protocol.outputs import (
     SCHEMA,
     describe,
@@ -31,6 +31,12 @@ from psephos.protocol.outputs import (
     refit_row,
     result_row,
     versions,
+)
+from psephos.protocol.partial_told import (
+    doubtful_priors,
+    partial_about,
+    partial_contenders,
+    refuted_records,
 )
 from psephos.protocol.presets import Protocol, protocol_named
 from psephos.protocol.progress import announced, shown
@@ -63,6 +69,7 @@ def compare(
     unlabeled: Any = None,
     truth: Any = None,
     positive: Any = None,
+    prior: float | None = None,
 ) -> Comparison:
     """Compare models on a table under a nested protocol.
 
@@ -75,7 +82,8 @@ def compare(
     models : sequence of str or Contender, optional
         Names from `known_models`, or 'all'; by default those with `default` whose packages are
         installed. Of several labels a row the default is those that take them themselves
-        (`multilabel`); any other is fitted as one model a label, which no model file holds.
+        (`multilabel`); any other is fitted as one model a label, which no model file holds. Of
+        labels that are partly recorded the default has those besides that take rows without one.
     protocol : {'quick', 'demo', 'samba'} or Protocol, default="quick"
     groups : array-like of shape (n,), optional
         Rows of one group stay together in every split, outer and inner.
@@ -115,6 +123,10 @@ def compare(
     positive : label, optional
         The class whose records are right. By default the one class that is recorded, else the
         second.
+    prior : float, optional
+        The share of that class among the rows without a label, above 0 and below 1. Models that
+        take a class prior are given it, and the interval of the accuracy assumes it. By default
+        each model estimates it, which a warning says where the estimate is doubtful.
 
     Returns
     -------
@@ -136,16 +148,16 @@ def compare(
     several labels a row the measures are `hamming_loss`, `one_error`, `coverage`, `ranking_loss`
     and `average_precision`, by which settings and models are chosen.
     """
-    partly = {"unlabeled": unlabeled, "truth": truth, "positive": positive}
+    partly = {"unlabeled": unlabeled, "truth": truth, "positive": positive, "prior": prior}
     table = _table(X, y, groups, dataset, column_names, categorical, partly)
     plan, n_told = protocol_named(protocol), shape_of(table).n_told
-    named = contenders(models, multilabel=table.multilabel, n_told=n_told)
+    named = partial_contenders(models, table, n_told)
     seed = _checked_seed(random_state)
     if copies not in COPIES:
         raise PsephosError(f"copies is {copies!r}; it must be one of {', '.join(COPIES)}.")
     found = copies_of(table)
-    if found is not None:
-        warnings.warn(found.words(copies), UserWarning, stacklevel=2)
+    for sentence in [*([] if found is None else [found.words(copies)]), *refuted_records(table)]:
+        warnings.warn(sentence, UserWarning, stacklevel=2)
     divided, splits = _divided(table, plan, seed, found if copies == "together" else None)
     tasks = _tasks(divided, plan, named, splits, seed)
     folder = None if out is None else Path(out)
@@ -154,6 +166,7 @@ def compare(
         finished = [(task, _entry(study.journal, task)) for task in tasks]
         about = describe(table, plan, named, seed) | {"copies": _about_copies(found, copies)}
         about |= _about_labels(table, splits, asked=models is not None)
+        about |= partial_about(table, about, finished)
         asked = {one.name for one in named}
         grouped = table.groups is not None
         bounds = (
@@ -165,11 +178,11 @@ def compare(
             environment = _environment(named, study.journal, finished)
             if found is not None:
                 environment["warnings"].insert(0, found.words(copies))
-            environment["warnings"] += _rows_left_out(finished)
+            environment["warnings"] += [*_rows_left_out(finished), *refuted_records(table)]
+            environment["warnings"] += doubtful_priors(finished)
             safe = spreadsheet_safe
             publish(study, table, finished, about, environment, bounds, spreadsheet_safe=safe)
-        for sentence in _rows_left_out(finished):
-            warnings.warn(sentence, CollapseWarning, stacklevel=2)
+        _warn(finished)
         return Comparison(
             results=[result_row(table, t, e) for t, e in finished if t.split is not None],
             about=about,
@@ -427,6 +440,14 @@ def _rows_left_out(finished: Sequence[tuple[Task, Any]]) -> list[str]:
         if each:
             words.append(f"{name}: {where}" + (f"; on all rows {refit[0]}" if refit else "."))
     return words
+
+
+def _warn(finished: Sequence[tuple[Task, Any]]) -> None:
+    """Warn of what is to be known of the fits, to the caller of `compare`."""
+    for sentence in _rows_left_out(finished):
+        warnings.warn(sentence, CollapseWarning, stacklevel=3)
+    for sentence in doubtful_priors(finished):
+        warnings.warn(sentence, UserWarning, stacklevel=3)
 
 
 def _place(task: Task) -> str:

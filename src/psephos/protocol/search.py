@@ -45,7 +45,9 @@ from psephos.protocol.stability import ranges_of
 from psephos.protocol.tables import DataTable
 from psephos.supervision import pu_scores
 
-__all__ = ["Task", "inner_metric", "metrics_of", "run_task", "shape_of", "told_warnings"]
+__all__ = [
+    "Task", "inner_metric", "metrics_of", "named_labels", "run_task", "shape_of", "told_warnings",
+]  # fmt: skip
 
 _SHOWN_WARNINGS = 5
 _LENGTH = 400  # characters of a warning
@@ -86,6 +88,7 @@ def shape_of(table: DataTable) -> Shape:
         missing=bool(np.isnan(table.X).any()),
         multilabel=table.multilabel,
         positive=1 if table.partial is None else table.partial.positive,
+        prior=None if table.partial is None else table.partial.prior,
     )
 
 
@@ -149,6 +152,9 @@ def _fitted(task: Task, table: DataTable) -> tuple[dict[str, Any], Any]:
         "n_voters": _n_voters(model, task.contender),
         "left_out": [str(w.message) for w in own if issubclass(w.category, CollapseWarning)],
     }
+    told = getattr(final_step(model), "labels_", None)
+    if told is not None and table.partial is not None:
+        entry |= {"prior": told.prior, "prior_doubtful": told.doubtful}
     if task.split is not None:
         entry |= _answered(model, table, task.test, shape)
     entry["timing"] = {
@@ -184,11 +190,11 @@ def _training(task: Task, table: DataTable, refit: Any) -> tuple[Any, Any, Any, 
         refit.set_params(classes=labels, pos_label=labels[place])
     if partial is not None:
         rows, codes = partial.training(rows, partial_labels=task.contender.partial_labels)
-        y = codes if refit is None else _named(codes, table.classes)
+        y = codes if refit is None else named_labels(codes, table.classes)
     return table.X[rows], y, None if table.groups is None else table.groups[rows], rows
 
 
-def _named(codes: NDArray[np.float64], classes: NDArray[Any]) -> NDArray[Any]:
+def named_labels(codes: NDArray[np.float64], classes: NDArray[Any]) -> NDArray[Any]:
     """Return labels of codes, None of NaN."""
     named: list[Any] = classes.tolist()
     out = np.empty(len(codes), dtype=object)
@@ -207,7 +213,8 @@ def _answered(model: Any, table: DataTable, test: Rows, shape: Shape) -> dict[st
     answers, partial = answers_of(model, X, shape.n_classes), table.partial
     measured = measures(answers, truth) if partial is None or partial.truth else {}
     if partial is not None:
-        scores = pu_scores(answers.codes == partial.positive, partial.codes[test])
+        positive = answers.codes == partial.positive
+        scores = pu_scores(positive, partial.codes[test], partial.prior)
         measured |= {name: scores[name] for name in PU_METRICS}
     return {"measures": measured, "proba": answers.proba.tolist()}
 

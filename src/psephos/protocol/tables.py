@@ -200,6 +200,7 @@ def table_from_arrays(
     unlabeled: Any = None,
     truth: Any = None,
     positive: Any = None,
+    prior: float | None = None,
 ) -> DataTable:
     """Return a table made of arrays or a frame.
 
@@ -218,7 +219,7 @@ def table_from_arrays(
     target_name : str, optional
         By default the name of the series y, else 'target'.
     dataset : str, default="table"
-    unlabeled, truth, positive : optional
+    unlabeled, truth, positive, prior : optional
         Of labels that are partly recorded: see `psephos.protocol.compare`.
 
     Returns
@@ -241,11 +242,11 @@ def table_from_arrays(
     refuse_duplicates(given)
     marked = _marked(categorical, given) | declared
     partial = None
-    if unlabeled is None and truth is None and positive is None:
+    if all(one is None for one in (unlabeled, truth, positive, prior)):
         labels, answers, label = _answers(X, y, target_name)
     else:
         labels, label = (), str(target_name or getattr(y, "name", None) or "target")
-        partial, answers = _partly(y, unlabeled, truth, positive, label)
+        partial, answers = _partly(y, unlabeled, truth, positive, label, prior)
     values = np.empty((len(answers), len(columns)))
     categories: dict[int, tuple[str, ...]] = {}
     for j, column in enumerate(columns):
@@ -272,7 +273,7 @@ def table_from_arrays(
 
 
 def _partly(
-    y: Any, unlabeled: Any, truth: Any, positive: Any, label: str
+    y: Any, unlabeled: Any, truth: Any, positive: Any, label: str, prior: float | None
 ) -> tuple[Partial, NDArray[Any]]:
     """Return what is recorded of labels, and the table's y."""
     given: list[Any] = _row_values(y, "y").tolist()
@@ -280,7 +281,8 @@ def _partly(
     known: list[bool] = known_rows(np.array([*given, None], dtype=object), unlabeled).tolist()
     told = None if truth is None else tidy_labels(_row_values(truth, "truth").tolist(), "truth")
     recorded = recorded_labels(given, known[:-1], label)
-    return read_partial(recorded, told, None if positive is None else str(positive), label)
+    named = None if positive is None else str(positive)
+    return read_partial(recorded, told, named, label, prior)
 
 
 def recorded_labels(
@@ -456,7 +458,8 @@ def tidy_labels(
         rows = ", ".join(place(i) for i in missing[:5]) + (", ..." if len(missing) > 5 else "")
         raise PsephosError(
             f"the target {shown(name)} has no value in {len(missing)} row(s) ({rows}): fill the "
-            "labels in, or remove those rows."
+            "labels in, or remove those rows; of two classes, if no value means that the label is "
+            "not known, say so: --unlabeled '' (in Python unlabeled='')."
         )
     items = [v.decode("utf-8", "replace") if isinstance(v, bytes) else v for v in values]
     kinds = {_kind(v): i for i, v in enumerate(items)}

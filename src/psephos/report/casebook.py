@@ -258,10 +258,8 @@ def _words(ballots: CaseBallots, classes: list[str], multilabel: bool) -> str:
             f" score above 0 means {classes[1]}, otherwise {classes[0]}."
         )
     return (
-        "Each voter's contribution is its weight times its vote, which for a class it is sure of is"
-        f" 1 and for each other class −1/{len(ballots.outputs) - 1} (−1 divided by the number of"
-        " other classes); they sum, class by class, to a score, and the class with the highest"
-        " score is the answer."
+        "Each voter's contribution is its weight times its vote; they sum, class by class, to a"
+        " score, and the class with the highest score is the answer."
     )
 
 

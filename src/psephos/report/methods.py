@@ -43,7 +43,7 @@ def _partial(partial: Mapping[str, Any]) -> str:
         f"Models were fitted by recorded labels alone: {count(sum(partial['recorded']))} cases have"
         f" one, {count(partial['unlabelled'])} have none, and a record of {partial['positive']!r}"
         f" counts as right. Models that take no cases without a label were given {given}. The"
-        " figures are of the true classes."
+        " figures are of the true classes." + (f" {partial['told']}" if partial.get("told") else "")
     )
 
 

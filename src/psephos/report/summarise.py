@@ -199,7 +199,8 @@ def _data_line(folder: Folder) -> str:
             f" {series([*listed[:_NAMED], *more])}."
         )
     target = about.get("target")
-    return f"{line}; {f'{target}: ' if target else 'classes: '}{series(listed)}."
+    truly = ", true classes" if about.get("partial") else ""  # the target is what was recorded
+    return f"{line}; {f'{target}{truly}: ' if target else 'classes: '}{series(listed)}."
 
 
 def _bar(folder: Folder, rows: Sequence[Standing], key: str | None) -> dict[str, Any]:

@@ -91,7 +91,7 @@ def _check_kinds(content: dict[str, Any], name: str) -> None:
 
 _NO_READER = {
     "counted hypotheses": "its hypotheses are too many to be listed and are counted at each case; "
-    "draw some of them (method='sample'), or test fewer columns"
+    "raise max_hypotheses until they are, or test fewer columns"
 }
 
 

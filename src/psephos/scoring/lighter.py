@@ -199,7 +199,8 @@ def _groups(local: Local, n_prototypes: int) -> NDArray[np.intp]:
         mine = np.flatnonzero(local.anchor_class == c)
         wanted = max(1, round(n_prototypes * len(mine) / len(scaled)))
         k = max(1, min(wanted, len(mine) // _FEWEST))
-        means = KMeans(k, n_init=4, random_state=0).fit(
+        plain: Any = KMeans  # declared narrower than it is
+        means = plain(k, n_init=4, random_state=0).fit(
             scaled[mine], sample_weight=local.anchor_weight[mine]
         )
         labels = _joined(means.labels_.copy(), means.cluster_centers_)

@@ -18,7 +18,7 @@ from psephos.scoring.plain_rules import Branching, codes_of, single_below
 __all__ = ["onnx_model"]
 
 _TIE = 1e-6  # scores of single precision that differ by less are equal: the first class
-_LEAF, _NUMBER, _EQUAL = "LEAF", "BRANCH_LEQ", "BRANCH_EQ"
+_LEAF, _NUMBER = "LEAF", "BRANCH_LEQ"
 
 
 def onnx_model(estimator: Any) -> bytes:
@@ -40,7 +40,7 @@ def onnx_model(estimator: Any) -> bytes:
         If the model is of another kind, or the package onnx is not installed (extra 'onnx').
     """
     try:
-        import onnx
+        import onnx  # pyright: ignore[reportMissingImports]
     except ImportError:
         raise MissingExtraError("onnx", "an ONNX file", "onnx") from None
     model = plain(estimator)
@@ -192,19 +192,24 @@ class _Graph:
             self.trees["nodes_truenodeids"][at] = way(0)
             self.trees["nodes_falsenodeids"][at] = way(1)
             return number
-        return self._codes(column, list(enumerate(codes)), missing, way)
+        ways = [branch if branch >= 0 else missing for branch in codes]
+        ends = [k for k in range(len(ways)) if ways[k : k + 1] != ways[k + 1 : k + 2]]
+        return self._runs(column, [(k + 0.5, ways[k]) for k in ends], missing, way)
 
-    def _codes(self, column: int, codes: list[tuple[int, int]], missing: int, way: Any) -> int:
-        """Write a chain of tests, a code each; another code, or none, is missing."""
-        if not codes:
+    def _runs(self, column: int, runs: list[tuple[float, int]], missing: int, way: Any) -> int:
+        """Write a chain of tests, one for each run of codes that take one branch.
+
+        A missing value, and a code beyond them, goes on to the end.
+        """
+        if not runs:
             return way(missing)
-        (code, branch), rest = codes[0], codes[1:]
+        (bound, branch), rest = runs[0], runs[1:]
         number = self._next
         self._next += 1
         at = len(self.trees.get("nodes_nodeids", []))
-        self._node(number, _EQUAL, column, float(code))
-        self.trees["nodes_truenodeids"][at] = way(branch if branch >= 0 else missing)
-        self.trees["nodes_falsenodeids"][at] = self._codes(column, rest, missing, way)
+        self._node(number, _NUMBER, column, bound, missing=branch == missing)
+        self.trees["nodes_truenodeids"][at] = way(branch)
+        self.trees["nodes_falsenodeids"][at] = self._runs(column, rest, missing, way)
         return number
 
     def _trees(self, trees: Branching, alpha: Any) -> None:

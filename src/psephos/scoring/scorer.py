@@ -60,6 +60,11 @@ def scorer(estimator: Any, name: str = "scorer.py") -> str:
     more = f" and {len(names) - 20} more" if len(names) > 20 else ""
     data = {"model": model, "cells": estimator.schema_.cells.data(), "vectors": vectors}
     text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    columns = ascii(", ".join(names[:20]))[1:-1].replace('"', "'") + more
-    head = _HEAD.format(about=about.strip(), name=name, vectors=_VECTORS, columns=columns)
+    columns = _quoted(", ".join(names[:20])) + more
+    head = _HEAD.format(about=about.strip(), name=_quoted(name), vectors=_VECTORS, columns=columns)
     return head + "\n" + program("table", "command") + _TAIL.format(model=text, about=about.strip())
+
+
+def _quoted(words: str) -> str:
+    """Return words as a docstring may hold them, whatever they are."""
+    return ascii(words)[1:-1].replace("\\", "/").replace('"', "'")

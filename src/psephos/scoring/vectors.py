@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._errors import PsephosError
+from psephos._errors import ModelFileError, PsephosError
 from psephos._stored import AnySize, Nullable
 from psephos.vote import Vote
 from psephos.vote.codec import register
 from psephos.vote.part import check
 
-__all__ = ["Vectors", "conformance", "drawn_rows", "vectors_of"]
+__all__ = ["Vectors", "checked", "conformance", "drawn_rows", "vectors_of"]
 
 _Floats = NDArray[np.float64]
 _MOST = 1 << 16  # numbers of the rows in a model file
@@ -129,8 +129,28 @@ def _told(value: float, levels: Any) -> Any:
     return value if levels is None else levels[int(value)]
 
 
-def vectors_of(vote: Vote, levels: Any, n: int = 16) -> Vectors | None:
+def checked(vectors: Any, vote: Vote) -> tuple[int, float]:
+    """Return the number of the vectors that a file holds, and the greatest difference of a score.
+
+    Raises
+    ------
+    PsephosError
+        If a score is not what the file says, or the file holds no vectors.
+    """
+    if not isinstance(vectors, Vectors):
+        raise ModelFileError(
+            "it holds no conformance vectors (an older version wrote it, or it reads too many "
+            "columns): load and save it again."
+        )
+    try:
+        return len(vectors.rows), vectors.check_vote(vote)
+    except PsephosError as error:
+        raise ModelFileError(str(error)) from None
+
+
+def vectors_of(vote: Vote, schema: Any, n: int = 16) -> Vectors | None:
     """Return the vectors that a model file holds; None if a vote reads too many columns."""
+    levels = schema.select(vote.columns).levels
     n = min(n, _MOST // max(1, len(vote.columns)))
     if n == 0:
         return None

@@ -11,11 +11,12 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from psephos._errors import PsephosError
 from psephos._labels import read_sample_weight
 from psephos.params import Constraint, Interval, Seed, check_params
-from psephos.supervision.grids import Positive, candidates, read_numbers
+from psephos.supervision.grids import Positive, candidates, median_width, read_numbers
 
 __all__ = ["KLIEP", "ULSIF"]
 
@@ -45,7 +46,7 @@ class _KernelRatio(BaseEstimator):
         numerator, denominator : array of shape (n_rows, n_features)
             Two samples of the same columns, without missing values.
         weights : tuple of two arrays, default=(None, None)
-            Weights of the rows of each; None: equal.
+            Weights of the rows of each; None: equal. A row of weight 0 is as if it were not there.
 
         Returns
         -------
@@ -54,24 +55,28 @@ class _KernelRatio(BaseEstimator):
         Raises
         ------
         PsephosError
-            If the samples have different columns, a weight is negative or a parameter is wrong.
+            If the samples have different columns, a weight is negative, values are too large for
+            squared distances, or a parameter is wrong.
         ValueError
             scikit-learn's own, if a sample is no table of finite numbers.
         """
         check_params(self, self.constraints)
         top, bottom = read_numbers(numerator), read_numbers(denominator)
+        shares = [_shares(w, len(part)) for w, part in zip(weights, (top, bottom), strict=True)]
+        top, bottom = (part[own > 0] for part, own in zip((top, bottom), shares, strict=True))
+        shares = [own[own > 0] for own in shares]
         if top.shape[1] != bottom.shape[1]:
             raise PsephosError(
                 f"the numerator has {top.shape[1]} columns, the denominator {bottom.shape[1]}: "
                 "give two samples of the same columns."
             )
-        shares = [_shares(w, len(part)) for w, part in zip(weights, (top, bottom), strict=True)]
         rng = check_random_state(getattr(self, "random_state", None))
         order = rng.permutation(len(top))
         self.components_ = top[order[: int(getattr(self, "n_components", 100))]]
         self.n_features_in_ = top.shape[1]
-        squared = [cdist(part, self.components_, "sqeuclidean") for part in (top, bottom)]
-        self._select(squared[0], squared[1], shares[0], shares[1], rng)
+        squared = [_squared(part, self.components_) for part in (top, bottom)]
+        with threadpool_limits(1, user_api="blas"):  # small matrices: threads wait for each other
+            self._select(squared[0], squared[1], shares[0], shares[1], rng)
         return self
 
     def _select(self, top: _Floats, bottom: _Floats, a: _Floats, b: _Floats, rng: Any) -> None:
@@ -85,22 +90,22 @@ class _KernelRatio(BaseEstimator):
             raise PsephosError(
                 f"X has {X.shape[1]} columns, the samples had {self.n_features_in_}."
             )
-        return _kernel(cdist(X, self.components_, "sqeuclidean"), self.sigma_) @ self.dual_coef_
+        return _kernel(_squared(X, self.components_), self.sigma_) @ self.dual_coef_
 
 
 class ULSIF(_KernelRatio):
-    """Unconstrained least-squares importance fitting: a density ratio in closed form.
+    """Unconstrained least-squares importance fitting (uLSIF): a density ratio in closed form.
 
-    Use it to weight one sample as if it were drawn like another: ``predict`` is how much more
-    frequent a row is in the numerator.
+    Use it to weight one sample as if it were drawn like another, as in covariate shift: fit it on
+    rows of the two populations, and ``predict`` says of a row how many times as frequent it is in
+    the first (the numerator) as in the second (the denominator).
 
-    The squared error ``E_denominator[(r - r*)^2] / 2`` (the Bregman divergence of
-    ``f(t) = (t - 1)^2 / 2``) is least, with a ridge, at::
+    The ratio is a sum of Gaussian kernels k centred on rows of the numerator. Its squared error
+    ``E_denominator[(r - r*)^2] / 2`` (the Bregman divergence of ``f(t) = (t - 1)^2 / 2``) is least,
+    with a ridge, at::
 
         dual = max(0, (H + alpha I)^-1 h),   H = mean over the denominator of k(x) k(x)',
                                              h = mean over the numerator of k(x)
-
-    with Gaussian kernels k centred on rows of the numerator.
 
     Parameters
     ----------
@@ -108,10 +113,11 @@ class ULSIF(_KernelRatio):
         Most kernels; their centres are drawn from the numerator without replacement.
     sigma : float, 'median', list of float or None, default=None
         Width of the kernels. 'median': the square root of the median squared distance of the
-        denominator to the centres. None: from .25, .5, .75, 1, 1.5, 2 and 3 times that. Of several
-        the one of least error in leave-one-out is taken.
+        denominator to the centres, of those above 0. None: .25, .5, .75, 1, 1.5, 2 and 3 times
+        that, of which the one of least leave-one-out error is taken, as of a list.
     alpha : float, list of float or None, default=None
-        Ridge. None: from 10^-3, 10^-2.5, ..., 10, by leave-one-out.
+        Ridge. None: 10^-3, 10^-2.5, ..., 10; of several the one of least leave-one-out error. Where
+        a sample has one row nothing can be left out: the middle one of each list is taken.
     random_state : int, RandomState or None, default=None
         Of the centres and of the pairs that are left out.
 
@@ -127,9 +133,9 @@ class ULSIF(_KernelRatio):
 
     Notes
     -----
-    Leaving out one row of the denominator and one of the numerator, as many times as the smaller
-    sample has rows, is exact and takes one decomposition a width: H less one row is a change of
-    rank one. A row of weight w is left out with its whole weight.
+    Leave-one-out: each time one row of the denominator and one of the numerator are left out, with
+    their whole weights, as many times as the smaller sample has rows. It is exact, and cheap: H
+    without a row differs by rank one, so that one decomposition serves a width.
 
     Columns count by their units: scale them first.
 
@@ -173,7 +179,7 @@ class ULSIF(_KernelRatio):
         self.random_state = random_state
 
     def _select(self, top: _Floats, bottom: _Floats, a: _Floats, b: _Floats, rng: Any) -> None:
-        sigmas = candidates(self.sigma, _WIDTHS, _median(bottom))
+        sigmas = candidates(self.sigma, _WIDTHS, median_width(bottom))
         alphas = candidates(self.alpha, _PENALTIES, 1.0)
         n = min(len(top), len(bottom))
         pairs = rng.permutation(len(top))[:n], rng.permutation(len(bottom))[:n]
@@ -183,10 +189,18 @@ class ULSIF(_KernelRatio):
                 K = _kernel(top, sigma), _kernel(bottom, sigma)
                 self.scores_[s] = _left_out(*K, a, b, pairs, alphas)
         s, k = np.unravel_index(int(self.scores_.argmin()), self.scores_.shape)
+        if n == 1:
+            s, k = len(sigmas) // 2, len(alphas) // 2
         self.sigma_, self.alpha_ = float(sigmas[s]), float(alphas[k])
         K_bottom = _kernel(bottom, self.sigma_)
         H = (K_bottom * b[:, None]).T @ K_bottom + self.alpha_ * np.eye(K_bottom.shape[1])
-        found = scipy.linalg.solve(H, a @ _kernel(top, self.sigma_), assume_a="pos")
+        try:
+            found = scipy.linalg.solve(H, a @ _kernel(top, self.sigma_), assume_a="pos")
+        except scipy.linalg.LinAlgError as error:
+            raise PsephosError(
+                f"alpha is {self.alpha_:g}, too small to solve for the coefficients: give a "
+                "greater one, such as 1e-3."
+            ) from error
         self.dual_coef_ = np.maximum(found, 0.0)
 
 
@@ -198,41 +212,49 @@ def _left_out(
     pairs: tuple[NDArray[np.intp], NDArray[np.intp]],
     alphas: Sequence[float],
 ) -> _Floats:
-    """Return, for each ridge, the mean over pairs of r(left-out)^2 / 2 - r(left-out)."""
+    """Return, for each ridge, the mean over pairs of r(left-out)^2 / 2 - r(left-out).
+
+    Without a pair the coefficients are ``(H - v k k' + (1 - v) alpha I)^-1 (h - u k')``, times
+    ``(1 - v) / (1 - u)``: by Sherman and Morrison, in the eigenvectors of H, a row a pair.
+    """
     upper, lower = pairs
     values, vectors = scipy.linalg.eigh((K_bottom * b[:, None]).T @ K_bottom)
-    h = (a @ K_top) @ vectors
+    values = np.maximum(values, 0.0)
     top, bottom = K_top[upper], K_bottom[lower]
-    turned_top, turned = top @ vectors, bottom @ vectors
-    u, v = a[upper][:, None], b[lower][:, None]
+    u, v = a[upper], b[lower]
+    turned = bottom @ vectors
+    h = (a @ K_top) @ vectors - u[:, None] * (top @ vectors)
+    squared, crossed = turned * turned, turned * h
+    scale = (1.0 - v) / (1.0 - u)
+    kept = (1.0 - v if np.ptp(v) > 0 else 1.0 - v[:1])[:, None]  # of equal weights once
     errors: list[float] = []
     for alpha in alphas:
-        # (H - v k k' + (1 - v) alpha I)^-1 (h - u k'), by Sherman and Morrison, a row a pair
-        inverse = 1.0 / (np.maximum(values, 0.0) + alpha * (1.0 - v))
-        solved = (h - u * turned_top) * inverse
-        leaned = turned * inverse
-        lean = (turned * solved).sum(axis=1, keepdims=True)
-        rest = 1.0 - v * (turned * leaned).sum(axis=1, keepdims=True)
-        dual = (solved + v * leaned * lean / rest) @ vectors.T
-        dual = np.maximum(dual * (1.0 - v) / (1.0 - u), 0.0)
-        on_top, on_bottom = (dual * top).sum(axis=1), (dual * bottom).sum(axis=1)
+        inverse = 1.0 / (values + alpha * kept)
+        rest = 1.0 - v * (squared * inverse).sum(axis=1)
+        lean = v * (crossed * inverse).sum(axis=1) / rest
+        dual = np.maximum(((h + turned * lean[:, None]) * inverse) @ vectors.T, 0.0)
+        on_top, on_bottom = (scale * (dual * part).sum(axis=1) for part in (top, bottom))
         errors.append(float(np.mean(on_bottom**2) / 2.0 - np.mean(on_top)))
     return np.array(errors)
 
 
 class KLIEP(_KernelRatio):
-    """Kullback-Leibler importance estimation: the density ratio of greatest likelihood.
+    """Kullback-Leibler importance estimation (KLIEP): the density ratio of greatest likelihood.
 
-    The mean of ``log r(x)`` over the numerator (the Bregman divergence of ``f(t) = t log t - t``)
-    is greatest under ``mean over the denominator of r(x) = 1`` and ``dual >= 0``, with Gaussian
-    kernels centred on rows of the numerator. The problem is concave.
+    Use it as `ULSIF`; it has no ridge to choose, its ratios have the mean 1 over the denominator,
+    and on small samples its error is often less.
+
+    The ratio is a sum of Gaussian kernels centred on rows of the numerator. The mean of
+    ``log r(x)`` over the numerator (the Bregman divergence of ``f(t) = t log t - t``) is greatest
+    under ``mean over the denominator of r(x) = 1`` and ``dual >= 0``. The problem is concave.
 
     Parameters
     ----------
     n_components : int, default=100
         Most kernels; their centres are drawn from the numerator without replacement.
     sigma : float, 'median', list of float or None, default=None
-        As in `ULSIF`; of several the one of greatest likelihood on held-out rows is taken.
+        As in `ULSIF`; of several the one of greatest likelihood on held-out rows is taken, or the
+        middle one where a sample has one row.
     n_folds : int, default=5
         Folds of both samples.
     tol : float, default=1e-8
@@ -253,19 +275,19 @@ class KLIEP(_KernelRatio):
 
     Notes
     -----
-    At the optimum, with c_k the mean of kernel k over the denominator and g_k the mean over the
-    numerator of ``k_k(x) / r(x)``: ``g_k <= c_k``, and equal where dual_k > 0. The constraint then
-    holds by itself, so the search is one of bounded variables on
-    ``mean log r - sum_k c_k dual_k``: Newton's method, each step a least-squares problem without
-    negative coefficients. A held-out row without any kernel near counts with a ratio of 1e-12.
+    Let c_k be the mean of kernel k over the denominator, and g_k the mean of ``k(x) / r(x)`` over
+    the numerator. At the optimum ``g_k <= c_k``, with equality where dual_k > 0, and the constraint
+    holds by itself. So ``mean log r - sum_k c_k dual_k`` is searched under ``dual >= 0``
+    alone, by Newton's method; each step is a least-squares problem without negative coefficients.
+    A held-out row that no kernel is near counts with a ratio of 1e-12.
 
     The source holds out rows of the numerator alone. Here the denominator's are held out, too, and
     the held-out ratio is scaled to their mean 1: else narrow kernels, between which rows of the
     denominator fall, look better than they are.
 
-    A kernel to whose mean not even the weight of one row of the denominator comes (c_k < 1 / n) has
-    no say, which the source does not ask for: its coefficient could be any, as large as one likes
-    where there is no row, and so could ratios near it.
+    A kernel to whose mean not even the weight of one row of the denominator comes (c_k < 1 / n, or
+    1/2 of one row) has no say, which the source does not ask for: its coefficient could be any, as
+    large as one likes where there is no row, and so could ratios near it.
 
     References
     ----------
@@ -308,8 +330,8 @@ class KLIEP(_KernelRatio):
         self.random_state = random_state
 
     def _select(self, top: _Floats, bottom: _Floats, a: _Floats, b: _Floats, rng: Any) -> None:
-        sigmas = candidates(self.sigma, _WIDTHS, _median(bottom))
-        least = float(b @ b)  # of n equal rows 1 / n
+        sigmas = candidates(self.sigma, _WIDTHS, median_width(bottom))
+        least = _one_row(b)
         parts = min(self.n_folds, len(top), len(bottom))
         folds = rng.permutation(len(top)) % parts, rng.permutation(len(bottom)) % parts
         self.scores_ = np.zeros(len(sigmas))
@@ -318,7 +340,8 @@ class KLIEP(_KernelRatio):
                 K = _kernel(top, sigma), _kernel(bottom, sigma)
                 near = (b @ K[1]).max() >= least
                 self.scores_[s] = _held_out(K, (a, b), folds, self.tol) if near else -np.inf
-        self.sigma_ = float(sigmas[int(self.scores_.argmax())])
+        best = int(self.scores_.argmax()) if parts > 1 else len(sigmas) // 2
+        self.sigma_ = float(sigmas[best])
         centre = b @ _kernel(bottom, self.sigma_)
         self.dual_coef_ = _likeliest(_kernel(top, self.sigma_), centre, a, self.tol, least)
 
@@ -337,7 +360,7 @@ def _held_out(
     for fold in np.unique(folds[0]):
         out, below = folds[0] == fold, folds[1] == fold
         rest = b[~below] / b[~below].sum()
-        centre, least = rest @ bottom[~below], float(rest @ rest)
+        centre, least = rest @ bottom[~below], _one_row(rest)
         if centre.max() < least:
             return -np.inf
         dual = _likeliest(K[~out], centre, a[~out] / a[~out].sum(), tol, least)
@@ -345,6 +368,11 @@ def _held_out(
         total += float(a[out] @ np.log(np.maximum(K[out] @ dual, _LEAST)))
         total -= float(a[out].sum()) * float(np.log(max(mean, _LEAST)))
     return total
+
+
+def _one_row(b: _Floats) -> float:
+    """Return the weight of one row: of n equal rows 1 / n, and never more than 1/2."""
+    return min(float(b @ b), 0.5)
 
 
 def _likeliest(
@@ -409,9 +437,14 @@ def _kernel(squared: _Floats, sigma: float) -> _Floats:
     return np.exp(squared * (-0.5 / sigma**2))
 
 
-def _median(squared: _Floats) -> float:
-    """Return the square root of the median squared distance; 1 if all are 0."""
-    return float(np.sqrt(np.median(squared))) or 1.0
+def _squared(X: _Floats, centres: _Floats) -> _Floats:
+    found = cdist(X, centres, "sqeuclidean")
+    if not np.isfinite(found).all():
+        raise PsephosError(
+            "values are too large: a squared distance of two rows is no number. Scale the columns "
+            "first."
+        )
+    return found
 
 
 def _shares(weight: Any, n: int) -> _Floats:

@@ -9,18 +9,21 @@ from sklearn.utils import check_array
 
 from psephos.params import Interval
 
-__all__ = ["Positive", "candidates", "read_numbers"]
+__all__ = ["WIDTH", "Positive", "candidates", "median_width", "read_numbers"]
+
+#: What a width of kernels may be: its square is a number.
+WIDTH = Interval(1e-150, 1e150)
 
 
 @dataclass(frozen=True)
 class Positive:
-    """None (a grid by default), a number above 0, a list of such, or one of a few words."""
+    """None (a grid by default), a number from 1e-150 to 1e150, a list of such, or a word."""
 
     words_: tuple[str, ...] = ()
 
     def allows(self, value: Any) -> bool:
         """Return whether the value is one to use, or several to choose from."""
-        one = Interval(0, open_low=True)
+        one = WIDTH
         if value is None or one.allows(value) or (isinstance(value, str) and value in self.words_):
             return True
         several = isinstance(value, list | tuple | np.ndarray) and len(value) > 0
@@ -29,7 +32,7 @@ class Positive:
     def words(self) -> str:
         """Return what is allowed."""
         named = "".join(f"{word!r}, " for word in self.words_)
-        return f"None, {named}a number above 0, or a list of such"
+        return f"None, {named}a number from 1e-150 to 1e150, or a list of such"
 
 
 def candidates(value: Any, grid: tuple[float, ...], unit: float) -> list[float]:
@@ -37,6 +40,12 @@ def candidates(value: Any, grid: tuple[float, ...], unit: float) -> list[float]:
     if value is None:
         return [factor * unit for factor in grid]
     return [unit] if isinstance(value, str) else [float(v) for v in np.ravel(value)]
+
+
+def median_width(squared: NDArray[np.float64]) -> float:
+    """Return the square root of the median squared distance of points that differ; 1 of none."""
+    apart = squared[squared > 0]
+    return float(np.sqrt(np.median(apart))) if len(apart) else 1.0
 
 
 def read_numbers(X: Any, *, gaps: bool = False) -> NDArray[np.float64]:

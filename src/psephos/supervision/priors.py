@@ -1,5 +1,7 @@
 """The share of positive rows among unlabelled ones, estimated."""
 
+import warnings
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,6 +19,22 @@ from psephos.supervision.grids import read_numbers
 __all__ = ["ElkanNotoPrior"]
 
 _Floats = NDArray[np.float64]
+_ERRORS = 2.0  # standard errors that a doubtful estimate is from 1
+
+
+@dataclass(frozen=True)
+class _Clip:
+    """Two shares."""
+
+    def allows(self, value: Any) -> bool:
+        """Return whether the value is (low, high), 0 < low < high < 1."""
+        inside = Interval(0, 1, open_low=True, open_high=True)
+        two = isinstance(value, tuple | list | np.ndarray) and len(value) == 2
+        return two and all(inside.allows(one) for one in value) and value[0] < value[1]
+
+    def words(self) -> str:
+        """Return what is allowed."""
+        return "two shares, 0 < low < high < 1"
 
 
 class ElkanNotoPrior(BaseEstimator):
@@ -28,9 +46,10 @@ class ElkanNotoPrior(BaseEstimator):
         prior = n_P (1 - c) / (n_U c)
 
     is the share of positives among the unlabelled rows. It is exact where the classes do not
-    overlap and s is well specified; where they overlap it is too large, and where columns are many
-    beside the rows by far: held-out positives then look like unlabelled rows, and the estimate is
-    at its upper clip. So look at what a prior .1 more or less would change.
+    overlap and s is well specified. Where they overlap it is too large, and by far where columns
+    are many beside the rows: held-out positives then look like unlabelled rows, and the estimate
+    is at its upper clip, which is told by a warning. Labelled positives are taken to be drawn from
+    all positives (case-control, or a single sample of which some positives are labelled).
 
     Parameters
     ----------
@@ -41,7 +60,7 @@ class ElkanNotoPrior(BaseEstimator):
     alpha : float, default=1e-3
         Penalty of the default: mean log-loss + alpha |w|^2.
     clip : tuple of two floats, default=(.05, .95)
-        The estimate is not taken outside.
+        The estimate is not taken outside of (low, high).
     random_state : int, RandomState or None, default=None
         Of the folds.
 
@@ -50,8 +69,19 @@ class ElkanNotoPrior(BaseEstimator):
     prior_ : float
     c_ : float
         P(labelled | positive) in the sample of both parts together.
+    raw_ : float
+        The estimate before `clip`; above 1 it is no share.
     clipped_ : bool
-        Whether the estimate was outside `clip`.
+        Whether it was outside `clip`.
+    doubtful_ : bool
+        Whether it was clipped, or is within two standard errors of 1.
+    error_ : float
+        Its standard error, from the spread of s over the labelled positives alone.
+
+    Warns
+    -----
+    UserWarning
+        If the estimate was clipped, or is within two standard errors of 1, where it says nothing.
 
     References
     ----------
@@ -73,11 +103,15 @@ class ElkanNotoPrior(BaseEstimator):
         "estimator": Voter(),
         "n_folds": Interval(2, whole=True),
         "alpha": Interval(0, open_low=True),
+        "clip": _Clip(),
         "random_state": Seed(),
     }
     prior_: float
     c_: float
+    raw_: float
+    error_: float
     clipped_: bool
+    doubtful_: bool
 
     def __init__(
         self,
@@ -113,34 +147,60 @@ class ElkanNotoPrior(BaseEstimator):
         Raises
         ------
         PsephosError
-            If a part has fewer than two rows, or rows cannot be divided.
+            If a part has fewer than two rows of weight, rows cannot be divided, or a parameter is
+            wrong.
         """
         check_params(self, self.constraints)
         low, high = self.clip
-        if not 0 < low < high < 1:
-            raise PsephosError(f"clip is {self.clip}: two shares, 0 < low < high < 1.")
         parts = [read_numbers(part, gaps=True) for part in (positive, unlabelled)]
         given = [read_sample_weight(w, len(p)) for w, p in zip(weights, parts, strict=True)]
-        mass = [float(w.sum()) for w in given]
-        self.c_ = float(given[0] @ self._held_out(parts, given, groups)) / mass[0]
-        found = mass[0] * (1.0 - self.c_) / max(mass[1] * self.c_, np.finfo(float).tiny)
-        self.clipped_ = not low <= found <= high
-        self.prior_ = float(np.clip(found, low, high))
+        named = read_groups(groups, len(parts[0]) + len(parts[1]))
+        heavy = [own > 0 for own in given]  # a row of weight 0 is not there
+        named = None if named is None else named[np.concatenate(heavy)]
+        parts = [part[own] for part, own in zip(parts, heavy, strict=True)]
+        given = [part[own] for part, own in zip(given, heavy, strict=True)]
+        share, mass = self._held_out(parts, given, named), [float(w.sum()) for w in given]
+        self.c_ = float(given[0] @ share) / mass[0]
+        least = max(self.c_, np.finfo(float).tiny)
+        self.raw_ = mass[0] / mass[1] * (1.0 - self.c_) / least
+        spread = float(np.sqrt(given[0] ** 2 @ (share - self.c_) ** 2)) / mass[0]
+        self.error_ = mass[0] / mass[1] * spread / least**2  # d raw / d c = -n_P / (n_U c^2)
+        self.clipped_ = not low <= self.raw_ <= high
+        self.prior_ = float(np.clip(self.raw_, low, high))
+        near = self.raw_ + _ERRORS * self.error_ >= 1.0
+        self.doubtful_ = self.clipped_ or near
+        if self.doubtful_:
+            self._tell(near)
         return self
 
-    def _held_out(self, parts: list[_Floats], given: list[_Floats], groups: Any) -> _Floats:
+    def _tell(self, near: bool) -> None:
+        """Warn that the estimate is no share, or hardly one."""
+        why = f"that is outside of clip={self.clip}"
+        if near:
+            why = "rows with a label are hardly told from those without"
+        elif self.raw_ < self.clip[0]:
+            why = "hardly a row without a label looks like those with one"
+        used = f", and {self.prior_:g} is used" if self.clipped_ else ""
+        warnings.warn(
+            f"the class prior is estimated as {self.raw_:.3g} +- {self.error_:.2g}{used}: {why}. "
+            "Answers depend on it: give the share of positives among the rows without a label if "
+            "it is known (prior=; psephos compare --prior, psephos fit --set prior=).",
+            UserWarning,
+            stacklevel=2,
+        )
+
+    def _held_out(self, parts: list[_Floats], given: list[_Floats], named: Any) -> _Floats:
         """Return s(x) of the positive rows, each by a model that was not fitted on it."""
         X, weight = np.vstack(parts), np.concatenate(given)
         labelled = np.repeat([1, 0], [len(part) for part in parts])
-        named = read_groups(groups, len(X))
         units = min(len(part) for part in parts)
         if named is not None:
             units = min(len(np.unique(named[labelled == k])) for k in (0, 1))
         folds = min(self.n_folds, units)
         if folds < 2:
             raise PsephosError(
-                "the class prior cannot be estimated: it takes two rows (or groups) of both "
-                "labelled positives and unlabelled rows; give the prior."
+                "the class prior cannot be estimated: it takes two rows (or groups) of weight of "
+                "both labelled positives and unlabelled rows; give the prior."
             )
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         kind: Any = StratifiedKFold if named is None else StratifiedGroupKFold

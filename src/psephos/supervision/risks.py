@@ -81,6 +81,16 @@ class WeightedRisk:
             constant=share * self.constant + rest * other.constant,
         )
 
+    def falls_along(self, margins: _Floats) -> bool:
+        """Return whether the risk falls without end along margins (n,) times ever larger numbers.
+
+        A loss that is bounded never does; the logistic loss grows as ``max(0, -m)``.
+        """
+        if self.loss.symmetric:
+            return False
+        ends = self.up @ np.maximum(-margins, 0.0) + self.down @ np.maximum(margins, 0.0)
+        return bool(ends < -1e-9 * np.abs(margins).max(initial=0.0))
+
     @property
     def weights(self) -> tuple[_Floats, _Floats]:
         """Return (up, down) as weights of rows that any learner takes, their sum that of the risk.

@@ -98,11 +98,14 @@ class Isotonic:
     given, told : tuple of ndarray
         For each class, points of a rising map from probabilities to probabilities; level
         beyond the ends.
+    fixed : bool, default=False
+        Whether the points follow from the model, and not from answers to rows.
     """
 
     tag: ClassVar[str] = "isotonic calibration"
     given: tuple[_Floats, ...]
     told: tuple[_Floats, ...]
+    fixed: bool = False
 
     def __post_init__(self) -> None:
         check(len(self.given) == len(self.told) > 0, "a class lacks a map")
@@ -114,7 +117,7 @@ class Isotonic:
 
     def words(self, classes: list[str]) -> str:
         """Return what it does."""
-        return "calibrated (isotonic)"
+        return "read off a fixed rising curve" if self.fixed else "calibrated (isotonic)"
 
     def chances(self, chances: _Floats, apart: bool) -> _Floats:
         """Return calibrated (n, K) probabilities; `apart`: of labels, not of classes."""

@@ -3,7 +3,6 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from psephos.kernels._jit import jit
-from psephos.kernels.numerics.powers import wide
 from psephos.kernels.stump import bounds as stump_bounds
 from psephos.kernels.stump.bins import (
     BINS,
@@ -26,7 +25,6 @@ lane_sums = stump_bounds.lane_sums
 
 @jit
 def _sums(codes, word, n_groups, tables, visits, n_visited, out):
-    wide()
     lane_sums(codes, word, n_groups, tables, visits, n_visited, visits.shape[0], out)
 
 

@@ -23,7 +23,7 @@ N, ROWS = 700, 120
 @pytest.fixture(scope="module")
 def client():
     cluster = distributed.LocalCluster(
-        n_workers=3, threads_per_worker=1, dashboard_address=":0", silence_logs=50
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
     )
     with cluster, distributed.Client(cluster) as found:
         yield found

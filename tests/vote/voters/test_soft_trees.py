@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from psephos import PsephosError
 from psephos.vote import CodedVoters, Constant, Readout, RegressionTarget, SoftTreeVoters, Vote
 from psephos.vote.names import Names
-from psephos.vote.reasons import Route
+from psephos.vote.reasons import Gate, Route, Term
 
 
 def soft(**changes):
@@ -93,13 +93,36 @@ def test_reasons_are_the_likeliest_way():
     assert "b = missing" in words
     assert "gate 1" in words
     rule = voters.rule(0, names.columns, {})
-    assert rule.startswith("a soft tree of depth 2 on 2 columns; its first gate (log-odds")
+    assert rule == (
+        "a soft tree of depth 2 on 2 columns; its first gate goes left by log-odds -2.33 - 0.132 d "
+        "+ 0.126 b (numbers in standard deviations from their means, nothing missing)"
+    )
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_the_words_of_a_gate_are_its_whole_sum(side):
+    terms = (
+        Term(0, 1.6, (-0.14,)),
+        Term(1, 63.0, (2.0,)),
+        Term(2, 0.5, (-0.1,)),
+        Term(3, 7.0, (0.25,)),
+    )
+    odds = 2.0 - 0.14 - 0.1 + 0.25 + 0.5 - 3.0
+    chance = 1 / (1 + np.exp(-odds))
+    gate = Gate(1, side, chance, terms, 0.5, 4, -3.0)
+    words = gate.words(Names(["g", "age", "c", "d"]))
+    assert words == (
+        f"gate 1: 38.0 % go {side} (log-odds -0.14 (g = 1.6) + 2 (age = 63) - 0.1 (c = 0.5) "
+        "+ 0.75 (5 more) - 3 = -0.49)"
+    )
 
 
 def test_gates_without_a_column_say_so():
     nothing = soft(coef=np.zeros((2, 3, 2)), absent=np.zeros((2, 3, 1)))
     names = Names(["a", "b", "c", "d", "e"])
-    assert "(no column)" in nothing.reasons(rows(2))[0][0].words(names)
+    words = nothing.reasons(rows(2))[0][0].words(names)
+    assert words.startswith("the likeliest way (")
+    assert "gate 1: 91.1 % go right (log-odds 2.325, no column)" in words
     assert nothing.rule(0, names.columns, {}) == "a soft tree of depth 2 on 0 columns"
 
 
@@ -120,8 +143,8 @@ def test_categories_are_told_in_words():
     coded = CodedVoters(2, np.array([0, 1]), inner, np.array([0, 1]), np.array([np.nan, 1.0]))
     X = np.array([[11.0, 1.0], [9.0, 0.0]])
     words = [r[0].words(Names(["dose", "kind"], {1: ["no", "yes"]})) for r in coded.reasons(X)]
-    assert "kind = yes " in words[0]
-    assert "kind = no, not yes" in words[1]
+    assert "(kind = yes)" in words[0]
+    assert "(kind = no, not yes)" in words[1]
     data = coded.reasons(X)[1][0].data(Names(["dose", "kind"], {1: ["no", "yes"]}))
     assert data["kind"] == "route"
     assert {t["column"] for g in data["gates"] for t in g["terms"]} == {"dose", "kind"}

@@ -14,7 +14,7 @@ from numba.extending import intrinsic
 
 from psephos.kernels._jit import jit
 
-__all__ = ["inverse_power", "root", "to_bits", "wide"]
+__all__ = ["inverse_power", "root", "to_bits"]
 
 
 def _bits_of(typingctx, x):
@@ -31,26 +31,12 @@ def _float_of(typingctx, b):
     return types.float64(types.int64), code
 
 
-def _wide(typingctx):
-    def code(context, builder, signature, args):
-        # llvmlite lists only attributes without a value; the text of this one passes through it.
-        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
-        builder.function.attributes.add("noinline")
-        return context.get_dummy_value()
-
-    return types.void(), code
-
-
 #: The bit pattern of a float64 as an int64, and back.
 to_bits: Any = intrinsic(_bits_of)
 to_float: Any = intrinsic(_float_of)
-#: Asks LLVM for the widest vectors in the kernel that calls it (it stops at half of AVX-512), and
-#: to keep that kernel apart: inlined, it would be compiled again with each of its callers.
-wide: Any = intrinsic(_wide)
 if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
     to_bits = lambda x: np.float64(x).view(np.int64)  # noqa: E731
     to_float = lambda b: np.int64(b).view(np.float64)  # noqa: E731
-    wide = lambda: None  # noqa: E731
 
 _SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
 _WHOLE = 6755399441055744.0  # 1.5 * 2^52: what is added to it is rounded to a whole number
@@ -88,7 +74,6 @@ def inverse_power(u, factor, b, base):
     interpolate at Chebyshev's points, to 2e-16 and 3e-16 of their values. Relative error about
     ``1e-16 (4 + |c log2 x|)``.
     """
-    wide()
     n = u.shape[0]
     if b == np.floor(b) and b < 16.0:
         whole = int(b)

@@ -1,7 +1,6 @@
 """The direction of a projected quasi-Newton step: a few sums over many parameters."""
 
 from psephos.kernels._jit import jit
-from psephos.kernels.numerics.powers import wide
 
 __all__ = ["steepest", "two_loops"]
 
@@ -43,7 +42,6 @@ def two_loops(steps, changes, first, n, z, gradient, least, free, parts, d):
     -----
     Source: Nocedal & Wright, Numerical Optimization, algorithm 7.4.
     """
-    wide()
     top = z.shape[0]
     for k in range(top):
         held = z[k] <= 0.0 and not gradient[k] < 0.0

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from psephos.kernels._jit import frozen, jit, run_blocks
-from psephos.kernels.numerics.powers import inverse_power, root, to_bits, to_float, wide
+from psephos.kernels.numerics.powers import inverse_power, root, to_bits, to_float
 
 __all__ = [
     "InverseKernel",
@@ -58,7 +58,6 @@ def _squared_row(X, r, columns, inverse, is_category, has_nan, far, first, out, 
     ``columns`` (q, m or more) are the anchors'. ``far`` stands where no column is in both rows.
     Scratch: counts (m,). Where ``has_nan`` is None all are numbers and known: less to compile.
     """
-    wide()
     q = columns.shape[0]
     u = out[first:]
     m = u.shape[0]
@@ -130,7 +129,6 @@ def _squared_rows(X, columns, inverse, is_category, has_nan, far, out, counts):
 @jit(inner=True, fastmath={"contract", "reassoc"})
 def _root_sum(u, w):
     """``sum w_i sqrt(u_i)`` and the sum of ``w_i`` over the u that are not negative."""
-    wide()
     total = pairs = 0.0
     for i in range(u.shape[0]):
         known = w[i] if u[i] >= 0.0 else 0.0
@@ -155,7 +153,6 @@ def _mean_of_pairs(Z, w, columns, inverse, is_category, has_nan, far, u, counts)
 @jit
 def _range(u):
     """Least number that is not zero, greatest number, and whether one is zero; none negative."""
-    wide()
     # Positive numbers sort like their bit patterns, and the extremes of integers vectorise.
     low = high = to_bits(u[0])
     for i in range(u.shape[0]):

@@ -15,7 +15,6 @@ from numpy.polynomial import Chebyshev, Polynomial
 from numpy.typing import NDArray
 
 from psephos.kernels._jit import jit
-from psephos.kernels.numerics.powers import wide
 
 __all__ = [
     "HALF_LOG2E", "LEAST", "LINES", "ROWS", "add_special", "add_squares", "column_terms",
@@ -64,7 +63,6 @@ def add_squares(rows, lines, e):
 
     ``e[r, j] += sum over d of (rows[r, d] - lines[d, j])^2``.
     """
-    wide()
     e0, e1, e2, e3 = e[0], e[1], e[2], e[3]
     for d in range(0, lines.shape[0], LINES):
         w0, w1, w2, w3 = rows[0, d], rows[0, d + 1], rows[0, d + 2], rows[0, d + 3]
@@ -100,7 +98,6 @@ def add_squares(rows, lines, e):
 @jit(inner=True)
 def add_special(one, line, mismatch, gap, e):
     """Add what a column that may be missing, or a category, takes off log2 G of one row."""
-    wide()
     if mismatch >= 0:
         for j in range(e.shape[0]):
             apart = one - line[j]
@@ -129,7 +126,6 @@ def exp2_minus(e, power, room, constants):
     ``-e = r - k``, k whole: what is added to 1.5 * 2^52 (2^23) is rounded, and its last bits are
     -k. `power` and `room` are as long as e; the relative error is about 2e-16 (1e-7).
     """
-    wide()
     most, magic = constants[0], constants[1]
     for j in range(e.shape[0]):
         less = e[j] if e[j] < most else most

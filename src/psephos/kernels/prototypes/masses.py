@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.kernels._jit import jit, run_blocks
-from psephos.kernels.numerics.powers import wide
 from psephos.kernels.prototypes.kernel import (
     HALF_LOG2E,
     LEAST,
@@ -112,7 +111,6 @@ def _put_row(row, where, scaling, plain, first, x):
 
 @jit(inner=True, fastmath={"contract", "reassoc"})
 def _weighted(kernel, weight, first, last):
-    wide()
     total = 0.0
     kernel, weight = kernel[first:last], weight[first:last]
     for j in range(kernel.shape[0]):

@@ -25,7 +25,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.kernels._jit import jit, run_blocks
-from psephos.kernels.numerics.powers import wide
 from psephos.kernels.prototypes.kernel import (
     HALF_LOG2E,
     LEAST,
@@ -74,7 +73,6 @@ class _Judged(NamedTuple):
 
 @jit(inner=True)
 def _put_product(a, factor, out):
-    wide()
     for j in range(a.shape[0]):
         out[j] = factor * a[j]
 
@@ -95,7 +93,6 @@ def _fill_rows(references, start, n, panel, first, x):
 @jit(inner=True, fastmath={"contract", "reassoc"})
 def _row_masses(kernel, match, w):
     """Return ``sum_j m_j w_j G_j`` and ``sum_j w_j G_j``."""
-    wide()
     q = s = np.float32(0.0)
     for j in range(w.shape[0]):
         mass = kernel[j] * w[j]
@@ -107,7 +104,6 @@ def _row_masses(kernel, match, w):
 @jit(inner=True, fastmath={"contract", "reassoc"})
 def _row_spread(kernel, match, w, label, y):
     """Return ``sum_j m_j w_j G_j (y - t_j)^2``."""
-    wide()
     total = np.float32(0.0)
     for j in range(w.shape[0]):
         apart = y - label[j]
@@ -118,7 +114,6 @@ def _row_spread(kernel, match, w, label, y):
 @jit(inner=True, fastmath={"contract"})
 def _row_slopes(kernel, match, w, by_total, by_own, by_w):
     """Add a reference's B to the derivatives by w, and put ``w B`` in the place of its kernels."""
-    wide()
     for j in range(w.shape[0]):
         slope = kernel[j] * (by_total - by_own * match[j])
         by_w[j] += slope
@@ -127,7 +122,6 @@ def _row_slopes(kernel, match, w, by_total, by_own, by_w):
 
 @jit(inner=True)
 def _add_to(total, part):
-    wide()
     for j in range(part.shape[0]):
         total[j] += part[j]
 
@@ -135,7 +129,6 @@ def _add_to(total, part):
 @jit(inner=True, fastmath={"contract"})
 def _put_match(label, y, u, constants, match, room):
     """Put in `match` whether prototypes are of a class (u = 0), or the densities of a target."""
-    wide()
     if u == 0.0:
         for j in range(label.shape[0]):
             match[j] = 1.0 if label[j] == y else 0.0
@@ -152,7 +145,6 @@ def _put_match(label, y, u, constants, match, room):
 @jit(inner=True, fastmath={"contract", "reassoc"})
 def _add_column_sums(a, rows, lines, out):
     """Add ``sum over r, j of a[r, j] (rows[r, d] - lines[d, j])^2`` of four rows to ``out``."""
-    wide()
     a0, a1, a2, a3 = a[0], a[1], a[2], a[3]
     for d in range(lines.shape[0]):
         w, x, y, z, line = rows[0, d], rows[1, d], rows[2, d], rows[3, d], lines[d]
@@ -167,7 +159,6 @@ def _add_column_sums(a, rows, lines, out):
 @jit(inner=True, fastmath={"contract", "reassoc"})
 def _special_sum(factor, one, line, mismatch, gap):
     """Return the same of one column that may be missing, or a category, and one reference."""
-    wide()
     total = np.float32(0.0)
     for j in range(factor.shape[0]):
         apart = one - line[j]

@@ -19,7 +19,7 @@ import numpy as np
 
 from psephos.kernels._jit import jit
 from psephos.kernels.numerics.exponential import exp
-from psephos.kernels.numerics.powers import to_bits, to_float, wide
+from psephos.kernels.numerics.powers import to_bits, to_float
 
 __all__ = [
     "PAD",
@@ -44,7 +44,6 @@ _FAST = {"contract", "reassoc", "nsz"}
 @jit(fastmath=_FAST)
 def weighted_sum(a, b):
     """Return the sum of a_i b_i."""
-    wide()
     total = 0.0
     for i in range(a.shape[0]):
         total += a[i] * b[i]
@@ -54,7 +53,6 @@ def weighted_sum(a, b):
 @jit(inner=True, fastmath=_FAST)
 def curvature(X, h, H, v):
     """Put ``sum_i h_i x_ij x_ik`` in the lower triangle of H; v (n,) is scratch."""
-    wide()
     m, n = X.shape
     for j in range(m):
         x = X[j]
@@ -108,7 +106,6 @@ def solve(H, g):
 @jit(fastmath={"contract"})
 def slopes(z, y, w, g, h):
     """Put the first and second derivative of each row's loss in its score in g and h."""
-    wide()
     for i in range(z.shape[0]):
         e = exp(-abs(z[i]))
         q = 1.0 / (1.0 + e)
@@ -120,7 +117,6 @@ def slopes(z, y, w, g, h):
 @jit(fastmath=_FAST)
 def advance(X, step, w, z, dz):
     """Add what a step changes to the scores z, put it in dz; return the greatest where w > 0."""
-    wide()
     m, n = X.shape
     first, by = X[0], step[0]
     for i in range(n):
@@ -180,7 +176,6 @@ def binary(X, y, w, ridge, beta, z, work, H, steps, tol, max_iter):
 @jit(fastmath=_FAST)
 def spread(x, w, total):
     """Return the weighted mean and variance of x; variance 0 where x is constant to rounding."""
-    wide()
     n = x.shape[0]
     s = 0.0
     for i in range(n):

@@ -6,7 +6,6 @@ import numpy as np
 
 from psephos.kernels._jit import jit
 from psephos.kernels.numerics.exponential import exp
-from psephos.kernels.numerics.powers import wide
 from psephos.kernels.small_models.newton import SAFE, advance, curvature, solve, weighted_sum
 
 __all__ = ["lower_unknown", "multinomial", "prior_of_classes"]
@@ -58,7 +57,6 @@ def lower_unknown(known, total, Z):
 @jit(fastmath={"contract"})
 def _shares(Z, known, P, top):
     """Put the probabilities of the known classes in P (K, n), 0 for the others."""
-    wide()
     K, n = Z.shape
     top[:] = -1e300
     for k in range(K):

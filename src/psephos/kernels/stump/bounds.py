@@ -22,7 +22,6 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from psephos.kernels._jit import jit
-from psephos.kernels.numerics.powers import wide
 from psephos.kernels.stump.bins import BINS, GROUP, PLANES, WIDTH, Rows, Scales
 
 __all__ = ["bound_error", "bound_gini", "has_bounds", "reaches"]
@@ -206,7 +205,6 @@ def bound_error(
     sums, scratch : (2, 31, 64) and (2, 64) int16
     values : (>= 64 * last,) result
     """
-    wide()
     final = BINS - 2
     top, bottom = scratch[0], scratch[1]
     for block in range(first, last):
@@ -257,7 +255,6 @@ def bound_gini(
     ``all_a`` and ``all_b`` are the weights of either class in units, ``reach`` is of ``reaches``,
     ``scratch`` (5, 64) float32.
     """
-    wide()
     none, tiny = np.float32(0.0), np.float32(1e-3)
     top, low_a, low_b, high_a, high_b = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4]
     for block in range(first, last):

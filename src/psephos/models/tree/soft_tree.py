@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from psephos._input import Context, Table
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender
-from psephos.models.boosting.soft_fit import fit_soft
-from psephos.models.boosting.soft_memory import SoftMemory
-from psephos.models.boosting.soft_parameters import EXTRAS, SHARED
-from psephos.models.boosting.soft_teaching import LearnsClasses, LearnsNumbers
+from psephos.models.boosting.soft.fit import fit_soft
+from psephos.models.boosting.soft.memory import SoftMemory
+from psephos.models.boosting.soft.parameters import EXTRAS, SHARED
+from psephos.models.boosting.soft.teaching import LearnsClasses, LearnsNumbers
 from psephos.params import ClassWeight, Constraint
 from psephos.vote import Vote
 
@@ -26,7 +26,12 @@ class SoftTreeClassifier(LearnsClasses, VoteClassifier):
     """A soft decision tree: every gate sends a share of a case each way, all trained at once.
 
     Use it where one tree of a few gates is wanted whose answer changes smoothly, or to distil a
-    larger model into (`distill`). Mostly a `SoftGradientBoostingClassifier` is more accurate.
+    larger model into (`distill`)::
+
+        model = SoftTreeClassifier(3, random_state=0).distill(forest, X)
+        print(model)             # its first gate in words
+
+    Mostly a `SoftGradientBoostingClassifier` is more accurate.
 
     The tree votes ``F(x) = sum_l reach_l(x) theta_l`` with reach_l the product of the gates'
     shares on the way to leaf l and theta_l one number a class; the cross-entropy of softmax(F) is
@@ -69,7 +74,8 @@ class SoftTreeClassifier(LearnsClasses, VoteClassifier):
     features_used_ : ndarray
     n_iter_ : int
     loss_curve_ : ndarray
-        Cross-entropy a row in each epoch of the last call, each batch's before its step.
+        Cross-entropy a row in each epoch of the last call, each batch's before its step; the cost
+        of `gate_penalty` included, that of `gate_lasso` not.
     validation_losses_ : ndarray
     stopped_ : str
     memory_ : SoftMemory
@@ -94,6 +100,7 @@ class SoftTreeClassifier(LearnsClasses, VoteClassifier):
     contender: ClassVar[Contender] = Contender("soft-tree", "tree", small=_SMALL)
     constraints: ClassVar[Mapping[str, Constraint]] = {**SHARED, "class_weight": ClassWeight()}
     extras: ClassVar[tuple[str, ...]] = EXTRAS
+    boosted: ClassVar[bool] = False
     soft_labels: ClassVar[bool] = True
     n_iter_: int
     loss_curve_: _Floats
@@ -192,6 +199,7 @@ class SoftTreeRegressor(LearnsNumbers, VoteRegressor):
     contender: ClassVar[Contender] = Contender("soft-tree-regressor", "tree", small=_SMALL)
     constraints: ClassVar[Mapping[str, Constraint]] = SHARED
     extras: ClassVar[tuple[str, ...]] = EXTRAS
+    boosted: ClassVar[bool] = False
     multioutput: ClassVar[bool] = True
     n_iter_: int
     loss_curve_: _Floats

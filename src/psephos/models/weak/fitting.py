@@ -10,17 +10,18 @@ from psephos._errors import PsephosError
 from psephos.models.committees.fitting import Task, fit_all
 from psephos.models.committees.members import voters_of
 from psephos.models.weak.rows import Rows
+from psephos.models.weak.told import WeakLabels
 from psephos.supervision import ElkanNotoPrior, WeightedRisk, supervised_risk
 from psephos.vote import Constant, Readout, Vote, Voters
 from psephos.vote.calibration import Isotonic
 
 __all__ = [
-    "FIT_TASK", "Fitted", "estimated", "fitted_by", "odds_map", "one_vote", "ordinary", "prior_of",
-    "share_map",
+    "FIT_TASK", "Fitted", "estimated", "fitted_by", "labels_told", "odds_map", "one_vote",
+    "ordinary", "prior_of", "share_map",
 ]  # fmt: skip
 
 _Floats = NDArray[np.float64]
-_KNOTS = 64  # pieces of a map of probabilities
+_KNOTS, _LEAST_SHARE = 128, 1e-6  # of a map of probabilities, and the least but 0
 _PRIOR_TASK, FIT_TASK = 2, 3
 
 
@@ -43,7 +44,7 @@ def fitted_by(rows: Rows, risk: Any) -> Fitted:
     m = rows.model
     if m.estimator is None:
         learner = rows.learner()
-        starts = learner.starts(rows.context, m.n_starts)
+        starts = learner.starts(risk, m.n_starts)
         found, objective, n_iter = learner.fit(
             risk, alpha=m.alpha, starts=starts, max_iter=m.max_iter,
             learning_rate=m.learning_rate,
@@ -79,22 +80,35 @@ def ordinary(rows: Rows) -> Fitted:
     return fitted_by(rows, supervised_risk(rows.codes, rows.loss, rows.weight))
 
 
-def prior_of(rows: Rows) -> float:
+def prior_of(rows: Rows) -> WeakLabels:
     """Return the prior that is given, or estimated from positive and unlabelled rows."""
     if not isinstance(rows.model.prior, str):
-        return float(rows.model.prior)
-    return estimated(rows).prior_
+        return labels_told(rows, rows.model.prior)
+    return labels_told(rows, estimated(rows))
+
+
+def labels_told(rows: Rows, prior: Any) -> WeakLabels:
+    """Return what is kept of labels, and of a prior or its estimate."""
+    n = (rows.counts[1], 0 if rows.ignored else rows.counts[0], rows.counts[-1])
+    if not isinstance(prior, ElkanNotoPrior):
+        return WeakLabels(*n, float(prior))
+    estimate = (float(prior.raw_), float(prior.error_))
+    return WeakLabels(*n, float(prior.prior_), estimate, bool(prior.doubtful_))
 
 
 def estimated(rows: Rows, features: _Floats | None = None, alpha: float = 1e-3) -> ElkanNotoPrior:
-    """Return Elkan and Noto's estimate on what the model looks at, or on other features."""
+    """Return Elkan and Noto's estimate on the inputs, or on other features.
+
+    By another classifier, on the table's numbers, categories as columns of 0 and 1.
+    """
     known, open_ = np.flatnonzero(rows.codes == 1), np.flatnonzero(rows.codes == -1)
     both = np.concatenate([known, open_])
     groups = None if rows.data.groups is None else rows.data.groups[both]
     seed = rows.context.integer(_PRIOR_TASK)
     own = ElkanNotoPrior(rows.model.estimator, alpha=alpha, random_state=seed)
     weights = (rows.weight[known], rows.weight[open_])
-    features = rows.features if features is None else features
+    if features is None:
+        features = rows.features if rows.model.estimator is None else rows.numbers
     return own.fit(features[known], features[open_], weights, groups)
 
 
@@ -106,14 +120,17 @@ def one_vote(rows: Rows, voters: Voters, calibration: Any = None) -> Vote:
 
 
 def odds_map(rows: Rows, factor: float) -> Isotonic:
-    """Return the map of q = P(labelled | x) to ``min(1, factor q / (1 - q))``, in 64 pieces."""
-    top = 1.0 / (1.0 + factor)
-    half = 1.0 / (1.0 + 2.0 * factor)  # q where the answer changes
-    points = np.append(np.linspace(0.0, top, _KNOTS + 1), [half, 1.0])
-    given = np.unique(np.round(points, 12)).astype(np.float64)
-    told = np.ones(len(given))
-    below = given < np.round(top, 12)
-    told[below] = np.minimum(factor * given[below] / (1.0 - given[below]), 1.0)
+    """Return the map of q = P(labelled | x) to ``min(1, factor q / (1 - q))``.
+
+    In pieces between probabilities that grow by the same factor (1.11), and 1/2, where the answer
+    changes: of any prior a probability is wrong by less than a 300th of itself.
+    """
+    told = np.union1d(np.geomspace(_LEAST_SHARE, 1.0, _KNOTS), [0.0, 0.5])
+    points: _Floats = np.append(told / (told + factor), 1.0)
+    points = np.round(points, 15).astype(np.float64)  # 1 less a point is another, too
+    given, first = np.unique(points, return_index=True)
+    told = np.append(told, 1.0)[first]
+    told[-1] = 1.0
     return _both(rows, given, told)
 
 
@@ -128,4 +145,4 @@ def _both(rows: Rows, given: _Floats, told: _Floats) -> Isotonic:
     """Return a map of the positive class's probability as one of both classes."""
     other = ((1.0 - given)[::-1].copy(), (1.0 - told)[::-1].copy())
     pairs = [other, (given, told)] if rows.positive == 1 else [(given, told), other]
-    return Isotonic(tuple(p[0] for p in pairs), tuple(p[1] for p in pairs))
+    return Isotonic(tuple(p[0] for p in pairs), tuple(p[1] for p in pairs), fixed=True)

@@ -20,7 +20,7 @@ from psephos.vote import (
     normal_scores,
 )
 
-__all__ = ["Inputs", "standardised"]
+__all__ = ["Inputs"]
 
 _Floats = NDArray[np.float64]
 _QUANTILES = 1000  # most values of a column whose scores are kept
@@ -66,7 +66,7 @@ class Inputs:
             plain = np.zeros(q, dtype=np.intp)
             return cls(p, design, knots, np.zeros(q), np.ones(q), plain), normal_scores(X, *knots)
         _refuse_gaps(X, table, design)
-        Z, centre, inverse, powers = standardised(X, weight)
+        Z, centre, inverse, powers = _standardised(X, weight)
         return cls(p, design, None, centre, inverse, powers), Z
 
     def lines(self, coef: _Floats, intercept: float, code: _Floats) -> Voters:
@@ -100,6 +100,7 @@ class Inputs:
             code,
             "rbf",
             "probability",
+            called="kernel score",
         )
         return self._through(machine.times(self.powers))
 
@@ -114,7 +115,9 @@ class Inputs:
         return voters.take(one)  # columns without a say are not read
 
 
-def standardised(X: _Floats, weight: _Floats) -> tuple[_Floats, _Floats, _Floats, NDArray[np.intp]]:
+def _standardised(
+    X: _Floats, weight: _Floats
+) -> tuple[_Floats, _Floats, _Floats, NDArray[np.intp]]:
     """Return the columns centred and divided by their deviation, and centre, inverse and powers."""
     powers = np.frexp(np.abs(X).max(axis=0))[1].astype(np.intp)
     X = np.ldexp(X, -powers)

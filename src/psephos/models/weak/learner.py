@@ -9,17 +9,19 @@ import scipy.linalg
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
+from threadpoolctl import threadpool_limits
 
+from psephos._errors import PsephosError
 from psephos._input import Context
 from psephos.models.weak.inputs import Inputs
-from psephos.supervision import NonNegativeRisk, Risk
+from psephos.optimise.adam import Adam
+from psephos.supervision import NonNegativeRisk, Risk, WeightedRisk
+from psephos.supervision.grids import median_width
 from psephos.vote import Voters
 
 __all__ = ["Learner", "descend", "least"]
 
 _Floats = NDArray[np.float64]
-_SPREADS = (0.01, 0.1)  # of the first start, and of the others
-_BETAS, _EPSILON = (0.9, 0.999), 1e-8  # of Adam
 _REACH = 30.0  # about that of 36 standardised columns
 _JITTER = 1e-10  # of the greatest eigenvalue of a kernel
 
@@ -62,8 +64,7 @@ class Learner:
         order = context.generator(1).permutation(len(Z))
         centres = Z[np.sort(order[:n_components])]
         squared = cdist(Z, centres, "sqeuclidean")
-        width = float(np.sqrt(np.median(squared[squared > 0]))) if (squared > 0).any() else 1.0
-        width = width if sigma is None else float(sigma)
+        width = median_width(squared) if sigma is None else float(sigma)
         among = np.exp(cdist(centres, centres, "sqeuclidean") * (-0.5 / width**2))
         values, vectors = scipy.linalg.eigh(among)
         sound = values > _JITTER * values[-1]
@@ -80,19 +81,57 @@ class Learner:
         max_iter: int = 400,
         learning_rate: float = 0.1,
     ) -> tuple[_Floats, float, int]:
-        """Return (w, b) one after the other, ``risk + alpha |w|^2`` there, and the iterations."""
+        """Return (w, b) one after the other, ``risk + alpha |w|^2`` there, and the iterations.
+
+        Raises
+        ------
+        PsephosError
+            If the search leads beyond all numbers, or the risk has no least value.
+        """
+        with threadpool_limits(1, user_api="blas"):  # the same bytes whatever the threads
+            return self._searched(risk, alpha, starts, max_iter, learning_rate)
+
+    def _searched(
+        self,
+        risk: Risk,
+        alpha: float,
+        starts: Sequence[_Floats],
+        max_iter: int,
+        learning_rate: float,
+    ) -> tuple[_Floats, float, int]:
         if isinstance(risk, NonNegativeRisk):
             # a step of every weight by the rate moves a margin by the rate times this
             reach = float(np.abs(self.A).sum(axis=1).mean())
-            learning_rate *= min(1.0, _REACH / max(reach, 1.0))
-            found = descend(self.A, risk, alpha, starts[0], max_iter, learning_rate)
-            return found, _objective(self.A, risk, alpha, found)[0], max_iter
-        return least(self.A, risk, alpha, starts)
+            rate = learning_rate * min(1.0, _REACH / max(reach, 1.0))
+            with np.errstate(over="ignore", invalid="ignore"):
+                found = descend(self.A, risk, alpha, starts[0], max_iter, rate)
+                value = _objective(self.A, risk, alpha, found)[0]
+            if not np.isfinite(value):
+                raise PsephosError(
+                    f"the non-negative fit leads beyond all numbers: use a learning_rate below "
+                    f"{learning_rate:g}."
+                )
+            return found, value, max_iter
+        found, value, n_iter = least(self.A, risk, alpha, starts)
+        if isinstance(risk, WeightedRisk) and alpha == 0 and risk.falls_along(self.margins(found)):
+            raise PsephosError(
+                "without a penalty (alpha=0) the unbiased risk of the logistic loss has no least "
+                "value here, for its negative part falls for ever: give alpha a number above 0, "
+                "such as 0.01, or use a symmetric loss or the non-negative risk."
+            )
+        return found, value, n_iter
 
-    def starts(self, context: Context, number: int) -> list[_Floats]:
-        """Return where searches begin: normal numbers of deviation .01, then .1."""
-        rng, size = context.generator(0), self.A.shape[1] + 1
-        return [rng.normal(0.0, _SPREADS[min(k, 1)], size) for k in range(number)]
+    def starts(self, risk: Risk, number: int) -> list[_Floats]:
+        """Return where searches begin: at 0, and further and further down the risk's slope there.
+
+        So they do not depend on the order of columns, or on what classes are called. The margins'
+        root mean square is 0, 1, 4, 16, ...
+        """
+        slope = risk.step(np.zeros((len(self.A), 1)))[:, 0]
+        down = -np.append(self.A.T @ slope, slope.sum())
+        size = float(np.sqrt(np.mean(self.margins(down) ** 2)))
+        unit = down / size if size > 0 else np.zeros_like(down)
+        return [unit * (0.0 if k == 0 else 4.0 ** (k - 1)) for k in range(number)]
 
     def margins(self, found: _Floats) -> _Floats:
         """Return the margins of the training rows, shape (n,)."""
@@ -142,13 +181,8 @@ def descend(
 ) -> _Floats:
     """Return the last point of full-batch Adam along the steps of a risk."""
     point = start.copy()
-    mean, square = np.zeros_like(point), np.zeros_like(point)
-    first, second = _BETAS
-    for t in range(1, max_iter + 1):
+    adam = Adam([point], learning_rate)
+    for _ in range(max_iter):
         slope = risk.step((A @ point[:-1] + point[-1])[:, None])
-        step = np.append(A.T @ slope[:, 0] + 2.0 * alpha * point[:-1], slope.sum())
-        mean = first * mean + (1.0 - first) * step
-        square = second * square + (1.0 - second) * step**2
-        size = np.sqrt(square / (1.0 - second**t)) + _EPSILON
-        point = point - learning_rate * (mean / (1.0 - first**t)) / size
+        adam.step([np.append(A.T @ slope[:, 0] + 2.0 * alpha * point[:-1], slope.sum())])
     return point

@@ -18,6 +18,7 @@ from psephos.models.weak.one_sided import DensityRatio, sigma_range
 from psephos.models.weak.rows import Rows, read_rows
 from psephos.models.weak.sensitivity import PriorSensitivity
 from psephos.models.weak.settings import DRAWN, SHARED, anatomy, compared
+from psephos.models.weak.told import WeakLabels
 from psephos.models.weak.weighing import importance, nnpu_scores, refuse_no_negative
 from psephos.params import Constraint, Interval, OneOf, Options
 from psephos.supervision import WeightedRisk, non_negative_pu_risk, one_sided_risk, pu_risk
@@ -85,7 +86,8 @@ class LIoISClassifier(PriorSensitivity, VoteClassifier):
     n_components : int, default=100
         Most kernels of the score.
     n_starts : int, default=3
-        Searches (L-BFGS) of a risk that is not convex; the best is taken.
+        Searches (L-BFGS) of a risk that is not convex, from 0 and from points ever further down its
+        slope there; the best is taken.
     max_iter, learning_rate : int, float, default=400, 0.1
         Of the non-negative fits, as in `PUClassifier`; the weights come from one.
     categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
@@ -96,6 +98,9 @@ class LIoISClassifier(PriorSensitivity, VoteClassifier):
     vote_ : Vote
     prior_ : float or None
         The prior used; None where every row had a label.
+    labels_ : WeakLabels or None
+        How many rows were of each kind, and whether the prior was given or estimated, and how well;
+        ``print(model)`` says it.
     gamma_ : float or None
         The share of R_PU.
     gamma_risks_ : ndarray of shape (5,) or None
@@ -150,7 +155,7 @@ class LIoISClassifier(PriorSensitivity, VoteClassifier):
         "liois", "weak labels",
         {"quick": {**DRAWN, "risk": Choice(("unbiased", "non-negative"))}},
         settings=compared, grouped=True, two_classes=True, partial_labels=True,
-        small={"random_state": 0},
+        both_recorded=True, small={"random_state": 0},
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {
         **SHARED,
@@ -160,12 +165,13 @@ class LIoISClassifier(PriorSensitivity, VoteClassifier):
         "n_folds": Interval(2, whole=True),
     }
     extras: ClassVar[tuple[str, ...]] = (
-        "prior_", "gamma_", "gamma_risks_", "weights_", "objective_", "n_iter_",
+        "prior_", "labels_", "gamma_", "gamma_risks_", "weights_", "objective_", "n_iter_",
     )  # fmt: skip
     partial_labels: ClassVar[bool] = True
     one_class: ClassVar[bool] = True
     binary_only: ClassVar[bool] = True
     prior_: float | None
+    labels_: WeakLabels | None
     gamma_: float | None
     gamma_risks_: _Floats | None
     weights_: _Floats | None
@@ -226,13 +232,19 @@ class LIoISClassifier(PriorSensitivity, VoteClassifier):
             found = ordinary(rows)
         else:
             refuse_no_negative(rows, "LIoIS")
-            prior = prior_of(rows)
+            told = prior_of(rows)
+            prior = told.prior
             gamma, risks = self.gamma, None
             if isinstance(gamma, str):
                 gamma, risks = _chosen(rows, prior)
             both, sigma = _risks(rows, prior)
             found = fitted_by(rows, both[0].mixed(both[1], float(gamma)))
-            extras |= {"prior_": prior, "gamma_": float(gamma), "gamma_risks_": risks}
+            extras |= {
+                "prior_": prior,
+                "labels_": told,
+                "gamma_": float(gamma),
+                "gamma_risks_": risks,
+            }
             extras["weights_"] = sigma_range(rows.codes, sigma)
         extras |= {"objective_": found.objective, "n_iter_": found.n_iter}
         return one_vote(rows, found.voters), extras
@@ -260,16 +272,23 @@ def _chosen(rows: Rows, prior: float) -> tuple[float, _Floats]:
     seed = rows.context.integer(_FOLDS_TASK)
     classes = ["unlabelled", "negative", "positive"]
     cut = make_splits(kinds, 3, groups=rows.data.groups, n_folds=folds, seed=seed, classes=classes)
-    risks = np.zeros(len(_GAMMAS))
+    risks, counted = np.zeros(len(_GAMMAS)), 0
     for train, test in cut:
         part, rest = rows.take(train), rows.take(test)
-        both, _ = _risks(part, prior)
-        if not ((rest.codes == 1).any() and (rest.codes == -1).any()):
+        whole = all((part.codes == code).any() for code in (-1, 0, 1))
+        if not whole or not ((rest.codes == 1).any() and (rest.codes == -1).any()):
             continue  # a fold of groups may lack a kind
+        counted += 1
+        both, _ = _risks(part, prior)
         held = pu_risk(rest.codes, prior, MarginLoss("sigmoid"), rest.weight)
         for k, gamma in enumerate(_GAMMAS):
             voters = fitted_by(part, both[0].mixed(both[1], gamma)).voters
             share = (1.0 + one_vote(part, voters).score(rest.data.X)[:, 0]) / 2.0
             margin = logit(share if rows.positive == 1 else 1.0 - share)
             risks[k] += held.value_and_gradient(margin[:, None])[0]
-    return _GAMMAS[int(risks.argmin())], risks / len(cut)
+    if not counted:
+        raise PsephosError(
+            "gamma='cv' found no fold: groups leave no positive, negative or unlabelled row to fit "
+            "on, or no positive or unlabelled one to measure by; give gamma a number."
+        )
+    return _GAMMAS[int(risks.argmin())], risks / counted

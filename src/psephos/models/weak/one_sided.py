@@ -14,6 +14,7 @@ from psephos.models.weak.fitting import fitted_by, one_vote, ordinary, prior_of
 from psephos.models.weak.rows import read_rows
 from psephos.models.weak.sensitivity import PriorSensitivity
 from psephos.models.weak.settings import DRAWN, SHARED, anatomy, compared
+from psephos.models.weak.told import WeakLabels
 from psephos.models.weak.weighing import importance, nnpu_scores, refuse_no_negative
 from psephos.params import Constraint
 from psephos.supervision import one_sided_risk
@@ -82,7 +83,8 @@ class OneSidedNoiseClassifier(PriorSensitivity, VoteClassifier):
     n_components : int, default=100
         Most kernels of the score.
     n_starts : int, default=3
-        Searches (L-BFGS) of a risk that is not convex; the best is taken.
+        Searches (L-BFGS) of a risk that is not convex, from 0 and from points ever further down its
+        slope there; the best is taken.
     max_iter, learning_rate : int, float, default=400, 0.1
         Of the positive-unlabelled fit, as in `PUClassifier`.
     categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
@@ -93,6 +95,9 @@ class OneSidedNoiseClassifier(PriorSensitivity, VoteClassifier):
     vote_ : Vote
     prior_ : float or None
         The prior used; None where every row had a label.
+    labels_ : WeakLabels or None
+        How many rows were of each kind, and whether the prior was given or estimated, and how well;
+        ``print(model)`` says it.
     weights_ : ndarray of shape (2, 3) or None
         The least, mean and greatest sigma of recorded negatives (first row) and positives.
     objective_ : float or None
@@ -147,14 +152,15 @@ class OneSidedNoiseClassifier(PriorSensitivity, VoteClassifier):
         "one-sided-noise", "weak labels",
         {"quick": DRAWN},
         settings=compared, grouped=True, two_classes=True, partial_labels=True,
-        small={"random_state": 0},
+        both_recorded=True, small={"random_state": 0},
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {**SHARED, "density_ratio": DensityRatio()}
-    extras: ClassVar[tuple[str, ...]] = ("prior_", "weights_", "objective_", "n_iter_")
+    extras: ClassVar[tuple[str, ...]] = ("prior_", "labels_", "weights_", "objective_", "n_iter_")
     partial_labels: ClassVar[bool] = True
     one_class: ClassVar[bool] = True
     binary_only: ClassVar[bool] = True
     prior_: float | None
+    labels_: WeakLabels | None
     weights_: _Floats | None
     objective_: float | None
     n_iter_: int
@@ -202,16 +208,17 @@ class OneSidedNoiseClassifier(PriorSensitivity, VoteClassifier):
         self, table: Table, labels: Labels, weight: _Floats, context: Context
     ) -> tuple[Vote, dict[str, Any]]:
         rows = read_rows(self, table, labels, weight, context)
+        extras: dict[str, Any] = dict.fromkeys(self.extras)
         if not (rows.codes == -1).any():
-            found, prior, told = ordinary(rows), None, None
+            found = ordinary(rows)
         else:
             refuse_no_negative(rows, "one-sided noise")
-            prior = prior_of(rows)
-            sigma = importance(rows, prior, nnpu_scores(rows, prior))
+            told = prior_of(rows)
+            sigma = importance(rows, told.prior, nnpu_scores(rows, told.prior))
             found = fitted_by(rows, one_sided_risk(rows.codes, sigma, rows.loss, rows.weight))
-            told = sigma_range(rows.codes, sigma)
-        extras = {"prior_": prior, "weights_": told, "objective_": found.objective}
-        extras["n_iter_"] = found.n_iter
+            extras |= {"prior_": told.prior, "labels_": told}
+            extras["weights_"] = sigma_range(rows.codes, sigma)
+        extras |= {"objective_": found.objective, "n_iter_": found.n_iter}
         return one_vote(rows, found.voters), extras
 
 

@@ -14,6 +14,7 @@ from psephos.models.weak.pu_fit import bagged, by_risk, elkan_noto, negatives_re
 from psephos.models.weak.rows import read_rows
 from psephos.models.weak.sensitivity import PriorSensitivity
 from psephos.models.weak.settings import DRAWN, SHARED, anatomy, compared
+from psephos.models.weak.told import WeakLabels
 from psephos.params import Constraint, Interval, OneOf, Options
 from psephos.vote import Vote
 
@@ -74,7 +75,8 @@ class PUClassifier(PriorSensitivity, VoteClassifier):
     n_estimators : int, default=10
         Members of 'bagging'.
     max_samples : int, default=None
-        Unlabelled rows drawn for a member; None: as many as there are positives.
+        Unlabelled rows drawn for a member, each with a chance in proportion to its weight; None: as
+        many as rows are labelled positive (rows, whatever their weight).
     classes : list of two labels, default=None
         Needed where one class alone has rows with a label and that is not 1 or True.
     pos_label : label, default=None
@@ -86,7 +88,8 @@ class PUClassifier(PriorSensitivity, VoteClassifier):
     n_components : int, default=100
         Most kernels, centred on rows drawn from all.
     n_starts : int, default=3
-        Searches (L-BFGS) of a risk that is not convex; the best is taken.
+        Searches (L-BFGS) of a risk that is not convex, from 0 and from points ever further down its
+        slope there; the best is taken.
     max_iter, learning_rate : int, float, default=400, 0.1
         Steps of Adam on the non-negative risk, all rows at once. Where the sizes of a row's inputs
         add up to more than 30 on average (about 40 columns), the rate is less in that proportion.
@@ -100,6 +103,9 @@ class PUClassifier(PriorSensitivity, VoteClassifier):
     vote_ : Vote
     prior_ : float or None
         The prior used; None where every row had a label.
+    labels_ : WeakLabels or None
+        How many rows were of each kind, and whether the prior was given or estimated, and how well;
+        ``print(model)`` says it.
     objective_ : float or None
         Risk and penalty at the end; None of another classifier, or of bags.
     n_iter_ : int
@@ -121,7 +127,8 @@ class PUClassifier(PriorSensitivity, VoteClassifier):
     Notes
     -----
     Two classes only. Without an unlabelled row the fit is that of the ordinary risk, whatever
-    `risk`. Equal rows of one label are one row of added weight, unless `groups` are given.
+    `risk`. Equal rows of one label are one row of added weight, unless `groups` are given: a row of
+    weight 2 is the row twice, but in bagging, which draws as many rows as there are.
 
     A probability is ``1 / (1 + exp(-g))``. Of the logistic loss that is an estimate of P(y | x)
     where the share of positives is the prior; of the sigmoid and the ramp loss it is a map of the
@@ -151,7 +158,9 @@ class PUClassifier(PriorSensitivity, VoteClassifier):
     True
     """
 
-    anatomy: ClassVar[Anatomy] = anatomy("least risk of positive and unlabelled rows")
+    anatomy: ClassVar[Anatomy] = anatomy(
+        "least risk of positive and unlabelled rows, or of telling them apart"
+    )
     contender: ClassVar[Contender] = Contender(
         "pu", "weak labels",
         {"quick": DRAWN},
@@ -170,11 +179,12 @@ class PUClassifier(PriorSensitivity, VoteClassifier):
         "n_estimators": Interval(1, whole=True),
         "max_samples": OneOf((Interval(1, whole=True),), none=True),
     }
-    extras: ClassVar[tuple[str, ...]] = ("prior_", "objective_", "n_iter_")
+    extras: ClassVar[tuple[str, ...]] = ("prior_", "labels_", "objective_", "n_iter_")
     partial_labels: ClassVar[bool] = True
     one_class: ClassVar[bool] = True
     binary_only: ClassVar[bool] = True
     prior_: float | None
+    labels_: WeakLabels | None
     objective_: float | None
     n_iter_: int
 
@@ -232,8 +242,14 @@ class PUClassifier(PriorSensitivity, VoteClassifier):
     ) -> tuple[Vote, dict[str, Any]]:
         rows = negatives_read(read_rows(self, table, labels, weight, context))
         if not (rows.codes == -1).any():
-            found, calibration, prior = ordinary(rows), None, None
+            found, calibration, told = ordinary(rows), None, None
         else:
-            found, calibration, prior = _FITS[self.risk](rows)
-        extras = {"prior_": prior, "objective_": found.objective, "n_iter_": found.n_iter}
+            found, calibration, told = _FITS[self.risk](rows)
+        prior = None if told is None else told.prior
+        extras = {
+            "prior_": prior,
+            "labels_": told,
+            "objective_": found.objective,
+            "n_iter_": found.n_iter,
+        }
         return one_vote(rows, found.voters, calibration), extras

@@ -14,11 +14,13 @@ from psephos.models.weak.fitting import (
     Fitted,
     estimated,
     fitted_by,
+    labels_told,
     odds_map,
     prior_of,
     share_map,
 )
 from psephos.models.weak.rows import Rows
+from psephos.models.weak.told import WeakLabels
 from psephos.supervision import non_negative_pu_risk, pu_risk, supervised_risk
 from psephos.supervision.losses import MarginLoss
 from psephos.vote import Voters
@@ -27,27 +29,28 @@ from psephos.vote.voters.joined import join
 __all__ = ["bagged", "by_risk", "elkan_noto", "negatives_read"]
 
 _Floats = NDArray[np.float64]
-PUFit = tuple[Fitted, Any, float]  # the voters, the map of their probabilities, the prior
+PUFit = tuple[Fitted, Any, WeakLabels]  # the voters, the map of their probabilities, the prior
 
 
 def by_risk(rows: Rows) -> PUFit:
     """Return the least unbiased or non-negative risk of positive and unlabelled rows."""
-    m, prior = rows.model, prior_of(rows)
+    m, labels = rows.model, prior_of(rows)
     if m.risk == "unbiased":
-        risk: Any = pu_risk(rows.codes, prior, rows.loss, rows.weight)
+        risk: Any = pu_risk(rows.codes, labels.prior, rows.loss, rows.weight)
     else:
         risk = non_negative_pu_risk(
-            rows.codes, prior, rows.loss, rows.weight, beta=m.beta, gamma=m.gamma
+            rows.codes, labels.prior, rows.loss, rows.weight, beta=m.beta, gamma=m.gamma
         )
     found = fitted_by(rows, risk)
     # weights 2 prior / n_P and 1 / n_U make odds of twice P(y = positive)
-    return found, None if m.estimator is None else odds_map(rows, 0.5), prior
+    return found, None if m.estimator is None else odds_map(rows, 0.5), labels
 
 
 def elkan_noto(rows: Rows) -> PUFit:
     """Return the classifier of labelled against unlabelled, its probability divided by c."""
     known, open_ = rows.codes == 1, rows.codes == -1
     mass = float(rows.weight[known].sum()), float(rows.weight[open_].sum())
+    found: Any = rows.model.prior
     if isinstance(rows.model.prior, str):
         # by the classifier that is fitted below
         own = rows.model.estimator is None
@@ -56,13 +59,9 @@ def elkan_noto(rows: Rows) -> PUFit:
             if own
             else estimated(rows)
         )
-        c, prior = found.c_, found.prior_
-        if found.clipped_:
-            c = mass[0] / (mass[0] + mass[1] * prior)
-    else:
-        prior = float(rows.model.prior)
-        c = mass[0] / (mass[0] + mass[1] * prior)
-    return fitted_by(*_apart(rows)), share_map(rows, c), prior
+    labels = labels_told(rows, found)
+    c = mass[0] / (mass[0] + mass[1] * labels.prior)  # of an estimate that was not clipped, its own
+    return fitted_by(*_apart(rows)), share_map(rows, c), labels
 
 
 def _apart(rows: Rows) -> tuple[Rows, Any]:
@@ -73,10 +72,10 @@ def _apart(rows: Rows) -> tuple[Rows, Any]:
 
 def bagged(rows: Rows) -> PUFit:
     """Return members fitted on the positives and as many draws of unlabelled rows."""
-    m, prior = rows.model, prior_of(rows)
+    m, labels = rows.model, prior_of(rows)
     known, open_ = np.flatnonzero(rows.codes == 1), np.flatnonzero(rows.codes == -1)
     mass = float(rows.weight[known].sum())
-    size = max(1, round(mass)) if m.max_samples is None else int(m.max_samples)
+    size = rows.counts[1] if m.max_samples is None else int(m.max_samples)
     chance = rows.weight[open_] / rows.weight[open_].sum()
     tasks: list[tuple[NDArray[np.intp], _Floats]] = []
     for t in range(m.n_estimators):
@@ -86,7 +85,7 @@ def bagged(rows: Rows) -> PUFit:
         weight = np.concatenate([rows.weight[known], counts])
         tasks.append((some, weight))
     voters = _members(rows, tasks)
-    return Fitted(voters), odds_map(rows, prior), prior
+    return Fitted(voters), odds_map(rows, labels.prior), labels
 
 
 def _members(rows: Rows, tasks: list[tuple[NDArray[np.intp], _Floats]]) -> Voters:
@@ -101,7 +100,7 @@ def _members(rows: Rows, tasks: list[tuple[NDArray[np.intp], _Floats]]) -> Voter
     own: list[Task] = []
     for t, (some, weight) in enumerate(tasks):
         full = every.copy()
-        full[some] = weight
+        full[some] = weight * (len(some) / weight.sum())  # whatever the unit of weights
         own.append(Task(rows.model.estimator, (FIT_TASK, t), some, None, full))
     return bag_voters(data, own)
 
@@ -122,7 +121,9 @@ def negatives_read(rows: Rows) -> Rows:
     if not (rows.codes == 0).any() or not (rows.codes == -1).any() or told == "ignore":
         return rows
     if told == "unlabeled":
-        return rows.coded(np.where(rows.codes == 0, -1, rows.codes).astype(np.intp))
+        moved = rows.coded(np.where(rows.codes == 0, -1, rows.codes).astype(np.intp))
+        merged = {1: rows.counts[1], 0: 0, -1: rows.counts[-1] + rows.counts[0]}
+        return replace(moved, counts=merged)
     n = int((rows.codes == 0).sum())
     raise PsephosError(
         f"{n} rows are labelled negative beside others without a label, and a positive-unlabelled "

@@ -15,6 +15,7 @@ from psephos.models.training import Training, distinct_rows, ordered_rows
 from psephos.models.weak.inputs import Inputs
 from psephos.models.weak.learner import Learner
 from psephos.supervision.losses import MarginLoss
+from psephos.vote import design_matrix
 
 __all__ = ["Rows", "read_rows"]
 
@@ -34,10 +35,12 @@ class Rows:
     weight : ndarray of shape (n,)
     positive : int
         The index of the positive class.
-    inputs : Inputs or None
-        None where another classifier learns.
+    inputs : Inputs
     Z : ndarray of shape (n, q)
+        What ratios, priors and our own score look at; another classifier reads the table itself.
     context : Context
+    counts : dict
+        How many rows are of each code, copies counted.
     """
 
     model: Any
@@ -45,9 +48,10 @@ class Rows:
     codes: NDArray[np.intp]
     weight: _Floats
     positive: int
-    inputs: Inputs | None
+    inputs: Inputs
     Z: _Floats
     context: Context
+    counts: dict[int, int]
 
     @property
     def code(self) -> _Floats:
@@ -63,17 +67,22 @@ class Rows:
     @cached_property
     def linear(self) -> Learner:
         """Return what minimises a risk of margins that are linear in the inputs."""
-        assert self.inputs is not None
         return Learner.linear(self.inputs, self.Z)
 
     @property
     def features(self) -> _Floats:
-        """Return what ratios and priors look at: inputs, or the table for another classifier.
+        """Return what ratios and priors look at: the inputs.
 
         Where there are more inputs than rows, their principal components: distances and penalised
         lines are the same.
         """
-        return self.data.X if self.inputs is None else self.linear.A
+        return self.linear.A
+
+    @property
+    def numbers(self) -> _Floats:
+        """Return the table for a classifier that reads numbers alone: categories as 0/1 columns."""
+        X, design = self.data.X, self.inputs.design
+        return X if design is None else design_matrix(X, design.source, design.level)
 
     def take(self, rows: NDArray[np.intp]) -> "Rows":
         """Return these rows only, with the same inputs."""
@@ -85,6 +94,11 @@ class Rows:
             Z=self.Z[rows],
         )
 
+    @property
+    def ignored(self) -> bool:
+        """Return whether recorded negatives do not count."""
+        return getattr(self.model, "negatives", None) == "ignore"
+
     def coded(self, codes: NDArray[np.intp]) -> "Rows":
         """Return the same rows with other codes."""
         return replace(self, codes=codes)
@@ -92,7 +106,6 @@ class Rows:
     def learner(self) -> Learner:
         """Return what minimises a risk of margins."""
         m = self.model
-        assert self.inputs is not None
         if m.kernel == "linear":
             return self.linear
         return Learner.rbf(self.inputs, self.Z, m.sigma, m.n_components, self.context)
@@ -107,6 +120,7 @@ def read_rows(model: Any, table: Table, labels: Labels, weight: _Floats, context
         If `pos_label` is no class.
     """
     target = labels.target
+    given = labels.y
     if context.groups is None:  # weight 2 is the row twice
         own = ordered_rows(distinct_rows(Training(table, target, labels.y, weight)))
         table, weight = own.table, own.weight
@@ -119,10 +133,10 @@ def read_rows(model: Any, table: Table, labels: Labels, weight: _Floats, context
                 f"pos_label is {model.pos_label!r}, which is none of the classes {classes}."
             )
         positive = classes.index(model.pos_label)
+    places = {-1: -1, 0: 1 - positive, 1: positive}
+    counts = {code: int((given == place).sum()) for code, place in places.items()}
     y = labels.y
     codes = np.where(y < 0, -1, np.where(y == positive, 1, 0)).astype(np.intp)
     data = Data.of(table, labels, weight, context, None)
-    if model.estimator is not None:
-        return Rows(model, data, codes, weight, positive, None, data.X, context)
     inputs, Z = Inputs.of(table, weight, model.scaling)
-    return Rows(model, data, codes, weight, positive, inputs, Z, context)
+    return Rows(model, data, codes, weight, positive, inputs, Z, context, counts)

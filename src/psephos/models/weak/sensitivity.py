@@ -4,8 +4,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import check_random_state
 
 from psephos._errors import PsephosError
+from psephos.params import Interval
 
 __all__ = ["PriorSensitivity"]
 
@@ -16,17 +18,26 @@ class PriorSensitivity:
     prior_: float | None
 
     def prior_sensitivity(
-        self, X: Any, y: Any, sample_weight: Any = None, *, shift: float = 0.1
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        *,
+        shift: float = 0.1,
     ) -> list[dict[str, float]]:
         """Return how answers change if the class prior was less, or more, by `shift`.
 
-        The model is fitted again with these priors (kept within .01 and .99).
+        The model is fitted again with these priors (not below .01 or above .99, unless the one used
+        is), from the same seed: what changes is the prior's doing. Where `random_state` is no
+        number, it is fitted again with the prior used as well.
 
         Parameters
         ----------
-        X, y, sample_weight
-            The training rows.
+        X, y, sample_weight, groups
+            The training rows, as fit was given them.
         shift : float, default=0.1
+            Above 0 and below 1.
 
         Returns
         -------
@@ -38,7 +49,7 @@ class PriorSensitivity:
         Raises
         ------
         PsephosError
-            If no prior was used: every row had a label.
+            If no prior was used, since every row had a label, or `shift` is none.
 
         Examples
         --------
@@ -55,22 +66,29 @@ class PriorSensitivity:
         own._fitted()
         if own.prior_ is None:
             raise PsephosError("no class prior was used: every row had a label.")
+        if not Interval(0, 1, open_low=True, open_high=True).allows(shift):
+            raise PsephosError(f"shift is {shift!r}: a number above 0 and below 1.")
         classes = own.classes_.tolist()
         positive = classes[1] if own.pos_label is None else own.pos_label
-        said = own.predict(X)
-        out: list[dict[str, float]] = []
-        for by in (-shift, 0.0, shift):
-            prior = round(min(max(own.prior_ + by, 0.01), 0.99), 12)
-            other = said
-            if by:
-                model: Any = clone(own)
-                model.set_params(prior=prior).fit(X, y, sample_weight)
-                other = model.predict(X)
-            out.append(
-                {
-                    "prior": prior,
-                    "positive": float(np.mean(other == positive)),
-                    "changed": float(np.mean(other != said)),
-                }
-            )
-        return out
+        seed, used = own.random_state, own.prior_
+        again = not isinstance(seed, int | np.integer)
+        if again:
+            seed = int(check_random_state(seed).randint(2**31 - 1))
+        less, more = (round(used + by, 12) for by in (-shift, shift))
+        priors = (max(less, min(0.01, used)), used, min(more, max(0.99, used)))
+
+        def answers(prior: float) -> Any:
+            model: Any = clone(own)
+            model.set_params(prior=prior, random_state=seed).fit(X, y, sample_weight, groups=groups)
+            return model.predict(X)
+
+        said = answers(used) if again else own.predict(X)
+        each = [said if prior == used else answers(prior) for prior in priors]
+        return [
+            {
+                "prior": prior,
+                "positive": float(np.mean(other == positive)),
+                "changed": float(np.mean(other != said)),
+            }
+            for prior, other in zip(priors, each, strict=True)
+        ]

@@ -8,6 +8,7 @@ from psephos.base import Anatomy
 from psephos.contender import Shape
 from psephos.params import Anything, Classes, Constraint, Interval, OneOf, Options, Seed, Voter
 from psephos.supervision import LOSSES
+from psephos.supervision.grids import WIDTH
 
 __all__ = ["DRAWN", "SHARED", "anatomy", "compared"]
 
@@ -25,7 +26,7 @@ SHARED: Mapping[str, Constraint] = {
     "classes": Classes(),
     "pos_label": Anything(),
     "unlabeled": Anything(),
-    "sigma": OneOf((Interval(0, open_low=True),), none=True),
+    "sigma": OneOf((WIDTH,), none=True),
     "n_components": Interval(1, whole=True),
     "n_starts": Interval(1, whole=True),
     "max_iter": Interval(1, whole=True),
@@ -50,4 +51,5 @@ def anatomy(found_by: str) -> Anatomy:
 def compared(params: Mapping[str, Any], shape: Shape, seed: int) -> dict[str, Any]:
     """Return the settings of a comparison, whose classes are codes."""
     own = {"classes": [0, 1], "pos_label": shape.positive}
-    return {**params, **own, **({"scaling": "rank"} if shape.missing else {})}
+    given = {} if shape.prior is None else {"prior": shape.prior}
+    return {**params, **own, **given, **({"scaling": "rank"} if shape.missing else {})}

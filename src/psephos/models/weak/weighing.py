@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from psephos._errors import PsephosError
-from psephos.models.weak.inputs import standardised
-from psephos.models.weak.learner import Learner
 from psephos.models.weak.rows import Rows
 from psephos.supervision import KLIEP, ULSIF, non_negative_pu_risk
 from psephos.supervision.losses import MarginLoss
@@ -22,26 +20,16 @@ _RATIO_TASK = 4
 def nnpu_scores(rows: Rows, prior: float) -> _Floats:
     """Return the margins of the non-negative fit to positive and unlabelled rows, of all rows.
 
-    Where another classifier learns, this one is linear in the table's columns all the same.
+    Where another classifier learns, this one is linear in the inputs all the same.
     """
     m = rows.model
-    learner = rows.learner() if rows.inputs is not None else _standard(rows.data.X)
+    learner = rows.learner() if m.estimator is None else rows.linear
     risk = non_negative_pu_risk(rows.codes, prior, MarginLoss("sigmoid"), rows.weight)
-    start = learner.starts(rows.context, 1)
+    start = learner.starts(risk, 1)
     found, *_ = learner.fit(
         risk, alpha=m.alpha, starts=start, max_iter=m.max_iter, learning_rate=m.learning_rate
     )
     return learner.margins(found)
-
-
-def _standard(X: _Floats) -> Learner:
-    if np.isnan(X).any():
-        raise PsephosError(
-            "values are missing, and weights come from distances and a linear score: use "
-            "estimator=None with scaling='rank', or fill them in first."
-        )
-    nothing: Any = None
-    return Learner.linear(nothing, standardised(X, np.ones(len(X)))[0])
 
 
 def importance(rows: Rows, prior: float, score: _Floats) -> _Floats:
@@ -63,7 +51,7 @@ def importance(rows: Rows, prior: float, score: _Floats) -> _Floats:
     known = rows.codes >= 0
     t = float(w[rows.codes == 1].sum() / w[known].sum())
     sigma = np.ones(len(w))
-    features = rows.features if rows.inputs is not None else _standard(rows.data.X).A
+    features = rows.features
     for code, part, factor in ((1, upper, q / t), (0, ~upper, (1.0 - q) / (1.0 - t))):
         top, bottom = open_[part], np.flatnonzero(rows.codes == code)
         ratio = _ratio(rows, code).fit(features[top], features[bottom], (w[top], w[bottom]))

@@ -205,11 +205,8 @@ class KernelMachines(_Scoring):
 
     def __init__(self, part: dict[str, Any]) -> None:
         self.part, self.code, self.says = part, part["value"], part["says"]
-        self.abstains, self.spans, self.rows = (
-            part["abstains"],
-            spans(part["ptr"]),
-            spans(part["rows"]),
-        )
+        self.abstains, self.kind = part["abstains"], f"{part['called']}s"
+        self.spans, self.rows = spans(part["ptr"]), spans(part["rows"])
         self.reads = [[part["columns"][i] for i in part["position"][a:b]] for a, b in self.spans]
         self.starts = [0]
         for (a, b), (first, last) in zip(self.spans, self.rows, strict=True):
@@ -254,7 +251,7 @@ class KernelMachines(_Scoring):
     def reason(self, t: int, x: Any, vote: Any) -> Any:
         """Return what was read, and the scores."""
         scores = self.margins(t, x) if len(self.code) == 2 else self.scores(t, x)
-        return _told("support vector machine", self.reads[t], x, scores, vote, self.says)
+        return _told(self.kind[:-1], self.reads[t], x, scores, vote, self.says)
 
 
 @of_kind(VOTERS, "soft trees")

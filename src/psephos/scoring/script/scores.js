@@ -157,6 +157,7 @@ VOTERS["kernel voters"] = class extends Scoring {
   model = "support vector machine";
   constructor(part) {
     super(part);
+    this.model = part.called;
     this.spans = spans(part.ptr);
     this.rows = spans(part.rows);
     this.reads = this.spans.map(([a, b]) => part.position.slice(a, b).map((i) => part.columns[i]));

@@ -44,7 +44,9 @@ VOTERS["coded voters"] = class {
     });
     const levels = Object.fromEntries(
       this.source.map((j, i) => [i, words.levels[j]]).filter(([i, own]) => own && Number.isNaN(this.level[i])));
-    const inner = Object.assign(new Words(names, levels), { classes: words.classes, say: words.say });
+    const inner = Object.assign(new Words(names, levels), {
+      classes: words.classes, say: words.say, cell: (i) => words.cell(this.source[i], x[this.source[i]]),
+    });
     return this.inner.reasons(this.design(x), inner);
   }
   label(t) {

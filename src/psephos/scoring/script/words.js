@@ -87,8 +87,9 @@ class Words {
     return `${this.name(j)} = ${this.value(j, value)}`;
   }
   cells(x, columns, most = 6) {
-    const named = columns.slice(0, most).map((j) => this.cell(j, x[j]));
-    const more = columns.length - named.length;
+    const every = [...new Set(columns.map((j) => this.cell(j, x[j])))];
+    const named = every.slice(0, most);
+    const more = every.length - named.length;
     return (named.join(", ") || "no column") + (more > 0 ? ` and ${more} more` : "");
   }
 }

@@ -1,5 +1,6 @@
 """The way most of a case takes through a soft tree, and the columns that open its gates."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
@@ -44,19 +45,24 @@ class Gate(NamedTuple):
     constant: float
 
     def words(self, names: Names) -> str:
-        """Return the gate in words: ``gate 1 left 92.0 % (age = 63 +2.1, 4 more +0.3)``."""
+        """Return the gate and its sum.
+
+        Such as ``gate 1: 91.3 % go left (log-odds 2.1 (age = 63) - 0.14 (4 more) + 0.4 = 2.36)``.
+        """
         sizes = [abs(t.added[0]) for t in self.terms]
-        scale = max([*sizes, abs(self.rest), abs(self.constant)])
-        parts = [
-            f"{_term_words(t, names)} {_signed(t.added[0], scale)}" for t in self.terms[:_OF_GATE]
-        ]
+        scale = max([*sizes, abs(self.rest), abs(self.constant), 1.0])
+        parts = [(t.added[0], f" ({_term_words(t, names)})") for t in self.terms[:_OF_GATE]]
         beyond = self.terms[_OF_GATE:]
         more = self.more + len(beyond)
         if more:
-            rest = self.rest + sum(t.added[0] for t in beyond)
-            parts.append(f"{more} more {_signed(rest, scale)}")
-        opened = ", ".join(parts) or "no column"
-        return f"gate {self.number} {self.side} {percent(self.chance)} ({opened})"
+            rest = math.fsum([self.rest, *(t.added[0] for t in beyond)])
+            parts.append((rest, f" ({more} more)"))
+        total = math.fsum([self.constant, self.rest, *(t.added[0] for t in self.terms)])
+        opened = f"{_summed([*parts, (self.constant, '')], scale)} = {number(total, scale)}"
+        if not parts:
+            opened = f"{number(total, scale)}, no column"
+        share = percent(self.chance)
+        return f"gate {self.number}: {share} go {self.side} (log-odds {opened})"
 
     def data(self, names: Names) -> dict[str, Any]:
         """Return the gate as plain values."""
@@ -126,9 +132,16 @@ class Route(Reason):
         return replace(self, gates=tuple(gate._replace(terms=tuple(own)) for gate, own in pairs))
 
 
-def _signed(value: float, scale: float) -> str:
-    written = number(value, scale)
-    return written if written.startswith("-") else f"+{written}"
+def _summed(parts: list[tuple[float, str]], scale: float) -> str:
+    """Return ``2.1 (age = 63) - 0.14 (4 more) + 0.4``; a constant that is rounding is left out."""
+    words: list[str] = []
+    for value, name in parts:
+        written = number(abs(value), scale)
+        if written == "0" and not name:
+            continue
+        sign = "-" if value < 0 and written != "0" else "+" if words else ""
+        words.append(f"{sign} {written}{name}".lstrip() if words else f"{sign}{written}{name}")
+    return " ".join(words)
 
 
 def _term_words(term: Term, names: Names) -> str:

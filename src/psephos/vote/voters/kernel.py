@@ -27,6 +27,9 @@ _MOST_NAMED = 6  # a rule names no more columns than this
 _BLOCK = 2**20  # entries of a table of kernels held at once
 
 
+_CALLED = ("support vector machine", "kernel score")
+
+
 @register
 @dataclass(frozen=True)
 class KernelVoters(ReadsColumns):
@@ -71,6 +74,8 @@ class KernelVoters(ReadsColumns):
     abstains : bool, default=False
         False: a missing value in any column that is read raises. True: a voter that lacks a value
         votes 0 on that row, and the others decide.
+    called : {'support vector machine', 'kernel score'}, default='support vector machine'
+        What words call it: a kernel score minimises another loss than the hinge.
 
     Raises
     ------
@@ -99,6 +104,7 @@ class KernelVoters(ReadsColumns):
     kernel: str = "rbf"
     says: str = "answer"
     abstains: bool = False
+    called: str = "support vector machine"
 
     def __post_init__(self) -> None:
         check_columns(self.columns, self.n_features)
@@ -141,6 +147,7 @@ class KernelVoters(ReadsColumns):
         check(all(bool(np.isfinite(a).all()) for a in numbers), "numbers are not finite")
         check(self.kernel in ("rbf", "linear"), f"kernel is {self.kernel!r}")
         check(self.says in ("answer", "probability"), f"says is {self.says!r}")
+        check(self.called in _CALLED, f"called is {self.called!r}")
 
     @property
     def n_voters(self) -> int:
@@ -151,7 +158,7 @@ class KernelVoters(ReadsColumns):
         """Return the (n, T, K) votes."""
         read = X[:, self.columns]
         if not self.abstains:
-            check_present(read, "support vector machines")
+            check_present(read, f"{self.called}s")
         out = np.zeros((len(X), self.n_voters, self.value.shape[1]))
         for t in range(self.n_voters):
             own = self._own(t)
@@ -253,10 +260,10 @@ class KernelVoters(ReadsColumns):
         called = [names[self.columns[j]] for j in self.position[self._own(voter)]]
         named = "" if len(called) > _MOST_NAMED else ": " + ", ".join(called)
         if not called:
-            return "a support vector machine of 0 columns: its prior alone"
+            return f"a {self.called} of 0 columns: its prior alone"
         if self.kernel == "linear":
             lines = "a line" if len(self.dual) == 1 else f"{len(self.dual)} lines, one a pair,"
-            return f"a support vector machine: {lines} in {len(called)} columns{named}"
+            return f"a {self.called}: {lines} in {len(called)} columns{named}"
         return (
             f"likeness (Gaussian, gamma {self.gamma[voter]:.4g}) to {m} of the training rows in "
             f"{len(called)} columns{named}"
@@ -271,10 +278,11 @@ class KernelVoters(ReadsColumns):
             margins = self._margins(t, (X[:, columns] - self.centre[own]) * self.inverse[own])
             two = len(self.value) == 2
             scores = margins if two else _pair_scores(margins, len(self.value))
-            model = "support vector machine"
             for i, x in enumerate(X):
                 reasons[i].append(
-                    scored(model, x, columns, scores[i], votes[i, t], self.says, self.abstains)
+                    scored(
+                        self.called, x, columns, scores[i], votes[i, t], self.says, self.abstains
+                    )
                 )
         return reasons
 

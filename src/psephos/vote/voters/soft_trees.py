@@ -11,7 +11,7 @@ from psephos.kernels.prediction.linear_sums import linear_scores
 from psephos.kernels.prediction.soft_votes import soft_votes
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks, outer_marks
-from psephos.vote.names import listed, plural
+from psephos.vote.names import plural
 from psephos.vote.part import Columns, ReadsColumns, check, check_columns, usage_table
 from psephos.vote.reasons import Gate, Reason, Route, Term
 
@@ -135,18 +135,24 @@ class SoftTreeVoters(ReadsColumns):
 
     # ------------------------------------------------------------------ in words
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
-        """Return the tree in words: its depth, and the columns that open its first gate."""
-        size = np.abs(self.coef[voter])
+        """Return the tree in words: its depth, and the log-odds of its first gate."""
         read = np.flatnonzero(self._read()[voter])
         coded = any(names[int(j)].startswith("(") for j in self.columns[read])
-        inputs = plural(len(read), "input" if coded else "column")
-        tree = f"a soft tree of depth {self.depth} on {inputs}"
-        order = np.argsort(-size[0], kind="stable")[: np.count_nonzero(size[0])]
-        named = [f"{self.coef[voter, 0, j]:+.3g} {names[int(self.columns[j])]}" for j in order]
-        if not named:
+        tree = f"a soft tree of depth {self.depth} on {plural(len(read), _kind(coded))}"
+        coef = self.coef[voter, 0]
+        order = np.argsort(-np.abs(coef), kind="stable")[: np.count_nonzero(coef)]
+        if not len(order):
             return tree
-        unit = "log-odds of the left; numbers in standard deviations"
-        return f"{tree}; its first gate ({unit}): {listed(named, _NAMED)}"
+        terms = [
+            f"{_sign(coef[j])} {abs(coef[j]):.3g} {names[int(self.columns[j])]}" for j in order
+        ]
+        more = len(terms) - _NAMED
+        beyond = f" and {plural(more, 'more ' + _kind(coded))}" if more > 0 else ""
+        unit = "numbers in standard deviations from their means"
+        unit += ", levels as 1 or 0 less their shares" if coded else ""
+        unit += ", nothing missing" if self.absent[voter, 0].any() else ""
+        odds = " ".join([f"{self.bias[voter, 0]:.3g}", *terms[:_NAMED]])
+        return f"{tree}; its first gate goes left by log-odds {odds}{beyond} ({unit})"
 
     def reasons(self, X: _Floats) -> list[list[Reason]]:
         """Return, for each row, the likeliest way through each tree and what opens its gates."""
@@ -216,6 +222,14 @@ class SoftTreeVoters(ReadsColumns):
         found[:, self.columns] = out[:, :q]
         found[:, self.columns[self.gaps]] += out[:, q:]
         return found
+
+
+def _kind(coded: bool) -> str:
+    return "input" if coded else "column"
+
+
+def _sign(value: float) -> str:
+    return "-" if value < 0 else "+"
 
 
 def _chance(linear: _Floats) -> _Floats:

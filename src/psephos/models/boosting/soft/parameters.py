@@ -5,8 +5,8 @@ from typing import Any
 
 from psephos.base import Labels
 from psephos.params import Constraint, Flag, Interval, OneOf, Seed
-from psephos.trees.soft_losses import CrossEntropy, SquaredError
-from psephos.trees.soft_training import SoftPlan
+from psephos.trees.soft.losses import CrossEntropy, SquaredError
+from psephos.trees.soft.training import SoftPlan
 
 __all__ = ["EXTRAS", "SHARED", "plan_of"]
 
@@ -31,16 +31,16 @@ SHARED: Mapping[str, Constraint] = {
 
 def plan_of(model: Any, labels: Labels) -> SoftPlan:
     """Return how a recipe's parameters train."""
-    boosted = hasattr(model, "n_estimators")
     return SoftPlan(
         CrossEntropy() if labels.target.n_classes else SquaredError(),
-        boosted,
-        float(model.learning_rate) if boosted else 1.0,
-        bool(model.detach_residual) if boosted else True,
+        model.boosted,
+        float(model.learning_rate) if model.boosted else 1.0,
+        bool(model.detach_residual) if model.boosted else True,
         float(model.temperature),
         float(model.gate_penalty),
         float(model.gate_lasso),
         float(model.learning_rate_init),
         float(model.weight_decay),
         int(model.batch_size),
+        bool(labels.target.n_classes),
     )

@@ -7,14 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.optimise.adam import Adam
-from psephos.optimise.arrays import namespace
-from psephos.trees.soft_boosting import residual_losses, summed_loss
-from psephos.trees.soft_penalties import GateBalance, column_norms, shrink_columns
-from psephos.trees.soft_trees import SoftTrees, backward, forward
+from psephos.optimise.arrays import namespace, on_host
+from psephos.trees.soft.boosting import residual_losses, summed_loss
+from psephos.trees.soft.penalties import GateBalance, column_norms, leaf_spread, shrink_columns
+from psephos.trees.soft.trees import SoftTrees, backward, forward
 
 __all__ = ["SoftPlan", "SoftTrainer", "batches"]
 
 _ROWS = 4096  # of a block whose margins are computed at once
+_TINY = 1e-30
 
 
 class SoftPlan(NamedTuple):
@@ -22,7 +23,7 @@ class SoftPlan(NamedTuple):
 
     Parameters
     ----------
-    loss : MarginLoss
+    loss : TreeLoss
     boosted : bool
         Whether each tree learns the residual of the sum before it (Algorithm 2); else the loss of
         the sum itself is minimised.
@@ -40,6 +41,8 @@ class SoftPlan(NamedTuple):
     step_size, weight_decay : float
         Of Adam.
     batch_size : int
+    relative : bool
+        Whether only differences of margins count, as in a softmax.
     """
 
     loss: Any
@@ -52,10 +55,18 @@ class SoftPlan(NamedTuple):
     step_size: float = 0.01
     weight_decay: float = 0.0
     batch_size: int = 128
+    relative: bool = False
 
 
 class SoftTrainer:
     """Soft trees, their optimiser, and one step after another.
+
+    A tree says the same with gates of half the weight and leaves of twice the spread, nearly. So
+    that this cannot evade the penalty of columns, it is of the product of both::
+
+        P = sqrt(sum_m limits_m^2 sum_l |theta_ml - mean_l theta_ml|^2)  sum_j sqrt(d_j) |w_j|
+
+    a unit of weight, with w_j the weights of column j over all gates and d_j how many inputs it is.
 
     Parameters
     ----------
@@ -64,8 +75,8 @@ class SoftTrainer:
     plan : SoftPlan
     group : ndarray of shape (q,), default=None
         The column each input of the gates is made of; None: each its own.
-    limit : float, default=0.0
-        The penalty of a column a unit of weight; `begin_lasso` finds it.
+    limits : ndarray of shape (M,), default=None
+        Above; `begin_lasso` finds them. None: 0, no penalty.
     """
 
     def __init__(
@@ -73,10 +84,12 @@ class SoftTrainer:
         trees: SoftTrees,
         plan: SoftPlan,
         group: NDArray[np.intp] | None = None,
-        limit: float = 0.0,
+        limits: NDArray[np.float64] | None = None,
     ) -> None:
-        self.trees, self.plan, self.limit = trees, plan, limit
+        self.trees, self.plan = trees, plan
+        self.limits = np.zeros(trees.leaf.shape[0]) if limits is None else limits
         self.group = np.arange(trees.gate.shape[2]) if group is None else group
+        self._roots = np.sqrt(np.bincount(self.group))
         self.adam = Adam(
             trees, plan.step_size, weight_decay=plan.weight_decay,
             shared=(plan.gate_lasso > 0, False, False),
@@ -99,10 +112,14 @@ class SoftTrainer:
     def step(self, rows: Any, y: Any, weight: Any) -> float:
         """Take one step on a batch; return its loss before the step."""
         loss, slopes = self.gradients(rows, y, weight)
-        self.adam.step(slopes)
-        if self.limit:
-            by = self.adam.step_size(0) * self.limit * float(namespace(weight).sum(weight))
-            shrink_columns(self.trees.gate, self.group, by)
+        if not self.limits.any():
+            self.adam.step(slopes)
+            return loss
+        total = float(namespace(weight).sum(weight))
+        spread, slope = leaf_spread(self.trees.leaf, self.plan.relative, total * self.limits)
+        wide = float(column_norms(self.trees.gate, self.group) @ self._roots)
+        self.adam.step(slopes._replace(leaf=slopes.leaf + wide * slope))
+        shrink_columns(self.trees.gate, self.group, self.adam.step_size(0) * spread)
         return loss
 
     def epoch(self, rows: Any, y: Any, weight: Any, order: NDArray[np.intp]) -> float:
@@ -112,21 +129,44 @@ class SoftTrainer:
             total += self.step(rows[at], y[at], weight[at])
         return total
 
+    def state(self) -> tuple[Any, Any, Any, int]:
+        """Return copies of the parameters and of Adam's means, and the steps taken."""
+        adam = self.adam
+        return (
+            self.trees.copy(),
+            [1 * a for a in adam.first],
+            [1 * a for a in adam.second],
+            adam.n_steps,
+        )
+
+    def restore(self, state: tuple[Any, Any, Any, int]) -> None:
+        """Go back to what `state` returned."""
+        trees, self.adam.first, self.adam.second, self.adam.n_steps = state
+        for now, then in zip(self.trees, trees, strict=True):
+            now[...] = then
+
     def begin_lasso(self, rows: Any, y: Any, weight: Any) -> None:
         """Start all gates at weight 0, and find the penalty `gate_lasso` is a share of.
 
-        That is the greatest norm of the gradient by a column's weights, over the root of how many
-        inputs it is, a unit of weight: under it no column's weights would leave 0.
+        A tree's leaves count by what a unit of their spread moves: the norm of the gradient by its
+        gates over its spread, as a share of the greatest. The penalty is that under which no
+        column's weights leave 0: the greatest norm of the gradient by a column's weights, over the
+        root of how many inputs it is, a unit of weight and of spread.
         """
-        gate = self.trees.gate
+        xp, gate = namespace(rows), self.trees.gate
         gate *= 0.0
-        total = 0.0
-        slope = namespace(gate).zeros_like(gate)
+        total = float(xp.sum(weight))
+        slope = xp.zeros_like(gate)
         for at in batches(np.arange(rows.shape[0]), _ROWS):
             slope += self.gradients(rows[at], y[at], weight[at])[1].gate
-            total += float(namespace(weight).sum(weight[at]))
-        sizes = column_norms(slope, self.group) / np.sqrt(np.bincount(self.group))
-        self.limit = self.plan.gate_lasso * float(sizes.max(initial=0.0)) / total
+        moved = np.sqrt(on_host(xp.sum(slope * slope, axis=(0, 2))).astype(np.float64))
+        leaf, relative = self.trees.leaf, self.plan.relative
+        own = [leaf_spread(leaf[m : m + 1], relative)[0] for m in range(len(moved))]
+        each = moved / np.maximum(own, _TINY)
+        each /= max(float(each.max(initial=0.0)), _TINY)
+        most = float((column_norms(slope, self.group) / self._roots).max(initial=0.0))
+        spread = leaf_spread(leaf, relative, each)[0]
+        self.limits = each * (self.plan.gate_lasso * most / (total * max(spread, _TINY)))
 
     def margins(self, rows: Any) -> Any:
         """Return the sum of the trees, (n, K)."""

@@ -1,5 +1,6 @@
 """Fitting soft trees: from a table to a vote, at once, from where it was, or as rows come."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,16 @@ from psephos._errors import PsephosError
 from psephos._input import Context, Table
 from psephos.base import Labels
 from psephos.models.boosting.newton_fit import hold_out_rows
-from psephos.models.boosting.soft_inputs import SoftInputs, centre_and_scale
-from psephos.models.boosting.soft_memory import SoftMemory
-from psephos.models.boosting.soft_parameters import plan_of
+from psephos.models.boosting.soft.inputs import SoftInputs, centre_and_scale
+from psephos.models.boosting.soft.memory import SoftMemory, raise_other
+from psephos.models.boosting.soft.parameters import plan_of
 from psephos.models.training import Training, distinct_rows, ordered_rows, row_groups
 from psephos.models.units import refuse_huge
-from psephos.trees.soft_training import SoftPlan, SoftTrainer
-from psephos.trees.soft_trees import started
-from psephos.vote import Constant, ConstantVoters, Readout, Vote, join
+from psephos.trees.soft.losses import SquaredError
+from psephos.trees.soft.training import SoftPlan, SoftTrainer
+from psephos.trees.soft.trees import started
+from psephos.vote import Vote
+from psephos.vote.names import listed, plural
 
 __all__ = ["fit_soft"]
 
@@ -34,7 +37,7 @@ def fit_soft(
         table, y, weight = _distinct(table, labels, y, weight)
     with threadpool_limits(1, user_api="blas"):
         run = _fitted(model, table, labels, y, weight, context)
-    return vote_of(run.memory, labels.target, run.plan), {
+    return run.memory.vote(labels.target), {
         "n_iter_": len(run.losses) - run.stale,
         "loss_curve_": np.array(run.losses),
         "validation_losses_": np.array(run.held),
@@ -73,6 +76,8 @@ def _fitted(
         centre, scale = np.zeros(y.shape[1]), np.ones(y.shape[1])
         if not labels.target.n_classes:
             centre, scale = centre_and_scale(y, weight)
+        if context.further:
+            _require_sample(table, inputs)
     else:
         inputs, unit, centre, scale = memory.inputs, memory.unit, memory.centre, memory.scale
         _check_same(memory, model, y.shape[1])
@@ -81,7 +86,7 @@ def _fitted(
     size = (weight / unit).astype(np.float32)
     run = _Run(model, plan_of(model, labels), context)
     if memory is None:
-        run.start(rows, goal, size, inputs)
+        run.start(rows, goal, size, inputs, known=np.ptp(y, axis=0) == 0)
     else:
         run.trainer, run.n_epochs = memory.trainer(run.plan), memory.n_epochs
     if context.further:
@@ -93,25 +98,42 @@ def _fitted(
         data = Training(table, labels.target, codes, weight)
         run.train_watched(rows, goal, size, data)
     run.memory = SoftMemory.of(
-        run.trainer, inputs, n_epochs=run.n_epochs, unit=unit, centre=centre, scale=scale,
-        gate_lasso=float(model.gate_lasso),
-    )  # fmt: skip
+        run.trainer, inputs, n_epochs=run.n_epochs, unit=unit, centre=centre, scale=scale
+    ).thinned(keep_moments=context.further or model.warm_start)
     return run
+
+
+def _require_sample(table: Table, inputs: SoftInputs) -> None:
+    """Refuse a first call of partial_fit that tells no column's unit; tell of columns without."""
+    X = table.values
+    constant = np.setdiff1d(np.arange(X.shape[1]), inputs.source)
+    if not len(constant):
+        return
+    names = table.schema.words().columns
+    told = listed([names[j] for j in constant.tolist()])
+    if len(constant) == X.shape[1]:
+        raise PsephosError(
+            f"the first call of partial_fit has {plural(X.shape[0], 'row')}, in which no column "
+            "varies: columns are measured in its means and deviations. Begin with a fair sample "
+            "of the rows, or with fit."
+        )
+    warnings.warn(
+        f"{told}: of one value in the first call of partial_fit, so never read, in later calls "
+        "either. Begin with a larger sample of the rows.",
+        UserWarning,
+        stacklevel=2,
+    )
 
 
 def _check_same(memory: SoftMemory, model: Any, n_outputs: int) -> None:
     """Refuse to go on with other trees than there are."""
     gates, trees, _ = memory.gate.shape
-    wanted = {
-        "max_depth": (gates + 1).bit_length() - 1, "n_estimators": trees,
-        "gate_lasso": memory.gate_lasso,
-    }  # fmt: skip
+    wanted = {"max_depth": (gates + 1).bit_length() - 1}
+    if model.boosted:
+        wanted["n_estimators"] = trees
     for name, known in wanted.items():
-        if getattr(model, name, known) != known:
-            raise PsephosError(
-                f"{name}={getattr(model, name)}, but the trees to go on from were fitted with "
-                f"{name}={known}: keep it, or fit with warm_start=False."
-            )
+        if getattr(model, name) != known:
+            raise_other(name, getattr(model, name), known)
     if memory.leaf.shape[1] != n_outputs:
         raise PsephosError(
             f"y has {n_outputs} numbers a row, the first call had {memory.leaf.shape[1]}: give "
@@ -132,13 +154,19 @@ class _Run:
         self.n_epochs = self.stale = 0
         self.stopped = "all epochs"
 
-    def start(self, rows: Any, y: Any, weight: Any, inputs: SoftInputs) -> None:
-        """Draw the trees."""
+    def start(
+        self, rows: Any, y: Any, weight: Any, inputs: SoftInputs, known: NDArray[np.bool_]
+    ) -> None:
+        """Draw the trees; a number that is the same in all rows (`known`) is its mean alone."""
         trees = started(
-            self.context.generator(_START), getattr(self.model, "n_estimators", 1),
+            self.context.generator(_START), self.model.n_estimators if self.model.boosted else 1,
             self.model.max_depth, rows.shape[1], y.shape[1],
         )  # fmt: skip
         trees.gate[:, :, ~rows.any(axis=0)] = 0.0  # nothing moves these
+        if isinstance(self.plan.loss, SquaredError):
+            trees.leaf[:, known] = 0.0
+            if known.all() and not self.context.further:
+                trees.gate[...] = 0.0
         self.trainer = SoftTrainer(trees, self.plan, inputs.group)
         if self.plan.gate_lasso:
             self.trainer.begin_lasso(rows, y, weight)
@@ -164,37 +192,23 @@ class _Run:
             self.losses.append(self.epoch(rows, y, weight, rng.permutation(len(rows))))
 
     def train_watched(self, rows: Any, y: Any, weight: Any, data: Training) -> None:
-        """Take epochs until the loss of held-out rows has long been above its least; go back."""
+        """Take epochs until the loss of held-out rows has long been above its least; go back.
+
+        To where training began, if that was fitted before and no epoch was better.
+        """
         train, rest = hold_out_rows(data, self.context, self.model.validation_fraction)
         held = rows[rest], y[rest], weight[rest]
         rows, y, weight = rows[train], y[train], weight[train]
-        best = self.trainer.trees.copy()
+        best = self.trainer.state()
+        least = self.trainer.loss(*held) if self.n_epochs else np.inf
         for _ in range(self.model.max_iter):
             rng = self.context.generator(_EPOCH, self.n_epochs)
             self.losses.append(self.epoch(rows, y, weight, rng.permutation(len(rows))))
             self.held.append(self.trainer.loss(*held))
-            self.stale = len(self.held) - 1 - int(np.argmin(self.held))
-            if self.stale == 0:
-                best = self.trainer.trees.copy()
+            self.stale += 1
+            if self.held[-1] < least:
+                best, least, self.stale = self.trainer.state(), self.held[-1], 0
             elif self.stale >= self.model.n_iter_no_change:
                 self.stopped = "validation"
                 break
-        for now, then in zip(self.trainer.trees, best, strict=True):
-            now[...] = then
-
-
-def vote_of(memory: SoftMemory, target: Any, plan: SoftPlan) -> Vote:
-    """Return the vote of soft trees; numbers have their mean as the first voter."""
-    coef = memory.gate.transpose(1, 0, 2).astype(np.float64) / plan.temperature
-    bias = np.ascontiguousarray(memory.bias.T, dtype=np.float64) / plan.temperature
-    leaf = np.ascontiguousarray(memory.leaf.transpose(0, 2, 1), dtype=np.float64) * memory.scale
-    if target.n_classes == 2:  # one signed column
-        leaf = leaf[:, :, 1:] - leaf[:, :, :1]
-    voters: Any = memory.inputs.voters(coef, bias, leaf)
-    p, weights = memory.inputs.n_features, np.full(len(leaf), plan.learning_rate)
-    if target.n_classes:
-        return Vote(voters, Constant(p, weights), Readout("sum", "logistic"), target)
-    mean = ConstantVoters(p, memory.centre[None].astype(np.float64), "the mean of the target")
-    both = [(np.array([0], np.intp), mean), (np.arange(1, len(leaf) + 1), voters)]
-    weights = np.concatenate([[1.0], weights])
-    return Vote(join(both), Constant(p, weights), Readout("sum", "identity"), target)
+        self.trainer.restore(best)

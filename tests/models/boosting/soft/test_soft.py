@@ -1,6 +1,9 @@
 """Soft gradient boosting and soft trees as estimators."""
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -21,7 +24,10 @@ from psephos import (
     save,
     twice_learn,
 )
-from psephos.models.boosting.soft_inputs import SoftInputs, centre_and_scale
+from psephos._errors import ModelFileError
+from psephos.models.boosting.newton_fit import hold_out_rows
+from psephos.models.boosting.soft.inputs import SoftInputs, centre_and_scale
+from psephos.models.training import Training, distinct_rows, ordered_rows
 
 FEW = {"max_depth": 3, "max_iter": 20, "random_state": 0}
 
@@ -48,12 +54,62 @@ def test_two_classes_are_the_difference_of_two_outputs():
 def test_answers_are_those_of_the_trees_in_training():
     X, y = iris()
     model = SoftGradientBoostingClassifier(4, temperature=0.5, **FEW).fit(X, y)
-    from psephos.models.boosting.soft_parameters import plan_of
+    from psephos.models.boosting.soft.parameters import plan_of
 
     labels = model.read(X, y)[1]
     trainer = model.memory_.trainer(plan_of(model, labels))
     margins = trainer.margins(model.memory_.inputs.rows(X))
     assert_allclose(model.decision_function(X), margins, atol=1e-4)
+
+
+@pytest.mark.parametrize("sparse", [0.0, 0.3])
+def test_a_warm_start_ends_no_worse_than_it_began(sparse):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((150, 10))
+    y = (X[:, 0] + rng.standard_normal(150) > 0).astype(int)
+    model = SoftGradientBoostingClassifier(
+        10, max_depth=4, validation_fraction=0.3, n_iter_no_change=3, warm_start=True,
+        gate_lasso=sparse, random_state=0,
+    ).fit(X, y)  # fmt: skip
+    least, before = model.validation_losses_.min(), model.memory_
+    model.set_params(learning_rate_init=0.5).fit(X, y)
+    assert model.validation_losses_.min() > least
+    assert (model.n_iter_, model.stopped_) == (0, "validation")
+    assert_array_equal(model.memory_.leaf, before.leaf)
+    for now, then in zip(model.memory_.first, before.first, strict=True):
+        assert_array_equal(now, then)
+    assert model.memory_.n_steps == before.n_steps
+
+
+@pytest.mark.parametrize(
+    ("name", "other"), [("temperature", 0.5), ("learning_rate", 2.0), ("gate_lasso", 0.2)]
+)
+def test_a_warm_start_reinterprets_no_parameter(name, other):
+    X, y = iris()
+    model = SoftGradientBoostingClassifier(2, warm_start=True, **FEW).fit(X, y)
+    model.set_params(**{name: other})
+    for going_on in (model.fit, model.partial_fit):
+        with pytest.raises(PsephosError, match=f"{name}={other}, but the trees .* were fitted"):
+            going_on(X, y)
+
+
+@pytest.mark.parametrize("cls", [SoftTreeClassifier, SoftGradientBoostingRegressor])
+def test_a_file_whose_memory_is_of_another_vote_is_refused(cls, tmp_path, monkeypatch):
+    X, y = iris()
+    X[:, 3] = y
+    model = cls(max_depth=2, max_iter=3, categorical_features=[3], random_state=0).fit(X, y)
+    path = tmp_path / "m.psephos"
+    save(model, path)
+    assert_array_equal(load(path).predict(X), model.predict(X))
+    memory = model.memory_
+    for changes in (
+        {"gate": -memory.gate}, {"leaf": memory.leaf + memory.leaf**2}, {"temperature": 2.0},
+        {"learning_rate": 3.0}, {"inputs": replace(memory.inputs, scale=2 * memory.inputs.scale)},
+    ):  # fmt: skip
+        model.memory_ = replace(memory, **changes)
+        save(model, path)
+        with pytest.raises(ModelFileError, match="not those of the vote"):
+            load(path)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -101,24 +157,105 @@ def test_partial_fit_takes_a_step_a_batch():
     assert parts.score(X, y) > 0.9
 
 
+@pytest.mark.parametrize("cls", [SoftTreeClassifier, SoftTreeRegressor])
+def test_a_stream_begins_with_a_sample(cls):
+    X, y = iris()
+    known = {"classes": [0, 1, 2]} if cls is SoftTreeClassifier else {}
+    with pytest.raises(PsephosError, match=r"1 row, in which no column varies.*fair sample"):
+        cls(2).partial_fit(X[:1], y[:1], **known)
+    with pytest.raises(PsephosError, match="no column varies"):
+        cls(2).partial_fit(X[[0, 0, 0]], y[:3], **known)
+    X[:50, 2] = 7.0
+    with pytest.warns(UserWarning, match=r"column 2: of one value in the first call"):
+        model = cls(2, random_state=0).partial_fit(X[:50], y[:50], **known)
+    assert_array_equal(model.partial_fit(X, y).features_used_, [0, 1, 3])
+
+
+@pytest.mark.parametrize("cls", [SoftGradientBoostingRegressor, SoftTreeRegressor])
+def test_a_number_that_never_varies_is_answered_exactly(cls):
+    X, Y = load_linnerud(return_X_y=True)
+    model = cls(max_depth=2, max_iter=30, random_state=0)
+    constant = clone(model).fit(X, np.full(20, 0.1))
+    assert_array_equal(constant.predict(X + 1.0), np.full(20, 0.1))
+    assert constant.n_features_used_ == 0
+    Y[:, 1] = 1 / 3
+    several = clone(model).fit(X, Y)
+    assert_array_equal(several.predict(X)[:, 1], Y[:, 1])
+    assert several.n_features_used_ == 3
+    assert np.ptp(several.predict(X)[:, 0]) > 1.0
+
+
 def test_batches_come_from_memory_or_files(tmp_path):
     X, y = iris()
+    weight = np.random.default_rng(0).random(150)
     paths = []
     for k, rows in enumerate(np.arange(150).reshape(50, 3).T):
         paths.append(tmp_path / f"{k}.npz")
-        np.savez(paths[-1], X=X[rows], y=y[rows])
-    first = SoftTreeClassifier(2, random_state=0)
-    second = clone(first)
-    first.partial_fit_batches(iter(paths), classes=[0, 1, 2])
-    second.partial_fit_batches(((X[k::3], y[k::3]) for k in range(3)), classes=[0, 1, 2])
-    same(first, second, X)
-    with pytest.raises(PsephosError, match="batch 0 is a ndarray"):
-        first.partial_fit_batches([X])
-    with pytest.raises(PsephosError, match="no batch"):
-        first.partial_fit_batches([])
+        np.savez(paths[-1], X=X[rows], y=y[rows], sample_weight=weight[rows])
+    models = [SoftTreeClassifier(2, random_state=0) for _ in range(3)]
+    models[0].partial_fit_batches(iter(paths), classes=[0, 1, 2])
+    models[1].partial_fit_batches((X[k::3], y[k::3], weight[k::3]) for k in range(3))
+    models[2].partial_fit_batches((X[k::3], y[k::3]) for k in range(3))
+    same(*models[:2], X)
+    assert (models[0].predict_proba(X) != models[2].predict_proba(X)).any()
+
+
+def test_what_is_no_batch_is_told_by_its_number(tmp_path):
+    X, y = iris()
+    model = SoftTreeClassifier(2, random_state=0)
     np.savez(tmp_path / "odd.npz", X=X)
-    with pytest.raises(PsephosError, match="needs arrays X and y"):
-        first.partial_fit_batches([tmp_path / "odd.npz"])
+    np.save(tmp_path / "one.npy", X)
+    np.savez(tmp_path / "objects.npz", X=np.array([{}], dtype=object), y=y)
+    (tmp_path / "junk.npz").write_bytes(b"PK\3\4 no archive")
+    for batches, words in (
+        ([X], "batch 0 is a ndarray"),
+        ([(X, y), 3], "batch 1 is a int"),
+        ([], "no batch"),
+        ([tmp_path / "odd.npz"], "batch 0: .*needs arrays X and y"),
+        ([str(tmp_path / "none.npz")], "batch 0: there is no file"),
+        ([tmp_path / "one.npy"], "batch 0: .* is not read as a .npz"),
+        ([tmp_path / "objects.npz"], "batch 0: .* is not read as a .npz"),
+        ([tmp_path / "junk.npz"], "batch 0: .* is not read as a .npz"),
+        ([tmp_path], "batch 0: .* is not read as a .npz"),
+        (str(tmp_path / "odd.npz"), "give an iterable of batches"),
+        (tmp_path / "odd.npz", "give an iterable of batches"),
+        (None, "give an iterable of batches"),
+        ([(X, y), (X, y + 1)], "batch 1: label 3 is not one of the classes"),
+    ):
+        with pytest.raises(PsephosError, match=words):
+            model.partial_fit_batches(batches)
+
+
+def test_a_stream_of_probabilities_is_learned():
+    X, y = iris()
+    names = np.array(["setosa", "versicolor", "virginica"])
+    forest = RandomForestClassifier(30, min_samples_leaf=20, random_state=0).fit(X, names[y])
+    chances, order = forest.predict_proba(X), [2, 0, 1]
+    plain = SoftTreeClassifier(3, random_state=0)
+    other, frame = clone(plain), clone(plain)
+    for _ in range(100):
+        for k in range(3):
+            rows, said = X[k::3], chances[k::3]
+            plain.partial_fit(rows, said, names)
+            other.partial_fit(rows, said[:, order], names[order])
+            frame.partial_fit(rows, pd.DataFrame(said[:, order], columns=names[order]))
+    assert np.abs(plain.predict_proba(X) - chances).mean() < 0.05
+    assert plain.classes_.tolist() == names.tolist()
+    same(plain, other, X)
+    same(plain, frame, X)
+    same(plain.partial_fit(X, np.eye(3)[y]), other.partial_fit(X, names[y]), X)
+    hard, soft = (clone(plain).set_params(class_weight={"setosa": 3.0}) for _ in range(2))
+    same(hard.partial_fit(X, names[y]), soft.partial_fit(X, np.eye(3)[y], names), X)
+    for y, classes, words in (
+        (np.full((150, 2), 0.5), None, "y has 2 columns, and there are 3 classes"),
+        (chances / 2, None, "row 0 of y"),
+        (chances, ["a", "b", "c"], "but the first call knew"),
+        (pd.DataFrame(chances, columns=["a", "b", "c"]), None, "but the first call knew"),
+        (chances, ["a", "a", "c"], "'a'"),
+    ):
+        with pytest.raises(PsephosError, match=words):
+            plain.partial_fit(X, y, classes)
+    assert clone(plain).partial_fit(X, chances).classes_.tolist() == [0, 1, 2]
 
 
 def test_a_saved_model_learns_on(tmp_path):
@@ -129,14 +266,42 @@ def test_a_saved_model_learns_on(tmp_path):
     same(loaded.partial_fit(X, y), model.partial_fit(X, y), X)
 
 
-def test_a_reduced_model_learns_on_from_its_columns():
+@pytest.mark.parametrize("warm", [True, False])
+def test_a_reduced_model_learns_on_from_its_columns(warm, tmp_path):
     X, y = load_breast_cancer(return_X_y=True)
-    model = SoftGradientBoostingClassifier(3, gate_lasso=0.7, **FEW).fit(X, y)
+    X[::3, 22:] = np.nan
+    model = SoftGradientBoostingClassifier(3, gate_lasso=0.7, warm_start=warm, **FEW).fit(X, y)
     assert 0 < model.n_features_used_ < 30
-    small = model.reduce()
+    small, kept = model.reduce(), model.memory_
+    save(small, tmp_path / "m.psephos")
+    loaded = load(tmp_path / "m.psephos")
     read = X[:, model.vote_.columns]
-    same(small.partial_fit(read, y), small, read)
-    assert small.score(read, y) > 0.9
+    memory = small.memory_
+    entered = kept.gate.any(axis=(0, 1))
+    assert_array_equal(
+        memory.gate[memory.gate != 0], kept.gate[:, :, entered][kept.gate[:, :, entered] != 0]
+    )
+    assert_array_equal(
+        memory.inputs.rows(read)[:, memory.gate.any(axis=(0, 1))], kept.inputs.rows(X)[:, entered]
+    )
+    assert len(memory.first) == 3 * warm
+    if warm:  # the means stay those of their columns
+        at = memory.gate.any(axis=(0, 1))
+        assert_array_equal(memory.first[0][:, :, at], kept.first[0][:, :, entered])
+        assert memory.first[0].any()
+    before = small.predict_proba(read)
+    small.partial_fit(read, y)
+    same(small, loaded.partial_fit(read, y), read)
+    assert (small.predict_proba(read) != before).any()
+    assert small.score(read, y) > 0.85
+
+
+def test_a_reduced_model_that_reads_nothing_is_saved(tmp_path):
+    X, y = iris()
+    for cls in (SoftTreeClassifier, SoftGradientBoostingRegressor):
+        none = cls(max_depth=2, gate_lasso=50.0, max_iter=2, random_state=0).fit(X, y).reduce()
+        save(none, tmp_path / "m.psephos")
+        assert load(tmp_path / "m.psephos").n_features_used_ == 0
 
 
 def test_sparse_gates_are_exactly_zero_and_the_rest_are_found():
@@ -147,9 +312,10 @@ def test_sparse_gates_are_exactly_zero_and_the_rest_are_found():
     model = SoftGradientBoostingClassifier(5, gate_lasso=0.6, **few).fit(X, y)
     assert {3, 40} <= set(model.features_used_.tolist())
     assert model.n_features_used_ < 50
-    gate = model.memory_.gate
+    assert_array_equal(model.memory_.inputs.source, model.features_used_)
+    going_on = clone(model).set_params(warm_start=True).fit(X, y).memory_  # all may enter yet
     unread = np.setdiff1d(np.arange(500), model.features_used_)
-    assert not gate[:, :, unread].any()
+    assert not going_on.gate[:, :, unread].any()
     none = SoftGradientBoostingClassifier(5, gate_lasso=50.0, **few).fit(X, y)
     assert none.n_features_used_ == 0
     assert none.score(X, y) >= 0.5
@@ -227,6 +393,30 @@ def test_the_best_epoch_is_kept():
     assert short.stopped_ == "all epochs"
 
 
+@pytest.mark.parametrize("grouped", [True, False])
+def test_the_validation_loss_is_that_of_the_held_out_rows_by_weight(grouped):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((160, 4))
+    y = (X[:, 0] + rng.standard_normal(160) > 0).astype(int)
+    X[80:], y[80:] = X[:80], y[:80]  # with groups, equal rows stay apart
+    weight, groups = rng.exponential(size=160), rng.integers(40, size=160) if grouped else None
+    model = SoftGradientBoostingClassifier(
+        3, max_depth=2, max_iter=30, n_iter_no_change=30, validation_fraction=0.3, random_state=0
+    ).fit(X, y, weight, groups=groups)
+    table, labels, weight, context = model.read(X, y, weight, groups)
+    data = Training(table, labels.target, labels.y, weight)
+    if groups is None:
+        data = ordered_rows(distinct_rows(data))
+        assert len(data.y) == 80
+    train, held = hold_out_rows(data, context, 0.3)
+    if groups is not None:
+        assert not set(groups[train]) & set(groups[held])
+    chances = model.predict_proba(data.table.values[held])
+    losses = -np.log(chances[np.arange(len(held)), data.y[held]])
+    expected = np.average(losses, weights=data.weight[held])
+    assert model.validation_losses_.min() == pytest.approx(expected, rel=1e-4)
+
+
 def test_too_large_steps_are_told():
     X, y = load_linnerud(return_X_y=True)
     model = SoftGradientBoostingRegressor(3, learning_rate_init=1e30, **FEW)
@@ -293,7 +483,7 @@ def test_fat_tables_are_compared_with_sparse_gates():
     drawn = {"gate_lasso": 0.8, "n_estimators": 7}
     wide = contender.build(drawn, Shape(5000, 2), 0)
     assert (wide.gate_lasso, wide.n_estimators, wide.batch_size) == (0.8, 7, 1024)
-    assert contender.build({}, Shape(5000, 2), 0).gate_lasso == 0.5
+    assert contender.build({}, Shape(5000, 2), 0).gate_lasso == 0.3
     assert contender.build(drawn, Shape(20, 2), 0).gate_lasso == 0.0
 
 

@@ -8,11 +8,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos import PsephosError
 from psephos.kernels.prediction.soft_votes import soft_votes
-from psephos.trees.soft_boosting import residual_losses, summed_loss
-from psephos.trees.soft_losses import CrossEntropy, SquaredError
-from psephos.trees.soft_penalties import column_norms, shrink_columns
-from psephos.trees.soft_training import SoftPlan, SoftTrainer
-from psephos.trees.soft_trees import SoftTrees, forward, started
+from psephos.trees.soft.boosting import residual_losses, summed_loss
+from psephos.trees.soft.losses import CrossEntropy, SquaredError
+from psephos.trees.soft.penalties import column_norms, leaf_spread, shrink_columns
+from psephos.trees.soft.training import SoftPlan, SoftTrainer
+from psephos.trees.soft.trees import SoftTrees, forward, started
 
 LOSSES = [SquaredError(), CrossEntropy()]
 
@@ -231,6 +231,81 @@ def test_no_column_enters_under_the_whole_penalty_and_some_under_half():
     for _ in range(30):
         trainer.step(X, y, w)
     assert column_norms(trainer.trees.gate, np.arange(4))[0] > 0
+
+
+@pytest.mark.parametrize("relative", [True, False])
+def test_the_spread_of_leaves_has_the_derivative_it_says(relative):
+    rng = np.random.default_rng(0)
+    leaf, each = rng.standard_normal((3, 2, 4)), np.array([1.0, 0.5, 0.2])
+    spread, slope = leaf_spread(leaf, relative, each)
+    away = leaf - leaf.mean(axis=2, keepdims=True)
+    away -= away.mean(axis=1, keepdims=True) if relative else 0.0
+    assert spread == pytest.approx(np.sqrt((each[:, None, None] ** 2 * away**2).sum()))
+    (expected,) = finite_differences(lambda: leaf_spread(leaf, relative, each)[0], [leaf])
+    assert_allclose(slope, expected, atol=1e-8)
+    assert leaf_spread(leaf * 0.0, relative)[0] == 0.0
+
+
+def test_a_step_shrinks_columns_by_the_spread_of_the_leaves():
+    trees, X, y, w = drawn(2, n=40)
+    plan = SoftPlan(CrossEntropy(), gate_lasso=0.5, relative=True)
+    trainer = SoftTrainer(trees, plan)
+    trainer.begin_lasso(X, y, w)
+    trainer.trees.gate[...] = np.random.default_rng(1).standard_normal(trees.gate.shape)
+    wide, narrow = (SoftTrainer(trees.copy(), plan, limits=trainer.limits) for _ in range(2))
+    away = trees.leaf - trees.leaf.mean(axis=2, keepdims=True)
+    wide.trees.leaf[...] += 9 * away  # ten times as far apart
+    shrunk = []
+    for run in (wide, narrow):
+        free = SoftTrainer(run.trees.copy(), plan)
+        free.step(X, y, w)
+        run.step(X, y, w)
+        less = column_norms(free.trees.gate, run.group) - column_norms(run.trees.gate, run.group)
+        shrunk.append(less / run.adam.step_size(0))
+    assert_allclose(shrunk[0], 10 * shrunk[1], rtol=1e-6)
+    spread = leaf_spread(narrow.trees.leaf, True, narrow.limits)[0]
+    assert_allclose(shrunk[1], w.sum() * spread, rtol=0.1)  # leaves have moved by .01
+
+
+def test_the_penalty_moves_leaves_as_well_and_counts_trees_by_what_they_move():
+    trees, X, y, w = drawn(2, n=40)
+    plan = SoftPlan(CrossEntropy(), gate_lasso=0.5, relative=True)
+    trainer = SoftTrainer(trees, plan, np.array([0, 0, 1, 2]))
+    trainer.begin_lasso(X, y, w)
+    slope = trainer.gradients(X, y, w)[1].gate
+    own = [leaf_spread(trees.leaf[m : m + 1], True)[0] for m in range(3)]
+    moved = np.linalg.norm(slope, axis=(0, 2)) / own
+    assert_allclose(trainer.limits / trainer.limits.max(), moved / moved.max(), rtol=1e-10)
+    roots = np.sqrt([2, 1, 1])
+    most = (column_norms(slope, trainer.group) / roots).max()
+    assert w.sum() * leaf_spread(trees.leaf, True, trainer.limits)[0] == pytest.approx(most / 2)
+
+    trees.gate[...] = np.random.default_rng(1).standard_normal(trees.gate.shape)
+    wide = roots @ column_norms(trees.gate, trainer.group)
+    (by_leaf,) = finite_differences(
+        lambda: w.sum() * leaf_spread(trees.leaf, True, trainer.limits)[0] * wide, [trees.leaf]
+    )
+    plain = trainer.gradients(X, y, w)[1].leaf
+    trainer.step(X, y, w)
+    assert_allclose(trainer.adam.first[2], 0.1 * (plain + by_leaf), atol=1e-6)
+
+
+def test_small_gates_of_large_leaves_evade_no_penalty():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 300))
+    y = np.eye(2)[(X[:, 3] + X[:, 40] > 0).astype(int)]
+    trees = SoftTrees(*(a.astype(np.float64) for a in started(rng, 5, 2, 300, 2)))
+    trainer = SoftTrainer(trees, SoftPlan(CrossEntropy(), gate_lasso=0.5, relative=True))
+    w, costs, read = np.ones(80), [], []
+    trainer.begin_lasso(X, y, w)
+    for epoch in range(1, 801):
+        trainer.step(X, y, w)
+        if epoch in (200, 800):
+            norms = column_norms(trees.gate, trainer.group)
+            read.append(np.count_nonzero(norms))
+            costs.append(80 * leaf_spread(trees.leaf, True, trainer.limits)[0] * norms.sum())
+    assert costs[1] == pytest.approx(costs[0], rel=0.1)
+    assert max(read) <= 8  # 37 and 63 of 300 where the penalty was of the gates alone
 
 
 def test_the_same_code_runs_on_arrays_of_another_library():

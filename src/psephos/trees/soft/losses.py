@@ -8,10 +8,10 @@ from typing import Any, Protocol
 
 from psephos.optimise.arrays import namespace
 
-__all__ = ["CrossEntropy", "MarginLoss", "SquaredError"]
+__all__ = ["CrossEntropy", "SquaredError", "TreeLoss"]
 
 
-class MarginLoss(Protocol):
+class TreeLoss(Protocol):
     """A loss of margins (..., n, K) and targets (n, K)."""
 
     def value(self, margin: Any, y: Any, weight: Any) -> Any:

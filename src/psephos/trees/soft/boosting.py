@@ -38,7 +38,7 @@ def residual_losses(
     y : array of shape (n, K)
     weight : array of shape (n,)
         Of the rows in each local loss.
-    loss : MarginLoss
+    loss : TreeLoss
     learning_rate : float
         nu.
     detach : bool

@@ -117,6 +117,20 @@ class SoftInputs:
             inner = CodedVoters(self.n_features, read, inner, place.astype(np.intp), self.level)
         return inner.take(np.arange(len(leaf)))
 
+    def read(self, used: NDArray[np.bool_]) -> tuple[Self, NDArray[np.intp]]:
+        """Return the inputs of columns of which any of the P + a is used, and which these are."""
+        group = self.group
+        both = np.bincount(group, used) > 0
+        kept = np.flatnonzero(both[group])
+        P = len(self.source)
+        own = kept[kept < P]
+        gaps = np.searchsorted(own, self.gaps[kept[kept >= P] - P]).astype(np.intp)
+        reduced = replace(
+            self, source=self.source[own], level=self.level[own], centre=self.centre[own],
+            scale=self.scale[own], gaps=gaps,
+        )  # fmt: skip
+        return reduced, kept
+
     def select(self, columns: Columns) -> tuple[Self, NDArray[np.intp]]:
         """Return the inputs on the table reduced to `columns`, and which of the P + a they are."""
         kept = np.flatnonzero(np.isin(self.source, columns))

@@ -10,10 +10,10 @@ from psephos._distributions import BALANCED, Choice, Integers, LogUniform
 from psephos._input import Context, Table
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.contender import Contender, Params, Shape
-from psephos.models.boosting.soft_fit import fit_soft
-from psephos.models.boosting.soft_memory import SoftMemory
-from psephos.models.boosting.soft_parameters import EXTRAS, SHARED
-from psephos.models.boosting.soft_teaching import LearnsClasses, LearnsNumbers
+from psephos.models.boosting.soft.fit import fit_soft
+from psephos.models.boosting.soft.memory import SoftMemory
+from psephos.models.boosting.soft.parameters import EXTRAS, SHARED
+from psephos.models.boosting.soft.teaching import LearnsClasses, LearnsNumbers
 from psephos.params import ClassWeight, Constraint, Flag, Interval
 from psephos.vote import Vote
 
@@ -36,29 +36,23 @@ def _settings(params: Params, shape: Shape, seed: int) -> Params:
     """
     if shape.n_columns < _FAT:
         return {name: value for name, value in params.items() if name != "gate_lasso"}
-    return {"n_estimators": 10, "max_depth": 3, "gate_lasso": 0.5, "batch_size": 1024, **params}
+    return {"n_estimators": 10, "max_depth": 3, "gate_lasso": 0.3, "batch_size": 1024, **params}
 
 
 class SoftGradientBoostingClassifier(LearnsClasses, VoteClassifier):
     """Soft gradient boosting: a vote of soft trees that are trained together by mini-batches.
 
-    Use it where columns are numbers and borders between classes are smooth, where rows come in a
-    stream (`partial_fit`), or where a forest or committee is to be distilled into a few trees
-    (`distill`). Hard boosting (`NewtonBoostingClassifier("hist")`) reaches the same loss several
-    times sooner on a table at hand, where it reaches it.
+    Use it where columns are numbers and the borders between classes are smooth, where rows come in
+    a stream (`partial_fit`), or where a forest or committee is to be distilled into a few trees
+    (`distill`)::
 
-    A soft tree of depth D divides a case at each gate g, and votes the mean of its leaves::
+        model = SoftGradientBoostingClassifier(10, max_depth=4, random_state=0).fit(X, y)
+        model.predict_proba(new)
+        model.explain(new)       # the gates on each case's likeliest way, in words
 
-        left_g(x) = 1 / (1 + exp(-(w_g . z(x) + b_g) / temperature))
-        h(x)      = sum_l reach_l(x) theta_l,    F(x) = learning_rate sum_m h_m(x)
-
-    with z the columns in standard deviations from their means, reach_l the product of the shares
-    on the way to leaf l, and theta_l a vector of one number a class. All trees take one Adam step
-    a batch on the sum of local losses, in which each tree is to say the residual of those before::
-
-        r_m = onehot(y) - softmax(learning_rate sum_{j<m} h_j),   L = sum_m sum_i w_i |r_m - h_m|^2
-
-    Probabilities are the softmax of F.
+    On fat data set `gate_lasso=0.3` and `batch_size` to the number of rows or more: few columns are
+    then read. On a table at hand `NewtonBoostingClassifier("hist")` mostly takes less time to the
+    same loss (benchmarks/README.md).
 
     Parameters
     ----------
@@ -67,28 +61,31 @@ class SoftGradientBoostingClassifier(LearnsClasses, VoteClassifier):
     max_depth : int, default=6
         D; a tree has 2^D leaves.
     learning_rate : float, default=1.0
-        What each tree's vote is times, in residuals and in F. 3 gave better probabilities, sooner,
+        The weight of each tree, in residuals and in the score. 3 gave better probabilities, sooner,
         on letter and satellite.
     learning_rate_init : float, default=0.01
-        Of Adam.
+        Step size of Adam.
     max_iter : int, default=100
-        Epochs.
+        Epochs. An epoch goes once through the distinct rows, so a table of few distinct rows (of
+        categories) has few steps an epoch: give it more epochs.
     batch_size : int, default=128
-        Rows of a step; the last of an epoch may have fewer.
+        Distinct rows of a step; the last of an epoch may have fewer.
     weight_decay : float, default=0.0
-        Of Adam: this times each parameter is added to its gradient (a sum over the batch).
+        L2 penalty: this times each parameter is added to its gradient (a sum over the batch).
     detach_residual : bool, default=False
-        Whether residuals are held fixed in a step; else a tree also moves for those after it.
+        True: the residual is a constant to the gradient. False: a tree is also moved to where the
+        residuals of later trees become smaller.
     temperature : float, default=1.0
-        Of gates: the lower, the harder they divide.
+        Of gates: the lower, the nearer they are to thresholds.
     gate_penalty : float, default=0.0
-        Cost a row of gates that send all rows one way: ``-gate_penalty 2^-level (log a + log (1 -
+        Cost, a row, of gates that send all rows one way: ``-gate_penalty 2^-level (log a + log (1 -
         a)) / 2`` with a the share of the batch that goes left.
     gate_lasso : float, default=0.0
-        Group lasso of columns, a group being the weights of one column in all gates: of the
-        penalty at which no column enters at the start. Above 0 gates start at 0, share one step
-        size, and read only the columns that enter; 0 reads all columns. Gradients of small batches
-        let noise in: take a `batch_size` of all rows where that is possible.
+        Above 0 gates start at 0 and read only the columns that enter: a group lasso, the group of a
+        column being its weights in all gates. It is a share of the penalty at which no column
+        enters at the start: .2 to .4 served on four fat tables; from about 1 on none enters.
+        Batches of few rows let noise in (at 1, 67 of 500 columns of noise by batches of 16, of 80
+        rows; at 1.2 none). 0 reads all columns.
     validation_fraction : float, default=None
         Share of the rows held out; the epoch of least cross-entropy there is kept. None holds out
         none. Rows of one group stay together.
@@ -96,7 +93,9 @@ class SoftGradientBoostingClassifier(LearnsClasses, VoteClassifier):
         Epochs without a lower one after which training ends.
     warm_start : bool, default=False
         Whether `fit` goes on from the last one for `max_iter` epochs more, on a table of the same
-        columns and classes, in whose units the columns stay.
+        columns and classes, whose units stay those of the first. `learning_rate`, `temperature` and
+        `gate_lasso` then stay the same too. With `validation_fraction` it ends no worse, on the
+        rows held out, than it began.
     class_weight : dict, 'balanced' or None, default=None
     categorical_features : 'from_dtype', list, mask or None, default='from_dtype'
         Columns whose values are categories: a 0/1 input a level.
@@ -115,49 +114,78 @@ class SoftGradientBoostingClassifier(LearnsClasses, VoteClassifier):
         Columns the vote reads.
     features_used_ : ndarray
     n_iter_ : int
-        Epochs of the last call that were kept.
+        Epochs of the last call that were kept; 0 if a warm start found none better than its start.
     loss_curve_ : ndarray
-        L a row in each epoch of the last call, each batch's before its step.
+        The loss L a row in each epoch of the last call, each batch's before its step; the cost of
+        `gate_penalty` included, that of `gate_lasso` not.
     validation_losses_ : ndarray
-        Cross-entropy of held-out rows after each epoch; empty if none was held out.
+        Cross-entropy of held-out rows after each epoch of the last call; empty if none was held
+        out.
     stopped_ : str
         'all epochs' or 'validation'.
     memory_ : SoftMemory
-        What `partial_fit` and a warm start go on from.
+        What `partial_fit` and a warm start go on from. After `fit` without `warm_start` it has the
+        columns that are read, and no running means of Adam; else all columns and these means.
 
     Raises
     ------
     PsephosError
-        In fit: if the loss becomes infinite (a step size too large).
+        In fit: if the loss becomes infinite (a step size too large), or a warm start has another
+        meaning of the parameters there are.
 
     Notes
     -----
-    Equal rows of one label are one row of added weight, and rows are drawn by their content, so
-    that their order does not matter (up to rows that differ only beyond the first 64 columns);
-    with `groups`, and in `partial_fit`, they are taken as they are. A missing value enters as the
-    column's mean, and where the column had any in training, as 1 in an input of its own, which
-    gates weigh too. Columns of one value are not read. Two classes are trained as two outputs, of
-    which the vote keeps the difference. y may be a table of probabilities, one column a class,
-    that sum to 1 in each row.
+    **Votes.** A soft tree of depth D sends a share of a case to the left of each gate g, the rest
+    to the right, and votes the mean of its leaves by the shares that reach them::
 
-    A tree moves F by at most about `learning_rate`, so that probabilities of few trees are
-    cautious, right as answers may be: `calibrate` them, or take a larger learning rate.
+        left_g(x) = 1 / (1 + exp(-(w_g . z(x) + b_g) / temperature))
+        h(x)      = sum_l reach_l(x) theta_l,    F(x) = learning_rate sum_m h_m(x)
 
-    Training is in float32, on one thread (the same bytes for any number of threads; another BLAS
-    may round otherwise); answers are in float64. Memory of a fit: about twelve
-    times the gates, 4 bytes for each of ``n_estimators (2^D - 1)`` gates and column, beside the
-    table; half of it where `gate_lasso` leaves few columns.
+    z(x) are the columns in standard deviations from their means, theta_l one number a class.
+    Probabilities are the softmax of F. Two classes are trained as two outputs, of which the vote
+    keeps the difference. A tree moves F by at most about `learning_rate`, so that probabilities of
+    few trees are cautious, right as answers may be: `calibrate` them, or take a larger one.
 
-    The source leaves open whether residuals are held fixed. Not held did better: accuracy .891
-    against .871 on letter, .884 against .878 on satellite (10 trees of depth 5, means of five
-    seeds; benchmarks/README.md).
+    **Training.** All trees take one Adam step a batch on the sum of local losses, in which each
+    tree is to say the residual of those before it::
+
+        r_m = onehot(y) - softmax(learning_rate sum_{j<m} h_j),   L = sum_m sum_i w_i |r_m - h_m|^2
+
+    The source leaves open whether residuals are constants to the gradient. They are not, by
+    default: that did better in five of six settings, and .0028 worse on breast_cancer
+    (benchmarks/README.md). y may be a table of probabilities, one column a class, that sum to 1.
+
+    **Rows.** Equal rows of one label are one row of added weight, and rows are drawn by their
+    content, so that their order does not matter (up to rows that differ only beyond the first 64
+    columns); with `groups`, and in `partial_fit`, they are taken as they are.
+
+    **Columns.** A missing value enters as the column's mean, and where the column had any in
+    training, as 1 in an input of its own, which gates weigh too. Columns of one value are not read.
+
+    **Sparse gates.** With `gate_lasso` the penalty is of the product of gates and leaves, since
+    halving gates and doubling leaves changes little of what a tree says::
+
+        P = lambda sqrt(sum_m c_m^2 |theta_m - mean theta_m|^2) sum_j sqrt(d_j) |w_j|
+
+    a unit of weight, with w_j the weights of column j in all gates (of its d_j inputs), and c_m
+    what a unit of tree m's leaves moves at the start; what all classes of a leaf share counts for
+    nothing. Gates share one step size (AdaMax), so that the proximal step, which sets columns to
+    exactly 0, is exact.
+
+    **Cost.** Training is in float32 on arrays of NumPy and one thread (the same bytes for any
+    number of threads; another BLAS may round otherwise); answers are in float64. Memory of a fit:
+    about twelve times the gates, 4 bytes for each of ``n_estimators (2^D - 1)`` gates and column,
+    beside the table; half of it where `gate_lasso` leaves few columns. A model file has about 8
+    bytes for each weight of a gate that is not 0 (49 MB for the defaults on 5,000 columns without
+    `gate_lasso`), twice that with `warm_start`.
 
     References
     ----------
     Feng, Xu, Jiang & Zhou (2020), "Soft gradient boosting machine", arXiv 2006.04059, algorithm 2.
     Frosst & Hinton (2017), "Distilling a neural network into a soft decision tree", arXiv
     1711.09784 (gate penalty). Yuan & Lin (2006), "Model selection and estimation in regression
-    with grouped variables", JRSS B 68 (group lasso).
+    with grouped variables", JRSS B 68 (group lasso). Kingma & Ba (2015), "Adam: a method for
+    stochastic optimization", ICLR.
 
     Examples
     --------
@@ -176,7 +204,7 @@ class SoftGradientBoostingClassifier(LearnsClasses, VoteClassifier):
         "soft-boosting", "boosting",
         {"quick": {
             "n_estimators": Integers(5, 20), "max_depth": Integers(3, 6),
-            "learning_rate_init": LogUniform(0.003, 0.03), "gate_lasso": Choice((0.4, 0.6, 0.8)),
+            "learning_rate_init": LogUniform(0.003, 0.03), "gate_lasso": Choice((0.2, 0.3, 0.4)),
             "class_weight": BALANCED,
         }},
         settings=_settings, ensemble=True,
@@ -185,6 +213,7 @@ class SoftGradientBoostingClassifier(LearnsClasses, VoteClassifier):
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {**_BOOSTED, "class_weight": ClassWeight()}
     extras: ClassVar[tuple[str, ...]] = EXTRAS
+    boosted: ClassVar[bool] = True
     soft_labels: ClassVar[bool] = True
     n_iter_: int
     loss_curve_: _Floats
@@ -275,7 +304,8 @@ class SoftGradientBoostingRegressor(LearnsNumbers, VoteRegressor):
     features_used_ : ndarray
     n_iter_ : int
     loss_curve_ : ndarray
-        L a row in each epoch of the last call, in squared standard deviations.
+        The loss a row in each epoch of the last call, in squared standard deviations; the cost of
+        `gate_penalty` included, that of `gate_lasso` not.
     validation_losses_ : ndarray
         Half the squared error of held-out rows after each epoch, in the same unit.
     stopped_ : str
@@ -300,6 +330,7 @@ class SoftGradientBoostingRegressor(LearnsNumbers, VoteRegressor):
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = _BOOSTED
     extras: ClassVar[tuple[str, ...]] = EXTRAS
+    boosted: ClassVar[bool] = True
     multioutput: ClassVar[bool] = True
     n_iter_: int
     loss_curve_: _Floats

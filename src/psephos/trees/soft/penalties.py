@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from psephos.optimise.arrays import like, namespace, on_host
 
-__all__ = ["GateBalance", "column_norms", "shrink_columns"]
+__all__ = ["GateBalance", "column_norms", "leaf_spread", "shrink_columns"]
 
 _LEAST = 1e-7  # of a gate's share on either side: below, the logarithm is taken there
 
@@ -63,6 +63,29 @@ def column_norms(gate: Any, group: NDArray[np.intp]) -> NDArray[np.float64]:
     """
     squares = on_host(namespace(gate).sum(gate * gate, axis=(0, 1)))
     return np.sqrt(np.bincount(group, squares.astype(np.float64)))
+
+
+def leaf_spread(leaf: Any, relative: bool, each: Any = None) -> tuple[float, Any]:
+    """Return how far leaves are from the mean of their tree, and its derivative by each leaf.
+
+    ``S = sqrt(sum_m each_m^2 sum_l |theta_ml - mean_l theta_ml|^2)``
+
+    Parameters
+    ----------
+    leaf : array of shape (M, K, L)
+    relative : bool
+        Whether what all K outputs share counts for nothing, as in a softmax.
+    each : array of shape (M,), default=None
+        What a tree's leaves are times; None: 1.
+    """
+    xp = namespace(leaf)
+    away = leaf - xp.mean(leaf, axis=2, keepdims=True)
+    if relative:
+        away = away - xp.mean(away, axis=1, keepdims=True)
+    by = xp.ones_like(leaf[:, :1, :1]) if each is None else like(each, leaf)[:, None, None]
+    scaled = by * away
+    spread = float(xp.sum(scaled * scaled)) ** 0.5
+    return spread, by * scaled / (spread or 1.0)
 
 
 def shrink_columns(gate: Any, group: NDArray[np.intp], by: float) -> None:

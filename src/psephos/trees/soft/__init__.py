@@ -1,0 +1,1 @@
+"""Soft trees: their gates and leaves, what they are trained on, and the training."""

@@ -1,0 +1,111 @@
+"""The script's reader of plain models gives the library's scores, in Chromium."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+from psephos.scoring import conformance, plain, script
+
+pytestmark = pytest.mark.browser
+
+_ASK = """
+([plain, rows]) => {
+  const model = openModel(plain);
+  return rows.map((row) => {
+    const { scores, probabilities, label, ballots } = model.answer(row);
+    const name = (b) => (b.name ? `${b.name}: ` : "");
+    const told = ballots.map((b) => `${name(b)}${b.reason} → ${b.says}`);
+    return { scores, probabilities, label, told, ballots };
+  });
+}
+"""
+# of these reasons the script says less than the library: order of terms, gates' columns
+_SHORTER = ("soft trees", "naive Bayes voters")
+
+
+def _families():
+    source = Path(__file__).parent.parent / "scoring" / "families.py"
+    spec = importlib.util.spec_from_file_location("families", source)
+    families = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(families)
+    return families
+
+
+def test_the_script_gives_the_librarys_answers(chromium):
+    families, page = _families(), chromium.new_page()
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.add_script_tag(content=script())
+    same = 0
+    for name in families.NAMES:
+        model = families.fitted(name)
+        wanted, data = conformance(model, 60, random_state=5), plain(model)
+        found = page.evaluate(_ASK, [data, wanted["rows"]])
+        for i, one in enumerate(found):
+            scores = wanted["scores"][i]
+            size = max(1.0, *map(abs, scores))
+            apart = [abs(a - b) / size for a, b in zip(one["scores"], scores, strict=True)]
+            assert max(apart) <= 1e-12, (name, i, one["scores"], scores)
+            if wanted["probabilities"] is None:
+                assert one["probabilities"] is None
+                assert one["label"] == pytest.approx(wanted["answers"][i], rel=1e-12, abs=1e-12)
+                continue
+            pairs = zip(one["probabilities"], wanted["probabilities"][i], strict=True)
+            assert max(abs(a - b) for a, b in pairs) <= 1e-12, (name, i)
+            assert one["label"] == wanted["answers"][i], (name, i)
+            if model.vote_.readout.is_sum:
+                sums = [
+                    sum(b["contribution"][k] for b in one["ballots"]) for k in range(len(scores))
+                ]
+                assert sums == pytest.approx(scores, abs=1e-9)
+        if not any(kind in json.dumps(data) for kind in _SHORTER):
+            same += _told_alike(families, model, wanted["rows"][:5], found)
+    assert same > 400
+    assert errors == []
+    page.close()
+
+
+def _told_alike(families, model, rows, found):
+    """Count the reasons that are the reader's in Python, to the last character; assert all are."""
+    reader = families.reader(model)
+    for values, one in zip(rows, found, strict=False):
+        row = reader.case(values)
+        wanted = [reader.words(ballot) for ballot in reader.ballots(row, reader.asked(row))]
+        assert one["told"] == wanted
+    return sum(len(one["told"]) for one in found[: len(rows)])
+
+
+def test_a_page_says_what_it_cannot_read(chromium):
+    page = chromium.new_page()
+    page.add_script_tag(content=script())
+    ask = "(plain) => { try { openModel(plain); } catch (error) { return error.message; } }"
+    assert "newer form" in page.evaluate(ask, {"format": "psephos plain model", "version": 2})
+    part = {"kind": "no such voters"}
+    data = {
+        "format": "psephos plain model", "version": 1, "columns": [], "classes": [],
+        "voters": part, "weights": part, "readout": {"calibration": None}, "target": part,
+    }  # fmt: skip
+    assert "no reader of no such voters" in page.evaluate(ask, data)
+    page.close()
+
+
+def test_a_known_draw(chromium):
+    """BLAKE2b of the script is that of Python's standard library, whatever the length."""
+    import hashlib
+    import struct
+
+    page = chromium.new_page()
+    page.add_script_tag(
+        content=script().replace("return openModel;", "globalThis.drawn = drawnBy;")
+    )
+    for n in (1, 15, 16, 17, 40):
+        row = [0.1 * i - 1.0 for i in range(n)]
+        data = struct.pack(f"<{n}d", *row)
+        key = (7).to_bytes(8, "little")
+        wanted = int.from_bytes(hashlib.blake2b(data, digest_size=8, key=key).digest(), "little")
+        assert (
+            page.evaluate("([row, seed]) => drawn(row, seed)", [row, 7]) == (wanted >> 11) / 2**53
+        )
+    page.close()

@@ -1,0 +1,70 @@
+"""psephos export and check."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from psephos import AdaBoostClassifier, SamBAClassifier, save
+from psephos.cli import main
+from psephos.testing import small_table
+
+
+@pytest.fixture
+def files(tmp_path):
+    X, y = small_table(2)
+    paths = {}
+    for name, model in {
+        "samba": SamBAClassifier(n_estimators=4, random_state=0),
+        "adaboost": AdaBoostClassifier(n_estimators=4, random_state=0),
+    }.items():
+        paths[name] = tmp_path / f"{name}.psephos"
+        save(model.fit(X, y), paths[name])
+    return paths
+
+
+def run(*argv, code=0):
+    answer = CliRunner().invoke(main, list(map(str, argv)))
+    assert answer.exit_code == code, answer.output
+    return answer
+
+
+def test_every_form_is_written(files, tmp_path):
+    out = {name: tmp_path / name for name in ("s.py", "m.json", "q.sql", "p.html")}
+    flags = zip(("--scorer", "--plain", "--sql", "--sheet"), out.values(), strict=True)
+    answer = run("export", files["adaboost"], *(word for pair in flags for word in pair))
+    assert answer.stdout.split() == [str(path) for path in out.values()]
+    assert answer.stderr == ""
+    data = json.loads(out["m.json"].read_text("utf-8"))
+    assert data["format"] == "psephos plain model"
+    assert len(data["vectors"]["rows"]) == 16
+    assert out["q.sql"].read_text().startswith("SELECT")
+
+
+def test_training_rows_are_told_and_lightened(files, tmp_path):
+    told = run("export", files["samba"], "--plain", tmp_path / "m.json").stderr
+    assert "keeps values of 60 training rows" in told
+    told = run("export", files["samba"], "--plain", tmp_path / "r.json", "--round", 3).stderr
+    assert "of 60 training rows that the model keeps" in told
+    light = run("export", files["samba"], "--plain", tmp_path / "p.json", "--prototypes", 9).stderr
+    assert "prototypes in place of rows" in light
+    assert "whoever has its file" not in light
+    sizes = [(tmp_path / f"{n}.json").stat().st_size for n in "mrp"]
+    assert sizes[0] > sizes[1] > sizes[2]
+    assert "60 training rows" in run("describe", files["samba"]).stdout
+    assert "training row" not in run("describe", files["adaboost"]).stdout
+
+
+def test_what_cannot_be_written_is_said(files, tmp_path):
+    assert "nothing to write" in run("export", files["samba"], code=2).stderr
+    told = run("export", files["samba"], "--sql", tmp_path / "q.sql", code=2).stderr
+    assert "Export a scorer" in told
+    assert not (tmp_path / "q.sql").exists()
+    assert "itself" in run("export", files["samba"], "--sql", files["samba"], code=2).stderr
+
+
+def test_check_compares_the_scores_of_the_file(files):
+    assert (
+        "16 generated rows have the scores that the file holds"
+        in run("check", files["samba"]).stdout
+    )

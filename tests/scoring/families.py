@@ -1,0 +1,127 @@
+"""Fitted models of every kind of part, small, for the readers of plain models."""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+
+from psephos import VotingClassifier, calibrate
+from psephos.testing import small_settings, small_table
+
+# (setting, classes, share of missing values); together they have every kind of part
+TABLES = [
+    ("adaboost", 2, 0.2),
+    ("adaboost-trees", 3, 0.0),
+    ("samba", 2, 0.2),
+    ("samba-paper", 2, 0.0),
+    ("samba-exact", 2, 0.2),
+    ("samba-bayes", 2, 0.0),
+    ("local-boosting", 3, 0.0),
+    ("cart", 3, 0.2),
+    ("cart-stays", 2, 0.2),
+    ("c45", 3, 0.2),
+    ("c45-soft", 2, 0.2),
+    ("c45-rules", 3, 0.2),
+    ("random-forest", 3, 0.2),
+    ("newton-numbers-hist", 0, 0.2),
+    ("gradient-boosting", 2, 0.0),
+    ("soft-boosting", 3, 0.2),
+    ("proset", 3, 0.2),
+    ("proset-regressor", 0, 0.0),
+    ("ml-knn", 3, 0.2),
+    ("swag", 3, 0.2),
+    ("swag-best", 2, 0.2),
+    ("swag-qda", 2, 0.2),
+    ("swag-naive_bayes", 3, 0.2),
+    ("swag-rbf_svm", 3, 0.2),
+    ("swag-linear_svm", 2, 0.0),
+    ("swag-forest", 3, 0.0),
+    ("rank-ridge", 3, 0.0),
+    ("gibbs", 2, 0.0),
+    ("version-space", 2, 0.0),
+    ("cascade", 3, 0.0),
+    ("stacking-read", 2, 0.0),
+    ("stacking-logistic", 3, 0.0),
+    ("voting-median", 3, 0.0),
+    ("bagging", 2, 0.0),
+]
+FRAMES = ["samba", "cart", "c45", "newton-boosting", "proset", "ml-knn", "rank-ridge"]
+CALIBRATED = ["sigmoid", "isotonic", "temperature"]
+OTHERS = ["borda", "labels", "class votes", "losses"]
+NAMES = [
+    *(f"{name}, {k} classes, {gaps} missing" for name, k, gaps in TABLES),
+    *(f"{name}, frame" for name in FRAMES),
+    *(f"{name}, calibrated" for name in CALIBRATED),
+    *OTHERS,
+]
+
+
+@cache
+def settings():
+    return small_settings()
+
+
+def frame():
+    """A table with hostile names, categories of words and of numbers, and gaps."""
+    X, y = small_table(3, missing=0.1)
+    table = pd.DataFrame(X[:, :4], columns=["g1", 'k__B;p__<b>"', "it's", "ünits, §"])
+    table["site"] = pd.Categorical(np.array(["skin", "lüng", "骨"])[np.arange(60) % 3])
+    table["grade"] = pd.Categorical(np.arange(60) % 4)
+    table.loc[5:9, "site"] = None
+    return table, y
+
+
+def _other(what):
+    X, y = small_table(3)
+    if what == "borda":
+        members = [("tree", settings()["cart"]), ("samba", settings()["samba"])]
+        return VotingClassifier([(n, clone(m)) for n, m in members], voting="borda").fit(X, y)
+    if what == "labels":
+        Y = np.column_stack([X[:, 0] > 0.5, X[:, 1] > 1, X[:, 4] > 0]).astype(int)
+        return clone(settings()["ml-knn"]).fit(X, Y)
+    if what == "losses":
+        costs = np.array([[0.0, 1.0, 3.0], [2.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
+        return clone(settings()["cart"]).set_params(loss=costs).fit(X, y)
+    forest = clone(settings()["random-forest"]).fit(X, y)
+    calibration = _class_votes(np.array([1.0, 0.4, 2.0]))
+    return _with_calibration(forest, calibration)
+
+
+def _class_votes(weight):
+    from psephos.vote.calibration import ClassVotes, Sigmoid
+
+    return ClassVotes(weight, Sigmoid(np.full(3, 0.9), np.array([0.1, 0.0, -0.2])))
+
+
+def _with_calibration(model, calibration):
+    from dataclasses import replace
+
+    vote = model.vote_
+    model.vote_ = replace(vote, readout=replace(vote.readout, calibration=calibration))
+    return model
+
+
+@cache
+def fitted(name):
+    """Return the fitted model of a name."""
+    if name in OTHERS:
+        return _other(name)
+    first, _, rest = name.partition(", ")
+    if rest == "frame":
+        return clone(settings()[first]).fit(*frame())
+    if rest == "calibrated":
+        X, y = small_table(3, seed=2)
+        model = clone(settings()["random-forest"]).fit(*small_table(3))
+        return calibrate(model, X, y, method=first)
+    k, gaps = rest.split(", ")
+    X, y = small_table(int(k.split()[0]), missing=float(gaps.split()[0]))
+    return clone(settings()[first]).fit(X, y)
+
+
+def reader(model):
+    """Return the plain reader of a model."""
+    from psephos.scoring import plain
+    from psephos.scoring.reader import PlainModel
+
+    return PlainModel(plain(model))

@@ -1,0 +1,230 @@
+"""SQL, ONNX, sheets of paper and lighter models."""
+
+import itertools
+import math
+import re
+import sqlite3
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from psephos import AdaBoostClassifier
+from psephos._errors import PsephosError
+from psephos.scoring import conformance, plain
+from psephos.scoring.lighter import lighter
+from psephos.scoring.plain_rules import single_bound
+from psephos.scoring.sheet import sheet, sheet_of
+from psephos.scoring.sql import sql
+
+KEEPING = ["proset, 3 classes, 0.2 missing", "ml-knn, 3 classes, 0.2 missing"]
+SUMS = [
+    "adaboost, 2 classes, 0.2 missing",
+    "adaboost-trees, 3 classes, 0.0 missing",
+    "cart, 3 classes, 0.2 missing",
+    "cart-stays, 2 classes, 0.2 missing",
+    "cart, frame",
+    "c45-rules, 3 classes, 0.2 missing",
+    "random-forest, 3 classes, 0.2 missing",
+    "newton-numbers-hist, 0 classes, 0.2 missing",
+    "newton-boosting, frame",
+    "gradient-boosting, 2 classes, 0.0 missing",
+]
+
+
+def answered(model, n=300):
+    """Return (names, rows) of a SELECT on generated rows."""
+    told = conformance(model, n)
+    columns = plain(model)["columns"]
+    base = sqlite3.connect(":memory:")
+    base.create_function("exp", 1, lambda v: math.exp(min(v, 700.0)))
+    named = ", ".join(
+        '"{}" {}'.format(c["name"].replace('"', '""'), "TEXT" if "levels" in c else "REAL")
+        for c in columns
+    )
+    base.execute(f"CREATE TABLE cases ({named})")
+    marks = ", ".join("?" * len(columns))
+    base.executemany(f"INSERT INTO cases VALUES ({marks})", told["rows"])
+    found = base.execute(sql(model))
+    names = [one[0] for one in found.description]
+    return told, names, found.fetchall()
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_sql_gives_the_same_scores_and_answers(name, families):
+    told, names, rows = answered(families.fitted(name))
+    places = [i for i, n in enumerate(names) if n.startswith("score")]
+    found = np.array([[row[i] for i in places] for row in rows], dtype=float)
+    wanted = np.array(told["scores"])
+    size = np.maximum(1.0, np.abs(wanted).max(axis=1, keepdims=True))
+    assert np.abs((found - wanted) / size).max() <= 1e-12
+    answers = [row[names.index("predicted")] for row in rows]
+    if told["probabilities"] is None:
+        assert answers == pytest.approx(told["answers"], rel=1e-12)
+        return
+    assert answers == told["answers"]
+    chances = [i for i, n in enumerate(names) if n.startswith("probability")]
+    if chances:
+        told_chances = np.array([[row[i] for i in chances] for row in rows])
+        assert np.abs(told_chances - np.array(told["probabilities"])).max() <= 1e-12
+
+
+@pytest.mark.parametrize(
+    "name", ["samba, frame", "proset, frame", "sigmoid, calibrated", "losses", "borda"]
+)
+def test_what_is_no_sum_of_rules_has_no_sql(name, families):
+    with pytest.raises(PsephosError, match="Export a scorer"):
+        sql(families.fitted(name))
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_thresholds_of_single_precision(strict):
+    rng = np.random.default_rng(0)
+    for threshold in [*rng.standard_normal(50), 0.0, 1.0, 16777217.0, 1e-40]:
+        bound = single_bound(float(threshold), strict)
+        near = [bound, np.nextafter(bound, np.inf), np.nextafter(bound, -np.inf), threshold]
+        for x in near:
+            read = float(np.float32(x))
+            assert (x <= bound) == (read < threshold if strict else read <= threshold)
+
+
+# ---------------------------------------------------------------------- onnx
+@pytest.mark.parametrize("name", [n for n in SUMS if "rules" not in n and "cart" not in n])
+def test_onnx_gives_the_same_scores(name, families):
+    pytest.importorskip("onnx", reason="needs onnx (extra 'onnx')")
+    runtime = pytest.importorskip("onnxruntime", reason="needs onnxruntime to run the model")
+    from psephos.scoring.onnx import onnx_model
+
+    model = families.fitted(name)
+    levels = [c.get("levels") for c in plain(model)["columns"]]
+    X = np.array(
+        [
+            [np.nan if v is None else known.index(v) if known else v
+             for v, known in zip(row, levels, strict=True)]
+            for row in conformance(model, 300)["rows"]
+        ]
+    ).astype(np.float32)  # fmt: skip
+    vote = model.vote_.select(model.vote_.columns)
+    score, mass = vote.score_and_mass(X.astype(np.float64))
+    found = runtime.InferenceSession(onnx_model(model)).run(None, {"columns": X})
+    size = np.maximum(1.0, np.abs(score).max(axis=1, keepdims=True))
+    assert np.abs((found[0] - score) / size).max() <= 1e-6
+    if vote.target.n_classes:
+        chances = vote.readout.probabilities(score, vote.target, mass)
+        assert np.abs(found[2] - chances).max() <= 2e-6
+        top = np.sort(score, axis=1) if score.shape[1] > 1 else np.abs(score)
+        gap = top[:, -1] - top[:, -2] if score.shape[1] > 1 else top[:, 0]
+        clear = gap > 2e-6 * size[:, 0]
+        assert (found[1] == vote.target.answers(score))[clear].all()
+
+
+def test_onnx_is_asked_for_by_name(monkeypatch, families):
+    import sys
+
+    from psephos.scoring.onnx import onnx_model
+
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(PsephosError, match=r"psephos\[onnx\]"):
+        onnx_model(families.fitted("adaboost, 2 classes, 0.2 missing"))
+
+
+# ---------------------------------------------------------------------- paper
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_every_total_of_a_sheet_gives_the_answer_of_the_model(n_classes, families):
+    X, y = families.small_table(n_classes, missing=0.2)
+    model = AdaBoostClassifier(n_estimators=6, random_state=0).fit(X, y)
+    made, columns = sheet_of(model), plain(model)["columns"]
+    choices, values = [], []
+    for _, bands in made.columns:
+        own = [float(m) for m in re.findall(r"at most (\S+)", " ".join(b.words for b in bands))]
+        values.append([*own, own[-1] + 1.0, None] if own else [0.0, None])
+        choices.append(range(len(bands)))
+    names = [column["name"] for column in columns]
+    places = [names.index(name) for name, _ in made.columns]
+    reader = families.reader(model)
+    for chosen in itertools.product(*choices):
+        row = [None] * len(columns)
+        for place, own, band in zip(places, values, chosen, strict=True):
+            row[place] = own[band]
+        assert made.answer(list(chosen)) == reader.answer(row)["label"]
+
+
+def test_a_page_is_escaped_and_has_no_script(families):
+    table, y = families.frame()
+    model = AdaBoostClassifier(n_estimators=5, random_state=0).fit(table, y)
+    page = sheet(model, "<script>alert(1)</script>")
+    assert "<script" not in page
+    assert "k__B;p__<b>" not in page
+    assert "not measured" in page
+
+
+def test_rules_are_a_list(families):
+    model = families.fitted("c45-rules, 3 classes, 0.2 missing")
+    page = sheet(model)
+    assert page.count("<li>") == model.vote_.n_voters
+    assert "Otherwise: " in page
+
+
+def test_other_models_have_no_sheet(families):
+    with pytest.raises(PsephosError, match="no score sheet"):
+        sheet(families.fitted("samba, frame"))
+    X, y = families.small_table(2, p=40, n=60, seed=5)
+    wide = AdaBoostClassifier(n_estimators=60, random_state=0).fit(X, np.roll(y, 1))
+    if wide.n_features_used_ > 20:
+        with pytest.raises(PsephosError, match="combinations of bands"):
+            sheet(wide)
+
+
+# ---------------------------------------------------------------------- lighter models
+@pytest.mark.parametrize("name", ["samba-paper, 2 classes, 0.0 missing", *KEEPING])
+def test_rounded_rows_and_what_they_cost(name, families):
+    model = families.fitted(name)
+    light = lighter(model, 2)
+    text = str(plain(light.estimator))
+    assert len(text) < len(str(plain(model)))
+    assert light.rows >= light.same > 0.8 * light.rows
+    exact = lighter(model, 17)
+    assert exact.same == exact.rows
+    assert exact.greatest <= 1e-12
+
+
+def test_prototypes_stand_for_three_rows_and_are_no_rows(families):
+    model = families.fitted("samba-paper, 2 classes, 0.0 missing")
+    light = lighter(model, None, 10)
+    local = light.estimator.vote_.weighting.local
+    anchors = model.vote_.weighting.anchors
+    assert light.n_prototypes == len(local.anchors) <= 11
+    assert local.anchor_weight.sum() == pytest.approx(model.vote_.weighting.anchor_weight.sum())
+    assert not {tuple(a) for a in anchors} & {tuple(a) for a in local.anchors}
+    assert light.estimator.vote_.training_rows() == 0 < model.vote_.training_rows()
+    assert light.same > 0.7 * light.rows
+    same = np.asarray(
+        model.vote_.answers(_rows(model)) == light.estimator.vote_.answers(_rows(model))
+    )
+    assert light.same == same.sum()
+    assert "in place of rows" in light.words()
+
+
+def _rows(model):
+    weights = model.vote_.weighting
+    rows = np.full((len(weights.anchors), model.vote_.n_features), np.nan)
+    rows[:, weights.columns] = weights.anchors
+    return rows
+
+
+def test_what_cannot_be_lighter(families):
+    with pytest.raises(PsephosError, match="keeps no rows"):
+        lighter(families.fitted("cart, frame"), 3)
+    with pytest.raises(PsephosError, match="local weights"):
+        lighter(families.fitted("ml-knn, frame"), None, 5)
+    with pytest.raises(PsephosError, match="have no mean"):
+        lighter(clone(families.settings()["samba"]).fit(*_categories()), None, 5)
+
+
+def _categories():
+    import pandas as pd
+
+    y = np.arange(40) % 2
+    words = np.where(y == 1, "a", "b")
+    words[::7] = "a"
+    return pd.DataFrame({"w": pd.Categorical(words)}), y

@@ -1,0 +1,146 @@
+"""The scorer: one program, Python alone, that answers as `psephos predict` and `explain`."""
+
+import csv
+import io
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from psephos import save
+from psephos._errors import PsephosError
+from psephos.cli import main
+from psephos.scoring import joining
+from psephos.scoring.scorer import scorer
+
+
+def opened(text):
+    """Return the names of a scorer, run in this process."""
+    names = {"__name__": "scorer"}
+    exec(compile(text, "scorer.py", "exec"), names)
+    return names
+
+
+def rows_of(text):
+    return list(csv.reader(io.StringIO(text)))
+
+
+def write(table, path):
+    table.insert(0, "who", [f"case {i}" for i in range(len(table))])
+    table.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture
+def cases(families, tmp_path):
+    table = families.frame()[0].iloc[::3].copy()
+    table["unread"] = "anything, at all"
+    return write(table, tmp_path / "cases.csv")
+
+
+def asked(text, *argv, capsys):
+    assert opened(text)["main"](list(map(str, argv))) == 0
+    return capsys.readouterr()
+
+
+def run(*argv):
+    answer = CliRunner().invoke(main, list(map(str, argv)))
+    assert answer.exit_code == 0, answer.output
+    return rows_of(answer.stdout)
+
+
+def equal(found, wanted):
+    assert len(found) == len(wanted)
+    for one, other in zip(found, wanted, strict=True):
+        for a, b in zip(one, other, strict=True):
+            if a != b:
+                assert float(a) == pytest.approx(float(b), rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["samba", "cart", "c45", "newton-boosting", "ml-knn"])
+def test_it_answers_as_the_command(name, families, cases, tmp_path, capsys):
+    model = families.fitted(f"{name}, frame")
+    save(model, tmp_path / "m.psephos")
+    text = scorer(model)
+    found = asked(text, cases, "--id", "who", capsys=capsys)
+    equal(rows_of(found.out), run("predict", tmp_path / "m.psephos", cases, "--id", "who"))
+    told = rows_of(asked(text, cases, "--explain", "--id", "who", capsys=capsys).out)
+    wanted = run("explain", tmp_path / "m.psephos", cases, "--id", "who", "--details")
+    heads = told[0]
+    at = [wanted[0].index(head) for head in heads[:-1]]  # details: numbers of rounding
+    equal([row[:-1] for row in told], [[row[i] for i in at] for row in wanted])
+
+
+def test_it_runs_where_nothing_is_installed(families, cases, tmp_path):
+    path = tmp_path / "scorer.py"
+    path.write_text(scorer(families.fitted("samba, frame")), "utf-8")
+    command = [sys.executable, "-I", "-S", str(path)]  # no packages of this environment
+    done = subprocess.run(
+        [*command, str(cases), "--check", "--out", str(tmp_path / "out.csv")],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("16 generated rows have the scores they should")
+    assert len(rows_of((tmp_path / "out.csv").read_text("utf-8"))) == 21
+
+
+def test_bad_tables_are_refused_in_a_sentence(families, tmp_path, capsys):
+    main_of = opened(scorer(families.fitted("cart, frame")))["main"]
+    table = families.frame()[0]
+    lacks = tmp_path / "lacks.csv"
+    table.drop(columns="g1").to_csv(lacks, index=False)
+    assert main_of([str(lacks)]) == 2
+    assert "has no column 'g1': the model reads it" in capsys.readouterr().err
+    table["g1"] = table["g1"].astype(object)
+    table.loc[3, "g1"] = "high"
+    words = tmp_path / "words.csv"
+    table.to_csv(words, index=False)
+    assert main_of([str(words)]) == 2
+    assert "'high' in line 5" in capsys.readouterr().err
+    assert main_of([str(tmp_path / "none.csv")]) == 2
+    assert main_of([str(words), "--id", "nobody"]) == 2
+
+
+def test_a_new_category_is_missing_and_told(families, tmp_path, capsys):
+    model = families.fitted("cart, frame")
+    table = families.frame()[0].iloc[:6].copy()
+    table["site"] = table["site"].astype(object)
+    table.loc[0, "site"] = "elsewhere"
+    table.to_csv(tmp_path / "t.csv", index=False)
+    found = asked(scorer(model), tmp_path / "t.csv", capsys=capsys)
+    if "site" in [c["name"] for c in opened(scorer(model))["json"].loads(
+        opened(scorer(model))["MODEL"])["model"]["columns"]]:  # fmt: skip
+        assert "'elsewhere' is new in column 'site': taken as missing" in found.err
+    assert len(rows_of(found.out)) == 7
+
+
+def test_columns_without_names_are_found_by_place(families, tmp_path, capsys):
+    model = families.fitted("adaboost, 2 classes, 0.2 missing")
+    X = families.small_table(2, seed=1).X
+    path = tmp_path / "t.csv"
+    head = ",".join(f"x{j}" for j in range(12))
+    np.savetxt(path, X, delimiter=",", header=head, comments="")
+    found = rows_of(asked(scorer(model), path, capsys=capsys).out)[1:]
+    assert [row[1] for row in found] == model.predict(X).tolist()
+    np.savetxt(path, X[:, :5], delimiter=",", header="a,b,c,d,e", comments="")
+    assert opened(scorer(model))["main"]([str(path)]) == 2
+    assert "a table of 12 columns without names" in capsys.readouterr().err
+
+
+def test_strings_of_the_data_are_data(families):
+    text = scorer(families.fitted("cart, frame"), 'a"""b.py')
+    assert opened(text)["main"](["--check"]) == 0
+
+
+def test_readers_are_joined_without_a_name_twice(monkeypatch):
+    text = joining.program("table", "command")
+    assert "import numpy" not in text
+    assert "from psephos" not in text
+    monkeypatch.setattr(joining, "_READER", (*joining._READER, "core2"))
+    monkeypatch.setattr(joining.Path, "read_text", lambda path, _: "def single(x):\n    return x\n")
+    joining.program.cache_clear()
+    with pytest.raises(PsephosError, match="both define single"):
+        joining.program()
+    joining.program.cache_clear()
