@@ -147,11 +147,6 @@ def _manifest(model: "VoteEstimator", arrays: dict[str, NDArray[Any]]) -> dict[s
     }
 
 
-def _vectors(model: "VoteEstimator") -> Vectors | None:
-    vote = model.vote_
-    return vectors_of(vote, model.schema_.select(vote.columns).levels)
-
-
 def _reading(schema: Schema) -> dict[str, Any]:
     """Return how tables are read for the model, where it is not as usual."""
     data: dict[str, Any] = {"by_name": True} if schema.by_name else {}
