@@ -37,7 +37,7 @@ __all__ = ["report"]
     type=click.Choice(["rounded", "full", "none"]),
     default="rounded",
     show_default=True,
-    help="What the page carries of each case: values to three figures, to all, or counts alone.",
+    help="What the page carries of each case: values rounded, values in full, or counts alone.",
 )
 def report(
     folder: Path,

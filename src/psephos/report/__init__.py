@@ -45,8 +45,9 @@ def build_report(
         Whether the page calls cases by their ids. By default it numbers them, by their places in
         the table.
     cases : {'rounded', 'full', 'none'}, default='rounded'
-        What the page carries of each case: values to three figures, to all figures, or counts
-        alone. With 'none' no single case can be shown. The page says at its end what it carries.
+        What the page carries of each case: values to three or four figures (more where a printed
+        inequality needs them), to all figures, or counts alone. With 'none' no single case can be
+        shown. The page says at its end what it carries.
 
     Returns
     -------

@@ -36,7 +36,7 @@ class Options:
     ids : bool, default=False
         Whether cases are called by their ids; otherwise by their place in the table.
     cases : {'rounded', 'full', 'none'}
-        What the page carries of each case: values of three figures, of all figures, or counts
+        What the page carries of each case: values to three or four figures, to all, or counts
         alone.
     """
 

@@ -39,6 +39,7 @@ _CONTENTS = (
     ("stability", "Would other cases have led to the same columns?"),
     ("methods", "How was this made?"),
 )
+_ROUNDED = "to three or four figures, more where a printed inequality needs them"
 _NAMED = 12  # labels whose cases are counted in the head
 
 
@@ -233,11 +234,7 @@ def _carries(
     held = [] if answers is None else ["class, held-out answers to six decimals"]
     held += ["id"] if options.ids else []
     held += [f"groups by {listed([one.name for one in parted], 3)}"] if parted else []
-    digits = (
-        "as they are"
-        if options.cases == "full"
-        else "to three figures, or more where a threshold would be crossed"
-    )
+    digits = "as they are" if options.cases == "full" else _ROUNDED
     return (
         f"This file holds data of the {n}, case by case: {', '.join(held)}, and values of the"
         f" columns that models read, {digits}. Treat it as you would the table itself."
