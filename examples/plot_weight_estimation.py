@@ -21,53 +21,14 @@ import argparse
 import matplotlib.pyplot as plt
 import numpy as np
 
-from psephos.vote import InverseDistance, Local
-
-HIGH, LOW = 0.44, 0.006
+from psephos.report.explorer import HIGH, LOW, estimate, relevances
 
 # %%
-# The training rows
-# -----------------
-
-
-def relevances(noisy, n_samples=200, seed=0):
-    """Return the sorted rows and whether the voter is relevant there."""
-    rng = np.random.default_rng(seed)
-    x = np.sort(rng.uniform(size=n_samples))
-    relevant = x <= 0.5
-    if noisy:
-        for group in (np.flatnonzero(x <= 0.5), np.flatnonzero(x > 0.5)):
-            wrong = rng.choice(group, 3, replace=False)
-            relevant[wrong] = ~relevant[wrong]
-    return x, relevant
-
-
-# %%
-# The weight between them
-# -----------------------
-
-
-def weighting(x, relevant, a, b):
-    """Return one voter's local weights: two values of relevance, one bit a training row."""
-    m = len(x)
-    line = InverseDistance(
-        a=a, b=b, scale=1.0, per_query=False, column_scale=np.ones(1),
-        is_category=np.zeros(1, dtype=bool), absent=1.0,
-    )  # fmt: skip
-    return Local(
-        n_features=1, columns=np.array([0]), similarity=line, anchors=x[:, None],
-        anchor_weight=np.ones(m), right=np.packbits(relevant[:, None], axis=1), voters=1,
-        low=LOW, high=HIGH, rows=np.arange(m), anchor_class=np.zeros(m, dtype=np.intp),
-    )  # fmt: skip
-
-
-def estimate(x, relevant, a, b, where):
-    """Return the mean relevance at each point: the weight divided by the similarity."""
-    local = weighting(x, relevant, a, b)
-    everyone = weighting(x, np.ones_like(relevant), a, b)
-    weight, _ = local.relative(where[:, None])
-    total, _ = everyone.relative(where[:, None])
-    return (HIGH * weight / total)[:, 0]
+# The training rows, and the weight between them
+# ----------------------------------------------
+#
+# ``relevances`` draws the rows, ``estimate`` asks the weighting: both are those of the page that
+# ``psephos explorer`` writes, in which a and b are moved.
 
 
 def curves(n_samples=200, n_points=2001, seed=0):

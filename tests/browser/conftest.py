@@ -53,14 +53,23 @@ def opened(request):
 
 
 @pytest.fixture
-def visit(chromium, compared, opened):
+def book(request):
+    """Whether `visit` shows a page that asks no model, and has the ballots of training cases."""
+    return getattr(request, "param", False)
+
+
+@pytest.fixture
+def visit(chromium, compared, opened, book, monkeypatch):
     """Return a function that opens the report; at the end nothing may have been said or asked."""
     from psephos.report import build_report
 
     contexts, heard = [], SimpleNamespace(requests=[], console=[], errors=[])
     report = compared / "report.html"
-    if opened is not None:
-        report = build_report(compared, compared / f"{opened}.html", model=opened)
+    if book:
+        monkeypatch.setattr("psephos.report.case.calculator", lambda *_: "it has no plain form.")
+    if opened is not None or book:
+        name = f"{opened}{'-book' if book else ''}.html"
+        report = build_report(compared, compared / name, model=opened)
     address = report.as_uri()
 
     def open_page(width=1280, **settings):

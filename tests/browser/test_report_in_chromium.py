@@ -8,6 +8,7 @@ import pytest
 
 pytestmark = pytest.mark.browser
 of_swag = pytest.mark.parametrize("opened", ["swag"], indirect=True)
+of_book = pytest.mark.parametrize("book", [True], indirect=True, ids=["ballots"])
 
 
 def by(name):
@@ -51,6 +52,7 @@ def test_points_of_the_chart_are_the_rows_of_the_results(visit, compared):
     assert np.all(np.diff(np.array(left)[np.argsort([s[2] for s in seen], kind="stable")]) > -0.6)
 
 
+@of_book
 def test_ballots_sum_to_the_score_that_is_shown(visit):
     page = visit()
     n = page.locator(f"{by('case-select')} option").count()
@@ -73,6 +75,7 @@ def test_ballots_sum_to_the_score_that_is_shown(visit):
             assert read(sums[-1]) == pytest.approx(exact, abs=5.1e-4)
 
 
+@of_book
 def test_every_class_has_its_score(visit, compared):
     page = visit()
     if not page.locator(by("output-select")).count():
@@ -87,6 +90,7 @@ def test_every_class_has_its_score(visit, compared):
         assert math.fsum(terms) == pytest.approx(exact, abs=1e-6)
 
 
+@of_book
 def test_the_score_is_that_of_the_saved_model(visit, compared):
     from psephos.report import summarise
     from psephos.report.adapter import open_model
@@ -111,6 +115,7 @@ def test_the_score_is_that_of_the_saved_model(visit, compared):
     assert shown == len(told.cases[0].near)
 
 
+@of_book
 def test_the_script_shows_the_first_case_as_the_page_without_it(visit):
     static = visit(java_script_enabled=False)
     live = visit()
@@ -142,6 +147,7 @@ def test_the_table_sorts_by_any_column(visit):
     assert names == sorted(names, key=str.lower)
 
 
+@of_book
 def test_cases_are_found_by_name_and_by_step(visit):
     page = visit()
     title = page.locator(by("case-title"))
@@ -300,6 +306,7 @@ def test_without_scripts_the_whole_network_and_its_tables_are_there(visit, compa
     assert page.locator(by("library-warning")).is_visible()
 
 
+@of_book
 def test_hostile_names_stay_inert(visit):
     page = visit()
     n = page.locator(f"{by('case-select')} option").count()
@@ -337,12 +344,20 @@ def test_nothing_runs_over_the_side(visit, width):
 
 
 @of_swag
-def test_paper_shows_the_charts_and_the_card(visit):
+@of_book
+def test_paper_shows_the_charts_and_leaves_out_what_is_closed(visit):
     page = visit(700)
     page.emulate_media(media="print")
-    for part in ("chart-middle", "results", "lanes", "card", "network"):
+    for part in ("chart-middle", "results", "lanes", "values-live", "network"):
         assert page.locator(by(part)).is_visible()
-    for part in ("network-pairs", "ballot-table", "bar", "slider"):  # closed, or of no use on paper
+    for part in (
+        "network-pairs",
+        "ballot-table",
+        "case-live",
+        "bar",
+        "slider",
+        "card",
+    ):  # closed, or of no use on paper
         assert not page.locator(by(part)).is_visible()
     pdf = page.pdf(format="A4")
     assert 1 <= pdf.count(b"/Type /Page\n") + pdf.count(b"/Type /Page ") <= 8

@@ -64,6 +64,15 @@ def page(text):
     return Page(text)
 
 
+@pytest.fixture(scope="module")
+def book_page(compared, tmp_path_factory):
+    """The page of a model that it cannot ask: the ballots of its training cases are written."""
+    path = tmp_path_factory.mktemp("book") / "report.html"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("psephos.report.case.calculator", lambda *_: "it has no plain form.")
+        return Page(build_report(compared, path).read_text("utf-8"))
+
+
 def test_the_page_is_one_small_file_that_names_no_other(text, page):
     assert len(text.encode()) < 1_000_000
     for element in page.elements:
@@ -182,15 +191,15 @@ def test_the_card_is_the_saved_model_in_its_own_words(compared, page):
     assert sorted(short[name] for name in shown) == sorted(map(str, model.features_used_))
 
 
-def test_the_first_ballot_sums_to_its_score_without_a_script(page):
-    terms = [float(e["data-contribution"]) for e in page.all(data_test="voter")]
-    (score,) = page.all(data_test="score")
+def test_the_first_ballot_sums_to_its_score_without_a_script(book_page):
+    terms = [float(e["data-contribution"]) for e in book_page.all(data_test="voter")]
+    (score,) = book_page.all(data_test="score")
     assert math.fsum(terms) == pytest.approx(float(score["data-score"]), abs=1e-6)
-    assert page.all(data_test="training-note")
+    assert book_page.all(data_test="training-note")
 
 
-def test_the_embedded_ballots_are_those_of_the_model(compared, page):
-    data = json.loads(page.all(id="data")[0]["text"])["ballots"]
+def test_the_embedded_ballots_are_those_of_the_model(compared, book_page):
+    data = json.loads(book_page.all(id="data")[0]["text"])["ballots"]
     folder = read_folder(compared)
     assert [data["ids"][str(c["i"])] for c in data["cases"]] == [
         str(i + 1) for i in range(len(folder.cases.ids))
@@ -202,14 +211,14 @@ def test_the_embedded_ballots_are_those_of_the_model(compared, page):
         assert 0 <= case["h"][0] <= case["h"][1] == 1  # each case is held out once in five folds
 
 
-def test_the_page_says_what_the_ballots_say(compared, page):
+def test_the_page_says_what_the_ballots_say(compared, book_page):
     """The branch taken with the case's own value, and each case's own numbers."""
     from psephos.report.adapter import open_model
 
-    data = json.loads(page.all(id="data")[0]["text"])["ballots"]
+    data = json.loads(book_page.all(id="data")[0]["text"])["ballots"]
     folder = read_folder(compared)
     folder = replace(folder, cases=replace(folder.cases, named=False))
-    key = re.search(r"models/([\w-]+)\.", page.all(data_test="card-choice")[0]["text"])[1]
+    key = re.search(r"models/([\w-]+)\.", book_page.all(data_test="card-choice")[0]["text"])[1]
     for model in {key, "samba", "adaboost"}:
         book = data
         opened = open_model(folder.models[model], short_names(folder.about["columns"]))

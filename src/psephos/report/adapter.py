@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.explain import ColumnNetwork, ErrorDisplay
@@ -19,9 +20,10 @@ from psephos.report.words import plural
 from psephos.vote.answering import answer_rule
 from psephos.vote.ballots import Ballots, Line
 from psephos.vote.looked_up import looked_up, who_votes
-from psephos.vote.names import backup_words
+from psephos.vote.names import Names, backup_words
 
 __all__ = [
+    "Asked",
     "CaseBallot",
     "CaseBallots",
     "CaseLine",
@@ -84,6 +86,34 @@ class CaseBallots:
 
 
 @dataclass(frozen=True)
+class Asked:
+    """A model on the columns it reads alone, and the training cases as it reads them."""
+
+    model: Any
+    vote: Any
+    X: NDArray[np.float64]  # (n, q), categories as the model's codes
+    names: list[str]  # (q,) as the page has them
+    whole: list[str]  # (q,) as the table has them
+    levels: dict[int, list[str]]  # the categories of a column, by code
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Return whether the model holds values of training cases, as anchors or prototypes."""
+        return keeps_rows(self.vote)
+
+    def ballot(self, row: NDArray[np.float64]) -> tuple[str, list[tuple[str, float]]]:
+        """Return the answer to a case in words, and the votes on it: words and weight of each.
+
+        Parameters
+        ----------
+        row : ndarray of shape (q,)
+        """
+        names = Names(list(self.names), dict(self.levels))
+        ballots = Ballots.of(self.vote, names, row[None], ["the case"])
+        return ballots.answer(0), [(line.words, line.weight) for line in ballots.lines(0)]
+
+
+@dataclass(frozen=True)
 class Opened:
     """A model file, opened."""
 
@@ -135,6 +165,20 @@ class Opened:
                 )
                 for i, row in enumerate(rows)
             ],
+        )
+
+    def asked(self, cases: Cases) -> Asked:
+        """Return the model on its columns, with the training cases."""
+        reduced, X = self._table(cases)
+        words = reduced.schema_.words()
+        values: Any = reduced._table(X).values
+        return Asked(
+            model=reduced,
+            vote=reduced.vote_,
+            X=np.asarray(values, dtype=np.float64),
+            names=words.columns,
+            whole=[str(self.whole.get(name, name)) for name in words.columns],
+            levels=words.levels,
         )
 
     @property

@@ -11,18 +11,17 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-__all__ = ["SCRIPTS", "STYLES", "embed", "render"]
+from psephos.scoring import script as reader
 
-STYLES = (
-    "base.css",
-    "panels.css",
-    "parts.css",
-    "values.css",
-    "print.css",
-)  # in the order of the page
+__all__ = ["SCRIPTS", "STYLES", "embed", "page_of", "render"]
+
+STYLES = (  # in the order of the page
+    "base.css", "panels.css", "parts.css", "values.css", "case.css", "print.css",
+)  # fmt: skip
 SCRIPTS = (
     "core.js", "words.js", "tables.js", "lanes.js", "curves.js", "missed.js", "accuracy.js",
-    "values.js", "case.js", "network.js", "ballots.js", "stability.js", "bar.js",
+    "axis.js", "values.js", "ballot.js", "near.js", "case.js", "network.js",
+    "ballots.js", "stability.js", "bar.js",
 )  # fmt: skip
 _LITERAL = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
@@ -41,7 +40,14 @@ def render(report: dict[str, Any]) -> str:
         Complete in itself. Its content policy allows only its own style and script, by their
         hashes; every string of the data is escaped by the template engine.
     """
-    style, script = _joined("style", STYLES), _joined("script", SCRIPTS)
+    return page_of("page.html.j2", report, STYLES, SCRIPTS)
+
+
+def page_of(
+    template: str, report: dict[str, Any], styles: Sequence[str], scripts: Sequence[str]
+) -> str:
+    """Return a page of a template, with its style and script, and the reader of plain models."""
+    style, script = _joined("style", styles), reader() + _joined("script", scripts)
     policy = "; ".join(
         [
             "default-src 'none'",
@@ -54,7 +60,7 @@ def render(report: dict[str, Any]) -> str:
     )
     return (
         _environment()
-        .get_template("page.html.j2")
+        .get_template(template)
         .render(
             report=report,
             policy=policy,

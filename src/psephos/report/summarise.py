@@ -20,6 +20,7 @@ from psephos.report.names import Shown, shown_names
 from psephos.report.options import Options
 from psephos.report.pairs import pairs
 from psephos.report.proved import proved
+from psephos.report.saved import Saved
 from psephos.report.shapes import damaged
 from psephos.report.stability import stability_section
 from psephos.report.subgroups import Subgroups, subgroups
@@ -108,11 +109,13 @@ def _report(
     unsure = {s.key for s in rows if unsure_probabilities(s, prior)}
     shown = choice.opened or choice.best if choice else None
     key = shown.key if shown else None
+    known = {choice.opened.key: opened} if choice and choice.opened and opened else {}
+    saved = Saved(read, names, known)
     parts = [
         accuracy_section(read, rows, choice, found, prior, unsure),
         missed,
-        values_section(read, choice, opened, names, positive, options),
-        case_section(read, choice, opened, names, positive, options),
+        values_section(saved, choice, positive, options),
+        case_section(saved, choice, positive, options),
         stability_section(
             read, rows, {model: one.columns for model, one in facts.items()}, names, key
         ),

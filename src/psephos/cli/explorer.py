@@ -1,0 +1,25 @@
+"""psephos explorer: a page on SamBA's a and b."""
+
+from pathlib import Path
+
+import click
+
+__all__ = ["explorer"]
+
+
+@click.command(short_help="Write a page on how near SamBA listens (a and b).")
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("psephos-explorer.html"),
+    show_default=True,
+    help="Where to write it.",
+)
+def explorer(out: Path) -> None:
+    """Write a page of its own in which SamBA's a and b are moved: one HTML file, offline.
+
+    It shows the toy of the paper's Figure 1, pure and noisy, and a small model of two columns.
+    """
+    from psephos.report.explorer import build_explorer
+
+    click.echo(str(build_explorer(out)))

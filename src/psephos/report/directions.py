@@ -1,0 +1,281 @@
+"""In words: for whom a column speaks on which side of which value, and how many are there."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.report.axes import Pieces
+from psephos.report.words import MINUS, series
+from psephos.vote.names import number
+
+__all__ = ["FEW", "Cut", "Says", "count_words", "cut_of", "direction", "further", "level_words",
+           "sides", "value_text"]  # fmt: skip
+
+Parts = list[Any]  # words, and {"k": class, "t": words} in its colour
+_Floats = NDArray[np.float64]
+_LISTED = 4
+FEW = 8  # thresholds that are listed
+
+
+class Cut(NamedTuple):
+    """The value at which a column changes sides.
+
+    Parameters
+    ----------
+    at : float
+    closed : bool
+        Whether the value itself is above.
+    text : str
+        The value in words, with digits enough for every count beside it.
+    how : {'step', 'split', 'crossing'}
+        The only threshold; the value on both sides of which the mean answer differs most; where
+        a rising or falling answer passes that of the cases.
+    change : ndarray of shape (K,)
+        The mean answer above less that below: just above and below, or on average.
+    """
+
+    at: float
+    closed: bool
+    text: str
+    how: str
+    change: _Floats
+
+
+class Says(NamedTuple):
+    """What each value of a column moves the mean answer by.
+
+    Parameters
+    ----------
+    pieces : Pieces
+    moves : ndarray of shape (n_pieces, K)
+        The mean probability of each class on each piece, less that of the cases as they are.
+    zero : ndarray of shape (K,) or None
+        The same at zero, where it lies apart.
+    jumps : ndarray of shape (n_steps, K)
+        The mean answer just above each threshold less that just below; of no threshold where
+        there are more than `FEW`.
+    least : float
+        What is worth a word: smaller changes are nothing beside the differences of the answers.
+    """
+
+    pieces: Pieces
+    moves: _Floats
+    zero: _Floats | None
+    jumps: _Floats
+    least: float
+
+    @property
+    def every(self) -> _Floats:
+        """Return the moves from the lowest value on, zero included."""
+        return self.moves if self.zero is None else np.vstack([self.zero, self.moves])
+
+
+def value_text(value: float, digits: int = 3) -> str:
+    """Return a value of a column for reading: three figures, a true minus."""
+    return number(value, digits=digits).replace("-", MINUS)
+
+
+def _written(at: float, closed: bool, values: _Floats) -> tuple[str, bool]:
+    """Return a threshold with just enough digits that no value changes sides by it.
+
+    And whether the number itself, as it is printed, is above: 0.3 for what is above 0.2999999.
+    """
+    known = values[np.isfinite(values)]
+    above = _above(known, at, closed)
+    tried = [(3, closed), (4, closed), (6, closed), (3, not closed), (4, not closed)]
+    for digits, side in [*tried, *((digits, closed) for digits in (9, 12, 17))]:
+        text = number(at, digits=digits)
+        if np.array_equal(_above(known, float(text), side), above):
+            return text.replace("-", MINUS), side
+    return repr(at).replace("-", MINUS), closed
+
+
+def _above(values: _Floats, at: float, closed: bool) -> Any:
+    return values >= at if closed else values > at
+
+
+def cut_of(says: Says, closed: dict[float, bool], values: _Floats) -> Cut | None:
+    """Return the value at which a column changes sides; None where there is no one.
+
+    Of several thresholds it is the one that parts the mean answers best (see `_split`). An answer
+    that changes gradually has one where, rising or falling throughout, it passes that of the
+    cases as they are, or the value that parts it best, if that tells more than half of its
+    variance.
+    """
+    if float(np.ptp(says.every, axis=0).max()) < says.least:
+        return None
+    steps = says.pieces.steps
+    if len(steps) == 1 and np.abs(says.jumps).max() >= says.least:
+        return _cut(steps[0], closed, values, "step", says.jumps[0])
+    if not steps and _monotone(says):
+        return _crossing(says, values)
+    return _split(says, closed, values)
+
+
+def _cut(at: float, closed: dict[float, bool], values: _Floats, how: str, change: _Floats) -> Cut:
+    text, side = _written(at, closed.get(at, False), values)
+    return Cut(float(text.replace(MINUS, "-")), side, text, how, change)
+
+
+def _monotone(says: Says) -> bool:
+    every = says.every
+    k = int((every[-1] - every[0]).argmax())
+    return bool((np.diff(every[:, k]) >= -1e-9).all())
+
+
+def _crossing(says: Says, values: _Floats) -> Cut | None:
+    """Return where a monotone answer of two classes passes that of the cases, to two figures."""
+    moves, inside = says.moves, says.pieces.inside
+    k = int((moves[-1] - moves[0]).argmax())
+    line = moves[:, k]
+    at = np.flatnonzero(np.sign(line[1:]) != np.sign(line[:-1]))
+    if len(at) != 1 or moves.shape[1] > 2:
+        return None
+    i = int(at[0])
+    part = line[i] / (line[i] - line[i + 1])
+    found = float(number(float(inside[i] + part * (inside[i + 1] - inside[i])), digits=2))
+    return Cut(found, False, value_text(found), "crossing", moves[-1] - moves[0])
+
+
+def _split(says: Says, closed: dict[float, bool], values: _Floats) -> Cut | None:
+    """Return the value that parts the mean answers best, weighed by the cases on each piece.
+
+    It is that of greatest ``n_low n_high |mean_high - mean_low|^2``: what a regression tree of one
+    split would ask.
+    """
+    ends = says.pieces.ends
+    known = values[np.isfinite(values)]
+    weights = np.histogram(known, ends)[0].astype(np.float64)
+    weights[0] += (known < ends[0]).sum() if says.zero is None else 0
+    every = says.every
+    if says.zero is not None:
+        weights = np.concatenate([[(known == 0).sum()], weights])
+    total = weights.sum()
+    low, up = np.cumsum(weights)[:-1], np.cumsum(weights[:, None] * every, axis=0)[:-1]
+    high, whole = total - low, (weights[:, None] * every).sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        off = (whole - up) / high[:, None] - up / low[:, None]
+        gain = np.nan_to_num(low * high / total * (off**2).sum(axis=1))
+    asked = ends[1:-1] if says.zero is None else ends[:-1]  # the end behind each of these pieces
+    steps = set(says.pieces.steps)
+    allowed = np.array([end in steps or not steps for end in asked])
+    gain = np.where(allowed, gain, 0.0)
+    i = int(gain.argmax())
+    variance = (weights[:, None] * (every - whole / total) ** 2).sum()
+    if gain[i] <= 0 or (not steps and gain[i] < variance / 2):
+        return None
+    if steps:
+        return _cut(asked[i], closed, values, "split", off[i])
+    found = float(number(asked[i], digits=2))
+    return Cut(found, False, value_text(found), "split", off[i])
+
+
+def direction(says: Says, cut: Cut | None, classes: Sequence[str]) -> Parts:
+    """Return for whom the column speaks above the cut and at or below it."""
+    every = says.every
+    if float(np.ptp(every, axis=0).max()) < says.least:
+        return [_idle(every)]
+    if cut is None or cut.how == "crossing":
+        return _gradual(says, cut, classes)
+    first = sum(inside < cut.at for inside in says.pieces.inside) + (says.zero is not None)
+    tops = set(every[first:].argmax(axis=1).tolist())
+    bottoms = set(every[:first].argmax(axis=1).tolist())
+    about = "about " if not says.pieces.steps else ""
+    head, below = ("From", "Below it") if cut.closed else ("Above", "At or below")
+    head = f"{head} {about}{cut.text}" + (" on" if cut.closed else "")
+    if len(tops) == len(bottoms) == 1 and tops != bottoms:
+        top, bottom = tops.pop(), bottoms.pop()
+        return [{"k": top, "t": f"{head}: {classes[top]}."}, f" {below}: ",
+                {"k": bottom, "t": classes[bottom]}, "."]  # fmt: skip
+    up, down = int(cut.change.argmax()), int(cut.change.argmin())
+    mean = " on average" if cut.how == "split" else ""
+    words: Parts = [{"k": up, "t": f"{head}: more like {classes[up]}{mean}"}, ", less like ",
+                    {"k": down, "t": classes[down]}, "."]  # fmt: skip
+    if len(tops | bottoms) == 1:
+        side = tops.pop()
+        words += [" It leans to ", {"k": side, "t": classes[side]}, " on both sides."]
+    return words
+
+
+def _idle(moves: _Floats) -> str:
+    most = float(np.ptp(moves, axis=0).max())
+    if most < 1e-12:
+        return "By itself its value does not move the mean answer."
+    return f"By itself its value hardly moves the mean answer: by {value_text(most, 2)} at most."
+
+
+def _gradual(says: Says, cut: Cut | None, classes: Sequence[str]) -> Parts:
+    every = says.every
+    change = every[-1] - every[0]
+    k, down = int(change.argmax()), int(change.argmin())
+    if _monotone(says):
+        words: Parts = [{"k": k, "t": f"The higher, the more like {classes[k]}."}]
+        if len(classes) > 2:
+            words += [" Most is taken from ", {"k": down, "t": classes[down]}, "."]
+        tips = f" Beyond about {cut.text} it tips the mean answer that way." if cut else ""
+        return [*words, tips] if tips else words
+    inside = says.pieces.inside if says.zero is None else [0.0, *says.pieces.inside]
+    top = int(every.max(axis=0).argmax())
+    at = value_text(inside[int(every[:, top].argmax())], 2)
+    return ["It does not point one way: ", {"k": top, "t": f"most like {classes[top]}"},
+            f" at about {at}."]  # fmt: skip
+
+
+def sides(
+    values: _Floats, y: NDArray[np.intp], cut: Cut | None, n_classes: int
+) -> dict[str, list[int]]:
+    """Return the cases above the cut, at or below it and without a value, counted by class."""
+    missing = np.isnan(values)
+
+    def by_class(which: Any) -> list[int]:
+        return np.bincount(y[which], minlength=n_classes).tolist()
+
+    found = {"missing": by_class(missing)}
+    if cut is not None:
+        above = _above(values, cut.at, cut.closed) & ~missing
+        found |= {"above": by_class(above), "below": by_class(~above & ~missing)}
+    return found
+
+
+def count_words(counts: dict[str, list[int]], cut: Cut, classes: Sequence[str]) -> str:
+    """Return how many of each class are above the cut, of those that have a value."""
+    pairs = zip(counts["above"], counts["below"], classes, strict=True)
+    words = [f"{a} of {a + b} {name}" for a, b, name in pairs]
+    lost = sum(counts["missing"])
+    gap = f"; {lost} lack a value" if lost else ""
+    return f"{'From there on' if cut.closed else 'Above it'} are {series(words)}{gap}."
+
+
+def further(says: Says, cut: Cut) -> str:
+    """Return at which other thresholds the mean answer changes, '' if at none."""
+    steps = says.pieces.steps
+    if not steps or len(steps) > FEW:
+        return f" It asks for at least {len(steps)} values." if steps else ""
+    sizes = np.abs(says.jumps).max(axis=1)
+    main = int(np.abs(np.array(steps) - cut.at).argmin())
+    told = [i for i in range(len(sizes)) if i != main and sizes[i] >= says.least]
+    if not told:
+        return ""
+    kept = sorted(sorted(told, key=lambda i: -sizes[i])[:_LISTED])
+    words = [value_text(steps[i], 4) for i in kept]
+    more = len(told) - len(kept)
+    return f" Further steps at {series([*words, f'{more} more'] if more else words)}."
+
+
+def level_words(
+    moves: _Floats, levels: Sequence[str], classes: Sequence[str], least: float
+) -> Parts:
+    """Return which categories speak for which class: those that move the mean answer to it."""
+    if float(np.ptp(moves, axis=0).max()) < least:
+        return [_idle(moves)]
+    words: Parts = []
+    for k, name in enumerate(classes):
+        order: list[int] = np.argsort(-moves[:, k], kind="stable").tolist()
+        own = [levels[i] for i in order if int(moves[i].argmax()) == k and moves[i, k] >= least / 2]
+        more = len(own) - _LISTED
+        if own:
+            listed = series([*own[:_LISTED], f"{more} more"] if more > 0 else own)
+            words += [{"k": k, "t": f"{listed}: {name}."}, " "]
+    return words[:-1]

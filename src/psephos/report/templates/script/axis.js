@@ -1,0 +1,151 @@
+// Axes of columns: where a value stands, the paint beneath, words with classes in their colours.
+page.axis = (() => {
+  const { make, svg } = page;
+  const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
+
+  // A number for reading: so many figures, a true minus.
+  const write = (x, digits = 3) => {
+    if (x === null || x === undefined) return "missing";
+    if (typeof x !== "number") return String(x);
+    if (Number.isInteger(x) && Math.abs(x) < 1e15) return String(x).replace("-", "\u2212");
+    const before = Math.abs(x) < 1e15 ? String(Math.round(Math.abs(x))).length : 0;
+    return String(Number(x.toPrecision(Math.max(digits, Math.abs(x) >= 1 ? before : 0)))).replace("-", "\u2212");
+  };
+
+  // Classes in their colours: of two the positive one and the other; of more, one hue each.
+  const hues = (positive, n) => Array.from({ length: n }, (_, k) => n === 2 ? (k === positive ? "pos" : "neg") : `c${k % 8}`);
+
+  const coloured = (words, hue, tag = "strong") => make(tag, words, hue);
+  // parts of a sentence: words, and {k, t}: words in the colour of class k
+  const parts = (list, of) => list.map((one) => typeof one === "string" ? one : coloured(one.t, of[one.k]));
+
+  // Where values stand between two pixels; missing ones and, before a logarithmic axis, zero have places of their own.
+  const scale = (axis, from, to, { zeroWidth = 26, missing = axis.missing } = {}) => {
+    const place = {};
+    let start = from;
+    if (missing) { place.missing = [start, start + 24]; start += 32; }
+    if (axis.zero) { place.zero = [start, start + zeroWidth]; start += zeroWidth + 10; }
+    const f = axis.log ? Math.log10 : (x) => x, low = f(axis.low), high = f(axis.high);
+    const middle = ([a, b]) => (a + b) / 2;
+    const x = (value) => {
+      if (value === null) return place.missing ? middle(place.missing) : from;
+      if (axis.log && value <= 0) return place.zero ? middle(place.zero) : start;
+      return start + clamp((f(value) - low) / (high - low), 0, 1) * (to - start);
+    };
+    const value = (px) => {
+      if (place.zero && px < start - 5) return 0;
+      const t = low + clamp((px - start) / (to - start), 0, 1) * (high - low);
+      return Number((axis.log ? 10 ** t : t).toPrecision(3));
+    };
+    return { x, value, start, to, place, ticks: ticks(axis) };
+  };
+
+  const ticks = (axis) => {
+    const found = [];
+    if (axis.log) {
+      const low = Math.ceil(Math.log10(axis.low)), high = Math.floor(Math.log10(axis.high));
+      const factors = high - low < 2 ? [1, 2, 5] : [1];
+      for (let k = low - 1; k <= high; k += 1) factors.forEach((a) => found.push(Number((a * 10 ** k).toPrecision(1))));
+    } else {
+      const raw = (axis.high - axis.low) / 5, size = 10 ** Math.floor(Math.log10(raw));
+      const step = size * [1, 2, 5, 10].find((a) => a * size >= raw);
+      for (let k = Math.ceil(axis.low / step); k * step <= axis.high; k += 1) found.push(Number((k * step).toPrecision(12)));
+    }
+    return found.filter((t) => t >= axis.low && t <= axis.high);
+  };
+
+  // What a value moves the answer by, as the class it speaks for and how much; `moves` has one entry a class.
+  const speaks = (moves) => {
+    const k = moves.indexOf(Math.max(...moves));
+    return [k, moves[k]];
+  };
+
+  const reachOf = (columns) => Math.max(1e-9, ...columns.flatMap((one) =>
+    [...(one.moves || []), ...(one.levels || []).map((level) => level.moves), one.zero, one.missing]
+      .filter(Boolean).map((moves) => speaks(moves)[1])));
+
+  const deep = (size, reach) => (0.1 + 0.9 * Math.min(1, Math.max(size, 0) / reach)).toFixed(3);
+
+  // The painted axis: a group of rectangles.
+  const paint = (column, at, y, height, reach, hue) => {
+    const group = svg("g", { "shape-rendering": "crispEdges", class: "paint" });
+    const rect = (a, b, moves) => {
+      if (!moves || b - a < 0.3) return;
+      const [k, size] = speaks(moves);
+      group.append(svg("rect", { x: a.toFixed(2), y, width: (b - a).toFixed(2), height, class: hue[k], opacity: deep(size, reach) }));
+    };
+    if (at.place.missing) rect(...at.place.missing, column.missing);
+    if (at.place.zero) rect(...at.place.zero, column.zero);
+    (column.moves || []).forEach((moves, i) => rect(at.x(column.ends[i]), at.x(column.ends[i + 1]), moves));
+    return group;
+  };
+
+  // A box that is drawn at its real width, and again when that changes.
+  const boxes = new Map();
+  const watcher = new ResizeObserver((entries) => entries.forEach((entry) => redraw(entry.target)));
+  const redraw = (box, width = Math.floor(box.clientWidth)) => {
+    const known = boxes.get(box);
+    if (!known || width < 40 || known.width === width) return;
+    known.width = width;
+    box.replaceChildren(known.draw(width));
+  };
+  const chart = (draw, printed = 440) => {
+    const box = make("div", "", "chart-box");
+    boxes.set(box, { draw, printed, width: 0 });
+    watcher.observe(box);
+    return box;
+  };
+  const again = (root) => boxes.forEach((known, box) => {
+    if (!box.isConnected) { watcher.unobserve(box); boxes.delete(box); } else if (root.contains(box)) { known.width = 0; redraw(box); }
+  });
+  addEventListener("beforeprint", () => boxes.forEach((known, box) => { known.width = 0; redraw(box, known.printed); }));
+  addEventListener("afterprint", () => boxes.forEach((known, box) => { known.width = 0; redraw(box); }));
+
+  // A closed table of a chart's figures, written when it is opened, and as a csv file.
+  const table = (caption, name, head, rows) => {
+    const details = make("details", "", "data");
+    details.append(make("summary", "Table"));
+    details.addEventListener("toggle", () => {
+      if (!details.open || details.querySelector("table")) return;
+      const element = make("table"), top = make("tr"), body = make("tbody"), title = make("caption");
+      title.append(make("span", caption));
+      head.forEach((words, i) => { const cell = make("th", words, i ? "num" : ""); cell.scope = "col"; top.append(cell); });
+      rows().forEach((row) => {
+        const line = make("tr");
+        row.forEach((words, i) => { const cell = make(i ? "td" : "th", typeof words === "number" ? write(words, 4) : words ?? "–", i ? "num" : ""); if (!i) cell.scope = "row"; if (typeof words === "number") cell.dataset.value = words; line.append(cell); });
+        body.append(line);
+      });
+      const headRow = make("thead");
+      headRow.append(top);
+      element.append(title, headRow, body);
+      const scroll = make("div", "", "scroll");
+      scroll.tabIndex = 0;
+      scroll.setAttribute("role", "region");
+      scroll.setAttribute("aria-label", caption);
+      scroll.append(element);
+      details.append(scroll);
+      page.offerTable(element, name);
+    });
+    return details;
+  };
+
+  return { again, chart, clamp, coloured, deep, hues, paint, parts, reachOf, scale, speaks, table, write };
+})();
+
+// What the page calls a case (a row of the table), and the answer it got while held out: a probability
+// a class, or null where it got none.
+page.people = (() => {
+  const told = page.data.missed, places = new Map(((told && told.rows) || []).map((row, i) => [row, i]));
+  const name = (row) => told && told.names && places.has(row) ? told.names[places.get(row)] : `case ${row + 1}`;
+  const heldOut = (key, row) => {
+    const model = told && told.models[key], i = places.get(row);
+    if (!model || i === undefined) return null;
+    if (model.q) {
+      if (model.q[i] < 0) return null;
+      const p = model.q[i] / 1e6;
+      return told.positive === 1 ? [1 - p, p] : [p, 1 - p];
+    }
+    return model.P && model.said[i] >= 0 ? model.P.map((answers) => answers[i] / 1e6) : null;
+  };
+  return { heldOut, name };
+})();

@@ -1,0 +1,75 @@
+// Who is near a new case among the cases of the study, and which measurement would tell most.
+page.near = (() => {
+  // Root mean square of differences over the columns both have, each in its standard deviations, times
+  // the root of the number of columns: a category that differs counts 1.
+  const distance = (spread, a, b) => {
+    let sum = 0, both = 0;
+    spread.forEach((size, j) => {
+      if (a[j] === null || b[j] === null) return;
+      const off = size > 0 ? (a[j] - b[j]) / size : Number(a[j] !== b[j]);
+      sum += off * off;
+      both += 1;
+    });
+    return both ? Math.sqrt((sum * spread.length) / both) : Infinity;
+  };
+
+  // The cases of least distance: [position, distance], none that is `self`.
+  const nearest = (spread, x, rows, self, most = 5) => rows.map((row, i) => [i, distance(spread, x, row)])
+    .filter(([i, d]) => i !== self && d < Infinity).sort((a, b) => a[1] - b[1]).slice(0, most);
+
+  // The share of the cases whose own nearest other is farther away than d.
+  const farther = (own, d) => own.filter((other) => other > d).length / own.length;
+
+  // By how much the answer moves if an empty column gets the values of the cases: the mean, over at
+  // most 40 of them, of half the sum of the changes of all probabilities.
+  const moves = (ask, x, j, values) => {
+    const known = values.filter((v) => v !== null), count = Math.min(known.length, 40), before = ask(x);
+    const tried = Array.from({ length: count }, (_, k) => known[Math.floor((k * known.length) / count)]);
+    if (!tried.length || !before) return 0;
+    const off = tried.map((v) => {
+      const after = ask(x.map((own, i) => (i === j ? v : own)));
+      return after.reduce((sum, p, k) => sum + Math.abs(p - before[k]), 0) / 2;
+    });
+    return off.reduce((a, b) => a + b, 0) / off.length;
+  };
+
+  const show = (box, about) => {
+    const { calc, study, x, rows, chances, self, name, person, heldOut, chance, percent, told, two, button, pin } = about;
+    const { make } = page, n = calc.spread.length, parts = [], used = calc.fields.map((_, i) => i).filter((i) => i < n);
+    const gaps = used.filter((i) => x[i] === null), mine = x.slice(0, n);
+    if (gaps.length) {
+      const found = gaps.slice(0, 40).map((i) => [i, moves(chances, x, i, rows.map((row) => row[i]))]).sort((a, b) => b[1] - a[1])[0];
+      const p = told([make("strong", "Measure next: "), make("span", calc.fields[found[0]].name), `. It would move the answer by ${found[1] > 0 && found[1] < 0.005 ? "less than 0.01" : found[1].toFixed(2)} on average, over the values of the cases.`], "note");
+      p.dataset.test = "measure-next";
+      p.dataset.column = calc.fields[found[0]].whole;
+      parts.push(p);
+    }
+    const found = nearest(calc.spread, mine, rows.map((row) => row.slice(0, n)), self);
+    if (found.length && gaps.length < n) {
+      const share = farther(calc.own, found[0][1]), seen = study.sampled ? ` of the ${study.rows.length} cases that the page carries` : "";
+      const words = found[0][1] === 0 ? "A case of the study has the same values." : share < 0.05 ? `Unfamiliar: ${share === 0 ? "none" : `only ${percent(share)}`} of the cases themselves is as far from its nearest other.` : `${percent(share)} of the cases themselves are farther from their nearest other${seen}.`;
+      const familiar = told(words, "note");
+      familiar.dataset.test = "familiar";
+      familiar.dataset.share = share;
+      const table = make("table", "", "near"), head = make("tr"), body = make("tbody"), top = make("thead");
+      ["case", "truth", two ? `held out, ${study.classes[study.positive]}` : "held out, its class", "distance"].forEach((text, i) => { const cell = make("th", text, i > 1 ? "num" : ""); cell.scope = "col"; head.append(cell); });
+      found.forEach(([i, d]) => {
+        const row = make("tr"), first = make("th"), truth = make("td"), held = heldOut(study.rows[i]);
+        first.scope = "row";
+        first.append(button(person(study.rows[i]), () => pin(study.rows[i]), "plain"));
+        truth.append(name(study.y[i]));
+        row.dataset.test = "near-person";
+        row.dataset.row = study.rows[i];
+        row.append(first, truth, make("td", held ? chance(held[two ? study.positive : study.y[i]]) : "–", "num"), make("td", page.axis.write(d, 2), "num"));
+        body.append(row);
+      });
+      top.append(head);
+      table.append(top, body);
+      parts.push(make("h3", "The nearest cases of the study"), familiar, table,
+        told("Distance: over the columns both have, each divided by its standard deviation among the cases; a category that differs counts 1.", "note"));
+    }
+    box.replaceChildren(...parts);
+  };
+
+  return { distance, farther, moves, nearest, show };
+})();

@@ -1,0 +1,371 @@
+"""The panels of values and of a new case in a browser, beside the models in Python."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from psephos.report import summarise
+from psephos.report.folder import read_folder
+from psephos.report.names import shown_names
+from psephos.report.saved import Saved
+
+pytestmark = pytest.mark.browser
+EXACT = 1e-12
+
+
+def by(name):
+    return f'[data-test="{name}"]'
+
+
+@pytest.fixture(scope="session")
+def saved(compared):
+    folder = read_folder(compared)
+    return Saved(folder, shown_names([str(one) for one in folder.about["columns"]], {}))
+
+
+@pytest.fixture(scope="session")
+def island(compared):
+    return summarise(compared)["island"]
+
+
+def choose(page, key):
+    """Choose a model for the whole page, as a reader does."""
+    page.locator("#model").select_option(key)
+    return page
+
+
+def coded(one, rows):
+    """Return rows of numbers, words and None as the model's codes."""
+    out = np.full((len(rows), len(one.names)), np.nan)
+    for i, row in enumerate(rows):
+        for j, value in enumerate(row):
+            if value is not None:
+                out[i, j] = one.levels[j].index(value) if j in one.levels else value
+    return out
+
+
+def worded(one, X):
+    """Return rows of codes as the page takes them."""
+    return [
+        [None if np.isnan(v) else one.levels[j][int(v)] if j in one.levels else float(v)
+         for j, v in enumerate(row)]
+        for row in X
+    ]  # fmt: skip
+
+
+def drawn_rows(one, n, seed):
+    """Return the training rows, and n rows between their values, a fifth of them gaps."""
+    rng = np.random.default_rng(seed)
+    made = np.array([rng.choice(one.X[:, j], n) for j in range(one.X.shape[1])]).T
+    numbers = [j for j in range(one.X.shape[1]) if j not in one.levels]
+    made[:, numbers] += rng.normal(0, 0.5, (n, len(numbers)))
+    made[rng.random(made.shape) < 0.2] = np.nan
+    return np.vstack([one.X, made])
+
+
+def test_every_carried_model_answers_as_in_python(visit, saved, island):
+    page = visit()
+    carried = [key for key, one in island["case"]["models"].items() if "plain" in one]
+    assert len(carried) >= 3
+    for seed, key in enumerate(carried):
+        one = saved.asked(key)
+        X = drawn_rows(one, 200, seed)
+        found = page.evaluate(
+            """([key, rows]) => { const model = openModel(page.data.case.models[key].plain);
+            const answers = rows.map((row) => model.answer(row));
+            return answers.map((a) => [a.scores, a.probabilities]); }""",
+            [key, worded(one, X)],
+        )
+        score = np.array([scores for scores, _ in found])
+        chances = np.array([chances for _, chances in found])
+        np.testing.assert_allclose(score, one.vote.score(X), atol=EXACT, rtol=EXACT)
+        np.testing.assert_allclose(chances, one.vote.probabilities(X), atol=EXACT)
+
+
+def set_fields(page, values):
+    """Type a case into the form: numbers, words of categories, None for empty."""
+    page.locator(f"{by('case-live')} .pick button").click()
+    for details in page.locator(f"{by('case-live')} .fields details").all():
+        details.evaluate("one => { one.open = true; }")
+    fields = page.locator(by("field"))
+    for i, value in enumerate(values):
+        field = fields.nth(i)
+        if value is None:
+            continue
+        if isinstance(value, str):
+            field.locator("select").select_option(f"={value}")
+        else:
+            field.locator("input[type=number]").fill(repr(value))
+
+
+def test_a_typed_case_gets_the_answer_of_the_model(visit, saved, island):
+    page = visit()
+    positive = island["values"]["positive"]
+    for key, calc in island["case"]["models"].items():
+        if "plain" not in calc:
+            continue
+        choose(page, key)
+        one = saved.asked(key)
+        at = [field["at"] for field in calc["fields"]]
+        for row in (1, 8):
+            values = worded(one, one.X[[row]])[0]
+            set_fields(page, [values[j] for j in at])
+            chances = one.vote.probabilities(one.X[[row]])[0]
+            shown = page.locator(by("case-answer"))
+            about = positive if len(chances) == 2 else int(chances.argmax())
+            assert float(shown.get_attribute("data-probability")) == pytest.approx(
+                chances[about], abs=EXACT
+            )
+            called = chances.argmax() if len(chances) > 2 else (
+                positive if chances[positive] >= 0.5 else 1 - positive
+            )  # fmt: skip
+            assert shown.inner_text().endswith(f"called {island['values']['classes'][called]}")
+            weights = page.locator(by("case-vote")).evaluate_all(
+                "all => all.map(v => +v.dataset.weight)"
+            )
+            if weights and one.vote.readout.score == "normalised":
+                assert sum(weights) == pytest.approx(1.0, abs=1e-9)
+
+
+def test_an_empty_field_is_a_gap_and_the_most_telling_one_is_named(visit, saved, island):
+    page = visit()
+    key = next(
+        key for key, one in island["case"]["models"].items() if len(one.get("fields", ())) > 2
+    )
+    choose(page, key)
+    one, calc = saved.asked(key), island["case"]["models"][key]
+    at = [field["at"] for field in calc["fields"]]
+    values = worded(one, one.X[[3]])[0]
+    set_fields(page, [None if i < 2 else values[j] for i, j in enumerate(at)])
+    gap = one.X[[3]].copy()
+    gap[0, at[:2]] = np.nan
+    before = one.vote.probabilities(gap)[0]
+    n_used = len(calc["spread"])
+    moved = {}
+    study = island["values"]
+    for i, field in enumerate(calc["fields"][:n_used]):
+        if not np.isnan(gap[0, at[i]]):
+            continue
+        known = [v for v in study["of"][field["whole"]] if v is not None]
+        count = min(len(known), 40)
+        tried = [known[k * len(known) // count] for k in range(count)]
+        rows = np.repeat(gap, len(tried), axis=0)
+        rows[:, at[i]] = [one.levels[at[i]].index(v) if at[i] in one.levels else v for v in tried]
+        moved[field["whole"]] = np.abs(one.vote.probabilities(rows) - before).sum(axis=1).mean() / 2
+    told = page.locator(by("measure-next"))
+    assert told.get_attribute("data-column") == max(moved, key=moved.get)
+    most = max(moved.values())
+    assert ("less than 0.01" if most < 0.005 else f"by {most:.2f}") in told.inner_text()
+
+
+def test_the_nearest_cases_are_the_nearest(visit, saved, island):
+    page = visit()
+    study = island["values"]
+    key = next(
+        key for key, one in island["case"]["models"].items() if len(one.get("fields", ())) > 1
+    )
+    choose(page, key)
+    calc, row = island["case"]["models"][key], 4
+    page.locator(by("case-from")).select_option(f"r{row}")
+    total, both = np.zeros(len(study["rows"])), np.zeros(len(study["rows"]))
+    for field, size in zip(calc["fields"], calc["spread"], strict=False):
+        values = study["of"][field["whole"]]
+        for i, value in enumerate(values):
+            if value is None or values[row] is None:
+                continue
+            both[i] += 1
+            total[i] += (
+                float(value != values[row]) if size == 0 else ((value - values[row]) / size) ** 2
+            )
+    distance = np.sqrt(total * len(calc["spread"]) / both)
+    distance[row] = np.inf
+    order = np.argsort(distance, kind="stable")[:5]
+    shown = page.locator(by("near-person")).evaluate_all("all => all.map(r => +r.dataset.row)")
+    assert shown == [study["rows"][i] for i in order]
+    share = float(page.locator(by("familiar")).get_attribute("data-share"))
+    assert share == pytest.approx(np.mean(np.array(calc["own"]) > distance.min()), abs=0.02)
+    says = page.locator(f"{by('case-live')} .say").inner_text()
+    assert "the model asked here has seen this case" in says
+
+
+def test_a_person_chosen_anywhere_is_ringed_in_every_strip(visit, island):
+    page = visit()
+    drawn = [c for c in island["values"]["models"][page.locator("#model").input_value()]["columns"]
+             if c["kind"] == "number"][:6]  # fmt: skip
+    strips = page.locator(f"{by('values-live')} .chart-box svg circle.pin")
+    assert strips.count() == 0
+    dot = page.locator(f"{by('values-live')} circle[data-row='7']").first
+    dot.dispatch_event("click")
+    assert strips.count() == len(drawn)
+    assert page.locator(by("case-from")).input_value() == "r7"
+    page.locator(f"{by('values-live')} circle[data-row='7']").first.dispatch_event("click")
+    assert strips.count() == 0
+
+
+def test_the_model_of_the_bar_rules_both_panels(visit, island):
+    page = visit()
+    for key, one in island["values"]["models"].items():
+        choose(page, key)
+        found = page.locator(by("value-column")).evaluate_all(
+            "all => all.map(c => c.dataset.column)"
+        )
+        assert found == [column["whole"] for column in one["columns"][:6]]
+        more = page.locator(by("value-more"))
+        assert more.count() == bool(one["rest_words"])
+        if one["rest_words"]:
+            more.click()
+            assert page.locator(by("value-column")).count() == len(one["columns"])
+            more.click()
+            assert page.locator(by("value-column")).count() == 6
+        calc = island["case"]["models"][key]
+        if "plain" in calc:
+            asked = page.locator(by("field")).evaluate_all("all => all.map(c => c.dataset.column)")
+            assert asked == [field["whole"] for field in calc["fields"]]
+    every = page.locator("#model option").evaluate_all("all => all.map(o => o.value)")
+    peers = [key for key in every if key not in island["values"]["models"]]
+    for key in peers:
+        choose(page, key)
+        assert page.locator(by("value-column")).count() == 0
+        assert "has no file" in page.locator(by("values-live")).inner_text()
+        page.locator(f"{by('case-live')} button.plain").first.click()
+        assert page.locator("#model").input_value() in island["case"]["models"]
+
+
+def test_counts_of_the_table_are_those_of_the_study(visit, island):
+    page = visit()
+    key = page.locator("#model").input_value()
+    column = next(c for c in island["values"]["models"][key]["columns"] if c["kind"] == "number")
+    box = page.locator(by("value-column")).nth(
+        island["values"]["models"][key]["columns"].index(column)
+    )
+    box.locator("details.data summary").click()
+    rows = box.locator("tbody tr").evaluate_all(
+        "all => all.map(r => [...r.cells].map(c => c.innerText))"
+    )
+    order = island["values"]["order"]
+    missing = next(row for row in rows if row[0] == "missing")
+    assert missing[1:] == [str(column["counts"]["missing"][k]) for k in order]
+    assert len(rows) >= len(column["moves"]) + 1
+    assert box.locator(by("csv")).count() == 1
+
+
+def test_sliders_move_by_keyboard_and_are_told(visit, saved, island):
+    page = visit()
+    key = page.locator("#model").input_value()
+    calc = island["case"]["models"][key]
+    i = next(i for i, field in enumerate(calc["fields"]) if "axis" in field)
+    slide = page.locator(by("field")).nth(i).locator("input[type=range]")
+    number = page.locator(by("field")).nth(i).locator("input[type=number]")
+    before = number.input_value()
+    slide.focus()
+    for _ in range(30):
+        slide.press("ArrowRight")
+    assert number.input_value() != before
+    told = slide.get_attribute("aria-valuetext").replace("−", "-")
+    assert float(told) == pytest.approx(float(number.input_value()), rel=1e-3)
+    assert page.locator(by("case-from")).input_value() == "x"
+    slide.press("Home")
+    assert number.input_value() == ""
+    assert slide.get_attribute("aria-valuetext") == "not measured"
+    values = page.locator(f"{by('field')} input[type=number]").evaluate_all(
+        "all => all.map(n => n.value)"
+    )
+    assert values.count("") >= 1
+
+
+def test_the_threshold_turns_the_call(visit, island):
+    if len(island["values"]["classes"]) > 2:
+        pytest.skip("more than two classes have no threshold")
+    page = visit()
+    study = island["values"]
+    choose(page, "adaboost")
+    p = float(page.locator(by("case-answer")).get_attribute("data-probability"))
+    for threshold, called in (
+        (max(p - 0.02, 0), study["positive"]),
+        (min(p + 0.02, 1), 1 - study["positive"]),
+    ):
+        page.locator("#threshold").fill(f"{threshold:.3f}")
+        assert page.locator(by("case-answer")).inner_text().endswith(study["classes"][called])
+
+
+def test_a_and_b_of_local_weights_answer_as_in_python(visit, saved, island):
+    page = visit()
+    key = next(
+        k for k in island["case"]["models"] if hasattr(saved.asked(k).vote.weighting, "similarity")
+    )
+    choose(page, key)
+    one, calc = saved.asked(key), island["case"]["models"][key]
+    page.locator(by("case-from")).select_option("r5")
+    page.locator(f"{by('hearing')} summary").click()
+    before = page.locator(by("case-answer")).get_attribute("data-probability")
+    for name, value in (("a", 0.7), ("b", 3.1)):
+        page.locator(f"#hearing-{name}").evaluate(
+            "(one, v) => { one.value = v; one.dispatchEvent(new Event('input')); }", value
+        )
+    weighting = one.vote.weighting
+    vote = replace(
+        one.vote,
+        weighting=replace(weighting, similarity=replace(weighting.similarity, a=0.7, b=3.1)),
+    )
+    study = island["values"]
+    row = [None] * len(calc["fields"])
+    for field in calc["fields"]:
+        row[field["at"]] = study["of"][field["whole"]][5]
+    chances = vote.probabilities(coded(one, [row]))[0]
+    about = study["positive"] if len(chances) == 2 else int(chances.argmax())
+    shown = page.locator(by("case-answer"))
+    assert float(shown.get_attribute("data-probability")) == pytest.approx(
+        chances[about], abs=EXACT
+    )
+    page.locator(f"{by('hearing')} button").click()
+    assert shown.get_attribute("data-probability") == before
+
+
+def test_both_panels_stand_without_script(visit, island, compared):
+    page = visit(java_script_enabled=False)
+    key = summarise(compared)["values"]["key"]
+    first = page.locator(by("values-first"))
+    assert first.is_visible()
+    for column in island["values"]["models"][key]["columns"][:6]:
+        assert column["name"] in first.inner_text()
+    assert page.locator(by("case-first")).is_visible()
+    assert not page.locator(by("case-live")).is_visible()
+
+
+def test_narrow_screens_do_not_scroll_sideways(visit):
+    page = visit(width=400)
+    page.locator(by("values-live")).scroll_into_view_if_needed()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_page_without_cases_carries_none(compared, tmp_path, chromium):
+    from psephos.report import render
+    from psephos.report.options import Options
+
+    report = summarise(compared, options=Options(cases="none"))
+    island = report["island"]
+    assert island["values"]["rows"] == []
+    assert all(values == [] for values in island["values"]["of"].values())
+    folder = read_folder(compared)
+    saved = Saved(folder, shown_names([str(one) for one in folder.about["columns"]], {}))
+    for key, one in island["case"]["models"].items():
+        if saved.asked(key).keeps_rows:
+            assert "plain" not in one
+    text = json.dumps(island)
+    known = [
+        v for v in np.ravel(folder.cases.values[:, :2]).tolist() if isinstance(v, float) and v == v
+    ]
+    assert not any(repr(v) in text for v in known)
+    path = tmp_path / "none.html"
+    path.write_text(render(report), encoding="utf-8")
+    context = chromium.new_context()
+    page = context.new_page()
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(path.as_uri())
+    assert page.locator(by("value-column")).count() > 0
+    assert page.locator(f"{by('values-live')} circle[data-row]").count() == 0
+    context.close()
+    assert errors == []
