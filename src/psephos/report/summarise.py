@@ -117,7 +117,8 @@ def _report(
         values_section(saved, choice, positive, options),
         case_section(saved, choice, positive, options),
         stability_section(
-            read, rows, {model: one.columns for model, one in facts.items()}, names, key
+            read, rows, {model: one.columns for model, one in facts.items()}, names, key,
+            positive.code,
         ),
         made_section(read, rows, shown, positive, bool(missed["missed"]), bool(_groups(missed))),
     ]

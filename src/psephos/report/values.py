@@ -15,11 +15,9 @@ from psephos.report.options import Options
 from psephos.report.portraits import FIRST, portrait
 from psephos.report.saved import Saved
 from psephos.report.together import together
-from psephos.report.words import count, plural, series
+from psephos.report.words import class_kinds, count, plural, series
 
-__all__ = ["HUES", "values_section"]
-
-HUES = 8  # of classes, where there are more than two
+__all__ = ["values_section"]
 
 
 def values_section(
@@ -112,7 +110,6 @@ def how_painted(one: Mapping[str, Any]) -> str:
 
 def _first(one: Mapping[str, Any], key: str, folder: Folder, positive: int) -> dict[str, Any]:
     """Return what stands in the page before its script runs."""
-    two = len(folder.about["classes"]) == 2
     return {
         "key": key,
         "lead": one["lead"],
@@ -120,10 +117,7 @@ def _first(one: Mapping[str, Any], key: str, folder: Folder, positive: int) -> d
         "columns": one["columns"][:FIRST],
         "more": one["table"] or one["columns"][FIRST:],
         "rest_words": one["rest_words"],
-        "hues": [
-            ("pos" if k == positive else "neg") if two else f"c{k % HUES}"
-            for k in range(len(folder.about["classes"]))
-        ],
+        "hues": class_kinds(len(folder.about["classes"]), positive),
     }
 
 
