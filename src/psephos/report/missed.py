@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
+from psephos.report.adapter import Facts
+from psephos.report.again import cross_fitted_answers
 from psephos.report.answers import Answers, Positive, called
 from psephos.report.figures import Standing
 from psephos.report.folder import Folder
@@ -22,7 +24,7 @@ from psephos.report.judged import (
 from psephos.report.lanes import lanes_drawing
 from psephos.report.measures import counts_at, in_units
 from psephos.report.options import Options
-from psephos.report.plots import FRAME, marks_at
+from psephos.report.plots import FRAME, benefits, marks_at
 from psephos.report.several import binned_answers, several_judged
 from psephos.report.subgroups import Subgroups, subgroup_rows
 from psephos.report.words import chance, class_words, count, plural
@@ -47,7 +49,7 @@ def missed_section(
     order: Sequence[Standing],
     answers: Answers | None,
     positive: Positive,
-    axes: Mapping[str, str],
+    facts: Mapping[str, Facts],
     parted: Sequence[Subgroups],
     options: Options,
 ) -> dict[str, Any]:
@@ -62,8 +64,8 @@ def missed_section(
     answers : Answers or None
         None where they were not kept, or a case may have several labels.
     positive : Positive
-    axes : dict of str to str
-        What the answers of a model are; of others, stated probabilities.
+    facts : dict of str to Facts
+        Of each saved model: what its answers are, and the map that they justify.
     parted : sequence of Subgroups
     options : Options
     """
@@ -85,8 +87,10 @@ def missed_section(
     models: dict[str, Any] = {}
     size = len(json.dumps(shared))
     for standing in order:
-        made = _model(folder, standing, answers, positive, classes, axes, options)
+        made = _model(folder, standing, answers, positive, classes, facts, options)
         more = len(json.dumps(made, ensure_ascii=False))
+        if models and size + more > _BYTES and made.pop("again", None):
+            more = len(json.dumps(made, ensure_ascii=False))
         if models and size + more > _BYTES:
             made = {"label": standing.label, "absent": _left_out(standing.label)}
             more = len(json.dumps(made))
@@ -119,25 +123,42 @@ def _model(
     answers: Answers,
     positive: Positive,
     classes: Sequence[str],
-    axes: Mapping[str, str],
+    facts: Mapping[str, Facts],
     options: Options,
 ) -> dict[str, Any]:
-    known = answers.known(standing.key)
-    if not known.any():
+    key, fact = standing.key, facts.get(standing.key)
+    if not answers.known(key).any():
         return {"label": standing.label, "absent": f"Every fit of {standing.label} failed."}
-    chances, truth = answers.chances[standing.key][known], answers.truth[known]
-    names = _called(standing.label, classes, positive.code, axes.get(standing.key))
-    about = {
-        "times": answers.times,
-        "grouped": bool(folder.about.get("groups")),
-        "areas": [f.measures["roc_auc"] for f in standing.fits if "roc_auc" in f.measures],
-    }
+    names = _called(standing.label, classes, positive.code, fact.says if fact else None)
+    areas = [f.measures["roc_auc"] for f in standing.fits if "roc_auc" in f.measures]
+    about = {"times": answers.times, "grouped": bool(folder.about.get("groups")), "areas": areas}
+    made = _figures(answers.chances[key], answers.truth, positive.code, names, about, classes, options)
+    again = cross_fitted_answers(folder, answers, key, fact.recalibration if fact else None)
+    if again is not None:
+        names, about = replace(names, axis="recalibrated probability"), about | {"areas": ()}
+        made["again"] = _figures(
+            again, answers.truth, positive.code, names, about | {"again": True}, classes, options
+        )
+    return made
+
+
+def _figures(
+    chances: Any,
+    truth: Any,
+    code: int,
+    names: Names,
+    about: Mapping[str, Any],
+    classes: Sequence[str],
+    options: Options,
+) -> dict[str, Any]:
+    """Return every figure of one model's answers, and the answers, as far as the page has them."""
+    known = ~np.isnan(chances[:, 0])
+    own, is_ = chances[known], truth[known]
     if len(classes) > 2:
-        made = several_judged(chances, truth, classes, names, about)
-        return made | _several_answers(answers, standing.key, options, len(classes))
-    mine = truth == positive.code
-    made = judged(chances[:, positive.code], mine, names, about)
-    units = in_units(chances[:, positive.code])
+        made = several_judged(own, is_, classes, names, about)
+        return made | _several_answers(chances, truth, options, len(classes))
+    mine, units = is_ == code, in_units(own[:, code])
+    made = judged(own[:, code], mine, names, about)
     if options.cases == "none":
         return made | {"bins": histogram(units, mine)}
     every = np.full(len(known), -1, dtype=np.int64)
@@ -154,10 +175,10 @@ def _called(label: str, classes: Sequence[str], code: int, axis: str | None) -> 
     )
 
 
-def _several_answers(answers: Answers, model: str, options: Options, k: int) -> dict[str, Any]:
-    known, chances = answers.known(model), answers.chances[model]
+def _several_answers(chances: Any, truth: Any, options: Options, k: int) -> dict[str, Any]:
+    known = ~np.isnan(chances[:, 0])
     if options.cases == "none" or chances.size > _CELLS:
-        return {"bins": binned_answers(chances[known], answers.truth[known], k)}
+        return {"bins": binned_answers(chances[known], truth[known], k)}
     units = in_units(np.where(known[:, None], chances, 0.0))
     said = np.where(known, called(np.where(known[:, None], chances, 0.0)), -1)
     return {"P": units.T.tolist(), "said": said.tolist()}
@@ -201,7 +222,7 @@ def _first_state(
         "fills": fills(c, THRESHOLD, names),
         "counts": {**asdict(c), "positive": c.positive, "negative": c.negative},
         "measures": measures_rows(c, names),
-        "marks": marks_at(c, THRESHOLD, model["curves"]["nb"]["top"]),
+        "marks": marks_at(c, THRESHOLD, _worth(chances[:, code], mine), model["curves"]["nb"]["top"]),
         "lanes": lanes_drawing(units, truth, [code, 1 - code], wrong, two=True),
         "lists": []
         if options.cases == "none"
@@ -211,6 +232,11 @@ def _first_state(
         ],
         "groups": _groups(parted, units, known, mine) if options.cases != "none" else None,
     }
+
+
+def _worth(answers: Any, positive: Any) -> float:
+    """Return the net benefit of the first threshold."""
+    return float(benefits(answers, positive, np.array([THRESHOLD]))[0][0])
 
 
 def _labels(shared: dict[str, Any], answers: Answers) -> list[str]:

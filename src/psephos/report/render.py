@@ -19,7 +19,7 @@ STYLES = (  # in the order of the page
     "base.css", "panels.css", "parts.css", "values.css", "case.css", "print.css",
 )  # fmt: skip
 SCRIPTS = (
-    "core.js", "words.js", "tables.js", "lanes.js", "curves.js", "missed.js", "accuracy.js",
+    "core.js", "words.js", "again.js", "tables.js", "lanes.js", "curves.js", "missed.js", "accuracy.js",
     "axis.js", "values.js", "ballot.js", "near.js", "case.js", "network.js",
     "ballots.js", "stability.js", "bar.js",
 )  # fmt: skip

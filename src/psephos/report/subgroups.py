@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos.figures import Estimate, wilson
 from psephos.report.answers import Answers
 from psephos.report.folder import Cases
-from psephos.report.measures import counts_at, predictive, wilson
+from psephos.report.measures import counts_at, predictive
 from psephos.report.words import count, of, rate, span
 
 __all__ = ["Subgroups", "subgroup_rows", "subgroups"]
@@ -129,8 +130,8 @@ def subgroup_rows(
     return rows
 
 
-def _measure(k: int, n: int, figure: tuple[float, float, float]) -> dict[str, Any]:
+def _measure(k: int, n: int, figure: Estimate) -> dict[str, Any]:
     if n < FEW:
         return {"text": of(k, n), "bar": None}
-    text = f"{of(k, n)}: {rate(figure[0])} ({span(*figure[1:])})"
-    return {"text": text, "bar": [round(v, 4) for v in figure]}
+    text = f"{of(k, n)}: {rate(figure.value)} ({span(figure.low, figure.high)})"
+    return {"text": text, "bar": [round(v, 4) for v in (figure.value, figure.low, figure.high)]}

@@ -8,6 +8,7 @@ from typing import Any
 from psephos import __version__
 from psephos.report.accuracy import accuracy_section
 from psephos.report.adapter import Facts, Opened, model_facts, open_model
+from psephos.report.again import maps_section
 from psephos.report.answers import Answers, Positive, held_out_answers, positive_class
 from psephos.report.case import case_section
 from psephos.report.cautions import cautions, prior_log_loss, unsure_probabilities
@@ -86,8 +87,7 @@ def summarise(
     answers = held_out_answers(read, [s.key for s in rows])
     parted = _parted(read, answers, opened, names)
     facts = model_facts(read.models)
-    axes = {key: one.says for key, one in facts.items()}
-    missed = missed_section(read, _order(rows, choice), answers, positive, axes, parted, options)
+    missed = missed_section(read, _order(rows, choice), answers, positive, facts, parted, options)
     return _report(read, rows, choice, opened, positive, names, facts, missed, options) | {
         "carries": _carries(read, answers, parted, options),
     }
@@ -135,9 +135,11 @@ def _report(
         "proved": proved(read, rows),
         "bar": _bar(read, rows, key),
         "island": {
+            "maps": _maps(facts, islands[1]["missed"], options),
             "first": {
                 "model": key,
                 "threshold": THRESHOLD,
+                "again": False,
                 "person": None,
                 "cls": None if read.multilabel else positive.code,
             },
@@ -145,6 +147,13 @@ def _report(
         },
         **_joined(parts),
     }
+
+
+def _maps(facts: Mapping[str, Facts], missed: Any, options: Options) -> dict[str, Any]:
+    """Return the maps that the page offers: where it has the held-out answers through them, too."""
+    judged = [key for key, one in missed["models"].items() if "again" in one] if missed else []
+    found = {key: one.recalibration for key, one in facts.items()}
+    return maps_section(found, judged, options.cases != "none")
 
 
 def _groups(missed: Mapping[str, Any]) -> Any:

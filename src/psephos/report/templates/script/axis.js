@@ -138,7 +138,7 @@ page.people = (() => {
   const told = page.data.missed, places = new Map(((told && told.rows) || []).map((row, i) => [row, i]));
   const name = (row) => told && told.names && places.has(row) ? told.names[places.get(row)] : `case ${row + 1}`;
   const heldOut = (key, row) => {
-    const model = told && told.models[key], i = places.get(row);
+    const model = told && page.again.shown(key, told.models[key]), i = places.get(row);
     if (!model || i === undefined) return null;
     if (model.q) {
       if (model.q[i] < 0) return null;

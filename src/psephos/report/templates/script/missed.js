@@ -6,7 +6,7 @@
   if (!told || !at("missed-body") || !at("lanes")) return;
   const two = told.kind === "two", UNIT = 1e6, Z = 1.959963984540054;
   const pos = told.classes[told.positive], neg = two ? told.classes[1 - told.positive] : "others";
-  const model = () => told.models[hub.get("model")];
+  const model = () => page.again.shown(hub.get("model"), told.models[hub.get("model")]);
   const named = (i) => told.names ? told.names[i] : String((told.rows ? told.rows[i] : i) + 1);
   const rowOf = (i) => told.rows ? told.rows[i] : i;
   const placeOf = new Map((told.rows || []).map((row, i) => [row, i]));
@@ -285,7 +285,8 @@
     severalLists(m);
     person();
   };
-  hub.on("model", followModel);
+  ["model", "again"].forEach((key) => hub.on(key, followModel));
+  if (page.again.any) at("again-here").replaceChildren(page.again.control());
   hub.on("person", () => { drawLanes(); person(); });
   if (!two) hub.on("cls", followClass);
 

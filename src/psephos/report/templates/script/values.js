@@ -213,7 +213,8 @@
     return box;
   };
 
-  const called = (chances) => {
+  const called = (raw) => {
+    const chances = page.again.through(raw);
     if (chances.length === 2) return chances[data.positive] >= hub.get("threshold") ? data.positive : 1 - data.positive;
     return chances.indexOf(Math.max(...chances));
   };
@@ -294,7 +295,7 @@
 
   hub.on("model", () => { open = false; show(); });
   hub.on("person", () => again(host));
-  hub.on("threshold", () => host.querySelectorAll('[data-test="plane"]').forEach((box) => again(box)));
+  ["threshold", "again"].forEach((key) => hub.on(key, () => host.querySelectorAll('[data-test="plane"]').forEach((box) => again(box))));
   at("values-first").hidden = true;
   host.hidden = false;
   show();
