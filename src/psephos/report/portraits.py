@@ -58,7 +58,13 @@ class Portrait:
     short: dict[str, str]  # whole name -> name on the page
 
 
-def portrait(folder: Folder, opened: Opened, asked: Asked, key: str) -> dict[str, Any]:
+def portrait(
+    folder: Folder,
+    opened: Opened,
+    asked: Asked,
+    key: str,
+    found: tuple[dict[int, list[Threshold]], set[int]] | None = None,
+) -> dict[str, Any]:
     """Return what the panel of values shows of a model, as plain values.
 
     Parameters
@@ -70,6 +76,8 @@ def portrait(folder: Folder, opened: Opened, asked: Asked, key: str) -> dict[str
         The same model on its columns, with the cases.
     key : str
         Of the model in the results.
+    found : (dict, set), optional
+        What `asked_values` says of it, if that is known.
 
     Returns
     -------
@@ -78,7 +86,7 @@ def portrait(folder: Folder, opened: Opened, asked: Asked, key: str) -> dict[str
         probability of each class over the background; ``plane`` for models of two columns;
         ``ringed``, the cases that are prototypes; and words.
     """
-    model = _open(folder, opened, asked, key)
+    model = _open(folder, opened, asked, key, found or asked_values(asked))
     used = by_say(asked, opened)
     drawn = used[:DRAWN]
     others = [] if len(used) <= DRAWN else used[FIRST : FIRST + _LISTED]
@@ -97,12 +105,18 @@ def portrait(folder: Folder, opened: Opened, asked: Asked, key: str) -> dict[str
     }
 
 
-def _open(folder: Folder, opened: Opened, asked: Asked, key: str) -> Portrait:
+def _open(
+    folder: Folder,
+    opened: Opened,
+    asked: Asked,
+    key: str,
+    found: tuple[dict[int, list[Threshold]], set[int]],
+) -> Portrait:
     cases = folder.cases
     assert cases is not None, "a portrait is of cases"
     rows = background(asked)
     chances = asked.vote.probabilities(rows)
-    thresholds, gradual = asked_values(asked)
+    thresholds, gradual = found
     names = [str(one) for one in folder.about["columns"]]
     numbers = [j for j, name in enumerate(cases.names) if name not in _categories(folder)]
     return Portrait(
@@ -199,7 +213,7 @@ def _numbers(model: Portrait, j: int, drawn: bool) -> dict[str, Any]:
     if drawn:
         column |= {
             "axis": axis.data(),
-            "ends": pieces.ends,
+            "ends": [float(f"{end:.6g}") for end in pieces.ends],
             "moves": _rounded(says.moves),
             "zero": None if says.zero is None else _rounded(says.zero),
             "missing": _rounded(found[-1] - model.base) if axis.missing else None,

@@ -54,13 +54,13 @@ def values_section(
     found = {key: _portrait(saved, key, options) for key in saved.keys}
     return entries | {
         "values": _first(found[shown.key], shown.key, saved.folder, positive.code),
-        "island": {"values": _island(saved.folder, found, positive.code, options)},
+        "island": {"values": _island(saved, found, positive.code, options)},
     }
 
 
 def _portrait(saved: Saved, key: str, options: Options) -> dict[str, Any]:
     opened, folder = saved.opened(key), saved.folder
-    one = portrait(folder, opened, saved.asked(key), key)
+    one = portrait(folder, opened, saved.asked(key), key, saved.asked_values(key))
     for line in [*one["columns"], *one["table"]]:
         line["italic"] = saved.names[line["whole"]].italic
         line["unit"] = saved.names[line["whole"]].unit
@@ -122,17 +122,15 @@ def _first(one: Mapping[str, Any], key: str, folder: Folder, positive: int) -> d
 
 
 def _island(
-    folder: Folder, portraits: Mapping[str, dict[str, Any]], positive: int, options: Options
+    saved: Saved, portraits: Mapping[str, dict[str, Any]], positive: int, options: Options
 ) -> dict[str, Any]:
     """Return what the script redraws from."""
-    cases = folder.cases
+    folder, cases = saved.folder, saved.folder.cases
     assert cases is not None, "an island is of cases"
     y = np.asarray(cases.y, dtype=np.intp)
     rows = carried_rows(y) if options.cases != "none" else y[:0]
-    drawn: dict[str, list[float]] = {}  # the thresholds of each column that is drawn
-    for one in portraits.values():
-        for column in one["columns"]:
-            drawn.setdefault(column["whole"], []).extend(column.get("steps", ()))
+    drawn = {column["whole"] for one in portraits.values() for column in one["columns"]}
+    cuts = {name: saved.cuts(name) for name in sorted(drawn)}
     classes: Sequence[str] = [str(one) for one in folder.about["classes"]]
     return {
         "classes": classes,
@@ -142,7 +140,7 @@ def _island(
         "sizes": np.bincount(y, minlength=len(classes)).tolist(),
         "rows": rows.tolist(),
         "y": y[rows].tolist(),
-        "of": carried_values(cases, rows, drawn, options.cases == "full"),
+        "of": carried_values(cases, rows, cuts, options.cases == "full"),
         "models": portraits,
     }
 

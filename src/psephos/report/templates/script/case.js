@@ -199,7 +199,7 @@
     const pick = make("div", "", "pick"), label = make("label", "Start from");
     label.htmlFor = "case-from";
     pick.append(label, choices(), button("Empty all", () => begin("e0")));
-    host.replaceChildren(told(`Type or slide what was measured; leave empty what was not. Everything is worked out in this page with the saved model (${key}, fitted to all ${study.sizes.reduce((a, b) => a + b, 0)} cases of the study); nothing is sent.`), ...(page.again.any ? [page.again.control()] : []), pick, box);
+    host.replaceChildren(told(`Type or slide what was measured; leave empty what was not. Everything is worked out in this page with the saved model (${key}, fitted to all ${study.sizes.reduce((a, b) => a + b, 0)} cases of the study); nothing is sent. ${calc.rounding}`), ...(page.again.any ? [page.again.control()] : []), pick, box);
     refresh = () => {
       const now = answerOf(x);
       answerBox(answer, now);
