@@ -35,6 +35,7 @@ THRESHOLD = 0.5
 _BYTES = 2_600_000  # of the page that answers may take
 _CELLS = 60_000  # answers of a model on several classes; of more there are columns only
 _FIRST = 6  # mistakes that are listed before the rest is folded
+_GROUPS = 2  # that stand beside each mistake
 _LISTED = 200  # of the first state, without script
 
 
@@ -51,6 +52,7 @@ def missed_section(
     positive: Positive,
     facts: Mapping[str, Facts],
     parted: Sequence[Subgroups],
+    columns: Sequence[Mapping[str, Any]],
     options: Options,
 ) -> dict[str, Any]:
     """Return what the panel shows: entries of the page's dictionary.
@@ -67,6 +69,8 @@ def missed_section(
     facts : dict of str to Facts
         Of each saved model: what its answers are, and the map that they justify.
     parted : sequence of Subgroups
+    columns : sequence of dict
+        Whose values stand beside each mistake (see `psephos.report.beside`).
     options : Options
     """
     if answers is None or not order:
@@ -98,7 +102,7 @@ def missed_section(
         size += more
     first = order[0].key
     return {
-        "missed": _first_state(shared, models[first], first, answers, parted, options),
+        "missed": _first_state(shared, models[first], first, answers, parted, columns, options),
         "island": {"missed": {**shared, "models": models}},
     }
 
@@ -191,6 +195,7 @@ def _first_state(
     key: str,
     answers: Answers,
     parted: Sequence[Subgroups],
+    columns: Sequence[Mapping[str, Any]],
     options: Options,
 ) -> dict[str, Any]:
     """Return what the template draws: the model that is shown first, at its first threshold."""
@@ -204,19 +209,29 @@ def _first_state(
     units = in_units(chances[:, code])
     state |= {"names": asdict(names), "classes": classes, "positive": code, "frame": FRAME}
     state |= {"lists": [], "groups": None, "wrong": None}
+    heads = [
+        *({k: one[k] for k in ("name", "whole", "italic", "unit")} for one in columns),
+        *(
+            {"name": one.name, "whole": one.name, "italic": False, "unit": ""}
+            for one in parted
+            if one.listed
+        ),
+    ]
+    state["heads"] = heads[: len(columns) + _GROUPS]
     if shared["kind"] == "several":
         others = [c for c in range(len(classes)) if c != code]
         wrong = called(chances) != truth
         state["order"] = [code, *others]
         state["lanes"] = lanes_drawing(units, truth, state["order"], wrong, two=False)
         if options.cases != "none":
-            state["wrong"] = _wrong(chances, truth, np.flatnonzero(known), shared, answers)
+            state["wrong"] = _wrong(chances, truth, np.flatnonzero(known), shared, answers, columns)
         return state
     mine = truth == code
     c = counts_at(units, mine, THRESHOLD)
     wrong = (units >= THRESHOLD * 1e6) != mine
     places = np.flatnonzero(known)
     label = _labels(shared, answers)
+    more = _beside(columns, [one for one in parted if one.listed][:_GROUPS], answers)
     return state | {
         "order": [code, 1 - code],
         "fills": fills(c, THRESHOLD, names),
@@ -227,11 +242,21 @@ def _first_state(
         "lists": []
         if options.cases == "none"
         else [
-            _list("missed", mine & wrong, units, places, label, names, parted[:2]),
-            _list("alarms", ~mine & wrong, -units, places, label, names, parted[:2]),
+            _list("missed", mine & wrong, units, places, label, names, more),
+            _list("alarms", ~mine & wrong, -units, places, label, names, more),
         ],
         "groups": _groups(parted, units, known, mine) if options.cases != "none" else None,
     }
+
+
+def _beside(
+    columns: Sequence[Mapping[str, Any]], parted: Sequence[Subgroups], answers: Answers
+) -> list[list[str]]:
+    """Return what stands beside each case: values of columns, then its groups."""
+    return [
+        [one["of"].get(row, "–") for one in columns] + [_level(one, i) for one in parted]
+        for i, row in enumerate(answers.rows.tolist())
+    ]
 
 
 def _worth(answers: Any, positive: Any) -> float:
@@ -244,17 +269,26 @@ def _labels(shared: dict[str, Any], answers: Answers) -> list[str]:
 
 
 def _wrong(
-    chances: Any, truth: Any, places: Any, shared: dict[str, Any], answers: Answers
+    chances: Any,
+    truth: Any,
+    places: Any,
+    shared: dict[str, Any],
+    answers: Answers,
+    columns: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
     """Return the cases that are called another class, the surest mistakes first."""
     said, label, classes = called(chances), _labels(shared, answers), shared["classes"]
     sure = in_units(chances.max(axis=1))
     own = sorted(np.flatnonzero(said != truth).tolist(), key=lambda i: (-int(sure[i]), i))
+    more = _beside(columns, [], answers)
     words = f"The {plural(len(own), 'case')} called another class, surest mistakes first"
     return {
         "words": words if own else "No case is called another class",
         "rows": [
-            [label[places[i]], classes[truth[i]], classes[said[i]], chance(int(sure[i]) / 1e6)]
+            [
+                label[places[i]], classes[truth[i]], classes[said[i]],
+                chance(int(sure[i]) / 1e6), *more[places[i]],
+            ]
             for i in own[:_FIRST]
         ],
     }
@@ -267,7 +301,7 @@ def _list(
     places: Any,
     label: Sequence[str],
     names: Names,
-    parted: Sequence[Subgroups],
+    beside: Sequence[Sequence[str]],
 ) -> dict[str, Any]:
     """Return a list of mistakes, the surest first."""
     own = sorted(np.flatnonzero(which).tolist(), key=lambda i: (int(order[i]), i))
@@ -275,7 +309,7 @@ def _list(
         {
             "name": label[places[i]],
             "answer": chance(abs(int(order[i])) / 1e6),
-            "groups": [_level(one, int(places[i])) for one in parted],
+            "beside": beside[places[i]],
         }
         for i in own[:_LISTED]
     ]
@@ -283,7 +317,6 @@ def _list(
     return {
         "kind": kind,
         "words": mistakes_words(kind, len(own), names),
-        "heads": [one.name for one in parted],
         "rows": rows[:_FIRST],
         "more": rows[_FIRST:],
         "more_words": f"The other {count(len(own) - _FIRST)}"

@@ -11,6 +11,7 @@ from psephos.report.adapter import Facts, Opened, model_facts, open_model
 from psephos.report.again import maps_section
 from psephos.report.answers import Answers, Positive, held_out_answers, positive_class
 from psephos.report.case import case_section
+from psephos.report.beside import beside
 from psephos.report.cautions import cautions, prior_log_loss, unsure_probabilities
 from psephos.report.figures import Choice, Standing, choose, standings
 from psephos.report.folder import Folder, read_folder
@@ -87,37 +88,39 @@ def summarise(
     answers = held_out_answers(read, [s.key for s in rows])
     parted = _parted(read, answers, opened, names)
     facts = model_facts(read.models)
-    missed = missed_section(read, _order(rows, choice), answers, positive, facts, parted, options)
-    return _report(read, rows, choice, opened, positive, names, facts, missed, options) | {
+    saved = Saved(read, names, {shown.key: opened} if shown and opened else {})
+    columns = beside(saved, shown.key, options.cases == "full") if shown and kept else []
+    missed = missed_section(
+        read, _order(rows, choice), answers, positive, facts, parted, columns, options
+    )
+    return _report(saved, rows, choice, positive, facts, missed, options) | {
         "carries": _carries(read, answers, parted, options),
     }
 
 
 def _report(
-    read: Folder,
+    saved: Saved,
     rows: Sequence[Standing],
     choice: Choice | None,
-    opened: Opened | None,
     positive: Positive,
-    names: Mapping[str, Shown],
     facts: Mapping[str, Facts],
     missed: dict[str, Any],
     options: Options,
 ) -> dict[str, Any]:
+    read = saved.folder
     found = pairs(rows, choice.best if choice else None)
     prior = prior_log_loss(read)
     unsure = {s.key for s in rows if unsure_probabilities(s, prior)}
     shown = choice.opened or choice.best if choice else None
     key = shown.key if shown else None
-    known = {choice.opened.key: opened} if choice and choice.opened and opened else {}
-    saved = Saved(read, names, known)
     parts = [
         accuracy_section(read, rows, choice, found, prior, unsure),
         missed,
         values_section(saved, choice, positive, options),
         case_section(saved, choice, positive, options),
         stability_section(
-            read, rows, {model: one.columns for model, one in facts.items()}, names, key,
+            read, rows, {model: one.columns for model, one in facts.items()}, saved.names,
+            key,
             positive.code,
         ),
         made_section(read, rows, shown, positive, bool(missed["missed"]), bool(_groups(missed))),
@@ -186,9 +189,11 @@ def _parted(
         return []
     telling = [opened.whole.get(name, name) for name in opened.columns] if opened else []
     kinds = [name for name in names if name in read.about.get("categories", {})]
-    columns = dict.fromkeys([*kinds, *telling])
-    shown = [(name, names[name].text) for name in columns if name in names]
-    return subgroups(answers, read.cases, read.about.get("groups"), shown)
+    shown = [
+        [(name, names[name].text) for name in own if name in names]
+        for own in (kinds, [name for name in telling if name not in kinds])
+    ]
+    return subgroups(answers, read.cases, read.about.get("groups"), *shown)
 
 
 # ---------------------------------------------------------------------- head, bar and foot
