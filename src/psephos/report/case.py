@@ -90,6 +90,10 @@ def _calculators(saved: Saved, options: Options) -> dict[str, Any]:
         if isinstance(one, str):
             models[key] = {"why": f"{key} cannot be asked here: {one}"}
             continue
+        for field in one["fields"]:
+            shown = saved.names[field["whole"]]
+            field |= {"italic": 1} if shown.italic else {}
+            field |= {"unit": shown.unit} if shown.unit else {}
         names = {field["whole"] for field in one["fields"]} - drawn - values.keys()
         own = carried_values(cases, rows, {n: saved.cuts(n) for n in sorted(names)}, full)
         size, words = size_words([one, own])

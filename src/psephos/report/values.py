@@ -60,10 +60,7 @@ def values_section(
 
 def _portrait(saved: Saved, key: str, options: Options) -> dict[str, Any]:
     opened, folder = saved.opened(key), saved.folder
-    one = portrait(folder, opened, saved.asked(key), key, saved.asked_values(key))
-    for line in [*one["columns"], *one["table"]]:
-        line["italic"] = saved.names[line["whole"]].italic
-        line["unit"] = saved.names[line["whole"]].unit
+    one = portrait(folder, opened, saved.asked(key), key, saved.asked_values(key), saved.names)
     if options.cases == "none":
         one["ringed"] = []
     return one | {

@@ -72,7 +72,7 @@
 
   // ---- the fields
   const field = (one, i, reach, columns) => {
-    const row = make("div", "", "field"), label = make("label", one.name), id = `field-${i}`;
+    const row = make("div", "", "field"), label = page.axis.titled(one, "label"), id = `field-${i}`;
     label.htmlFor = id;
     label.title = one.whole;
     row.dataset.test = "field";

@@ -85,7 +85,7 @@
   };
 
   // ---- lanes
-  const classKind = (c) => two ? (c === told.positive ? "pos" : "neg") : "c" + c;
+  const classKind = (c) => two ? (c === told.positive ? "pos" : "neg") : `c${c % 8}`;
   const lanesOf = (m, order, about) => order.map((c) => {
     const lane = { name: told.classes[c], kind: classKind(c) };
     if (m.bins) {
@@ -139,10 +139,8 @@
     one.append(make("caption", caption, "sr"), head, body);
     [["case"], ...cells].forEach(([text, , kind]) => { const cell = make("th", text, kind); cell.scope = "col"; top.append(cell); });
     more.forEach((column) => {
-      const cell = make("th", "", "num");
+      const cell = page.axis.titled(column, "th", "num");
       cell.scope = "col";
-      cell.append(make("span", column.name, column.italic ? "species" : ""), column.unit ? `, ${column.unit}` : "");
-      if (column.whole && column.whole !== column.name) cell.title = column.whole;
       top.append(cell);
     });
     head.append(top);
