@@ -383,9 +383,14 @@ def test_recalibrated_answers_are_those_of_predict_calibrated(visit, saved, isla
         one = saved.asked(key)
         X = drawn_rows(one, 100, seed)
         found = page.evaluate(
-            """(rows) => { const key = page.hub.get("model"), form = page.data.case.models[key].plain;
-            const model = openModel(page.again.plain(form)), raw = openModel(form);
-            return rows.map((row) => [model.answer(row).probabilities, page.again.through(raw.answer(row).probabilities)]); }""",
+            """(rows) => {
+              const form = page.data.case.models[page.hub.get("model")].plain;
+              const model = openModel(page.again.plain(form)), raw = openModel(form);
+              return rows.map((row) => [
+                model.answer(row).probabilities,
+                page.again.through(raw.answer(row).probabilities),
+              ]);
+            }""",
             worded(one, X),
         )
         wanted = psephos.recalibrated(psephos.load(saved.folder.models[key])).reduce()
@@ -413,7 +418,9 @@ def test_at_the_threshold_held_out_answers_go_through_maps_of_other_cases(visit,
         q, mine = np.array(model["q"]), np.array(told["truth"]) == told["positive"]
         page.locator("#threshold").fill("0.4")
         page.wait_for_function("document.querySelector('#n-tp').textContent !== ''")
-        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        page.evaluate(
+            "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        )
         assert page.locator("#n-tp").text_content() == str(((q >= 400_000) & mine).sum())
         assert page.locator("#n-fp").text_content() == str(((q >= 400_000) & ~mine).sum())
         assert "recalibrated" in page.locator("#bar-threshold").inner_text()

@@ -149,7 +149,9 @@ def test_marks_stand_on_the_curves():
         called = (answers * UNIT).astype(int) >= t * UNIT
         c = Counts(*(int(v.sum()) for v in (called & positive, ~called & positive,
                                             called & ~positive, ~called & ~positive)))  # fmt: skip
-        marks = marks_at(c, t, float(benefits(answers, positive, np.array([t]))[0][0]), drawn["nb"]["top"])
+        marks = marks_at(
+            c, t, float(benefits(answers, positive, np.array([t]))[0][0]), drawn["nb"]["top"]
+        )
         assert distance_to(drawn["roc"]["d"], *marks["roc"]) < 0.6
         assert distance_to(drawn["pr"]["d"], *marks["pr"]) < 0.6
         assert distance_to(drawn["nb"]["d"], *marks["nb"]) < 1.5  # between two hundredths

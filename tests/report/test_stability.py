@@ -109,6 +109,8 @@ def test_rules_are_counted_by_the_folds_models_apart_from_the_last_fit(compared)
 
 def test_without_models_of_folds_it_is_said(builders, tmp_path):
     report = summarise(study(builders, tmp_path, [[0, 1]] * 5))
-    assert report["rules"]["words"].endswith("were not kept in this study: its rules cannot be counted.")
+    assert report["rules"]["words"].endswith(
+        "were not kept in this study: its rules cannot be counted."
+    )
     assert report["rules"]["rows"] == []
     build_report(tmp_path)

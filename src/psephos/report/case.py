@@ -59,7 +59,8 @@ def _carried(saved: Saved, found: Mapping[str, Mapping[str, Any]], full: bool) -
     for keys, how in (([k for k in kept if k not in own], "three"), (own, "all")):
         if keys:
             verb = "function of {} holds" if len(keys) == 1 else "functions of {} hold"
-            words += f" The decision {verb.format(series(keys))} values of training cases, to {how} figures."
+            words += f" The decision {verb.format(series(keys))} values of training cases,"
+            words += f" to {how} figures."
     return words
 
 

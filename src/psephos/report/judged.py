@@ -162,8 +162,8 @@ def _note(
             f" {chance(math.fsum(areas) / len(areas))}."
         )
     words += (
-        " Intervals (95 %; Wilson's, DeLong's for the area on the logit scale (Newcombe's where it is 1), Mercaldo's for PPV"
-        " and NPV at another share) take the cases as independent"
+        " Intervals (95 %; Wilson's, DeLong's for the area on the logit scale (Newcombe's where it"
+        " is 1), Mercaldo's for PPV and NPV at another share) take the cases as independent"
     )
     words += ", which cases of one group are not," if about["grouped"] else ""
     words += (
@@ -186,7 +186,9 @@ def pooled_words(about: Mapping[str, Any]) -> str:
     if about.get("again"):
         words += ", each through a map that was fitted on the answers to other cases"
     if about["times"] > 1:
-        words += f". A case was held out up to {about['times']} times; its answer is the mean of those"
+        words += (
+            f". A case was held out up to {about['times']} times; its answer is the mean of those"
+        )
     return f"{words}."
 
 

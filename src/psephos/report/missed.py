@@ -136,7 +136,9 @@ def _model(
     names = _called(standing.label, classes, positive.code, fact.says if fact else None)
     areas = [f.measures["roc_auc"] for f in standing.fits if "roc_auc" in f.measures]
     about = {"times": answers.times, "grouped": bool(folder.about.get("groups")), "areas": areas}
-    made = _figures(answers.chances[key], answers.truth, positive.code, names, about, classes, options)
+    made = _figures(
+        answers.chances[key], answers.truth, positive.code, names, about, classes, options
+    )
     again = cross_fitted_answers(folder, answers, key, fact.recalibration if fact else None)
     if again is not None:
         names, about = replace(names, axis="recalibrated probability"), about | {"areas": ()}
@@ -237,7 +239,9 @@ def _first_state(
         "fills": fills(c, THRESHOLD, names),
         "counts": {**asdict(c), "positive": c.positive, "negative": c.negative},
         "measures": measures_rows(c, names),
-        "marks": marks_at(c, THRESHOLD, _worth(chances[:, code], mine), model["curves"]["nb"]["top"]),
+        "marks": marks_at(
+            c, THRESHOLD, _worth(chances[:, code], mine), model["curves"]["nb"]["top"]
+        ),
         "lanes": lanes_drawing(units, truth, [code, 1 - code], wrong, two=True),
         "lists": []
         if options.cases == "none"
@@ -286,8 +290,11 @@ def _wrong(
         "words": words if own else "No case is called another class",
         "rows": [
             [
-                label[places[i]], classes[truth[i]], classes[said[i]],
-                chance(int(sure[i]) / 1e6), *more[places[i]],
+                label[places[i]],
+                classes[truth[i]],
+                classes[said[i]],
+                chance(int(sure[i]) / 1e6),
+                *more[places[i]],
             ]
             for i in own[:_FIRST]
         ],

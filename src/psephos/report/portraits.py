@@ -292,7 +292,8 @@ def _levels(model: Portrait, j: int) -> dict[str, Any]:
 # ---------------------------------------------------------------------- beside the strips
 def _line(column: dict[str, Any]) -> dict[str, Any]:
     kept = (
-        "name", "whole", "italic", "unit", "share", "share_words", "folds_words", "direction", "words",
+        "name", "whole", "italic", "unit", "share", "share_words", "folds_words", "direction",
+        "words",
     )  # fmt: skip
     return {key: column[key] for key in kept}
 

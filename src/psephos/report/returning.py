@@ -56,7 +56,8 @@ def _not_kept(key: str, told: Mapping[str, Any] | None) -> str:
         return "The models of the folds were not kept in this study: its rules cannot be counted."
     why = {str(one["not_kept"]) for one in told.get(key, ()) if "not_kept" in one}
     if why:
-        return f"No model of a fold was kept of {key}, so that its rules cannot be counted: {sorted(why)[0]}."
+        words = f"No model of a fold was kept of {key}, so that its rules cannot be counted"
+        return f"{words}: {sorted(why)[0]}."
     return f"The models of the folds of {key} were not kept: its rules cannot be counted."
 
 
@@ -76,9 +77,7 @@ def _model(
             f"{key} asks no question of single columns, such as a threshold, and adds no terms of"
             " them: it has no rules to be counted."
         )
-    drawn = [
-        row for row in found.rules if row["folds"] > found.n_folds / 2 or row["final"]
-    ][:MOST]
+    drawn = [row for row in found.rules if row["folds"] > found.n_folds / 2 or row["final"]][:MOST]
     single = len(fits) <= _SQUARES
     return {
         "words": _words(key, found.rules, found.n_folds, len(fits), final is not None),

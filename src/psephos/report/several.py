@@ -95,7 +95,8 @@ def _note(names: Names, about: Mapping[str, Any]) -> str:
     )
     words += (
         " Curves and areas set the chosen class against all others. Intervals (95 %; Wilson's,"
-        " DeLong's for the area on the logit scale, Newcombe's where it is 1) take the cases as independent"
+        " DeLong's for the area on the logit scale, Newcombe's where it is 1)"
+        " take the cases as independent"
     )
     words += ", which cases of one group are not," if about["grouped"] else ""
     words += " and leave out how much a model would change with other cases."

@@ -60,19 +60,19 @@ def subgroups(
     """
     found: list[Subgroups] = []
     rows = answers.rows
-    known = cases is not None and int(rows[-1]) < len(cases.ids)
-    if known and cases.groups is not None:
-        found += _levels(group or "group", [cases.groups[int(i)] for i in rows])
-    if known:
-        found += _columns(cases, rows, kinds, _VARIABLES)
+    known = cases if cases is not None and int(rows[-1]) < len(cases.ids) else None
+    if known is not None and known.groups is not None:
+        found += _levels(group or "group", [known.groups[int(i)] for i in rows])
+    if known is not None:
+        found += _columns(known, rows, kinds, _VARIABLES)
     found = [replace(one, listed=True) for one in found]
     if (answers.fold >= 0).all() and len(set(answers.fold.tolist())) > 1:
         folds = sorted(set(answers.fold.tolist()))
         where = {fold: k for k, fold in enumerate(folds)}
         own = [where[fold] for fold in answers.fold.tolist()]
         found.append(Subgroups("fold", [f"fold {fold + 1}" for fold in folds], own))
-    if known:
-        found += _columns(cases, rows, telling, _VARIABLES - len(found))
+    if known is not None:
+        found += _columns(known, rows, telling, _VARIABLES - len(found))
     return found
 
 

@@ -10,8 +10,8 @@ from psephos.report.accuracy import accuracy_section
 from psephos.report.adapter import Facts, Opened, model_facts, open_model
 from psephos.report.again import maps_section
 from psephos.report.answers import Answers, Positive, held_out_answers, positive_class
-from psephos.report.case import case_section
 from psephos.report.beside import beside
+from psephos.report.case import case_section
 from psephos.report.cautions import cautions, prior_log_loss, unsure_probabilities
 from psephos.report.figures import Choice, Standing, choose, standings
 from psephos.report.folder import Folder, read_folder
@@ -119,7 +119,10 @@ def _report(
         values_section(saved, choice, positive, options),
         case_section(saved, choice, positive, options),
         stability_section(
-            read, rows, {model: one.columns for model, one in facts.items()}, saved.names,
+            read,
+            rows,
+            {model: one.columns for model, one in facts.items()},
+            saved.names,
             key,
             positive.code,
         ),
