@@ -7,6 +7,7 @@ from psephos.protocol.fold_models import FoldModel, read_folds
 from psephos.protocol.returning import returned_of
 from psephos.report.directions import value_text
 from psephos.report.folder import Folder
+from psephos.report.shapes import damaged
 from psephos.report.words import count, plural, series
 
 __all__ = ["MOST", "rules_section"]
@@ -70,6 +71,9 @@ def _model(
 ) -> dict[str, Any]:
     classes = [str(one) for one in folder.about["classes"]]
     found = returned_of(folds, final, classes)
+    strange = [row for row in found.rules if row["column"] not in place]
+    if strange or any(row["toward"] not in classes for row in found.rules):
+        raise damaged(folder.path / "folds", "a model has columns or classes of another study")
     fits = sorted((f.repeat, f.fold) for f in folder.fits if f.model == key and not f.error)
     have = {(one.repeat, one.fold) for one in folds}
     if not found.rules:

@@ -51,7 +51,8 @@ def stability_section(
         if row.get("columns") is not None and row["status"] == "ok":
             read.setdefault(row["model"], []).append(positions_of(row["columns"]))
     models = {s.key: _model(s, read.get(s.key, []), final.get(s.key), columns, names) for s in rows}
-    rules = rules_section(folder, list(models), {name: j for j, name in enumerate(columns)})
+    place = {name: j for j, name in enumerate(columns)}
+    rules = rules_section(folder, list(models), place) if columns else {}
     every = [*models.values(), *rules.values()]
     told: list[int] = sorted({row[0] for one in every for row in one["rows"]})
     where = {j: k for k, j in enumerate(told)}

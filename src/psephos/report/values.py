@@ -14,6 +14,7 @@ from psephos.report.folder import Folder
 from psephos.report.options import Options
 from psephos.report.portraits import FIRST, portrait
 from psephos.report.saved import Saved
+from psephos.report.strips import strip
 from psephos.report.together import together
 from psephos.report.words import class_kinds, count, plural, series
 
@@ -107,15 +108,26 @@ def how_painted(one: Mapping[str, Any]) -> str:
 
 def _first(one: Mapping[str, Any], key: str, folder: Folder, positive: int) -> dict[str, Any]:
     """Return what stands in the page before its script runs."""
+    first = one["columns"][:FIRST]
     return {
         "key": key,
         "lead": one["lead"],
         "notes": one["notes"],
-        "columns": one["columns"][:FIRST],
+        "columns": [column | {"strip": _strip(column, folder, positive)} for column in first],
         "more": one["table"] or one["columns"][FIRST:],
         "rest_words": one["rest_words"],
         "hues": class_kinds(len(folder.about["classes"]), positive),
     }
+
+
+def _strip(column: Mapping[str, Any], folder: Folder, positive: int) -> dict[str, Any] | None:
+    """Return the picture of a column, of all cases: counts, so that it stands without cases too."""
+    cases = folder.cases
+    if cases is None or column["kind"] != "number":
+        return None
+    values: Any = cases.values[:, cases.names.index(column["whole"])]
+    order = [positive, *(k for k in range(len(folder.about["classes"])) if k != positive)]
+    return strip(column, np.asarray(values, dtype=np.float64), np.asarray(cases.y), order)
 
 
 def _island(
