@@ -209,12 +209,13 @@ def _numbers(model: Portrait, j: int, drawn: bool) -> dict[str, Any]:
     pieces = pieces_of(axis, [one.at for one in thresholds], gradual)
     few = len(pieces.steps) <= FEW
     beside = [value for pair in pieces.beside for value in pair] if few else []
-    asked = [*pieces.inside, *beside, 0.0, np.nan]
+    # a model that needs all values is not asked about gaps: it has seen none
+    asked = [*pieces.inside, *beside, 0.0, *([np.nan] if axis.missing else [])]
     found = mean_answers(model.asked.vote, model.rows, j, asked)
     n, m = len(pieces.inside), len(beside)
     around = found[n : n + m]
     says = Says(
-        pieces, found[:n] - model.base, found[-2] - model.base if axis.zero else None,
+        pieces, found[:n] - model.base, found[n + m] - model.base if axis.zero else None,
         around[1::2] - around[::2], model.least,
     )  # fmt: skip
     closed = {one.at: one.closed for one in thresholds}
