@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.report.measures import UNIT
+from psephos.report.words import plural
 
 __all__ = ["BINS", "MOST", "Ground", "dodged", "lanes_drawing"]
 
@@ -139,6 +140,7 @@ def _lane(
     radius, places = dodged([units[i] for i in drawn], ground.inner, ground.lane)
     return {
         "base": base,
+        "cases": plural(len(units), "case"),
         "radius": radius,
         "dots": [
             {

@@ -19,8 +19,8 @@ STYLES = (  # in the order of the page
     "base.css", "panels.css", "parts.css", "values.css", "case.css", "print.css",
 )  # fmt: skip
 SCRIPTS = (
-    "core.js", "words.js", "tables.js", "lanes.js", "curves.js", "missed.js", "accuracy.js",
-    "axis.js", "values.js", "ballot.js", "near.js", "case.js", "network.js",
+    "core.js", "words.js", "again.js", "tables.js", "axis.js", "lanes.js", "curves.js", "missed.js",
+    "accuracy.js", "values.js", "ballot.js", "near.js", "case.js", "network.js",
     "ballots.js", "stability.js", "bar.js",
 )  # fmt: skip
 _LITERAL = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
@@ -47,7 +47,8 @@ def page_of(
     template: str, report: dict[str, Any], styles: Sequence[str], scripts: Sequence[str]
 ) -> str:
     """Return a page of a template, with its style and script, and the reader of plain models."""
-    style, script = _joined("style", styles), reader() + _joined("script", scripts)
+    style = _flush(_joined("style", styles))
+    script = _flush(reader() + _joined("script", scripts))
     policy = "; ".join(
         [
             "default-src 'none'",
@@ -94,6 +95,13 @@ def _joined(folder: str, names: Sequence[str]) -> str:
     home = resources.files("psephos.report").joinpath("templates", folder)
     text = "".join(home.joinpath(name).read_text("utf-8") for name in names)
     return text.replace("\r\n", "\n")
+
+
+@cache
+def _flush(text: str) -> str:
+    """Return a text without indentation and lines of comment: no string goes over lines."""
+    lines = [line.lstrip() for line in text.split("\n")]
+    return "\n".join(line for line in lines if not line.startswith("//"))
 
 
 def _digest(text: str) -> str:

@@ -7,6 +7,7 @@ from psephos.vote.names import fixed
 
 __all__ = [
     "chance",
+    "class_kinds",
     "class_words",
     "count",
     "difference",
@@ -20,6 +21,7 @@ __all__ = [
 ]
 
 MINUS = "−"
+_HUES = 8  # of classes, where there are more than two
 SPACE = "\u202f"  # a narrow space that does not break
 
 
@@ -99,3 +101,10 @@ def class_words(name: str, target: str | None) -> str:
     except ValueError:
         return name
     return f"{target or 'class'} {name}"
+
+
+def class_kinds(n_classes: int, positive: int) -> list[str]:
+    """Return what the style sheet calls each class: of two pos and neg, of more c0, c1, ..."""
+    if n_classes == 2:
+        return ["pos" if k == positive else "neg" for k in range(2)]
+    return [f"c{k % _HUES}" for k in range(n_classes)]
