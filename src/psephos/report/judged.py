@@ -51,7 +51,8 @@ def judged(
     positive : ndarray of bool of shape (n,)
     names : Names
     about : mapping
-        ``areas``: the areas under the ROC curve of single folds; ``times``, ``grouped``.
+        ``areas``: the areas under the ROC curve of single folds; ``times``, ``grouped``; and
+        ``source``, ``omits`` of the `Wording`.
     """
     m, n = int(positive.sum()), int((~positive).sum())
     under = area(answers, positive)
@@ -154,7 +155,7 @@ def _note(
 ) -> str:
     m, n = int(positive.sum()), len(answers)
     areas: Sequence[float] = about["areas"]
-    words = "All from the held-out answers of the folds' models, pooled."
+    words = str(about["source"])
     if about["times"] > 1:
         words += (
             f" A case was held out up to {about['times']} times; its answer is the mean of those."
@@ -170,8 +171,7 @@ def _note(
     )
     words += ", which cases of one group are not," if about["grouped"] else ""
     words += (
-        " and leave out how much a model would change with other cases. A threshold chosen on this"
-        " page is chosen on the cases it is judged on."
+        f" {about['omits']} A threshold chosen on this page is chosen on the cases it is judged on."
     )
     if names.axis.startswith("share"):
         words += (

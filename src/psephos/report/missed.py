@@ -3,13 +3,12 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from psephos.report.answers import Answers, Positive, called
-from psephos.report.figures import Standing
-from psephos.report.folder import Folder
+from psephos.report.folder import Fit, Folder
 from psephos.report.judged import (
     Names,
     embedded_units,
@@ -20,20 +19,32 @@ from psephos.report.judged import (
     mistakes_words,
 )
 from psephos.report.lanes import lanes_drawing
-from psephos.report.measures import counts_at, in_units
+from psephos.report.measures import UNIT, counts_at, in_units
 from psephos.report.options import Options
 from psephos.report.plots import FRAME, marks_at
 from psephos.report.several import binned_answers, several_judged
 from psephos.report.subgroups import Subgroups, subgroup_rows
+from psephos.report.wording import HELD_OUT, Wording
 from psephos.report.words import chance, class_words, count, plural
 
-__all__ = ["THRESHOLD", "class_names", "missed_section"]
+__all__ = ["THRESHOLD", "Answering", "class_names", "missed_section"]
 
 THRESHOLD = 0.5
 _BYTES = 2_600_000  # of the page that answers may take
 _CELLS = 60_000  # answers of a model on several classes; of more there are columns only
 _FIRST = 6  # mistakes that are listed before the rest is folded
 _LISTED = 200  # of the first state, without script
+
+
+class Answering(Protocol):
+    """What has answers on the page: a `Standing` is one."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def label(self) -> str: ...
+    @property
+    def fits(self) -> Sequence[Fit]: ...
 
 
 def class_names(folder: Folder) -> list[str]:
@@ -44,19 +55,22 @@ def class_names(folder: Folder) -> list[str]:
 
 def missed_section(
     folder: Folder,
-    order: Sequence[Standing],
+    order: Sequence[Answering],
     answers: Answers | None,
     positive: Positive,
     axes: Mapping[str, str],
     parted: Sequence[Subgroups],
     options: Options,
+    *,
+    wording: Wording = HELD_OUT,
+    threshold: float = THRESHOLD,
 ) -> dict[str, Any]:
     """Return what the panel shows: entries of the page's dictionary.
 
     Parameters
     ----------
     folder : Folder
-    order : sequence of Standing
+    order : sequence of Answering
         The models, the one that is shown first in front: answers of the last ones are left out
         where they would make the page too large.
     answers : Answers or None
@@ -66,6 +80,10 @@ def missed_section(
         What the answers of a model are; of others, stated probabilities.
     parted : sequence of Subgroups
     options : Options
+    wording : Wording
+        Where answers are from.
+    threshold : float, default=0.5
+        The first one, of two classes.
     """
     if answers is None or not order:
         return {"missed": None, "island": {"missed": None}}
@@ -81,11 +99,13 @@ def missed_section(
         "truth": answers.truth.tolist() if kept else None,
         "sizes": np.bincount(answers.truth, minlength=len(classes)).tolist(),
         "groups": [one.island() for one in parted] if kept else [],
+        "wording": asdict(wording),
+        "threshold": threshold,
     }
     models: dict[str, Any] = {}
     size = len(json.dumps(shared))
     for standing in order:
-        made = _model(folder, standing, answers, positive, classes, axes, options)
+        made = _model(folder, standing, answers, positive, classes, axes, options, wording)
         more = len(json.dumps(made, ensure_ascii=False))
         if models and size + more > _BYTES:
             made = {"label": standing.label, "absent": _left_out(standing.label)}
@@ -115,12 +135,13 @@ def _names(folder: Folder, answers: Answers, options: Options) -> list[str] | No
 
 def _model(
     folder: Folder,
-    standing: Standing,
+    standing: Answering,
     answers: Answers,
     positive: Positive,
     classes: Sequence[str],
     axes: Mapping[str, str],
     options: Options,
+    wording: Wording,
 ) -> dict[str, Any]:
     known = answers.known(standing.key)
     if not known.any():
@@ -128,6 +149,8 @@ def _model(
     chances, truth = answers.chances[standing.key][known], answers.truth[known]
     names = _called(standing.label, classes, positive.code, axes.get(standing.key))
     about = {
+        "source": wording.source,
+        "omits": wording.omits,
         "times": answers.times,
         "grouped": bool(folder.about.get("groups")),
         "areas": [f.measures["roc_auc"] for f in standing.fits if "roc_auc" in f.measures],
@@ -182,7 +205,9 @@ def _first_state(
     chances, truth = answers.chances[key][known], answers.truth[known]
     units = in_units(chances[:, code])
     state |= {"names": asdict(names), "classes": classes, "positive": code, "frame": FRAME}
-    state |= {"lists": [], "groups": None, "wrong": None}
+    t: float = shared["threshold"]
+    state |= {"lists": [], "groups": None, "wrong": None, "wording": shared["wording"]}
+    state |= {"threshold": t, "weight": f"{(1 - t) / t:.2g}"}
     if shared["kind"] == "several":
         others = [c for c in range(len(classes)) if c != code]
         wrong = called(chances) != truth
@@ -192,16 +217,16 @@ def _first_state(
             state["wrong"] = _wrong(chances, truth, np.flatnonzero(known), shared, answers)
         return state
     mine = truth == code
-    c = counts_at(units, mine, THRESHOLD)
-    wrong = (units >= THRESHOLD * 1e6) != mine
+    c = counts_at(units, mine, t)
+    wrong = (units >= round(t * UNIT)) != mine
     places = np.flatnonzero(known)
     label = _labels(shared, answers)
     return state | {
         "order": [code, 1 - code],
-        "fills": fills(c, THRESHOLD, names),
+        "fills": fills(c, t, names),
         "counts": {**asdict(c), "positive": c.positive, "negative": c.negative},
         "measures": measures_rows(c, names),
-        "marks": marks_at(c, THRESHOLD, model["curves"]["nb"]["top"]),
+        "marks": marks_at(c, t, model["curves"]["nb"]["top"]),
         "lanes": lanes_drawing(units, truth, [code, 1 - code], wrong, two=True),
         "lists": []
         if options.cases == "none"
@@ -209,7 +234,7 @@ def _first_state(
             _list("missed", mine & wrong, units, places, label, names, parted[:2]),
             _list("alarms", ~mine & wrong, -units, places, label, names, parted[:2]),
         ],
-        "groups": _groups(parted, units, known, mine) if options.cases != "none" else None,
+        "groups": _groups(parted, units, known, mine, t) if options.cases != "none" else None,
     }
 
 
@@ -269,7 +294,7 @@ def _level(one: Subgroups, place: int) -> str:
     return one.levels[one.of[place]] if one.of[place] >= 0 else "–"
 
 
-def _groups(parted: Sequence[Subgroups], units: Any, known: Any, mine: Any) -> Any:
+def _groups(parted: Sequence[Subgroups], units: Any, known: Any, mine: Any, t: float) -> Any:
     if not parted:
         return None
     every = np.zeros(len(known), dtype=np.int64)
@@ -277,5 +302,5 @@ def _groups(parted: Sequence[Subgroups], units: Any, known: Any, mine: Any) -> A
     every[known], truth[known] = units, mine
     return {
         "names": [one.name for one in parted],
-        "rows": subgroup_rows(parted[0], every, known, truth, THRESHOLD),
+        "rows": subgroup_rows(parted[0], every, known, truth, t),
     }

@@ -40,7 +40,7 @@ def several_judged(
         What cases of each class are called.
     names : Names
     about : mapping
-        ``times``, ``grouped``.
+        ``times``, ``grouped``; ``source`` and ``omits`` of the `Wording`.
     """
     said, k = called(chances), len(classes)
     grid = confusion(truth, said, k)
@@ -90,8 +90,8 @@ def _curves(answers: Any, positive: NDArray[np.bool_], name: str) -> dict[str, A
 
 def _note(names: Names, about: Mapping[str, Any]) -> str:
     words = (
-        "A case is called the class it is most probably of; of equals the first. All from the"
-        " held-out answers of the folds' models, pooled."
+        "A case is called the class it is most probably of; of equals the first."
+        f" {about['source']}"
     )
     if about["times"] > 1:
         words += (
@@ -103,7 +103,7 @@ def _note(names: Names, about: Mapping[str, Any]) -> str:
         " DeLong's for the area on the logit scale) take the cases as independent"
     )
     words += ", which cases of one group are not," if about["grouped"] else ""
-    words += " and leave out how much a model would change with other cases."
+    words += f" {about['omits']}"
     if names.axis.startswith("share"):
         words += (
             f" The answers of {names.label} are shares of its vote, which are no probabilities by"

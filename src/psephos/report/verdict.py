@@ -9,7 +9,7 @@ from psephos.report.folder import Folder
 from psephos.report.pairs import Pair
 from psephos.report.words import count, difference, number, of, plural, rate
 
-__all__ = ["caution", "opened_words", "verdict"]
+__all__ = ["caution", "missed_words", "opened_words", "verdict"]
 
 
 def verdict(
@@ -50,7 +50,7 @@ def verdict(
             f"Of all within one standard error ({number(choice.standard_error)}) of the best,"
             f" {small.label} reads the fewest columns: {_reached(small)}."
         )
-    return words + ([] if missed is None or missed["absent"] else [_missed(missed, opened or best)])
+    return words + ([] if missed is None or missed["absent"] else [missed_words(missed, (opened or best).label)])
 
 
 def _article(folder: Folder) -> str:
@@ -114,22 +114,23 @@ def _judged(pair: Pair, folder: Folder) -> str:
     )
 
 
-def _missed(missed: Mapping[str, Any], s: Standing) -> str:
+def missed_words(missed: Mapping[str, Any], label: str) -> str:
+    """Return whom a model misses in the panel's first state, as a sentence."""
     if missed["kind"] == "several":
         model = missed["model"]
         grid, classes = model["grid"], missed["classes"]
         shares = [1 - row[c] / max(sum(row), 1) for c, row in enumerate(grid)]
         worst = shares.index(max(shares))
         lost = sum(grid[worst]) - grid[worst][worst]
-        words = f"{s.label} calls {of(model['right'], model['n'], 'cases')} what they are"
+        words = f"{label} calls {of(model['right'], model['n'], 'cases')} what they are"
         if not lost:
             return f"{words}."
         share = of(lost, sum(grid[worst]), classes[worst])
         return f"{words}; the class it misses most of is {classes[worst]}: {share}."
     c, names = missed["counts"], missed["names"]
     return (
-        f"Called {names['pos']} from {_article_of(names['axis'])} {names['axis']} of 0.50,"
-        f" {s.label} misses {of(c['missed'], c['positive'], names['pos'])} and raises a false alarm"
+        f"Called {names['pos']} from {_article_of(names['axis'])} {names['axis']} of"
+        f" {missed['fills']['threshold']}, {label} misses {of(c['missed'], c['positive'], names['pos'])} and raises a false alarm"
         f" at {of(c['alarms'], c['negative'], names['neg'])}."
     )
 
