@@ -40,11 +40,19 @@ class Answering(Protocol):
     """What has answers on the page: a `Standing` is one."""
 
     @property
-    def key(self) -> str: ...
+    def key(self) -> str:
+        """Return its name in the results."""
+        ...
+
     @property
-    def label(self) -> str: ...
+    def label(self) -> str:
+        """Return what the page calls it."""
+        ...
+
     @property
-    def fits(self) -> Sequence[Fit]: ...
+    def fits(self) -> Sequence[Fit]:
+        """Return its fits, if it was fitted in folds."""
+        ...
 
 
 def class_names(folder: Folder) -> list[str]:
@@ -99,7 +107,7 @@ def missed_section(
         "truth": answers.truth.tolist() if kept else None,
         "sizes": np.bincount(answers.truth, minlength=len(classes)).tolist(),
         "groups": [one.island() for one in parted] if kept else [],
-        "wording": asdict(wording),
+        "wording": {k: v for k, v in asdict(wording).items() if k != "sources"},
         "threshold": threshold,
     }
     models: dict[str, Any] = {}
@@ -149,7 +157,7 @@ def _model(
     chances, truth = answers.chances[standing.key][known], answers.truth[known]
     names = _called(standing.label, classes, positive.code, axes.get(standing.key))
     about = {
-        "source": wording.source,
+        "source": wording.sources.get(standing.key, wording.source),
         "omits": wording.omits,
         "times": answers.times,
         "grouped": bool(folder.about.get("groups")),

@@ -90,8 +90,7 @@ def _curves(answers: Any, positive: NDArray[np.bool_], name: str) -> dict[str, A
 
 def _note(names: Names, about: Mapping[str, Any]) -> str:
     words = (
-        "A case is called the class it is most probably of; of equals the first."
-        f" {about['source']}"
+        f"A case is called the class it is most probably of; of equals the first. {about['source']}"
     )
     if about["times"] > 1:
         words += (

@@ -1,4 +1,4 @@
-"""What the comparison found: three sentences and a caution, which favour no one's models."""
+"""What the comparison found: a few sentences and a caution, which favour no one's models."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -50,7 +50,9 @@ def verdict(
             f"Of all within one standard error ({number(choice.standard_error)}) of the best,"
             f" {small.label} reads the fewest columns: {_reached(small)}."
         )
-    return words + ([] if missed is None or missed["absent"] else [missed_words(missed, (opened or best).label)])
+    if missed is None or missed["absent"]:
+        return words
+    return [*words, missed_words(missed, (opened or best).label)]
 
 
 def _article(folder: Folder) -> str:
@@ -128,10 +130,12 @@ def missed_words(missed: Mapping[str, Any], label: str) -> str:
         share = of(lost, sum(grid[worst]), classes[worst])
         return f"{words}; the class it misses most of is {classes[worst]}: {share}."
     c, names = missed["counts"], missed["names"]
+    lost = of(c["missed"], c["positive"], names["pos"])
+    alarms = of(c["alarms"], c["negative"], names["neg"])
     return (
         f"Called {names['pos']} from {_article_of(names['axis'])} {names['axis']} of"
-        f" {missed['fills']['threshold']}, {label} misses {of(c['missed'], c['positive'], names['pos'])} and raises a false alarm"
-        f" at {of(c['alarms'], c['negative'], names['neg'])}."
+        f" {missed['fills']['threshold']}, {label} misses {lost} and raises a false alarm at"
+        f" {alarms}."
     )
 
 

@@ -1,6 +1,7 @@
 """How a page says where the answers on it are from: held out in folds, or of another cohort."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 __all__ = ["HELD_OUT", "Wording"]
 
@@ -18,6 +19,7 @@ class Wording:
     source: str  # the first sentence of the note
     omits: str  # what intervals leave out, or hold for
     file: str  # the name of the csv file
+    sources: Mapping[str, str] = field(default_factory=dict[str, str])  # of models by themselves
 
 
 HELD_OUT = Wording(
