@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from psephos.explain.dodging import UNIT
+
 __all__ = ["UNIT", "Counts", "counts_at", "in_units", "predictive", "wilson"]
 
-UNIT = 1_000_000  # answers are compared with thresholds in millionths, rounded down
 _Z = 1.959963984540054  # of 95 %
 
 

@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.protocol.stability import positions_of
-from psephos.report.adapter import Asked, Opened
-from psephos.report.axes import axis_of, pieces_of
-from psephos.report.directions import (
+from psephos.explain.axes import axis_of, pieces_of
+from psephos.explain.directions import (
     FEW,
     Cut,
     Says,
@@ -21,7 +19,9 @@ from psephos.report.directions import (
     level_words,
     sides,
 )
-from psephos.report.effects import Threshold, asked_values, background, mean_answers, ringed
+from psephos.explain.effects import Threshold, asked_values, background, mean_answers, ringed
+from psephos.protocol.stability import positions_of
+from psephos.report.adapter import Asked, Opened
 from psephos.report.folder import Folder
 from psephos.report.planes import plane
 from psephos.report.standins import stand_ins

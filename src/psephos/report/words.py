@@ -1,11 +1,11 @@
 """Numbers and lists as a reader expects to see them."""
 
 import math
-from collections.abc import Sequence
 
-from psephos.vote.names import fixed
+from psephos.vote.names import MINUS, fixed, series
 
 __all__ = [
+    "MINUS",
     "chance",
     "class_words",
     "count",
@@ -19,7 +19,6 @@ __all__ = [
     "span",
 ]
 
-MINUS = "−"
 SPACE = "\u202f"  # a narrow space that does not break
 
 
@@ -62,13 +61,6 @@ def plural(n: float, one: str, many: str = "") -> str:
     """Return '1 column', '4 columns'."""
     word = one if n == 1 else (many or f"{one}s")
     return f"{count(n)} {word}"
-
-
-def series(words: Sequence[str]) -> str:
-    """Return 'a, b and c'."""
-    if len(words) < 2:
-        return "".join(words)
-    return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def rate(value: float | None) -> str:
