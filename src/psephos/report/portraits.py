@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.explain.axes import axis_of, pieces_of
+from psephos.explain.column_values import shown_of
 from psephos.explain.directions import (
-    FEW,
     Cut,
     Says,
     count_words,
-    cut_of,
     direction,
     further,
     level_words,
@@ -173,21 +171,11 @@ def _folds_words(model: Portrait, whole: str) -> str:
 def _numbers(model: Portrait, j: int, drawn: bool) -> dict[str, Any]:
     values = model.asked.X[:, j]
     thresholds = model.thresholds.get(j, [])
-    axis = axis_of(values, [one.at for one in thresholds])
-    gradual = j in model.gradual or not thresholds
-    pieces = pieces_of(axis, [one.at for one in thresholds], gradual)
-    few = len(pieces.steps) <= FEW
-    beside = [value for pair in pieces.beside for value in pair] if few else []
-    asked = [*pieces.inside, *beside, 0.0, np.nan]
-    found = mean_answers(model.asked.vote, model.rows, j, asked)
-    n, m = len(pieces.inside), len(beside)
-    around = found[n : n + m]
-    says = Says(
-        pieces, found[:n] - model.base, found[-2] - model.base if axis.zero else None,
-        around[1::2] - around[::2], model.least,
+    axis, says, cut, missing = shown_of(
+        model.asked.vote, model.rows, j, values, thresholds, j in model.gradual, model.least,
+        model.base,
     )  # fmt: skip
-    closed = {one.at: one.closed for one in thresholds}
-    cut = cut_of(says, closed, values)
+    pieces = says.pieces
     counts = sides(values, model.y, cut, len(model.classes))
     column: dict[str, Any] = {
         "kind": "number",
@@ -202,7 +190,7 @@ def _numbers(model: Portrait, j: int, drawn: bool) -> dict[str, Any]:
             "ends": pieces.ends,
             "moves": _rounded(says.moves),
             "zero": None if says.zero is None else _rounded(says.zero),
-            "missing": _rounded(found[-1] - model.base) if axis.missing else None,
+            "missing": _rounded(missing) if axis.missing else None,
             "steps": pieces.steps,
             "bins": _bins(values, model.y, axis, len(model.classes)),
         }
