@@ -21,7 +21,7 @@ def _study():
     X = rng.normal(size=(60, 6))
     y = np.where(X[:, 0] + 0.5 * rng.normal(size=60) > 0, "ill", "well")
     table = table_from_arrays(X, y, column_names=["a", "b", "c", "d", "e", "</b>"])
-    return compare(table, models=["cart", "constant"], protocol="quick", n_jobs=1)
+    return compare(table, models=["cart", "majority"], protocol="quick", n_jobs=1)
 
 
 def test_accuracy_is_that_of_the_results(study):
@@ -35,8 +35,8 @@ def test_accuracy_is_that_of_the_results(study):
         assert table.loc[model, "columns_high"] == own["columns_used"].max()
     assert display.reference == "cart"
     assert np.isnan(table.loc["cart", "difference"])
-    told = study.difference("constant", "cart")
-    assert table.loc["constant", "low"] == told.low
+    told = study.difference("majority", "cart")
+    assert table.loc["majority", "low"] == told.low
     assert set(table.index[table["frontier"]]) == {one.model for one in study.pareto()}
 
 
@@ -61,7 +61,7 @@ def test_stability_is_that_of_the_results(study):
 def test_the_notebook_shows_a_row_a_model_and_no_markup_of_names(study):
     page = study._repr_html_()
     assert page.count("<tr>") == 3
-    assert page.index(">cart") < page.index(">constant")
+    assert page.index(">cart") < page.index(">majority")
     score = np.mean([r["balanced_accuracy"] for r in study.results if r["model"] == "cart"])
     assert f"{score:.3f}" in page
     renamed = [{**row, "model": "<b>"} for row in study.results if row["model"] == "cart"]
@@ -78,7 +78,7 @@ def test_the_notebook_shows_a_row_a_model_and_no_markup_of_names(study):
 def test_the_pictures_have_their_tables(study):
     pytest.importorskip("matplotlib", reason="needs matplotlib (extra 'plot')").use("Agg")
     axes = AccuracyDisplay.from_comparison(study).plot()
-    assert {text.get_text() for text in axes.texts} == {"cart", "constant"}
+    assert {text.get_text() for text in axes.texts} == {"cart", "majority"}
     display = StabilityDisplay.from_comparison(study, "cart")
     drawn = np.asarray(display.plot().images[0].get_array())
     np.testing.assert_array_equal(drawn[:, :-1], display.read)
