@@ -96,7 +96,7 @@ def test_what_takes_part_is_said_in_the_help(call):
     from psephos.protocol import known_models
 
     text = " ".join(call("compare", "--help").output.split()).split("[default: those")[1]
-    told = text.split("]")[0].replace(",", " ").split()
+    told = text.split("; of several labels")[0].replace(",", " ").split()
     peers = [n for n, c in known_models().items() if c.default and n.startswith("sklearn-")]
     others = {n for n, c in known_models().items() if c.default} - set(peers)
     assert others == set(told) & set(known_models())

@@ -33,14 +33,14 @@ class Shown(NamedTuple):
     says : Says
     cut : Cut or None
         The value at which the column changes sides.
-    missing : ndarray of shape (K,)
-        The move where the value is missing.
+    missing : ndarray of shape (K,) or None
+        The move where the value is missing; None where none is, for a model may need all values.
     """
 
     axis: Axis
     says: Says
     cut: Cut | None
-    missing: _Floats
+    missing: _Floats | None
 
 
 def shown_of(
@@ -76,15 +76,16 @@ def shown_of(
     pieces = pieces_of(axis, [one.at for one in thresholds], gradual or not thresholds)
     few = len(pieces.steps) <= FEW
     beside = [value for pair in pieces.beside for value in pair] if few else []
-    found = mean_answers(vote, rows, column, [*pieces.inside, *beside, 0.0, np.nan])
-    n = len(pieces.inside)
-    around = found[n : n + len(beside)]
+    gap = [np.nan] if axis.missing else []
+    found = mean_answers(vote, rows, column, [*pieces.inside, *beside, 0.0, *gap])
+    n, m = len(pieces.inside), len(beside)
+    around = found[n : n + m]
     says = Says(
-        pieces, found[:n] - base, found[-2] - base if axis.zero else None,
+        pieces, found[:n] - base, found[n + m] - base if axis.zero else None,
         around[1::2] - around[::2], least,
     )  # fmt: skip
     closed = {one.at: one.closed for one in thresholds}
-    return Shown(axis, says, cut_of(says, closed, values), found[-1] - base)
+    return Shown(axis, says, cut_of(says, closed, values), found[-1] - base if gap else None)
 
 
 class _Read(NamedTuple):
@@ -113,8 +114,8 @@ class ValuesDisplay(Framed):
         None where it is a category.
     levels : tuple of str
         Of a category.
-    moves : ndarray of shape (n_levels + 1, K)
-        Of a category the move of each level, and where it is missing.
+    moves : ndarray of shape (n_levels or n_levels + 1, K)
+        Of a category the move of each level, and last, where one is, of a missing value.
     words : str
         For whom it speaks above and below which value.
 
@@ -187,9 +188,10 @@ class ValuesDisplay(Framed):
         name, codes = words.columns[columns[place]], codes.astype(np.intp)
         levels = words.levels.get(columns[place])
         if levels is not None:
-            asked = [*map(float, range(len(levels))), np.nan]
+            gap = [np.nan] if np.isnan(values).any() else []
+            asked = [*map(float, range(len(levels))), *gap]
             moves = mean_answers(read.vote, rows, place, asked) - base
-            said = level_words(moves[:-1], levels, classes, least)
+            said = level_words(moves[: len(levels)], levels, classes, least)
             return cls(name, classes, values, codes, None, tuple(levels), moves, _text(said))
         thresholds, gradual = asked_values(read)
         own = thresholds.get(place, [])
@@ -203,8 +205,9 @@ class ValuesDisplay(Framed):
         ``from``, ``to`` (of a category ``level``) and a move of the probability of each class.
         """
         if self.shown is None:
-            heads: dict[str, list[Any]] = {"level": [*self.levels, "missing"]}
             moves = self.moves
+            gap = ["missing"] if len(moves) > len(self.levels) else []
+            heads: dict[str, list[Any]] = {"level": [*self.levels, *gap]}
         else:
             pieces = self.shown.says.pieces
             heads = {"from": list(pieces.ends[:-1]), "to": list(pieces.ends[1:])}
@@ -260,7 +263,7 @@ class ValuesDisplay(Framed):
         axes.set_yticks(range(len(self.classes) + 1), ["speaks for", *map(_plain, self.classes)])
         if self.shown is None:
             ends = np.arange(len(self.levels) + 1) - 0.5
-            self._paint(axes, ends.tolist(), self.moves[:-1])
+            self._paint(axes, ends.tolist(), self.moves[: len(self.levels)])
             axes.set_xticks(range(len(self.levels)), [_plain(one) for one in self.levels])
         else:
             self._paint(axes, self.shown.says.pieces.ends, self.shown.says.moves)

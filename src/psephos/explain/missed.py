@@ -242,7 +242,10 @@ class MissedDisplay(Framed):
         """
         axes = axes_of(ax, figsize=(9, 4))
         c, called = self.counts, self.answers >= self.threshold
-        told = ((c.missed, "missed", c.found, "found"), (c.cleared, "cleared", c.alarms, "false alarms"))
+        told = (
+            (c.missed, "missed", c.found, "found"),
+            (c.cleared, "cleared", c.alarms, "false alarms"),
+        )
         for lane, (name, colour) in enumerate(zip(self.names, ("#bf4408", "#1a6aa3"), strict=True)):
             mine = self.positive == (lane == 0)
             units = np.floor(self.answers[mine] * UNIT).astype(int).tolist()

@@ -190,7 +190,7 @@ def _numbers(model: Portrait, j: int, drawn: bool) -> dict[str, Any]:
             "ends": pieces.ends,
             "moves": _rounded(says.moves),
             "zero": None if says.zero is None else _rounded(says.zero),
-            "missing": _rounded(missing) if axis.missing else None,
+            "missing": None if missing is None else _rounded(missing),
             "steps": pieces.steps,
             "bins": _bins(values, model.y, axis, len(model.classes)),
         }

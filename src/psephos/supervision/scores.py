@@ -125,7 +125,7 @@ def accuracy_bounds(
     (0.89, 0.89)
     >>> low, high = accuracy_bounds(0.9, 0.35, prior=0.3, n=(40, 200))
     >>> round(low, 3), round(high, 3)
-    (0.759, 0.977)
+    (0.715, 0.993)
     """
     if prior is not None and np.shape(prior) not in ((), (2,)):
         raise PsephosError(f"prior is {prior!r}: give a share, or (low, high).")
