@@ -70,7 +70,7 @@ def test_what_is_refused(case):
     with pytest.raises(PsephosError, match="two classes"):
         MissedDisplay.from_estimator(LogisticRegression(), X, y)
     one = MissedDisplay.from_predictions([0, 1, 2], [0.2, 0.3, 0.9], pos_label=2)
-    assert one.names == ("2", "others")
+    assert one.names == ("class 2", "others")
     all_ill = MissedDisplay.from_predictions(["ill"] * 3, [0.2, 0.6, 0.7], pos_label="ill")
     assert all_ill.counts.missed == 1
 

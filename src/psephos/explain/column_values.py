@@ -15,6 +15,7 @@ from psephos.explain.directions import FEW, Cut, Says, cut_of, direction, level_
 from psephos.explain.drawing import axes_of
 from psephos.explain.effects import Threshold, asked_values, background, mean_answers
 from psephos.vote.ballots import Framed
+from psephos.vote.names import class_words
 
 __all__ = ["Shown", "ValuesDisplay", "shown_of"]
 
@@ -128,7 +129,7 @@ class ValuesDisplay(Framed):
     >>> model = CARTClassifier(max_depth=1).fit(X, y)
     >>> display = ValuesDisplay.from_estimator(model, X, y, model.features_used_[0])
     >>> print(display.words)
-    Above 16.8: 0. At or below: 1.
+    From 16.8 on: class 0. Below it: class 1.
     >>> display.counts()["0"]
     [0, 176, 36]
     """
@@ -174,6 +175,7 @@ class ValuesDisplay(Framed):
             np.asarray(estimator._table(X).dense(estimator.vote_.columns), dtype=np.float64),
         )
         classes = tuple(str(one) for one in estimator.classes_.tolist())
+        spoken = [class_words(one) for one in classes]
         find = LevelCodes(estimator.classes_.tolist())
         codes = np.array([find.code(label) for label in np.asarray(y).tolist()])
         if np.isnan(codes).any() or len(codes) != len(read.X):
@@ -191,12 +193,12 @@ class ValuesDisplay(Framed):
             gap = [np.nan] if np.isnan(values).any() else []
             asked = [*map(float, range(len(levels))), *gap]
             moves = mean_answers(read.vote, rows, place, asked) - base
-            said = level_words(moves[: len(levels)], levels, classes, least)
+            said = level_words(moves[: len(levels)], levels, spoken, least)
             return cls(name, classes, values, codes, None, tuple(levels), moves, _text(said))
         thresholds, gradual = asked_values(read)
         own = thresholds.get(place, [])
         shown = shown_of(read.vote, rows, place, values, own, place in gradual, least, base)
-        said = direction(shown.says, shown.cut, classes)
+        said = direction(shown.says, shown.cut, spoken)
         return cls(name, classes, values, codes, shown, words=_text(said))
 
     def table(self) -> dict[str, list[Any]]:

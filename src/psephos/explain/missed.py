@@ -11,6 +11,7 @@ from psephos.explain.dodging import UNIT, dodged
 from psephos.explain.drawing import axes_of
 from psephos.figures import Confusion, Estimate, confusion
 from psephos.vote.ballots import Framed
+from psephos.vote.names import class_words
 
 __all__ = ["MissedDisplay"]
 
@@ -107,7 +108,8 @@ class MissedDisplay(Framed):
         chances = np.asarray(estimator.predict_proba(X))[:, classes.index(label)]
         return cls.from_predictions(
             y, chances, pos_label=label, threshold=threshold, groups=groups, ids=ids,
-            name=name or type(estimator).__name__, other=str(classes[1 - classes.index(label)]),
+            name=name or type(estimator).__name__,
+            other=class_words(str(classes[1 - classes.index(label)])),
         )  # fmt: skip
 
     @classmethod
@@ -163,14 +165,15 @@ class MissedDisplay(Framed):
         label: Any = labels[1] if pos_label is None else pos_label
         if label not in labels and len(labels) > 1:
             raise PsephosError(f"pos_label is {label!r}; y_true has {labels}.")
-        rest = [str(one) for one in labels if one != label]
+        rest = [class_words(str(one)) for one in labels if one != label]
+        names = class_words(str(label)), other or (rest[0] if len(rest) == 1 else "others")
         positive = truth == label
         called = tuple(str(i) for i in (range(len(truth)) if ids is None else ids))
         if len(called) != len(truth):
             raise PsephosError(f"ids has {len(called)} entries for {len(truth)} cases.")
         return cls(
             positive, answers, float(threshold), confusion(positive, answers >= threshold, groups),
-            (str(label), other or (rest[0] if len(rest) == 1 else "others")), name, called,
+            names, name, called,
             None if groups is None else np.asarray(groups),
         )  # fmt: skip
 
@@ -242,10 +245,8 @@ class MissedDisplay(Framed):
         """
         axes = axes_of(ax, figsize=(9, 4))
         c, called = self.counts, self.answers >= self.threshold
-        told = (
-            (c.missed, "missed", c.found, "found"),
-            (c.cleared, "cleared", c.alarms, "false alarms"),
-        )
+        ends = (("missed", "found"), ("cleared", "false alarms"))
+        numbers = ((c.missed, c.found), (c.cleared, c.alarms))
         for lane, (name, colour) in enumerate(zip(self.names, ("#bf4408", "#1a6aa3"), strict=True)):
             mine = self.positive == (lane == 0)
             units = np.floor(self.answers[mine] * UNIT).astype(int).tolist()
@@ -254,7 +255,7 @@ class MissedDisplay(Framed):
             x, y = np.array(places).reshape(-1, 2).T
             axes.scatter(x / _WIDTH, base + y / _LANE, s=(2 * radius) ** 2 / 2, color=colour,
                          edgecolors=["black" if bad else colour for bad in wrong])  # fmt: skip
-            left, low, right, high = told[lane]
+            (left, right), (low, high) = numbers[lane], ends[lane]
             axes.text(0, base + 1.1, f"{left} {low}", color=colour)
             axes.text(1, base + 1.1, f"{right} {high}", color=colour, ha="right")
             axes.text(-0.02, base, name.replace("$", r"\$"), color=colour, ha="right")

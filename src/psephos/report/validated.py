@@ -144,12 +144,7 @@ def _report(place: Path, told: dict[str, Any], options: Options) -> dict[str, An
         "cautions": [f"{note[0].upper()}{note[1:]}" for note in about["notes"]],
         "contents": _CONTENTS,
         "label_figures": None,
-        "bar": {
-            "readable": [],
-            "others": [{"key": m.key, "label": m.label} for m in models],
-            "key": about["model"],
-            "classes": class_names(folder),
-        },
+        "bar": _bar(models, folder),
         "missed": first,
         "judged": figures_section(told, subgroups=not grouped),
         "alike": alike_section(told, {name: one.text for name, one in names.items()}, kept),
@@ -165,6 +160,15 @@ def _report(place: Path, told: dict[str, Any], options: Options) -> dict[str, An
             **island,
         },
     }  # fmt: skip
+
+
+def _bar(models: Sequence[_Judged], folder: Folder) -> dict[str, Any]:
+    return {
+        "readable": [],
+        "others": [{"key": m.key, "label": m.label} for m in models],
+        "key": models[0].key,
+        "classes": class_names(folder),
+    }
 
 
 def _without(mapping: Mapping[str, Any], key: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import math
 
-from psephos.vote.names import MINUS, fixed, series
+from psephos.vote.names import MINUS, class_words, fixed, series
 
 __all__ = [
     "MINUS",
@@ -82,12 +82,3 @@ def span(low: float, high: float) -> str:
 def of(k: int, n: int, what: str = "") -> str:
     """Return '13 of 38 ill'."""
     return f"{count(k)} of {count(n)}" + (f" {what}" if what else "")
-
-
-def class_words(name: str, target: str | None) -> str:
-    """Return what cases of a class are called: its name, with the target's where it is a number."""
-    try:
-        float(name)
-    except ValueError:
-        return name
-    return f"{target or 'class'} {name}"

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 __all__ = [
-    "MINUS", "Names", "backup_words", "compared", "fixed", "listed", "number", "percent", "plural",
-    "series",
+    "MINUS", "Names", "backup_words", "class_words", "compared", "fixed", "listed", "number",
+    "percent", "plural", "series",
 ]  # fmt: skip
 
 MINUS = "−"  # a true one, for reading
@@ -143,6 +143,15 @@ def series(words: Sequence[str]) -> str:
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def class_words(name: str, target: str | None = None) -> str:
+    """Return what cases of a class are called: its name, with the target's where it is a number."""
+    try:
+        float(name)
+    except ValueError:
+        return name
+    return f"{target or 'class'} {name}"
 
 
 def backup_words(count: int) -> str:
