@@ -131,7 +131,7 @@ class ValuesDisplay(Framed):
     >>> print(display.words)
     From 16.8 on: class 0. Below it: class 1.
     >>> display.counts()["0"]
-    [0, 176, 36]
+    [0, 179, 33]
     """
 
     column: str
