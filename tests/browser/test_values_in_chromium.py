@@ -369,3 +369,60 @@ def test_a_page_without_cases_carries_none(compared, tmp_path, chromium):
     assert page.locator(f"{by('values-live')} circle[data-row]").count() == 0
     context.close()
     assert errors == []
+
+
+def test_recalibrated_answers_are_those_of_predict_calibrated(visit, saved, island):
+    import psephos
+
+    page = visit()
+    maps = island["maps"]
+    assert len(maps) >= 3
+    for seed, key in enumerate(maps):
+        choose(page, key)
+        page.locator(f"#again-here {by('again')}").select_option("again")
+        one = saved.asked(key)
+        X = drawn_rows(one, 100, seed)
+        found = page.evaluate(
+            """(rows) => {
+              const form = page.data.case.models[page.hub.get("model")].plain;
+              const model = openModel(page.again.plain(form)), raw = openModel(form);
+              return rows.map((row) => [
+                model.answer(row).probabilities,
+                page.again.through(raw.answer(row).probabilities),
+              ]);
+            }""",
+            worded(one, X),
+        )
+        wanted = psephos.recalibrated(psephos.load(saved.folder.models[key])).reduce()
+        told = wanted.vote_.probabilities(X)
+        np.testing.assert_allclose([a for a, _ in found], told, atol=EXACT)
+        np.testing.assert_allclose([b for _, b in found], told, atol=EXACT)
+        before = float(page.locator(by("case-answer")).get_attribute("data-probability"))
+        assert "recalibrated probability" in page.locator(f"{by('case-live')} .say").inner_text()
+        page.locator(f"{by('case-live')} {by('again')}").select_option("")
+        assert page.locator(f"#again-here {by('again')}").input_value() == ""
+        assert "stated probability" in page.locator(f"{by('case-live')} .say").inner_text()
+        assert float(page.locator(by("case-answer")).get_attribute("data-probability")) != before
+
+
+def test_at_the_threshold_held_out_answers_go_through_maps_of_other_cases(visit, island):
+    page = visit()
+    told = island["missed"]
+    key = next(iter(island["maps"]))
+    choose(page, key)
+    first = page.locator(by("missed-note")).inner_text()
+    page.locator(f"#again-here {by('again')}").select_option("again")
+    model = told["models"][key]["again"]
+    assert "fitted on the answers to other cases" in page.locator(by("missed-note")).inner_text()
+    if told["kind"] == "two":
+        q, mine = np.array(model["q"]), np.array(told["truth"]) == told["positive"]
+        page.locator("#threshold").fill("0.4")
+        page.wait_for_function("document.querySelector('#n-tp').textContent !== ''")
+        page.evaluate(
+            "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        )
+        assert page.locator("#n-tp").text_content() == str(((q >= 400_000) & mine).sum())
+        assert page.locator("#n-fp").text_content() == str(((q >= 400_000) & ~mine).sum())
+        assert "recalibrated" in page.locator("#bar-threshold").inner_text()
+    page.locator(f"#again-here {by('again')}").select_option("")
+    assert page.locator(by("missed-note")).inner_text() == first

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.calibration import calibration_curve
 from sklearn.metrics import precision_recall_curve, roc_auc_score, roc_curve
 
-from psephos.report.curves import area, calibration, net_benefit, steps, worth
+from psephos.figures import area, calibration_table
+from psephos.report.curves import steps, worth
 from psephos.report.measures import UNIT, Counts
 from psephos.report.plots import FRAME, GRID, benefits, curves_drawing, marks_at
+from psephos.report.words import chance
 
 
 def answered(seed=0, n=80, levels=None):
@@ -46,15 +47,13 @@ def test_the_area_and_its_error_are_delongs(seed, levels):
     answers, positive = answered(seed, 40, levels)
     if positive.all() or not positive.any():
         return
-    found, (value, variance) = area(answers, positive), delong(answers, positive)
+    found, (value, variance) = area(positive, answers), delong(answers, positive)
     assert found.value == pytest.approx(roc_auc_score(positive, answers))
     assert found.value == pytest.approx(value)
     if 0 < value < 1 and 2 <= positive.sum() <= 38:
         half = 1.959963984540054 * np.sqrt(variance) / (value * (1 - value))
         ends = 1 / (1 + np.exp(-(np.log(value / (1 - value)) + np.array([-half, half]))))
         assert (found.low, found.high) == pytest.approx(ends)
-    else:
-        assert np.isnan(found.low)
 
 
 def test_the_interval_of_the_area_holds_the_truth_about_as_often_as_it_says():
@@ -63,36 +62,39 @@ def test_the_interval_of_the_area_holds_the_truth_about_as_often_as_it_says():
     for _ in range(n):
         positive = np.arange(100) < 40
         answers = rng.normal(size=100) + np.sqrt(2) * positive
-        found = area(answers, positive)
+        found = area(positive, answers)
         inside += found.low <= truth <= found.high
     assert 0.92 < inside / n < 0.975
 
 
 def test_of_one_class_there_is_no_area():
-    assert np.isnan(area(np.array([0.2, 0.3]), np.array([True, True])).value)
+    assert np.isnan(area(np.array([True, True]), np.array([0.2, 0.3])).value)
 
 
 @pytest.mark.parametrize("levels", [None, 6, 1])
-def test_calibration_is_scikit_learns(levels):
+def test_the_calibration_is_of_fifths_of_the_cases(levels):
     answers, positive = answered(3, 97, levels)
-    shares, means = calibration_curve(positive, answers, n_bins=5, strategy="quantile")
-    ours = calibration(answers, positive)
-    assert [row[0] for row in ours] == pytest.approx(means)
-    assert [row[3] for row in ours] == pytest.approx(shares)
-    assert sum(row[1] for row in ours) == 97
-    assert all(row[4] <= row[3] <= row[5] for row in ours)
+    drawn = curves_drawing(answers, positive, area(positive, answers), {"pos": "ill"})["cal"]
+    ours = calibration_table(positive, answers, 5)
+    assert len(drawn) == len(ours)
+    for cells, one in zip((row["cells"] for row in drawn), ours, strict=True):
+        mine = (answers >= one.low) & (answers <= one.high)
+        assert cells[1:3] == [str(mine.sum()), f"{positive[mine].sum()} of {mine.sum()} ill"]
+        assert cells[0] == chance(answers[mine].mean())
+        assert cells[3] == f"{positive[mine].mean():.2f}"
+    if levels is None:
+        assert {int(row["cells"][1]) for row in drawn} <= {19, 20}
 
 
 def test_the_net_benefit_is_its_definition():
     answers, positive = answered(4)
     m, n = int(positive.sum()), int((~positive).sum())
-    model, everyone = benefits(steps(answers, positive), m, n)
+    model, everyone = benefits(answers, positive)
     for t, a, b in zip(GRID, model, everyone, strict=True):
         called = answers >= t
         tp, fp = (called & positive).sum(), (called & ~positive).sum()
         assert a == pytest.approx(tp / 80 - fp / 80 * t / (1 - t))
         assert b == pytest.approx(m / 80 - n / 80 * t / (1 - t))
-    assert net_benefit(np.array([0]), np.array([0]), 80, np.array([0.3])) == 0
 
 
 def test_a_stretch_where_a_model_is_worth_something_is_the_longest_and_long_enough():
@@ -122,7 +124,7 @@ def distance_to(path, x, y):
 @pytest.mark.parametrize(("n", "levels"), [(80, None), (3000, None), (200, 5)])
 def test_paths_pass_through_scikit_learns_points_and_are_short(n, levels):
     answers, positive = answered(5, n, levels)
-    drawn = curves_drawing(answers, positive, area(answers, positive), {"pos": "ill"})
+    drawn = curves_drawing(answers, positive, area(positive, answers), {"pos": "ill"})
     wide = FRAME["width"] - FRAME["left"] - FRAME["right"]
     high = FRAME["height"] - FRAME["top"] - FRAME["bottom"]
 
@@ -142,14 +144,16 @@ def test_paths_pass_through_scikit_learns_points_and_are_short(n, levels):
 
 def test_marks_stand_on_the_curves():
     answers, positive = answered(6)
-    drawn = curves_drawing(answers, positive, area(answers, positive), {"pos": "ill"})
+    drawn = curves_drawing(answers, positive, area(positive, answers), {"pos": "ill"})
     for t in (0.2, 0.5, 0.77):
         called = (answers * UNIT).astype(int) >= t * UNIT
         c = Counts(*(int(v.sum()) for v in (called & positive, ~called & positive,
                                             called & ~positive, ~called & ~positive)))  # fmt: skip
-        marks = marks_at(c, t, drawn["nb"]["top"])
+        marks = marks_at(
+            c, t, float(benefits(answers, positive, np.array([t]))[0][0]), drawn["nb"]["top"]
+        )
         assert distance_to(drawn["roc"]["d"], *marks["roc"]) < 0.6
         assert distance_to(drawn["pr"]["d"], *marks["pr"]) < 0.6
         assert distance_to(drawn["nb"]["d"], *marks["nb"]) < 1.5  # between two hundredths
-    assert marks_at(Counts(0, 5, 0, 5), 1.0, 0.6)["pr"] is None
-    assert marks_at(Counts(0, 5, 0, 5), 1.0, 0.6)["nb"] is None
+    assert marks_at(Counts(0, 5, 0, 5), 1.0, 0.0, 0.6)["pr"] is None
+    assert marks_at(Counts(0, 5, 0, 5), 1.0, 0.0, 0.6)["nb"] is None

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, norm
 from sklearn.metrics import confusion_matrix, precision_score, recall_score
 
-from psephos.report.measures import UNIT, Counts, counts_at, in_units, predictive, wilson
+from psephos.figures import wilson
+from psephos.report.measures import UNIT, Counts, counts_at, in_units, predictive
 
 answered = st.lists(
     st.tuples(st.sampled_from([0.0, 0.1, 0.29, 0.3, 0.5, 0.7, 0.99, 1.0]) | st.floats(0, 1),
@@ -35,18 +36,17 @@ def test_an_answer_that_equals_a_threshold_up_to_rounding_is_called():
 @given(st.integers(0, 400), st.integers(1, 400))
 def test_wilson_is_scipys(k, n):
     k = min(k, n)
-    value, low, high = wilson(k, n)
+    found = wilson(k, n)
     told = binomtest(k, n).proportion_ci(method="wilson")
-    assert value == k / n
-    assert (low, high) == pytest.approx((told.low, told.high), abs=1e-9)
+    assert found.value == k / n
+    assert (found.low, found.high) == pytest.approx((told.low, told.high), abs=1e-9)
 
 
 def test_of_no_case_nothing_is_said():
-    assert all(np.isnan(wilson(0, 0)))
     ppv, npv = predictive(Counts(0, 3, 0, 4))
-    assert all(np.isnan(ppv))
-    assert npv[0] == pytest.approx(4 / 7)
-    assert all(np.isnan(predictive(Counts(0, 3, 0, 4), 0.2)[0]))
+    assert np.isnan([ppv.value, ppv.low, ppv.high]).all()
+    assert npv.value == pytest.approx(4 / 7)
+    assert np.isnan(predictive(Counts(0, 3, 0, 4), 0.2)[0].value)
 
 
 def test_predictive_values_are_precisions():
@@ -54,14 +54,14 @@ def test_predictive_values_are_precisions():
     positive, called = rng.random((2, 90)) < 0.4
     c = counts_at(np.where(called, UNIT, 0), positive, 0.5)
     ppv, npv = predictive(c)
-    assert ppv[0] == pytest.approx(precision_score(positive, called))
-    assert npv[0] == pytest.approx(precision_score(~positive, ~called))
+    assert ppv.value == pytest.approx(precision_score(positive, called))
+    assert npv.value == pytest.approx(precision_score(~positive, ~called))
     own = c.positive / (c.positive + c.negative)
-    assert [v[0] for v in predictive(c, own)] == pytest.approx([ppv[0], npv[0]])
+    assert [v.value for v in predictive(c, own)] == pytest.approx([ppv.value, npv.value])
     sensitivity, fallout = recall_score(positive, called), 1 - recall_score(~positive, ~called)
     for share in (0.01, 0.3, 0.9):  # Bayes' rule
         told = sensitivity * share / (sensitivity * share + fallout * (1 - share))
-        assert predictive(c, share)[0][0] == pytest.approx(told)
+        assert predictive(c, share)[0].value == pytest.approx(told)
 
 
 def test_the_interval_at_another_share_is_mercaldos():
@@ -70,10 +70,11 @@ def test_the_interval_at_another_share_is_mercaldos():
     logit = np.log(s * share / (f * (1 - share)))
     error = np.sqrt((1 - s) / (s * m) + (1 - f) / (f * n))
     told = 1 / (1 + np.exp(-(logit + np.array([-z, z]) * error)))
-    assert predictive(c, share)[0][1:] == pytest.approx(told)
-    value, low, high = predictive(Counts(30, 0, 0, 30), share)[0]
-    assert value == high == 1
-    assert 0.1 < low < 0.9  # not a point, where no case contradicts
+    found = predictive(c, share)[0]
+    assert (found.low, found.high) == pytest.approx(told)
+    found = predictive(Counts(30, 0, 0, 30), share)[0]
+    assert found.value == found.high == 1
+    assert 0.1 < found.low < 0.9  # not a point, where no case contradicts
 
 
 @pytest.mark.parametrize("share", [None, 0.1])
@@ -85,6 +86,6 @@ def test_intervals_hold_what_is_true_about_as_often_as_they_say(share):
     for _ in range(n):
         m = rng.binomial(120, prevalence)
         c = Counts(k := rng.binomial(m, s), m - k, j := rng.binomial(120 - m, f), 120 - m - j)
-        _, low, high = predictive(c, share)[0]
-        inside += low <= truth <= high
+        found = predictive(c, share)[0]
+        inside += found.low <= truth <= found.high
     assert 0.93 < inside / n < 0.975

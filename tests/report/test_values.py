@@ -1,6 +1,7 @@
 """The figures of the panel of values, beside those of scikit-learn, scipy and plain counting."""
 
 import csv
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -373,3 +374,27 @@ def test_a_function_that_would_not_fit_says_what_it_adds(many, monkeypatch):
     assert "it would add" in report["island"]["case"]["models"]["adaboost"]["why"]
     assert report["case"] is None
     assert report["ballots"] is not None  # the training cases' ballots stand in its place
+
+
+def test_the_pictures_of_the_first_state_count_every_case(compared):
+    report = summarise(compared)
+    island, first = report["island"]["values"], report["values"]
+    cases = read_folder(compared).cases
+    y = np.asarray(cases.y)
+    drawn = 0
+    for column in first["columns"]:
+        picture = column["strip"]
+        if picture is None:
+            assert column["kind"] == "category"
+            continue
+        drawn += 1
+        values = cases.values[:, cases.names.index(column["whole"])].astype(float)
+        assert [lane["k"] for lane in picture["lanes"]] == island["order"]
+        for lane in picture["lanes"]:
+            heights = [float(h) for h in re.findall(r"v-([\d.]+)h", lane["d"])]
+            known = np.isfinite(values) & (y == lane["k"])
+            apart = known & (values == 0) if column["axis"]["zero"] else known & False
+            assert lane["zeros"] == apart.sum()
+            counted = sum(h / 26 * picture["tallest"] for h in heights[bool(apart.sum()) :])
+            assert counted == pytest.approx(known.sum() - apart.sum(), abs=0.1 * len(heights))
+    assert drawn

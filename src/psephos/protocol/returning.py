@@ -86,8 +86,19 @@ def returned(folder: str | Path, model: str) -> Returned:
     return returned_of(kept[model], load(path) if path.is_file() else None)
 
 
-def returned_of(folds: Sequence[FoldModel], final: Any = None) -> Returned:
-    """Return the same of models in memory; `final` is the fit to all rows, if there is one."""
+def returned_of(
+    folds: Sequence[FoldModel], final: Any = None, classes: Sequence[str] | None = None
+) -> Returned:
+    """Return the same of models in memory.
+
+    Parameters
+    ----------
+    folds : sequence of FoldModel
+    final : estimator, default=None
+        The fit to all rows, if there is one.
+    classes : sequence of str, default=None
+        Names of the study's classes; by default those of `final`.
+    """
     read: dict[str, list[tuple[int, int]]] = {}
     asked: dict[tuple[str, int, tuple[str, ...]], list[tuple[tuple[int, int], Rule]]] = {}
     for one in folds:
@@ -99,7 +110,7 @@ def returned_of(folds: Sequence[FoldModel], final: Any = None) -> Returned:
             asked.setdefault((own.column, own.toward, own.levels), []).append((place, own))
     used: list[str] = [] if final is None else [str(n) for n in final.features_used_.tolist()]
     own_rules = [] if final is None else rules_of(final)
-    labels = [] if final is None else _labels(final)
+    labels = list(classes or ([] if final is None else _labels(final)))
     for rule in own_rules:
         asked.setdefault((rule.column, rule.toward, rule.levels), [])
     columns: list[dict[str, Any]] = [

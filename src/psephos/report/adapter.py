@@ -21,6 +21,7 @@ from psephos.vote.answering import answer_rule
 from psephos.vote.ballots import Ballots, Line
 from psephos.vote.looked_up import looked_up, who_votes
 from psephos.vote.names import Names, backup_words
+from psephos.vote.recalibration import Recalibration
 
 __all__ = [
     "Asked",
@@ -300,6 +301,7 @@ class Facts:
 
     says: str  # what its answers are, if no stated probabilities
     columns: list[str]  # what a complete case needs, by the names of the table
+    recalibration: Recalibration | None  # the map that held-out answers justify
 
 
 def model_facts(models: Mapping[str, Path]) -> dict[str, Facts]:
@@ -318,7 +320,11 @@ def model_facts(models: Mapping[str, Path]) -> dict[str, Facts]:
         readout, names = model.vote_.readout, model.schema_.words().columns
         share = readout.link == "share" and readout.calibration is None
         used: list[int] = model.vote_.used.tolist()
-        found[key] = Facts("share of the vote" if share else "", [names[j] for j in used])
+        found[key] = Facts(
+            "share of the vote" if share else "",
+            [names[j] for j in used],
+            getattr(model, "recalibration_", None),
+        )
     return found
 
 

@@ -1,6 +1,7 @@
 """What the page needs to answer a new case: decision functions, fields, starting points."""
 
 import json
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,8 +11,9 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.explain.axes import axis_of
 from psephos.report.adapter import Asked
-from psephos.report.carried import rounded
+from psephos.report.carried import FIGURES, rounded, short
 from psephos.scoring import plain
+from psephos.scoring.lighter import lighter
 
 __all__ = [
     "CAPACITY",
@@ -25,6 +27,7 @@ __all__ = [
 
 CAPACITY = 3_500_000  # bytes of the page that decision functions may take, together
 _QUANTILES = 201
+_NOTHING = 1e-9  # rounding errors of sums
 _Floats = NDArray[np.float64]
 
 
@@ -34,7 +37,7 @@ def calculator(
     rows: NDArray[np.intp],
     y: NDArray[np.intp],
     n_classes: int,
-    full: bool,
+    cuts: Sequence[NDArray[np.float64]] | None,
 ) -> dict[str, Any] | str:
     """Return what the page answers a case with, as plain values; a sentence where it cannot.
 
@@ -48,18 +51,20 @@ def calculator(
     y : ndarray of int
         The classes of all cases.
     n_classes : int
-    full : bool
-        Whether medians keep all their figures; else they have three.
+    cuts : sequence of ndarray, optional
+        The thresholds of each of its columns: values of cases are rounded, in the model as well,
+        but not across these. By default nothing is.
 
     Returns
     -------
     calculator : dict or str
         ``plain``, the decision function; ``fields``, one a column, in the order they are asked
         in; ``spread``, by which differences are divided; ``own``, quantiles of the distance of a
-        case to the nearest other.
+        case to the nearest other; ``rounding``, what rounding does to the answers, in words.
     """
     try:
-        function = plain(asked.model)
+        model, kept = (asked.model, False) if cuts is None else _light(asked)
+        function = plain(model)
     except PsephosError as error:
         return str(error)
     wanted = [*order, *asked.vote.backup.tolist()]
@@ -69,7 +74,8 @@ def calculator(
         "fields": fields_of(asked, wanted, len(order)),
         "spread": [spread[j] for j in order],
         "own": nearest_own(asked.X[rows][:, list(order)], [spread[j] for j in order]),
-        "typical": [_worded(asked, typical(asked, y == k), wanted, full) for k in range(n_classes)],
+        "typical": [_worded(asked, typical(asked, y == k), wanted, cuts) for k in range(n_classes)],
+        "rounding": "" if cuts is None else _rounding(asked, model.vote_, rows, cuts, kept),
     }
 
 
@@ -105,7 +111,43 @@ def typical(asked: Asked, which: NDArray[np.bool_]) -> _Floats:
     return found
 
 
-def _worded(asked: Asked, row: _Floats, wanted: Sequence[int], full: bool) -> list[Any]:
+def _light(asked: Asked) -> tuple[Any, bool]:
+    """Return the model with the values of training cases that it keeps rounded, and whether so."""
+    if not asked.keeps_rows:
+        return asked.model, False
+    try:
+        return lighter(asked.model, digits=FIGURES).estimator, True
+    except PsephosError:  # rows are within voters of its own
+        return asked.model, False
+
+
+def _rounding(
+    asked: Asked,
+    vote: Any,
+    rows: NDArray[np.intp],
+    cuts: Sequence[NDArray[np.float64]],
+    kept: bool,
+) -> str:
+    """Return by how much rounding moves the answers to the carried cases, as measured."""
+    X = asked.X[rows]
+    if not len(X):
+        return ""
+    near = X.copy()
+    for j in range(X.shape[1]):
+        if j not in asked.levels:
+            near[:, j] = [v if v != v else rounded(v, cuts[j]) for v in X[:, j].tolist()]
+    off = float(np.abs(vote.probabilities(near) - asked.vote.probabilities(X)).max())
+    what = "Values are rounded in this page"
+    what += ", also those of training cases that the model keeps" if kept else ""
+    if off <= _NOTHING:
+        return f"{what}; that changes none of its answers to the cases."
+    size = "less than 0.001" if off < 1e-3 else f"at most {math.ceil(off * 1000) / 1000:.3f}"
+    return f"{what}: its answers to the cases change by {size}."
+
+
+def _worded(
+    asked: Asked, row: _Floats, wanted: Sequence[int], cuts: Sequence[NDArray[np.float64]] | None
+) -> list[Any]:
     """Return the values of a case as the page has them: words of categories, None where missing."""
 
     def told(j: int) -> Any:
@@ -114,7 +156,7 @@ def _worded(asked: Asked, row: _Floats, wanted: Sequence[int], full: bool) -> li
             return None
         if j in asked.levels:
             return asked.levels[j][int(value)]
-        return value if full else rounded(value, np.empty(0))
+        return value if cuts is None else short(value, cuts[j])
 
     return [told(j) for j in wanted]
 

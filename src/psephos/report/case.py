@@ -1,6 +1,6 @@
 """A new case: what the chosen model would say of it, and who votes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ def case_section(
     if shown and saved.keys:
         found = _calculators(saved, options)
         island["case"] = found
-        carried = _carried(saved, [key for key, one in found["models"].items() if "plain" in one])
+        carried = _carried(saved, found["models"], options.cases == "full")
         if "plain" in found["models"][shown.key]:
             first = _first(saved, shown.key, positive.code)
     if shown and first is None and kept:
@@ -51,16 +51,17 @@ def case_section(
     }
 
 
-def _carried(saved: Saved, keys: Sequence[str]) -> str:
+def _carried(saved: Saved, found: Mapping[str, Mapping[str, Any]], full: bool) -> str:
     """Return which decision functions in the page hold values of training cases."""
-    own = [key for key in keys if saved.asked(key).keeps_rows]
-    if not own:
-        return ""
-    verb = "function of {} holds" if len(own) == 1 else "functions of {} hold"
-    return (
-        f" The decision {verb.format(series(own))} values of training cases as the model keeps"
-        " them, to all figures."
-    )
+    kept = [key for key, one in found.items() if "plain" in one and saved.asked(key).keeps_rows]
+    own = [key for key in kept if full or "that the model keeps" not in found[key]["rounding"]]
+    words = ""
+    for keys, how in (([k for k in kept if k not in own], "three"), (own, "all")):
+        if keys:
+            verb = "function of {} holds" if len(keys) == 1 else "functions of {} hold"
+            words += f" The decision {verb.format(series(keys))} values of training cases,"
+            words += f" to {how} figures."
+    return words
 
 
 def _absent(kept: bool) -> str:
@@ -85,12 +86,17 @@ def _calculators(saved: Saved, options: Options) -> dict[str, Any]:
             }
             continue
         order = by_say(asked, saved.opened(key))
-        one = calculator(asked, order, rows, y, len(saved.folder.about["classes"]), full)
+        cuts = None if full else [saved.cuts(name) for name in asked.whole]
+        one = calculator(asked, order, rows, y, len(saved.folder.about["classes"]), cuts)
         if isinstance(one, str):
             models[key] = {"why": f"{key} cannot be asked here: {one}"}
             continue
+        for field in one["fields"]:
+            shown = saved.names[field["whole"]]
+            field |= {"italic": 1} if shown.italic else {}
+            field |= {"unit": shown.unit} if shown.unit else {}
         names = {field["whole"] for field in one["fields"]} - drawn - values.keys()
-        own = carried_values(cases, rows, {name: [] for name in sorted(names)}, full)
+        own = carried_values(cases, rows, {n: saved.cuts(n) for n in sorted(names)}, full)
         size, words = size_words([one, own])
         if size > left:
             models[key] = {

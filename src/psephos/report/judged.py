@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.report.curves import Area, area, net_benefit, steps, worth
-from psephos.report.measures import UNIT, Counts, counts_at, in_units, predictive, wilson
+from psephos.figures import Estimate, area, wilson
+from psephos.report.curves import worth
+from psephos.report.measures import UNIT, Counts, counts_at, in_units, predictive
 from psephos.report.plots import GRID, benefits, curves_drawing
 from psephos.report.words import chance, count, number, of, plural, rate, span
 
@@ -21,6 +22,7 @@ __all__ = [
     "judged",
     "measures_rows",
     "mistakes_words",
+    "pooled_words",
 ]
 
 _TENTHS = tuple(k / 10 for k in range(1, 10))
@@ -55,7 +57,7 @@ def judged(
         ``source``, ``omits`` of the `Wording`.
     """
     m, n = int(positive.sum()), int((~positive).sum())
-    under = area(answers, positive)
+    under = area(positive, answers)
     return {
         "label": names.label,
         "axis": names.axis,
@@ -111,35 +113,34 @@ def measures_rows(c: Counts, names: Names, prevalence: float | None = None) -> l
     ]  # fmt: skip
 
 
-def _row(name: str, counts: str, figure: tuple[float, float, float]) -> dict[str, Any]:
-    value, low, high = figure
-    known = math.isfinite(value)
+def _row(name: str, counts: str, figure: Estimate) -> dict[str, Any]:
+    ends = (figure.value, figure.low, figure.high)
     return {
         "name": name,
         "counts": counts,
-        "value": rate(value),
-        "interval": span(low, high),
-        "bar": [round(v, 4) for v in figure] if known else None,
+        "value": rate(figure.value),
+        "interval": span(figure.low, figure.high),
+        "bar": [round(v, 4) for v in ends] if math.isfinite(figure.value) else None,
     }
 
 
 def _tenths(answers: NDArray[np.float64], positive: NDArray[np.bool_]) -> list[list[str]]:
     """Return the table of the curves: what each threshold of a tenth costs."""
-    units, n = in_units(answers), len(answers)
+    units = in_units(answers)
+    worths, _ = benefits(answers, positive, np.array(_TENTHS))
     rows: list[list[str]] = []
-    for t in _TENTHS:
+    for t, benefit in zip(_TENTHS, worths.tolist(), strict=True):
         c = counts_at(units, positive, t)
         ppv, npv = predictive(c)
-        worth_of = net_benefit(np.array([c.found]), np.array([c.alarms]), n, np.array([t]))
         rows.append(
             [
                 f"{t:.1f}",
                 *map(count, (c.found, c.missed, c.alarms, c.cleared)),
-                rate(wilson(c.found, c.positive)[0]),
-                rate(wilson(c.cleared, c.negative)[0]),
-                rate(ppv[0]),
-                rate(npv[0]),
-                number(float(worth_of[0]), 3),
+                rate(wilson(c.found, c.positive).value),
+                rate(wilson(c.cleared, c.negative).value),
+                rate(ppv.value),
+                rate(npv.value),
+                number(benefit, 3),
             ]
         )
     return rows
@@ -149,25 +150,21 @@ def _tenths(answers: NDArray[np.float64], positive: NDArray[np.bool_]) -> list[l
 def _note(
     answers: NDArray[np.float64],
     positive: NDArray[np.bool_],
-    under: Area,
+    under: Estimate,
     names: Names,
     about: Mapping[str, Any],
 ) -> str:
     m, n = int(positive.sum()), len(answers)
     areas: Sequence[float] = about["areas"]
-    words = str(about["source"])
-    if about["times"] > 1:
-        words += (
-            f" A case was held out up to {about['times']} times; its answer is the mean of those."
-        )
+    words = pooled_words(about)
     if areas and math.isfinite(under.value):
         words += (
             f" The mean of the {plural(len(areas), 'area')} under the ROC curve of single folds is"
             f" {chance(math.fsum(areas) / len(areas))}."
         )
     words += (
-        " Intervals (95 %; Wilson's, DeLong's for the area on the logit scale, Mercaldo's for PPV"
-        " and NPV at another share) take the cases as independent"
+        " Intervals (95 %; Wilson's, DeLong's for the area on the logit scale (Newcombe's where it"
+        " is 1), Mercaldo's for PPV and NPV at another share) take the cases as independent"
     )
     words += ", which cases of one group are not," if about["grouped"] else ""
     words += (
@@ -183,9 +180,20 @@ def _note(
     )
 
 
+def pooled_words(about: Mapping[str, Any]) -> str:
+    """Return what the figures are of: the held-out answers, as they are or through a map."""
+    words = str(about["source"]).removesuffix(".")
+    if about.get("again"):
+        words += ", each through a map that was fitted on the answers to other cases"
+    if about["times"] > 1:
+        words += (
+            f". A case was held out up to {about['times']} times; its answer is the mean of those"
+        )
+    return f"{words}."
+
+
 def _worth(answers: NDArray[np.float64], positive: NDArray[np.bool_], pos: str) -> str:
-    m, n = int(positive.sum()), int((~positive).sum())
-    stretch = worth(GRID, *benefits(steps(answers, positive), m, n))
+    stretch = worth(GRID, *benefits(answers, positive))
     if stretch is None:
         return (
             f"Over no stretch of thresholds is acting on it worth more than calling everyone, or"

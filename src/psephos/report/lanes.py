@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from psephos.explain.dodging import dodged
 from psephos.report.measures import UNIT
+from psephos.report.words import plural
 
 __all__ = ["BINS", "MOST", "Ground", "lanes_drawing"]
 
@@ -90,6 +91,7 @@ def _lane(
     radius, places = dodged([units[i] for i in drawn], ground.inner, ground.lane)
     return {
         "base": base,
+        "cases": plural(len(units), "case"),
         "radius": radius,
         "dots": [
             {

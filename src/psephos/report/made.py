@@ -79,7 +79,10 @@ def _value(value: Any) -> str:
 def _not_done(folder: Folder) -> str:
     words = ["No data from elsewhere were asked", "settings other than those drawn were not tried"]
     if not folder.multilabel:
-        words += ["no threshold was chosen", "no answer was recalibrated after the fit"]
+        words += [
+            "no threshold was chosen",
+            "no answer was recalibrated, unless you choose so where this page offers it",
+        ]
     words += [
         "intervals were not widened for many comparisons",
         "nothing here says that a column causes anything",

@@ -2,17 +2,18 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
 from psephos.explain.dodging import UNIT
+from psephos.figures import Estimate, predictive_values, wilson
+from psephos.figures.estimate import quantile
 
-__all__ = ["UNIT", "Counts", "counts_at", "in_units", "predictive", "wilson"]
+__all__ = ["UNIT", "Counts", "counts_at", "in_units", "predictive"]
 
-_Z = 1.959963984540054  # of 95 %
+_Z = quantile(0.95)
 
 
 @dataclass(frozen=True)
@@ -64,23 +65,7 @@ def counts_at(units: NDArray[np.int64], positive: NDArray[np.bool_], threshold: 
     )
 
 
-def wilson(k: int, n: int) -> tuple[float, float, float]:
-    """Return k / n and its 95 % interval by Wilson (1927): NaN of no case.
-
-    The interval takes the n cases as independent draws. It holds what their number leaves open,
-    and nothing of how the model would differ had it been fitted to other cases.
-    """
-    if n == 0:
-        return math.nan, math.nan, math.nan
-    share, z2 = k / n, _Z * _Z
-    middle = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = _Z / (1 + z2 / n) * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
-    # at either end the exact limit is the end itself
-    low, high = middle - half if k else 0.0, middle + half if k < n else 1.0
-    return share, low, high
-
-
-def predictive(counts: Counts, prevalence: float | None = None) -> tuple[Any, Any]:
+def predictive(counts: Counts, prevalence: float | None = None) -> tuple[Estimate, Estimate]:
     """Return PPV and NPV, each with its 95 % interval.
 
     Parameters
@@ -92,7 +77,7 @@ def predictive(counts: Counts, prevalence: float | None = None) -> tuple[Any, An
 
     Returns
     -------
-    ppv, npv : tuple of (value, low, high)
+    ppv, npv : Estimate
         NaN where nobody is called so.
 
     Notes
@@ -106,22 +91,24 @@ def predictive(counts: Counts, prevalence: float | None = None) -> tuple[Any, An
     if prevalence is None:
         called, passed = counts.found + counts.alarms, counts.missed + counts.cleared
         return wilson(counts.found, called), wilson(counts.cleared, passed)
-    odds = math.log(prevalence / (1 - prevalence))
-    return _at(counts, odds, 1), _at(counts, odds, -1)
-
-
-def _at(counts: Counts, odds: float, side: int) -> tuple[float, float, float]:
-    """Return the predictive value of one side (1: PPV) at these log-odds of being positive."""
     m, n = counts.positive, counts.negative
-    right, wrong = (counts.found, counts.alarms) if side > 0 else (counts.cleared, counts.missed)
-    of, other = (m, n) if side > 0 else (n, m)
-    if right + wrong == 0 or not of or not other:
-        return math.nan, math.nan, math.nan
-    said = right / of * math.exp(side * odds)
-    value = said / (said + wrong / other)
+    if not m or not n:
+        return wilson(0, 0), wilson(0, 0)
+    ppv, npv = predictive_values(counts.found / m, counts.cleared / n, prevalence)
+    odds = math.log(prevalence / (1 - prevalence))
+    return (
+        _at(ppv, counts.found, counts.alarms, m, n, odds),
+        _at(npv, counts.cleared, counts.missed, n, m, -odds),
+    )
+
+
+def _at(value: float, right: int, wrong: int, of: int, other: int, odds: float) -> Estimate:
+    """Return a predictive value with Mercaldo's interval: `right` of `of`, `wrong` of `other`."""
+    if math.isnan(value):
+        return wilson(0, 0)
     add = 0.5 if min(right, wrong, of - right, other - wrong) == 0 else 0.0
     a, b = (right + add) / (of + 2 * add), (wrong + add) / (other + 2 * add)
-    middle = side * odds + math.log(a) - math.log(b)
+    middle = odds + math.log(a) - math.log(b)
     half = _Z * math.sqrt((1 - a) / (a * (of + 2 * add)) + (1 - b) / (b * (other + 2 * add)))
-    low, high = float(expit(middle - half)), float(expit(middle + half))
-    return value, min(low, value), max(high, value)
+    low, high = min(float(expit(middle - half)), value), max(float(expit(middle + half)), value)
+    return Estimate(value, low, high, of + other, "Mercaldo, Lau and Zhou")

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Protocol
 
 import numpy as np
 
+from psephos.report.adapter import Facts
+from psephos.report.again import cross_fitted_answers
 from psephos.report.answers import Answers, Positive, called
 from psephos.report.folder import Fit, Folder
 from psephos.report.judged import (
@@ -21,7 +23,7 @@ from psephos.report.judged import (
 from psephos.report.lanes import lanes_drawing
 from psephos.report.measures import UNIT, counts_at, in_units
 from psephos.report.options import Options
-from psephos.report.plots import FRAME, marks_at
+from psephos.report.plots import FRAME, benefits, marks_at
 from psephos.report.several import binned_answers, several_judged
 from psephos.report.subgroups import Subgroups, subgroup_rows
 from psephos.report.wording import HELD_OUT, Wording
@@ -33,6 +35,7 @@ THRESHOLD = 0.5
 _BYTES = 2_600_000  # of the page that answers may take
 _CELLS = 60_000  # answers of a model on several classes; of more there are columns only
 _FIRST = 6  # mistakes that are listed before the rest is folded
+_GROUPS = 2  # that stand beside each mistake
 _LISTED = 200  # of the first state, without script
 
 
@@ -66,8 +69,9 @@ def missed_section(
     order: Sequence[Answering],
     answers: Answers | None,
     positive: Positive,
-    axes: Mapping[str, str],
+    facts: Mapping[str, Facts],
     parted: Sequence[Subgroups],
+    columns: Sequence[Mapping[str, Any]],
     options: Options,
     *,
     wording: Wording = HELD_OUT,
@@ -84,9 +88,11 @@ def missed_section(
     answers : Answers or None
         None where they were not kept, or a case may have several labels.
     positive : Positive
-    axes : dict of str to str
-        What the answers of a model are; of others, stated probabilities.
+    facts : dict of str to Facts
+        Of each saved model: what its answers are, and the map that they justify.
     parted : sequence of Subgroups
+    columns : sequence of dict
+        Whose values stand beside each mistake (see `psephos.report.beside`).
     options : Options
     wording : Wording
         Where answers are from.
@@ -113,8 +119,10 @@ def missed_section(
     models: dict[str, Any] = {}
     size = len(json.dumps(shared))
     for standing in order:
-        made = _model(folder, standing, answers, positive, classes, axes, options, wording)
+        made = _model(folder, standing, answers, positive, classes, facts, options, wording)
         more = len(json.dumps(made, ensure_ascii=False))
+        if models and size + more > _BYTES and made.pop("again", None):
+            more = len(json.dumps(made, ensure_ascii=False))
         if models and size + more > _BYTES:
             made = {"label": standing.label, "absent": _left_out(standing.label)}
             more = len(json.dumps(made))
@@ -122,7 +130,7 @@ def missed_section(
         size += more
     first = order[0].key
     return {
-        "missed": _first_state(shared, models[first], first, answers, parted, options),
+        "missed": _first_state(shared, models[first], first, answers, parted, columns, options),
         "island": {"missed": {**shared, "models": models}},
     }
 
@@ -147,28 +155,51 @@ def _model(
     answers: Answers,
     positive: Positive,
     classes: Sequence[str],
-    axes: Mapping[str, str],
+    facts: Mapping[str, Facts],
     options: Options,
     wording: Wording,
 ) -> dict[str, Any]:
-    known = answers.known(standing.key)
-    if not known.any():
+    key, fact = standing.key, facts.get(standing.key)
+    if not answers.known(key).any():
         return {"label": standing.label, "absent": f"Every fit of {standing.label} failed."}
-    chances, truth = answers.chances[standing.key][known], answers.truth[known]
-    names = _called(standing.label, classes, positive.code, axes.get(standing.key))
+    names = _called(standing.label, classes, positive.code, fact.says if fact else None)
+    areas = [f.measures["roc_auc"] for f in standing.fits if "roc_auc" in f.measures]
     about = {
-        "source": wording.sources.get(standing.key, wording.source),
+        "source": wording.sources.get(key, wording.source),
         "omits": wording.omits,
         "times": answers.times,
         "grouped": bool(folder.about.get("groups")),
-        "areas": [f.measures["roc_auc"] for f in standing.fits if "roc_auc" in f.measures],
+        "areas": areas,
     }
+    made = _figures(
+        answers.chances[key], answers.truth, positive.code, names, about, classes, options
+    )
+    again = cross_fitted_answers(folder, answers, key, fact.recalibration if fact else None)
+    if again is not None:
+        names, about = replace(names, axis="recalibrated probability"), about | {"areas": ()}
+        made["again"] = _figures(
+            again, answers.truth, positive.code, names, about | {"again": True}, classes, options
+        )
+    return made
+
+
+def _figures(
+    chances: Any,
+    truth: Any,
+    code: int,
+    names: Names,
+    about: Mapping[str, Any],
+    classes: Sequence[str],
+    options: Options,
+) -> dict[str, Any]:
+    """Return every figure of one model's answers, and the answers, as far as the page has them."""
+    known = ~np.isnan(chances[:, 0])
+    own, is_ = chances[known], truth[known]
     if len(classes) > 2:
-        made = several_judged(chances, truth, classes, names, about)
-        return made | _several_answers(answers, standing.key, options, len(classes))
-    mine = truth == positive.code
-    made = judged(chances[:, positive.code], mine, names, about)
-    units = in_units(chances[:, positive.code])
+        made = several_judged(own, is_, classes, names, about)
+        return made | _several_answers(chances, truth, options, len(classes))
+    mine, units = is_ == code, in_units(own[:, code])
+    made = judged(own[:, code], mine, names, about)
     if options.cases == "none":
         return made | {"bins": histogram(units, mine)}
     every = np.full(len(known), -1, dtype=np.int64)
@@ -185,10 +216,10 @@ def _called(label: str, classes: Sequence[str], code: int, axis: str | None) -> 
     )
 
 
-def _several_answers(answers: Answers, model: str, options: Options, k: int) -> dict[str, Any]:
-    known, chances = answers.known(model), answers.chances[model]
+def _several_answers(chances: Any, truth: Any, options: Options, k: int) -> dict[str, Any]:
+    known = ~np.isnan(chances[:, 0])
     if options.cases == "none" or chances.size > _CELLS:
-        return {"bins": binned_answers(chances[known], answers.truth[known], k)}
+        return {"bins": binned_answers(chances[known], truth[known], k)}
     units = in_units(np.where(known[:, None], chances, 0.0))
     said = np.where(known, called(np.where(known[:, None], chances, 0.0)), -1)
     return {"P": units.T.tolist(), "said": said.tolist()}
@@ -201,6 +232,7 @@ def _first_state(
     key: str,
     answers: Answers,
     parted: Sequence[Subgroups],
+    columns: Sequence[Mapping[str, Any]],
     options: Options,
 ) -> dict[str, Any]:
     """Return what the template draws: the model that is shown first, at its first threshold."""
@@ -216,34 +248,59 @@ def _first_state(
     t: float = shared["threshold"]
     state |= {"lists": [], "groups": None, "wrong": None, "wording": shared["wording"]}
     state |= {"threshold": t, "weight": f"{(1 - t) / t:.2g}"}
+    heads = [
+        *({k: one[k] for k in ("name", "whole", "italic", "unit")} for one in columns),
+        *(
+            {"name": one.name, "whole": one.name, "italic": False, "unit": ""}
+            for one in parted
+            if one.listed
+        ),
+    ]
+    state["heads"] = heads[: len(columns) + _GROUPS]
     if shared["kind"] == "several":
         others = [c for c in range(len(classes)) if c != code]
         wrong = called(chances) != truth
         state["order"] = [code, *others]
         state["lanes"] = lanes_drawing(units, truth, state["order"], wrong, two=False)
         if options.cases != "none":
-            state["wrong"] = _wrong(chances, truth, np.flatnonzero(known), shared, answers)
+            state["wrong"] = _wrong(chances, truth, np.flatnonzero(known), shared, answers, columns)
         return state
     mine = truth == code
     c = counts_at(units, mine, t)
     wrong = (units >= round(t * UNIT)) != mine
     places = np.flatnonzero(known)
     label = _labels(shared, answers)
+    more = _beside(columns, [one for one in parted if one.listed][:_GROUPS], answers)
     return state | {
         "order": [code, 1 - code],
         "fills": fills(c, t, names),
         "counts": {**asdict(c), "positive": c.positive, "negative": c.negative},
         "measures": measures_rows(c, names),
-        "marks": marks_at(c, t, model["curves"]["nb"]["top"]),
+        "marks": marks_at(c, t, _worth(chances[:, code], mine, t), model["curves"]["nb"]["top"]),
         "lanes": lanes_drawing(units, truth, [code, 1 - code], wrong, two=True),
         "lists": []
         if options.cases == "none"
         else [
-            _list("missed", mine & wrong, units, places, label, names, parted[:2]),
-            _list("alarms", ~mine & wrong, -units, places, label, names, parted[:2]),
+            _list("missed", mine & wrong, units, places, label, names, more),
+            _list("alarms", ~mine & wrong, -units, places, label, names, more),
         ],
         "groups": _groups(parted, units, known, mine, t) if options.cases != "none" else None,
     }
+
+
+def _beside(
+    columns: Sequence[Mapping[str, Any]], parted: Sequence[Subgroups], answers: Answers
+) -> list[list[str]]:
+    """Return what stands beside each case: values of columns, then its groups."""
+    return [
+        [one["of"].get(row, "–") for one in columns] + [_level(one, i) for one in parted]
+        for i, row in enumerate(answers.rows.tolist())
+    ]
+
+
+def _worth(answers: Any, positive: Any, t: float) -> float:
+    """Return the net benefit of the first threshold."""
+    return float(benefits(answers, positive, np.array([t]))[0][0])
 
 
 def _labels(shared: dict[str, Any], answers: Answers) -> list[str]:
@@ -251,17 +308,29 @@ def _labels(shared: dict[str, Any], answers: Answers) -> list[str]:
 
 
 def _wrong(
-    chances: Any, truth: Any, places: Any, shared: dict[str, Any], answers: Answers
+    chances: Any,
+    truth: Any,
+    places: Any,
+    shared: dict[str, Any],
+    answers: Answers,
+    columns: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
     """Return the cases that are called another class, the surest mistakes first."""
     said, label, classes = called(chances), _labels(shared, answers), shared["classes"]
     sure = in_units(chances.max(axis=1))
     own = sorted(np.flatnonzero(said != truth).tolist(), key=lambda i: (-int(sure[i]), i))
+    more = _beside(columns, [], answers)
     words = f"The {plural(len(own), 'case')} called another class, surest mistakes first"
     return {
         "words": words if own else "No case is called another class",
         "rows": [
-            [label[places[i]], classes[truth[i]], classes[said[i]], chance(int(sure[i]) / 1e6)]
+            [
+                label[places[i]],
+                classes[truth[i]],
+                classes[said[i]],
+                chance(int(sure[i]) / 1e6),
+                *more[places[i]],
+            ]
             for i in own[:_FIRST]
         ],
     }
@@ -274,7 +343,7 @@ def _list(
     places: Any,
     label: Sequence[str],
     names: Names,
-    parted: Sequence[Subgroups],
+    beside: Sequence[Sequence[str]],
 ) -> dict[str, Any]:
     """Return a list of mistakes, the surest first."""
     own = sorted(np.flatnonzero(which).tolist(), key=lambda i: (int(order[i]), i))
@@ -282,7 +351,7 @@ def _list(
         {
             "name": label[places[i]],
             "answer": chance(abs(int(order[i])) / 1e6),
-            "groups": [_level(one, int(places[i])) for one in parted],
+            "beside": beside[places[i]],
         }
         for i in own[:_LISTED]
     ]
@@ -290,7 +359,6 @@ def _list(
     return {
         "kind": kind,
         "words": mistakes_words(kind, len(own), names),
-        "heads": [one.name for one in parted],
         "rows": rows[:_FIRST],
         "more": rows[_FIRST:],
         "more_words": f"The other {count(len(own) - _FIRST)}"

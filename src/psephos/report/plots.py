@@ -6,14 +6,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.report.curves import Area, Steps, calibration, net_benefit, steps
-from psephos.report.measures import Counts
+from psephos.figures import Estimate, calibration_table, net_benefit
+from psephos.figures.calibration import CalibrationBin
+from psephos.report.curves import Steps, steps
+from psephos.report.measures import UNIT, Counts, in_units
 from psephos.report.words import chance, count, of, rate, span
 
 __all__ = ["FRAME", "GRID", "benefits", "curves_drawing", "marks_at"]
 
 FRAME = {"width": 214, "height": 206, "left": 34, "right": 8, "top": 10, "bottom": 34}
 GRID = np.arange(1, 91) / 100  # thresholds of the net benefit
+_BINS = 5  # of the calibration
 _W = FRAME["width"] - FRAME["left"] - FRAME["right"]
 _H = FRAME["height"] - FRAME["top"] - FRAME["bottom"]
 _NEAR = 0.4  # points nearer to a line than this, in units of the frame, are left out
@@ -22,7 +25,7 @@ Floats = NDArray[np.float64]
 
 
 def curves_drawing(
-    answers: Floats, positive: NDArray[np.bool_], area: Area, words: dict[str, str]
+    answers: Floats, positive: NDArray[np.bool_], area: Estimate, words: dict[str, str]
 ) -> dict[str, Any]:
     """Return the ROC, precision, calibration and net benefit of one model.
 
@@ -30,7 +33,7 @@ def curves_drawing(
     ----------
     answers : ndarray of shape (n,)
     positive : ndarray of bool of shape (n,)
-    area : Area
+    area : Estimate
         Under the ROC curve.
     words : dict of str
         ``pos``: what positive cases are called.
@@ -45,12 +48,12 @@ def curves_drawing(
     return {
         "roc": _roc(found, m, n, area),
         "pr": _precision(found, m, n, words["pos"]),
-        "cal": [_group(row, words["pos"]) for row in calibration(answers, positive)],
-        "nb": _benefit(found, m, n),
+        "cal": [_group(one, words["pos"]) for one in calibration_table(positive, answers, _BINS)],
+        "nb": _benefit(answers, positive),
     }
 
 
-def _roc(found: Steps, m: int, n: int, area: Area) -> dict[str, Any]:
+def _roc(found: Steps, m: int, n: int, area: Estimate) -> dict[str, Any]:
     return {
         "d": _line(found.alarms / n, found.found / m) if m and n else "",
         "area": f"area {chance(area.value)}" if math.isfinite(area.value) else "",
@@ -69,21 +72,22 @@ def _precision(found: Steps, m: int, n: int, pos: str) -> dict[str, Any]:
     }
 
 
-def _group(row: tuple[float, int, int, float, float, float], pos: str) -> dict[str, Any]:
-    mean, n, k, share, low, high = row
+def _group(one: CalibrationBin, pos: str) -> dict[str, Any]:
+    told, seen = one.told, one.seen
+    counts = [count(seen.n), of(seen.hits, seen.n, pos)]
     return {
-        "x": _x(mean),
-        "y": _y(share),
-        "y1": _y(low),
-        "y2": _y(high),
-        "cells": [chance(mean), count(n), of(k, n, pos), rate(share), span(low, high)],
+        "x": _x(told),
+        "y": _y(seen.value),
+        "y1": _y(seen.low),
+        "y2": _y(seen.high),
+        "cells": [chance(told), *counts, rate(seen.value), span(seen.low, seen.high)],
     }
 
 
-def _benefit(found: Steps, m: int, n: int) -> dict[str, Any]:
+def _benefit(answers: Floats, positive: NDArray[np.bool_]) -> dict[str, Any]:
     """Return the curve of a model and that of calling everyone, on an axis from -0.1."""
-    top = benefit_top(m / (m + n))
-    model, everyone = benefits(found, m, n)
+    top = benefit_top(float(positive.mean()))
+    model, everyone = benefits(answers, positive)
     return {
         "d": _path(GRID, model, top),
         "all": _path(GRID, everyone, top),
@@ -92,21 +96,20 @@ def _benefit(found: Steps, m: int, n: int) -> dict[str, Any]:
     }
 
 
-def benefits(found: Steps, m: int, n: int) -> tuple[Floats, Floats]:
-    """Return the net benefit on `GRID` of a model, and of calling everyone positive."""
-    which = np.searchsorted(-found.threshold, -(GRID - 1e-9), side="right") - 1
-    model = net_benefit(found.found[which], found.alarms[which], m + n, GRID)
-    return model, net_benefit(np.full(len(GRID), m), np.full(len(GRID), n), m + n, GRID)
+def benefits(
+    answers: Floats, positive: NDArray[np.bool_], grid: Floats = GRID
+) -> tuple[Floats, Floats]:
+    """Return the net benefit at thresholds of a model, and of calling everyone positive.
+
+    Answers are compared in millionths, as all counts of the page are.
+    """
+    found = net_benefit(positive, in_units(answers) / UNIT, grid.tolist())
+    return np.array([b.model.value for b in found]), np.array([b.everyone.value for b in found])
 
 
-def marks_at(c: Counts, threshold: float, top: float) -> dict[str, Any]:
-    """Return where a threshold of these counts stands on each curve; None where nowhere."""
-    n, called = c.positive + c.negative, c.found + c.alarms
-    worth = (
-        float(net_benefit(np.array([c.found]), np.array([c.alarms]), n, np.array([threshold]))[0])
-        if threshold < 1
-        else -math.inf
-    )
+def marks_at(c: Counts, threshold: float, worth: float, top: float) -> dict[str, Any]:
+    """Return where a threshold of these counts and this net benefit stands on each curve."""
+    called = c.found + c.alarms
     both = c.positive and c.negative
     return {
         "roc": [_x(c.alarms / c.negative), _y(c.found / c.positive)] if both else None,

@@ -1,6 +1,6 @@
 """What one model makes of each column it reads: the figures of the panel of values."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,9 +21,10 @@ from psephos.explain.effects import Threshold, asked_values, background, mean_an
 from psephos.protocol.stability import positions_of
 from psephos.report.adapter import Asked, Opened
 from psephos.report.folder import Folder
+from psephos.report.names import Shown
 from psephos.report.planes import plane
 from psephos.report.standins import stand_ins
-from psephos.report.words import MINUS, number, series
+from psephos.report.words import MINUS, number
 from psephos.vote.names import percent
 
 __all__ = ["DRAWN", "FIRST", "Portrait", "by_say", "portrait"]
@@ -54,9 +55,25 @@ class Portrait:
     folds: list[set[str]]  # the columns, by their whole names, that each held-out fit reads
     kept: tuple[list[str], _Floats]  # all columns of the cases that are numbers, and their values
     short: dict[str, str]  # whole name -> name on the page
+    shown: Mapping[str, Shown]  # by whole names: units, and which are of species
+
+    def unit(self, whole: str) -> str:
+        """Return the unit of a column, '' if none was given."""
+        return self.shown[whole].unit if whole in self.shown else ""
+
+    def italic(self, whole: str) -> bool:
+        """Return whether a column is named by a species."""
+        return whole in self.shown and self.shown[whole].italic
 
 
-def portrait(folder: Folder, opened: Opened, asked: Asked, key: str) -> dict[str, Any]:
+def portrait(
+    folder: Folder,
+    opened: Opened,
+    asked: Asked,
+    key: str,
+    found: tuple[dict[int, list[Threshold]], set[int]] | None = None,
+    names: Mapping[str, Shown] | None = None,
+) -> dict[str, Any]:
     """Return what the panel of values shows of a model, as plain values.
 
     Parameters
@@ -68,6 +85,10 @@ def portrait(folder: Folder, opened: Opened, asked: Asked, key: str) -> dict[str
         The same model on its columns, with the cases.
     key : str
         Of the model in the results.
+    found : (dict, set), optional
+        What `asked_values` says of it, if that is known.
+    names : dict of str to Shown, optional
+        Units, and which names are of species.
 
     Returns
     -------
@@ -76,7 +97,7 @@ def portrait(folder: Folder, opened: Opened, asked: Asked, key: str) -> dict[str
         probability of each class over the background; ``plane`` for models of two columns;
         ``ringed``, the cases that are prototypes; and words.
     """
-    model = _open(folder, opened, asked, key)
+    model = _open(folder, opened, asked, key, found or asked_values(asked), names or {})
     used = by_say(asked, opened)
     drawn = used[:DRAWN]
     others = [] if len(used) <= DRAWN else used[FIRST : FIRST + _LISTED]
@@ -95,12 +116,19 @@ def portrait(folder: Folder, opened: Opened, asked: Asked, key: str) -> dict[str
     }
 
 
-def _open(folder: Folder, opened: Opened, asked: Asked, key: str) -> Portrait:
+def _open(
+    folder: Folder,
+    opened: Opened,
+    asked: Asked,
+    key: str,
+    found: tuple[dict[int, list[Threshold]], set[int]],
+    shown: Mapping[str, Shown],
+) -> Portrait:
     cases = folder.cases
     assert cases is not None, "a portrait is of cases"
     rows = background(asked)
     chances = asked.vote.probabilities(rows)
-    thresholds, gradual = asked_values(asked)
+    thresholds, gradual = found
     names = [str(one) for one in folder.about["columns"]]
     numbers = [j for j, name in enumerate(cases.names) if name not in _categories(folder)]
     return Portrait(
@@ -123,6 +151,7 @@ def _open(folder: Folder, opened: Opened, asked: Asked, key: str) -> Portrait:
             np.asarray(cases.values[:, numbers], dtype=np.float64),
         ),
         short={whole: name for name, whole in opened.whole.items()},
+        shown=shown,
     )
 
 
@@ -152,7 +181,9 @@ def _column(model: Portrait, j: int, drawn: bool = True) -> dict[str, Any]:
         "share_words": "" if share is None else f"{percent(share)} of the say",
         "folds": [int(whole in fold) for fold in model.folds],
         "folds_words": _folds_words(model, whole),
-        "stand_ins": "",
+        "stand_ins": [],
+        "italic": model.italic(whole),
+        "unit": model.unit(whole),
     }
     column |= _levels(model, j) if j in asked.levels else _numbers(model, j, drawn)
     if drawn and j not in asked.levels:
@@ -164,7 +195,7 @@ def _folds_words(model: Portrait, whole: str) -> str:
     if not model.folds:
         return ""
     read = sum(whole in fold for fold in model.folds)
-    return f"read in {read} of {len(model.folds)} folds"
+    return f"in {read} of {len(model.folds)} folds"
 
 
 # ---------------------------------------------------------------------- a column of numbers
@@ -176,6 +207,8 @@ def _numbers(model: Portrait, j: int, drawn: bool) -> dict[str, Any]:
         model.base,
     )  # fmt: skip
     pieces = says.pieces
+    unit = model.unit(model.asked.whole[j])
+    cut = cut._replace(text=f"{cut.text} {unit}") if cut and unit else cut
     counts = sides(values, model.y, cut, len(model.classes))
     column: dict[str, Any] = {
         "kind": "number",
@@ -187,7 +220,7 @@ def _numbers(model: Portrait, j: int, drawn: bool) -> dict[str, Any]:
     if drawn:
         column |= {
             "axis": axis.data(),
-            "ends": pieces.ends,
+            "ends": [float(f"{end:.6g}") for end in pieces.ends],
             "moves": _rounded(says.moves),
             "zero": None if says.zero is None else _rounded(says.zero),
             "missing": None if missing is None else _rounded(missing),
@@ -246,26 +279,30 @@ def _levels(model: Portrait, j: int) -> dict[str, Any]:
 
 # ---------------------------------------------------------------------- beside the strips
 def _line(column: dict[str, Any]) -> dict[str, Any]:
-    kept = ("name", "whole", "share", "share_words", "folds_words", "direction", "words")
+    kept = (
+        "name", "whole", "italic", "unit", "share", "share_words", "folds_words", "direction",
+        "words",
+    )  # fmt: skip
     return {key: column[key] for key in kept}
 
 
-def _stand_in_words(model: Portrait, whole: str) -> str:
-    """Return which columns of the study rise and fall with one; '' if none does."""
+def _stand_in_words(model: Portrait, whole: str) -> list[Any]:
+    """Return which columns rise and fall with one: words, and names of species apart."""
     names, values = model.kept
     if whole not in names:
-        return ""
+        return []
     found = stand_ins(values, names.index(whole), range(len(names)))
-    words: list[str] = []
+    parts: list[Any] = []
     for up in (True, False):
-        own = [
-            f"{model.short.get(names[one.column], names[one.column])} (ρ {_rho(one.rho)})"
-            for one in found
-            if (one.rho > 0) == up
-        ]
+        own = [one for one in found if (one.rho > 0) == up]
         if own:
-            words.append(f"{'rises' if up else 'falls'} with {series(own)}")
-    return f"It {' and '.join(words)}." if words else ""
+            parts += [f"{' and' if parts else 'It'} {'rises' if up else 'falls'} with "]
+        for i, one in enumerate(own):
+            name = names[one.column]
+            called = model.short.get(name, name)
+            parts += ["" if not i else " and " if i + 1 == len(own) else ", "]
+            parts += [{"i": called} if model.italic(name) else called, f" (ρ {_rho(one.rho)})"]
+    return [*parts, "."] if parts else []
 
 
 def _rho(value: float) -> str:

@@ -19,12 +19,13 @@ STYLES = (  # in the order of the page
     "base.css", "panels.css", "parts.css", "values.css", "case.css", "print.css",
 )  # fmt: skip
 SCRIPTS = (
-    "core.js", "words.js", "tables.js", "lanes.js", "curves.js", "missed.js", "accuracy.js",
-    "axis.js", "values.js", "ballot.js", "near.js", "case.js", "network.js",
+    "core.js", "words.js", "again.js", "tables.js", "axis.js", "lanes.js", "curves.js", "missed.js",
+    "accuracy.js", "values.js", "ballot.js", "near.js", "case.js", "network.js",
     "ballots.js", "stability.js", "bar.js",
 )  # fmt: skip
 _JUDGED = (  # of the page of a validation, which asks no model
-    "core.js", "words.js", "tables.js", "lanes.js", "curves.js", "missed.js", "bar.js",
+    "core.js", "words.js", "again.js", "tables.js", "axis.js", "lanes.js", "curves.js", "missed.js",
+    "bar.js",
 )  # fmt: skip
 _LITERAL = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
@@ -62,8 +63,9 @@ def page_of(
 
     Where it asks models, the reader of plain models comes first.
     """
-    style, script = _joined("style", styles), _joined("script", scripts)
-    script = reader() + script if asks else script
+    style = _flush(_joined("style", styles))
+    script = _joined("script", scripts)
+    script = _flush(reader() + script if asks else script)
     policy = "; ".join(
         [
             "default-src 'none'",
@@ -110,6 +112,12 @@ def _joined(folder: str, names: Sequence[str]) -> str:
     home = resources.files("psephos.report").joinpath("templates", folder)
     text = "".join(home.joinpath(name).read_text("utf-8") for name in names)
     return text.replace("\r\n", "\n")
+
+
+@cache
+def _flush(text: str) -> str:
+    """Return a text without indentation: no string of the page's files goes over lines."""
+    return "\n".join(line.lstrip() for line in text.split("\n"))
 
 
 def _digest(text: str) -> str:

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos.figures import area, wilson
 from psephos.report.answers import called
-from psephos.report.curves import area
-from psephos.report.judged import Names
+from psephos.report.judged import Names, pooled_words
 from psephos.report.lanes import BINS
-from psephos.report.measures import UNIT, in_units, wilson
+from psephos.report.measures import UNIT, in_units
 from psephos.report.plots import curves_drawing
-from psephos.report.words import chance, of, plural, rate, span
+from psephos.report.words import chance, of, rate, span
 
 __all__ = ["binned_answers", "confusion", "several_judged"]
 
@@ -68,7 +68,7 @@ def _class_row(
     grid: NDArray[np.intp], c: int, name: str, answers: Any, positive: NDArray[np.bool_]
 ) -> list[str]:
     n, said, hit = int(grid[c].sum()), int(grid[:, c].sum()), int(grid[c, c])
-    under = area(answers, positive)
+    under = area(positive, answers)
     return [
         name,
         *_share(hit, n, "found"),
@@ -79,27 +79,24 @@ def _class_row(
 
 
 def _share(k: int, n: int, what: str) -> list[str]:
-    value, low, high = wilson(k, n)
-    return [of(k, n, what), rate(value), span(low, high)]
+    found = wilson(k, n)
+    return [of(k, n, what), rate(found.value), span(found.low, found.high)]
 
 
 def _curves(answers: Any, positive: NDArray[np.bool_], name: str) -> dict[str, Any]:
-    drawn = curves_drawing(answers, positive, area(answers, positive), {"pos": name})
+    drawn = curves_drawing(answers, positive, area(positive, answers), {"pos": name})
     return {key: drawn[key] for key in ("roc", "pr", "cal")}
 
 
 def _note(names: Names, about: Mapping[str, Any]) -> str:
     words = (
-        f"A case is called the class it is most probably of; of equals the first. {about['source']}"
+        "A case is called the class it is most probably of; of equals the first."
+        f" {pooled_words(about)}"
     )
-    if about["times"] > 1:
-        words += (
-            f" A case was held out up to {plural(about['times'], 'time')}; its answer is the mean"
-            " of those."
-        )
     words += (
         " Curves and areas set the chosen class against all others. Intervals (95 %; Wilson's,"
-        " DeLong's for the area on the logit scale) take the cases as independent"
+        " DeLong's for the area on the logit scale, Newcombe's where it is 1)"
+        " take the cases as independent"
     )
     words += ", which cases of one group are not," if about["grouped"] else ""
     words += f" {about['omits']}"

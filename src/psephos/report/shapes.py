@@ -38,6 +38,8 @@ _ABOUT: dict[str, Any] = {
     "models": {"*": dict},
     "fingerprint": _WORD_OR_NONE,
     "files": {"*": str},
+    "folds": {"*": [dict]},
+    "random_state": _COUNT_OR_NONE,
 }
 _PARTIAL: dict[str, Any] = {
     "positive": str, "truth": bool, "unlabelled": int, "recorded": [int], "one_class": bool,

@@ -9,8 +9,10 @@ from psephos.protocol.stability import positions_of
 from psephos.report.cautions import UNSTABLE
 from psephos.report.figures import Standing
 from psephos.report.folder import Folder
+from psephos.report.missed import class_names
 from psephos.report.names import Shown
-from psephos.report.words import count, plural, rate, series, span
+from psephos.report.returning import rules_section
+from psephos.report.words import class_kinds, count, plural, rate, series, span
 
 __all__ = ["ROWS", "stability_section"]
 
@@ -26,6 +28,7 @@ def stability_section(
     final: Mapping[str, Sequence[str]],
     names: Mapping[str, Shown],
     first: str | None,
+    positive: int,
 ) -> dict[str, Any]:
     """Return what the panel shows: entries of the page's dictionary.
 
@@ -39,6 +42,8 @@ def stability_section(
         What columns are called.
     first : str or None
         The model that is shown first.
+    positive : int
+        The class that answers are about.
     """
     columns = [str(c) for c in folder.about.get("columns", ())]
     read: dict[str, list[list[int]]] = {}
@@ -46,15 +51,21 @@ def stability_section(
         if row.get("columns") is not None and row["status"] == "ok":
             read.setdefault(row["model"], []).append(positions_of(row["columns"]))
     models = {s.key: _model(s, read.get(s.key, []), final.get(s.key), columns, names) for s in rows}
-    told: list[int] = sorted({row[0] for model in models.values() for row in model.get("rows", ())})
+    place = {name: j for j, name in enumerate(columns)}
+    rules = rules_section(folder, list(models), place) if columns else {}
+    every = [*models.values(), *rules.values()]
+    told: list[int] = sorted({row[0] for one in every for row in one["rows"]})
     where = {j: k for k, j in enumerate(told)}
-    for model in models.values():
-        model["rows"] = [[where[j], *more] for j, *more in model.get("rows", ())]
+    for one in every:
+        one["rows"] = [[where[j], *more] for j, *more in one["rows"]]
     called = [_called(columns[j], names) for j in told]
+    kinds = class_kinds(len(folder.about["classes"]), positive)
+    shared = {"columns": called, "classes": class_names(folder), "kinds": kinds}
     return {
         "stability": models.get(first or "") or _nothing("No model was fitted."),
-        "stability_columns": called,
-        "island": {"stability": {"columns": called, "models": models}},
+        "rules": rules.get(first or ""),
+        "stability_shared": shared,
+        "island": {"stability": {**shared, "models": models, "rules": rules}},
     }
 
 

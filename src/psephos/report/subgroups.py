@@ -1,15 +1,16 @@
 """Which groups of cases a threshold fails: their names and sizes, and the four measures of each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos.figures import Estimate, wilson
 from psephos.report.answers import Answers
 from psephos.report.folder import Cases
-from psephos.report.measures import counts_at, predictive, wilson
+from psephos.report.measures import counts_at, predictive
 from psephos.report.words import count, of, rate, span
 
 __all__ = ["Subgroups", "subgroup_rows", "subgroups"]
@@ -27,22 +28,24 @@ class Subgroups:
     name: str
     levels: list[str]
     of: list[int]  # (m,) the level of each case; -1 where its value is missing
+    listed: bool = False  # whether it stands beside each mistake: a group or a category
 
     def island(self) -> dict[str, Any]:
         """Return its part of the page's data."""
-        return {"name": self.name, "levels": self.levels, "of": self.of}
+        return {"name": self.name, "levels": self.levels, "of": self.of, "listed": self.listed}
 
 
 def subgroups(
     answers: Answers,
     cases: Cases | None,
     group: str | None,
-    names: Sequence[tuple[str, str]],
+    kinds: Sequence[tuple[str, str]],
+    telling: Sequence[tuple[str, str]],
 ) -> list[Subgroups]:
-    """Return the ways to part the cases: by fold, by group, by columns that were kept.
+    """Return the ways to part the cases: by group, by categories, by fold, by numbers.
 
-    A column is one where it is a category or has few values; of the columns of numbers in `names`,
-    which the chosen model reads, the halves at the median are groups.
+    Of the columns of numbers, those of few values have a group each; of others the halves at the
+    median are groups.
 
     Parameters
     ----------
@@ -50,23 +53,37 @@ def subgroups(
     cases : Cases or None
     group : str or None
         What the groups of the study are called.
-    names : sequence of (column, shown name)
-        Columns that may be parted, the most telling first.
+    kinds : sequence of (column, shown name)
+        Columns of categories.
+    telling : sequence of (column, shown name)
+        Columns of numbers that the chosen model reads, the most telling first.
     """
     found: list[Subgroups] = []
+    rows = answers.rows
+    known = cases if cases is not None and int(rows[-1]) < len(cases.ids) else None
+    if known is not None and known.groups is not None:
+        found += _levels(group or "group", [known.groups[int(i)] for i in rows])
+    if known is not None:
+        found += _columns(known, rows, kinds, _VARIABLES)
+    found = [replace(one, listed=True) for one in found]
     if (answers.fold >= 0).all() and len(set(answers.fold.tolist())) > 1:
         folds = sorted(set(answers.fold.tolist()))
         where = {fold: k for k, fold in enumerate(folds)}
         own = [where[fold] for fold in answers.fold.tolist()]
         found.append(Subgroups("fold", [f"fold {fold + 1}" for fold in folds], own))
-    if cases is None or int(answers.rows[-1]) >= len(cases.ids):
-        return found
-    rows = answers.rows
-    if cases.groups is not None:
-        found += _levels(group or "group", [cases.groups[int(i)] for i in rows])
+    if known is not None:
+        found += _columns(known, rows, telling, _VARIABLES - len(found))
+    return found
+
+
+def _columns(
+    cases: Cases, rows: NDArray[np.intp], names: Sequence[tuple[str, str]], most: int
+) -> list[Subgroups]:
+    """Return the ways to part the cases by columns that were kept."""
     place = {name: j for j, name in enumerate(cases.names)}
+    found: list[Subgroups] = []
     for name, shown in names:
-        if name in place and len(found) < _VARIABLES:
+        if name in place and len(found) < most:
             found += _column(shown, np.asarray(cases.values)[rows, place[name]])
     return found
 
@@ -129,8 +146,8 @@ def subgroup_rows(
     return rows
 
 
-def _measure(k: int, n: int, figure: tuple[float, float, float]) -> dict[str, Any]:
+def _measure(k: int, n: int, figure: Estimate) -> dict[str, Any]:
     if n < FEW:
         return {"text": of(k, n), "bar": None}
-    text = f"{of(k, n)}: {rate(figure[0])} ({span(*figure[1:])})"
-    return {"text": text, "bar": [round(v, 4) for v in figure]}
+    text = f"{of(k, n)}: {rate(figure.value)} ({span(figure.low, figure.high)})"
+    return {"text": text, "bar": [round(v, 4) for v in (figure.value, figure.low, figure.high)]}

@@ -8,7 +8,9 @@ from typing import Any
 from psephos import __version__
 from psephos.report.accuracy import accuracy_section
 from psephos.report.adapter import Facts, Opened, model_facts, open_model
+from psephos.report.again import maps_section
 from psephos.report.answers import Answers, Positive, held_out_answers, positive_class
+from psephos.report.beside import beside
 from psephos.report.case import case_section
 from psephos.report.cautions import cautions, prior_log_loss, unsure_probabilities
 from psephos.report.figures import Choice, Standing, choose, standings
@@ -86,38 +88,43 @@ def summarise(
     answers = held_out_answers(read, [s.key for s in rows])
     parted = _parted(read, answers, opened, names)
     facts = model_facts(read.models)
-    axes = {key: one.says for key, one in facts.items()}
-    missed = missed_section(read, _order(rows, choice), answers, positive, axes, parted, options)
-    return _report(read, rows, choice, opened, positive, names, facts, missed, options) | {
+    saved = Saved(read, names, {shown.key: opened} if shown and opened else {})
+    columns = beside(saved, shown.key, options.cases == "full") if shown and kept else []
+    missed = missed_section(
+        read, _order(rows, choice), answers, positive, facts, parted, columns, options
+    )
+    return _report(saved, rows, choice, positive, facts, missed, options) | {
         "carries": _carries(read, answers, parted, options),
     }
 
 
 def _report(
-    read: Folder,
+    saved: Saved,
     rows: Sequence[Standing],
     choice: Choice | None,
-    opened: Opened | None,
     positive: Positive,
-    names: Mapping[str, Shown],
     facts: Mapping[str, Facts],
     missed: dict[str, Any],
     options: Options,
 ) -> dict[str, Any]:
+    read = saved.folder
     found = pairs(rows, choice.best if choice else None)
     prior = prior_log_loss(read)
     unsure = {s.key for s in rows if unsure_probabilities(s, prior)}
     shown = choice.opened or choice.best if choice else None
     key = shown.key if shown else None
-    known = {choice.opened.key: opened} if choice and choice.opened and opened else {}
-    saved = Saved(read, names, known)
     parts = [
         accuracy_section(read, rows, choice, found, prior, unsure),
         missed,
         values_section(saved, choice, positive, options),
         case_section(saved, choice, positive, options),
         stability_section(
-            read, rows, {model: one.columns for model, one in facts.items()}, names, key
+            read,
+            rows,
+            {model: one.columns for model, one in facts.items()},
+            saved.names,
+            key,
+            positive.code,
         ),
         made_section(read, rows, shown, positive, bool(missed["missed"]), bool(_groups(missed))),
     ]
@@ -134,9 +141,11 @@ def _report(
         "proved": proved(read, rows),
         "bar": _bar(read, rows, key),
         "island": {
+            "maps": _maps(facts, islands[1]["missed"], options),
             "first": {
                 "model": key,
                 "threshold": THRESHOLD,
+                "again": False,
                 "person": None,
                 "cls": None if read.multilabel else positive.code,
             },
@@ -144,6 +153,13 @@ def _report(
         },
         **_joined(parts),
     }
+
+
+def _maps(facts: Mapping[str, Facts], missed: Any, options: Options) -> dict[str, Any]:
+    """Return the maps that the page offers: where it has the held-out answers through them, too."""
+    judged = [key for key, one in missed["models"].items() if "again" in one] if missed else []
+    found = {key: one.recalibration for key, one in facts.items()}
+    return maps_section(found, judged, options.cases != "none")
 
 
 def _groups(missed: Mapping[str, Any]) -> Any:
@@ -176,9 +192,11 @@ def _parted(
         return []
     telling = [opened.whole.get(name, name) for name in opened.columns] if opened else []
     kinds = [name for name in names if name in read.about.get("categories", {})]
-    columns = dict.fromkeys([*kinds, *telling])
-    shown = [(name, names[name].text) for name in columns if name in names]
-    return subgroups(answers, read.cases, read.about.get("groups"), shown)
+    shown = [
+        [(name, names[name].text) for name in own if name in names]
+        for own in (kinds, [name for name in telling if name not in kinds])
+    ]
+    return subgroups(answers, read.cases, read.about.get("groups"), *shown)
 
 
 # ---------------------------------------------------------------------- head, bar and foot

@@ -1,7 +1,7 @@
 """From the folder of a validation to the dictionary of its page: a model on another cohort."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -125,11 +125,12 @@ def _report(place: Path, told: dict[str, Any], options: Options) -> dict[str, An
         answers.rows, answers.truth, answers.fold, 1,
         {models[0].key: answers.chances[""], **_without(answers.chances, "")},
     )  # fmt: skip
-    says = model_facts({about["model"]: place / "model.psephos"})[about["model"]].says
+    fact = model_facts({about["model"]: place / "model.psephos"})[about["model"]]
+    facts = {about["model"]: replace(fact, recalibration=None)}  # the cohort's own is the other one
     threshold = round(float(about["threshold"] or THRESHOLD), 3 if kept else 2)
     threshold = min(max(threshold, 0.001 if kept else 0.01), 0.999 if kept else 0.99)
     missed = missed_section(
-        folder, models, answers, positive, {about["model"]: says}, parted, options,
+        folder, models, answers, positive, facts, parted, (), options,
         wording=_COHORT, threshold=threshold,
     )  # fmt: skip
     names = shown_names(columns_judged(place), options.names)
@@ -239,7 +240,8 @@ def _parted(rows: Sequence[Mapping[str, str]]) -> list[Subgroups]:
             levels = sorted({row[key] for row in rows})
             if 1 < len(levels) <= _LEVELS:
                 where = {level: k for k, level in enumerate(levels)}
-                found.append(Subgroups(key[3:], levels, [where[row[key]] for row in rows]))
+                own = [where[row[key]] for row in rows]
+                found.append(Subgroups(key[3:], levels, own, listed=True))
     return found
 
 

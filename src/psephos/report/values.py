@@ -14,12 +14,11 @@ from psephos.report.folder import Folder
 from psephos.report.options import Options
 from psephos.report.portraits import FIRST, portrait
 from psephos.report.saved import Saved
+from psephos.report.strips import strip
 from psephos.report.together import together
-from psephos.report.words import count, plural, series
+from psephos.report.words import class_kinds, count, plural, series
 
-__all__ = ["HUES", "values_section"]
-
-HUES = 8  # of classes, where there are more than two
+__all__ = ["values_section"]
 
 
 def values_section(
@@ -56,16 +55,13 @@ def values_section(
     found = {key: _portrait(saved, key, options) for key in saved.keys}
     return entries | {
         "values": _first(found[shown.key], shown.key, saved.folder, positive.code),
-        "island": {"values": _island(saved.folder, found, positive.code, options)},
+        "island": {"values": _island(saved, found, positive.code, options)},
     }
 
 
 def _portrait(saved: Saved, key: str, options: Options) -> dict[str, Any]:
     opened, folder = saved.opened(key), saved.folder
-    one = portrait(folder, opened, saved.asked(key), key)
-    for line in [*one["columns"], *one["table"]]:
-        line["italic"] = saved.names[line["whole"]].italic
-        line["unit"] = saved.names[line["whole"]].unit
+    one = portrait(folder, opened, saved.asked(key), key, saved.asked_values(key), saved.names)
     if options.cases == "none":
         one["ringed"] = []
     return one | {
@@ -112,33 +108,38 @@ def how_painted(one: Mapping[str, Any]) -> str:
 
 def _first(one: Mapping[str, Any], key: str, folder: Folder, positive: int) -> dict[str, Any]:
     """Return what stands in the page before its script runs."""
-    two = len(folder.about["classes"]) == 2
+    first = one["columns"][:FIRST]
     return {
         "key": key,
         "lead": one["lead"],
         "notes": one["notes"],
-        "columns": one["columns"][:FIRST],
+        "columns": [column | {"strip": _strip(column, folder, positive)} for column in first],
         "more": one["table"] or one["columns"][FIRST:],
         "rest_words": one["rest_words"],
-        "hues": [
-            ("pos" if k == positive else "neg") if two else f"c{k % HUES}"
-            for k in range(len(folder.about["classes"]))
-        ],
+        "hues": class_kinds(len(folder.about["classes"]), positive),
     }
 
 
+def _strip(column: Mapping[str, Any], folder: Folder, positive: int) -> dict[str, Any] | None:
+    """Return the picture of a column, of all cases: counts, so that it stands without cases too."""
+    cases = folder.cases
+    if cases is None or column["kind"] != "number":
+        return None
+    values: Any = cases.values[:, cases.names.index(column["whole"])]
+    order = [positive, *(k for k in range(len(folder.about["classes"])) if k != positive)]
+    return strip(column, np.asarray(values, dtype=np.float64), np.asarray(cases.y), order)
+
+
 def _island(
-    folder: Folder, portraits: Mapping[str, dict[str, Any]], positive: int, options: Options
+    saved: Saved, portraits: Mapping[str, dict[str, Any]], positive: int, options: Options
 ) -> dict[str, Any]:
     """Return what the script redraws from."""
-    cases = folder.cases
+    folder, cases = saved.folder, saved.folder.cases
     assert cases is not None, "an island is of cases"
     y = np.asarray(cases.y, dtype=np.intp)
     rows = carried_rows(y) if options.cases != "none" else y[:0]
-    drawn: dict[str, list[float]] = {}  # the thresholds of each column that is drawn
-    for one in portraits.values():
-        for column in one["columns"]:
-            drawn.setdefault(column["whole"], []).extend(column.get("steps", ()))
+    drawn = {column["whole"] for one in portraits.values() for column in one["columns"]}
+    cuts = {name: saved.cuts(name) for name in sorted(drawn)}
     classes: Sequence[str] = [str(one) for one in folder.about["classes"]]
     return {
         "classes": classes,
@@ -148,7 +149,7 @@ def _island(
         "sizes": np.bincount(y, minlength=len(classes)).tolist(),
         "rows": rows.tolist(),
         "y": y[rows].tolist(),
-        "of": carried_values(cases, rows, drawn, options.cases == "full"),
+        "of": carried_values(cases, rows, cuts, options.cases == "full"),
         "models": portraits,
     }
 

@@ -7,6 +7,7 @@ from psephos.vote.names import MINUS, class_words, fixed, series
 __all__ = [
     "MINUS",
     "chance",
+    "class_kinds",
     "class_words",
     "count",
     "difference",
@@ -19,6 +20,7 @@ __all__ = [
     "span",
 ]
 
+_HUES = 8  # of classes, where there are more than two
 SPACE = "\u202f"  # a narrow space that does not break
 
 
@@ -82,3 +84,10 @@ def span(low: float, high: float) -> str:
 def of(k: int, n: int, what: str = "") -> str:
     """Return '13 of 38 ill'."""
     return f"{count(k)} of {count(n)}" + (f" {what}" if what else "")
+
+
+def class_kinds(n_classes: int, positive: int) -> list[str]:
+    """Return what the style sheet calls each class: of two pos and neg, of more c0, c1, ..."""
+    if n_classes == 2:
+        return ["pos" if k == positive else "neg" for k in range(2)]
+    return [f"c{k % _HUES}" for k in range(n_classes)]

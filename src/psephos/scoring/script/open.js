@@ -68,3 +68,6 @@ function openModel(plain) {
 
   return { columns: plain.columns, classes: plain.classes, answer };
 }
+
+// probabilities of classes through a map, such as `readout.calibration` holds
+openModel.through = (map, chances) => readPart(CALIBRATIONS, unpack(map)).chances(chances, false, true);

@@ -16,8 +16,15 @@ page.axis = (() => {
   const hues = (positive, n) => Array.from({ length: n }, (_, k) => n === 2 ? (k === positive ? "pos" : "neg") : `c${k % 8}`);
 
   const coloured = (words, hue, tag = "strong") => make(tag, words, hue);
-  // parts of a sentence: words, and {k, t}: words in the colour of class k
-  const parts = (list, of) => list.map((one) => typeof one === "string" ? one : coloured(one.t, of[one.k]));
+  // parts of a sentence: words, {k, t}: words in the colour of class k, {i}: a species
+  const parts = (list, of) => list.map((one) => typeof one === "string" ? one : one.i ? make("span", one.i, "species") : coloured(one.t, of[one.k]));
+  // a name as the page sets it, with its unit
+  const titled = (one, tag, kind = "") => {
+    const element = make(tag, "", kind);
+    element.append(make("span", one.name, one.italic ? "species" : ""), one.unit ? make("span", `, ${one.unit}`, "quiet") : "");
+    if (one.whole && one.whole !== one.name) element.title = one.whole;
+    return element;
+  };
 
   // Where values stand between two pixels; missing ones and, before a logarithmic axis, zero have places of their own.
   const scale = (axis, from, to, { zeroWidth = 26, missing = axis.missing } = {}) => {
@@ -129,7 +136,7 @@ page.axis = (() => {
     return details;
   };
 
-  return { again, chart, clamp, coloured, deep, hues, paint, parts, reachOf, scale, speaks, table, write };
+  return { again, chart, clamp, coloured, deep, hues, paint, parts, reachOf, scale, speaks, table, titled, write };
 })();
 
 // What the page calls a case (a row of the table), and the answer it got while held out: a probability
@@ -138,7 +145,7 @@ page.people = (() => {
   const told = page.data.missed, places = new Map(((told && told.rows) || []).map((row, i) => [row, i]));
   const name = (row) => told && told.names && places.has(row) ? told.names[places.get(row)] : `case ${row + 1}`;
   const heldOut = (key, row) => {
-    const model = told && told.models[key], i = places.get(row);
+    const model = told && page.again.shown(key, told.models[key]), i = places.get(row);
     if (!model || i === undefined) return null;
     if (model.q) {
       if (model.q[i] < 0) return null;

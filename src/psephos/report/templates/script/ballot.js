@@ -32,8 +32,9 @@ page.ballot = (() => {
   // A long sum is folded: the columns it reads, and the whole of it behind.
   const reasonOf = (one, columns) => {
     if (one.words.length <= 120) return inParts(one.words, columns);
+    const like = one.words.startsWith("like ") ? one.words.slice(0, one.words.indexOf(":")) : "";
     const fold = make("details", "", "inline"), [first, second] = one.read.map((j) => columns[j].name), more = one.read.length - 2;
-    fold.append(make("summary", first ? `${first}${second ? `, ${second}` : ""}${more > 0 ? ` and ${more} more` : ""}` : "its reason"), ...inParts(one.words, columns));
+    fold.append(make("summary", like || (first ? `${first}${second ? `, ${second}` : ""}${more > 0 ? ` and ${more} more` : ""}` : "its reason")), ...inParts(one.words, columns));
     return [fold];
   };
 

@@ -72,7 +72,7 @@
 
   // ---- the fields
   const field = (one, i, reach, columns) => {
-    const row = make("div", "", "field"), label = make("label", one.name), id = `field-${i}`;
+    const row = make("div", "", "field"), label = page.axis.titled(one, "label"), id = `field-${i}`;
     label.htmlFor = id;
     label.title = one.whole;
     row.dataset.test = "field";
@@ -130,7 +130,7 @@
     big.append(chance(p[about]), " ", make("span", `called ${study.classes[k]}`, "call"));
     const row = from[0] === "r" ? Number(from.slice(1)) : null, i = row === null ? -1 : study.rows.indexOf(row), held = row === null ? null : heldOut(row);
     const named = row === null ? "" : person(row), truth = row === null ? "" : ` ${named[0].toUpperCase()}${named.slice(1)} is ${study.classes[study.y[i]]}.` + (held ? ` While held out the answer was ${chance(held[about])}; the model asked here has seen this case.` : " The model asked here has seen this case.");
-    const say = told([known ? `The stated probability of ${study.classes[about]}, from ${known} of ${used.length} columns.` : "Nothing is measured: this is what the model says of anyone.", make("span", truth, "quiet")], "say");
+    const say = told([known ? `The ${page.again.map() ? "recalibrated" : "stated"} probability of ${study.classes[about]}, from ${known} of ${used.length} columns.` : "Nothing is measured: this is what the model says of anyone.", make("span", truth, "quiet")], "say");
     box.replaceChildren(big, say);
     const bar = (width) => {
       const tall = two ? 34 : 22 * p.length, picture = svg("svg", { width, height: tall, viewBox: `0 0 ${width} ${tall}`, role: "img", "aria-label": study.order.map((c) => `${study.classes[c]} ${chance(p[c])}`).join(", ") });
@@ -157,7 +157,7 @@
       now[name] = value;
       rows[name].value = value;
       rows[name].nextSibling.textContent = write(value, 3);
-      open = openModel({ ...calc.plain, weights: { ...local, similarity: { ...fitted, ...now } } });
+      open = openModel({ ...page.again.plain(calc.plain), weights: { ...local, similarity: { ...fitted, ...now } } });
       refresh();
     };
     box.append(make("summary", "How near must a case be to be heard? (a and b)"));
@@ -174,8 +174,14 @@
     return [box];
   };
 
+  const opened = () => {
+    const place = page.again.map() ? `${key} recalibrated` : key;
+    models[place] = models[place] || openModel(page.again.plain(calc.plain));
+    return models[place];
+  };
+
   const form = () => {
-    open = models[key];
+    open = opened();
     const portrait = study.models[key], columns = portrait ? portrait.columns : [], reach = reachOf(columns);
     const fields = calc.fields.map((one, i) => field(one, i, reach, columns)), used = calc.fields.filter((one) => !one.backup).length;
     const top = used > 12 ? 10 : used, left = make("div", "", "fields");
@@ -193,7 +199,7 @@
     const pick = make("div", "", "pick"), label = make("label", "Start from");
     label.htmlFor = "case-from";
     pick.append(label, choices(), button("Empty all", () => begin("e0")));
-    host.replaceChildren(told(`Type or slide what was measured; leave empty what was not. Everything is worked out in this page with the saved model (${key}, fitted to all ${study.sizes.reduce((a, b) => a + b, 0)} cases of the study); nothing is sent.`), pick, box);
+    host.replaceChildren(told(`Type or slide what was measured; leave empty what was not. Everything is worked out in this page with the saved model (${key}, fitted to all ${study.sizes.reduce((a, b) => a + b, 0)} cases of the study); nothing is sent. ${calc.rounding}`), ...(page.again.any ? [page.again.control()] : []), pick, box);
     refresh = () => {
       const now = answerOf(x);
       answerBox(answer, now);
@@ -237,12 +243,12 @@
       host.replaceChildren(links(calc ? calc.why : `${key} has no file in this study, so that it cannot be asked here.`));
       return;
     }
-    open = models[key] = models[key] || openModel(calc.plain);
     const row = hub.get("person");
     begin(row !== null && study.rows.includes(row) ? `r${row}` : `t${study.positive}`);
   };
 
   hub.on("model", show);
+  hub.on("again", () => { if (calc && calc.plain) { open = opened(); at("case-from").replaceWith(choices()); refresh(); } });
   hub.on("threshold", () => { if (calc && calc.plain) { at("case-from").replaceWith(choices()); refresh(); } });
   hub.on("person", (row) => { if (calc && calc.plain && row !== null && from !== `r${row}` && study.rows.includes(row)) begin(`r${row}`); });
   const static_ = at("case-first");

@@ -69,8 +69,9 @@ page.lanes = (() => {
     });
     const tallest = Math.max(0, ...split.flatMap((one) => one.bars));
     lanes.forEach((lane, k) => {
-      const base = g.base(k), { bars, drawn } = split[k], wide = g.inner / BINS;
-      picture.append(text(0, g.narrow ? base - g.lane - (threshold === null ? 8 : 24) : base - 12, lane.name, "strong " + lane.kind),
+      const base = g.base(k), { bars, drawn } = split[k], n = lane.bins ? lane.bins.reduce((a, b) => a + b, 0) : lane.units.length, wide = g.inner / BINS;
+      picture.append(text(0, g.narrow ? base - g.lane - (threshold === null ? 8 : 24) : base - 12, g.narrow ? `${lane.name} (${n})` : lane.name, "strong " + lane.kind),
+        ...(g.narrow ? [] : [text(0, base + 3, page.words.plural(n, "case"), "soft")]),
         svg("line", { class: "axis", x1: g.left, x2: g.width - g.right, y1: base + 0.5, y2: base + 0.5 }));
       bars.forEach((n, b) => {
         if (n) picture.append(svg("rect", { class: lane.kind, x: g.left + b * wide + 0.5, y: base - n / tallest * g.lane, width: wide - 1, height: n / tallest * g.lane }));

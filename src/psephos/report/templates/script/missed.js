@@ -6,7 +6,7 @@
   if (!told || !at("missed-body") || !at("lanes")) return;
   const two = told.kind === "two", UNIT = 1e6, Z = 1.959963984540054;
   const pos = told.classes[told.positive], neg = two ? told.classes[1 - told.positive] : "others";
-  const model = () => told.models[hub.get("model")];
+  const model = () => page.again.shown(hub.get("model"), told.models[hub.get("model")]);
   const named = (i) => told.names ? told.names[i] : String((told.rows ? told.rows[i] : i) + 1);
   const rowOf = (i) => told.rows ? told.rows[i] : i;
   const placeOf = new Map((told.rows || []).map((row, i) => [row, i]));
@@ -85,7 +85,7 @@
   };
 
   // ---- lanes
-  const classKind = (c) => two ? (c === told.positive ? "pos" : "neg") : "c" + c;
+  const classKind = (c) => two ? (c === told.positive ? "pos" : "neg") : `c${c % 8}`;
   const lanesOf = (m, order, about) => order.map((c) => {
     const lane = { name: told.classes[c], kind: classKind(c) };
     if (m.bins) {
@@ -124,81 +124,68 @@
     }
   };
 
-  // ---- lists of mistakes, the surest first
-  const listOf = (kind, places, q, heading) => {
-    const box = make("div"), title = make("h3", heading, "apart");
+  // ---- lists of mistakes, the surest first; beside each the values of the columns of most say, and its groups
+  const beside = (groups) => {
+    const values = page.data.values, one = values && values.rows.length ? values.models[hub.get("model")] : null, places = new Map((one ? values.rows : []).map((row, i) => [row, i]));
+    const columns = (one ? one.columns.slice(0, 3) : []).map((column) => ({ ...column, text: (i) => {
+      const place = places.get(rowOf(i));
+      return place === undefined ? "\u2013" : page.axis.write(values.of[column.whole][place]);
+    } }));
+    const parted = groups ? told.groups.filter((group) => group.listed).slice(0, 2) : [];
+    return [...columns, ...parted.map((group) => ({ ...group, text: (i) => group.of[i] < 0 ? "\u2013" : group.levels[group.of[i]] }))];
+  };
+  const tableOf = (own, caption, cells, groups) => {
+    const more = beside(groups), one = make("table", "", "fit"), head = make("thead"), top = make("tr"), body = make("tbody"), box = make("div", "", "scroll");
+    one.append(make("caption", caption, "sr"), head, body);
+    [["case"], ...cells].forEach(([text, , kind]) => { const cell = make("th", text, kind); cell.scope = "col"; top.append(cell); });
+    more.forEach((column) => {
+      const cell = page.axis.titled(column, "th", "num");
+      cell.scope = "col";
+      top.append(cell);
+    });
+    head.append(top);
+    own.forEach((i) => {
+      const row = line(["", ...cells.map(([, text]) => text(i)), ...more.map((column) => column.text(i))], ["", ...cells.map(([, , kind]) => kind || "")]), button = make("button", named(i), "plain");
+      button.type = "button";
+      button.dataset.at = i;
+      button.addEventListener("click", () => hub.set("person", rowOf(i)));
+      row.cells[0].append(button);
+      body.append(row);
+    });
+    box.append(one);
+    return box;
+  };
+  const listOf = (kind, places, heading, cells, groups) => {
+    const box = make("div");
     box.dataset.kind = kind;
-    box.append(title);
-    const table = (own, caption) => {
-      const one = make("table", "", "fit"), head = make("thead"), top = make("tr"), body = make("tbody");
-      one.append(make("caption", caption, "sr"), head, body);
-      const parted = told.groups.slice(0, 2);
-      ["case", "answer", ...parted.map((one) => one.name)].forEach((text, j) => { const cell = make("th", text, j === 1 ? "num" : ""); cell.scope = "col"; top.append(cell); });
-      head.append(top);
-      own.forEach((i) => {
-        const row = line(["", words.chance(q[i] / UNIT), ...parted.map((one) => one.of[i] < 0 ? "\u2013" : one.levels[one.of[i]])], ["", "num", "", ""]), button = make("button", named(i), "plain");
-        button.type = "button";
-        button.dataset.at = i;
-        button.addEventListener("click", () => hub.set("person", rowOf(i)));
-        row.cells[0].append(button);
-        body.append(row);
-      });
-      return one;
-    };
+    box.append(make("h3", heading, "apart"));
     if (!places.length) return box;
-    const first = table(places.slice(0, 6), heading), rest = places.slice(6);
-    first.dataset.test = `${kind}-list`;
+    const first = tableOf(places.slice(0, 6), heading, cells, groups), rest = places.slice(6, 206);
+    first.firstChild.dataset.test = `${kind}-list`;
     box.append(first);
     if (rest.length) {
-      const more = make("details"), text = `The other ${words.count(rest.length)}`;
+      const more = make("details"), text = `The other ${words.count(places.length - 6)}${places.length > 206 ? ", of which 200 are listed" : ""}`;
       more.append(make("summary", text));
-      more.addEventListener("toggle", () => { if (more.open && more.children.length < 2) more.append(table(rest, text)); });
+      more.addEventListener("toggle", () => { if (more.open && more.children.length < 2) more.append(tableOf(rest, text, cells, groups)); });
       box.append(more);
     }
     return box;
   };
   const lists = (m, t) => {
     if (!m.q) { at("mistakes").replaceChildren(); return; }
-    const cut = Math.round(t * UNIT), every = m.q.map((_, i) => i).filter((i) => m.q[i] >= 0);
+    const cut = Math.round(t * UNIT), every = m.q.map((_, i) => i).filter((i) => m.q[i] >= 0), cells = [["answer", (i) => words.chance(m.q[i] / UNIT), "num"]];
     const missed = every.filter((i) => told.truth[i] === told.positive && m.q[i] < cut).sort((a, b) => m.q[a] - m.q[b] || a - b);
     const alarms = every.filter((i) => told.truth[i] !== told.positive && m.q[i] >= cut).sort((a, b) => m.q[b] - m.q[a] || a - b);
     at("mistakes").replaceChildren(
-      listOf("missed", missed, m.q, missed.length ? `The ${words.count(missed.length)} missed ${pos}, surest mistakes first` : `No ${pos} case is missed`),
-      listOf("alarms", alarms, m.q, alarms.length ? `The ${words.plural(alarms.length, "false alarm")}` : "There is no false alarm"));
+      listOf("missed", missed, missed.length ? `The ${words.count(missed.length)} missed ${pos}, surest mistakes first` : `No ${pos} case is missed`, cells, true),
+      listOf("alarms", alarms, alarms.length ? `The ${words.plural(alarms.length, "false alarm")}` : "There is no false alarm", cells, true));
   };
 
   const severalLists = (m) => {
     if (!m.P) { at("mistakes").replaceChildren(); return; }
-    const sure = (i) => m.P[m.said[i]][i];
-    const wrong = told.truth.map((_, i) => i).filter((i) => m.said[i] >= 0 && m.said[i] !== told.truth[i]).sort((a, b) => sure(b) - sure(a) || a - b);
-    const box = make("div"), title = make("h3", wrong.length ? `The ${words.plural(wrong.length, "case")} called another class, surest mistakes first` : "No case is called another class", "apart");
-    box.append(title);
-    const table = (own, caption) => {
-      const one = make("table", "", "fit"), head = make("thead"), top = make("tr"), body = make("tbody");
-      one.append(make("caption", caption, "sr"), head, body);
-      ["case", "is", "called", "answer"].forEach((text, j) => { const cell = make("th", text, j === 3 ? "num" : ""); cell.scope = "col"; top.append(cell); });
-      head.append(top);
-      own.forEach((i) => {
-        const row = line(["", told.classes[told.truth[i]], told.classes[m.said[i]], words.chance(sure(i) / UNIT)], ["", "", "", "num"]), button = make("button", named(i), "plain");
-        button.type = "button";
-        button.dataset.at = i;
-        button.addEventListener("click", () => hub.set("person", rowOf(i)));
-        row.cells[0].append(button);
-        body.append(row);
-      });
-      return one;
-    };
-    if (wrong.length) {
-      const first = table(wrong.slice(0, 6), title.textContent);
-      first.dataset.test = "wrong-list";
-      box.append(first);
-    }
-    if (wrong.length > 6) {
-      const more = make("details"), text = `The other ${words.count(wrong.length - 6)}`;
-      more.append(make("summary", text), table(wrong.slice(6, 206), text));
-      box.append(more);
-    }
-    at("mistakes").replaceChildren(box);
+    const sure = (i) => m.P[m.said[i]][i], wrong = told.truth.map((_, i) => i).filter((i) => m.said[i] >= 0 && m.said[i] !== told.truth[i]).sort((a, b) => sure(b) - sure(a) || a - b);
+    const cells = [["is", (i) => told.classes[told.truth[i]]], ["called", (i) => told.classes[m.said[i]]], ["answer", (i) => words.chance(sure(i) / UNIT), "num"]];
+    at("mistakes").replaceChildren(listOf("wrong", wrong, wrong.length ? `The ${words.plural(wrong.length, "case")} called another class, surest mistakes first` : "No case is called another class", cells, false));
   };
 
   // ---- groups
@@ -285,7 +272,8 @@
     severalLists(m);
     person();
   };
-  hub.on("model", followModel);
+  ["model", "again"].forEach((key) => hub.on(key, followModel));
+  if (page.again.any) at("again-here").replaceChildren(page.again.control());
   hub.on("person", () => { drawLanes(); person(); });
   if (!two) hub.on("cls", followClass);
 

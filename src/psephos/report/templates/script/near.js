@@ -39,7 +39,7 @@ page.near = (() => {
     const gaps = used.filter((i) => x[i] === null), mine = x.slice(0, n);
     if (gaps.length) {
       const found = gaps.slice(0, 40).map((i) => [i, moves(chances, x, i, rows.map((row) => row[i]))]).sort((a, b) => b[1] - a[1])[0];
-      const p = told([make("strong", "Measure next: "), make("span", calc.fields[found[0]].name), `. It would move the answer by ${found[1] > 0 && found[1] < 0.005 ? "less than 0.01" : found[1].toFixed(2)} on average, over the values of the cases.`], "note");
+      const p = told([make("strong", "Measure next: "), page.axis.titled(calc.fields[found[0]], "span"), `. It would move the answer by ${found[1] > 0 && found[1] < 0.005 ? "less than 0.01" : found[1].toFixed(2)} on average, over the values of the cases.`], "note");
       p.dataset.test = "measure-next";
       p.dataset.column = calc.fields[found[0]].whole;
       parts.push(p);

@@ -2,7 +2,7 @@
 (() => {
   const { at, hub, make, svg } = page, data = page.data.values;
   if (!data) return;
-  const { again, chart, hues, paint, parts, reachOf, scale, table, write } = page.axis;
+  const { again, chart, hues, paint, parts, reachOf, scale, table, titled, write } = page.axis;
   const host = at("values-live"), first = 6;
   const hue = hues(data.positive, data.classes.length);
   const order = data.order; // classes by lane: the positive one above
@@ -139,7 +139,7 @@
     return span;
   };
 
-  const tableOf = (column) => table(`${column.name}: cases on either side, by class`, column.name, ["", ...order.map((k) => data.classes[k])], () => {
+  const tableOf = (column) => table(`${column.name}: cases on either side, by class`, column.name, [column.kind === "category" ? "category" : "values", ...order.map((k) => data.classes[k])], () => {
     if (column.kind === "category") return [...column.levels.map((level) => [level.name, ...order.map((k) => level.counts[k])]), ["missing", ...order.map((k) => column.counts.missing[k])]];
     const cut = column.cut, side = (key) => order.map((k) => column.counts[key][k]);
     const sides = cut ? [[`${cut.closed ? "from" : "above"} ${cut.text}`, ...side("above")], [`${cut.closed ? "below" : "at or below"} ${cut.text}`, ...side("below")]] : [];
@@ -152,12 +152,11 @@
     const row = make("div", "", alone ? "col alone" : "col"), words = make("div"), figure = make("figure");
     row.dataset.test = "value-column";
     row.dataset.column = column.whole;
-    const head = make("h3", column.name, column.italic ? "species" : ""), share = make("p", "", "small");
-    if (column.whole !== column.name) head.title = column.whole;
+    const head = titled(column, "h3"), share = make("p", "", "small");
     share.append(column.share_words + (column.share_words && column.folds.length ? " · " : ""), squares(column));
     words.append(head, share, told(parts(column.direction, hue)));
     if (column.words) words.append(told(column.words));
-    if (column.stand_ins) words.append(told(column.stand_ins, "small quiet"));
+    if (column.stand_ins.length) words.append(told(parts(column.stand_ins), "small quiet"));
     figure.append(chart(column.kind === "category" ? blocks(column, reach) : strip(one, column, reach)), tableOf(column));
     row.append(words, figure);
     return row;
@@ -213,7 +212,8 @@
     return box;
   };
 
-  const called = (chances) => {
+  const called = (raw) => {
+    const chances = page.again.through(raw);
     if (chances.length === 2) return chances[data.positive] >= hub.get("threshold") ? data.positive : 1 - data.positive;
     return chances.indexOf(Math.max(...chances));
   };
@@ -227,9 +227,8 @@
     element.dataset.test = "value-table";
     ["column", "share of the say", "for whom", "cases"].forEach((words) => { const cell = make("th", words); cell.scope = "col"; head.append(cell); });
     one.table.forEach((line) => {
-      const row = make("tr"), name = make("th", line.name), words = make("td");
+      const row = make("tr"), name = titled(line, "th"), words = make("td");
       name.scope = "row";
-      name.title = line.whole;
       words.append(...parts(line.direction, hue));
       row.append(name, make("td", line.share_words.replace(" of the say", "")), words, make("td", [line.words, line.folds_words].filter(Boolean).join(" ")));
       body.append(row);
@@ -294,7 +293,7 @@
 
   hub.on("model", () => { open = false; show(); });
   hub.on("person", () => again(host));
-  hub.on("threshold", () => host.querySelectorAll('[data-test="plane"]').forEach((box) => again(box)));
+  ["threshold", "again"].forEach((key) => hub.on(key, () => host.querySelectorAll('[data-test="plane"]').forEach((box) => again(box))));
   at("values-first").hidden = true;
   host.hidden = false;
   show();

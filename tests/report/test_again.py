@@ -1,0 +1,45 @@
+"""Answers through the map that held-out answers justify: cross-fitted, monotone, and told."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import log_loss
+
+from psephos.report import summarise
+from psephos.report.adapter import model_facts
+from psephos.report.again import cross_fitted_answers
+from psephos.report.answers import held_out_answers
+from psephos.report.folder import read_folder
+from psephos.report.options import Options
+
+
+def test_cross_fitted_answers_have_the_log_loss_that_the_models_file_tells(compared):
+    folder = read_folder(compared)
+    facts = model_facts(folder.models)
+    answers = held_out_answers(folder, list(folder.models))
+    told = 0
+    for key, fact in facts.items():
+        found = cross_fitted_answers(folder, answers, key, fact.recalibration)
+        if fact.recalibration is None:
+            assert found is None
+            continue
+        told += 1
+        loss = log_loss(answers.truth, found, labels=range(found.shape[1]))
+        assert loss == pytest.approx(fact.recalibration.log_loss_after, abs=1e-9)
+        np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    assert told >= 3
+
+
+def test_a_map_is_offered_where_its_answers_are_judged(compared):
+    island = summarise(compared)["island"]
+    for key, one in island["maps"].items():
+        assert "cross-fitted" in one["words"]
+        judged = island["missed"]["models"][key]["again"]
+        assert judged["axis"] == "recalibrated probability"
+    assert not island["first"]["again"]
+
+
+def test_the_points_of_an_isotonic_map_are_left_out_with_the_cases(compared, monkeypatch):
+    kept = summarise(compared, options=Options(cases="none"))["island"]["maps"]
+    assert {one["map"]["kind"] for one in kept.values()} == {"sigmoid calibration"}
+    monkeypatch.setattr("psephos.vote.recalibration.Recalibration.method", "isotonic")
+    assert summarise(compared, options=Options(cases="none"))["island"]["maps"] == {}
