@@ -189,7 +189,8 @@ def test_marks_of_the_threshold_stand_where_python_puts_them(visit, study):
     for threshold in (0.2, 0.66):
         set_threshold(page, threshold)
         _, _, c = judged(study, key, threshold)
-        marks = marks_at(c, threshold, study[1]["models"][key]["curves"]["nb"]["top"])
+        worth = (c.found - c.alarms * threshold / (1 - threshold)) / (c.positive + c.negative)
+        marks = marks_at(c, threshold, worth, study[1]["models"][key]["curves"]["nb"]["top"])
         for name in ("roc", "pr", "nb"):
             circle = page.locator(f"#{name}-here circle")
             if marks[name] is None:

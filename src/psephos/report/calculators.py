@@ -20,6 +20,7 @@ __all__ = [
     "calculator",
     "distances",
     "fields_of",
+    "light",
     "nearest_own",
     "size_words",
     "typical",
@@ -63,7 +64,7 @@ def calculator(
         case to the nearest other; ``rounding``, what rounding does to the answers, in words.
     """
     try:
-        model, kept = (asked.model, False) if cuts is None else _light(asked)
+        model, kept = (asked.model, False) if cuts is None else light(asked)
         function = plain(model)
     except PsephosError as error:
         return str(error)
@@ -111,7 +112,7 @@ def typical(asked: Asked, which: NDArray[np.bool_]) -> _Floats:
     return found
 
 
-def _light(asked: Asked) -> tuple[Any, bool]:
+def light(asked: Asked) -> tuple[Any, bool]:
     """Return the model with the values of training cases that it keeps rounded, and whether so."""
     if not asked.keeps_rows:
         return asked.model, False

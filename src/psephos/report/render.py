@@ -116,8 +116,9 @@ def _joined(folder: str, names: Sequence[str]) -> str:
 
 @cache
 def _flush(text: str) -> str:
-    """Return a text without indentation: no string of the page's files goes over lines."""
-    return "\n".join(line.lstrip() for line in text.split("\n"))
+    """Return a text without indentation and lines of comment: no string goes over lines."""
+    lines = [line.lstrip() for line in text.split("\n")]
+    return "\n".join(line for line in lines if not line.startswith("//"))
 
 
 def _digest(text: str) -> str:

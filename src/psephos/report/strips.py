@@ -53,7 +53,10 @@ def strip(
     }
     foot = max(base.values()) + 5
     cut = column["cut"]
-    at = None if cut is None else float(_places(np.array([cut["at"]]), axis, left)[0])
+    mark: dict[str, Any] | None = None
+    if cut is not None:
+        at = float(_places(np.array([cut["at"]]), axis, left)[0])
+        mark = {"x": round(at, 1), "text": cut["text"]}
     return {
         "width": _WIDTH,
         "height": foot + 26,
@@ -68,7 +71,7 @@ def strip(
             for k in order
         ],
         "paint": _paint(column, axis, left, foot),
-        "cut": None if at is None else {"x": round(at, 1), "text": cut["text"]},
+        "cut": mark,
         "ends": [_text(axis["low"]), _text(axis["high"])],
         "left": left,
         "tallest": most,
