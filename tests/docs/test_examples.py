@@ -14,7 +14,8 @@ matplotlib.use("Agg")
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 TESTED = {
-    "plot_ballots", "plot_bounds", "plot_contours", "plot_drift", "plot_forest_rates",
+    "plot_ballots", "plot_bounds", "plot_cohort", "plot_contours", "plot_drift",
+    "plot_forest_rates",
     "plot_prototypes", "plot_swag_network", "plot_version_space", "plot_weight_estimation",
 }  # fmt: skip
 
@@ -228,3 +229,25 @@ def test_what_is_proved_of_a_forest_is_above_its_error_and_falls_with_rows():
         assert (np.array(bound) > error).all()
         assert bound[1] < bound[0]
     assert found["held out"][1] < 0.5
+
+
+# --- another cohort --------------------------------------------------------------------------
+def test_a_shifted_marker_and_a_missing_one_are_named_and_cost_accuracy():
+    module = example("plot_cohort")
+    found = module.cohorts()
+    alike, other = found["as in the fit"], found["the other clinic"]
+    assert other.speaking["lacking"] == ["IL-6"]
+    assert other.speaking["n_none"] > 0
+    columns = other.frame("columns").set_index("column")
+    shifted = set(columns.index[columns["distance"] > columns["chance"]])
+    assert "CRP" in shifted
+    assert columns.loc["CRP", "difference"] > 0.5
+    assert alike.shift["n_shifted"] <= 1
+    areas = [one.figure("ROC-AUC")["value"] for one in (alike, other)]
+    assert areas[0] > areas[1] + 0.05
+    display = module.missed(other)
+    cases = other.frame("predictions")
+    lost = (cases["truth"] == "ill") & (cases["p_ill"] < 0.5)
+    assert display.counts.missed == lost.sum()
+    figure = module.draw(found)
+    assert [ax.get_title().split(":")[0] for ax in figure.axes] == list(found)

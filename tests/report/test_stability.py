@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from psephos import load
+from psephos.explain.directions import value_text
 from psephos.explain.rules import rules_of
 from psephos.protocol import read_folds, selection_stability
 from psephos.protocol.stability import positions_of
 from psephos.report import build_report, summarise
-from psephos.report.directions import value_text
 
 
 def study(builders, path, columns, n_columns=60, repeats=1):

@@ -11,14 +11,14 @@ from sklearn.inspection import partial_dependence
 from sklearn.metrics.pairwise import nan_euclidean_distances
 
 from psephos import AdaBoostClassifier, CARTClassifier, SamBAClassifier
+from psephos.explain.axes import axis_of, pieces_of
+from psephos.explain.directions import cut_of
+from psephos.explain.effects import asked_values, background, mean_answers
 from psephos.protocol.stability import positions_of
 from psephos.report import summarise
 from psephos.report.adapter import Asked
-from psephos.report.axes import axis_of, pieces_of
 from psephos.report.calculators import distances, nearest_own, typical
 from psephos.report.carried import carried_rows, rounded
-from psephos.report.directions import cut_of
-from psephos.report.effects import asked_values, background, mean_answers
 from psephos.report.figures import standings
 from psephos.report.folder import Cases, read_folder
 from psephos.report.names import shown_names
@@ -295,8 +295,8 @@ def test_a_study_without_cases_has_no_panel(study):
 
 
 def test_no_cut_where_nothing_changes(study):
-    from psephos.report.axes import Axis
-    from psephos.report.directions import Says
+    from psephos.explain.axes import Axis
+    from psephos.explain.directions import Says
 
     pieces = pieces_of(Axis(False, 0.0, 1.0, False, False), [0.5], False)
     flat = Says(pieces, np.zeros((2, 2)), None, np.full((1, 2), 0.004), 0.005)

@@ -13,12 +13,14 @@ _MODEL = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 @click.command(short_help="Write a model for where psephos is not installed.")
 @click.argument("model", type=_MODEL)
-@click.option("--scorer", type=_FILE, help="A program of one file: predictions and ballots.")
-@click.option("--plain", "plain_file", type=_FILE, help="JSON, documented: for readers of yours.")
-@click.option("--sql", "sql_file", type=_FILE, help="One SELECT: of stumps, trees, rules, lines.")
-@click.option("--table", default="cases", show_default=True, help="The table of --sql.")
-@click.option("--sheet", type=_FILE, help="A page to be printed (HTML): of stumps or rules.")
-@click.option("--onnx", "onnx_file", type=_FILE, help="The score as ONNX, float32 (extra 'onnx').")
+@click.option("--scorer", type=_FILE, help="A program of one file, for predictions and ballots.")
+@click.option("--plain", "plain_file", type=_FILE, help="The model as documented JSON.")
+@click.option(
+    "--sql", "sql_file", type=_FILE, help="One SELECT: stumps, trees, rules, linear models."
+)
+@click.option("--table", default="cases", show_default=True, help="Of --sql: where the cases are.")
+@click.option("--sheet", type=_FILE, help="A page (HTML) to print and fill in, of stumps or rules.")
+@click.option("--onnx", "onnx_file", type=_FILE, help="The score in ONNX, float32 (extra 'onnx').")
 @click.option(
     "--round",
     "digits",
@@ -30,7 +32,8 @@ _MODEL = click.Path(exists=True, dir_okay=False, path_type=Path)
     "--prototypes",
     type=click.IntRange(1),
     metavar="M",
-    help="At most M means of training rows in place of the rows (local weights: SamBA).",
+    help="Replace the training rows of local weights (SamBA) by at most M means of them, and say "
+    "what it costs.",
 )
 def export(
     model: Path,
@@ -105,7 +108,10 @@ def _write(content: bytes, path: Path) -> None:
 @click.command(short_help="Compare a model file's answers to those it was written with.")
 @click.argument("model", type=_MODEL)
 def check(model: Path) -> None:
-    """Answer the generated rows that travel in MODEL, and compare their scores."""
+    """Say whether MODEL answers the generated rows in its file as when it was written.
+
+    It prints the greatest difference of their scores, and fails where that is more than rounding.
+    """
     from psephos.modelfile import read
 
     number, worst = read(model).check()

@@ -1,4 +1,4 @@
-"""psephos report: write the report of a comparison again."""
+"""psephos report: write the page of a comparison or of a validation."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import click
 __all__ = ["report"]
 
 
-@click.command(short_help="Write the report of a comparison again.")
+@click.command(short_help="Write the page of a comparison or validation.")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option(
     "--out",
@@ -17,14 +17,15 @@ __all__ = ["report"]
 @click.option(
     "--model",
     metavar="MODEL",
-    help="The model to show first.  [default: of the saved ones the most accurate]",
+    help="The model to show first (of a comparison).  [default: of the saved ones the most "
+    "accurate]",
 )
 @click.option("--title", metavar="TEXT", help="The heading of the page.")
 @click.option(
     "--positive",
     metavar="CLASS",
     help="The class that answers are about.  [default: of healthy, control, no and the like the "
-    "other one; else the rarest]",
+    "other one; else the rarest; of a validation the one it was about]",
 )
 @click.option(
     "--names",
@@ -49,7 +50,11 @@ def report(
     ids: bool,
     cases: str,
 ) -> None:
-    """Write the report of the comparison in FOLDER: one HTML file that works offline."""
+    """Write the page of what is in FOLDER: one HTML file that works offline.
+
+    FOLDER is one that psephos compare wrote, or psephos validate --out; of the latter the page is
+    that of one model on another cohort.
+    """
     from psephos.report import build_report
 
     path = build_report(

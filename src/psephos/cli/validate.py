@@ -66,7 +66,8 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Write a folder of csv files, the figures as JSON, and the model.",
+    help="Write a folder of csv files, the figures as JSON, and the model: psephos report makes a "
+    "page of it.",
 )
 @click.option(
     "--recalibrate",

@@ -2,9 +2,11 @@
 
 from psephos.explain.bias_variance import BiasVarianceDisplay
 from psephos.explain.column_curve import ColumnCurveDisplay
+from psephos.explain.column_values import ValuesDisplay
 from psephos.explain.diversity import DiversityDisplay
 from psephos.explain.errors import ErrorDisplay
 from psephos.explain.fitting_curve import FittingCurveDisplay
+from psephos.explain.missed import MissedDisplay
 from psephos.explain.missing_columns import NextColumn, next_column
 from psephos.explain.network import ColumnNetwork
 from psephos.explain.permuting import selection_test
@@ -30,11 +32,13 @@ __all__ = [
     "DiversityDisplay",
     "ErrorDisplay",
     "FittingCurveDisplay",
+    "MissedDisplay",
     "NextColumn",
     "PrototypeBallot",
     "PrototypeTable",
     "SelectionTest",
     "TreeDisplay",
+    "ValuesDisplay",
     "export_text",
     "familiarity",
     "familiarity_p_value",

@@ -100,6 +100,7 @@ once.
 from psephos.contender import Contender
 from psephos.protocol.columns import columns_used
 from psephos.protocol.comparison import Comparison
+from psephos.protocol.displays import AccuracyDisplay, StabilityDisplay
 from psephos.protocol.fold_models import FoldModel, read_folds
 from psephos.protocol.label_scores import (
     average_precision,
@@ -122,6 +123,7 @@ from psephos.protocol.tables import DataTable, table_from_arrays
 __all__ = [
     "MISSING",
     "PROTOCOLS",
+    "AccuracyDisplay",
     "Comparison",
     "Contender",
     "DataTable",
@@ -131,6 +133,7 @@ __all__ = [
     "Protocol",
     "Returned",
     "Stability",
+    "StabilityDisplay",
     "average_precision",
     "columns_used",
     "compare",

@@ -95,6 +95,12 @@ class Comparison:
         columns = {c: [row[c] for row in self.results] for c in names}
         return frame_of(columns, backend)
 
+    def _repr_html_(self) -> str:
+        """Return the models as a table of a notebook, the most accurate first."""
+        from psephos.protocol.shown import comparison_html
+
+        return comparison_html(self)
+
     def summary(self) -> list[Summary]:
         """Return the mean, spread and columns of each model (see `summary`)."""
         return summary(self.results)

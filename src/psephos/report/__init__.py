@@ -2,13 +2,15 @@
 
 from pathlib import Path
 
+from psephos._errors import PsephosError
 from psephos._whole import write_whole
 from psephos.report.folder import columns_of
 from psephos.report.options import Options, read_names
-from psephos.report.render import render
+from psephos.report.render import render, render_validation
 from psephos.report.summarise import summarise
+from psephos.report.validated import columns_judged, is_validation, summarise_validation
 
-__all__ = ["Options", "build_report", "render", "summarise"]
+__all__ = ["Options", "build_report", "render", "summarise", "summarise_validation"]
 
 
 def build_report(
@@ -22,16 +24,17 @@ def build_report(
     ids: bool = False,
     cases: str = "rounded",
 ) -> Path:
-    """Write the report of a comparison.
+    """Write the report of a comparison, or of a validation.
 
     Parameters
     ----------
     folder : str or Path
-        What `psephos.protocol.compare` wrote.
+        What `psephos.protocol.compare` wrote, or ``psephos validate --out``: then it is the page
+        of one model on another cohort.
     path : str or Path, default=None
         Where to write it; None writes ``report.html`` into the folder.
     model : str, optional
-        The model that is shown first; see `summarise`.
+        The model that is shown first; see `summarise`. Of a validation there is one alone.
     title : str, optional
         The heading of the page.
     positive : str, optional
@@ -67,7 +70,15 @@ def build_report(
     PosixPath('psephos-out/report.html')
     """
     target = Path(folder) / "report.html" if path is None else Path(path)
-    named = {} if names is None else read_names(names, columns_of(folder))
+    judged = is_validation(folder)
+    if judged and model is not None:
+        raise PsephosError("a validation is of one model: leave out the model to show first.")
+    columns = columns_judged if judged else columns_of
+    named = {} if names is None else read_names(names, columns(folder))
     options = Options(title=title, positive=positive, names=named, ids=ids, cases=cases)
-    write_whole(target, render(summarise(folder, model, options)).encode("utf-8"))
+    if judged:
+        page = render_validation(summarise_validation(folder, options))
+    else:
+        page = render(summarise(folder, model, options))
+    write_whole(target, page.encode("utf-8"))
     return target

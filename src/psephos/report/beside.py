@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from psephos.explain.directions import value_text
 from psephos.report.carried import carried_rows, carried_values
-from psephos.report.directions import value_text
 from psephos.report.portraits import by_say
 from psephos.report.saved import Saved
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos.explain.axes import axis_of
 from psephos.report.adapter import Asked
-from psephos.report.axes import axis_of
 from psephos.report.carried import FIGURES, rounded, short
 from psephos.scoring import plain
 from psephos.scoring.lighter import lighter

@@ -53,7 +53,8 @@ def judged(
     positive : ndarray of bool of shape (n,)
     names : Names
     about : mapping
-        ``areas``: the areas under the ROC curve of single folds; ``times``, ``grouped``.
+        ``areas``: the areas under the ROC curve of single folds; ``times``, ``grouped``; and
+        ``source``, ``omits`` of the `Wording`.
     """
     m, n = int(positive.sum()), int((~positive).sum())
     under = area(positive, answers)
@@ -167,8 +168,7 @@ def _note(
     )
     words += ", which cases of one group are not," if about["grouped"] else ""
     words += (
-        " and leave out how much a model would change with other cases. A threshold chosen on this"
-        " page is chosen on the cases it is judged on."
+        f" {about['omits']} A threshold chosen on this page is chosen on the cases it is judged on."
     )
     if names.axis.startswith("share"):
         words += (
@@ -182,7 +182,7 @@ def _note(
 
 def pooled_words(about: Mapping[str, Any]) -> str:
     """Return what the figures are of: the held-out answers, as they are or through a map."""
-    words = "All from the held-out answers of the folds' models, pooled"
+    words = str(about["source"]).removesuffix(".")
     if about.get("again"):
         words += ", each through a map that was fitted on the answers to other cases"
     if about["times"] > 1:

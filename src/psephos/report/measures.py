@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from psephos.explain.dodging import UNIT
 from psephos.figures import Estimate, predictive_values, wilson
 from psephos.figures.estimate import quantile
 
 __all__ = ["UNIT", "Counts", "counts_at", "in_units", "predictive"]
 
-UNIT = 1_000_000  # answers are compared with thresholds in millionths, rounded down
 _Z = quantile(0.95)
 
 

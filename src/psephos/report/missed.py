@@ -3,15 +3,14 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from psephos.report.adapter import Facts
 from psephos.report.again import cross_fitted_answers
 from psephos.report.answers import Answers, Positive, called
-from psephos.report.figures import Standing
-from psephos.report.folder import Folder
+from psephos.report.folder import Fit, Folder
 from psephos.report.judged import (
     Names,
     embedded_units,
@@ -22,14 +21,15 @@ from psephos.report.judged import (
     mistakes_words,
 )
 from psephos.report.lanes import lanes_drawing
-from psephos.report.measures import counts_at, in_units
+from psephos.report.measures import UNIT, counts_at, in_units
 from psephos.report.options import Options
 from psephos.report.plots import FRAME, benefits, marks_at
 from psephos.report.several import binned_answers, several_judged
 from psephos.report.subgroups import Subgroups, subgroup_rows
+from psephos.report.wording import HELD_OUT, Wording
 from psephos.report.words import chance, class_words, count, plural
 
-__all__ = ["THRESHOLD", "class_names", "missed_section"]
+__all__ = ["THRESHOLD", "Answering", "class_names", "missed_section"]
 
 THRESHOLD = 0.5
 _BYTES = 2_600_000  # of the page that answers may take
@@ -37,6 +37,25 @@ _CELLS = 60_000  # answers of a model on several classes; of more there are colu
 _FIRST = 6  # mistakes that are listed before the rest is folded
 _GROUPS = 2  # that stand beside each mistake
 _LISTED = 200  # of the first state, without script
+
+
+class Answering(Protocol):
+    """What has answers on the page: a `Standing` is one."""
+
+    @property
+    def key(self) -> str:
+        """Return its name in the results."""
+        ...
+
+    @property
+    def label(self) -> str:
+        """Return what the page calls it."""
+        ...
+
+    @property
+    def fits(self) -> Sequence[Fit]:
+        """Return its fits, if it was fitted in folds."""
+        ...
 
 
 def class_names(folder: Folder) -> list[str]:
@@ -47,20 +66,23 @@ def class_names(folder: Folder) -> list[str]:
 
 def missed_section(
     folder: Folder,
-    order: Sequence[Standing],
+    order: Sequence[Answering],
     answers: Answers | None,
     positive: Positive,
     facts: Mapping[str, Facts],
     parted: Sequence[Subgroups],
     columns: Sequence[Mapping[str, Any]],
     options: Options,
+    *,
+    wording: Wording = HELD_OUT,
+    threshold: float = THRESHOLD,
 ) -> dict[str, Any]:
     """Return what the panel shows: entries of the page's dictionary.
 
     Parameters
     ----------
     folder : Folder
-    order : sequence of Standing
+    order : sequence of Answering
         The models, the one that is shown first in front: answers of the last ones are left out
         where they would make the page too large.
     answers : Answers or None
@@ -72,6 +94,10 @@ def missed_section(
     columns : sequence of dict
         Whose values stand beside each mistake (see `psephos.report.beside`).
     options : Options
+    wording : Wording
+        Where answers are from.
+    threshold : float, default=0.5
+        The first one, of two classes.
     """
     if answers is None or not order:
         return {"missed": None, "island": {"missed": None}}
@@ -87,11 +113,13 @@ def missed_section(
         "truth": answers.truth.tolist() if kept else None,
         "sizes": np.bincount(answers.truth, minlength=len(classes)).tolist(),
         "groups": [one.island() for one in parted] if kept else [],
+        "wording": {k: v for k, v in asdict(wording).items() if k != "sources"},
+        "threshold": threshold,
     }
     models: dict[str, Any] = {}
     size = len(json.dumps(shared))
     for standing in order:
-        made = _model(folder, standing, answers, positive, classes, facts, options)
+        made = _model(folder, standing, answers, positive, classes, facts, options, wording)
         more = len(json.dumps(made, ensure_ascii=False))
         if models and size + more > _BYTES and made.pop("again", None):
             more = len(json.dumps(made, ensure_ascii=False))
@@ -123,19 +151,26 @@ def _names(folder: Folder, answers: Answers, options: Options) -> list[str] | No
 
 def _model(
     folder: Folder,
-    standing: Standing,
+    standing: Answering,
     answers: Answers,
     positive: Positive,
     classes: Sequence[str],
     facts: Mapping[str, Facts],
     options: Options,
+    wording: Wording,
 ) -> dict[str, Any]:
     key, fact = standing.key, facts.get(standing.key)
     if not answers.known(key).any():
         return {"label": standing.label, "absent": f"Every fit of {standing.label} failed."}
     names = _called(standing.label, classes, positive.code, fact.says if fact else None)
     areas = [f.measures["roc_auc"] for f in standing.fits if "roc_auc" in f.measures]
-    about = {"times": answers.times, "grouped": bool(folder.about.get("groups")), "areas": areas}
+    about = {
+        "source": wording.sources.get(key, wording.source),
+        "omits": wording.omits,
+        "times": answers.times,
+        "grouped": bool(folder.about.get("groups")),
+        "areas": areas,
+    }
     made = _figures(
         answers.chances[key], answers.truth, positive.code, names, about, classes, options
     )
@@ -210,7 +245,9 @@ def _first_state(
     chances, truth = answers.chances[key][known], answers.truth[known]
     units = in_units(chances[:, code])
     state |= {"names": asdict(names), "classes": classes, "positive": code, "frame": FRAME}
-    state |= {"lists": [], "groups": None, "wrong": None}
+    t: float = shared["threshold"]
+    state |= {"lists": [], "groups": None, "wrong": None, "wording": shared["wording"]}
+    state |= {"threshold": t, "weight": f"{(1 - t) / t:.2g}"}
     heads = [
         *({k: one[k] for k in ("name", "whole", "italic", "unit")} for one in columns),
         *(
@@ -229,19 +266,17 @@ def _first_state(
             state["wrong"] = _wrong(chances, truth, np.flatnonzero(known), shared, answers, columns)
         return state
     mine = truth == code
-    c = counts_at(units, mine, THRESHOLD)
-    wrong = (units >= THRESHOLD * 1e6) != mine
+    c = counts_at(units, mine, t)
+    wrong = (units >= round(t * UNIT)) != mine
     places = np.flatnonzero(known)
     label = _labels(shared, answers)
     more = _beside(columns, [one for one in parted if one.listed][:_GROUPS], answers)
     return state | {
         "order": [code, 1 - code],
-        "fills": fills(c, THRESHOLD, names),
+        "fills": fills(c, t, names),
         "counts": {**asdict(c), "positive": c.positive, "negative": c.negative},
         "measures": measures_rows(c, names),
-        "marks": marks_at(
-            c, THRESHOLD, _worth(chances[:, code], mine), model["curves"]["nb"]["top"]
-        ),
+        "marks": marks_at(c, t, _worth(chances[:, code], mine, t), model["curves"]["nb"]["top"]),
         "lanes": lanes_drawing(units, truth, [code, 1 - code], wrong, two=True),
         "lists": []
         if options.cases == "none"
@@ -249,7 +284,7 @@ def _first_state(
             _list("missed", mine & wrong, units, places, label, names, more),
             _list("alarms", ~mine & wrong, -units, places, label, names, more),
         ],
-        "groups": _groups(parted, units, known, mine) if options.cases != "none" else None,
+        "groups": _groups(parted, units, known, mine, t) if options.cases != "none" else None,
     }
 
 
@@ -263,9 +298,9 @@ def _beside(
     ]
 
 
-def _worth(answers: Any, positive: Any) -> float:
+def _worth(answers: Any, positive: Any, t: float) -> float:
     """Return the net benefit of the first threshold."""
-    return float(benefits(answers, positive, np.array([THRESHOLD]))[0][0])
+    return float(benefits(answers, positive, np.array([t]))[0][0])
 
 
 def _labels(shared: dict[str, Any], answers: Answers) -> list[str]:
@@ -335,7 +370,7 @@ def _level(one: Subgroups, place: int) -> str:
     return one.levels[one.of[place]] if one.of[place] >= 0 else "–"
 
 
-def _groups(parted: Sequence[Subgroups], units: Any, known: Any, mine: Any) -> Any:
+def _groups(parted: Sequence[Subgroups], units: Any, known: Any, mine: Any, t: float) -> Any:
     if not parted:
         return None
     every = np.zeros(len(known), dtype=np.int64)
@@ -343,5 +378,5 @@ def _groups(parted: Sequence[Subgroups], units: Any, known: Any, mine: Any) -> A
     every[known], truth[known] = units, mine
     return {
         "names": [one.name for one in parted],
-        "rows": subgroup_rows(parted[0], every, known, truth, THRESHOLD),
+        "rows": subgroup_rows(parted[0], every, known, truth, t),
     }

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from psephos.explain.axes import Axis, Pieces, axis_of, pieces_of
+from psephos.explain.effects import Threshold
 from psephos.report.adapter import Asked
-from psephos.report.axes import Axis, Pieces, axis_of, pieces_of
-from psephos.report.effects import Threshold
 
 __all__ = ["plane"]
 

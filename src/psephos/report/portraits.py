@@ -7,21 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.protocol.stability import positions_of
-from psephos.report.adapter import Asked, Opened
-from psephos.report.axes import axis_of, pieces_of
-from psephos.report.directions import (
-    FEW,
+from psephos.explain.column_values import shown_of
+from psephos.explain.directions import (
     Cut,
     Says,
     count_words,
-    cut_of,
     direction,
     further,
     level_words,
     sides,
 )
-from psephos.report.effects import Threshold, asked_values, background, mean_answers, ringed
+from psephos.explain.effects import Threshold, asked_values, background, mean_answers, ringed
+from psephos.protocol.stability import positions_of
+from psephos.report.adapter import Asked, Opened
 from psephos.report.folder import Folder
 from psephos.report.names import Shown
 from psephos.report.planes import plane
@@ -204,22 +202,11 @@ def _folds_words(model: Portrait, whole: str) -> str:
 def _numbers(model: Portrait, j: int, drawn: bool) -> dict[str, Any]:
     values = model.asked.X[:, j]
     thresholds = model.thresholds.get(j, [])
-    axis = axis_of(values, [one.at for one in thresholds])
-    gradual = j in model.gradual or not thresholds
-    pieces = pieces_of(axis, [one.at for one in thresholds], gradual)
-    few = len(pieces.steps) <= FEW
-    beside = [value for pair in pieces.beside for value in pair] if few else []
-    # a model that needs all values is not asked about gaps: it has seen none
-    asked = [*pieces.inside, *beside, 0.0, *([np.nan] if axis.missing else [])]
-    found = mean_answers(model.asked.vote, model.rows, j, asked)
-    n, m = len(pieces.inside), len(beside)
-    around = found[n : n + m]
-    says = Says(
-        pieces, found[:n] - model.base, found[n + m] - model.base if axis.zero else None,
-        around[1::2] - around[::2], model.least,
+    axis, says, cut, missing = shown_of(
+        model.asked.vote, model.rows, j, values, thresholds, j in model.gradual, model.least,
+        model.base,
     )  # fmt: skip
-    closed = {one.at: one.closed for one in thresholds}
-    cut = cut_of(says, closed, values)
+    pieces = says.pieces
     unit = model.unit(model.asked.whole[j])
     cut = cut._replace(text=f"{cut.text} {unit}") if cut and unit else cut
     counts = sides(values, model.y, cut, len(model.classes))
@@ -236,7 +223,7 @@ def _numbers(model: Portrait, j: int, drawn: bool) -> dict[str, Any]:
             "ends": [float(f"{end:.6g}") for end in pieces.ends],
             "moves": _rounded(says.moves),
             "zero": None if says.zero is None else _rounded(says.zero),
-            "missing": _rounded(found[-1] - model.base) if axis.missing else None,
+            "missing": None if missing is None else _rounded(missing),
             "steps": pieces.steps,
             "bins": _bins(values, model.y, axis, len(model.classes)),
         }

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from psephos.scoring import script as reader
 
-__all__ = ["SCRIPTS", "STYLES", "embed", "page_of", "render"]
+__all__ = ["SCRIPTS", "STYLES", "embed", "page_of", "render", "render_validation"]
 
 STYLES = (  # in the order of the page
     "base.css", "panels.css", "parts.css", "values.css", "case.css", "print.css",
@@ -22,6 +22,10 @@ SCRIPTS = (
     "core.js", "words.js", "again.js", "tables.js", "axis.js", "lanes.js", "curves.js", "missed.js",
     "accuracy.js", "values.js", "ballot.js", "near.js", "case.js", "network.js",
     "ballots.js", "stability.js", "bar.js",
+)  # fmt: skip
+_JUDGED = (  # of the page of a validation, which asks no model
+    "core.js", "words.js", "again.js", "tables.js", "axis.js", "lanes.js", "curves.js", "missed.js",
+    "bar.js",
 )  # fmt: skip
 _LITERAL = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
@@ -43,12 +47,25 @@ def render(report: dict[str, Any]) -> str:
     return page_of("page.html.j2", report, STYLES, SCRIPTS)
 
 
+def render_validation(report: dict[str, Any]) -> str:
+    """Return the page of a validation: `report` is what `summarise_validation` returns."""
+    return page_of("page.html.j2", report, STYLES, _JUDGED, asks=False)
+
+
 def page_of(
-    template: str, report: dict[str, Any], styles: Sequence[str], scripts: Sequence[str]
+    template: str,
+    report: dict[str, Any],
+    styles: Sequence[str],
+    scripts: Sequence[str],
+    asks: bool = True,
 ) -> str:
-    """Return a page of a template, with its style and script, and the reader of plain models."""
+    """Return a page of a template, with its style and script.
+
+    Where it asks models, the reader of plain models comes first.
+    """
     style = _flush(_joined("style", styles))
-    script = _flush(reader() + _joined("script", scripts))
+    script = _joined("script", scripts)
+    script = _flush(reader() + script if asks else script)
     policy = "; ".join(
         [
             "default-src 'none'",

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos.explain.effects import Threshold, asked_values
 from psephos.explain.rules import rules_of
 from psephos.report.adapter import Asked, Opened, open_model
-from psephos.report.effects import Threshold, asked_values
 from psephos.report.figures import standings
 from psephos.report.folder import Folder
 from psephos.report.names import Shown
@@ -61,7 +61,7 @@ class Saved:
         return self._asked[key]
 
     def asked_values(self, key: str) -> tuple[dict[int, list[Threshold]], set[int]]:
-        """Return what `psephos.report.effects.asked_values` says of a model."""
+        """Return what `psephos.explain.effects.asked_values` says of a model."""
         if key not in self._values:
             self._values[key] = asked_values(self.asked(key))
         return self._values[key]

@@ -40,7 +40,7 @@ def several_judged(
         What cases of each class are called.
     names : Names
     about : mapping
-        ``times``, ``grouped``.
+        ``times``, ``grouped``; ``source`` and ``omits`` of the `Wording`.
     """
     said, k = called(chances), len(classes)
     grid = confusion(truth, said, k)
@@ -99,7 +99,7 @@ def _note(names: Names, about: Mapping[str, Any]) -> str:
         " take the cases as independent"
     )
     words += ", which cases of one group are not," if about["grouped"] else ""
-    words += " and leave out how much a model would change with other cases."
+    words += f" {about['omits']}"
     if names.axis.startswith("share"):
         words += (
             f" The answers of {names.label} are shares of its vote, which are no probabilities by"

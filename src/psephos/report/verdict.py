@@ -1,4 +1,4 @@
-"""What the comparison found: three sentences and a caution, which favour no one's models."""
+"""What the comparison found: a few sentences and a caution, which favour no one's models."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from psephos.report.folder import Folder
 from psephos.report.pairs import Pair
 from psephos.report.words import count, difference, number, of, plural, rate
 
-__all__ = ["caution", "opened_words", "verdict"]
+__all__ = ["caution", "missed_words", "opened_words", "verdict"]
 
 
 def verdict(
@@ -50,7 +50,9 @@ def verdict(
             f"Of all within one standard error ({number(choice.standard_error)}) of the best,"
             f" {small.label} reads the fewest columns: {_reached(small)}."
         )
-    return words + ([] if missed is None or missed["absent"] else [_missed(missed, opened or best)])
+    if missed is None or missed["absent"]:
+        return words
+    return [*words, missed_words(missed, (opened or best).label)]
 
 
 def _article(folder: Folder) -> str:
@@ -119,23 +121,26 @@ def _small(value: float) -> str:
     return difference(value, 2 if abs(value) >= 0.005 else 3)
 
 
-def _missed(missed: Mapping[str, Any], s: Standing) -> str:
+def missed_words(missed: Mapping[str, Any], label: str) -> str:
+    """Return whom a model misses in the panel's first state, as a sentence."""
     if missed["kind"] == "several":
         model = missed["model"]
         grid, classes = model["grid"], missed["classes"]
         shares = [1 - row[c] / max(sum(row), 1) for c, row in enumerate(grid)]
         worst = shares.index(max(shares))
         lost = sum(grid[worst]) - grid[worst][worst]
-        words = f"{s.label} calls {of(model['right'], model['n'], 'cases')} what they are"
+        words = f"{label} calls {of(model['right'], model['n'], 'cases')} what they are"
         if not lost:
             return f"{words}."
         share = of(lost, sum(grid[worst]), classes[worst])
         return f"{words}; the class it misses most of is {classes[worst]}: {share}."
     c, names = missed["counts"], missed["names"]
+    lost = of(c["missed"], c["positive"], names["pos"])
+    alarms = of(c["alarms"], c["negative"], names["neg"])
     return (
-        f"Called {names['pos']} from {_article_of(names['axis'])} {names['axis']} of 0.50,"
-        f" {s.label} misses {of(c['missed'], c['positive'], names['pos'])} and raises a false alarm"
-        f" at {of(c['alarms'], c['negative'], names['neg'])}."
+        f"Called {names['pos']} from {_article_of(names['axis'])} {names['axis']} of"
+        f" {missed['fills']['threshold']}, {label} misses {lost} and raises a false alarm at"
+        f" {alarms}."
     )
 
 

@@ -1,11 +1,11 @@
 """Numbers and lists as a reader expects to see them."""
 
 import math
-from collections.abc import Sequence
 
-from psephos.vote.names import fixed
+from psephos.vote.names import MINUS, class_words, fixed, series
 
 __all__ = [
+    "MINUS",
     "chance",
     "class_kinds",
     "class_words",
@@ -20,7 +20,6 @@ __all__ = [
     "span",
 ]
 
-MINUS = "−"
 _HUES = 8  # of classes, where there are more than two
 SPACE = "\u202f"  # a narrow space that does not break
 
@@ -66,13 +65,6 @@ def plural(n: float, one: str, many: str = "") -> str:
     return f"{count(n)} {word}"
 
 
-def series(words: Sequence[str]) -> str:
-    """Return 'a, b and c'."""
-    if len(words) < 2:
-        return "".join(words)
-    return f"{', '.join(words[:-1])} and {words[-1]}"
-
-
 def rate(value: float | None) -> str:
     """Return a share to two decimals; a dash where there is none."""
     return number(value, 2)
@@ -92,15 +84,6 @@ def span(low: float, high: float) -> str:
 def of(k: int, n: int, what: str = "") -> str:
     """Return '13 of 38 ill'."""
     return f"{count(k)} of {count(n)}" + (f" {what}" if what else "")
-
-
-def class_words(name: str, target: str | None) -> str:
-    """Return what cases of a class are called: its name, with the target's where it is a number."""
-    try:
-        float(name)
-    except ValueError:
-        return name
-    return f"{target or 'class'} {name}"
 
 
 def class_kinds(n_classes: int, positive: int) -> list[str]:

@@ -34,7 +34,7 @@ subgroups.csv      counts by level of each subgrouping; figures from ten cases o
 columns.csv        each column the model reads, beside the summary of it in the model file
 voters.csv         which voters have their columns, and their mean share of the weight
 predictions.csv    one row a case: truth, answer, probabilities, those of the cross-fitted
-                   recalibration, familiarity, columns beyond the training range
+                   recalibration, subgroups, familiarity, columns beyond the training range
 model.psephos      the model, on the columns it reads
 README.txt         this text
 """

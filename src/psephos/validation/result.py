@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from psephos._errors import PsephosError
+from psephos.validation.shift import familiarity_words, shift_words
 from psephos.validation.speaking import speaking_words
 from psephos.vote.ballots import frame_of
 from psephos.vote.calibration import Sigmoid
@@ -162,7 +163,7 @@ class Validation:
         lines += [f"Note: {note}" for note in about["notes"]]
         lines += ["", "Columns and voters", *_indented(speaking_words(self.speaking))]
         lines += _indented(self._shift_words())
-        lines += ["", "Familiarity", *_indented(self._familiarity_words())]
+        lines += ["", "Familiarity", *_indented(familiarity_words(self.familiarity))]
         how = "the model's own answers"
         if about["threshold"] is not None:
             how = f"called {about['positive']} from a probability of {number(about['threshold'])}"
@@ -193,17 +194,7 @@ class Validation:
         return [f"{plural(groups, 'group')}: intervals take groups as independent, not cases."]
 
     def _shift_words(self) -> list[str]:
-        told = self.shift
-        if told["trained_rows"] is None:
-            return ["the model keeps no summary of its training columns: no shift can be told."]
-        lines = [
-            f"beside a summary of {told['trained_rows']} training rows: {told['n_shifted']} of "
-            f"{plural(told['n_compared'], 'column')} differ by more than one in twenty would "
-            f"without a shift ({told['n_compared'] / 20:.1f} of these).",
-            f"{plural(told['cases_outside'], 'case')} of {self.about['n_cases']} with a value "
-            f"beyond the training range; {fixed(told['outside_mean'], 2)} columns a case, and at "
-            f"most {fixed(told['outside_expected'], 2)} if the cases were like the training rows.",
-        ]
+        lines = shift_words(self.shift, self.about["n_cases"])
         rows = [row for row in self.rows("columns") if row["distance"] is not None]
         rows.sort(key=lambda row: -row["distance"])
         for row in rows[:_SHOWN]:
@@ -215,32 +206,6 @@ class Validation:
                     f"{row['column']}: distance {fixed(row['distance'], 2)}{by}{out}, missing in "
                     f"{100 * row['missing']:.0f} % (training {100 * row['trained_missing']:.0f} %)"
                 )
-        return lines
-
-    def _familiarity_words(self) -> list[str]:
-        near = self.familiarity
-        if near is None:
-            return ["the model keeps no training cases to be near to: nothing can be told."]
-        n, mass = near["n"], "weight" in near["measure"]
-        than = "training rows" if mass else "training cases are from their nearest other one"
-        far = "less than 90 % of the" if mass else "farther than 90 % of the"
-        least = "less than any of the training rows" if mass else "farther than any of them"
-        lines = [
-            f"{near['measure']}: median {number(near['median'])}, of the training cases "
-            f"{number(near['trained_median'])}.",
-            f"{near['beyond_90']} of {n} cases {far} {than} (a tenth, {round(n / 10)}, if they "
-            f"were like these); {near['beyond_all']} {least}.",
-        ]
-        if near["lacking"]:
-            lines.append(
-                f"{plural(near['lacking'], 'column')} of the prototypes missing: they count as on "
-                "average, so that the comparison is a rough one."
-            )
-        if near["same"]:
-            lines.append(
-                f"{plural(near['same'], 'case')} at distance 0 of a training case: if the model "
-                "was fitted on them, figures flatter."
-            )
         return lines
 
     def _subgroup_lines(self) -> list[str]:

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.validation.cohort import Cohort
+from psephos.vote.names import fixed, number, plural
 from psephos.vote.profile import LEVELS, Profile
 
-__all__ = ["familiarity", "shift"]
+__all__ = ["familiarity", "familiarity_words", "shift", "shift_words"]
 
 _Floats = NDArray[np.float64]
 _CASES = 5
@@ -184,3 +185,45 @@ def _by_mass(model: Any, cohort: Cohort) -> dict[str, Any] | None:
             "share_farther": [None] * len(mass) if share is None else share.tolist(),
         },
     }
+
+
+# ---------------------------------------------------------------------- in words
+def shift_words(told: dict[str, Any], n_cases: int) -> list[str]:
+    """Return how the columns of so many cases have shifted, in sentences."""
+    if told["trained_rows"] is None:
+        return ["the model keeps no summary of its training columns: no shift can be told."]
+    return [
+        f"beside a summary of {told['trained_rows']} training rows: {told['n_shifted']} of "
+        f"{plural(told['n_compared'], 'column')} differ by more than one in twenty would "
+        f"without a shift ({told['n_compared'] / 20:.1f} of these).",
+        f"{plural(told['cases_outside'], 'case')} of {n_cases} with a value beyond the training "
+        f"range; {fixed(told['outside_mean'], 2)} columns a case, and at most "
+        f"{fixed(told['outside_expected'], 2)} if the cases were like the training rows.",
+    ]
+
+
+def familiarity_words(near: dict[str, Any] | None) -> list[str]:
+    """Return how near cases are to the training cases, in sentences; None: nothing is kept."""
+    if near is None:
+        return ["the model keeps no training cases to be near to: nothing can be told."]
+    n, mass = near["n"], "weight" in near["measure"]
+    than = "training rows" if mass else "training cases are from their nearest other one"
+    far = "less than 90 % of the" if mass else "farther than 90 % of the"
+    least = "less than any of the training rows" if mass else "farther than any of them"
+    lines = [
+        f"{near['measure']}: median {number(near['median'])}, of the training cases "
+        f"{number(near['trained_median'])}.",
+        f"{near['beyond_90']} of {n} cases {far} {than} (a tenth, {round(n / 10)}, if they "
+        f"were like these); {near['beyond_all']} {least}.",
+    ]
+    if near["lacking"]:
+        lines.append(
+            f"{plural(near['lacking'], 'column')} of the prototypes missing: they count as on "
+            "average, so that the comparison is a rough one."
+        )
+    if near["same"]:
+        lines.append(
+            f"{plural(near['same'], 'case')} at distance 0 of a training case: if the model "
+            "was fitted on them, figures flatter."
+        )
+    return lines

@@ -174,7 +174,7 @@ def validated(
         shift=moved,
         familiarity=near,
         recalibration=calibration,
-        predictions=_predictions(cohort, told, again, near, moved),
+        predictions=_predictions(cohort, told, by, again, near, moved),
         model=model,
     )
 
@@ -251,6 +251,7 @@ def _recalibration(
 def _predictions(
     cohort: Cohort,
     told: Answered,
+    by: Mapping[str, list[str]],
     again: NDArray[np.float64] | None,
     near: dict[str, Any] | None,
     moved: dict[str, Any],
@@ -265,6 +266,7 @@ def _predictions(
         row |= {f"p_{c}": float(told.chances[i, k]) for k, c in enumerate(told.classes)}
         if again is not None:
             row |= {f"recalibrated_{c}": float(again[i, k]) for k, c in enumerate(told.classes)}
+        row |= {f"by_{name}": levels[i] for name, levels in by.items()}
         if near is not None:
             row["familiarity"] = near["cases"]["familiarity"][i]
             row["share_farther"] = near["cases"]["share_farther"][i]

@@ -5,7 +5,12 @@ import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-__all__ = ["Names", "backup_words", "compared", "fixed", "listed", "number", "percent", "plural"]
+__all__ = [
+    "MINUS", "Names", "backup_words", "class_words", "compared", "fixed", "listed", "number",
+    "percent", "plural", "series",
+]  # fmt: skip
+
+MINUS = "−"  # a true one, for reading
 
 _DIGITS = 4
 _ROUNDING = 1e-12  # of the numbers beside it: what is smaller is rounding
@@ -131,6 +136,22 @@ def listed(names: Sequence[str], most: int = _LISTED) -> str:
     """Return ``a, b and 3 more``: the first names, and how many are left."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def series(words: Sequence[str]) -> str:
+    """Return 'a, b and c'."""
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def class_words(name: str, target: str | None = None) -> str:
+    """Return what cases of a class are called: its name, with the target's where it is a number."""
+    try:
+        float(name)
+    except ValueError:
+        return name
+    return f"{target or 'class'} {name}"
 
 
 def backup_words(count: int) -> str:

@@ -106,7 +106,7 @@
     const order = [about, ...told.classes.map((_, c) => c).filter((c) => c !== about)];
     const t = hub.get("threshold"), n = two ? counts(m, t) : null, width = Math.max(box.clientWidth, 280);
     const drawn = page.lanes.draw(width, lanesOf(m, order, about), {
-      axis: `${m.axis} for ${told.classes[about]}, held out`,
+      axis: `${m.axis} for ${told.classes[about]}, ${told.wording.axis}`,
       threshold: two ? t : null,
       counts: two ? [[`${words.count(n.missed)} missed`, `${words.count(n.found)} found`], [`${words.count(n.cleared)} cleared`, words.plural(n.alarms, "false alarm")]] : [],
       sides: [`called ${neg}`, `called ${pos}`],
@@ -114,7 +114,7 @@
     });
     ground = drawn.ground;
     box.replaceChildren(drawn.picture);
-    box.setAttribute("aria-label", "Every case by its held-out answer, one lane a class." + (two
+    box.setAttribute("aria-label", `Every case by its ${told.wording.answer}, one lane a class.` + (two
       ? ` ${words.of(n.found, n.found + n.missed, pos)} found, ${words.of(n.missed, n.found + n.missed, pos)} missed, ${words.of(n.cleared, n.alarms + n.cleared, neg)} cleared, ${words.of(n.alarms, n.alarms + n.cleared, neg)} false alarms.` : ""));
     at("binned").hidden = drawn.tallest === 0;
     words.fill({ tallest: String(drawn.tallest) });
@@ -218,8 +218,8 @@
     const said = two ? (u >= Math.round(t * UNIT) ? pos : neg) : told.classes[m.said[i]];
     const answered = two ? u >= 0 : m.said[i] >= 0;
     panel.textContent = `Case ${named(i)} is ${told.classes[told.truth[i]]}. ` + (answered
-      ? `Held out, ${m.label} answered ${words.chance(u / UNIT)} for ${told.classes[about]} and called it ${said}.`
-      : `${m.label} has no held-out answer to it.`);
+      ? `${told.wording.person} ${m.label} answered ${words.chance(u / UNIT)} for ${told.classes[about]} and called it ${said}.`
+      : `${m.label} has no ${told.wording.answer} to it.`);
     all("button[data-at]", at("mistakes")).forEach((button) => button.closest("tr").classList.toggle("chosen", Number(button.dataset.at) === i));
   };
 
@@ -252,7 +252,7 @@
     at("missed-body").hidden = Boolean(absent);
     at("missed-absent").hidden = !absent;
     if (at("cost")) at("cost").hidden = Boolean(absent);
-    if (absent) { at("missed-absent").textContent = m ? m.absent : "There are no held-out answers of this model."; return; }
+    if (absent) { at("missed-absent").textContent = m ? m.absent : told.wording.absent; return; }
     words.fill({ model: m.label, axis: m.axis });
     at("missed-note").textContent = m.note;
     if (two) {
@@ -304,7 +304,7 @@
         if (n.found >= 0.9 * (n.found + n.missed)) { page.setThreshold(k / step); break; }
       }
     });
-    at("back").addEventListener("click", () => page.setThreshold(0.5));
+    at("back").addEventListener("click", () => page.setThreshold(told.threshold));
     if (at("group")) at("group").addEventListener("change", () => groups(model(), hub.get("threshold")));
     let dragging = false;
     const drag = (event) => page.setThreshold((event.clientX - at("lanes").getBoundingClientRect().left - ground.left) / ground.inner);
@@ -319,7 +319,7 @@
   }
 
   // ---- files of every case, and of every threshold
-  if (told.rows) page.offer(at("lanes-figure").querySelector("figcaption"), "held-out-answers", () => {
+  if (told.rows) page.offer(at("lanes-figure").querySelector("figcaption"), told.wording.file, () => {
     const m = model(), t = hub.get("threshold");
     if (!two) return [["case", "is", ...told.classes, "called"], ...told.truth.map((c, i) => [named(i), told.classes[c],
       ...m.P.map((q) => m.said[i] < 0 ? "" : q[i] / UNIT), m.said[i] < 0 ? "" : told.classes[m.said[i]]])];

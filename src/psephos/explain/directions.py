@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.report.axes import Pieces
-from psephos.report.words import MINUS, series
-from psephos.vote.names import number
+from psephos.explain.axes import Pieces
+from psephos.vote.names import MINUS, number, series
 
 __all__ = ["FEW", "Cut", "Says", "count_words", "cut_of", "direction", "further", "level_words",
            "sides", "value_text"]  # fmt: skip

@@ -3,12 +3,11 @@
 import math
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.report.adapter import Asked
 from psephos.vote.importance import evenly_spaced
 from psephos.vote.names import Names
 
@@ -20,6 +19,20 @@ _REASONS = 8_000  # looked at for thresholds
 _BACKGROUND, _FEWER = 100, 40  # cases whose other values are kept; of models of many voters
 _MANY = 60  # voters
 _FORWARD = ("<", ">=")
+
+
+class Asked(Protocol):
+    """A model on the columns it reads alone, and training cases as it reads them."""
+
+    @property
+    def vote(self) -> Any:
+        """Return its vote on these columns."""
+        ...
+
+    @property
+    def X(self) -> _Floats:
+        """Return the cases, (n, q): categories as codes, NaN where missing."""
+        ...
 
 
 class Threshold(NamedTuple):

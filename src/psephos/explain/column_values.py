@@ -1,0 +1,309 @@
+"""On which side of which value a column speaks for which class, and how many are there."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos._files.levels import LevelCodes
+from psephos._files.near import suggest
+from psephos.explain.axes import Axis, axis_of, pieces_of
+from psephos.explain.directions import FEW, Cut, Says, cut_of, direction, level_words, sides
+from psephos.explain.drawing import axes_of
+from psephos.explain.effects import Threshold, asked_values, background, mean_answers
+from psephos.vote.ballots import Framed
+from psephos.vote.names import class_words
+
+__all__ = ["Shown", "ValuesDisplay", "shown_of"]
+
+_Floats = NDArray[np.float64]
+_WORTH = 0.02  # of the range of the answers to the cases: a smaller change is not worth a word
+_LANE, _DOTS = 0.32, 0  # of the drawing: half the height of a lane, and the seed of its jitter
+_COLOURS = ("#1a6aa3", "#bf4408", "#3f7f3f", "#7a4fa3", "#8a6d1f", "#b03a7a", "#2f8f8f", "#555555")
+
+
+class Shown(NamedTuple):
+    """The axis of a column of numbers, and what each value of it moves the mean answer by.
+
+    Parameters
+    ----------
+    axis : Axis
+    says : Says
+    cut : Cut or None
+        The value at which the column changes sides.
+    missing : ndarray of shape (K,) or None
+        The move where the value is missing; None where none is, for a model may need all values.
+    """
+
+    axis: Axis
+    says: Says
+    cut: Cut | None
+    missing: _Floats | None
+
+
+def shown_of(
+    vote: Any,
+    rows: _Floats,
+    column: int,
+    values: _Floats,
+    thresholds: Sequence[Threshold],
+    gradual: bool,
+    least: float,
+    base: _Floats,
+) -> Shown:
+    """Return the axis of a column and what its values say.
+
+    Parameters
+    ----------
+    vote : Vote
+    rows : ndarray of shape (n, q)
+        The cases whose other values are kept (see `background`).
+    column : int
+    values : ndarray of shape (m,)
+        All values, NaN where missing.
+    thresholds : sequence of Threshold
+        Which voters ask for.
+    gradual : bool
+        Whether the column is read otherwise, too.
+    least : float
+        What change of a mean answer is worth a word.
+    base : ndarray of shape (K,)
+        The mean answer to `rows` as they are.
+    """
+    axis = axis_of(values, [one.at for one in thresholds])
+    pieces = pieces_of(axis, [one.at for one in thresholds], gradual or not thresholds)
+    few = len(pieces.steps) <= FEW
+    beside = [value for pair in pieces.beside for value in pair] if few else []
+    gap = [np.nan] if axis.missing else []
+    found = mean_answers(vote, rows, column, [*pieces.inside, *beside, 0.0, *gap])
+    n, m = len(pieces.inside), len(beside)
+    around = found[n : n + m]
+    says = Says(
+        pieces, found[:n] - base, found[n + m] - base if axis.zero else None,
+        around[1::2] - around[::2], least,
+    )  # fmt: skip
+    closed = {one.at: one.closed for one in thresholds}
+    return Shown(axis, says, cut_of(says, closed, values), found[-1] - base if gap else None)
+
+
+class _Read(NamedTuple):
+    """A model on the columns it reads, and cases."""
+
+    vote: Any
+    X: _Floats
+
+
+@dataclass(frozen=True)
+class ValuesDisplay(Framed):
+    """The values of one column by class, on an axis painted with the class that each speaks for.
+
+    What is painted is the partial dependence of the probabilities on the column (Friedman 2001,
+    8.2), over at most 100 of the cases, less the mean answer to them as they are.
+
+    Parameters
+    ----------
+    column : str
+    classes : tuple of str
+    values : ndarray of shape (n,)
+        NaN where missing, codes of `levels` where it is a category.
+    codes : ndarray of shape (n,), int
+        The class of each case.
+    shown : Shown or None
+        None where it is a category.
+    levels : tuple of str
+        Of a category.
+    moves : ndarray of shape (n_levels or n_levels + 1, K)
+        Of a category the move of each level, and last, where one is, of a missing value.
+    words : str
+        For whom it speaks above and below which value.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from psephos import CARTClassifier
+    >>> from psephos.explain import ValuesDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = CARTClassifier(max_depth=1).fit(X, y)
+    >>> display = ValuesDisplay.from_estimator(model, X, y, model.features_used_[0])
+    >>> print(display.words)
+    From 16.8 on: class 0. Below it: class 1.
+    >>> display.counts()["0"]
+    [0, 179, 33]
+    """
+
+    column: str
+    classes: tuple[str, ...]
+    values: _Floats
+    codes: NDArray[np.intp]
+    shown: Shown | None
+    levels: tuple[str, ...] = ()
+    moves: _Floats = field(default_factory=lambda: np.empty((0, 0)))
+    words: str = ""
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, column: Any) -> Self:
+        """Return the display of a column that a fitted classifier reads.
+
+        Parameters
+        ----------
+        estimator : fitted classifier of psephos, of one class a case
+        X : array or data frame of shape (n_samples, n_features)
+            The cases that are drawn, with all columns of the fit.
+        y : array of shape (n_samples,)
+        column : str or int
+            Its name, or its position in `X`.
+
+        Raises
+        ------
+        PsephosError
+            If the estimator is no such classifier, does not read the column, or a label is none
+            of its classes.
+        """
+        target: Any = getattr(getattr(estimator, "vote_", None), "target", None)
+        if target is None or not hasattr(estimator, "classes_") or target.kind == "multilabel":
+            raise PsephosError(
+                f"{type(estimator).__name__} is no fitted classifier of psephos of one class a "
+                "case: fit one, or give one."
+            )
+        words, columns = estimator.schema_.words(), estimator.vote_.columns.tolist()
+        place = _place(column, words.columns, columns)
+        read = _Read(
+            estimator.vote_.select(estimator.vote_.columns),
+            np.asarray(estimator._table(X).dense(estimator.vote_.columns), dtype=np.float64),
+        )
+        classes = tuple(str(one) for one in estimator.classes_.tolist())
+        spoken = [class_words(one) for one in classes]
+        find = LevelCodes(estimator.classes_.tolist())
+        codes = np.array([find.code(label) for label in np.asarray(y).tolist()])
+        if np.isnan(codes).any() or len(codes) != len(read.X):
+            raise PsephosError(
+                f"y has labels that are none of the classes {', '.join(classes)}, or not one for "
+                f"each of {len(read.X)} rows."
+            )
+        rows = background(read)
+        chances = read.vote.probabilities(rows)
+        least = max(_WORTH * float(np.ptp(chances, axis=0).max()), 1e-9)
+        base, values = chances.mean(axis=0), read.X[:, place]
+        name, codes = words.columns[columns[place]], codes.astype(np.intp)
+        levels = words.levels.get(columns[place])
+        if levels is not None:
+            gap = [np.nan] if np.isnan(values).any() else []
+            asked = [*map(float, range(len(levels))), *gap]
+            moves = mean_answers(read.vote, rows, place, asked) - base
+            said = level_words(moves[: len(levels)], levels, spoken, least)
+            return cls(name, classes, values, codes, None, tuple(levels), moves, _text(said))
+        thresholds, gradual = asked_values(read)
+        own = thresholds.get(place, [])
+        shown = shown_of(read.vote, rows, place, values, own, place in gradual, least, base)
+        said = direction(shown.says, shown.cut, spoken)
+        return cls(name, classes, values, codes, shown, words=_text(said))
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return one entry a piece of the axis, or a level: what it moves the mean answer by.
+
+        ``from``, ``to`` (of a category ``level``) and a move of the probability of each class.
+        """
+        if self.shown is None:
+            moves = self.moves
+            gap = ["missing"] if len(moves) > len(self.levels) else []
+            heads: dict[str, list[Any]] = {"level": [*self.levels, *gap]}
+        else:
+            pieces = self.shown.says.pieces
+            heads = {"from": list(pieces.ends[:-1]), "to": list(pieces.ends[1:])}
+            moves = self.shown.says.moves
+        return {**heads, **{name: moves[:, k].tolist() for k, name in enumerate(self.classes)}}
+
+    def counts(self) -> dict[str, list[Any]]:
+        """Return the cases by class: missing, above and at or below the value of `words`.
+
+        ``side``, and a number for each class; of a category an entry a level. Where no one value
+        parts the mean answers, there are those with a value and those without.
+        """
+        k = len(self.classes)
+        if self.shown is None:
+            sets = [self.values == c for c in range(len(self.levels))]
+            heads = [*self.levels, "missing"]
+            rows = [np.bincount(self.codes[one], minlength=k) for one in sets]
+            rows.append(np.bincount(self.codes[np.isnan(self.values)], minlength=k))
+        else:
+            cut = self.shown.cut
+            found = sides(self.values, self.codes, cut, k)
+            rows, heads = [np.array(found["missing"])], ["missing"]
+            if cut is None:
+                heads.append("measured")
+                rows.append(np.bincount(self.codes, minlength=k) - rows[0])
+            else:
+                heads += [f"{'from' if cut.closed else 'above'} {cut.text}"]
+                heads += [f"{'below' if cut.closed else 'at or below'} {cut.text}"]
+                rows += [np.array(found["above"]), np.array(found["below"])]
+        return {
+            "side": heads,
+            **{name: [int(one[c]) for one in rows] for c, name in enumerate(self.classes)},
+        }
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the values by class, and below them the axis in the colours it speaks for.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+
+        Returns
+        -------
+        ax : matplotlib Axes
+        """
+        axes = axes_of(ax, figsize=(9, 0.9 + 0.7 * len(self.classes)))
+        known = ~np.isnan(self.values)
+        jitter = np.random.default_rng(_DOTS).uniform(-_LANE, _LANE, len(self.values))
+        for c in range(len(self.classes)):
+            mine = known & (self.codes == c)
+            colour = _COLOURS[c % len(_COLOURS)]
+            axes.scatter(self.values[mine], c + 1 + jitter[mine], s=12, color=colour, alpha=0.7)
+        axes.set_yticks(range(len(self.classes) + 1), ["speaks for", *map(_plain, self.classes)])
+        if self.shown is None:
+            ends = np.arange(len(self.levels) + 1) - 0.5
+            self._paint(axes, ends.tolist(), self.moves[: len(self.levels)])
+            axes.set_xticks(range(len(self.levels)), [_plain(one) for one in self.levels])
+        else:
+            self._paint(axes, self.shown.says.pieces.ends, self.shown.says.moves)
+            if self.shown.axis.log:
+                axes.set_xscale("symlog", linthresh=self.shown.axis.low)
+            if self.shown.cut is not None:
+                axes.axvline(self.shown.cut.at, color="black", linewidth=1)
+        lost = int((~known).sum())
+        axes.set(title=_plain(self.words), xlabel=_plain(self.column)
+                 + (f" ({lost} of {len(known)} not measured)" if lost else ""))  # fmt: skip
+        return axes
+
+    def _paint(self, axes: Any, ends: Sequence[float], moves: _Floats) -> None:
+        most = max(float(np.abs(moves).max()), 1e-12)
+        for low, high, move in zip(ends[:-1], ends[1:], moves, strict=True):
+            c = int(move.argmax())
+            axes.fill_betweenx([-0.2, 0.2], low, high, color=_COLOURS[c % len(_COLOURS)],
+                               alpha=float(move[c]) / most, linewidth=0)  # fmt: skip
+
+
+def _place(column: Any, names: Sequence[str], columns: Sequence[int]) -> int:
+    """Return the place of a column among those that are read."""
+    if isinstance(column, int | np.integer) and not isinstance(column, bool):
+        j = int(column)
+    elif str(column) in names:
+        j = list(names).index(str(column))
+    else:
+        raise PsephosError(f"there is no column {column!r}; {suggest(str(column), list(names))}")
+    if j not in columns:
+        read = [names[i] for i in columns]
+        shown = f"column {j}" if not 0 <= j < len(names) else repr(names[j])
+        raise PsephosError(f"the model does not read {shown}: it reads {', '.join(read[:6])}.")
+    return list(columns).index(j)
+
+
+def _text(parts: Sequence[Any]) -> str:
+    return "".join(one if isinstance(one, str) else str(one["t"]) for one in parts)
+
+
+def _plain(text: str) -> str:
+    return text.replace("$", r"\$")  # names are no formulas

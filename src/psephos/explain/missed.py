@@ -1,0 +1,266 @@
+"""Whom a model misses: every case at its answer, the threshold, and what it costs."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos.explain.dodging import UNIT, dodged
+from psephos.explain.drawing import axes_of
+from psephos.figures import Confusion, Estimate, confusion
+from psephos.vote.ballots import Framed
+from psephos.vote.names import class_words
+
+__all__ = ["MissedDisplay"]
+
+_WIDTH, _LANE = 780.0, 96.0  # in which dots are placed
+
+
+@dataclass(frozen=True)
+class MissedDisplay(Framed):
+    """Every case at its answer, a lane a class, and what a threshold misses.
+
+    The answers must be to cases that the model was not fitted on; otherwise the counts flatter.
+
+    Parameters
+    ----------
+    positive : ndarray of shape (n,), bool
+        Which cases are of the positive class.
+    answers : ndarray of shape (n,)
+        Probabilities of the positive class.
+    threshold : float
+        A case is called positive if its answer is at least this.
+    counts : Confusion
+        ``found``, ``missed``, ``alarms``, ``cleared``, and the measures with 95 % intervals.
+    names : tuple of two str
+        The positive class and the other.
+    estimator_name : str
+    ids : tuple of str
+        What cases are called.
+    groups : ndarray of shape (n,) or None
+        Cases that belong together.
+
+    Examples
+    --------
+    >>> from psephos.explain import MissedDisplay
+    >>> truth = ["ill", "ill", "ill", "well", "well"]
+    >>> told = MissedDisplay.from_predictions(truth, [0.9, 0.6, 0.2, 0.1, 0.7], pos_label="ill")
+    >>> print(told)
+    From 0.5 on called ill: 2 of 3 ill found, 1 missed; 1 of 2 well cleared, 1 false alarm.
+    >>> told.at(0.15).counts.missed
+    0
+    """
+
+    positive: NDArray[np.bool_]
+    answers: NDArray[np.float64]
+    threshold: float
+    counts: Confusion
+    names: tuple[str, str]
+    estimator_name: str
+    ids: tuple[str, ...]
+    groups: NDArray[Any] | None = None
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        pos_label: Any = None,
+        threshold: float = 0.5,
+        groups: Any = None,
+        ids: Any = None,
+        name: str | None = None,
+    ) -> Self:
+        """Return the display of a fitted classifier on held-out cases.
+
+        Parameters
+        ----------
+        estimator : fitted classifier with ``predict_proba`` and two classes
+            Of psephos or scikit-learn.
+        X : array or data frame of shape (n_samples, n_features)
+            Cases it was not fitted on.
+        y : array of shape (n_samples,)
+        pos_label : label, default=None
+            The positive class; None: the second of ``classes_``.
+        threshold : float, default=0.5
+        groups, ids : array of shape (n_samples,), default=None
+        name : str, default=None
+            What it is called; None: its class.
+
+        Raises
+        ------
+        PsephosError
+            If it has other than two classes, or `pos_label` is none of them.
+        """
+        classes: list[Any] = list(getattr(estimator, "classes_", ()))
+        if len(classes) != 2 or not hasattr(estimator, "predict_proba"):
+            raise PsephosError(
+                f"{type(estimator).__name__} has not two classes with probabilities: fit a "
+                "classifier on two classes, or give answers about one class to from_predictions."
+            )
+        label = classes[1] if pos_label is None else pos_label
+        if label not in classes:
+            raise PsephosError(f"pos_label is {label!r}; the classes are {classes}.")
+        chances = np.asarray(estimator.predict_proba(X))[:, classes.index(label)]
+        return cls.from_predictions(
+            y, chances, pos_label=label, threshold=threshold, groups=groups, ids=ids,
+            name=name or type(estimator).__name__,
+            other=class_words(str(classes[1 - classes.index(label)])),
+        )  # fmt: skip
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_proba: Any,
+        *,
+        pos_label: Any = None,
+        threshold: float = 0.5,
+        groups: Any = None,
+        ids: Any = None,
+        name: str = "Classifier",
+        other: str | None = None,
+    ) -> Self:
+        """Return the display of answers.
+
+        The answers of a study are in its predictions.csv, those of a validation in
+        ``frame("predictions")``.
+
+        Parameters
+        ----------
+        y_true : array of shape (n_samples,)
+            The true classes; all but `pos_label` are one lane.
+        y_proba : array of shape (n_samples,)
+            Probabilities of `pos_label`.
+        pos_label : label, default=None
+            None: the greater of two labels.
+        threshold : float, default=0.5
+        groups : array of shape (n_samples,), default=None
+            Cases that belong together: intervals count groups as independent, and cases as not.
+        ids : array of shape (n_samples,), default=None
+            What cases are called; None: their positions.
+        name : str, default='Classifier'
+        other : str, default=None
+            What the other cases are called; None: their class if there is one, else 'others'.
+
+        Raises
+        ------
+        PsephosError
+            If lengths differ, an answer is no probability, or `pos_label` is not clear.
+        """
+        truth, answers = np.asarray(y_true), np.asarray(y_proba, dtype=np.float64)
+        if truth.ndim != 1 or truth.shape != answers.shape or not len(truth):
+            raise PsephosError(f"y_true has shape {truth.shape} and y_proba {answers.shape}.")
+        if not ((answers >= 0) & (answers <= 1)).all():
+            raise PsephosError("y_proba has values that are no probabilities: give 0 to 1.")
+        if not 0 <= threshold <= 1:
+            raise PsephosError(f"threshold is {threshold!r}; it must be from 0 to 1.")
+        labels: list[Any] = sorted(set(truth.tolist()))
+        if pos_label is None and len(labels) != 2:
+            raise PsephosError(f"y_true has {len(labels)} classes: give pos_label.")
+        label: Any = labels[1] if pos_label is None else pos_label
+        if label not in labels and len(labels) > 1:
+            raise PsephosError(f"pos_label is {label!r}; y_true has {labels}.")
+        rest = [class_words(str(one)) for one in labels if one != label]
+        names = class_words(str(label)), other or (rest[0] if len(rest) == 1 else "others")
+        positive = truth == label
+        called = tuple(str(i) for i in (range(len(truth)) if ids is None else ids))
+        if len(called) != len(truth):
+            raise PsephosError(f"ids has {len(called)} entries for {len(truth)} cases.")
+        return cls(
+            positive, answers, float(threshold), confusion(positive, answers >= threshold, groups),
+            names, name, called,
+            None if groups is None else np.asarray(groups),
+        )  # fmt: skip
+
+    def at(self, threshold: float) -> Self:
+        """Return the same answers at another threshold."""
+        label, other = self.names
+        return type(self).from_predictions(
+            np.where(self.positive, label, other), self.answers, pos_label=label, other=other,
+            threshold=threshold, groups=self.groups, ids=self.ids, name=self.estimator_name,
+        )  # fmt: skip
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return one entry a case, the surest mistakes first.
+
+        ``case``, ``class``, ``answer``, ``called``, ``outcome``: 'missed', 'false alarm', 'found'
+        or 'cleared'.
+        """
+        called = self.answers >= self.threshold
+        wrong = called != self.positive
+        far = np.abs(self.answers - self.threshold)
+        order = np.lexsort((np.arange(len(far)), -far, ~wrong)).tolist()
+        words = (("cleared", "false alarm"), ("missed", "found"))
+        return {
+            "case": [self.ids[i] for i in order],
+            "class": [self.names[0 if self.positive[i] else 1] for i in order],
+            "answer": self.answers[order].tolist(),
+            "called": [self.names[0 if called[i] else 1] for i in order],
+            "outcome": [words[int(self.positive[i])][int(called[i])] for i in order],
+        }
+
+    def measures(self) -> dict[str, list[Any]]:
+        """Return one entry a measure: ``measure``, ``value``, ``low``, ``high``, ``hits``, ``n``.
+
+        Sensitivity, specificity, and the predictive values at the share of positive cases here;
+        NaN where nobody is called so.
+        """
+        c = self.counts
+        found: list[tuple[str, Estimate]] = [
+            ("sensitivity", c.sensitivity), ("specificity", c.specificity),
+            ("PPV", c.ppv), ("NPV", c.npv),
+        ]  # fmt: skip
+        return {
+            "measure": [name for name, _ in found],
+            **{k: [getattr(one, k) for _, one in found] for k in ("value", "low", "high")},
+            "hits": [max(one.hits, 0) for _, one in found],
+            "n": [one.n for _, one in found],
+        }
+
+    def __str__(self) -> str:
+        """Return the counts in a sentence."""
+        c, (pos, neg) = self.counts, self.names
+        alarms = f"{c.alarms} false alarm" + ("" if c.alarms == 1 else "s")
+        return (
+            f"From {self.threshold:g} on called {pos}: {c.found} of {c.found + c.missed} {pos} "
+            f"found, {c.missed} missed; {c.cleared} of {c.alarms + c.cleared} {neg} cleared, "
+            f"{alarms}."
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw a dot a case, a lane a class, and the threshold with its four counts.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+
+        Returns
+        -------
+        ax : matplotlib Axes
+        """
+        axes = axes_of(ax, figsize=(9, 4))
+        c, called = self.counts, self.answers >= self.threshold
+        ends = (("missed", "found"), ("cleared", "false alarms"))
+        numbers = ((c.missed, c.found), (c.cleared, c.alarms))
+        for lane, (name, colour) in enumerate(zip(self.names, ("#bf4408", "#1a6aa3"), strict=True)):
+            mine = self.positive == (lane == 0)
+            units = np.floor(self.answers[mine] * UNIT).astype(int).tolist()
+            radius, places = dodged(units, _WIDTH, _LANE)
+            base, wrong = (1 - lane) * 1.35, called[mine] != (lane == 0)
+            x, y = np.array(places).reshape(-1, 2).T
+            axes.scatter(x / _WIDTH, base + y / _LANE, s=(2 * radius) ** 2 / 2, color=colour,
+                         edgecolors=["black" if bad else colour for bad in wrong])  # fmt: skip
+            (left, right), (low, high) = numbers[lane], ends[lane]
+            axes.text(0, base + 1.1, f"{left} {low}", color=colour)
+            axes.text(1, base + 1.1, f"{right} {high}", color=colour, ha="right")
+            axes.text(-0.02, base, name.replace("$", r"\$"), color=colour, ha="right")
+        axes.axvline(self.threshold, color="black")
+        axes.set(xlim=(-0.01, 1.01), ylim=(-0.1, 2.65), yticks=[],
+                 xlabel=f"probability of {self.names[0]}".replace("$", r"\$"),
+                 title=self.estimator_name.replace("$", r"\$"))  # fmt: skip
+        return axes

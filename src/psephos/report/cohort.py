@@ -1,0 +1,205 @@
+"""What a validation tells beside its answers: figures, shift and familiarity, recalibration."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from psephos.report.words import chance, count, difference, number, of, plural, rate, series, span
+from psephos.validation.shift import familiarity_words, shift_words
+from psephos.validation.speaking import speaking_words
+
+__all__ = ["alike_section", "figures_section", "recalibration_section"]
+
+_RATES = ("accuracy", "sensitivity", "specificity", "predictive value", "ROC-AUC")
+_CLIPPED = "probabilities clipped"
+_BARS = 10  # of the familiarity
+_FEWEST = 10  # training cases below which no share of them is drawn
+_LISTED = 200  # columns of the table
+_WIDTH, _HEIGHT = 440, 132  # of the drawing of familiarity
+
+
+def figures_section(told: Mapping[str, Any], subgroups: bool) -> dict[str, Any]:
+    """Return the table of all figures, and where asked for that of subgroups."""
+    level = f"{100 * told['about']['level']:g} %"
+    rows = [_figure(row) for row in told["figures"] if row["figure"] != _CLIPPED]
+    clipped = [
+        f"{plural(int(row['value']), 'probability', 'probabilities')} of {row['class']} within"
+        " 1e-6 of 0 or 1 counted as 1e-6 from it, for the calibration."
+        for row in told["figures"]
+        if row["figure"] == _CLIPPED and row["value"]
+    ]
+    groups = told["about"]["n_groups"]
+    notes = [] if groups is None else [f"Intervals take {plural(groups, 'group')} as independent."]
+    return {
+        "level": level,
+        "rows": rows,
+        "notes": [*notes, *clipped],
+        "subgroups": [_subgroup(row, told) for row in told["subgroups"]] if subgroups else [],
+        "classes": told["about"]["classes"],
+    }
+
+
+def _figure(row: Mapping[str, Any]) -> list[str]:
+    return [
+        _named(row["figure"], row["class"]),
+        _value(row["figure"], row["value"]),
+        _interval(row),
+        "" if row["hits"] is None else of(row["hits"], row["n"]),
+        row["method"],
+    ]
+
+
+def _named(figure: str, name: str) -> str:
+    if figure.endswith(" against the rest") and name:
+        return f"{figure.removesuffix(' against the rest')} of {name} against the rest"
+    return figure + (f" of {name}" if name else "")
+
+
+def _value(figure: str, value: float | None) -> str:
+    """Return a figure as it is read: rates to two decimals, areas never 1.00."""
+    if value is None:
+        return "–"
+    if "ROC-AUC" in figure:
+        return chance(value)
+    if any(figure.endswith(word) for word in _RATES):
+        return rate(value)
+    return number(value, 2 if "calibration" in figure else 3)
+
+
+def _interval(row: Mapping[str, Any]) -> str:
+    if row["low"] is None or row["high"] is None:
+        return ""
+    if any(word in row["figure"] for word in _RATES):
+        return span(row["low"], row["high"])
+    digits = 2 if "calibration" in row["figure"] else 3
+    return f"{number(row['low'], digits)} to {number(row['high'], digits)}"
+
+
+def _subgroup(row: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
+    classes = told["about"]["classes"]
+    balanced = ""
+    if row.get("balanced_accuracy") is not None:
+        low, high = row["balanced_accuracy_low"], row["balanced_accuracy_high"]
+        inside = "" if low is None or high is None else f" ({span(low, high)})"
+        balanced = rate(row["balanced_accuracy"]) + inside
+    return [
+        f"{row['by']} {row['level']}",
+        count(row["n"]),
+        *(of(row[f"right_{c}"], row[f"n_{c}"]) for c in classes),
+        balanced or "–",
+    ]
+
+
+# ---------------------------------------------------------------------- columns, familiarity
+def alike_section(told: Mapping[str, Any], names: Mapping[str, str], kept: bool) -> dict[str, Any]:
+    """Return who can speak, how the columns have shifted, and how familiar the cases are.
+
+    Parameters
+    ----------
+    told : mapping
+    names : mapping of str to str
+        What columns are called on the page.
+    kept : bool
+        Whether the page may be drawn of single cases.
+    """
+    shift, near = told["shift"], told["familiarity"]
+    rows = [dict(zip(shift["columns"], cells, strict=True))
+            for cells in zip(*shift["columns"].values(), strict=True)]  # fmt: skip
+    rows.sort(key=lambda row: (row["there"], -_excess(row)))
+    shares = [float(v) for r in told["predictions"] for v in [r.get("share_farther")] if v]
+    drawn = near is not None and len(shares) == near["n"] and near["n_kept"] >= _FEWEST and kept
+    return {
+        "speaking": _sentences(speaking_words(told["speaking"])),
+        "shift": _sentences(shift_words(shift, told["about"]["n_cases"])),
+        "columns": [_column(row, names) for row in rows[:_LISTED]],
+        "unlisted": max(len(rows) - _LISTED, 0),
+        "compared": shift["trained_rows"] is not None,
+        "familiarity": _sentences(familiarity_words(near)),
+        "bars": _bars(shares) if drawn and near else None,
+        "mass": near is not None and "weight" in near["measure"],
+        "width": _WIDTH,
+        "height": _HEIGHT,
+    }
+
+
+def _sentences(lines: Sequence[str]) -> list[str]:
+    return [line[0].upper() + line[1:] for line in lines]
+
+
+def _excess(row: Mapping[str, Any]) -> float:
+    return -math.inf if row["distance"] is None else row["distance"] - row["chance"]
+
+
+def _column(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    def cell(value: float | None, write: Callable[[float], str]) -> str:
+        return "–" if value is None else write(value)
+
+    def share(value: float) -> str:
+        return f"{100 * value:.0f} %"
+
+    name = names.get(row["column"], row["column"])
+    distance, least = row["distance"], row["chance"]
+    beyond = distance is not None and distance > least
+    return {
+        "name": name,
+        "whole": row["column"] if row["column"] != name else "",
+        "beyond": beyond,
+        "bar": None if distance is None else [round(distance, 4), round(min(least, 1.0), 4)],
+        "cells": [
+            row["role"],
+            share(row["missing"]) if row["there"] else "not in the cohort",
+            cell(row["trained_missing"], share),
+            cell(row["difference"], lambda v: difference(v, 2)),
+            cell(row["outside"], count),
+            cell(distance, lambda v: f"{rate(v)}{', more than chance' if beyond else ''}"),
+        ],
+    }
+
+
+def _bars(shares: Sequence[float]) -> dict[str, Any]:
+    """Return the cases in tenths of the training cases, the least familiar first."""
+    which = np.minimum((np.array(shares) * _BARS).astype(int), _BARS - 1)
+    counts = np.bincount(which, minlength=_BARS).tolist()
+    top = max(*counts, len(shares) / _BARS)
+    wide, high = _WIDTH / _BARS, _HEIGHT - 36
+    return {
+        "counts": [
+            {"n": n, "x": round(b * wide + 1, 2), "width": round(wide - 2, 2),
+             "y": round(14 + high * (1 - n / top), 2), "height": round(high * n / top, 2)}
+            for b, n in enumerate(counts)
+        ],
+        "even": round(14 + high * (1 - len(shares) / _BARS / top), 2),
+        "words": f"{count(len(shares) / _BARS)} in each if they were alike",
+        "label": "Cases by tenths of the training cases, the least familiar first: "
+        + series([count(n) for n in counts]),
+        "base": 14 + high,
+    }  # fmt: skip
+
+
+# ---------------------------------------------------------------------- recalibration
+def recalibration_section(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the figures before and after a sigmoid that the cohort itself justifies."""
+    again = told["recalibration"]
+    if again["method"] is None:
+        return {"why": again["why"], "rows": [], "words": ""}
+    before = {(row["figure"], row["class"]): row for row in told["figures"]}
+    rows: list[list[str]] = []
+    for after in again["figures"]:
+        was = before.get((after["figure"], after["class"]))
+        if was is not None and after["figure"] != _CLIPPED:
+            name, *_ = _figure(after)
+            rows.append([name, *_pair(was), *_pair(after)])
+    return {
+        "why": "",
+        "rows": rows,
+        "words": f"A sigmoid of the probabilities, fitted in {plural(again['n_folds'], 'fold')} of"
+        " the cohort and judged on the cases left out, would change the figures as below. It is"
+        " fitted to this cohort: a model with it is no longer the one that was validated, and"
+        " another cohort would have to judge it. psephos validate --recalibrate FILE writes it.",
+    }
+
+
+def _pair(row: Mapping[str, Any]) -> list[str]:
+    return [_value(row["figure"], row["value"]), _interval(row)]

@@ -1,0 +1,52 @@
+"""The page of a validation in a browser: quiet, complete, and its figures follow the threshold."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import confusion_matrix
+
+from psephos import SamBAClassifier, validate
+from psephos.report import build_report
+from psephos.validation import write_validation
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module", name="judged")
+def _judged(tmp_path_factory):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(160, 3)), columns=["a", "b", "</script>"])
+    y = np.where(X["a"] + rng.normal(size=160) > 0, "ill", "well")
+    model = SamBAClassifier(n_estimators=3).fit(X[:80], y[:80])
+    found = validate(model, X[80:], y[80:], positive="ill", by={"site": np.arange(80) % 3})
+    folder = tmp_path_factory.mktemp("judged") / "v"
+    write_validation(found, folder)
+    return build_report(folder), found.frame("predictions")
+
+
+def test_it_is_quiet_and_follows_threshold_and_recalibration(chromium, judged):
+    report, cases = judged
+    heard = SimpleNamespace(requests=[], console=[])
+    context = chromium.new_context(viewport={"width": 400, "height": 900})
+    context.set_offline(True)
+    page = context.new_page()
+    page.on("request", lambda request: heard.requests.append(request.url))
+    page.on("console", lambda message: heard.console.append(message.text))
+    page.on("pageerror", lambda error: heard.console.append(str(error)))
+    page.goto(report.as_uri())
+    for model, column in (("SamBAClassifier", "p_ill"), ("recalibrated", "recalibrated_ill")):
+        page.locator("#model").select_option(model)
+        for threshold in (0.3, 0.5):
+            page.locator('[data-test="threshold-number"]').fill(str(threshold))
+            page.evaluate("() => new Promise((d) => requestAnimationFrame(() => setTimeout(d, 0)))")
+            told = confusion_matrix(cases["truth"] == "ill", cases[column] >= threshold).ravel()
+            shown = [page.locator(f"#n-{key}").text_content() for key in ("tn", "fp", "fn", "tp")]
+            assert shown == [str(n) for n in told.tolist()]
+    page.locator("circle.case").first.dispatch_event("click")
+    assert "In the cohort," in page.locator('[data-test="person"]').text_content()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    context.close()
+    assert heard.console == []
+    assert heard.requests == [report.as_uri()]

@@ -1,0 +1,86 @@
+"""The values of a column: what they move beside scikit-learn's partial dependence, and counts."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.inspection import partial_dependence
+
+from psephos import CARTClassifier, GradientBoostingClassifier, PsephosError
+from psephos.explain import ValuesDisplay
+
+
+@pytest.fixture(scope="module", name="case")
+def _case():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(90, 3)), columns=["a", "b", "c"])
+    y = np.where(X["a"] + X["b"] > 0, "ill", "well")
+    return GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X, y), X, y
+
+
+def test_the_moves_are_the_partial_dependence(case):
+    model, X, y = case
+    display = ValuesDisplay.from_estimator(model, X, y, "a")
+    table = display.table()
+    pieces = display.shown.says.pieces
+    found = partial_dependence(
+        model, X, ["a"], custom_values={"a": np.array(pieces.inside)},
+        method="brute", response_method="predict_proba",
+    )["average"][-1]  # fmt: skip
+    base = model.predict_proba(X)[:, 1].mean()
+    np.testing.assert_allclose(table["well"], found - base, atol=1e-12)
+    np.testing.assert_allclose(np.array(table["ill"]) + table["well"], 0, atol=1e-12)
+    assert table["from"][1:] == table["to"][:-1]
+
+
+def test_counts_are_those_of_the_words():
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame({"a": rng.normal(size=60), "b": rng.normal(size=60)})
+    X.loc[:4, "a"] = np.nan
+    y = np.where(X["a"] > 0.25, "ill", "well")
+    model = CARTClassifier(max_depth=1).fit(X, y)
+    display = ValuesDisplay.from_estimator(model, X, y, "a")
+    cut, counts = display.shown.cut, display.counts()
+    above = X["a"] >= float(cut.text) if cut.closed else X["a"] > float(cut.text)
+    assert display.words.endswith(": well.")
+    assert f" {cut.text}" in display.words
+    assert counts["ill"] == [0, int(above.sum()), 0]
+    assert counts["well"] == [5, 0, 55 - int(above.sum())]
+    assert (y[above] == "ill").all()
+    by_place = ValuesDisplay.from_estimator(model, X, y, 0)
+    assert by_place.table() == display.table()
+
+
+def test_a_category_has_a_level_a_line():
+    rng = np.random.default_rng(2)
+    X = pd.DataFrame({"kind": rng.choice(["red", "blue", "green"], 60), "b": rng.normal(size=60)})
+    y = np.where(X["kind"] == "red", "ill", "well")
+    model = CARTClassifier(max_depth=1, categorical_features=["kind"]).fit(X, y)
+    display = ValuesDisplay.from_estimator(model, X, y, "kind")
+    table, counts = display.table(), display.counts()
+    assert table["level"] == list(display.levels)
+    red = table["level"].index("red")
+    assert np.argmax(table["ill"]) == red
+    assert counts["ill"][red] == (X["kind"] == "red").sum()
+    assert counts["well"][red] == 0
+
+
+def test_what_is_refused(case):
+    model, X, y = case
+    with pytest.raises(PsephosError, match="no column 'z'"):
+        ValuesDisplay.from_estimator(model, X, y, "z")
+    with pytest.raises(PsephosError, match="none of the classes"):
+        ValuesDisplay.from_estimator(model, X, np.full(90, "sick"), "a")
+    stump = CARTClassifier(max_depth=1).fit(X[["a", "b"]], y)
+    unread = next(name for name in "ab" if name not in stump.features_used_)
+    if unread not in [X.columns[j] for j in stump.vote_.columns]:
+        with pytest.raises(PsephosError, match="does not read"):
+            ValuesDisplay.from_estimator(stump, X[["a", "b"]], y, unread)
+    with pytest.raises(PsephosError, match="fitted classifier"):
+        ValuesDisplay.from_estimator(CARTClassifier(), X, y, "a")
+
+
+def test_the_picture_has_a_dot_a_value(case):
+    pytest.importorskip("matplotlib", reason="needs matplotlib (extra 'plot')").use("Agg")
+    axes = ValuesDisplay.from_estimator(*case, "a").plot()
+    dots = [one for one in axes.collections if len(one.get_offsets()) > 1]
+    assert sum(len(one.get_offsets()) for one in dots) == 90

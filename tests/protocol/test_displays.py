@@ -1,0 +1,85 @@
+"""Pictures of a comparison: their tables beside the results they are of."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from psephos import PsephosError
+from psephos.protocol import (
+    AccuracyDisplay,
+    Comparison,
+    StabilityDisplay,
+    compare,
+    selection_stability,
+    table_from_arrays,
+)
+
+
+@pytest.fixture(scope="module", name="study")
+def _study():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 6))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=60) > 0, "ill", "well")
+    table = table_from_arrays(X, y, column_names=["a", "b", "c", "d", "e", "</b>"])
+    return compare(table, models=["cart", "majority"], protocol="quick", n_jobs=1)
+
+
+def test_accuracy_is_that_of_the_results(study):
+    display = AccuracyDisplay.from_comparison(study)
+    table = display.frame().set_index("model")
+    rows = pd.DataFrame(study.results).groupby("model")
+    for model, own in rows:
+        assert table.loc[model, "score"] == pytest.approx(own["balanced_accuracy"].mean())
+        assert table.loc[model, "sd"] == pytest.approx(own["balanced_accuracy"].std())
+        assert table.loc[model, "columns"] == pytest.approx(own["columns_used"].mean())
+        assert table.loc[model, "columns_high"] == own["columns_used"].max()
+    assert display.reference == "cart"
+    assert np.isnan(table.loc["cart", "difference"])
+    told = study.difference("majority", "cart")
+    assert table.loc["majority", "low"] == told.low
+    assert set(table.index[table["frontier"]]) == {one.model for one in study.pareto()}
+
+
+def test_stability_is_that_of_the_results(study):
+    display = StabilityDisplay.from_comparison(study, "cart")
+    names = study.about["columns"]
+    sets = [[names.index(display.names[j]) for j in np.flatnonzero(fold)]
+            for fold in display.read.T]  # fmt: skip
+    again = selection_stability(sets, len(names))
+    assert display.stability.value == pytest.approx(again.value, nan_ok=True)
+    assert [len(one) for one in sets] == [
+        row["columns_used"] for row in study.results if row["model"] == "cart"
+    ]
+    table = display.frame()
+    assert (table["folds"].diff().dropna() <= 0).all()
+    final = set(table["column"][table["final"].astype(bool)])
+    assert final == set(study.models["cart"].features_used_)
+    with pytest.raises(PsephosError, match="did not take part"):
+        StabilityDisplay.from_comparison(study, "swag")
+
+
+def test_the_notebook_shows_a_row_a_model_and_no_markup_of_names(study):
+    page = study._repr_html_()
+    assert page.count("<tr>") == 3
+    assert page.index(">cart") < page.index(">majority")
+    score = np.mean([r["balanced_accuracy"] for r in study.results if r["model"] == "cart"])
+    assert f"{score:.3f}" in page
+    renamed = [{**row, "model": "<b>"} for row in study.results if row["model"] == "cart"]
+    hostile = Comparison(renamed, {**study.about, "models": {"<b>": {}}}, None)
+    assert "<b></td>" not in hostile._repr_html_()
+    failed = [{**row, "status": "error", "error": "no & no"} for row in study.results]
+    page = Comparison(failed, study.about, None)._repr_html_()
+    assert "no &amp; no" in page
+    assert "<table" not in page
+    with pytest.raises(PsephosError, match="every fit"):
+        AccuracyDisplay.from_comparison(Comparison(failed, study.about, None))
+
+
+def test_the_pictures_have_their_tables(study):
+    pytest.importorskip("matplotlib", reason="needs matplotlib (extra 'plot')").use("Agg")
+    axes = AccuracyDisplay.from_comparison(study).plot()
+    assert {text.get_text() for text in axes.texts} == {"cart", "majority"}
+    display = StabilityDisplay.from_comparison(study, "cart")
+    drawn = np.asarray(display.plot().images[0].get_array())
+    np.testing.assert_array_equal(drawn[:, :-1], display.read)
+    np.testing.assert_array_equal(drawn[:, -1], display.final)
