@@ -426,7 +426,7 @@ def _colour(k: int) -> tuple[float, ...]:
 def _legend(axes: Any, classes: list[Any]) -> None:
     for k, label in enumerate(classes):
         axes.scatter([], [], color=_colour(k), label=_plain(str(label)))
-    axes.legend(fontsize=8)
+    axes.legend(loc="upper right", fontsize=8)  # "best" is slow with many cases
 
 
 def _plain(name: str) -> str:
