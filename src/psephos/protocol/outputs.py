@@ -82,13 +82,11 @@ def versions(extra: Iterable[str] = ()) -> dict[str, str]:
 
 def _version(package: str) -> str:
     """Return a package's version, whichever build of it is installed."""
-    owners = metadata.packages_distributions().get(package.replace("-", "_"), [])
-    for name in (package, *owners):
-        try:
-            return metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return "unknown"
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:  # perhaps a build of another name; this look-up is slow
+        owners = metadata.packages_distributions().get(package.replace("-", "_"))
+    return metadata.version(owners[0]) if owners else "unknown"
 
 
 def result_columns(metrics: Iterable[str], *, partial: bool = False) -> tuple[str, ...]:
