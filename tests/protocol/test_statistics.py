@@ -19,7 +19,7 @@ from psephos.protocol import (
     selection_stability,
     summary,
 )
-from psephos.protocol.scores import Answers, balanced_accuracy, measures
+from psephos.protocol.evaluation.scores import Answers, balanced_accuracy, measures
 
 
 def row(model, fold, score, columns, status="ok", n_train=80, n_test=20):

@@ -98,27 +98,32 @@ once.
 """
 
 from psephos.contender import Contender
-from psephos.protocol.columns import columns_used
-from psephos.protocol.comparison import Comparison
-from psephos.protocol.displays import AccuracyDisplay, StabilityDisplay
-from psephos.protocol.fold_models import FoldModel, read_folds
-from psephos.protocol.label_scores import (
+from psephos.protocol.evaluation.label_scores import (
     average_precision,
     coverage,
     hamming_loss,
     one_error,
     ranking_loss,
 )
-from psephos.protocol.label_splits import MultilabelStratifiedKFold
-from psephos.protocol.models import known_models
-from psephos.protocol.presets import PROTOCOLS, Protocol
-from psephos.protocol.prototype_search import ProsetSearchCV
-from psephos.protocol.reading import MISSING, read_table
-from psephos.protocol.returning import Returned, returned, returned_of
-from psephos.protocol.runner import compare
-from psephos.protocol.stability import Stability, selection_stability
-from psephos.protocol.statistics import one_standard_error, paired_difference, pareto, summary
-from psephos.protocol.tables import DataTable, table_from_arrays
+from psephos.protocol.evaluation.label_splits import MultilabelStratifiedKFold
+from psephos.protocol.evaluation.presets import PROTOCOLS, Protocol
+from psephos.protocol.evaluation.stability import Stability, selection_stability
+from psephos.protocol.evaluation.statistics import (
+    one_standard_error,
+    paired_difference,
+    pareto,
+    summary,
+)
+from psephos.protocol.running.columns import columns_used
+from psephos.protocol.running.contenders import known_models
+from psephos.protocol.running.prototype_search import ProsetSearchCV
+from psephos.protocol.running.runner import compare
+from psephos.protocol.study.comparison import Comparison
+from psephos.protocol.study.displays import AccuracyDisplay, StabilityDisplay
+from psephos.protocol.study.fold_models import FoldModel, read_folds
+from psephos.protocol.study.returning import Returned, returned, returned_of
+from psephos.protocol.tables.files import MISSING, read_table
+from psephos.protocol.tables.table import DataTable, table_from_arrays
 
 __all__ = [
     "MISSING",

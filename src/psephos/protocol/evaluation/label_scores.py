@@ -33,24 +33,8 @@ _Mask = NDArray[np.bool_]
 def hamming_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
     """Return the share of wrong answers among all rows and labels; 0 is best.
 
-    Parameters
-    ----------
-    y_true, y_pred : array or sparse table of shape (n, K)
-        0 and 1: which labels a row has, and which it was given.
-    sample_weight : array of shape (n,), default=None
-
-    Returns
-    -------
-    loss : float
-
-    Raises
-    ------
-    PsephosError
-        If a table is not of 0 and 1, or shapes differ.
-
-    See Also
-    --------
-    sklearn.metrics.hamming_loss : the same.
+    It is `sklearn.metrics.hamming_loss`. `y_pred` is a table of 0 and 1, as `y_true`; all else is
+    as of `one_error`.
 
     Examples
     --------
@@ -106,30 +90,10 @@ def one_error(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
 def coverage(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
     """Return how far down the ranking one must go to have all labels of a row, less one.
 
-    0 is best for rows of one label. A row without labels counts 0. Of labels with equal scores the
-    later column ranks higher, as in the authors' program.
-
-    Parameters
-    ----------
-    y_true : array or sparse table of shape (n, K)
-        0 and 1: which labels a row has.
-    y_score : array of shape (n, K)
-        Finite; greater where a label is more likely.
-    sample_weight : array of shape (n,), default=None
-
-    Returns
-    -------
-    depth : float
-        Between 0 and K - 1.
-
-    Raises
-    ------
-    PsephosError
-        As `one_error`.
-
-    See Also
-    --------
-    sklearn.metrics.coverage_error : one more, and ties count against the model.
+    0 is best for rows of one label; it is at most K - 1. A row without labels counts 0. Of labels
+    with equal scores the later column ranks higher, as in the authors' program
+    (`sklearn.metrics.coverage_error` is one more, and ties count against the model). Parameters and
+    errors are those of `one_error`.
 
     Examples
     --------
@@ -145,29 +109,9 @@ def coverage(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
 def ranking_loss(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
     """Return the share of pairs of a row's label and another that are ranked wrongly; 0 is best.
 
-    A tie is wrong. Rows that have no label or all labels are left out.
-
-    Parameters
-    ----------
-    y_true : array or sparse table of shape (n, K)
-        0 and 1: which labels a row has.
-    y_score : array of shape (n, K)
-        Finite; greater where a label is more likely.
-    sample_weight : array of shape (n,), default=None
-
-    Returns
-    -------
-    loss : float
-        The mean over rows; NaN if no row is left.
-
-    Raises
-    ------
-    PsephosError
-        As `one_error`.
-
-    See Also
-    --------
-    sklearn.metrics.label_ranking_loss : counts the rows that are left out here as 0.
+    A tie is wrong. Rows that have no label or all labels are left out of the mean
+    (`sklearn.metrics.label_ranking_loss` counts them as 0). Parameters and errors are those of
+    `one_error`.
 
     Examples
     --------
@@ -188,33 +132,11 @@ def ranking_loss(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> flo
 def average_precision(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
     """Return the mean, over a row's labels, of the share of its labels among those ranked so high.
 
-    Those ranked so high are all labels at or above this one, so that it is the mean of (the row's
-    labels ranked at or above this one) / (the rank of this one). 1 is best: all of a row's labels
-    are ranked above the others. Of equal scores
-    the later column ranks higher; rows that have no label or all labels are left out.
-
-    Parameters
-    ----------
-    y_true : array or sparse table of shape (n, K)
-        0 and 1: which labels a row has.
-    y_score : array of shape (n, K)
-        Finite; greater where a label is more likely.
-    sample_weight : array of shape (n,), default=None
-
-    Returns
-    -------
-    precision : float
-        The mean over rows; NaN if no row is left.
-
-    Raises
-    ------
-    PsephosError
-        As `one_error`.
-
-    See Also
-    --------
-    sklearn.metrics.label_ranking_average_precision_score : ties count against the model, and the
-        rows that are left out here count as 1.
+    That is the mean of (the row's labels ranked at or above this one) / (the rank of this one), and
+    over rows the mean of these. 1 is best: all of a row's labels are ranked above the others. Of
+    equal scores the later column ranks higher; rows that have no label or all labels are left out
+    (in `sklearn.metrics.label_ranking_average_precision_score` ties count against the model, and
+    these rows count as 1). Parameters and errors are those of `one_error`.
 
     Examples
     --------

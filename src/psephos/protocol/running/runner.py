@@ -3,7 +3,7 @@
 # pyright: reportMissingTypeStubs=false
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +17,26 @@ from psephos._whole import UnwritableError
 from psephos._workers import delayed
 from psephos.contender import Contender
 from psephos.params import Interval
-from psephos.protocol.comparison import Comparison
-from psephos.protocol.copies import COPIES, Copies, copies_of
-from psephos.protocol.fold_models import folds_told, kept, kept_fold
-from psephos.protocol.journal import Journal, key_of
-from psephos.protocol.label_scores import prior_precision
-from psephos.protocol.models import built, default_models
-from psephos.protocol.outputs import (
+from psephos.protocol.evaluation.presets import Protocol, protocol_named
+from psephos.protocol.evaluation.splits import Split, outer_splits, seed_of
+from psephos.protocol.running.contenders import built, partial_contenders
+from psephos.protocol.running.progress import announced, shown
+from psephos.protocol.running.proofs import proved
+from psephos.protocol.running.tasks import Task, run_task, shape_of
+from psephos.protocol.running.told import (
+    about_copies,
+    about_labels,
+    doubtful_priors,
+    environment_of,
+    partial_about,
+    refuted_records,
+    rows_left_out,
+)  # fmt: skip
+from psephos.protocol.study.comparison import Comparison
+from psephos.protocol.study.fold_models import folds_told, kept, kept_fold
+from psephos.protocol.study.folder import Study, identity_of, sha256_of
+from psephos.protocol.study.journal import Journal, key_of
+from psephos.protocol.study.outputs import (
     SCHEMA,
     describe,
     kept_model,
@@ -33,20 +46,10 @@ from psephos.protocol.outputs import (
     result_row,
     versions,
 )
-from psephos.protocol.partial_told import (
-    doubtful_priors,
-    partial_about,
-    partial_contenders,
-    refuted_records,
-)
-from psephos.protocol.presets import Protocol, protocol_named
-from psephos.protocol.progress import announced, shown
-from psephos.protocol.proofs import proved
-from psephos.protocol.recalibration import recalibrate_all
-from psephos.protocol.search import Task, run_task, shape_of
-from psephos.protocol.splits import Split, outer_splits, seed_of
-from psephos.protocol.study import Study, identity_of, sha256_of
-from psephos.protocol.tables import DataTable, table_from_arrays
+from psephos.protocol.tables.copies import COPIES, Copies, copies_of
+from psephos.protocol.tables.table import DataTable, table_from_arrays
+from psephos.recalibrating import recalibration_of
+from psephos.vote.recalibration import Recalibration
 
 __all__ = ["compare"]
 
@@ -171,20 +174,20 @@ def compare(
         keep = fold_models and folder is not None and not table.multilabel
         fitted = _run(tasks, divided, study, n_jobs, progress, keep)
         finished = [(task, _entry(study.journal, task)) for task in tasks]
-        about = describe(table, plan, named, seed) | {"copies": _about_copies(found, copies)}
-        about |= _about_labels(table, splits, asked=models is not None)
+        about = describe(table, plan, named, seed) | {"copies": about_copies(found, copies)}
+        about |= about_labels(table, splits, asked=models is not None)
         about |= partial_about(table, about, finished)
         asked = {one.name for one in named}
         bounds = _bounds(table, finished, copies=found is not None)
         ours = _models(finished, folder, fitted)
-        recalibrate_all(ours, finished, divided, seed)
+        _recalibrate(ours, finished, divided, seed)
         if keep:
             about |= {"folds": folds_told(finished)}
         if folder is not None:
-            environment = _environment(named, study.journal, finished)
+            environment = environment_of(named, study.journal, finished)
             if found is not None:
                 environment["warnings"].insert(0, found.words(copies))
-            environment["warnings"] += [*_rows_left_out(finished), *refuted_records(table)]
+            environment["warnings"] += [*rows_left_out(finished), *refuted_records(table)]
             environment["warnings"] += doubtful_priors(finished)
             safe = spreadsheet_safe
             told = (about, environment, bounds)
@@ -271,30 +274,6 @@ def _bounds(
         return []
     grouped = table.groups is not None
     return proved(finished, len(table.classes), grouped=grouped, copies=copies)
-
-
-def _about_copies(copies: Copies | None, treated: str) -> dict[str, Any] | None:
-    if copies is None:
-        return None
-    return {
-        "rows": len(copies.rows),
-        "different": copies.n_different,
-        "named": list(copies.names),
-        "treated": treated,
-    }
-
-
-def _about_labels(table: DataTable, splits: Sequence[Split], *, asked: bool) -> dict[str, Any]:
-    """Return what is told of several labels: a constant answer's worth, and who was left out."""
-    if not table.multilabel:
-        return {}
-    worth = [prior_precision(table.y[train], table.y[test]) for train, test in splits]
-    known = [one for one in worth if one == one]
-    taking = set(default_models(multilabel=True))
-    return {
-        "constant": float(np.mean(known)) if known else None,
-        "not_asked": [] if asked else [n for n in default_models() if n not in taking],
-    }
 
 
 def _tasks(
@@ -442,46 +421,12 @@ def _entry(journal: Journal, task: Task) -> dict[str, Any]:
     return entry
 
 
-def _environment(
-    models: Sequence[Contender], journal: Journal, finished: Sequence[tuple[Task, Any]]
-) -> dict[str, Any]:
-    needed = [one.needs for one in models if one.needs]
-    notes = [
-        f"{task.contender.name}, {_place(task)}: {entry['error']}"
-        for task, entry in finished
-        if entry["error"]
-    ]
-    if journal.n_damaged:
-        notes.append(f"{journal.n_damaged} damaged line(s) of journal.jsonl were passed over.")
-    return {"schema": SCHEMA, "versions": versions(needed), "warnings": notes}
-
-
-def _rows_left_out(finished: Sequence[tuple[Task, Any]]) -> list[str]:
-    """Return what models said of rows that they left out: of the refit, and in how many fits."""
-    found: dict[str, list[tuple[Task, str]]] = {}
-    for task, entry in finished:
-        found.setdefault(task.contender.name, [])
-        found[task.contender.name] += [(task, one) for one in entry.get("left_out", ())]
-    words: list[str] = []
-    for name, each in found.items():
-        fits = sum(one.contender.name == name for one, _ in finished)
-        where = f"rows were left out in {len(each)} of its {fits} fits (timings.csv)"
-        refit = [told for task, told in each if task.split is None]
-        if each:
-            words.append(f"{name}: {where}" + (f"; on all rows {refit[0]}" if refit else "."))
-    return words
-
-
 def _warn(finished: Sequence[tuple[Task, Any]]) -> None:
     """Warn of what is to be known of the fits, to the caller of `compare`."""
-    for sentence in _rows_left_out(finished):
+    for sentence in rows_left_out(finished):
         warnings.warn(sentence, CollapseWarning, stacklevel=3)
     for sentence in doubtful_priors(finished):
         warnings.warn(sentence, UserWarning, stacklevel=3)
-
-
-def _place(task: Task) -> str:
-    return "all rows" if task.split is None else f"repeat {task.split[0]}, fold {task.split[1]}"
 
 
 def _models(
@@ -496,3 +441,44 @@ def _models(
         elif task.split is None and folder is not None and entry.get("file_sha256"):
             found[task.contender.name] = load(kept_model(folder, task.key))
     return found
+
+
+def _recalibrate(
+    models: Mapping[str, Any],
+    finished: Sequence[tuple[Task, Any]],
+    table: DataTable,
+    random_state: int,
+) -> None:
+    """Set `recalibration_` of each model: by the held-out answers of its recipe, where it can be.
+
+    None for models of several labels, of partly recorded labels, that have a calibration of their
+    own, or of which too few cases of a class were answered.
+    """
+    for name, model in models.items():
+        model.recalibration_ = None
+        plain = model.vote_.readout.calibration is None
+        if plain and not table.multilabel and table.partial is None:
+            model.recalibration_ = _map_of(name, finished, table, random_state)
+
+
+def _map_of(
+    name: str,
+    finished: Sequence[tuple[Task, Any]],
+    table: DataTable,
+    random_state: int,
+) -> Recalibration | None:
+    done = [
+        (task.test, entry["proba"])
+        for task, entry in finished
+        if task.contender.name == name and task.split is not None and entry["status"] == "ok"
+    ]
+    if not done:
+        return None
+    rows = np.concatenate([test for test, _ in done])
+    chances = np.concatenate([np.asarray(proba, dtype=np.float64) for _, proba in done])
+    groups = None if table.groups is None else table.groups[rows]
+    seed = seed_of(random_state, "recalibration", name)
+    try:
+        return recalibration_of(chances, table.codes[rows], rows, groups=groups, seed=seed)
+    except PsephosError:  # too few cases of a class
+        return None

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.stats import t as student
 
 from psephos._errors import PsephosError
-from psephos.protocol.label_scores import LABEL_METRICS
-from psephos.protocol.scores import METRICS, PU_METRICS, main_metric
-from psephos.protocol.stability import Stability, positions_of, selection_stability
+from psephos.protocol.evaluation.label_scores import LABEL_METRICS
+from psephos.protocol.evaluation.scores import METRICS, PU_METRICS, main_metric
+from psephos.protocol.evaluation.stability import Stability, positions_of, selection_stability
 
 __all__ = [
     "Difference",

@@ -9,7 +9,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from psephos._errors import PsephosError
-from psephos.protocol.tables import DataTable
+from psephos.protocol.tables.table import DataTable
 
 __all__ = ["COPIES", "Copies", "copies_of"]
 

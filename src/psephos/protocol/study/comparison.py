@@ -7,10 +7,9 @@ from typing import Any
 
 from psephos._errors import PsephosError
 from psephos._files.near import suggest
-from psephos.protocol.label_scores import LABEL_METRICS
-from psephos.protocol.outputs import result_columns
-from psephos.protocol.scores import METRICS, main_metric
-from psephos.protocol.statistics import (
+from psephos.protocol.evaluation.label_scores import LABEL_METRICS
+from psephos.protocol.evaluation.scores import METRICS, main_metric
+from psephos.protocol.evaluation.statistics import (
     Difference,
     Summary,
     one_standard_error,
@@ -18,6 +17,7 @@ from psephos.protocol.statistics import (
     pareto,
     summary,
 )
+from psephos.protocol.study.outputs import result_columns
 from psephos.vote.ballots import frame_of
 
 __all__ = ["Comparison"]
@@ -97,7 +97,7 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """Return the models as a table of a notebook, the most accurate first."""
-        from psephos.protocol.shown import comparison_html
+        from psephos.protocol.study.displays import comparison_html
 
         return comparison_html(self)
 

@@ -15,9 +15,9 @@ from sklearn.model_selection import (
 )
 
 from psephos._errors import PsephosError
-from psephos.protocol.label_splits import MultilabelStratifiedKFold
-from psephos.protocol.presets import Protocol
-from psephos.protocol.tables import DataTable
+from psephos.protocol.evaluation.label_splits import MultilabelStratifiedKFold
+from psephos.protocol.evaluation.presets import Protocol
+from psephos.protocol.tables.table import DataTable
 
 __all__ = ["Split", "inner_splits", "outer_splits", "seed_of"]
 

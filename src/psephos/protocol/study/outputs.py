@@ -15,13 +15,13 @@ from psephos import __version__
 from psephos._cells import disarmed_row
 from psephos.contender import Contender
 from psephos.modelfile import packed
-from psephos.protocol.label_scores import label_figures
-from psephos.protocol.presets import Protocol
-from psephos.protocol.proofs import BOUND_COLUMNS
-from psephos.protocol.scores import METRICS
-from psephos.protocol.search import Task, inner_metric, metrics_of, shape_of
-from psephos.protocol.study import MARK, Study, sha256_of
-from psephos.protocol.tables import DataTable
+from psephos.protocol.evaluation.label_scores import label_figures
+from psephos.protocol.evaluation.presets import Protocol
+from psephos.protocol.evaluation.scores import METRICS
+from psephos.protocol.running.proofs import BOUND_COLUMNS
+from psephos.protocol.running.tasks import Task, inner_metric, metrics_of, shape_of
+from psephos.protocol.study.folder import MARK, Study, sha256_of
+from psephos.protocol.tables.table import DataTable
 
 __all__ = [
     "RESULT_COLUMNS",

@@ -8,6 +8,8 @@ from functools import partial
 from typing import Any
 
 from sklearn.base import ClassifierMixin
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 from psephos._distributions import (
     WEIGHTS,
@@ -20,12 +22,23 @@ from psephos._distributions import (
 from psephos._errors import MissingExtraError, PsephosError
 from psephos._files.near import suggest
 from psephos.contender import Contender, Params, Shape
-from psephos.protocol import building
-from psephos.protocol.label_models import OneModelALabel
-from psephos.protocol.pipelines import prepared
+from psephos.protocol.running.building import (
+    OneModelALabel,
+    k_nn,
+    l1_logistic,
+    majority,
+    prepared,
+    seeded,
+    svm,
+    xgboost,
+)  # fmt: skip
+from psephos.protocol.tables.table import DataTable
 from psephos.registry import estimator_classes
 
-__all__ = ["PEERS", "built", "contenders", "default_models", "final_step", "known_models"]
+__all__ = [
+    "PEERS", "built", "contenders", "default_models", "final_step", "known_models",
+    "partial_contenders",
+]  # fmt: skip
 
 
 # ------------------------------------------------------------------- models of other libraries
@@ -42,18 +55,11 @@ def _peer(
 
 
 _PEERS = (
-    _peer(
-        "majority",
-        "none",
-        building.majority,
-        {},
-        {},
-        multilabel=True,
-    ),
+    _peer("majority", "none", majority, {}, {}, multilabel=True),
     _peer(
         "sklearn-l1-logistic",
         "linear",
-        building.sklearn_l1_logistic,
+        l1_logistic,
         {"C": LogUniform(1e-2, 1e2), "class_weight": WEIGHTS},
         {"C": LogUniform(1e-3, 1e3), "class_weight": WEIGHTS},
         notes="the source gives no distribution for its Lasso; C is that of its SVM",
@@ -61,7 +67,7 @@ _PEERS = (
     _peer(
         "sklearn-random-forest",
         "forest",
-        building.sklearn_random_forest,
+        partial(seeded, RandomForestClassifier),
         {
             "max_depth": Integers(2, 10),
             "min_samples_leaf": Integers(1, 5),
@@ -78,7 +84,7 @@ _PEERS = (
     _peer(
         "sklearn-svm-rbf",
         "kernel",
-        building.sklearn_svm_rbf,
+        svm,
         {"C": LogUniform(1e-2, 1e3), "class_weight": WEIGHTS},
         {"C": LogUniform(1e-3, 1e3)},
         notes="probabilities are the logistic function (softmax) of the decision values",
@@ -86,7 +92,7 @@ _PEERS = (
     _peer(
         "sklearn-k-nn",
         "neighbours",
-        building.sklearn_k_nn,
+        k_nn,
         {"n_neighbors": Integers(1, 15), "weights": Choice(("uniform", "distance"))},
         {
             "n_neighbors": Integers(1, 10),
@@ -99,7 +105,7 @@ _PEERS = (
     _peer(
         "sklearn-decision-tree",
         "tree",
-        building.sklearn_decision_tree,
+        partial(seeded, DecisionTreeClassifier),
         {
             "max_depth": Integers(1, 10),
             "min_samples_leaf": Integers(1, 10),
@@ -116,7 +122,7 @@ _PEERS = (
     _peer(
         "sklearn-gradient-boosting",
         "boosting",
-        building.sklearn_gradient_boosting,
+        partial(seeded, GradientBoostingClassifier),
         {
             "n_estimators": Integers(10, 40),
             "max_depth": Integers(1, 3),
@@ -136,7 +142,7 @@ _PEERS = (
     _peer(
         "xgboost",
         "boosting",
-        building.xgboost,
+        xgboost,
         {
             "n_estimators": Integers(20, 100),
             "max_depth": Integers(1, 6),
@@ -255,6 +261,45 @@ def contenders(
     if not found:
         raise PsephosError(f"models is empty: {suggest('', known)}")
     return found
+
+
+def partial_contenders(
+    models: Sequence[str | Contender] | None, table: DataTable, n_told: int
+) -> list[Contender]:
+    """Return the contenders that `models` names, by default those for the kind of target.
+
+    Where labels are partly recorded, the default has besides the models that take rows without a
+    label, as far as these have the records they need.
+
+    Raises
+    ------
+    PsephosError
+        Of `contenders`; or if a model that is named needs records of both classes, and there are
+        those of one.
+    """
+    partial = table.partial
+    if partial is not None and models is None:
+        models = [*default_models(), *_taking(both=not partial.one_class)]
+    named = contenders(models, multilabel=table.multilabel, n_told=n_told)
+    if partial is None or not partial.one_class:
+        return named
+    unfit = [one.name for one in named if one.both_recorded]
+    if unfit and (list(models or ()) == ["all"] or models == "all"):
+        return [one for one in named if not one.both_recorded]
+    if unfit:
+        raise PsephosError(
+            f"{table.target_name!r} records {str(table.classes[partial.positive])!r} alone, and "
+            f"{' and '.join(unfit)} cannot be fitted without records of both classes: leave out "
+            f"{' and '.join(unfit)}; 'pu' learns from positives and cases without a label."
+        )
+    return named
+
+
+def _taking(*, both: bool) -> list[str]:
+    """Return the models that take rows without a label, and are no default otherwise."""
+    every = known_models().values()
+    taking = [one for one in every if one.partial_labels and not one.default and one.available]
+    return [one.name for one in taking if both or not one.both_recorded]
 
 
 def final_step(estimator: Any) -> Any:

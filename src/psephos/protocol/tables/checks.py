@@ -7,14 +7,9 @@ import numpy as np
 
 from psephos._errors import PsephosError
 from psephos._files.near import CELL, quoted, shown
-from psephos.protocol.label_tables import check_labels
+from psephos.protocol.tables.labels import row_words
 
-__all__ = ["check_rows", "check_target", "refuse_duplicates", "refuse_infinite", "row_words"]
-
-
-def row_words(i: int) -> str:
-    """Return which row that is, in words."""
-    return f"row {i} (counted from 0)"
+__all__ = ["check_rows", "check_target", "refuse_duplicates", "refuse_infinite"]
 
 
 def refuse_duplicates(names: Sequence[str]) -> None:
@@ -43,7 +38,7 @@ def refuse_infinite(table: Any) -> None:
 def check_target(table: Any) -> None:
     """Raise PsephosError if the target has one class, or labels that tell no rows apart."""
     if table.y.ndim == 2 or table.labels:
-        check_labels(table)
+        _check_labels(table)
         refuse_duplicates(table.labels)
         return
     classes = table.classes
@@ -72,4 +67,21 @@ def check_rows(table: Any) -> None:
         raise PsephosError(
             f"all rows are of one group ({shown(str(table.groups[0]), CELL)}): give a column that "
             "differs between at least two groups, or no group."
+        )
+
+
+def _check_labels(table: Any) -> None:
+    """Raise PsephosError unless y is a table of 0 and 1 for its labels, with rows that differ."""
+    if table.y.shape != (table.n_rows, len(table.labels)) or len(table.labels) < 2:
+        raise PsephosError(
+            f"y has shape {table.y.shape} for {table.n_rows} rows and {len(table.labels)} names of "
+            "labels: give a table of 0 and 1, a row a case and a column for each of two labels or "
+            "more."
+        )
+    if not np.isin(table.y, (0, 1)).all():
+        raise PsephosError("y is a table of labels, and holds what is neither 0 nor 1.")
+    if (table.y == table.y[0]).all():
+        raise PsephosError(
+            "all rows have the same labels, so that there is nothing to learn: give rows that "
+            "differ in one at least."
         )

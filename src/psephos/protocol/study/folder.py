@@ -16,9 +16,9 @@ import sklearn
 from psephos import __version__
 from psephos._errors import PsephosError
 from psephos._whole import remove_drafts, sync_folder, unwritable, write_whole
-from psephos.protocol.journal import Journal, key_of
-from psephos.protocol.presets import Protocol
-from psephos.protocol.tables import DataTable
+from psephos.protocol.evaluation.presets import Protocol
+from psephos.protocol.study.journal import Journal, key_of
+from psephos.protocol.tables.table import DataTable
 
 __all__ = ["MARK", "STUDY", "Study", "identity_of", "sha256_of"]
 

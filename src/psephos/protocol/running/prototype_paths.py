@@ -15,8 +15,8 @@ from psephos._input import Context, Table
 from psephos._workers import delayed, one_thread
 from psephos.base import Labels
 from psephos.models.prototypes.mixture import NormalMixture
-from psephos.protocol.scores import METRICS, Answers, measures
-from psephos.protocol.splits import Split, seed_of
+from psephos.protocol.evaluation.scores import METRICS, Answers, measures
+from psephos.protocol.evaluation.splits import Split, seed_of
 from psephos.vote import Vote
 
 __all__ = [

@@ -9,8 +9,8 @@ from typing import Any
 
 from psephos._errors import ModelFileError, PsephosError
 from psephos._whole import write_whole
-from psephos.protocol.study import MARK, sha256_of
-from psephos.protocol.tables import DataTable
+from psephos.protocol.study.folder import MARK, sha256_of
+from psephos.protocol.tables.table import DataTable
 
 __all__ = [
     "MOST_BYTES",

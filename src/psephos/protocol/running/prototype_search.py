@@ -21,7 +21,8 @@ from psephos.models import ProsetClassifier, ProsetRegressor
 from psephos.models.prototypes.candidates import target_strata
 from psephos.models.prototypes.common import automatic
 from psephos.params import Constraint, Interval, Jobs, Options, check_params
-from psephos.protocol.prototype_paths import (
+from psephos.protocol.evaluation.splits import Split, inner_splits, seed_of
+from psephos.protocol.running.prototype_paths import (
     CLASS_SCORES,
     NUMBER_SCORES,
     Offered,
@@ -29,7 +30,6 @@ from psephos.protocol.prototype_paths import (
     lower_is_better,
     unguarded,
 )
-from psephos.protocol.splits import Split, inner_splits, seed_of
 from psephos.vote import Vote
 from psephos.vote.ballots import frame_of
 

@@ -15,16 +15,10 @@ from psephos._files.cells import MISSING, Cells
 from psephos._files.columns import refuse_mixed, refuse_numbers_in_words
 from psephos._files.near import CELL, shown, suggest
 from psephos._files.sheet import Choice, Header, Sheet, read_sheet
-from psephos.protocol.label_tables import together
-from psephos.protocol.partial import check_mark
-from psephos.protocol.partial_reading import array_words, partly_written, plain_words
-from psephos.protocol.tables import (
-    DataTable,
-    coded,
-    refuse_duplicates,
-    tidy_labels,
-    written_labels,
-)
+from psephos.protocol.tables.checks import refuse_duplicates
+from psephos.protocol.tables.labels import coded, tidy_labels, together, written_labels
+from psephos.protocol.tables.partial import array_words, check_mark, partly_written, plain_words
+from psephos.protocol.tables.table import DataTable
 
 __all__ = ["MISSING", "read_table"]
 

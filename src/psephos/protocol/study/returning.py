@@ -11,7 +11,7 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._files.near import suggest
 from psephos.explain.rules import Rule, rules_of
-from psephos.protocol.fold_models import FoldModel, read_folds
+from psephos.protocol.study.fold_models import FoldModel, read_folds
 from psephos.vote.ballots import Framed
 
 __all__ = ["Returned", "returned", "returned_of"]

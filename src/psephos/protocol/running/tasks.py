@@ -20,19 +20,14 @@ from psephos._errors import CollapseWarning, PsephosError
 from psephos._files.unknown import quiet_levels
 from psephos._row_names import naming_rows
 from psephos.contender import Contender, Params, Shape
-from psephos.protocol.columns import columns_used
-from psephos.protocol.fold_models import packed_fold
-from psephos.protocol.label_models import OneModelALabel
-from psephos.protocol.label_scores import (
+from psephos.protocol.evaluation.label_scores import (
     LABEL_METRICS,
     average_precision,
     label_answers_of,
     label_measures,
 )
-from psephos.protocol.models import built, final_step
-from psephos.protocol.presets import Protocol
-from psephos.protocol.proofs import refit_bounds
-from psephos.protocol.scores import (
+from psephos.protocol.evaluation.presets import Protocol
+from psephos.protocol.evaluation.scores import (
     METRICS,
     PU_METRICS,
     answers_of,
@@ -41,9 +36,14 @@ from psephos.protocol.scores import (
     main_metric,
     measures,
 )
-from psephos.protocol.splits import Rows, Split, inner_splits
-from psephos.protocol.stability import ranges_of
-from psephos.protocol.tables import DataTable
+from psephos.protocol.evaluation.splits import Rows, Split, inner_splits
+from psephos.protocol.evaluation.stability import ranges_of
+from psephos.protocol.running.building import OneModelALabel
+from psephos.protocol.running.columns import columns_used
+from psephos.protocol.running.contenders import built, final_step
+from psephos.protocol.running.proofs import refit_bounds
+from psephos.protocol.study.fold_models import packed_fold
+from psephos.protocol.tables.table import DataTable
 from psephos.supervision import pu_scores
 
 __all__ = [
