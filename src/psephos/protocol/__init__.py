@@ -66,7 +66,8 @@ comparison.json
     several labels a row: models fitted one a label, default models left out, and the average
     precision of a constant answer) ``, protocol`` (a sentence), ``protocol_settings,
     random_state, models {name: family, origin, ensemble, order, draws, distributions, notes},
-    fingerprint, copies {rows, different, named, treated} or null, files {name: SHA-256}`` of the
+    fingerprint, copies {rows, different, named, treated} or null, independent_rows (n^2 / sum of
+    squared sizes of groups and copies), files {name: SHA-256}`` of the
     models and of cases.npz. It is removed before any other file changes and written after all: a
     folder without it holds no finished run.
 study.json
@@ -109,6 +110,7 @@ from psephos.protocol.evaluation.label_splits import MultilabelStratifiedKFold
 from psephos.protocol.evaluation.presets import PROTOCOLS, Protocol
 from psephos.protocol.evaluation.stability import Stability, selection_stability
 from psephos.protocol.evaluation.statistics import (
+    better_than_constant,
     one_standard_error,
     paired_difference,
     pareto,
@@ -140,6 +142,7 @@ __all__ = [
     "Stability",
     "StabilityDisplay",
     "average_precision",
+    "better_than_constant",
     "columns_used",
     "compare",
     "coverage",

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import norm
 from scipy.stats import t as student
 
 from psephos._errors import PsephosError
@@ -18,7 +19,9 @@ __all__ = [
     "Difference",
     "Spread",
     "Summary",
+    "better_than_constant",
     "comparable",
+    "constant_score",
     "one_standard_error",
     "paired_difference",
     "pareto",
@@ -242,6 +245,71 @@ def constant_score(about: Mapping[str, Any]) -> float:
         return 1 / len(about["classes"])
     known = about.get("constant")
     return 0.0 if known is None else float(known)
+
+
+def better_than_constant(
+    results: Rows, about: Mapping[str, Any], *, chance: float = 0.05
+) -> dict[str, float]:
+    """Return the models that are better than a constant answer, and how sure that is.
+
+    Were the labels given out by lot, one or more models would be returned in at most `chance` of
+    all tables, however many models were looked at.
+
+    Parameters
+    ----------
+    results : sequence of mappings
+        Rows of results.csv, or `Comparison.results`.
+    about : mapping
+        The content of comparison.json, or `Comparison.about`.
+    chance : float, default=0.05
+
+    Returns
+    -------
+    better : dict of str to float
+        Of each such model the probability, among as many models on labels by lot, that one does as
+        well as it; in the order of `results`. Models that read no column are never among them.
+
+    Notes
+    -----
+    A model answers q_k of a test part's n cases with class k, which has a share p_k of them. If
+    labels are dealt out by lot, its balanced accuracy has mean 1 / K and variance
+    sum_k q_k (1 - q_k) / p_k / (K^2 (n - 1)), at most (sum_k 1 / p_k - (K - 2)^2) / (4 K^2 (n - 1))
+    whatever it answers. That is taken as the variance v of a part, and (1 / J + n_test / n_train) v
+    as that of the mean over J parts (as in `paired_difference`: a case answered by way of another,
+    and that one by way of it, count twice). Of n cases that come in groups or as copies, the
+    n^2 / sum of squared sizes independent ones count. Probabilities are of a normal distribution,
+    times the number of models that read a column (Bonferroni). Where the measure is of several
+    labels, or of labels that are partly recorded, v is the variance seen over the parts, and
+    probabilities are Student's, with J - 1 degrees of freedom.
+    """
+    if not 0.0 < chance < 1.0:
+        raise PsephosError(f"chance is {chance!r}; it must be above 0 and below 1.")
+    found = [one for one in summary(results) if one.columns_used.n and one.columns_used.mean > 0]
+    tails = {one.model: _tail(one, results, about) for one in found}
+    sure = {model: min(1.0, tail * len(tails)) for model, tail in tails.items()}
+    return {model: p for model, p in sure.items() if p <= chance}
+
+
+def _tail(one: Summary, results: Rows, about: Mapping[str, Any]) -> float:
+    """Return how probable a mean as good as a model's is where labels are dealt out by lot."""
+    metric = main_metric(one.measures)
+    rows = list(_by_split(results, one.model, metric).values())
+    n_parts, n_test = len(rows), sum(int(row["n_test"]) for row in rows)
+    if not rows:
+        return 1.0
+    gap = one.score - constant_score(about)
+    doubled = 1 / n_parts + n_test / sum(int(row["n_train"]) for row in rows)
+    if metric != "balanced_accuracy":
+        error = math.sqrt(doubled) * one.measures[metric].sd
+        return 1.0 if error == 0 else float(student.sf(gap / error, n_parts - 1))
+    sizes = np.array(about["class_counts"], dtype=np.float64)
+    alone = float(about.get("independent_rows") or about.get("n_groups") or sizes.sum())
+    n, k = n_test / n_parts * alone / sizes.sum(), len(sizes)
+    if n <= 1:
+        return 1.0
+    spread = float((sizes.sum() / sizes).sum()) - (k - 2) ** 2
+    error = math.sqrt(doubled * spread / (4 * k**2 * (n - 1)))
+    return float(norm.sf(gap / error))
 
 
 def comparable(summaries: Sequence[Summary]) -> list[Summary]:

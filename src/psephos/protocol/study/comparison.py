@@ -12,6 +12,7 @@ from psephos.protocol.evaluation.scores import METRICS, main_metric
 from psephos.protocol.evaluation.statistics import (
     Difference,
     Summary,
+    better_than_constant,
     one_standard_error,
     paired_difference,
     pareto,
@@ -120,6 +121,14 @@ class Comparison:
         folds: its estimate is a little too good.
         """
         return one_standard_error(self.summary())
+
+    def better(self, chance: float = 0.05) -> dict[str, float]:
+        """Return the models that are better than a constant answer, with probabilities.
+
+        On labels given out by lot there are any in at most `chance` of all tables (see
+        `better_than_constant`).
+        """
+        return better_than_constant(self.results, self.about, chance=chance)
 
     def difference(self, model: str, other: str, metric: str | None = None) -> Difference:
         """Return the mean difference model - other and its corrected interval.

@@ -20,7 +20,7 @@ from psephos.protocol.tables.labels import coded, tidy_labels, together, written
 from psephos.protocol.tables.partial import array_words, check_mark, partly_written, plain_words
 from psephos.protocol.tables.table import DataTable
 
-__all__ = ["MISSING", "read_table"]
+__all__ = ["MISSING", "class_codes", "read_table"]
 
 
 @dataclass(frozen=True)
@@ -472,22 +472,33 @@ def _array(
 def _labels(sheet: Sheet, target: str, n: int, file: str) -> NDArray[Any]:
     y = _array(sheet.header.arrays, target, "--target", n, file)
     classes = sheet.header.arrays.get("classes")
-    if target == "y" and classes is not None and y.dtype.kind != "U" and n:
-        plain = y.dtype.kind != "f" or bool(np.isfinite(y).all())
-        codes: NDArray[np.intp] = y.astype(np.intp) if plain else np.full(n, -1, dtype=np.intp)
-        if (codes != y).any():
-            raise PsephosError(
-                f"'y' of {file!r} holds numbers that are no codes of its 'classes': give codes "
-                f"0 to {len(classes) - 1}, or leave 'classes' out."
-            )
-        if codes.min() < 0 or codes.max() >= len(classes):
-            wrong = int(codes.max() if codes.min() >= 0 else codes.min())
-            raise PsephosError(
-                f"'y' of {file!r} holds the code {wrong}, but 'classes' names {len(classes)} "
-                f"classes (codes 0 to {len(classes) - 1})."
-            )
-        y = classes[codes]
+    if target == "y" and classes is not None and y.dtype.kind != "U":
+        y = classes[class_codes(y, len(classes), file)]
     values: list[Any] = y.tolist()
     if y.dtype.kind == "U":
         values = _cells_or_none(values, sheet)
     return tidy_labels(values, target, sheet.place)
+
+
+def class_codes(y: NDArray[Any], n_classes: int, file: str) -> NDArray[np.intp]:
+    """Return the array y of an npz file as places in its array 'classes'.
+
+    Raises
+    ------
+    PsephosError
+        If one is none.
+    """
+    plain = y.dtype.kind in "biu" or (y.dtype.kind == "f" and bool(np.isfinite(y).all()))
+    codes: NDArray[np.intp] = y.astype(np.intp) if plain else np.full(len(y), -1, dtype=np.intp)
+    if (codes != y).any():
+        raise PsephosError(
+            f"'y' of {file!r} holds numbers that are no codes of its 'classes': give codes "
+            f"0 to {n_classes - 1}, or leave 'classes' out."
+        )
+    wrong = [code for code in codes.tolist() if not 0 <= code < n_classes]
+    if wrong:
+        raise PsephosError(
+            f"'y' of {file!r} holds the code {wrong[0]}, but 'classes' names {n_classes} "
+            f"classes (codes 0 to {n_classes - 1})."
+        )
+    return codes

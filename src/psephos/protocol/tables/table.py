@@ -132,6 +132,14 @@ class DataTable:
             return self.y.astype(np.intp)
         return np.unique(self.y, return_inverse=True)[1].astype(np.intp)
 
+    @property
+    def n_independent(self) -> float:
+        """Return how many independent rows are worth as many: n^2 / sum of squared group sizes."""
+        if self.groups is None:
+            return float(self.n_rows)
+        sizes = np.unique(self.groups, return_counts=True)[1]
+        return float(self.n_rows**2 / (sizes**2).sum())
+
     def row_names(self) -> list[str]:
         """Return the ids; without them 'row 101', by its line in the file (from 0 without one)."""
         if self.ids is not None:
