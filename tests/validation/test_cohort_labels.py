@@ -140,3 +140,15 @@ def test_far_values_are_answered_and_said_without_a_number_that_is_none():
         assert np.isfinite(found.frame("predictions")["p_ill"]).all()
         assert "nan" not in str(found).replace("nance", "")
         assert " inf" not in str(found)
+
+
+def test_names_that_several_cases_have_are_told_and_no_groups():
+    model, y = fitted("well", "ill"), named("well", "ill")
+    found = validate(model, X, y, ids=np.arange(90) // 3)
+    assert found.about["notes"][0].startswith("90 cases have 30 names: ")
+    assert found.figures == validate(model, X, y).figures
+    assert (
+        validate(model, X, y, ids=np.arange(90) // 3, groups=np.arange(90) // 3).about["notes"]
+        == validate(model, X, y).about["notes"]
+        == []
+    )

@@ -24,6 +24,7 @@ from psephos.validation.measuring import (
 from psephos.validation.result import Validation
 from psephos.validation.shift import familiarity, shift
 from psephos.validation.speaking import ABSENT, refuse_silence, silenced, speaking
+from psephos.vote.names import plural
 
 __all__ = ["validate", "validated"]
 
@@ -162,7 +163,7 @@ def validated(
         "level": level,
         "n_cases": len(told.truth),
         "n_groups": len(set(names)) or None,
-        "notes": list(cohort.notes),
+        "notes": [*cohort.notes, *_repeated(cohort)],
         "random_state": random_state,
     }
     return Validation(
@@ -179,6 +180,17 @@ def validated(
         predictions=_predictions(cohort, told, by, again, near, moved),
         model=model,
     )
+
+
+def _repeated(cohort: Cohort) -> list[str]:
+    """Return that cases have the same name, if they do and no groups are told."""
+    n, n_names = len(cohort.ids), len(set(cohort.ids))
+    if n == n_names or cohort.groups is not None:
+        return []
+    return [
+        f"{n} cases have {plural(n_names, 'name')}: intervals count them as independent. If a name "
+        "is a subject's, give it as --group (groups=) as well."
+    ]
 
 
 def _grouped(cohort: Cohort) -> tuple[NDArray[np.intp] | None, list[str]]:

@@ -101,17 +101,7 @@ class Protocol:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the protocol as plain values."""
-        return {
-            "name": self.name,
-            "outer": self.outer,
-            "folds": self.folds,
-            "repeats": self.repeats,
-            "inner_folds": self.inner_folds,
-            "draws": self.draws,
-            "draws_of": dict(sorted(self.draws_of.items())),
-            "defaults_first": self.defaults_first,
-            "distributions": self.distributions,
-        }
+        return {**vars(self), "draws_of": dict(sorted(self.draws_of.items()))}
 
 
 PROTOCOLS: dict[str, Protocol] = {

@@ -99,7 +99,7 @@ def compare(
         Fits that run at the same time: -1 is one per core, None is 1 unless a joblib context says
         otherwise. Results do not depend on it.
     out : str or Path, optional
-        A folder for results, models and journal; see `psephos.protocol` for its files. It holds
+        A folder for results, models and journal; see docs/study-folder.md. It holds
         one study: a table with its target, groups, settings and versions. A run of the same study
         goes on where the last one stopped, and may name more models.
     replace : bool, default=False
@@ -165,7 +165,8 @@ def compare(
     if copies not in COPIES:
         raise PsephosError(f"copies is {copies!r}; it must be one of {', '.join(COPIES)}.")
     found = copies_of(table)
-    for sentence in [*([] if found is None else [found.words(copies)]), *refuted_records(table)]:
+    doubts = [*([] if found is None else [found.words(copies)]), *refuted_records(table)]
+    for sentence in doubts:
         warnings.warn(sentence, UserWarning, stacklevel=2)
     divided, splits = _divided(table, plan, seed, found if copies == "together" else None)
     tasks = _tasks(divided, plan, named, splits, seed)
@@ -185,14 +186,9 @@ def compare(
         if keep:
             about |= {"folds": folds_told(finished)}
         if folder is not None:
-            environment = environment_of(named, study.journal, finished)
-            if found is not None:
-                environment["warnings"].insert(0, found.words(copies))
-            environment["warnings"] += [*rows_left_out(finished), *refuted_records(table)]
-            environment["warnings"] += doubtful_priors(finished)
-            safe = spreadsheet_safe
+            environment = environment_of(named, study.journal, finished, doubts)
             told = (about, environment, bounds)
-            publish(study, table, finished, *told, ours, spreadsheet_safe=safe)
+            publish(study, table, finished, *told, ours, spreadsheet_safe=spreadsheet_safe)
         _warn(finished)
         return Comparison(
             results=[result_row(table, t, e) for t, e in finished if t.split is not None],

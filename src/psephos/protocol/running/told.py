@@ -49,9 +49,9 @@ def about_labels(table: DataTable, splits: Sequence[Split], *, asked: bool) -> d
 
 
 def environment_of(
-    models: Sequence[Contender], journal: Journal, finished: Finished
+    models: Sequence[Contender], journal: Journal, finished: Finished, doubts: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the content of environment.json."""
+    """Return the content of environment.json; `doubts` are of the table."""
     needed = [one.needs for one in models if one.needs]
     notes = [
         f"{task.contender.name}, {_place(task)}: {entry['error']}"
@@ -60,6 +60,7 @@ def environment_of(
     ]
     if journal.n_damaged:
         notes.append(f"{journal.n_damaged} damaged line(s) of journal.jsonl were passed over.")
+    notes = [*doubts, *notes, *rows_left_out(finished), *doubtful_priors(finished)]
     return {"schema": SCHEMA, "versions": versions(needed), "warnings": notes}
 
 

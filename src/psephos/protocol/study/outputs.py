@@ -1,6 +1,5 @@
 """The files of a comparison, made from its journal in one canonical order."""
 
-import csv
 import io
 import json
 import platform
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from psephos import __version__
-from psephos._cells import disarmed_row
+from psephos._cells import csv_bytes
 from psephos.contender import Contender
 from psephos.modelfile import packed
 from psephos.protocol.evaluation.label_scores import label_figures
@@ -40,16 +39,8 @@ __all__ = [
 SCHEMA = 3  # of the folder's files; part of every key
 
 _WHICH = (
-    "dataset",
-    "protocol",
-    "model",
-    "repeat",
-    "fold",
-    "n_train",
-    "n_test",
-    "n_columns",
-    "draws",
-)
+    "dataset", "protocol", "model", "repeat", "fold", "n_train", "n_test", "n_columns", "draws",
+)  # fmt: skip
 _READ = ("columns_used", "columns", "n_voters", "params", "status", "error")
 RESULT_COLUMNS = (*_WHICH, *METRICS, *_READ)
 _LABEL_COLUMNS = (
@@ -57,16 +48,9 @@ _LABEL_COLUMNS = (
 )  # fmt: skip
 _REFIT_COLUMNS = ("columns_used", "n_voters", "file", "status", "error")
 _TIMING_COLUMNS = (
-    "model",
-    "repeat",
-    "fold",
-    "search_seconds",
-    "fit_seconds",
-    "predict_seconds",
-    "draws_failed",
-    "warnings",
-    "finished",
-)
+    "model", "repeat", "fold", "search_seconds", "fit_seconds", "predict_seconds",
+    "draws_failed", "warnings", "finished",
+)  # fmt: skip
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib", "narwhals")
 
 Finished = Sequence[tuple[Task, Mapping[str, Any]]]
@@ -296,26 +280,12 @@ def _predictions(table: DataTable, fits: Finished, safe: bool) -> bytes:
                 known = truth if partial.truth else []
                 truth = [*known, classes[record] if record >= 0 else ""]
             rows.append((task.contender.name, *task.split, row, ids[row], *truth, *said, *proba))
-    return _lines(header, rows, safe)
+    return csv_bytes([header, *rows], safe=safe)
 
 
 def _csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], safe: bool) -> bytes:
-    return _lines(columns, [[row.get(column) for column in columns] for row in rows], safe)
-
-
-def _lines(header: Sequence[str], rows: Iterable[Sequence[Any]], safe: bool) -> bytes:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    for row in (header, *rows):
-        cells = [_cell(value) for value in row]
-        writer.writerow(disarmed_row(cells) if safe else cells)
-    return text.getvalue().encode()
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    return repr(value) if isinstance(value, float) else str(value)
+    cells = ([row.get(column) for column in columns] for row in rows)
+    return csv_bytes([columns, *cells], safe=safe)
 
 
 def _json(content: Mapping[str, Any]) -> bytes:

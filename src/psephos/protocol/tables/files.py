@@ -108,16 +108,9 @@ def read_table(
         most of.
     dataset : str, optional
         The name of the table in results; by default that of the file.
-    unlabeled : str, optional
-        What stands in the target where a row has no label, besides a missing value. Then, or with
-        `truth`, the target is what is recorded of two classes.
-    truth : str, optional
-        The column of the true classes, which has no missing value.
-    positive : str, optional
-        The class whose records are right; by default the one class that is recorded, else the
-        second.
-    prior : float, optional
-        The share of that class among the rows without a label, for the models that take one.
+    unlabeled, truth, positive, prior : optional
+        Of labels that are partly recorded, in words; `truth` is the column of the true classes,
+        which has no missing value. See `psephos.protocol.compare`.
 
     Returns
     -------
