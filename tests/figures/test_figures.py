@@ -149,6 +149,42 @@ def test_the_calibration_line_is_the_best_of_its_likelihood(cases):
     assert half == pytest.approx(1.959963984540054 * np.sqrt(variance), rel=1e-6)
 
 
+def test_intervals_of_groups_are_those_of_sums_over_groups(cases):
+    y, p, groups = cases
+    z, m, n = 1.959963984540054, len(set(groups)), len(y)
+
+    def sandwich(design, bread, rest):
+        sums = np.array([(design * rest[:, None])[groups == g].sum(axis=0) for g in set(groups)])
+        inverse = np.linalg.inv(bread)
+        return m / (m - 1) * inverse @ sums.T @ sums @ inverse
+
+    def half(one):
+        return (one.high - one.low) / 2
+
+    odds, one = np.log(p / (1 - p)), np.ones(n)
+    line = figures.calibration_line(y, p, groups)
+    for design, score, found in (
+        (one[:, None], line.large.value + odds, [line.large]),
+        (
+            np.column_stack([one, odds]),
+            line.intercept.value + line.slope.value * odds,
+            [line.intercept, line.slope],
+        ),
+    ):
+        chance = 1 / (1 + np.exp(-score))
+        spread = sandwich(design, (design.T * (chance * (1 - chance))) @ design, y - chance)
+        expected = z * np.sqrt(np.diag(spread))
+        np.testing.assert_allclose([half(each) for each in found], expected, rtol=1e-9)
+    loss = (p - y) ** 2
+    variance = sandwich(one[:, None], np.array([[float(n)]]), loss - loss.mean())[0, 0]
+    assert half(figures.brier(y, p, groups)) == pytest.approx(z * math.sqrt(variance))
+    share = figures.share(y, groups)
+    variance = sandwich(one[:, None], np.array([[float(n)]]), y - y.mean())[0, 0]
+    alone = min(n, y.mean() * (1 - y.mean()) / variance)
+    middle = (y.mean() + z**2 / (2 * alone)) / (1 + z**2 / alone)
+    assert (share.low + share.high) / 2 == pytest.approx(middle)
+
+
 def test_a_line_that_does_not_exist_says_why():
     line = figures.calibration_line([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9])
     assert np.isnan(line.slope.value)

@@ -130,13 +130,12 @@ def _words(
 
     found = {name: column(name) for name in wanted}
     words = {name: [str(value) for value in values] for name, values in found.items()}
-    y: Any = arrays.get("y")
+    truth = column(target or "y")
     classes: Any = arrays.get("classes")
-    coded = y is not None and classes is not None and y.dtype.kind != "U"
-    if coded and (target or "y") == "y" and "y" not in sheet.header.names:
-        truth = classes[class_codes(y, len(classes), sheet.header.file)].tolist()
-    else:
-        truth = column(target or "y")
+    if classes is not None and (target or "y") == "y" and "y" not in sheet.header.names:
+        y = arrays["y"]
+        if y.dtype.kind != "U":  # codes of the file's own classes
+            truth = classes[class_codes(y, len(classes), sheet.header.file)].tolist()
     return {**words, "": truth}
 
 
