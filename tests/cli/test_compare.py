@@ -70,7 +70,7 @@ def test_the_table_of_the_demonstration():
 
 def test_list_names_models_with_their_anatomy_and_the_contenders(call):
     from psephos.protocol import known_models
-    from psephos.protocol.models import default_models
+    from psephos.protocol.running.contenders import default_models
     from psephos.registry import estimator_classes, model_names
 
     lines = call("list").output.splitlines()
@@ -85,7 +85,7 @@ def test_list_names_models_with_their_anatomy_and_the_contenders(call):
 
 
 def test_how_to_install_a_model_is_said_whole(call, monkeypatch):
-    from psephos.protocol.models import PEERS, known_models
+    from psephos.protocol.running.contenders import PEERS, known_models
 
     gone = replace(known_models()["xgboost"], needs="no_such_extra")
     monkeypatch.setitem(PEERS, "xgboost", gone)

@@ -128,7 +128,7 @@ def test_a_model_that_reads_no_column_is_said_to_be_that(call, tmp_path):
 
 
 def test_where_no_terminal_is_progress_is_a_line_now_and_then(capsys):
-    from psephos.protocol.progress import shown
+    from psephos.protocol.running.progress import shown
 
     with shown(True, 500, 100) as advance:
         for _ in range(400):
@@ -178,7 +178,7 @@ def test_a_file_that_cannot_be_written_is_named_as_the_user_named_it(
 def summed(rows, **more):
     """Return what the command prints of rows of results."""
     from psephos.cli.words import show_summary
-    from psephos.protocol.comparison import Comparison
+    from psephos.protocol.study.comparison import Comparison
 
     return show_summary(Comparison(rows, {"models": {}, "classes": ["a", "b"], **more}, None))
 

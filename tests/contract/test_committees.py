@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos import PsephosError, compare, load, register, registry
-from psephos.protocol.tables import table_from_arrays
+from psephos.protocol.tables.table import table_from_arrays
 from psephos.report import build_report
 from psephos.testing import Case, parametrize_with_contract, small_table
 from psephos.vote import (

@@ -14,7 +14,7 @@ from psephos.cli.fit import _class_of
 from psephos.contender import Contender
 from psephos.models.catalogue import catalogue
 from psephos.protocol import known_models
-from psephos.protocol.tables import table_from_arrays
+from psephos.protocol.tables.table import table_from_arrays
 from psephos.registry import _declared, estimator_classes, model_names
 from psephos.report import build_report
 from psephos.testing import Case, parametrize_with_contract, small_settings, small_table

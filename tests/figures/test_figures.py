@@ -149,6 +149,42 @@ def test_the_calibration_line_is_the_best_of_its_likelihood(cases):
     assert half == pytest.approx(1.959963984540054 * np.sqrt(variance), rel=1e-6)
 
 
+def test_intervals_of_groups_are_those_of_sums_over_groups(cases):
+    y, p, groups = cases
+    z, m, n = 1.959963984540054, len(set(groups)), len(y)
+
+    def sandwich(design, bread, rest):
+        sums = np.array([(design * rest[:, None])[groups == g].sum(axis=0) for g in set(groups)])
+        inverse = np.linalg.inv(bread)
+        return m / (m - 1) * inverse @ sums.T @ sums @ inverse
+
+    def half(one):
+        return (one.high - one.low) / 2
+
+    odds, one = np.log(p / (1 - p)), np.ones(n)
+    line = figures.calibration_line(y, p, groups)
+    for design, score, found in (
+        (one[:, None], line.large.value + odds, [line.large]),
+        (
+            np.column_stack([one, odds]),
+            line.intercept.value + line.slope.value * odds,
+            [line.intercept, line.slope],
+        ),
+    ):
+        chance = 1 / (1 + np.exp(-score))
+        spread = sandwich(design, (design.T * (chance * (1 - chance))) @ design, y - chance)
+        expected = z * np.sqrt(np.diag(spread))
+        np.testing.assert_allclose([half(each) for each in found], expected, rtol=1e-9)
+    loss = (p - y) ** 2
+    variance = sandwich(one[:, None], np.array([[float(n)]]), loss - loss.mean())[0, 0]
+    assert half(figures.brier(y, p, groups)) == pytest.approx(z * math.sqrt(variance))
+    share = figures.share(y, groups)
+    variance = sandwich(one[:, None], np.array([[float(n)]]), y - y.mean())[0, 0]
+    alone = min(n, y.mean() * (1 - y.mean()) / variance)
+    middle = (y.mean() + z**2 / (2 * alone)) / (1 + z**2 / alone)
+    assert (share.low + share.high) / 2 == pytest.approx(middle)
+
+
 def test_a_line_that_does_not_exist_says_why():
     line = figures.calibration_line([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9])
     assert np.isnan(line.slope.value)
@@ -196,11 +232,75 @@ def test_net_benefit_by_counts(cases):
         assert one.model.low < one.model.value < one.model.high
 
 
+@pytest.mark.parametrize(
+    "truth",
+    [
+        [1, 2],
+        ["0", "1"],
+        ["well", "ill"],
+        [0.0, np.nan],
+        [True, None],
+        [0, "1"],
+        [[0], [1]],
+        [-1, 1],
+    ],
+)
+def test_labels_are_never_taken_for_truth_values(truth):
+    p = [0.2, 0.7]
+    calls = (
+        lambda y: figures.area(y, p),
+        lambda y: figures.area_difference(y, p, p),
+        lambda y: figures.brier(y, p),
+        lambda y: figures.log_loss(y, p),
+        lambda y: figures.calibration_line(y, p),
+        lambda y: figures.calibration_table(y, p),
+        lambda y: figures.net_benefit(y, p, [0.5]),
+        lambda y: figures.confusion(y, [True, False]),
+        lambda y: figures.confusion([True, False], y),
+        lambda y: figures.share(y),
+    )
+    for call in calls:
+        call([False, True])
+        for kind in (lambda y: y, lambda y: np.array(y, dtype=object)):
+            with pytest.raises(PsephosError, match=r"True or False|one value a case"):
+                call(kind(truth))
+
+
+@pytest.mark.parametrize("codes", [[1, 2, 3], [0, -1, 1], [0.5, 1, 2], ["0", "1", "2"], [0, 1]])
+def test_classes_that_are_no_columns_of_probabilities_are_refused(codes):
+    p = np.full((3, 3), 1 / 3)
+    for of in (figures.areas, figures.hand_till, figures.brier, figures.log_loss):
+        of([0, 1, 2], p)
+        with pytest.raises(PsephosError, match=r"no column of p|cases, and p has shape"):
+            of(codes, p)
+        with pytest.raises(PsephosError, match=r"missing"):
+            of([0, 1, 2], np.full((3, 3), np.nan))
+    with pytest.raises(PsephosError, match="sum to 1"):
+        figures.brier([0, 1, 2], p * 0.9)
+
+
+def test_groups_are_what_they_are_and_every_case_has_one():
+    y, p = [0, 1, 0, 1, 1, 0], [0.1, 0.8, 0.6, 0.4, 0.7, 0.2]
+    one = figures.area(y, p, ["a", "a", "b", "b", "c", "c"])
+    assert figures.area(y, p, np.array([1, 1, "1", "1", "x", "x"], object)) == one
+    assert figures.area(y, p, [1, 1.0, 2, 2, 3, 3]) == one
+    for gap in (None, np.nan):
+        with pytest.raises(PsephosError, match="groups is missing in 1 of 6"):
+            figures.area(y, p, np.array(["a", "a", gap, "b", "c", "c"], object))
+    for groups in ([1] * 6, ["a"] * 6):
+        assert "too few groups" in figures.area(y, p, groups).method
+        assert "too few groups" in figures.area_difference(y, p, p[::-1], groups).method
+        assert math.isnan(figures.brier(y, p, groups).low)
+        assert figures.calibration_table(y, p, 2, groups)[0].seen.method
+
+
 def test_what_is_no_probability_or_no_threshold_is_refused():
     for call in (
         lambda: figures.brier([0, 1], [0.2, 1.2]),
         lambda: figures.brier([0, 1], [0.2]),
         lambda: figures.net_benefit([0, 1], [0.2, 0.3], [1.0]),
+        lambda: figures.net_benefit([0, 1], [0.2, np.nan], [0.5]),
+        lambda: figures.mean([0.2, np.inf]),
         lambda: figures.wilson(3, 2),
         lambda: figures.wilson(1, 2, level=95),
         lambda: figures.area([0, 1], [np.nan, 1]),

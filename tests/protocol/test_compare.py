@@ -26,10 +26,10 @@ from psephos.protocol import (
     known_models,
 )
 from psephos.protocol import compare as compare_on_all_cores
-from psephos.protocol.models import contenders, default_models, final_step
-from psephos.protocol.scores import answers_of, balanced_accuracy
-from psephos.protocol.splits import inner_splits, outer_splits, seed_of
-from psephos.protocol.stability import positions_of
+from psephos.protocol.evaluation.scores import answers_of, balanced_accuracy
+from psephos.protocol.evaluation.splits import inner_splits, outer_splits, seed_of
+from psephos.protocol.evaluation.stability import positions_of
+from psephos.protocol.running.contenders import contenders, default_models, final_step
 from psephos.registry import model_names
 
 _SPEC = importlib.util.spec_from_file_location(
@@ -202,7 +202,7 @@ def test_a_fit_depends_on_no_other(done):
 def test_resuming_does_nothing_again(done, monkeypatch):
     _, folder = done
     before, journal = content(folder), (folder / "journal.jsonl").read_bytes()
-    monkeypatch.setattr("psephos.protocol.runner.run_task", None)  # any fit would fail
+    monkeypatch.setattr("psephos.protocol.running.runner.run_task", None)  # any fit would fail
     again = compare(TABLE, models=MODELS, protocol=SMALL, out=folder)
     assert again.results == done[0].results
     assert set(again.models) == {"samba", "adaboost"}

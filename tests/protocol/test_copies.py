@@ -8,8 +8,8 @@ import pytest
 
 from psephos._errors import PsephosError
 from psephos.protocol import DataTable, Protocol, compare
-from psephos.protocol.copies import copies_of
-from psephos.protocol.splits import inner_splits, outer_splits
+from psephos.protocol.evaluation.splits import inner_splits, outer_splits
+from psephos.protocol.tables.copies import copies_of
 
 SMALL = Protocol(folds=4, inner_folds=2, draws=1)
 

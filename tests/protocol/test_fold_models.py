@@ -10,8 +10,8 @@ import psephos
 from psephos import AdaBoostClassifier, PsephosError
 from psephos.explain.rules import Rule, rules_of
 from psephos.protocol import compare, read_folds, returned
-from psephos.protocol.fold_models import FoldModel
-from psephos.protocol.returning import returned_of
+from psephos.protocol.study.fold_models import FoldModel
+from psephos.protocol.study.returning import returned_of
 from psephos.recalibrating import recalibrated
 
 
@@ -97,7 +97,7 @@ def test_a_lost_or_damaged_fold_model_is_refused_and_made_again(study, monkeypat
     _compare(folder)
     assert path.read_bytes() == whole
     assert (folder / "comparison.json").read_bytes() == marks
-    monkeypatch.setattr("psephos.protocol.runner.run_task", None)  # any fit would fail
+    monkeypatch.setattr("psephos.protocol.running.runner.run_task", None)  # any fit would fail
     _compare(folder)
 
 
@@ -110,11 +110,11 @@ def test_without_them_figures_and_models_are_the_same(study, tmp_path, monkeypat
     assert read_folds(tmp_path / "out") == {}
     _compare(tmp_path / "out")  # kept after all
     assert len(read_folds(tmp_path / "out")["cart"]) == 5
-    monkeypatch.setattr("psephos.protocol.fold_models.MOST_BYTES", 10)
+    monkeypatch.setattr("psephos.protocol.study.fold_models.MOST_BYTES", 10)
     _compare(tmp_path / "small")
     told = json.loads((tmp_path / "small" / "comparison.json").read_text())["folds"]
     assert all("more than 10" in one["not_kept"] for one in told["cart"])
-    monkeypatch.setattr("psephos.protocol.runner.run_task", None)
+    monkeypatch.setattr("psephos.protocol.running.runner.run_task", None)
     _compare(tmp_path / "small")  # what is too large is not tried again
 
 

@@ -30,9 +30,9 @@ from psephos.protocol import (
     ranking_loss,
     table_from_arrays,
 )
-from psephos.protocol.label_models import OneModelALabel
-from psephos.protocol.label_scores import label_figures
-from psephos.protocol.label_splits import _Assignment
+from psephos.protocol.evaluation.label_scores import label_figures
+from psephos.protocol.evaluation.label_splits import _Assignment
+from psephos.protocol.running.building import OneModelALabel
 from psephos.report import build_report, summarise
 from psephos.report.words import number
 

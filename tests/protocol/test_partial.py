@@ -14,10 +14,9 @@ from psephos import CARTClassifier, PsephosError, PUClassifier, load, read_table
 from psephos.cli.app import main
 from psephos.cli.words import partial_words
 from psephos.protocol import Protocol, compare, table_from_arrays
-from psephos.protocol.models import default_models
-from psephos.protocol.partial import Partial
-from psephos.protocol.partial_told import partial_contenders
-from psephos.protocol.splits import outer_splits
+from psephos.protocol.evaluation.splits import outer_splits
+from psephos.protocol.running.contenders import default_models, partial_contenders
+from psephos.protocol.tables.partial import Partial
 from psephos.report import build_report
 from psephos.supervision import pu_scores
 

@@ -13,9 +13,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from psephos import ProsetClassifier, ProsetRegressor, ProsetSearchCV, PsephosError
 from psephos.protocol import columns_used
-from psephos.protocol.prototype_paths import Offered, follow_paths
-from psephos.protocol.prototype_search import _admissible
-from psephos.protocol.splits import seed_of
+from psephos.protocol.evaluation.splits import seed_of
+from psephos.protocol.running.prototype_paths import Offered, follow_paths
+from psephos.protocol.running.prototype_search import _admissible
 
 WINE = load_wine(return_X_y=True)
 DIABETES = tuple(part[:120] for part in load_diabetes(return_X_y=True))
@@ -198,7 +198,7 @@ def test_groups_stay_whole(monkeypatch):
         seen.append(folds)
         return follow_paths(estimator, offered, folds, *rest)
 
-    monkeypatch.setattr("psephos.protocol.prototype_search.follow_paths", watched)
+    monkeypatch.setattr("psephos.protocol.running.prototype_search.follow_paths", watched)
     for estimator in (ProsetClassifier(random_state=0), ProsetRegressor(random_state=0)):
         searched(estimator, data=(WINE[0], WINE[1].astype(float)), fit={"groups": groups})
     for folds in seen:

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 from psephos._errors import PsephosError
 from psephos.protocol import selection_stability
-from psephos.protocol.stability import positions_of, ranges_of
+from psephos.protocol.evaluation.stability import positions_of, ranges_of
 
 
 def table_of(sets, d):

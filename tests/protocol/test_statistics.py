@@ -8,18 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
-from sklearn import metrics
+from sklearn import metrics, model_selection
 
 from psephos._distributions import Choice, Integers, LogUniform, Uniform
 from psephos._errors import PsephosError
 from psephos.protocol import (
+    better_than_constant,
     one_standard_error,
     paired_difference,
     pareto,
     selection_stability,
     summary,
 )
-from psephos.protocol.scores import Answers, balanced_accuracy, measures
+from psephos.protocol.evaluation.scores import Answers, balanced_accuracy, measures
 
 
 def row(model, fold, score, columns, status="ok", n_train=80, n_test=20):
@@ -193,3 +194,90 @@ def test_distributions_are_said_in_words():
         Choice((0.5,)): "always 0.5",
     }
     assert [str(one) for one in told] == list(told.values())
+
+
+# ------------------------------------------------------------------- better than a constant answer
+def about(*counts, **more):
+    return {"classes": list(range(len(counts))), "class_counts": list(counts), **more}
+
+
+def nearest_mean(X, y, new):
+    means = np.stack([X[y == k].mean(axis=0) for k in (0, 1)])
+    return ((new[:, None] - means) ** 2).sum(axis=2).argmin(axis=1)
+
+
+def nearest_row(X, y, new):
+    return y[((new[:, None] - X) ** 2).sum(axis=2).argmin(axis=1)]
+
+
+def best_column(X, y, new):
+    gap = X[y == 1].mean(axis=0) - X[y == 0].mean(axis=0)
+    j = np.abs(gap).argmax()
+    return (np.sign(gap[j]) * (new[:, j] - X[:, j].mean()) > 0).astype(int)
+
+
+def compared(X, y, seed):
+    """Rows of three models in five folds."""
+    folds = model_selection.StratifiedKFold(5, shuffle=True, random_state=seed).split(X, y)
+    return [
+        row(model.__name__, f, metrics.balanced_accuracy_score(y[b], model(X[a], y[a], X[b])), 5,
+            n_train=len(a), n_test=len(b))
+        for f, (a, b) in enumerate(folds)
+        for model in (nearest_mean, nearest_row, best_column)
+    ]  # fmt: skip
+
+
+def test_on_labels_by_lot_a_model_is_called_better_as_seldom_as_is_said():
+    rng = np.random.default_rng(0)
+    found = []
+    for seed in range(150):
+        X, y = rng.normal(size=(40, 12)), rng.permutation(np.repeat([0, 1], [16, 24]))
+        better = better_than_constant(compared(X, y, seed), about(16, 24), chance=0.999)
+        found.append(min(better.values(), default=1))
+    for chance in (0.05, 0.2):
+        assert np.mean(np.array(found) <= chance) <= chance
+    X[:, 3] += 2 * y
+    assert "best_column" in better_than_constant(compared(X, y, 0), about(16, 24))
+
+
+def test_the_variance_is_that_of_labels_dealt_out_by_lot():
+    rng = np.random.default_rng(1)
+    for counts, shares in (((8, 12), (10, 10)), ((5, 6, 9), (7, 7, 6))):
+        truth, said = (np.repeat(np.arange(len(c)), c) for c in (counts, shares))
+        k, n = len(counts), sum(counts)
+        dealt = rng.permuted(np.tile(truth, (4000, 1)), axis=1)
+        right = [((dealt == c) & (said == c)).sum(axis=1) / counts[c] for c in range(k)]
+        drawn = np.mean(right, axis=0)
+        gap = 3 * np.std(drawn) * math.sqrt(1 + 1 / 4)  # of one part, n_test / n_train = 1 / 4
+        rows = [row("a", 0, 1 / k + gap, 3, n_train=4 * n, n_test=n)]
+        p = better_than_constant(rows, about(*counts), chance=0.99)["a"]
+        assert stats.norm.isf(p) == pytest.approx(3, rel=0.06)
+        two = [*rows, row("b", 0, 0.9, 4, n_train=4 * n, n_test=n)]
+        assert better_than_constant(two, about(*counts), chance=0.99)["a"] == pytest.approx(2 * p)
+
+
+def test_what_reads_nothing_or_is_of_few_groups_is_not_called_better():
+    rows = [row("a", f, 0.8, 3) for f in range(5)] + [row("b", f, 0.8, 0) for f in range(5)]
+    alone = better_than_constant(rows, about(50, 50))
+    assert list(alone) == ["a"]
+    assert better_than_constant(rows, about(50, 50), chance=alone["a"] / 2) == {}
+    assert better_than_constant(rows, about(50, 50, n_groups=6)) == {}
+    assert better_than_constant(rows, about(50, 50, independent_rows=12.5)) == {}
+    failed = [one | {"status": "failed", "balanced_accuracy": None} for one in rows]
+    assert better_than_constant(failed, about(50, 50)) == {}
+    with pytest.raises(PsephosError, match="chance"):
+        better_than_constant(rows, about(50, 50), chance=5)
+
+
+def test_of_other_measures_the_spread_over_folds_counts():
+    def told(*scores):
+        measured = [row("a", f, None, 3) | {"average_precision": v} for f, v in enumerate(scores)]
+        return [{k: v for k, v in one.items() if k != "balanced_accuracy"} for one in measured]
+
+    known = about(30, 20, 10, multilabel=True, constant=0.5)
+    t, p = stats.ttest_1samp(A, 0.5, alternative="greater")
+    error = math.sqrt((1 / 5 + 1 / 4) * 5)
+    found = better_than_constant(told(*A), known, chance=0.9)["a"]
+    assert found == pytest.approx(stats.t.sf(t / error, 4))
+    assert found > p
+    assert better_than_constant(told(0.4, 0.6, 0.5, 0.5, 0.5), known) == {}

@@ -17,7 +17,7 @@ from psephos._errors import ModelFileError, PsephosError
 from psephos._whole import UnwritableError, remove_drafts, write_whole
 from psephos.protocol import DataTable, Protocol, read_table
 from psephos.protocol import compare as compare_on_all_cores
-from psephos.protocol.journal import Journal
+from psephos.protocol.study.journal import Journal
 from psephos.report.folder import read_folder
 
 compare = partial(compare_on_all_cores, n_jobs=1)
@@ -103,7 +103,7 @@ def test_other_words_for_missing_values_are_another_study(tmp_path):
 
 
 def test_another_version_is_another_study(folder, monkeypatch):
-    monkeypatch.setattr("psephos.protocol.study.__version__", "99.0")
+    monkeypatch.setattr("psephos.protocol.study.folder.__version__", "99.0")
     with pytest.raises(PsephosError, match=r"psephos was .* there and is 99\.0 here"):
         compare(A, models=MODELS, protocol=SMALL, out=folder)
 
@@ -121,7 +121,7 @@ def test_replace_leaves_what_a_fresh_folder_would_hold(folder, tmp_path):
 
 def test_replace_of_the_same_study_goes_on(folder, monkeypatch):
     before = content(folder)
-    monkeypatch.setattr("psephos.protocol.runner.run_task", None)  # any fit would fail
+    monkeypatch.setattr("psephos.protocol.running.runner.run_task", None)  # any fit would fail
     compare(A, models=MODELS, protocol=SMALL, out=folder, replace=True)
     assert content(folder) == before
 
@@ -134,7 +134,7 @@ def test_only_models_of_this_run_are_listed_and_the_others_come_back(folder, mon
     assert not list((folder / "models").iterdir())
     assert not (folder / "report.html").exists()
     assert set(read_folder(folder).models) == set()
-    monkeypatch.setattr("psephos.protocol.runner.run_task", None)
+    monkeypatch.setattr("psephos.protocol.running.runner.run_task", None)
     again = compare(A, models=MODELS, protocol=SMALL, out=folder)
     assert again.left_out == {}
     assert {n: d for n, d in content(folder).items() if n != "journal.jsonl"} == first
@@ -204,7 +204,7 @@ def test_a_run_stopped_while_files_are_placed_is_never_reported_as_finished(
 
     names = (*MODELS, "adaboost")
     with monkeypatch.context() as patched:
-        patched.setattr("psephos.protocol.study.write_whole", stop)
+        patched.setattr("psephos.protocol.study.folder.write_whole", stop)
         try:
             compare(A, models=names, protocol=SMALL, out=folder)
         except KeyboardInterrupt:
@@ -249,7 +249,7 @@ def test_what_changes_while_it_is_read_is_no_report(folder, monkeypatch):
 HOLD = """
 import sys, time
 from pathlib import Path
-from psephos.protocol.journal import Journal
+from psephos.protocol.study.journal import Journal
 held = Journal(Path(sys.argv[1]) / "journal.jsonl")
 print("held", flush=True)
 time.sleep(600)

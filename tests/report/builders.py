@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from psephos.protocol import DataTable, Protocol, compare, known_models
-from psephos.protocol.outputs import RESULT_COLUMNS
+from psephos.protocol.study.outputs import RESULT_COLUMNS
 
 ATTACK = "</script><script>window.__pwned=1;alert(1)</script>"
 HOSTILE = (

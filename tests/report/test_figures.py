@@ -5,7 +5,7 @@ import math
 import pytest
 
 from psephos._errors import PsephosError
-from psephos.protocol.outputs import RESULT_COLUMNS
+from psephos.protocol.study.outputs import RESULT_COLUMNS
 from psephos.report.figures import choose, standings
 from psephos.report.folder import read_folder
 from psephos.report.pairs import pairs

@@ -10,7 +10,7 @@ from psephos import load
 from psephos.explain.directions import value_text
 from psephos.explain.rules import rules_of
 from psephos.protocol import read_folds, selection_stability
-from psephos.protocol.stability import positions_of
+from psephos.protocol.evaluation.stability import positions_of
 from psephos.report import build_report, summarise
 
 

@@ -14,7 +14,7 @@ from psephos import AdaBoostClassifier, CARTClassifier, SamBAClassifier
 from psephos.explain.axes import axis_of, pieces_of
 from psephos.explain.directions import cut_of
 from psephos.explain.effects import asked_values, background, mean_answers
-from psephos.protocol.stability import positions_of
+from psephos.protocol.evaluation.stability import positions_of
 from psephos.report import summarise
 from psephos.report.adapter import Asked
 from psephos.report.calculators import distances, nearest_own, typical

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from psephos._columns import is_missing
 from psephos._errors import PsephosError
 from psephos._files.cells import Cells
 from psephos._files.near import suggest
@@ -13,6 +14,7 @@ from psephos._files.sheet import Choice, Header, read_sheet
 from psephos.cli.columns import Wanted, read_cases
 from psephos.cli.validate import renamed
 from psephos.modelfile import load
+from psephos.protocol.tables.files import class_codes
 from psephos.recalibrating import recalibrated
 from psephos.validation import Cohort, Validation, validated
 from psephos.validation.cohort import empty_columns, labels_of, reading_model
@@ -67,7 +69,7 @@ def validation_of(
         )
     cohort = Cohort(
         X=cases.X,
-        codes=labels_of(y, reading.classes_, pairs),
+        codes=labels_of(y, reading.classes_, pairs, cases.ids),
         ids=cases.ids,
         lacking=empty_columns(cases.X, reading),
         groups=None if group is None else np.array(words[group]),
@@ -96,7 +98,7 @@ def _words(
     target: str | None,
     cells: Cells,
     separator: str | None,
-) -> dict[str, list[str]]:
+) -> dict[str, list[Any]]:
     """Return the cells of columns as words, '' where missing; under '' the true classes."""
     arrays: dict[str, Any] = {}
 
@@ -118,17 +120,25 @@ def _words(
 
     def column(name: str) -> list[Any]:
         if name in sheet.header.names:
-            return [
-                "" if isinstance(c, str) and cells.is_missing(c) else str(c)
-                for c in sheet.words[sheet.header.names.index(name)]
-            ]
-        return [str(one) for one in arrays[name].tolist()]
+            values = sheet.words[sheet.header.names.index(name)]
+        else:
+            values = arrays[name].tolist()
+        return [
+            "" if is_missing(v) or (isinstance(v, str) and cells.is_missing(v)) else _plain(v)
+            for v in values
+        ]
 
     found = {name: column(name) for name in wanted}
-    if target is not None:
-        return {**found, "": found[target]}
-    codes = arrays["y"].tolist()
-    names = arrays.get("classes")
-    if names is not None and arrays["y"].dtype.kind in "iu":  # codes of the file's own classes
-        codes = [str(names[code]) for code in codes]
-    return {**found, "": [str(one) for one in codes]}
+    words = {name: [str(value) for value in values] for name, values in found.items()}
+    truth = column(target or "y")
+    classes: Any = arrays.get("classes")
+    if classes is not None and (target or "y") == "y" and "y" not in sheet.header.names:
+        y = arrays["y"]
+        if y.dtype.kind != "U":  # codes of the file's own classes
+            truth = classes[class_codes(y, len(classes), sheet.header.file)].tolist()
+    return {**words, "": truth}
+
+
+def _plain(value: Any) -> Any:
+    """Return a whole number as such, as those who fit read it."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value

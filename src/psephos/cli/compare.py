@@ -99,7 +99,7 @@ def compare(
     model files and report.html.
     """
     from psephos.protocol import read_table
-    from psephos.protocol.presets import protocol_named
+    from psephos.protocol.evaluation.presets import protocol_named
 
     named_protocol = protocol_named(protocol)
     data = read_table(table, **roles)

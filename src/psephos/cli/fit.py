@@ -49,8 +49,8 @@ def fit(
     from psephos.cli.words import say
     from psephos.models import save
     from psephos.protocol import read_table
-    from psephos.protocol.progress import announced
-    from psephos.protocol.search import told_warnings
+    from psephos.protocol.running.progress import announced
+    from psephos.protocol.running.tasks import told_warnings
     from psephos.vote.describing import kept_words
 
     estimator = _estimator(model_name, settings, seed)
@@ -80,7 +80,7 @@ def fit(
 
 def _told(model: Any, data: Any) -> list[str]:
     """Return what is said of a model: its first sentence, and the labels it was fitted on."""
-    from psephos.protocol.partial import given_rows
+    from psephos.protocol.tables.partial import given_rows
 
     words = [model.describe()[0]]
     labels = getattr(model, "labels_", None)
@@ -135,7 +135,7 @@ def _class_of(name: str) -> Any:
     from sklearn.base import ClassifierMixin
 
     from psephos._files.near import suggest
-    from psephos.protocol.models import PEERS
+    from psephos.protocol.running.contenders import PEERS
     from psephos.registry import estimator_class, estimator_classes, model_names
 
     classes = model_names()
@@ -209,7 +209,7 @@ def _labelled(estimator: Any, data: Any) -> tuple[Any, Any]:
     """Return the rows to fit on and their labels, None where there is none; as `compare` does."""
     import numpy as np
 
-    from psephos.protocol.search import named_labels
+    from psephos.protocol.running.tasks import named_labels
 
     partial, every = data.partial, np.arange(data.n_rows)
     if partial is None:

@@ -57,7 +57,7 @@ def _list_parameters(name: str) -> None:
     """Print how a model is called, and what its documentation says of its parameters."""
     from psephos._files.near import suggest
     from psephos.cli.words import say_plain
-    from psephos.protocol.models import PEERS
+    from psephos.protocol.running.contenders import PEERS
     from psephos.registry import estimator_class, model_names
 
     known = model_names()

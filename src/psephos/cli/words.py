@@ -62,7 +62,7 @@ def show_summary(found: Any) -> None:
 
     from rich.table import Table
 
-    from psephos.protocol.statistics import comparable
+    from psephos.protocol.evaluation.statistics import comparable
     from psephos.vote.names import fixed
 
     ranked = {one.model for one in comparable(found.summary())}
@@ -104,7 +104,7 @@ _MARKS = ("*", "smallest", "not ranked")
 
 def _marks(found: Any, summaries: list[Any], ranked: set[str]) -> dict[str, list[str]]:
     """Return the words beside each model's figures."""
-    from psephos.protocol.statistics import constant_score
+    from psephos.protocol.evaluation.statistics import constant_score
 
     least = constant_score(found.about)
     optimal = {
@@ -148,7 +148,7 @@ def truth_known(about: Any) -> bool:
 
 def partial_words(about: Any) -> list[str]:
     """Return what is to be known of a comparison on labels that are partly recorded."""
-    from psephos.protocol.partial import given_rows
+    from psephos.protocol.tables.partial import given_rows
 
     partial = about.get("partial")
     if partial is None:

@@ -13,8 +13,11 @@ from psephos.figures.estimate import (
     Estimate,
     codes_of_groups,
     mean,
+    places,
     quantile,
+    refuse_improbable,
     share,
+    truths,
     undefined,
 )
 
@@ -31,6 +34,7 @@ _Floats = NDArray[np.float64]
 _special: Any = scipy.special
 _LEAST = 1e-6  # a probability of 0 has no log-odds
 _STEPS = 100
+_SUM = 1e-3  # some models answer in float32
 _STEEP = 1e4  # a slope beyond: the classes are separated
 
 
@@ -170,7 +174,8 @@ def brier(truth: Any, p: Any, groups: Any = None, level: float = 0.95) -> Estima
     if p.ndim == 1:
         y, p = _checked(truth, p)
         return mean((p - y) ** 2, groups, level)
-    y = np.eye(p.shape[1])[np.asarray(truth, dtype=np.intp)]
+    codes, p = _checked_rows(truth, p)
+    y = np.eye(p.shape[1])[codes]
     return mean(((p - y) ** 2).sum(axis=1), groups, level)
 
 
@@ -184,7 +189,8 @@ def log_loss(truth: Any, p: Any, groups: Any = None, level: float = 0.95) -> Est
         y, p = _checked(truth, p)
         told = np.where(y > 0, p, 1.0 - p)
     else:
-        told = p[np.arange(len(p)), np.asarray(truth, dtype=np.intp)]
+        codes, p = _checked_rows(truth, p)
+        told = p[np.arange(len(p)), codes]
     return mean(-np.log(np.clip(told, 1e-15, 1.0)), groups, level)
 
 
@@ -223,9 +229,16 @@ def calibration_table(
 
 
 def _checked(truth: Any, p: Any) -> tuple[_Floats, _Floats]:
-    y, p = np.asarray(truth, dtype=bool).astype(np.float64), np.asarray(p, dtype=np.float64)
-    if y.shape != p.shape or y.ndim != 1:
+    y, p = truths(truth).astype(np.float64), np.asarray(p, dtype=np.float64)
+    if y.shape != p.shape:
         raise PsephosError(f"truth and p have shapes {y.shape} and {p.shape}.")
-    if not ((p >= 0) & (p <= 1)).all():
-        raise PsephosError("p has numbers that are no probabilities (below 0, above 1, or missing)")
+    refuse_improbable(p)
     return y, p
+
+
+def _checked_rows(truth: Any, p: _Floats) -> tuple[NDArray[np.intp], _Floats]:
+    codes, p = places(truth, p)
+    refuse_improbable(p)
+    if (np.abs(p.sum(axis=1) - 1) > _SUM).any():
+        raise PsephosError("p has rows that do not sum to 1: give the probabilities of all classes")
+    return codes, p

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos.figures.estimate import Estimate, codes_of_groups, mean_of, share, undefined
+from psephos.figures.estimate import Estimate, codes_of_groups, mean_of, share, truths, undefined
 
 __all__ = ["Confusion", "confusion", "predictive_values"]
 
@@ -57,8 +57,8 @@ def confusion(truth: Any, called: Any, groups: Any = None, level: float = 0.95) 
     >>> table.found, table.missed, table.alarms, table.cleared
     (2, 1, 1, 1)
     """
-    truth, called = np.asarray(truth, dtype=bool), np.asarray(called, dtype=bool)
-    if truth.shape != called.shape or truth.ndim != 1:
+    truth, called = truths(truth), truths(called, "called")
+    if truth.shape != called.shape:
         raise PsephosError(f"truth and called have shapes {truth.shape} and {called.shape}.")
     codes = codes_of_groups(groups, len(truth))
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos.figures.estimate import Estimate, mean
+from psephos.figures.estimate import Estimate, mean, refuse_improbable, truths
 
 __all__ = ["NetBenefit", "net_benefit"]
 
@@ -46,9 +46,10 @@ def net_benefit(
     >>> one.model.value, one.everyone.value
     (0.0, 0.0)
     """
-    truth, p = np.asarray(truth, dtype=bool), np.asarray(p, dtype=np.float64)
-    if truth.shape != p.shape or truth.ndim != 1:
+    truth, p = truths(truth), np.asarray(p, dtype=np.float64)
+    if truth.shape != p.shape:
         raise PsephosError(f"truth and p have shapes {truth.shape} and {p.shape}.")
+    refuse_improbable(p)
     found: list[NetBenefit] = []
     for t in thresholds:
         if not 0.0 <= t < 1.0:

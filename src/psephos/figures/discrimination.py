@@ -10,7 +10,15 @@ from scipy.optimize import brentq
 from scipy.stats import rankdata
 
 from psephos._errors import PsephosError
-from psephos.figures.estimate import Estimate, codes_of_groups, mean, quantile, undefined
+from psephos.figures.estimate import (
+    Estimate,
+    codes_of_groups,
+    mean,
+    places,
+    quantile,
+    truths,
+    undefined,
+)
 
 __all__ = ["area", "area_difference", "areas", "hand_till"]
 
@@ -89,8 +97,11 @@ def area_difference(
     one, two = _components(truth, score), _components(truth, other)
     codes = codes_of_groups(groups, n)
     both = _covariance([one[1:], two[1:]], truth, codes)
-    half = quantile(level) * math.sqrt(max(both[0, 0] + both[1, 1] - 2 * both[0, 1], 0.0))
+    variance = both[0, 0] + both[1, 1] - 2 * both[0, 1]
     gap = one[0] - two[0]
+    if not math.isfinite(variance):
+        return Estimate(gap, math.nan, math.nan, n, "no interval: too few groups")
+    half = quantile(level) * math.sqrt(max(variance, 0.0))
     words = "DeLong, paired" + ("" if codes is None else f", of {int(codes.max()) + 1} groups")
     return Estimate(gap, gap - half, gap + half, n, words)
 
@@ -106,7 +117,7 @@ def areas(codes: Any, p: Any, groups: Any = None, level: float = 0.95) -> list[E
     groups : array of shape (n,), default=None
     level : float, default=0.95
     """
-    codes, p = np.asarray(codes), np.asarray(p, dtype=np.float64)
+    codes, p = places(codes, p)
     return [area(codes == k, p[:, k], groups, level) for k in range(p.shape[1])]
 
 
@@ -121,7 +132,7 @@ def hand_till(codes: Any, p: Any) -> float:
     codes : array of shape (n,), int
     p : array of shape (n, K)
     """
-    codes, p = np.asarray(codes), np.asarray(p, dtype=np.float64)
+    codes, p = places(codes, p)
     found: list[float] = []
     for j in range(p.shape[1]):
         for k in range(p.shape[1]):
@@ -135,8 +146,8 @@ def hand_till(codes: Any, p: Any) -> float:
 
 
 def _checked(truth: Any, score: Any) -> tuple[NDArray[np.bool_], _Floats]:
-    truth, score = np.asarray(truth, dtype=bool), np.asarray(score, dtype=np.float64)
-    if truth.shape != score.shape or truth.ndim != 1:
+    truth, score = truths(truth), np.asarray(score, dtype=np.float64)
+    if truth.shape != score.shape:
         raise PsephosError(f"truth and score have shapes {truth.shape} and {score.shape}.")
     if np.isnan(score).any():
         raise PsephosError(f"score is missing in {int(np.isnan(score).sum())} of {len(score)} rows")
@@ -174,7 +185,8 @@ def _covariance(
     with np.errstate(divide="ignore", invalid="ignore"):
         ten = np.divide(some, some - 1) * (of @ of.T) / m**2
         one = np.divide(none, none - 1) * (no @ no.T) / n**2
-    return ten + one + size / (size - 1) * (cross + cross.T) / (m * n)
+    both = size / (size - 1) if size > 1 else math.nan
+    return ten + one + both * (cross + cross.T) / (m * n)
 
 
 def _newcombe(value: float, m: int, n: int, z: float) -> tuple[float, float]:

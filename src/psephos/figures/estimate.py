@@ -11,7 +11,10 @@ from scipy.special import ndtri
 
 from psephos._errors import PsephosError
 
-__all__ = ["Estimate", "codes_of_groups", "mean", "mean_of", "quantile", "share", "wilson"]
+__all__ = [
+    "Estimate", "codes_of_groups", "mean", "mean_of", "places", "quantile", "refuse_improbable",
+    "share", "truths", "undefined", "wilson",
+]  # fmt: skip
 
 _Floats = NDArray[np.float64]
 
@@ -61,14 +64,108 @@ def quantile(level: float) -> float:
     return float(ndtri(0.5 + level / 2.0))
 
 
+def truths(values: Any, what: str = "truth") -> NDArray[np.bool_]:
+    """Return which cases are True; labels are not guessed at: 1 and 2, or words, are refused.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+        Of truth values, or of 1 and 0.
+    what : str, default="truth"
+        What it is called, for messages.
+
+    Raises
+    ------
+    PsephosError
+        If it holds anything else, or is no array of one value a case.
+    """
+    found = _column(values, what)
+    if found.dtype.kind == "b":
+        return found
+    known = found.dtype.kind in "iuf" or all(_is_number(one) for one in found.tolist())
+    if not known or not np.isin(found, (0, 1)).all():
+        wrong = next(v for v in found.tolist() if not _is_number(v) or v not in (0, 1))
+        raise PsephosError(
+            f"{what} holds {wrong!r}: it says of each case whether it is of the class, as True or "
+            "False (or 1 and 0). Of labels give which class is meant, such as y == 'ill'."
+        )
+    return found.astype(bool)
+
+
+def _column(values: Any, what: str) -> NDArray[Any]:
+    """Return an array of one value a case; words beside numbers stay what they are."""
+    found = values if isinstance(values, np.ndarray) else np.asarray(values)
+    if found.dtype.kind in "US" and not isinstance(values, np.ndarray):
+        found = np.asarray(values, dtype=object)
+    if found.ndim != 1:
+        raise PsephosError(f"{what} has shape {found.shape}: give one value a case.")
+    return found
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, bool | int | float | np.bool_ | np.number)
+
+
+def _is_gone(value: Any) -> bool:
+    """Return whether a value is None, NaN, NaT or pandas' NA."""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas.NA has no truth value
+        return True
+
+
+def refuse_improbable(p: _Floats) -> None:
+    """Raise PsephosError unless all of these are probabilities."""
+    if not ((p >= 0) & (p <= 1)).all():
+        raise PsephosError("p has numbers that are no probabilities (below 0, above 1, or missing)")
+
+
+def places(codes: Any, p: Any) -> tuple[NDArray[np.intp], _Floats]:
+    """Return the class of each case as its column of p, and p as probabilities of shape (n, K).
+
+    Raises
+    ------
+    PsephosError
+        If a class is no whole number from 0 to K - 1, or p are no numbers of that shape.
+    """
+    found, p = _column(codes, "truth"), np.asarray(p, dtype=np.float64)
+    if p.ndim != 2 or len(p) != len(found):
+        raise PsephosError(f"truth has {len(found)} cases, and p has shape {p.shape}.")
+    known = found.dtype.kind in "iu" or (found.dtype.kind == "f" and not (found % 1).any())
+    if not known or not np.isin(found, np.arange(p.shape[1])).all():
+        raise PsephosError(
+            f"truth holds what is no column of p: of more than two classes it is the place of each "
+            f"case's class, a whole number from 0 to {p.shape[1] - 1}."
+        )
+    if np.isnan(p).any():
+        raise PsephosError(f"p is missing in {int(np.isnan(p).any(axis=1).sum())} of {len(p)} rows")
+    return found.astype(np.intp), p
+
+
 def codes_of_groups(groups: Any, n: int) -> NDArray[np.intp] | None:
-    """Return the group of each case as a number from 0; None if each is one of its own."""
+    """Return the group of each case as a number from 0; None if each is one of its own.
+
+    Raises
+    ------
+    PsephosError
+        If there is not one a case, or a case has none.
+    """
     if groups is None:
         return None
-    groups = np.asarray(groups)
+    groups = _column(groups, "groups")
     if groups.shape != (n,):
         raise PsephosError(f"groups has shape {groups.shape} for {n} cases.")
-    codes = np.unique(groups, return_inverse=True)[1]
+    if groups.dtype.kind == "O":  # of several kinds, perhaps: 1 is not '1'
+        each = groups.tolist()
+        missing = sum(map(_is_gone, each))
+        keys = [("" if _is_number(one) else type(one).__name__, one) for one in each]
+        known = {key: code for code, key in enumerate(dict.fromkeys(keys))}
+        codes = np.array([known[key] for key in keys], dtype=np.intp)
+    else:
+        missing = int((groups != groups).sum())
+        codes = np.unique(groups, return_inverse=True)[1]
+    if missing:
+        raise PsephosError(f"groups is missing in {missing} of {n} cases: name the group of each.")
     return None if len(codes) == 0 or codes.max() + 1 == n else codes
 
 
@@ -110,7 +207,7 @@ def share(hits: Any, groups: Any = None, level: float = 0.95) -> Estimate:
     groups : array of shape (n,), default=None
     level : float, default=0.95
     """
-    hits = np.asarray(hits, dtype=bool)
+    hits = truths(hits, "hits")
     n, count = len(hits), int(hits.sum())
     codes = codes_of_groups(groups, n)
     if codes is None or n == 0:
@@ -137,6 +234,10 @@ def mean(values: Any, groups: Any = None, level: float = 0.95) -> Estimate:
     """
     values = np.asarray(values, dtype=np.float64)
     n = len(values)
+    if not np.isfinite(values).all():
+        raise PsephosError(
+            f"{int((~np.isfinite(values)).sum())} of {n} values are missing or infinite."
+        )
     if n == 0:
         return undefined(0, "there is no such case")
     centre = float(values.mean())

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from psephos.protocol.scores import main_metric
+from psephos.protocol.evaluation.scores import main_metric
 from psephos.report.chart import FRAMES, Point, interval_strip, pareto_chart
 from psephos.report.figures import Choice, Standing
 from psephos.report.folder import Folder

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos.protocol.splits import seed_of
+from psephos.protocol.evaluation.splits import seed_of
 from psephos.recalibrating import cross_fitted
 from psephos.report.answers import Answers
 from psephos.report.folder import Folder

@@ -7,8 +7,8 @@ from typing import Any
 
 from psephos._errors import PsephosError
 from psephos.protocol import one_standard_error, pareto, summary
-from psephos.protocol.scores import main_metric
-from psephos.protocol.statistics import Spread, Summary, comparable
+from psephos.protocol.evaluation.scores import main_metric
+from psephos.protocol.evaluation.statistics import Spread, Summary, comparable
 from psephos.report.folder import Fit, Folder
 
 __all__ = ["Choice", "Standing", "choose", "standings"]

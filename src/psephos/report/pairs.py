@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from psephos.protocol import paired_difference
-from psephos.protocol.scores import main_metric
+from psephos.protocol.evaluation.scores import main_metric
 from psephos.report.figures import Standing
 
 __all__ = ["Pair", "pairs"]

@@ -18,7 +18,7 @@ from psephos.explain.directions import (
     sides,
 )
 from psephos.explain.effects import Threshold, asked_values, background, mean_answers, ringed
-from psephos.protocol.stability import positions_of
+from psephos.protocol.evaluation.stability import positions_of
 from psephos.report.adapter import Asked, Opened
 from psephos.report.folder import Folder
 from psephos.report.names import Shown

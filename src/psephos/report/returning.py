@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from psephos.explain.directions import value_text
-from psephos.protocol.fold_models import FoldModel, read_folds
-from psephos.protocol.returning import returned_of
+from psephos.protocol.study.fold_models import FoldModel, read_folds
+from psephos.protocol.study.returning import returned_of
 from psephos.report.folder import Folder
 from psephos.report.shapes import damaged
 from psephos.report.words import count, plural, series

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from psephos.protocol.stability import positions_of
+from psephos.protocol.evaluation.stability import positions_of
 from psephos.report.cautions import UNSTABLE
 from psephos.report.figures import Standing
 from psephos.report.folder import Folder

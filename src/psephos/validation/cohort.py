@@ -1,6 +1,5 @@
 """The cohort: its cases on the columns a model reads, and its labels in the model's own."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,12 +10,11 @@ from numpy.typing import NDArray
 
 from psephos._columns import as_frame, is_missing
 from psephos._errors import PsephosError
-from psephos._files.levels import LevelCodes
 from psephos._files.near import shown
 from psephos.base import VoteClassifier
 from psephos.vote.names import listed
 
-__all__ = ["Cohort", "cohort_of", "labels_of", "reading_model"]
+__all__ = ["Cohort", "Labels", "cohort_of", "labels_of", "reading_model"]
 
 _LISTED = 6
 
@@ -83,6 +81,11 @@ def cohort_of(
     `model` is a reduced one; the other parameters are those of `validate`.
     """
     frame, schema = as_frame(X), model.schema_
+    if not isinstance(classes or {}, Mapping):
+        raise PsephosError("classes must be a dict, from labels of the cohort to the model's.")
+    labels = _column(y, "y")
+    if not labels:
+        raise PsephosError("the cohort has no case: nothing can be said of the model by it.")
     absent: list[int] = []
     if frame is not None and schema.names is not None:
         names = [str(name) for name in frame.columns]
@@ -98,21 +101,18 @@ def cohort_of(
         )
     table = model._table(X)
     values: Any = table.dense()
-    codes = labels_of(y, model.classes_, classes or {})
     n = len(values)
-    if len(codes) != n:
-        raise PsephosError(f"y has {len(codes)} labels for {n} rows.")
-    names = [str(one) for one in table.rows.tolist()] if ids is None else [str(i) for i in ids]
-    told: dict[str, list[str]] = {}
-    for name, column in (by or {}).items():
-        told[str(name)] = ["missing" if is_missing(v) else str(v) for v in np.asarray(column)]
-    whole = {"ids": names, **{f"by {name}": v for name, v in told.items()}}
-    for name, column in whole.items():
+    names = [str(one) for one in (table.rows.tolist() if ids is None else ids)]
+    told = {
+        str(name): ["missing" if is_missing(v) else str(v) for v in _column(column, str(name))]
+        for name, column in (by or {}).items()
+    }
+    own = None if groups is None else np.asarray(groups, dtype=object)
+    whole = {"y": labels, "ids": names, **{f"by {name}": v for name, v in told.items()}}
+    for name, column in (whole | ({} if own is None else {"groups": own})).items():
         if len(column) != n:
             raise PsephosError(f"{name!r} has {len(column)} values for {n} rows.")
-    if groups is not None and len(groups) != n:
-        raise PsephosError(f"groups has {len(groups)} values for {n} rows.")
-    own = None if groups is None else np.asarray(groups)
+    codes = labels_of(labels, model.classes_, classes or {}, names)
     return Cohort(values, codes, names, empty_columns(values, model), own, told)
 
 
@@ -130,16 +130,24 @@ def _refuse_empty(none: Sequence[int], model: Any) -> None:
     if len(none) == len(names) and len(model.vote_.columns):
         raise PsephosError(
             f"the cohort has none of the {len(names)} columns that the model reads ("
-            f"{_listed(names)}): there is nothing to answer by."
+            f"{_listed([shown(name) for name in names])}): there is nothing to answer by."
         )
 
 
 def _listed(names: Sequence[str]) -> str:
-    return listed([shown(name) for name in names], _LISTED)
+    return listed(names, _LISTED)
 
 
-def labels_of(y: Any, classes: NDArray[Any], renamed: Mapping[Any, Any]) -> NDArray[np.intp]:
+def labels_of(
+    y: Any,
+    classes: NDArray[Any],
+    renamed: Mapping[Any, Any],
+    names: Sequence[str] | None = None,
+) -> NDArray[np.intp]:
     """Return the class of each case as its place among the model's.
+
+    A label is the class that it equals, a word the class that is written so; nothing else is: '1.0'
+    is not 1, True is not 1, and ' ill' or 'Ill' is not 'ill'. A renaming may join labels.
 
     Parameters
     ----------
@@ -148,48 +156,97 @@ def labels_of(y: Any, classes: NDArray[Any], renamed: Mapping[Any, Any]) -> NDAr
         The model's.
     renamed : mapping
         From a label of the cohort to one of the model.
+    names : sequence of str, default=None
+        Of the cases, for messages.
 
     Raises
     ------
     PsephosError
-        If a case has no label, a label is no class of the model, or a renaming names one that the
-        model has not, or that no case has.
+        If a case has no label, a label is no class of the model, two labels are written alike
+        (1 and '1'), or a renaming names a class that the model has not, or a label that no case
+        has.
     """
-    find = LevelCodes(classes.tolist())
-    known = [str(one) for one in classes.tolist()]
-    given = LevelCodes(list(renamed))
-    target = [find.code(new) for new in renamed.values()]
-    for old, new, code in zip(renamed, renamed.values(), target, strict=True):
-        if code != code:
+    known = Labels(classes.tolist())
+    target = [known.place(new) for new in renamed.values()]
+    for old, new, place in zip(renamed, renamed.values(), target, strict=True):
+        if place is None:
             raise PsephosError(
-                f"--classes names {new!r} (for {old!r}), which is no class of the model: it has "
-                f"{_listed(known)}."
+                f"--classes names {_quoted(new)} (for {_quoted(old)}), which is no class of the "
+                f"model: it has {_listed(known.words)}."
             )
-    labels: list[Any] = list(np.asarray(y, dtype=object).ravel())
+    labels = _column(y, "y")
     gone = [i for i, label in enumerate(labels) if is_missing(label) or label == ""]
     if gone:
+        where = f"{gone[0]}, counted from 0" if names is None else repr(str(names[gone[0]]))
         raise PsephosError(
-            f"{len(gone)} of {len(labels)} cases have no label (the first is case {gone[0]}, "
-            "counted from 0): leave them out, for nothing can be said of their answers."
+            f"{len(gone)} of {len(labels)} cases have no label (the first is case {where}): leave "
+            "them out, for nothing can be said of their answers."
         )
-    old = [given.code(label) for label in labels]
-    unmet = sorted(set(range(len(target))) - {int(code) for code in old if code == code})
-    if unmet:
-        raise PsephosError(
-            f"--classes renames {list(renamed)[unmet[0]]!r}, which no case of the cohort has: its "
-            f"labels are {_listed(_counted(labels))}."
-        )
-    pairs = zip(labels, old, strict=True)
-    codes = [target[int(code)] if code == code else find.code(label) for label, code in pairs]
-    strange = [str(label) for label, code in zip(labels, codes, strict=True) if code != code]
+    given = Labels(list(renamed))
+    said = {_key(label): given.place(label) for label in labels}
+    found = {key: known.place(key[1]) if old is None else target[old] for key, old in said.items()}
+    for old, label in enumerate(renamed):
+        if old not in said.values():
+            raise PsephosError(
+                f"--classes renames {_quoted(label)}, which no case of the cohort has: its labels "
+                f"are {_listed(_distinct(labels))}."
+            )
+    strange = _distinct([label for label in labels if found[_key(label)] is None])
     if strange:
         raise PsephosError(
-            f"the cohort has labels that are no class of the model: {_listed(_counted(strange))}. "
-            f"The model has {_listed(known)}; --classes old=new says which is which, and cases of "
-            "other classes are left out before."
+            f"the cohort has labels that are no class of the model: {_listed(strange)}. The model "
+            f"has {_listed(known.words)}; --classes old=new (classes=) says which is which, and "
+            "cases of other classes are left out before."
         )
-    return np.array(codes, dtype=np.intp)
+    for kind, value in found:
+        word = ("word", str(value))
+        if kind != "word" and word in found and said[kind, value] is said[word] is None:
+            raise PsephosError(
+                f"the cohort has the label {_quoted(value)} both as a {kind} and as a word: write "
+                "it in one way, or as two if these are two classes."
+            )
+    return np.array([found[_key(label)] for label in labels], dtype=np.intp)
 
 
-def _counted(labels: Sequence[Any]) -> list[str]:
-    return list(Counter(str(label) for label in labels))
+def _key(label: Any) -> tuple[str, Any]:
+    """Return what a label is: truth values, numbers and words are never one another."""
+    value = label.item() if isinstance(label, np.generic) else label
+    if isinstance(value, bool):
+        return "truth value", value
+    return ("number" if isinstance(value, int | float) else "word"), value
+
+
+class Labels:
+    """Where a label stands among others: it is the one it equals, or that is written so."""
+
+    def __init__(self, labels: Sequence[Any]) -> None:
+        self._places = {_key(label): place for place, label in enumerate(labels)}
+        self.words = [_quoted(label) for label in labels]
+        self._written = {str(label): place for place, label in enumerate(labels)}
+
+    def place(self, label: Any) -> int | None:
+        """Return the place of a label; None if it is none of these."""
+        kind, value = _key(label)
+        found = self._places.get((kind, value))
+        if found is None and (kind == "word" or ("word", str(value)) in self._places):
+            return self._written.get(str(value))
+        return found
+
+
+def _quoted(label: Any) -> str:
+    """Return a label as it is, so that spaces, and words that write numbers, are seen."""
+    return shown(_key(label)[1])
+
+
+def _distinct(labels: Sequence[Any]) -> list[str]:
+    return [_quoted(label) for _, label in dict.fromkeys(map(_key, labels))]
+
+
+def _column(values: Any, what: str) -> list[Any]:
+    """Return a column as a list, each value as it is."""
+    column = np.asarray(values, dtype=object)
+    if column.ndim == 2 and column.shape[1] == 1:
+        column = column[:, 0]
+    if column.ndim != 1:
+        raise PsephosError(f"{what} has shape {column.shape}: give one value per row.")
+    return column.tolist()

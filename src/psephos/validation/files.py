@@ -1,14 +1,13 @@
 """The folder of a validation: plain files whose form is written down, to be opened again."""
 
 import csv
-import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from psephos import __version__
-from psephos._cells import disarmed_row
+from psephos._cells import csv_bytes
 from psephos._errors import PsephosError
 from psephos._whole import unwritable, write_whole
 from psephos.validation.result import Validation
@@ -109,14 +108,4 @@ def read_validation(folder: str | Path) -> dict[str, Any]:
 
 def _csv(rows: Sequence[dict[str, Any]], safe: bool) -> bytes:
     heads = list(dict.fromkeys(key for row in rows for key in row))
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    for cells in (heads, *([_cell(row.get(key)) for key in heads] for row in rows)):
-        writer.writerow(disarmed_row(cells) if safe else cells)
-    return text.getvalue().encode()
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    return repr(value) if isinstance(value, float) else str(value)
+    return csv_bytes([heads, *([row.get(key) for key in heads] for row in rows)], safe=safe)

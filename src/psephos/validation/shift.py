@@ -89,10 +89,11 @@ def _beside(known: _Floats, profile: Profile, place: int) -> dict[str, Any]:
     if np.isnan(quantiles).any():
         return row
     spread = float(profile.spread[place])
-    gap = float(known.mean()) - float(profile.mean[place])
+    with np.errstate(over="ignore", invalid="ignore"):
+        gap = float(known.mean()) - float(profile.mean[place])
     return row | {
         "outside": int(((known < quantiles[0]) | (known > quantiles[-1])).sum()),
-        "difference": gap / spread if spread > 0 else None,
+        "difference": gap / spread if spread > 0 and math.isfinite(gap) else None,
         "distance": ks_at_least(known, quantiles, n_trained),
         "chance": chance,
     }
@@ -155,7 +156,8 @@ def _nearest(vote: Any, X: _Floats, skip: int) -> _Floats | None:
     """Return the distance of each row to the nearest kept case, or to the next but `skip`."""
     found: list[_Floats] = []
     for start in range(0, len(X), _ROWS):
-        near = vote.nearest(X[start : start + _ROWS], _CASES)
+        with np.errstate(over="ignore", invalid="ignore"):  # a distance beyond float64 is inf
+            near = vote.nearest(X[start : start + _ROWS], _CASES)
         if near is None or near.distance.shape[1] <= skip:
             return None
         found.append(np.sort(near.distance, axis=1)[:, skip])
@@ -211,8 +213,8 @@ def familiarity_words(near: dict[str, Any] | None) -> list[str]:
     far = "less than 90 % of the" if mass else "farther than 90 % of the"
     least = "less than any of the training rows" if mass else "farther than any of them"
     lines = [
-        f"{near['measure']}: median {number(near['median'])}, of the training cases "
-        f"{number(near['trained_median'])}.",
+        f"{near['measure']}: median {_number(near['median'])}, of the training cases "
+        f"{_number(near['trained_median'])}.",
         f"{near['beyond_90']} of {n} cases {far} {than} (a tenth, {round(n / 10)}, if they "
         f"were like these); {near['beyond_all']} {least}.",
     ]
@@ -227,3 +229,7 @@ def familiarity_words(near: dict[str, Any] | None) -> list[str]:
             "was fitted on them, figures flatter."
         )
     return lines
+
+
+def _number(value: float) -> str:
+    return number(value) if math.isfinite(value) else "beyond float64's range"

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._files.levels import LevelCodes
 from psephos.calibrating import fitted_map
+from psephos.figures.estimate import codes_of_groups
+from psephos.params import Interval
 from psephos.recalibrating import cross_fitted
-from psephos.validation.cohort import Cohort, cohort_of, reading_model
+from psephos.validation.cohort import Cohort, Labels, cohort_of, reading_model
 from psephos.validation.measuring import (
     Answered,
     bins_of,
@@ -23,6 +24,7 @@ from psephos.validation.measuring import (
 from psephos.validation.result import Validation
 from psephos.validation.shift import familiarity, shift
 from psephos.validation.speaking import ABSENT, refuse_silence, silenced, speaking
+from psephos.vote.names import plural
 
 __all__ = ["validate", "validated"]
 
@@ -143,10 +145,11 @@ def validated(
         raise PsephosError(f"absent is {absent!r}; it must be one of {', '.join(ABSENT)}.")
     vote = model.vote_ if absent == "missing" else silenced(model, cohort)
     refuse_silence(model, vote, cohort)
-    told = _answered(model, vote, cohort, positive, threshold, level)
+    groups, names = _grouped(cohort)
+    told = replace(_answered(model, vote, cohort, positive, threshold, level), groups=groups)
     by = dict(cohort.by)
-    if cohort.groups is not None and len(set(cohort.groups.tolist())) <= _SHARED:
-        by.setdefault("group", [str(one) for one in cohort.groups.tolist()])
+    if len(set(names)) in range(1, _SHARED + 1):
+        by.setdefault("group", names)
     calibration, again = _recalibration(model, told, random_state)
     near, moved = familiarity(model, cohort), shift(model, cohort)
     counts = np.bincount(told.truth, minlength=len(told.classes)).tolist()
@@ -159,8 +162,8 @@ def validated(
         "threshold": threshold,
         "level": level,
         "n_cases": len(told.truth),
-        "n_groups": None if told.groups is None else len(set(told.groups.tolist())),
-        "notes": list(cohort.notes),
+        "n_groups": len(set(names)) or None,
+        "notes": [*cohort.notes, *_repeated(cohort)],
         "random_state": random_state,
     }
     return Validation(
@@ -177,6 +180,29 @@ def validated(
         predictions=_predictions(cohort, told, by, again, near, moved),
         model=model,
     )
+
+
+def _repeated(cohort: Cohort) -> list[str]:
+    """Return that cases have the same name, if they do and no groups are told."""
+    n, n_names = len(cohort.ids), len(set(cohort.ids))
+    if n == n_names or cohort.groups is not None:
+        return []
+    return [
+        f"{n} cases have {plural(n_names, 'name')}: intervals count them as independent. If a name "
+        "is a subject's, give it as --group (groups=) as well."
+    ]
+
+
+def _grouped(cohort: Cohort) -> tuple[NDArray[np.intp] | None, list[str]]:
+    """Return the group of each case as a number, and its name; none if there are no groups."""
+    if cohort.groups is None:
+        return None, []
+    n = len(cohort.codes)
+    codes = codes_of_groups(cohort.groups, n)
+    codes = np.arange(n) if codes is None else codes
+    each = dict(zip(codes.tolist(), cohort.groups.tolist(), strict=True))
+    alike = len({str(one) for one in each.values()}) < len(each)  # 1 and '1'
+    return codes, [repr(each[k]) if alike else str(each[k]) for k in codes.tolist()]
 
 
 def _answered(
@@ -198,11 +224,11 @@ def _answered(
     if threshold is not None:
         if len(classes) != 2:
             raise PsephosError("a threshold is for two classes: leave it out.")
-        if not 0 < threshold < 1:
+        if not Interval(0, 1, open_low=True, open_high=True).allows(threshold):
             raise PsephosError(f"threshold is {threshold!r}; it must be above 0 and below 1.")
         said = np.where(chances[:, place] >= threshold, place, 1 - place)
     names = [str(one) for one in classes]
-    return Answered(names, cohort.codes, said, chances, ranking, place, cohort.groups, level)
+    return Answered(names, cohort.codes, said, chances, ranking, place, level=level)
 
 
 def _positive(positive: Any, classes: list[Any]) -> int:
@@ -210,13 +236,13 @@ def _positive(positive: Any, classes: list[Any]) -> int:
         return 1
     if len(classes) != 2:
         raise PsephosError("positive is for two classes: leave it out.")
-    code = LevelCodes(classes).code(positive)
-    if code != code:
+    place = Labels(classes).place(positive)
+    if place is None:
         raise PsephosError(
             f"positive is {positive!r}, which is no class of the model: it has "
             f"{', '.join(map(repr, classes))}."
         )
-    return int(code)
+    return place
 
 
 def _recalibration(

@@ -1,0 +1,366 @@
+"""From rows of fits to figures that can be compared."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+from scipy.stats import t as student
+
+from psephos._errors import PsephosError
+from psephos.protocol.evaluation.label_scores import LABEL_METRICS
+from psephos.protocol.evaluation.scores import METRICS, PU_METRICS, main_metric
+from psephos.protocol.evaluation.stability import Stability, positions_of, selection_stability
+
+__all__ = [
+    "Difference",
+    "Spread",
+    "Summary",
+    "better_than_constant",
+    "comparable",
+    "constant_score",
+    "one_standard_error",
+    "paired_difference",
+    "pareto",
+    "summary",
+]
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Mean, standard deviation (divisor J - 1) and standard error SD / sqrt(J) of J values.
+
+    All are NaN for no value; SD and SE are 0 for one. The standard error takes splits as
+    independent, which they are not: it orders models, it is no interval.
+    """
+
+    mean: float
+    sd: float
+    se: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The figures of one model over its outer splits."""
+
+    model: str
+    measures: Mapping[str, Spread]
+    columns_used: Spread
+    n_voters: Spread
+    stability: Stability
+    n_failed: int
+
+    @property
+    def score(self) -> float:
+        """Return the mean balanced accuracy (of several labels average precision; else PU-F)."""
+        return self.measures[main_metric(self.measures)].mean
+
+    @property
+    def score_se(self) -> float:
+        """Return its standard error."""
+        return self.measures[main_metric(self.measures)].se
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The mean difference of two models over J shared splits, with its corrected t test.
+
+    Parameters
+    ----------
+    mean : float
+    low, high : float
+        The interval; NaN with fewer than two splits.
+    p : float
+        Two-sided; 1 if all differences are 0, NaN with fewer than two splits.
+    n : int
+        J.
+    ratio : float
+        n_test / n_train of the correction.
+    """
+
+    mean: float
+    low: float
+    high: float
+    p: float
+    n: int
+    ratio: float
+
+
+def summary(results: Rows) -> list[Summary]:
+    """Return the figures of each model, in the order in which models first appear.
+
+    Parameters
+    ----------
+    results : sequence of mappings
+        Rows of results.csv, or `Comparison.results`; failed fits count as `n_failed` only.
+    """
+    found: list[Summary] = []
+    every = (*METRICS, *PU_METRICS, *LABEL_METRICS)
+    metrics = [name for name in every if name in results[0]] if results else METRICS
+    for model in dict.fromkeys(str(row["model"]) for row in results):
+        rows = [row for row in results if row["model"] == model]
+        done = [row for row in rows if row["status"] == "ok"]
+        found.append(
+            Summary(
+                model=model,
+                measures={metric: _spread(_values(done, metric)) for metric in metrics},
+                columns_used=_spread(_values(done, "columns_used")),
+                n_voters=_spread(_values(done, "n_voters")),
+                stability=_stability(done),
+                n_failed=len(rows) - len(done),
+            )
+        )
+    return found
+
+
+def _values(rows: Rows, column: str) -> list[float]:
+    return [v for v in (_number(row[column]) for row in rows) if v is not None]
+
+
+def _stability(rows: Rows) -> Stability:
+    """Return the selection stability; not defined for rows of before columns were kept."""
+    n_columns = _number(rows[0].get("n_columns")) if rows else None
+    if n_columns is None or any(row.get("columns") is None for row in rows):
+        return Stability(math.nan, math.nan, math.nan, len(rows))
+    return selection_stability([positions_of(str(r["columns"])) for r in rows], int(n_columns))
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None or value == "" else float(value)
+
+
+def _spread(values: Sequence[float]) -> Spread:
+    if not values:
+        return Spread(math.nan, math.nan, math.nan, 0)
+    n = len(values)
+    sd = float(np.std(values, ddof=1)) if n > 1 else 0.0
+    return Spread(float(np.mean(values)), sd, sd / math.sqrt(n), n)
+
+
+# ------------------------------------------------------------------- differences
+def paired_difference(
+    results: Rows | Sequence[float] | NDArray[Any],
+    model: str | Sequence[float] | NDArray[Any],
+    other: str | float,
+    metric: str = "balanced_accuracy",
+    *,
+    level: float = 0.95,
+) -> Difference:
+    """Return the mean difference of two models and its corrected resampled t interval.
+
+    Call it with rows, ``paired_difference(results, "samba", "adaboost", "balanced_accuracy")``,
+    or with the values of both models on the same splits and the ratio of test to training rows,
+    ``paired_difference(a, b, 0.25)``.
+
+    Parameters
+    ----------
+    results : sequence of mappings, or values a of the first model
+    model : str, or values b of the second model
+    other : str, or the ratio n_test / n_train
+    metric : str, default="balanced_accuracy"
+    level : float, default=0.95
+
+    Returns
+    -------
+    difference : Difference
+        Of model - other (a - b), over the splits where both are defined.
+
+    Raises
+    ------
+    PsephosError
+        If a model has no rows, or the two share no split.
+
+    Notes
+    -----
+    With differences d_1 ... d_J of mean m and variance v (divisor J - 1), the standard error is
+    sqrt((1 / J + n_test / n_train) v) and the quantile Student's with J - 1 degrees of freedom:
+    training parts overlap, so that v / J alone is far too small (Nadeau and Bengio 2003, Machine
+    Learning 52, section 3.2). The correction was derived for random splits. For k-fold
+    cross-validation, repeated or not, the same formula is used with n_test / n_train = sum of
+    test rows / sum of training rows over the shared splits, which is 1 / (k - 1) (Bouckaert and
+    Frank 2004).
+    """
+    if isinstance(model, str):
+        a, b, ratio = _paired(results, model, str(other), metric)
+    else:
+        a, b = np.asarray(results, dtype=np.float64), np.asarray(model, dtype=np.float64)
+        ratio = float(other)
+    if a.shape != b.shape or a.ndim != 1 or not len(a):
+        raise PsephosError(
+            f"paired values have shapes {a.shape} and {b.shape}: give both models' values on the "
+            "same splits."
+        )
+    differences = a - b
+    mean, n = float(np.mean(differences)), len(differences)
+    if n < 2:
+        return Difference(mean, math.nan, math.nan, math.nan, n, ratio)
+    error = math.sqrt((1 / n + ratio) * float(np.var(differences, ddof=1)))
+    if error == 0:
+        return Difference(mean, mean, mean, 1.0 if mean == 0 else 0.0, n, ratio)
+    half = float(student.ppf((1 + level) / 2, n - 1)) * error
+    p = 2 * float(student.sf(abs(mean) / error, n - 1))
+    return Difference(mean, mean - half, mean + half, p, n, ratio)
+
+
+def _paired(
+    results: Any, model: str, other: str, metric: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    mine, theirs = (_by_split(results, name, metric) for name in (model, other))
+    shared = sorted(mine.keys() & theirs.keys())
+    if not shared:
+        raise PsephosError(
+            f"{model!r} and {other!r} share no split on which {metric!r} is defined: compare "
+            "models that took part and did not fail."
+        )
+    rows = [mine[split] for split in shared]
+    a = np.array([float(mine[split][metric]) for split in shared])
+    b = np.array([float(theirs[split][metric]) for split in shared])
+    n_test = sum(int(row["n_test"]) for row in rows)
+    return a, b, n_test / sum(int(row["n_train"]) for row in rows)
+
+
+def _by_split(results: Rows, model: str, metric: str) -> dict[tuple[int, int], Mapping[str, Any]]:
+    if results and metric not in results[0]:
+        known = [m for m in (*METRICS, *PU_METRICS, *LABEL_METRICS) if m in results[0]]
+        raise PsephosError(f"there is no metric {metric!r}: there are {', '.join(known)}.")
+    return {
+        (int(row["repeat"]), int(row["fold"])): row
+        for row in results
+        if row["model"] == model and row["status"] == "ok" and _number(row[metric]) is not None
+    }
+
+
+# ------------------------------------------------------------------- choosing
+def constant_score(about: Mapping[str, Any]) -> float:
+    """Return the first measure of a constant answer, from what is told of a comparison."""
+    if about.get("partial") and not about["partial"]["truth"]:
+        return 1.0  # PU-F: all rows of both kinds are answered positive
+    if not about.get("multilabel"):
+        return 1 / len(about["classes"])
+    known = about.get("constant")
+    return 0.0 if known is None else float(known)
+
+
+def better_than_constant(
+    results: Rows, about: Mapping[str, Any], *, chance: float = 0.05
+) -> dict[str, float]:
+    """Return the models that are better than a constant answer, and how sure that is.
+
+    Were the labels given out by lot, one or more models would be returned in at most `chance` of
+    all tables, however many models were looked at.
+
+    Parameters
+    ----------
+    results : sequence of mappings
+        Rows of results.csv, or `Comparison.results`.
+    about : mapping
+        The content of comparison.json, or `Comparison.about`.
+    chance : float, default=0.05
+
+    Returns
+    -------
+    better : dict of str to float
+        Of each such model the probability, among as many models on labels by lot, that one does as
+        well as it; in the order of `results`. Models that read no column are never among them.
+
+    Notes
+    -----
+    A model answers q_k of a test part's n cases with class k, which has a share p_k of them. If
+    labels are dealt out by lot, its balanced accuracy has mean 1 / K and variance
+    sum_k q_k (1 - q_k) / p_k / (K^2 (n - 1)), at most (sum_k 1 / p_k - (K - 2)^2) / (4 K^2 (n - 1))
+    whatever it answers. That is taken as the variance v of a part, and (1 / J + n_test / n_train) v
+    as that of the mean over J parts (as in `paired_difference`: a case answered by way of another,
+    and that one by way of it, count twice). Of n cases that come in groups or as copies, the
+    n^2 / sum of squared sizes independent ones count. Probabilities are of a normal distribution,
+    times the number of models that read a column (Bonferroni). Where the measure is of several
+    labels, or of labels that are partly recorded, v is the variance seen over the parts, and
+    probabilities are Student's, with J - 1 degrees of freedom.
+    """
+    if not 0.0 < chance < 1.0:
+        raise PsephosError(f"chance is {chance!r}; it must be above 0 and below 1.")
+    found = [one for one in summary(results) if one.columns_used.n and one.columns_used.mean > 0]
+    tails = {one.model: _tail(one, results, about) for one in found}
+    sure = {model: min(1.0, tail * len(tails)) for model, tail in tails.items()}
+    return {model: p for model, p in sure.items() if p <= chance}
+
+
+def _tail(one: Summary, results: Rows, about: Mapping[str, Any]) -> float:
+    """Return how probable a mean as good as a model's is where labels are dealt out by lot."""
+    metric = main_metric(one.measures)
+    rows = list(_by_split(results, one.model, metric).values())
+    n_parts, n_test = len(rows), sum(int(row["n_test"]) for row in rows)
+    if not rows:
+        return 1.0
+    gap = one.score - constant_score(about)
+    doubled = 1 / n_parts + n_test / sum(int(row["n_train"]) for row in rows)
+    if metric != "balanced_accuracy":
+        error = math.sqrt(doubled) * one.measures[metric].sd
+        return 1.0 if error == 0 else float(student.sf(gap / error, n_parts - 1))
+    sizes = np.array(about["class_counts"], dtype=np.float64)
+    alone = float(about.get("independent_rows") or about.get("n_groups") or sizes.sum())
+    n, k = n_test / n_parts * alone / sizes.sum(), len(sizes)
+    if n <= 1:
+        return 1.0
+    spread = float((sizes.sum() / sizes).sum()) - (k - 2) ** 2
+    error = math.sqrt(doubled * spread / (4 * k**2 * (n - 1)))
+    return float(norm.sf(gap / error))
+
+
+def comparable(summaries: Sequence[Summary]) -> list[Summary]:
+    """Return the models whose means can be ranked: those with figures that failed in fewest folds.
+
+    The mean of a model that failed in some folds is of other cases than that of one that did not.
+    """
+    known = [s for s in summaries if math.isfinite(s.score) and s.columns_used.n]
+    fewest = min((s.n_failed for s in known), default=0)
+    return [s for s in known if s.n_failed == fewest]
+
+
+def pareto(summaries: Sequence[Summary]) -> list[Summary]:
+    """Return the models no other beats: fewer columns, higher score (means; see `Summary`).
+
+    A model is beaten by one that is at least as good in both and better in one. The result is
+    sorted by columns, fewest first; those are left out that are not `comparable`.
+    """
+    known = comparable(summaries)
+    best = [s for s in known if not any(_beats(o, s) for o in known)]
+    return sorted(best, key=lambda s: (s.columns_used.mean, -s.score, s.model))
+
+
+def _beats(one: Summary, other: Summary) -> bool:
+    columns, score = one.columns_used.mean, one.score
+    if columns > other.columns_used.mean or score < other.score:
+        return False
+    return columns < other.columns_used.mean or score > other.score
+
+
+def one_standard_error(
+    summaries: Sequence[Summary], among: Sequence[str] | None = None
+) -> Summary | None:
+    """Return the model with the fewest columns within one standard error of the best of all.
+
+    Parameters
+    ----------
+    summaries : sequence of Summary
+    among : sequence of str, optional
+        The models that may be chosen, by default all. The best may be any.
+
+    Returns
+    -------
+    chosen : Summary or None
+        Of equals the more accurate. None if none of `among` comes within a standard error, SD /
+        sqrt(J) of the best model's score; of one split it is 0. Only `comparable` models count.
+    """
+    known = comparable(summaries)
+    if not known:
+        return None
+    best = max(known, key=lambda s: (s.score, -s.columns_used.mean))
+    floor = best.score - best.score_se - 1e-12
+    near = [s for s in known if s.score >= floor and (among is None or s.model in among)]
+    return min(near, key=lambda s: (s.columns_used.mean, -s.score), default=None)

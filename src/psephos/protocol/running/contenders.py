@@ -1,0 +1,308 @@
+"""The contenders of a comparison: how each is built, and what peers are tuned over."""
+
+# pyright: reportMissingTypeStubs=false
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from sklearn.base import ClassifierMixin
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from psephos._distributions import (
+    WEIGHTS,
+    Choice,
+    Distribution,
+    Integers,
+    LogUniform,
+    Uniform,
+)
+from psephos._errors import MissingExtraError, PsephosError
+from psephos._files.near import suggest
+from psephos.contender import Contender, Params, Shape
+from psephos.protocol.running.building import (
+    OneModelALabel,
+    k_nn,
+    l1_logistic,
+    majority,
+    prepared,
+    seeded,
+    svm,
+    xgboost,
+)  # fmt: skip
+from psephos.protocol.tables.table import DataTable
+from psephos.registry import estimator_classes
+
+__all__ = [
+    "PEERS", "built", "contenders", "default_models", "final_step", "known_models",
+    "partial_contenders",
+]  # fmt: skip
+
+
+# ------------------------------------------------------------------- models of other libraries
+def _peer(
+    name: str,
+    family: str,
+    build: Callable[[Params, Shape, int], Any],
+    quick: Mapping[str, Distribution],
+    samba: Mapping[str, Distribution],
+    **rest: Any,
+) -> Contender:
+    drawn = {"quick": quick, "samba": samba}
+    return Contender(name, family, drawn, build=build, origin="baseline", default=True, **rest)
+
+
+_PEERS = (
+    _peer("majority", "none", majority, {}, {}, multilabel=True),
+    _peer(
+        "sklearn-l1-logistic",
+        "linear",
+        l1_logistic,
+        {"C": LogUniform(1e-2, 1e2), "class_weight": WEIGHTS},
+        {"C": LogUniform(1e-3, 1e3), "class_weight": WEIGHTS},
+        notes="the source gives no distribution for its Lasso; C is that of its SVM",
+    ),
+    _peer(
+        "sklearn-random-forest",
+        "forest",
+        partial(seeded, RandomForestClassifier),
+        {
+            "max_depth": Integers(2, 10),
+            "min_samples_leaf": Integers(1, 5),
+            "class_weight": WEIGHTS,
+        },
+        {
+            "n_estimators": Integers(1, 300),
+            "max_depth": Integers(1, 10),
+            "criterion": Choice(("gini", "entropy")),
+        },
+        ensemble=True,
+        multilabel=True,
+    ),
+    _peer(
+        "sklearn-svm-rbf",
+        "kernel",
+        svm,
+        {"C": LogUniform(1e-2, 1e3), "class_weight": WEIGHTS},
+        {"C": LogUniform(1e-3, 1e3)},
+        notes="probabilities are the logistic function (softmax) of the decision values",
+    ),
+    _peer(
+        "sklearn-k-nn",
+        "neighbours",
+        k_nn,
+        {"n_neighbors": Integers(1, 15), "weights": Choice(("uniform", "distance"))},
+        {
+            "n_neighbors": Integers(1, 10),
+            "weights": Choice(("uniform", "distance")),
+            "algorithm": Choice(("auto", "ball_tree", "kd_tree", "brute")),
+            "p": Choice((1, 2)),
+        },
+        multilabel=True,
+    ),
+    _peer(
+        "sklearn-decision-tree",
+        "tree",
+        partial(seeded, DecisionTreeClassifier),
+        {
+            "max_depth": Integers(1, 10),
+            "min_samples_leaf": Integers(1, 10),
+            "class_weight": WEIGHTS,
+        },
+        {
+            "max_depth": Integers(1, 300),
+            "criterion": Choice(("gini", "entropy")),
+            "splitter": Choice(("best", "random")),
+            "class_weight": WEIGHTS,
+        },
+        multilabel=True,
+    ),
+    _peer(
+        "sklearn-gradient-boosting",
+        "boosting",
+        partial(seeded, GradientBoostingClassifier),
+        {
+            "n_estimators": Integers(10, 40),
+            "max_depth": Integers(1, 3),
+            "learning_rate": LogUniform(0.05, 0.5),
+        },
+        {
+            "n_estimators": Integers(1, 300),
+            "max_depth": Integers(1, 10),
+            "loss": Choice(("log_loss", "exponential")),
+            "learning_rate": Uniform(0, 1),
+        },
+        ensemble=True,
+        first={"quick": {"n_estimators": 30, "learning_rate": 0.2}},
+        binary_only={"loss": ("exponential",)},
+        notes="the source's losses log_loss and deviance are one loss",
+    ),
+    _peer(
+        "xgboost",
+        "boosting",
+        xgboost,
+        {
+            "n_estimators": Integers(20, 100),
+            "max_depth": Integers(1, 6),
+            "learning_rate": LogUniform(0.03, 0.5),
+        },
+        {
+            "n_estimators": Integers(1, 300),
+            "max_depth": Integers(1, 10),
+            "objective": Choice(("binary:logistic", "binary:hinge")),
+            "learning_rate": Uniform(0, 1),
+        },
+        ensemble=True,
+        needs="xgboost",
+        first={"quick": {"n_estimators": 50}},
+        notes="with more than two classes the objective is multi:softprob",
+    ),
+)
+PEERS: dict[str, Contender] = {one.name: one for one in _PEERS}
+
+
+# ------------------------------------------------------------------- models of psephos
+def known_models() -> dict[str, Contender]:
+    """Return every contender by name: the classifiers of psephos, those registered, the peers."""
+    ours = [
+        replace(
+            model.contender,
+            build=partial(_build, model),
+            multilabel=getattr(model, "multilabel", False),
+        )
+        for model in estimator_classes().values()
+        if issubclass(model, ClassifierMixin)
+    ]
+    for one in ours:
+        if one.name in PEERS:
+            raise PsephosError(
+                f"a model is registered as {one.name!r}, which is another library's: rename it."
+            )
+    return {one.name: one for one in ours} | PEERS
+
+
+def _build(model: Any, params: Params, shape: Shape, seed: int) -> Any:
+    """Return an unfitted model of psephos, behind a pipeline where it cannot read the table."""
+    settings = model.contender.settings
+    built = model(**(params if settings is None else settings(params, shape, seed)))
+    if "random_state" in built.get_params(deep=False):
+        built.set_params(random_state=seed)
+    if not shape.categorical:
+        return built
+    if built.reads_categories():
+        return built.set_params(categorical_features=list(shape.categorical))
+    return prepared(built, shape)
+
+
+def built(contender: Contender, params: Params, shape: Shape, seed: int) -> Any:
+    """Return an unfitted model for a table; of several labels one model a label, if need be."""
+    if not shape.multilabel or contender.multilabel:
+        return contender.build(params, shape, seed)
+    told = replace(shape, n_classes=2, multilabel=False)
+    return OneModelALabel(contender.build(params, told, seed))
+
+
+# ------------------------------------------------------------------- who takes part
+
+
+def default_models(*, multilabel: bool = False) -> tuple[str, ...]:
+    """Return who takes part if no models are named, as far as their packages are installed.
+
+    Of several labels a row those that take them themselves, since the others are as many fits as
+    there are labels.
+    """
+    known = {name: one for name, one in known_models().items() if one.available}
+    if multilabel:
+        return tuple(name for name, one in known.items() if one.multilabel)
+    return tuple(name for name, one in known.items() if one.default)
+
+
+def contenders(
+    models: Sequence[str | Contender] | None, *, multilabel: bool = False, n_told: int = 2
+) -> list[Contender]:
+    """Return the contenders that `models` names, by default those for the kind of target.
+
+    Raises
+    ------
+    PsephosError
+        If a name is unknown or stands twice, or none is given; 'all' alone names every one that
+        is installed and tells so many classes (`n_told`) apart; or one named does not.
+    MissingExtraError
+        If the package of a model is not installed.
+    """
+    known = known_models()
+    default = default_models(multilabel=multilabel)
+    named: Sequence[str | Contender] = default if models is None else models
+    if isinstance(named, str):
+        named = [one.strip() for one in named.split(",")]
+    if list(named) == ["all"]:
+        able = (one for one in known.values() if not (one.two_classes and n_told > 2))
+        named = [one.name for one in able if one.available]
+    found: list[Contender] = []
+    for one in named:
+        if not isinstance(one, Contender):
+            if one not in known:
+                raise PsephosError(
+                    f"there is no model {one!r}: {suggest(str(one), known)} All: psephos list."
+                )
+            one = known[one]
+        if one.two_classes and n_told > 2:
+            raise PsephosError(
+                f"the model {one.name!r} tells two classes apart, and there are {n_told}: leave it "
+                "out, or join classes."
+            )
+        if not one.available:
+            raise MissingExtraError(one.needs, f"the model {one.name!r}", one.needs)
+        if one.name in {other.name for other in found}:
+            raise PsephosError(f"models names {one.name!r} twice: name each model once.")
+        found.append(one)
+    if not found:
+        raise PsephosError(f"models is empty: {suggest('', known)}")
+    return found
+
+
+def partial_contenders(
+    models: Sequence[str | Contender] | None, table: DataTable, n_told: int
+) -> list[Contender]:
+    """Return the contenders that `models` names, by default those for the kind of target.
+
+    Where labels are partly recorded, the default has besides the models that take rows without a
+    label, as far as these have the records they need.
+
+    Raises
+    ------
+    PsephosError
+        Of `contenders`; or if a model that is named needs records of both classes, and there are
+        those of one.
+    """
+    partial = table.partial
+    if partial is not None and models is None:
+        models = [*default_models(), *_taking(both=not partial.one_class)]
+    named = contenders(models, multilabel=table.multilabel, n_told=n_told)
+    if partial is None or not partial.one_class:
+        return named
+    unfit = [one.name for one in named if one.both_recorded]
+    if unfit and (list(models or ()) == ["all"] or models == "all"):
+        return [one for one in named if not one.both_recorded]
+    if unfit:
+        raise PsephosError(
+            f"{table.target_name!r} records {str(table.classes[partial.positive])!r} alone, and "
+            f"{' and '.join(unfit)} cannot be fitted without records of both classes: leave out "
+            f"{' and '.join(unfit)}; 'pu' learns from positives and cases without a label."
+        )
+    return named
+
+
+def _taking(*, both: bool) -> list[str]:
+    """Return the models that take rows without a label, and are no default otherwise."""
+    every = known_models().values()
+    taking = [one for one in every if one.partial_labels and not one.default and one.available]
+    return [one.name for one in taking if both or not one.both_recorded]
+
+
+def final_step(estimator: Any) -> Any:
+    """Return the model at the end of a pipeline, or the estimator itself."""
+    steps: Any = getattr(estimator, "steps", None)
+    return estimator if steps is None else steps[-1][1]

@@ -1,0 +1,481 @@
+"""The comparison: every model on every split, then on all rows, resumable and in any order."""
+
+# pyright: reportMissingTypeStubs=false
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import sklearn
+
+from psephos import __version__
+from psephos._errors import CollapseWarning, PsephosError
+from psephos._whole import UnwritableError
+from psephos._workers import delayed
+from psephos.contender import Contender
+from psephos.params import Interval
+from psephos.protocol.evaluation.presets import Protocol, protocol_named
+from psephos.protocol.evaluation.splits import Split, outer_splits, seed_of
+from psephos.protocol.running.contenders import built, partial_contenders
+from psephos.protocol.running.progress import announced, shown
+from psephos.protocol.running.proofs import proved
+from psephos.protocol.running.tasks import Task, run_task, shape_of
+from psephos.protocol.running.told import (
+    about_copies,
+    about_labels,
+    doubtful_priors,
+    environment_of,
+    partial_about,
+    refuted_records,
+    rows_left_out,
+)  # fmt: skip
+from psephos.protocol.study.comparison import Comparison
+from psephos.protocol.study.fold_models import folds_told, kept, kept_fold
+from psephos.protocol.study.folder import Study, identity_of, sha256_of
+from psephos.protocol.study.journal import Journal, key_of
+from psephos.protocol.study.outputs import (
+    SCHEMA,
+    describe,
+    kept_model,
+    label_rows,
+    publish,
+    refit_row,
+    result_row,
+    versions,
+)
+from psephos.protocol.tables.copies import COPIES, Copies, copies_of
+from psephos.protocol.tables.table import DataTable, table_from_arrays
+from psephos.recalibrating import recalibration_of
+from psephos.vote.recalibration import Recalibration
+
+__all__ = ["compare"]
+
+
+def compare(
+    X: Any,
+    y: Any = None,
+    models: Sequence[str | Contender] | None = None,
+    protocol: str | Protocol = "quick",
+    *,
+    groups: Any = None,
+    random_state: int = 0,
+    n_jobs: int | None = -1,
+    out: str | Path | None = None,
+    replace: bool = False,
+    copies: str = "together",
+    progress: bool = False,
+    spreadsheet_safe: bool = False,
+    fold_models: bool = True,
+    dataset: str | None = None,
+    column_names: Sequence[str] | None = None,
+    categorical: Sequence[str | int] = (),
+    unlabeled: Any = None,
+    truth: Any = None,
+    positive: Any = None,
+    prior: float | None = None,
+) -> Comparison:
+    """Compare models on a table under a nested protocol.
+
+    Parameters
+    ----------
+    X : DataTable, or array, frame or sparse table of shape (n, p)
+    y : array-like of shape (n,), or table of shape (n, K), optional
+        Class labels; or 0 and 1, a column a label, of which a row may have several. A DataTable has
+        its own.
+    models : sequence of str or Contender, optional
+        Names from `known_models`, or 'all'; by default those with `default` whose packages are
+        installed. Of several labels a row the default is those that take them themselves
+        (`multilabel`); any other is fitted as one model a label, which no model file holds. Of
+        labels that are partly recorded the default has those besides that take rows without one.
+    protocol : {'quick', 'demo', 'samba'} or Protocol, default="quick"
+    groups : array-like of shape (n,), optional
+        Rows of one group stay together in every split, outer and inner.
+    random_state : int, default=0
+        Seeds of splits, draws and models are derived from it by the words of each task.
+    n_jobs : int or None, default=-1
+        Fits that run at the same time: -1 is one per core, None is 1 unless a joblib context says
+        otherwise. Results do not depend on it.
+    out : str or Path, optional
+        A folder for results, models and journal; see docs/study-folder.md. It holds
+        one study: a table with its target, groups, settings and versions. A run of the same study
+        goes on where the last one stopped, and may name more models.
+    replace : bool, default=False
+        Whether another study in `out` is deleted; the same one goes on nevertheless.
+    copies : {'together', 'apart'}, default="together"
+        Whether rows that are copies of each other (see `copies_of`) stay on one side of every
+        split, as the rows of one group do, or are treated as independent repeats. A warning names
+        them in both cases.
+    progress : bool, default=False
+        Whether to show a bar with the time left on the standard error stream; where that is no
+        terminal, a line now and then.
+    spreadsheet_safe : bool, default=False
+        Whether words in the csv files of `out` that a spreadsheet would run as formulas get an
+        apostrophe before them; see `psephos._cells`. Otherwise ids and labels are as they were.
+    fold_models : bool, default=True
+        Whether the models of the folds are kept in `out` too, small (see `read_folds`); a run that
+        keeps them fits again those folds of which a run that did not has the figures only.
+    dataset : str, optional
+        The name of the table in results.
+    column_names : sequence of str, optional
+    categorical : sequence of str or int, default=()
+        Columns whose numbers are categories.
+    unlabeled : label, optional
+        What stands in y where a row has no label, besides None and NaN. Then, or with `truth` or
+        `positive`, y is what is recorded of two classes: models are fitted, and settings chosen, by
+        that alone.
+    truth : array-like of shape (n,), optional
+        The true classes, for the measures on test parts. Without it the measures are those that
+        need no truth (PU-F and bounds on the accuracy, see `psephos.supervision.pu_scores`).
+    positive : label, optional
+        The class whose records are right. By default the one class that is recorded, else the
+        second.
+    prior : float, optional
+        The share of that class among the rows without a label, above 0 and below 1. Models that
+        take a class prior are given it, and the interval of the accuracy assumes it. By default
+        each model estimates it, which a warning says where the estimate is doubtful.
+
+    Returns
+    -------
+    comparison : Comparison
+
+    Raises
+    ------
+    PsephosError
+        Before anything is fitted: if the table cannot be used, a class is smaller than the folds,
+        a model, protocol or parameter is unknown, the folder holds another study, or another
+        process writes in it. Later: if the folder cannot be written any more, as when the disk is
+        full; the same call resumes. A fit that fails is a row of its own.
+
+    Notes
+    -----
+    For each outer split and model: random search inside the training part (`Protocol`), a fit on
+    all of it with the winning draw, and the measures on the test part. Afterwards the same search
+    runs on all rows; that refit is saved for models of psephos, and its parameters for all. Of
+    several labels a row the measures are `hamming_loss`, `one_error`, `coverage`, `ranking_loss`
+    and `average_precision`, by which settings and models are chosen.
+    """
+    partly = {"unlabeled": unlabeled, "truth": truth, "positive": positive, "prior": prior}
+    table = _table(X, y, groups, dataset, column_names, categorical, partly)
+    plan, n_told = protocol_named(protocol), shape_of(table).n_told
+    named = partial_contenders(models, table, n_told)
+    seed = _checked_seed(random_state)
+    if copies not in COPIES:
+        raise PsephosError(f"copies is {copies!r}; it must be one of {', '.join(COPIES)}.")
+    found = copies_of(table)
+    doubts = [*([] if found is None else [found.words(copies)]), *refuted_records(table)]
+    for sentence in doubts:
+        warnings.warn(sentence, UserWarning, stacklevel=2)
+    divided, splits = _divided(table, plan, seed, found if copies == "together" else None)
+    tasks = _tasks(divided, plan, named, splits, seed)
+    folder = None if out is None else Path(out)
+    with Study(folder, identity_of(table, plan, seed, copies), replace) as study:
+        keep = fold_models and folder is not None and not table.multilabel
+        fitted = _run(tasks, divided, study, n_jobs, progress, keep)
+        finished = [(task, _entry(study.journal, task)) for task in tasks]
+        about = describe(table, plan, named, seed) | {"copies": about_copies(found, copies)}
+        about |= {"independent_rows": divided.n_independent}
+        about |= about_labels(table, splits, asked=models is not None)
+        about |= partial_about(table, about, finished)
+        asked = {one.name for one in named}
+        bounds = _bounds(table, finished, copies=found is not None)
+        ours = _models(finished, folder, fitted)
+        _recalibrate(ours, finished, divided, seed)
+        if keep:
+            about |= {"folds": folds_told(finished)}
+        if folder is not None:
+            environment = environment_of(named, study.journal, finished, doubts)
+            told = (about, environment, bounds)
+            publish(study, table, finished, *told, ours, spreadsheet_safe=spreadsheet_safe)
+        _warn(finished)
+        return Comparison(
+            results=[result_row(table, t, e) for t, e in finished if t.split is not None],
+            about=about,
+            out=folder,
+            models=ours,
+            bounds=bounds,
+            labels=label_rows(table, finished),
+            refits=[refit_row(table, t, e) for t, e in finished if t.split is None],
+            left_out={
+                m: study.journal.count(m) * len(named) == len(tasks)
+                for m in study.journal.models()
+                if m not in asked
+            },
+        )
+
+
+# ------------------------------------------------------------------- what is asked for
+def _table(
+    X: Any,
+    y: Any,
+    groups: Any,
+    dataset: str | None,
+    column_names: Sequence[str] | None,
+    categorical: Sequence[str | int],
+    partly: dict[str, Any],
+) -> DataTable:
+    if not isinstance(X, DataTable):
+        if y is None:
+            raise PsephosError("y is missing: give one class label per row of X.")
+        return table_from_arrays(
+            X,
+            y,
+            groups=groups,
+            column_names=column_names,
+            categorical=categorical,
+            dataset=dataset or "table",
+            **partly,
+        )
+    own = {
+        "y": y,
+        "groups": groups,
+        "column_names": column_names,
+        "categorical": categorical or None,
+        **partly,
+    }
+    for name, value in own.items():
+        if value is not None:
+            raise PsephosError(f"X is a DataTable, which has its own {name}: leave {name} out.")
+    return X if dataset is None else X.renamed(dataset)
+
+
+def _checked_seed(random_state: Any) -> int:
+    if not Interval(0, whole=True).allows(random_state):
+        raise PsephosError(
+            f"random_state is {random_state!r}; it must be a whole number of at least 0, so that "
+            "an interrupted comparison can be resumed."
+        )
+    return int(random_state)
+
+
+def _divided(
+    table: DataTable, protocol: Protocol, seed: int, copies: Copies | None
+) -> tuple[DataTable, list[Split]]:
+    """Return the table as it is divided, copies in groups of their own, and its outer splits."""
+    if copies is None:
+        return table, outer_splits(table, protocol, seed)
+    together = copies.together(table)
+    try:
+        return together, outer_splits(together, protocol, seed)
+    except PsephosError as error:
+        raise PsephosError(f"{copies.words('together')} Then {error}") from error
+
+
+def _bounds(
+    table: DataTable, finished: Sequence[tuple[Task, Any]], *, copies: bool
+) -> list[dict[str, Any]]:
+    """Return what can be proved; nothing of several labels, or where the truth is not known."""
+    if table.multilabel or (table.partial is not None and not table.partial.truth):
+        return []
+    grouped = table.groups is not None
+    return proved(finished, len(table.classes), grouped=grouped, copies=copies)
+
+
+def _tasks(
+    table: DataTable,
+    protocol: Protocol,
+    models: Sequence[Contender],
+    splits: Sequence[Split],
+    seed: int,
+) -> list[Task]:
+    """Return the tasks in canonical order: models as given, each on all splits, then all rows."""
+    every = np.arange(table.n_rows, dtype=np.intp)
+    cuts: list[tuple[tuple[int, int] | None, Split]] = list(
+        zip(protocol.splits, splits, strict=True)
+    )
+    cuts.append((None, (every, every[:0])))
+    shared: dict[str, Any] = {
+        "schema": SCHEMA,
+        "psephos": __version__,
+        "scikit-learn": sklearn.__version__,
+        "table": table.fingerprint(),
+        "inner_folds": protocol.inner_folds,
+        "defaults_first": protocol.defaults_first,
+    }
+    shape = shape_of(table)
+    tasks: list[Task] = []
+    for one in models:
+        drawn = one.drawn(protocol.distributions, shape.n_told)
+        own = {
+            "model": one.name,
+            "first": repr(sorted(one.first.get(protocol.distributions, {}).items())),
+            "settings": _settings(built(one, {}, shape, 0)),
+            "draws": protocol.n_draws(one.name),
+            "grouped": one.grouped,
+            "distributions": repr(sorted(drawn.items())),
+            "package": versions([one.needs])[one.needs] if one.needs else "",
+        }
+        for split, (train, test) in cuts:
+            words = ("all",) if split is None else split
+            seeds = (
+                seed_of(seed, "inner", *words),
+                seed_of(seed, "draws", one.name, *words),
+                seed_of(seed, "model", one.name, *words),
+            )
+            rows = {"split": split, "train": train.tolist(), "test": test.tolist()}
+            key = key_of(shared | own | rows | {"seeds": seeds})
+            tasks.append(Task(key, one, protocol, split, train, test, seeds))
+    return tasks
+
+
+def _settings(estimator: Any) -> dict[str, str]:
+    """Return all constructor parameters in words, so that a changed default is another key."""
+    kind = f"{type(estimator).__module__}.{type(estimator).__qualname__}"
+    params: dict[str, Any] = {}
+    if hasattr(estimator, "get_params"):
+        params = estimator.get_params(deep=True)
+    words = {name: repr(value) for name, value in params.items()}
+    # a default repr holds an address, which is another in every run
+    return {"class": kind, **{n: w for n, w in words.items() if " at 0x" not in w}}
+
+
+# ------------------------------------------------------------------- running
+def _run(
+    tasks: Sequence[Task],
+    table: DataTable,
+    study: Study,
+    n_jobs: int | None,
+    progress: bool,
+    keep: bool,
+) -> dict[str, Any]:
+    """Do what the journal lacks; return the refitted models of this run by key."""
+    journal, folder = study.journal, study.folder
+    todo = [task for task in tasks if not _done(journal.get(task.key), task, folder, keep)]
+    # a split at a time over all models, refits last: an early look at the journal is balanced
+    todo.sort(key=lambda task: (task.split is None, task.split or ()))
+    fitted: dict[str, Any] = {}
+    with shown(progress, len(tasks), len(tasks) - len(todo)) as advance:
+        for entry, model in _results(todo, table, n_jobs, progress, keep):
+            if isinstance(model, bytes | str) and folder is not None:
+                entry |= kept(model, entry["key"], folder)
+            elif model is not None:
+                fitted[entry["key"]] = model
+                entry |= _saved(model, entry["key"], folder)
+            journal.add(entry)
+            advance(entry["model"])
+    return fitted
+
+
+def _done(entry: dict[str, Any] | None, task: Task, folder: Path | None, keep: bool) -> bool:
+    """Return whether a task need not be done again: failures and lost model files are."""
+    if entry is None or entry["status"] != "ok":
+        return False
+    digest = entry.get("file_sha256")
+    if folder is None:
+        return True
+    if task.split is None:
+        return not digest or sha256_of(kept_model(folder, task.key)) == digest
+    if not keep or task.contender.origin != "psephos":
+        return True
+    return "not_kept" in entry or (
+        digest is not None and sha256_of(kept_fold(folder, task.key)) == digest
+    )
+
+
+def _results(
+    todo: Sequence[Task], table: DataTable, n_jobs: int | None, progress: bool, keep: bool
+) -> Iterator[tuple[dict[str, Any], Any]]:
+    pool: Any = joblib  # it has no types
+    if not todo:
+        return
+    if pool.effective_n_jobs(n_jobs) == 1:
+        for task in todo:
+            yield _told(task, table, progress, keep)
+        return
+    version = tuple(int(part) for part in joblib.__version__.split(".")[:2])
+    order = "generator_unordered" if version >= (1, 4) else "generator"
+    parallel = pool.Parallel(n_jobs=n_jobs, return_as=order)
+    yield from parallel(delayed(_told)(task, table, progress, keep) for task in todo)
+
+
+def _told(task: Task, table: DataTable, progress: bool, keep: bool) -> tuple[dict[str, Any], Any]:
+    with announced(progress):
+        return run_task(task, table, keep)
+
+
+def _saved(model: Any, key: str, folder: Path | None) -> dict[str, Any]:
+    """Write a refit to its place; the journal says so only once the file is whole."""
+    if folder is None:
+        return {}
+    from psephos.models import save
+
+    path = kept_model(folder, key)
+    try:
+        save(model, path)
+    except UnwritableError:
+        raise
+    except PsephosError as error:  # voters that a file cannot hold: the fit itself is sound
+        return {"error": f"the refit was not saved: {error}"}
+    return {"file_sha256": sha256_of(path)}
+
+
+# ------------------------------------------------------------------- what comes out
+def _entry(journal: Journal, task: Task) -> dict[str, Any]:
+    entry = journal.get(task.key)
+    assert entry is not None, "every task has been done"
+    return entry
+
+
+def _warn(finished: Sequence[tuple[Task, Any]]) -> None:
+    """Warn of what is to be known of the fits, to the caller of `compare`."""
+    for sentence in rows_left_out(finished):
+        warnings.warn(sentence, CollapseWarning, stacklevel=3)
+    for sentence in doubtful_priors(finished):
+        warnings.warn(sentence, UserWarning, stacklevel=3)
+
+
+def _models(
+    finished: Sequence[tuple[Task, Any]], folder: Path | None, fitted: dict[str, Any]
+) -> dict[str, Any]:
+    from psephos.models import load
+
+    found: dict[str, Any] = {}
+    for task, entry in finished:
+        if task.split is None and task.key in fitted:
+            found[task.contender.name] = fitted[task.key]
+        elif task.split is None and folder is not None and entry.get("file_sha256"):
+            found[task.contender.name] = load(kept_model(folder, task.key))
+    return found
+
+
+def _recalibrate(
+    models: Mapping[str, Any],
+    finished: Sequence[tuple[Task, Any]],
+    table: DataTable,
+    random_state: int,
+) -> None:
+    """Set `recalibration_` of each model: by the held-out answers of its recipe, where it can be.
+
+    None for models of several labels, of partly recorded labels, that have a calibration of their
+    own, or of which too few cases of a class were answered.
+    """
+    for name, model in models.items():
+        model.recalibration_ = None
+        plain = model.vote_.readout.calibration is None
+        if plain and not table.multilabel and table.partial is None:
+            model.recalibration_ = _map_of(name, finished, table, random_state)
+
+
+def _map_of(
+    name: str,
+    finished: Sequence[tuple[Task, Any]],
+    table: DataTable,
+    random_state: int,
+) -> Recalibration | None:
+    done = [
+        (task.test, entry["proba"])
+        for task, entry in finished
+        if task.contender.name == name and task.split is not None and entry["status"] == "ok"
+    ]
+    if not done:
+        return None
+    rows = np.concatenate([test for test, _ in done])
+    chances = np.concatenate([np.asarray(proba, dtype=np.float64) for _, proba in done])
+    groups = None if table.groups is None else table.groups[rows]
+    seed = seed_of(random_state, "recalibration", name)
+    try:
+        return recalibration_of(chances, table.codes[rows], rows, groups=groups, seed=seed)
+    except PsephosError:  # too few cases of a class
+        return None

@@ -1,0 +1,323 @@
+"""One task of a comparison: tune inside the training part, fit, answer the test part."""
+
+# pyright: reportMissingTypeStubs=false
+
+import json
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.dummy import DummyClassifier
+from threadpoolctl import threadpool_limits
+
+from psephos._distributions import draw
+from psephos._errors import CollapseWarning, PsephosError
+from psephos._files.unknown import quiet_levels
+from psephos._row_names import naming_rows
+from psephos.contender import Contender, Params, Shape
+from psephos.protocol.evaluation.label_scores import (
+    LABEL_METRICS,
+    average_precision,
+    label_answers_of,
+    label_measures,
+)
+from psephos.protocol.evaluation.presets import Protocol
+from psephos.protocol.evaluation.scores import (
+    METRICS,
+    PU_METRICS,
+    answers_of,
+    balanced_accuracy,
+    codes_of,
+    main_metric,
+    measures,
+)
+from psephos.protocol.evaluation.splits import Rows, Split, inner_splits
+from psephos.protocol.evaluation.stability import ranges_of
+from psephos.protocol.running.building import OneModelALabel
+from psephos.protocol.running.columns import columns_used
+from psephos.protocol.running.contenders import built, final_step
+from psephos.protocol.running.proofs import refit_bounds
+from psephos.protocol.study.fold_models import packed_fold
+from psephos.protocol.tables.table import DataTable
+from psephos.supervision import pu_scores
+
+__all__ = [
+    "Task", "inner_metric", "metrics_of", "named_labels", "run_task", "shape_of", "told_warnings",
+]  # fmt: skip
+
+_SHOWN_WARNINGS = 5
+_LENGTH = 400  # characters of a warning
+
+
+@dataclass(frozen=True)
+class Task:
+    """A fit of a comparison; what it gives depends on these values and the table alone.
+
+    Parameters
+    ----------
+    key : str
+        The SHA-256 of the configuration.
+    contender : Contender
+    protocol : Protocol
+    split : (repeat, fold), or None
+        None is the refit on all rows.
+    train, test : ndarray of int
+    seeds : (int, int, int)
+        Of the inner folds (the same for all models), the draws, and the model.
+    """
+
+    key: str
+    contender: Contender
+    protocol: Protocol
+    split: tuple[int, int] | None
+    train: Rows
+    test: Rows
+    seeds: tuple[int, int, int]
+
+
+def shape_of(table: DataTable) -> Shape:
+    """Return what contenders may know of the table."""
+    return Shape(
+        n_columns=table.n_columns,
+        n_classes=len(table.classes),
+        categorical=tuple(sorted(table.categories)),
+        missing=bool(np.isnan(table.X).any()),
+        multilabel=table.multilabel,
+        positive=1 if table.partial is None else table.partial.positive,
+        prior=None if table.partial is None else table.partial.prior,
+    )
+
+
+def run_task(task: Task, table: DataTable, keep: bool = False) -> tuple[dict[str, Any], Any]:
+    """Return the journal entry of a task, and the fitted model if it is a refit of psephos.
+
+    With `keep`, of the model of a fold what `packed_fold` returns.
+
+    A failure is an entry, too: its status is 'failed' and it carries the sentence.
+    """
+    entry: dict[str, Any] = {"key": task.key, "model": task.contender.name, "split": task.split}
+    with warnings.catch_warnings(record=True) as caught, threadpool_limits(1), quiet_levels():
+        warnings.simplefilter("always")
+        try:
+            result, model = _fitted(task, table, keep)
+            entry |= result | {"status": "ok", "error": ""}
+        except Exception as error:  # whatever a model raises, the other fits go on
+            model = None
+            entry |= {"status": "failed", "error": _sentence(error)}
+    timing = entry.setdefault("timing", {})
+    timing["warnings"] = told_warnings(caught)
+    timing["finished"] = datetime.now(UTC).isoformat(timespec="seconds")
+    return entry, model
+
+
+def _sentence(error: Exception) -> str:
+    text = " ".join(str(error).split())[:500]
+    return text if isinstance(error, PsephosError) else f"{type(error).__name__}: {text}"
+
+
+def told_warnings(caught: Sequence[warnings.WarningMessage]) -> dict[str, int]:
+    """Return the first line of each warning, and how often it came; the most frequent first."""
+    counts: dict[str, int] = {}
+    for one in caught:
+        text = f"{one.category.__name__}: {str(one.message).strip().splitlines()[0][:_LENGTH]}"
+        counts[text] = counts.get(text, 0) + 1
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_SHOWN_WARNINGS])
+
+
+def _fitted(task: Task, table: DataTable, keep: bool) -> tuple[dict[str, Any], Any]:
+    codes, shape = table.codes, shape_of(table)
+    clock = time.perf_counter()
+    draws = _draws(task, shape)
+    params, inner, n_failed = _tuned(task, draws, table, codes, shape)
+    searched = time.perf_counter()
+    model = built(task.contender, params, shape, task.seeds[2])
+    refit = task.split is None and task.contender.origin == "psephos"
+    # a saved model answers with the user's labels; the fits of the folds with their codes
+    *given, fitted_on = _training(task, table, model if refit else None)
+    with naming_rows(_row_names(table, fitted_on)), warnings.catch_warnings(record=True) as own:
+        warnings.simplefilter("always")
+        _fit(task, model, *given)
+    for one in own:  # among those of the search
+        warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    fitted = time.perf_counter()
+    columns = _columns(model, table.n_columns)
+    entry: dict[str, Any] = {
+        "params": json.dumps(params, sort_keys=True),
+        "draws": len(draws),
+        f"inner_{inner_metric(table)}": inner,
+        "columns_used": len(columns),
+        "columns": ranges_of(columns),
+        "n_voters": _n_voters(model, task.contender),
+        "left_out": [str(w.message) for w in own if issubclass(w.category, CollapseWarning)],
+    }
+    told = getattr(final_step(model), "labels_", None)
+    if told is not None and table.partial is not None:
+        entry |= {"prior": told.prior, "prior_doubtful": told.doubtful}
+    if task.split is not None:
+        entry |= _answered(model, table, task.test, shape)
+    entry["timing"] = {
+        "search_seconds": searched - clock,
+        "fit_seconds": fitted - searched,
+        "predict_seconds": time.perf_counter() - fitted,
+        "draws_failed": n_failed,
+    }
+    if refit and not table.multilabel and table.partial is None:
+        entry["proved"] = refit_bounds(model, table.X, table.y, len(draws))
+    if refit:
+        return entry, table.named(model)
+    small = keep and task.split is not None and task.contender.origin == "psephos"
+    return entry, packed_fold(model, table) if small else None
+
+
+def metrics_of(table: DataTable) -> tuple[str, ...]:
+    """Return the names of the measures on a table."""
+    if table.partial is not None:
+        return (*METRICS, *PU_METRICS) if table.partial.truth else PU_METRICS
+    return LABEL_METRICS if table.multilabel else METRICS
+
+
+def inner_metric(table: DataTable) -> str:
+    """Return the measure that draws are chosen by: of the labels recorded, where not all are."""
+    return "pu_f" if table.partial is not None else main_metric(metrics_of(table))
+
+
+def _training(task: Task, table: DataTable, refit: Any) -> tuple[Any, Any, Any, Rows]:
+    """Return (X, y, groups, rows) to fit on: y are codes, or for a refit the labels themselves."""
+    rows, partial = task.train, table.partial
+    y: NDArray[Any] = (table.codes if refit is None else table.y)[rows]
+    if refit is not None and task.contender.partial_labels and not table.multilabel:
+        labels = table.classes.tolist()
+        place = 1 if partial is None else partial.positive
+        refit.set_params(classes=labels, pos_label=labels[place])
+    if partial is not None:
+        rows, codes = partial.training(rows, partial_labels=task.contender.partial_labels)
+        y = codes if refit is None else named_labels(codes, table.classes)
+    return table.X[rows], y, None if table.groups is None else table.groups[rows], rows
+
+
+def named_labels(codes: NDArray[np.float64], classes: NDArray[Any]) -> NDArray[Any]:
+    """Return labels of codes, None of NaN."""
+    named: list[Any] = classes.tolist()
+    out = np.empty(len(codes), dtype=object)
+    out[:] = [None if code != code else named[int(code)] for code in codes.tolist()]
+    return out if any(label is None for label in out) else classes[codes.astype(np.intp)]
+
+
+def _answered(model: Any, table: DataTable, test: Rows, shape: Shape) -> dict[str, Any]:
+    """Return what the journal keeps of the answers to test rows: measures and probabilities."""
+    X, truth = table.X[test], table.codes[test]
+    if shape.multilabel:
+        found = label_answers_of(model, X, shape.n_classes)
+        given: list[list[int]] = found.given.astype(int).tolist()
+        kept = {"proba": found.proba.tolist(), "given": given}
+        return {"measures": label_measures(found, truth), **kept}
+    answers, partial = answers_of(model, X, shape.n_classes), table.partial
+    measured = measures(answers, truth) if partial is None or partial.truth else {}
+    if partial is not None:
+        positive = answers.codes == partial.positive
+        scores = pu_scores(positive, partial.codes[test], partial.prior)
+        measured |= {name: scores[name] for name in PU_METRICS}
+    return {"measures": measured, "proba": answers.proba.tolist()}
+
+
+# ------------------------------------------------------------------- tuning
+def _tuned(
+    task: Task, draws: list[Params], table: DataTable, codes: NDArray[np.intp], shape: Shape
+) -> tuple[Params, float | None, int]:
+    """Return the winning parameters, their inner score, and how many draws failed."""
+    if len(draws) == 1 and not draws[0]:
+        return {}, None, 0
+    inside = codes[task.train]
+    groups = None if table.groups is None else table.groups[task.train]
+    if table.partial is not None:  # the truth is for the test part alone
+        inside = table.partial.codes[task.train] + 1
+    folds = inner_splits(inside, groups, task.protocol.inner_folds, task.seeds[0])
+    parts = [(task.train[train], task.train[test]) for train, test in folds]
+    best: tuple[Params, float] | None = None
+    failures: list[Exception] = []
+    for params in draws:
+        try:
+            scores = [_inner_score(task, params, shape, table, part) for part in parts]
+            known = [score for score in scores if score == score]  # of labels: no row may count
+            score = float(np.mean(known)) if known else 0.0
+        except Exception as error:  # a draw that cannot be fitted has lost; others may not
+            failures.append(error)
+            continue
+        if best is None or score > best[1]:  # the first of equals stays
+            best = params, score
+    if best is None:
+        raise failures[0]
+    return best[0], best[1], len(failures)
+
+
+def _draws(task: Task, shape: Shape) -> list[Params]:
+    distributions = task.contender.drawn(task.protocol.distributions, shape.n_told)
+    if not distributions:
+        return [{}]
+    rng = np.random.default_rng(task.seeds[1])
+    n_draws = task.protocol.n_draws(task.contender.name)
+    which = task.protocol.distributions
+    default = dict(task.contender.first.get(which, {}))
+    first: list[Params] = [default] if task.protocol.defaults_first else []
+    return first + [draw(distributions, rng) for _ in range(n_draws - len(first))]
+
+
+def _row_names(table: DataTable, rows: Rows) -> list[str]:
+    names = table.row_names()
+    return [names[i] for i in rows]
+
+
+def _inner_score(task: Task, params: Params, shape: Shape, table: DataTable, part: Split) -> float:
+    train, test = part
+    model = built(task.contender, params, shape, task.seeds[2])
+    *given, fitted_on = _training(replace(task, train=train), table, None)
+    with naming_rows(_row_names(table, fitted_on)):
+        _fit(task, model, *given)
+    X, truth = table.X[test], table.codes[test]
+    if shape.multilabel:
+        return average_precision(truth, label_answers_of(model, X, shape.n_classes).proba)
+    said = codes_of(model, X, shape.n_classes)
+    if table.partial is None:
+        return balanced_accuracy(said, truth)
+    found = pu_scores(said == table.partial.positive, table.partial.codes[test])["pu_f"]
+    return float("nan") if found is None else found
+
+
+def _fit(task: Task, model: Any, X: Any, y: Any, groups: Any) -> None:
+    """Fit a model; one that draws folds of its own must not divide a group, either."""
+    extra = {} if groups is None or not task.contender.grouped else {"groups": groups}
+    model.fit(X, y, **extra)
+
+
+# ------------------------------------------------------------------- reading the model
+def _columns(model: Any, n_columns: int) -> NDArray[np.intp]:
+    try:
+        return columns_used(model, n_columns)
+    except PsephosError as error:
+        warnings.warn(str(error), UserWarning, stacklevel=2)  # stated in timings.csv
+        return np.arange(n_columns, dtype=np.intp)
+
+
+def _n_voters(model: Any, contender: Contender) -> int | None:
+    if isinstance(model, OneModelALabel):
+        each = [_n_voters(one, contender) for one in model.estimators_ if not _constant(one)]
+        return sum(n or 0 for n in each) if any(n is not None for n in each) else None
+    last = final_step(model)
+    vote = getattr(last, "vote_", None)
+    if vote is not None:
+        return int(vote.n_voters)
+    if not contender.ensemble:
+        return None
+    if hasattr(last, "get_booster"):
+        return len(last.get_booster().get_dump())
+    members = getattr(last, "estimators_", None)
+    return None if members is None else int(np.size(members))
+
+
+def _constant(model: Any) -> bool:
+    return isinstance(model, DummyClassifier)

@@ -1,0 +1,148 @@
+"""What is told of a comparison besides its figures: copies, labels, failures, class priors."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from psephos.contender import Contender
+from psephos.protocol.evaluation.label_scores import prior_precision
+from psephos.protocol.evaluation.splits import Split
+from psephos.protocol.running.contenders import default_models
+from psephos.protocol.running.tasks import Task
+from psephos.protocol.study.journal import Journal
+from psephos.protocol.study.outputs import SCHEMA, versions
+from psephos.protocol.tables.copies import Copies
+from psephos.protocol.tables.table import DataTable
+
+__all__ = [
+    "about_copies", "about_labels", "doubtful_priors", "environment_of", "partial_about",
+    "refuted_records", "rows_left_out",
+]  # fmt: skip
+
+Finished = Sequence[tuple[Any, Mapping[str, Any]]]  # tasks, and their entries
+
+
+def about_copies(copies: Copies | None, treated: str) -> dict[str, Any] | None:
+    """Return what comparison.json says of copied rows."""
+    if copies is None:
+        return None
+    return {
+        "rows": len(copies.rows),
+        "different": copies.n_different,
+        "named": list(copies.names),
+        "treated": treated,
+    }
+
+
+def about_labels(table: DataTable, splits: Sequence[Split], *, asked: bool) -> dict[str, Any]:
+    """Return what is told of several labels: a constant answer's worth, and who was left out."""
+    if not table.multilabel:
+        return {}
+    worth = [prior_precision(table.y[train], table.y[test]) for train, test in splits]
+    known = [one for one in worth if one == one]
+    taking = set(default_models(multilabel=True))
+    return {
+        "constant": float(np.mean(known)) if known else None,
+        "not_asked": [] if asked else [n for n in default_models() if n not in taking],
+    }
+
+
+def environment_of(
+    models: Sequence[Contender], journal: Journal, finished: Finished, doubts: Sequence[str]
+) -> dict[str, Any]:
+    """Return the content of environment.json; `doubts` are of the table."""
+    needed = [one.needs for one in models if one.needs]
+    notes = [
+        f"{task.contender.name}, {_place(task)}: {entry['error']}"
+        for task, entry in finished
+        if entry["error"]
+    ]
+    if journal.n_damaged:
+        notes.append(f"{journal.n_damaged} damaged line(s) of journal.jsonl were passed over.")
+    notes = [*doubts, *notes, *rows_left_out(finished), *doubtful_priors(finished)]
+    return {"schema": SCHEMA, "versions": versions(needed), "warnings": notes}
+
+
+def rows_left_out(finished: Finished) -> list[str]:
+    """Return what models said of rows that they left out: of the refit, and in how many fits."""
+    found: dict[str, list[tuple[Task, str]]] = {}
+    for task, entry in finished:
+        found.setdefault(task.contender.name, [])
+        found[task.contender.name] += [(task, one) for one in entry.get("left_out", ())]
+    words: list[str] = []
+    for name, each in found.items():
+        fits = sum(one.contender.name == name for one, _ in finished)
+        where = f"rows were left out in {len(each)} of its {fits} fits (timings.csv)"
+        refit = [told for task, told in each if task.split is None]
+        if each:
+            words.append(f"{name}: {where}" + (f"; on all rows {refit[0]}" if refit else "."))
+    return words
+
+
+def _place(task: Task) -> str:
+    return "all rows" if task.split is None else f"repeat {task.split[0]}, fold {task.split[1]}"
+
+
+# ------------------------------------------------------------------- partly recorded labels
+def refuted_records(table: DataTable) -> list[str]:
+    """Return what is to be said of records that count as right, and truly are wrong."""
+    partial = table.partial
+    wrong = 0 if partial is None else partial.contradicted(table.codes)
+    if partial is None or not wrong:
+        return []
+    return [
+        f"{wrong} of the {int((partial.codes == 1).sum())} cases recorded "
+        f"{str(table.classes[partial.positive])!r}, which counts as right, truly are not: the "
+        "measures that need no truth (PU-F, the interval of the accuracy) and models that trust "
+        "these records are led astray; check --positive, or mend the records."
+    ]
+
+
+def _priors(finished: Finished) -> dict[str, list[Any]]:
+    """Return the entries of fits that used a class prior, by model."""
+    found: dict[str, list[Any]] = {}
+    for task, entry in finished:
+        if entry.get("prior") is not None:
+            found.setdefault(task.contender.name, []).append(entry)
+    return found
+
+
+def partial_about(table: DataTable, about: Mapping[str, Any], finished: Finished) -> dict[str, Any]:
+    """Return what comparison.json says of partly recorded labels once all fits are done."""
+    if table.partial is None:
+        return {}
+    return {"partial": {**about["partial"], "told": _prior_words(table, finished)}}
+
+
+def _prior_words(table: DataTable, finished: Finished) -> str:
+    """Return a sentence on the class priors that models used; empty where none did."""
+    each = {name: [one["prior"] for one in own] for name, own in _priors(finished).items()}
+    if not each or table.partial is None:
+        return ""
+    positive = str(table.classes[table.partial.positive])
+    what = f"The share of {positive!r} among cases without a label"
+    if table.partial.prior is not None:
+        return f"{what} was given as {table.partial.prior:g}, and used by {', '.join(each)}."
+    told = [f"{name} {_between(own)}" for name, own in each.items()]
+    return f"{what} was estimated in each fit: {', '.join(told)}."
+
+
+def _between(shares: list[float]) -> str:
+    least, most = (f"{one:.2g}" for one in (min(shares), max(shares)))
+    return least if least == most else f"{least} to {most}"
+
+
+def doubtful_priors(finished: Finished) -> list[str]:
+    """Return what is to be said of estimates of the class prior that say little."""
+    words: list[str] = []
+    for name, own in _priors(finished).items():
+        bad = [one["prior"] for one in own if one["prior_doubtful"]]
+        if bad:
+            words.append(
+                f"{name}: the class prior it estimated is doubtful in {len(bad)} of {len(own)} "
+                f"fits ({_between(bad)} was used): it was clipped, or cases with a label are "
+                "hardly told from those without. Answers depend on it. Give the share of positives "
+                "among the cases without a label, if it is known: --prior (in Python prior=)."
+            )
+    return words

@@ -1,0 +1,1 @@
+"""The folder of a comparison, and what a finished one says."""

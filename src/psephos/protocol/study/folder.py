@@ -1,0 +1,311 @@
+"""One folder, one study: whose a folder is, who may write in it, and what it holds."""
+
+# pyright: reportMissingTypeStubs=false
+
+import errno
+import hashlib
+import json
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import sklearn
+
+from psephos import __version__
+from psephos._errors import PsephosError
+from psephos._whole import remove_drafts, sync_folder, unwritable, write_whole
+from psephos.protocol.evaluation.presets import Protocol
+from psephos.protocol.study.journal import Journal, key_of
+from psephos.protocol.tables.table import DataTable
+
+__all__ = ["MARK", "STUDY", "Study", "identity_of", "sha256_of"]
+
+STUDY = "study.json"
+JOURNAL = "journal.jsonl"
+MARK = "comparison.json"  # is there only while all other files belong to it
+README = "README.txt"
+REPORT = "report.html"
+
+_RESULTS = (
+    "results.csv", "predictions.csv", "labels.csv", "refits.csv", "bounds.csv", "timings.csv",
+    "environment.json",
+)  # fmt: skip
+_FILES = (MARK, REPORT, *_RESULTS, "cases.npz", README, JOURNAL, STUDY)
+_FOLDERS = ("models", "fits", "folds")
+
+_TOLD = """\
+This folder holds one study: a comparison of models on one table, made by psephos.
+
+README.txt        this text
+study.json        the identity of the study: table, target, groups, settings, versions
+journal.jsonl     one line per finished fit; an interrupted run resumes from it, and the running
+                  process keeps it locked (where the disk has locks: some network disks do not)
+fits/             every model fitted on all rows, by its settings
+folds/            the models of the folds on the columns they read, of at most 512 KiB each;
+                  comparison.json says whose; local models hold the training rows they need
+comparison.json   what was compared, in words and settings; there only if the last run was finished
+results.csv       one row per model, repeat and fold: the measures. `columns` are positions in the
+                  table of comparison.json, from 0: '0..4 7' is the first five and the eighth
+predictions.csv   the probabilities of every held-out row
+refits.csv        one row per model: what was chosen on all rows
+bounds.csv        what can be proved of each model, or why nothing is: a row a bound (of one class a
+                  case; of several labels none)
+timings.csv       seconds and warnings of every fit
+environment.json  versions of the packages, and what went wrong
+labels.csv        where a case may have several labels: how well each model finds each label
+cases.npz         the cases, with the columns that the saved models read
+models/           the models of the last run, fitted on all rows
+report.html       the report of the last run, if it was asked for
+
+A run with the same table and settings goes on where the last one stopped; it may name more models.
+Results, models and report are those of the models that the last run named; the fits of others stay
+in the journal, and come back without being done again when they are named. Another table, target,
+grouping, protocol, seed or version is another study: it needs another folder, or --replace, which
+deletes what is listed here, and all that lies in these folders. Names that end in .psephos-part are
+files that were being written when a process was killed; the next run removes them.
+"""
+
+
+def sha256_of(content: Path | bytes) -> str | None:
+    """Return the SHA-256 of bytes or of a file; None if there is no such file."""
+    if isinstance(content, Path):
+        if not content.is_file():
+            return None
+        content = content.read_bytes()
+    return hashlib.sha256(content).hexdigest()
+
+
+def identity_of(
+    table: DataTable, protocol: Protocol, random_state: int, copies: str
+) -> dict[str, Any]:
+    """Return what makes two runs the same study, as plain values."""
+    ids = hashlib.sha256("\x1f".join(table.row_names()).encode("utf-8", "surrogatepass"))
+    return {
+        "table": table.fingerprint(),
+        "ids": ids.hexdigest(),
+        "cells": table.cells.data(),
+        "n_rows": table.n_rows,
+        "n_columns": table.n_columns,
+        "target": table.target_name,
+        "groups": table.group_name if table.groups is not None else None,
+        "copies": copies,
+        "protocol": protocol.as_dict(),
+        "random_state": random_state,
+        "versions": {"psephos": __version__, "scikit-learn": sklearn.__version__},
+    }
+
+
+class Study:
+    """A folder that this process alone writes, for one study; or none, and all is in memory.
+
+    Parameters
+    ----------
+    folder : Path or None
+    identity : dict
+        See `identity_of`.
+    replace : bool
+        Whether another study that is there is deleted.
+
+    Raises
+    ------
+    PsephosError
+        If the folder holds another study, or files of those names that psephos did not write; if
+        another process writes in it; or if it cannot be written.
+    """
+
+    def __init__(self, folder: Path | None, identity: Mapping[str, Any], replace: bool) -> None:
+        self.folder = folder
+        if folder is None:
+            self.journal = Journal(None)
+            return
+        try:
+            _refuse_strangers(folder, replace)
+            folder.mkdir(parents=True, exist_ok=True)
+            self.journal = Journal(folder / JOURNAL)
+        except OSError as error:
+            raise unwritable(folder, error) from error
+        try:
+            self._claim(folder, identity, replace)
+        except OSError as error:
+            self.close()
+            raise unwritable(folder, error) from error
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> "Study":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let other processes write in the folder."""
+        self.journal.close()
+
+    def _claim(self, folder: Path, identity: Mapping[str, Any], replace: bool) -> None:
+        """Make the folder this study's, or raise; nobody else writes in it now."""
+        other = _identity(folder)
+        if other is None:
+            _refuse_strangers(folder, replace)
+        if other != json.loads(json.dumps(identity)):
+            if other is not None and not replace:
+                raise PsephosError(
+                    f"the folder {str(folder)!r} holds another study: "
+                    f"{_difference(other, identity)}. Give another folder with --out, or --replace "
+                    "(in Python replace=True) to delete what is there."
+                )
+            _empty(folder)
+            self.journal.clear()
+            # the digest distinguishes a damaged identity from another one
+            content = {"study": identity, "digest": key_of(identity)}
+            write_whole(folder / STUDY, (json.dumps(content, indent=1) + "\n").encode())
+        for place in (folder, *(folder / name for name in _FOLDERS)):
+            remove_drafts(place, but=REPORT)
+        write_whole(folder / README, _TOLD.encode())
+
+    def publish(self, files: Mapping[str, bytes], models: Mapping[str, bytes]) -> None:
+        """Write the files of a finished run; no reader finds files of two runs.
+
+        Parameters
+        ----------
+        files : mapping of str to bytes
+            Contents by name, with that of comparison.json.
+        models : mapping of str to bytes
+            Contents of model files by name; those of other models of this study are removed.
+
+        Notes
+        -----
+        comparison.json goes first and comes last: a folder without it is not finished. Nothing is
+        touched if all is there already.
+        """
+        folder = self.folder
+        assert folder is not None, "a study in memory has no files"
+        place = folder / "models"
+        wanted = {folder / name: data for name, data in files.items()}
+        wanted |= {place / name: data for name, data in models.items()}
+        own = {place / f"{name}.psephos" for name in self.journal.models()}
+        stale = [path for path in sorted(own - wanted.keys()) if path.is_file()]
+        changed = [path for path, data in wanted.items() if not _holds(path, data)]
+        if not changed and not stale:
+            return
+        for path in changed:
+            if path.is_dir():  # refused before the results that are there are withdrawn
+                raise unwritable(path, IsADirectoryError(errno.EISDIR, ""))
+        self.withdraw()
+        for path in stale:
+            path.unlink()
+        for path in changed:
+            if path.name != MARK:
+                write_whole(path, wanted[path])
+        write_whole(folder / MARK, files[MARK])
+
+    def withdraw(self) -> None:
+        """Say that the results in the folder are about to change; a report of them goes, too."""
+        assert self.folder is not None, "a study in memory has no files"
+        for name in (MARK, REPORT):
+            (self.folder / name).unlink(missing_ok=True)
+        sync_folder(self.folder)
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    return path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data
+
+
+def _identity(folder: Path) -> dict[str, Any] | None:
+    """Return the identity of the study in a folder; None if there is none."""
+    path = folder / STUDY
+    if not path.exists():
+        return None
+    try:
+        content = json.loads(path.read_bytes())
+        if content["digest"] != key_of(content["study"]):
+            raise ValueError("it does not match its digest")
+        return content["study"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return {"damaged": True}
+
+
+def _refuse_strangers(folder: Path, replace: bool) -> None:
+    """Raise if a folder that is no study has files of the names we would write."""
+    if not folder.is_dir() or (folder / STUDY).exists():
+        return
+    there = [n for n in (*_FILES, *_FOLDERS) if (folder / n).exists() and not _unused(folder / n)]
+    if not there:
+        return
+    if (folder / MARK).exists() and (folder / JOURNAL).exists():  # of an earlier version
+        if replace:
+            return
+        raise PsephosError(
+            f"the folder {str(folder)!r} holds a comparison of an earlier version: give another "
+            "folder with --out, or --replace (in Python replace=True) to delete what is there."
+        )
+    raise PsephosError(
+        f"the folder {str(folder)!r} holds {there[0]!r}, which is not of a comparison: give another"
+        " folder with --out, so that nothing is overwritten."
+    )
+
+
+def _unused(path: Path) -> bool:
+    """Return whether this is the empty journal of a run that was stopped at once."""
+    return path.name == JOURNAL and path.is_file() and path.stat().st_size == 0
+
+
+def _empty(folder: Path) -> None:
+    """Remove all files of a study but its journal and identity; what shows results goes first."""
+    for name in _FILES:
+        if name not in (JOURNAL, STUDY):
+            (folder / name).unlink(missing_ok=True)
+    for name in _FOLDERS:
+        if (folder / name).is_dir():
+            shutil.rmtree(folder / name)
+    sync_folder(folder)
+
+
+def _difference(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
+    """Return in words how two studies differ."""
+    if there.get("damaged"):
+        return f"its {STUDY} is damaged"
+    differences: list[str] = []
+    if there.get("target") != here["target"]:
+        differences.append(
+            f"the target is {there.get('target')!r} there and {here['target']!r} here"
+        )
+    if any(there.get(name) != here[name] for name in ("n_rows", "n_columns")):
+        differences.append(
+            f"the table has {there.get('n_rows')} rows and {there.get('n_columns')} columns there, "
+            f"{here['n_rows']} and {here['n_columns']} here"
+        )
+    elif there.get("table") != here["table"]:
+        differences.append("values, labels, column names or groups of the table are others")
+    if there.get("ids") != here["ids"]:
+        differences.append("the names of the cases, or their lines in the file, are others")
+    if there.get("cells") != here["cells"]:
+        differences.append("the words for missing values or the marks of numbers are others")
+    if there.get("groups") != here["groups"]:
+        differences.append(
+            f"the groups are {there.get('groups')!r} there and {here['groups']!r} here"
+        )
+    with suppress(AttributeError, TypeError):
+        differences += _other_values(there, here)
+    return "; ".join(differences) or "its identity is written in another way"
+
+
+def _other_values(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
+    differences: list[str] = []
+    before, now = there.get("protocol", {}), here["protocol"]
+    if before.get("name") != now["name"]:
+        differences.append(f"the protocol is {before.get('name')!r} there and {now['name']!r} here")
+    else:
+        names = [name for name in now if before.get(name) != now[name]]
+        differences += [f"{n} is {before.get(n)!r} there and {now[n]!r} here" for n in names]
+    for name, words in (("random_state", "the seed"), ("copies", "the treatment of copied rows")):
+        if there.get(name) != here[name]:
+            differences.append(f"{words} is {there.get(name)!r} there and {here[name]!r} here")
+    for name, version in here["versions"].items():
+        known = there.get("versions", {}).get(name)
+        if known != version:
+            differences.append(f"{name} was {known} there and is {version} here")
+    return differences

@@ -1,0 +1,318 @@
+"""The files of a comparison, made from its journal in one canonical order."""
+
+import io
+import json
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from psephos import __version__
+from psephos._cells import csv_bytes
+from psephos.contender import Contender
+from psephos.modelfile import packed
+from psephos.protocol.evaluation.label_scores import label_figures
+from psephos.protocol.evaluation.presets import Protocol
+from psephos.protocol.evaluation.scores import METRICS
+from psephos.protocol.running.proofs import BOUND_COLUMNS
+from psephos.protocol.running.tasks import Task, inner_metric, metrics_of, shape_of
+from psephos.protocol.study.folder import MARK, Study, sha256_of
+from psephos.protocol.tables.table import DataTable
+
+__all__ = [
+    "RESULT_COLUMNS",
+    "SCHEMA",
+    "Finished",
+    "describe",
+    "kept_model",
+    "label_rows",
+    "publish",
+    "refit_row",
+    "result_columns",
+    "result_row",
+    "versions",
+]
+
+SCHEMA = 3  # of the folder's files; part of every key
+
+_WHICH = (
+    "dataset", "protocol", "model", "repeat", "fold", "n_train", "n_test", "n_columns", "draws",
+)  # fmt: skip
+_READ = ("columns_used", "columns", "n_voters", "params", "status", "error")
+RESULT_COLUMNS = (*_WHICH, *METRICS, *_READ)
+_LABEL_COLUMNS = (
+    "model", "label", "rows", "given", "found", "sensitivity", "precision", "f1",
+)  # fmt: skip
+_REFIT_COLUMNS = ("columns_used", "n_voters", "file", "status", "error")
+_TIMING_COLUMNS = (
+    "model", "repeat", "fold", "search_seconds", "fit_seconds", "predict_seconds",
+    "draws_failed", "warnings", "finished",
+)  # fmt: skip
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib", "narwhals")
+
+Finished = Sequence[tuple[Task, Mapping[str, Any]]]
+
+
+def versions(extra: Iterable[str] = ()) -> dict[str, str]:
+    """Return the versions of Python, psephos and the packages under it."""
+    found = {"python": platform.python_version(), "psephos": __version__}
+    for package in (*_PACKAGES, *extra):
+        found[package] = _version(package)
+    return found
+
+
+def _version(package: str) -> str:
+    """Return a package's version, whichever build of it is installed."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:  # perhaps a build of another name; this look-up is slow
+        owners = metadata.packages_distributions().get(package.replace("-", "_"))
+    return metadata.version(owners[0]) if owners else "unknown"
+
+
+def result_columns(metrics: Iterable[str], *, partial: bool = False) -> tuple[str, ...]:
+    """Return the columns of results.csv; the class prior only where labels are partly recorded."""
+    return (*_WHICH, *metrics, *(("prior",) if partial else ()), *_READ)
+
+
+def _prior(table: DataTable) -> tuple[str, ...]:
+    return () if table.partial is None else ("prior",)
+
+
+def label_rows(table: DataTable, finished: Finished) -> list[dict[str, Any]]:
+    """Return the rows of labels.csv: each model's figures label by label, over all test rows.
+
+    None where a table has one class a row.
+    """
+    if not table.multilabel:
+        return []
+    rows: list[dict[str, Any]] = []
+    for model in dict.fromkeys(task.contender.name for task, _ in finished):
+        done = [
+            (task.test, entry["given"])
+            for task, entry in finished
+            if task.contender.name == model and task.split is not None and entry["status"] == "ok"
+        ]
+        if done:
+            tested = np.concatenate([test for test, _ in done])
+            figures = label_figures(table.y[tested], np.concatenate([np.array(g) for _, g in done]))
+            pairs = zip(table.labels, figures, strict=True)
+            rows += [{"model": model, "label": label, **one} for label, one in pairs]
+    return rows
+
+
+def result_row(table: DataTable, task: Task, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tidy row of a fit; None where a figure is not defined."""
+    repeat, fold = task.split or (0, 0)
+    measured: Mapping[str, Any] = entry.get("measures", {})
+    return {
+        "dataset": table.dataset,
+        "protocol": task.protocol.name,
+        "model": task.contender.name,
+        "repeat": repeat,
+        "fold": fold,
+        "n_train": len(task.train),
+        "n_test": len(task.test),
+        "n_columns": table.n_columns,
+        "draws": entry.get("draws"),
+        **{metric: measured.get(metric) for metric in metrics_of(table)},
+        **{name: entry.get(name) for name in _prior(table)},
+        "columns_used": entry.get("columns_used"),
+        "columns": entry.get("columns"),
+        "n_voters": entry.get("n_voters"),
+        "params": entry.get("params", "{}"),
+        "status": entry["status"],
+        "error": entry["error"],
+    }
+
+
+def publish(
+    study: Study,
+    table: DataTable,
+    finished: Finished,
+    about: Mapping[str, Any],
+    environment: Mapping[str, Any],
+    bounds: Sequence[Mapping[str, Any]],
+    models: Mapping[str, Any],
+    *,
+    spreadsheet_safe: bool = False,
+) -> None:
+    """Write all files of a finished run but the report.
+
+    Parameters
+    ----------
+    study : Study
+    table : DataTable
+    finished : sequence of (Task, entry)
+        Outer fits and refits, in canonical order: models as given, then repeat and fold.
+    about, environment : mapping
+        The contents of comparison.json and environment.json.
+    bounds : sequence of mapping
+        The rows of bounds.csv.
+    models : mapping of str to estimator
+        The refits of psephos; those that a file can hold are written.
+    spreadsheet_safe : bool, default=False
+        Whether words in csv files that a spreadsheet would run are disarmed.
+    """
+    safe = spreadsheet_safe
+    fits = [(task, entry) for task, entry in finished if task.split is not None]
+    refits = [(task, entry) for task, entry in finished if task.split is None]
+    saved = {task.contender.name for task, entry in refits if entry.get("file_sha256")}
+    models = {name: model for name, model in models.items() if name in saved}
+    contents = {f"{name}.psephos": packed(model) for name, model in models.items()}
+    cases = _cases(table, models)
+    rows = [result_row(table, task, entry) for task, entry in fits]
+    columns = result_columns(metrics_of(table), partial=table.partial is not None)
+    digests = {f"models/{name}": sha256_of(data) for name, data in contents.items()}
+    files = {
+        "results.csv": _csv(columns, rows, safe),
+        "predictions.csv": _predictions(table, fits, safe),
+        "refits.csv": _csv(_refit_columns(table), [refit_row(table, *one) for one in refits], safe),
+        "bounds.csv": _csv(BOUND_COLUMNS, bounds, safe),
+        "timings.csv": _csv(_TIMING_COLUMNS, [_timing(*one) for one in finished], safe),
+        "environment.json": _json(environment),
+        "cases.npz": cases,
+        MARK: _json({**about, "files": {**digests, "cases.npz": sha256_of(cases)}}),
+    }
+    if table.multilabel:
+        files["labels.csv"] = _csv(_LABEL_COLUMNS, label_rows(table, fits), safe)
+    study.publish(files, contents)
+
+
+def describe(
+    table: DataTable, protocol: Protocol, models: Sequence[Contender], random_state: int
+) -> dict[str, Any]:
+    """Return the content of comparison.json: what was compared, in words and settings."""
+    n_classes, which = shape_of(table).n_told, protocol.distributions
+    about_models = {
+        one.name: {
+            "family": one.family,
+            "origin": one.origin,
+            "ensemble": one.ensemble,
+            "order": order,
+            "draws": protocol.n_draws(one.name) if one.drawn(which, n_classes) else 1,
+            "distributions": {
+                name: str(d) for name, d in sorted(one.drawn(which, n_classes).items())
+            },
+            "notes": one.notes,
+        }
+        for order, one in enumerate(models)
+    }
+    labelled: dict[str, Any] = {}
+    if table.multilabel:
+        alone = [one.name for one in models if not one.multilabel]
+        labelled = {"multilabel": True, "one_a_label": alone}
+    if table.partial is not None:
+        names = [str(one) for one in table.classes]
+        labelled["partial"] = table.partial.words(names, table.codes)
+        labelled["metrics"] = list(metrics_of(table))
+    counts = table.y.sum(axis=0) if table.multilabel else np.bincount(table.codes)
+    return {
+        "schema": SCHEMA,
+        "dataset": table.dataset,
+        "target": table.target_name,
+        "classes": [str(one) for one in table.classes],
+        "class_counts": counts.tolist(),
+        **labelled,
+        "n_rows": table.n_rows,
+        "n_columns": table.n_columns,
+        "columns": list(table.names),
+        "categories": {table.names[j]: list(levels) for j, levels in table.categories.items()},
+        "groups": table.group_name if table.groups is not None else None,
+        "n_groups": None if table.groups is None else len(np.unique(table.groups)),
+        "protocol": protocol.words(grouped=table.groups is not None, measure=inner_metric(table)),
+        "protocol_settings": protocol.as_dict(),
+        "random_state": random_state,
+        "models": about_models,
+        "fingerprint": table.fingerprint(),
+    }
+
+
+# ------------------------------------------------------------------- rows
+def _refit_columns(table: DataTable) -> tuple[str, ...]:
+    inner = f"inner_{inner_metric(table)}"
+    return ("model", "draws", "params", inner, *_prior(table), *_REFIT_COLUMNS)
+
+
+def refit_row(table: DataTable, task: Task, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the row of a refit on all rows."""
+    name = task.contender.name
+    row = {column: entry.get(column) for column in _refit_columns(table)}
+    row["file"] = f"models/{name}.psephos" if entry.get("file_sha256") else ""
+    row["params"] = entry.get("params", "{}")
+    return row | {"model": name}
+
+
+def _timing(task: Task, entry: Mapping[str, Any]) -> dict[str, Any]:
+    repeat, fold = task.split or ("all", "all")
+    timing = dict(entry["timing"])
+    timing["warnings"] = json.dumps(timing["warnings"]) if timing["warnings"] else ""
+    return {**timing, "model": task.contender.name, "repeat": repeat, "fold": fold}
+
+
+def _predictions(table: DataTable, fits: Finished, safe: bool) -> bytes:
+    classes = [str(one) for one in table.classes]
+    ids = table.row_names()
+    first = ("model", "repeat", "fold", "row", "id")
+    partial = table.partial
+    header = (*first, "truth", *(f"p_{one}" for one in classes))
+    if partial is not None:
+        told = ("truth", "recorded") if partial.truth else ("recorded",)
+        header = (*first, *told, *(f"p_{one}" for one in classes))
+    if table.multilabel:
+        header = (*first, *(f"{part}_{one}" for part in ("truth", "given", "p") for one in classes))
+    codes: list[Any] = table.codes.tolist()
+    rows: list[Sequence[Any]] = []
+    for task, entry in fits:
+        if task.split is None or entry["status"] != "ok":
+            continue
+        tested: list[int] = task.test.tolist()
+        given: list[list[int]] = entry.get("given", [[]] * len(tested))
+        for row, said, proba in zip(tested, given, entry["proba"], strict=True):
+            truth: list[Any] = codes[row] if table.multilabel else [classes[codes[row]]]
+            if partial is not None:
+                record = int(partial.recorded[row])
+                known = truth if partial.truth else []
+                truth = [*known, classes[record] if record >= 0 else ""]
+            rows.append((task.contender.name, *task.split, row, ids[row], *truth, *said, *proba))
+    return csv_bytes([header, *rows], safe=safe)
+
+
+def _csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], safe: bool) -> bytes:
+    cells = ([row.get(column) for column in columns] for row in rows)
+    return csv_bytes([columns, *cells], safe=safe)
+
+
+def _json(content: Mapping[str, Any]) -> bytes:
+    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+# ------------------------------------------------------------------- models and cases
+def kept_model(folder: Path, key: str) -> Path:
+    """Return where the refit of a key is kept, apart from those of other configurations."""
+    return folder / "fits" / f"{key[:32]}.psephos"
+
+
+def _cases(table: DataTable, models: Mapping[str, Any]) -> bytes:
+    """Return an npz of the rows' names, classes and groups, and the columns saved models read."""
+    read: set[int] = set()
+    for model in models.values():
+        read |= set(np.asarray(model.vote_.columns).tolist())
+    columns = np.array(sorted(read), dtype=np.intp)
+    buffer = io.BytesIO()
+    groups: dict[str, Any] = {}
+    if table.groups is not None:
+        groups["groups"] = np.asarray(table.groups).astype(str)
+    np.savez_compressed(
+        buffer,
+        **groups,
+        ids=np.asarray(table.row_names()),
+        y=table.codes,
+        names=np.asarray([table.names[j] for j in columns.tolist()], dtype=str),
+        columns=columns,
+        values=table.X[:, columns],
+    )
+    return buffer.getvalue()

@@ -1,0 +1,87 @@
+"""What a table must be before anything is fitted on it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from psephos._errors import PsephosError
+from psephos._files.near import CELL, quoted, shown
+from psephos.protocol.tables.labels import row_words
+
+__all__ = ["check_rows", "check_target", "refuse_duplicates", "refuse_infinite"]
+
+
+def refuse_duplicates(names: Sequence[str]) -> None:
+    """Raise PsephosError naming the first column name that stands twice."""
+    seen: dict[str, int] = {}
+    for j, name in enumerate(names):
+        if name in seen:
+            raise PsephosError(
+                f"the column name {shown(name)} stands twice (columns {seen[name] + 1} and "
+                f"{j + 1}): rename one of them, so that rules can name their column."
+            )
+        seen[name] = j
+
+
+def refuse_infinite(table: Any) -> None:
+    """Raise PsephosError naming the first infinite value."""
+    bad = np.isinf(table.X)
+    if bad.any():
+        row, column = (int(k) for k in np.argwhere(bad)[0])
+        raise PsephosError(
+            f"column {shown(str(table.names[column]))} is infinite in {row_words(row)}: "
+            "replace it by a number, or by NA if it is missing."
+        )
+
+
+def check_target(table: Any) -> None:
+    """Raise PsephosError if the target has one class, or labels that tell no rows apart."""
+    if table.y.ndim == 2 or table.labels:
+        _check_labels(table)
+        refuse_duplicates(table.labels)
+        return
+    classes = table.classes
+    if len(classes) < 2:
+        raise PsephosError(
+            f"the target {shown(table.target_name)} has one class only "
+            f"({shown(str(classes[0]), CELL)}): a comparison needs rows of at least two classes."
+        )
+
+
+def check_rows(table: Any) -> None:
+    """Raise PsephosError if ids or groups cannot serve."""
+    for values, what in ((table.ids, "ids"), (table.groups, "groups")):
+        if values is not None and len(values) != table.n_rows:
+            raise PsephosError(f"{len(values)} {what} for {table.n_rows} rows: give one per row.")
+    if table.ids is not None:
+        values, counts = np.unique(table.ids, return_counts=True)
+        if counts.max() > 1:
+            twice = [str(v) for v in values[counts > 1]]
+            raise PsephosError(
+                f"the id {shown(twice[0], CELL)} stands in {int(counts.max())} rows, but an id "
+                f"names one row "
+                f"(repeated: {quoted(twice)}): if it names a patient or batch, make it the group."
+            )
+    if table.groups is not None and len(np.unique(table.groups)) < 2:
+        raise PsephosError(
+            f"all rows are of one group ({shown(str(table.groups[0]), CELL)}): give a column that "
+            "differs between at least two groups, or no group."
+        )
+
+
+def _check_labels(table: Any) -> None:
+    """Raise PsephosError unless y is a table of 0 and 1 for its labels, with rows that differ."""
+    if table.y.shape != (table.n_rows, len(table.labels)) or len(table.labels) < 2:
+        raise PsephosError(
+            f"y has shape {table.y.shape} for {table.n_rows} rows and {len(table.labels)} names of "
+            "labels: give a table of 0 and 1, a row a case and a column for each of two labels or "
+            "more."
+        )
+    if not np.isin(table.y, (0, 1)).all():
+        raise PsephosError("y is a table of labels, and holds what is neither 0 nor 1.")
+    if (table.y == table.y[0]).all():
+        raise PsephosError(
+            "all rows have the same labels, so that there is nothing to learn: give rows that "
+            "differ in one at least."
+        )

@@ -1,0 +1,153 @@
+"""Rows that are copies of each other, and folds that do not tear them apart."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from psephos._errors import PsephosError
+from psephos.protocol.tables.table import DataTable
+
+__all__ = ["COPIES", "Copies", "copies_of"]
+
+COPIES = ("together", "apart")
+
+_MIN_COLUMNS = 10
+_NAMED = 5
+
+
+@dataclass(frozen=True)
+class Copies:
+    """Rows that stand more than once in a table.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+        Rows of equal labels are copies of each other.
+    rows : ndarray of int
+        The rows that have a copy.
+    names : tuple of str
+        The first five of them, as `row_names` of the table says.
+    numbered : bool
+        Whether these are numbers.
+    """
+
+    labels: NDArray[np.intp]
+    rows: NDArray[np.intp]
+    names: tuple[str, ...]
+    numbered: bool
+
+    @property
+    def n_different(self) -> int:
+        """Return how many rows would be left of them without their copies."""
+        return len(np.unique(self.labels[self.rows]))
+
+    def words(self, treated: str) -> str:
+        """Return what was found, what was done, and what a user may do."""
+        more = ", ..." if len(self.rows) > len(self.names) else ""
+        kind = "rows, counted from 0, " if self.numbered else ""
+        found = (
+            f"{len(self.rows)} rows are copies of each other ({self.n_different} different ones): "
+            f"{kind}{', '.join(self.names)}{more}."
+        )
+        if treated == "apart":
+            return (
+                f"{found} They are treated as independent repeats, as was asked for: a model may "
+                "be tested on a row that it was trained on."
+            )
+        return (
+            f"{found} Copies stay in one fold, so that no model is tested on a row that it was "
+            "trained on. If they are independent repeats, say so with --copies apart (in Python "
+            "copies='apart')."
+        )
+
+    def together(self, table: DataTable) -> DataTable:
+        """Return the table with groups that hold all copies of their rows.
+
+        Raises
+        ------
+        PsephosError
+            If all rows would be in one group.
+        """
+        groups, name = self.labels, "copies"
+        if table.groups is not None:
+            own = np.unique(table.groups, return_inverse=True)[1].ravel()
+            groups, name = _joined(own, self.labels), table.group_name
+        if len(np.unique(groups)) < 2:
+            raise PsephosError(
+                "copies of rows tie all rows of the table together, so that none can be held out: "
+                "remove the copies, or say with --copies apart that they are independent repeats."
+            )
+        return replace(table, groups=groups, group_name=name)
+
+
+def copies_of(table: DataTable) -> Copies | None:
+    """Return the rows of a table that are copies of each other; None if there are none.
+
+    Copies have the same values in all columns; ten or more of these must vary in the table and
+    have a value here, at least one of them a fraction: measurements do not agree so by chance. A
+    column of whole numbers that differ in every row, as row numbers do, does not count; the label
+    does not, either.
+
+    Parameters
+    ----------
+    table : DataTable
+    """
+    X = table.X
+    numbering = _numbering(X)
+    if table.n_columns - int(numbering.sum()) < _MIN_COLUMNS:
+        return None
+    places: dict[bytes, int] = {}
+    labels = np.empty(len(X), dtype=np.intp)
+    for i, row in enumerate(X):
+        values = np.where(np.isnan(row), np.nan, row + 0.0)  # one NaN, one zero
+        values[numbering] = 0.0
+        labels[i] = places.setdefault(values.tobytes(), i)
+    counts = np.bincount(labels, minlength=len(X))
+    counted = ~numbering & _varying(X)
+    repeated = [i for i in np.flatnonzero(counts > 1).tolist() if _telling(X[i][counted])]
+    if not repeated:
+        return None
+    kept = np.isin(labels, repeated)
+    labels = np.where(kept, labels, np.arange(len(X)))
+    rows = np.flatnonzero(kept)
+    words = table.row_names()
+    first: list[int] = rows[:_NAMED].tolist()
+    names = tuple(words[i] for i in first)
+    return Copies(labels, rows, names, numbered=table.ids is None)
+
+
+def _numbering(X: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which columns number the rows: whole numbers, all different."""
+    found = np.zeros(X.shape[1], dtype=bool)
+    first = X[: min(len(X), 50)]
+    with np.errstate(invalid="ignore"):
+        maybe = (first == np.round(first)).all(axis=0)
+    for j in np.flatnonzero(maybe).tolist():
+        column = X[:, j]
+        whole = bool((column == np.round(column)).all())
+        found[j] = whole and len(np.unique(column)) == len(column)
+    return found
+
+
+def _varying(X: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which columns do not have the same value in all rows."""
+    return ~((X[0] == X) | (np.isnan(X) & np.isnan(X[0]))).all(axis=0)
+
+
+def _telling(row: NDArray[Any]) -> bool:
+    values = row[~np.isnan(row)]
+    return len(values) >= _MIN_COLUMNS and bool((values != np.round(values)).any())
+
+
+def _joined(first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return labels that are equal where rows are tied by labels of either kind."""
+    n = len(first)
+    starts = np.concatenate([np.arange(n), np.arange(n)])
+    ends = np.concatenate([n + first, n + int(first.max()) + 1 + second])
+    size = int(ends.max()) + 1
+    ties = coo_array((np.ones(2 * n, dtype=np.int8), (starts, ends)), shape=(size, size))
+    return np.asarray(connected_components(ties, directed=False)[1][:n], dtype=np.intp)

@@ -1,0 +1,497 @@
+"""Tables in files: which columns are what, for those who fit."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos._files.arff import labels_declared
+from psephos._files.arrays import word_array
+from psephos._files.cells import MISSING, Cells
+from psephos._files.columns import refuse_mixed, refuse_numbers_in_words
+from psephos._files.near import CELL, shown, suggest
+from psephos._files.sheet import Choice, Header, Sheet, read_sheet
+from psephos.protocol.tables.checks import refuse_duplicates
+from psephos.protocol.tables.labels import coded, tidy_labels, together, written_labels
+from psephos.protocol.tables.partial import array_words, check_mark, partly_written, plain_words
+from psephos.protocol.tables.table import DataTable
+
+__all__ = ["MISSING", "class_codes", "read_table"]
+
+
+@dataclass(frozen=True)
+class _Roles:
+    """Which columns are not measurements."""
+
+    target: tuple[str, ...]  # several: labels, of which a row may have some
+    n_labels: int | None
+    id: str | None
+    group: str | None
+    drop: tuple[str, ...]
+    categorical: tuple[str, ...]
+    truth: str | None = None
+    unlabeled: str | None = None
+    positive: str | None = None
+    prior: float | None = None
+
+    @property
+    def partly(self) -> bool:
+        """Return whether labels are partly recorded."""
+        given = (self.truth, self.unlabeled, self.positive, self.prior)
+        return any(one is not None for one in given)
+
+    @property
+    def apart(self) -> list[tuple[str, str]]:
+        """Return the columns of one value a row that are no measurements, with their options."""
+        named = (("--id", self.id), ("--group", self.group), ("--truth", self.truth))
+        targets = [("--target", name) for name in self.target]
+        return targets + [(flag, name) for flag, name in named if name is not None]
+
+
+def read_table(
+    path: str | Path,
+    *,
+    target: str | Sequence[str] | None = None,
+    n_labels: int | None = None,
+    id: str | None = None,  # the word of the command line
+    group: str | None = None,
+    drop: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+    missing: Sequence[str] | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    separator: str | None = None,
+    dataset: str | None = None,
+    unlabeled: str | None = None,
+    truth: str | None = None,
+    positive: str | None = None,
+    prior: float | None = None,
+) -> DataTable:
+    """Read a table from a file.
+
+    Parameters
+    ----------
+    path : str or Path
+        A .csv, .tsv or .txt file (or any of them with .gz) whose first line names the columns, an
+        .arff file (perhaps with .gz; dense or sparse rows), or an .npz file with the arrays X
+        (n, p) of numbers or words and y (n,), and perhaps classes (the label of each code of y)
+        and feature_names (p,; else the columns are called 'column 0', 'column 1', ...); or Y (n, K)
+        of 0 and 1 instead of y, and perhaps label_names (K,). No pickled object is ever read.
+    target : str or sequence of str, optional
+        The column of the labels. Needed for text files; for npz the default is the array y, else
+        the table Y. Several names: columns of 0 and 1 (or false and true), one a label, of which a
+        row may have several (multi-label).
+    n_labels : int, optional
+        Instead of `target`: the last so many columns, `id` and `group` apart, are such labels, as
+        in Mulan's files. MEKA's
+        ARFF files say it themselves (``-C 6`` in their @relation: the first 6; ``-C -6``: the last
+        6).
+    id, group : str, optional
+        The column (or array of the npz file) that names each row; that says which rows belong
+        together. A first column without a name (as R and pandas write row names) is the id.
+    drop : sequence of str, default=()
+        Columns to leave out.
+    categorical : sequence of str, default=()
+        Columns whose numbers are categories. A column without any number is categorical anyway.
+    missing : sequence of str, optional
+        The words that stand for no value, in place of `MISSING`; the empty cell always does.
+    decimal : {'.', ','}, optional
+        The decimal mark; by default a point.
+    thousands : str, optional
+        The mark between groups of three digits; by default there is none.
+    separator : str, optional
+        By default a tab for .tsv, else whichever of comma, semicolon and tab the first line has
+        most of.
+    dataset : str, optional
+        The name of the table in results; by default that of the file.
+    unlabeled, truth, positive, prior : optional
+        Of labels that are partly recorded, in words; `truth` is the column of the true classes,
+        which has no missing value. See `psephos.protocol.compare`.
+
+    Returns
+    -------
+    table : DataTable
+
+    Raises
+    ------
+    PsephosError
+        One sentence naming column and line: no such file or column, a name that stands twice, a
+        row of another length, text in a numeric column, numbers written in another way (5,1; 5 %;
+        <0.1; 20-30), an infinite value, an empty table, a target with missing values or one
+        class, ids that repeat.
+
+    Notes
+    -----
+    Labels keep their identity: they are whole numbers if every one is written as such (no zeros
+    before it, no point, within 64 bits), else the words as they are written: 01 and 1 are two
+    classes. A nominal column of an ARFF file whose values are all numbers, such as {0,1}, is read
+    as numbers, unless `categorical` names it. Categories match by value: 1 and 1.0 are one level.
+    Rows are converted as they are read, so that memory stays at about twice the table's size in
+    float64.
+    """
+    file = Path(path)
+    name = dataset or Path(file.name.removesuffix(".gz")).stem or file.name
+    targets = (target,) if isinstance(target, str) else tuple(target or ())
+    if n_labels is not None and targets:
+        raise PsephosError("--labels and --target both say which columns are labels: give one.")
+    if n_labels is not None and n_labels < 1:
+        raise PsephosError(f"--labels is {n_labels}: it is a number of columns, at least 1.")
+    roles = _Roles(
+        targets, n_labels, id, group, tuple(drop), tuple(categorical), truth, unlabeled, positive,
+        prior,
+    )  # fmt: skip
+    if roles.partly and (n_labels is not None or len(targets) > 1):
+        raise PsephosError(
+            "--unlabeled, --truth, --positive, --prior are of one target of two classes: name one."
+        )
+    cells = Cells().but(missing, decimal, thousands)
+    if file.suffix.lower() == ".npz":
+        sheet = read_sheet(file, lambda header: _choose_arrays(header, roles), cells, separator)
+        return _from_arrays(sheet, roles, name)
+    sheet = read_sheet(file, lambda header: _choose(header, roles), cells, separator)
+    return _from_text(sheet, _with_labels(_with_row_names(roles, sheet.header), sheet.header), name)
+
+
+# ------------------------------------------------------------------- text
+def _with_row_names(roles: _Roles, header: Header) -> _Roles:
+    """Return the roles where the first column has no name: it is the id, unless another is."""
+    name = header.row_names
+    if name is None:
+        return roles
+    if roles.id is None:
+        return replace(roles, id=name)
+    return replace(roles, drop=(*roles.drop, name))
+
+
+def _with_labels(roles: _Roles, header: Header) -> _Roles:
+    """Return the roles with the columns of labels that a number, or MEKA's relation, names."""
+    n = roles.n_labels
+    names = [name for name in header.names if name not in (roles.id, roles.group)]
+    if roles.target or header.arrays:
+        return roles
+    declared = -labels_declared(header.relation) if n is None else n
+    if not declared:
+        return roles
+    if not abs(declared) < len(names):
+        said = "--labels" if n is not None else "the @relation (-C)"
+        raise PsephosError(
+            f"{said} of {header.file!r} says that {abs(declared)} columns are labels, and it has "
+            f"{len(names)} besides those of --id and --group: at least one must be "
+            "left to learn from."
+        )
+    return replace(roles, target=tuple(names[-declared:] if declared > 0 else names[:-declared]))
+
+
+def _choose(found: Header, roles: _Roles) -> Choice:
+    header, file = found.names, found.file
+    for j, name in enumerate(header):
+        if not name:
+            raise PsephosError(
+                f"column {j + 1} of {file!r} has no name: name it in the first line."
+            )
+    numbers = found.relation is None and len(header) > 1
+    if numbers and all(Cells().number(name) is not None for name in header):
+        raise PsephosError(
+            f"the first line of {file!r} holds numbers only: it must name the columns."
+        )
+    refuse_duplicates(header)
+    roles = _with_labels(_with_row_names(roles, found), found)
+    if not roles.target:
+        raise PsephosError(
+            "no target is given: name the column of labels with --target (several: repeat it, or "
+            f"say with --labels how many of the last columns they are); {suggest('', header)}"
+        )
+    twice = [name for k, name in enumerate(roles.target) if name in roles.target[:k]]
+    if twice:
+        raise PsephosError(f"--target names {shown(twice[0])} twice: name each label once.")
+    apart = {name for _, name in roles.apart}
+    wanted = [*roles.apart, *(("--drop", one) for one in roles.drop)]
+    wanted += [("--categorical", one) for one in roles.categorical]
+    for flag, one in wanted:
+        _known(one, flag, header, file)
+    both = [one for one in roles.target if len(roles.target) > 1 and one in roles.drop]
+    if both:
+        raise PsephosError(f"{shown(both[0])} is both a label and left out (--drop): choose one.")
+    columns = [j for j, one in enumerate(header) if one not in apart and one not in roles.drop]
+    if not columns:
+        raise PsephosError(
+            f"{file!r} has no column besides the target and those set apart: nothing is left to "
+            "learn from."
+        )
+    words = (*apart, *(one for one in roles.categorical if one not in roles.drop))
+    return Choice(columns, sorted({header.index(one) for one in words}))
+
+
+def _known(name: str, flag: str, names: list[str], file: str) -> None:
+    if name not in names:
+        alone = (
+            f" (its first line names one column only: {shown(names[0])}; if that is several, say "
+        )
+        alone += "what separates them with --separator)"
+        raise PsephosError(
+            f"{file!r} has no column {shown(name)} ({flag}); {suggest(name, names)}"
+            f"{alone if len(names) == 1 and flag == '--target' else ''}"
+        )
+
+
+def _from_text(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
+    names = sheet.header.names
+    categories = _encode(sheet, roles)
+    apart = {flag: sheet.words[names.index(name)] for flag, name in roles.apart}
+    labels: tuple[str, ...] = roles.target if len(roles.target) > 1 else ()
+    target = together(roles.target)
+    partial = None
+    if labels:
+        y = _label_table({name: sheet.words[names.index(name)] for name in labels}, sheet)
+    elif roles.partly:
+        cells = [_cells_or_none(apart[f], sheet) for f in ("--target", "--truth") if f in apart]
+        check_mark(roles.unlabeled, [w for w in cells[0] if w is not None], target)
+        partial, y = partly_written(cells, roles, target, sheet)
+    else:
+        y = written_labels(_cells_or_none(apart["--target"], sheet), target, sheet.place)
+    return DataTable(
+        X=sheet.X,
+        y=y,
+        labels=labels,
+        names=tuple(names[j] for j in sheet.choice.columns),
+        categories=categories,
+        target_name=target,
+        ids=_per_row(apart, "--id", roles.id, sheet),
+        groups=_per_row(apart, "--group", roles.group, sheet),
+        group_name=roles.group or "",
+        dataset=dataset,
+        cells=sheet.cells,
+        lines=sheet.lines,
+        partial=partial,
+    )
+
+
+_LABEL = {"0": 0, "0.0": 0, "false": 0, "1": 1, "1.0": 1, "true": 1}
+
+
+def _label_table(columns: Mapping[str, Sequence[Any]], sheet: Sheet) -> NDArray[np.intp]:
+    """Return the (n, K) table of 0 and 1 that several columns of labels hold."""
+    table = np.empty((len(sheet.X), len(columns)), dtype=np.intp)
+    for k, (name, words) in enumerate(columns.items()):
+        for i, word in enumerate(words):
+            found = _LABEL.get(str(word).strip().lower())
+            if word is None or not str(word).strip() or sheet.cells.is_missing(str(word)):
+                raise PsephosError(
+                    f"the label {shown(name)} is missing in {sheet.place(i)}: write 0 or 1, or "
+                    "leave the row out."
+                )
+            if found is None:
+                raise PsephosError(
+                    f"the label {shown(name)} is {shown(str(word), CELL)} in {sheet.place(i)}: of "
+                    "several targets each is a column of 0 and 1 (or false and true), whether the "
+                    "case has the label. For one column of classes name it alone."
+                )
+            table[i, k] = found
+    return table
+
+
+def _encode(sheet: Sheet, roles: _Roles) -> dict[int, tuple[str, ...]]:
+    """Write the codes of words into the table, and return the levels of each column of words."""
+    names = sheet.header.names
+    categories: dict[int, tuple[str, ...]] = {}
+    for k, j in enumerate(sheet.choice.columns):
+        if j in sheet.words:
+            words = _cells_or_none(sheet.words[j], sheet)
+            if names[j] not in roles.categorical:
+                words = _refuse_numbers(names[j], words, sheet, k)
+            sheet.X[:, k], categories[k] = coded(words, names[j])
+    _refuse_infinite(sheet)
+    return categories
+
+
+def _refuse_numbers(name: str, words: list[Any], sheet: Sheet, k: int) -> list[Any]:
+    """Return the words of a column that was not declared categorical, if it may be one."""
+    odd = [None if w is None or sheet.cells.number(w) is not None else w for w in words]
+    n_words = sum(w is not None for w in odd)
+    n_numbers = sum(w is not None for w in words) - n_words
+    n_numbers += int(np.isfinite(sheet.X[:, k]).sum())
+    if n_numbers:
+        refuse_mixed(name, odd, n_numbers, sheet.place)
+    refuse_numbers_in_words(name, odd, sheet.place)
+    return words
+
+
+def _cells_or_none(words: list[Any], sheet: Sheet) -> list[Any]:
+    """Return cells as written, None where missing."""
+    gone = sheet.cells.is_missing
+    return [None if w is None or (isinstance(w, str) and gone(w)) else w for w in words]
+
+
+def _refuse_infinite(sheet: Sheet) -> None:
+    bad = np.isinf(sheet.X)
+    if bad.any():
+        i, k = (int(at) for at in np.argwhere(bad)[0])
+        name = sheet.header.names[sheet.choice.columns[k]]
+        raise PsephosError(
+            f"column {shown(name)} is infinite in {sheet.place(i)}: replace it by a number, or by "
+            "NA if it is missing."
+        )
+
+
+def _per_row(
+    apart: dict[str, list[Any]], flag: str, name: str | None, sheet: Sheet
+) -> NDArray[Any] | None:
+    if name is None:
+        return None
+    words = _cells_or_none(apart[flag], sheet)
+    for i, word in enumerate(words):
+        if word is None:
+            raise PsephosError(
+                f"the {flag.removeprefix('--')} column {shown(name)} is empty in "
+                f"{sheet.place(i)}: fill it in, or remove the row."
+            )
+    return word_array(words)
+
+
+# ------------------------------------------------------------------- npz
+def _choose_arrays(header: Header, roles: _Roles) -> Choice:
+    names = header.names
+    refuse_duplicates(names)
+    for flag, wanted in (("--drop", roles.drop), ("--categorical", roles.categorical)):
+        for one in wanted:
+            _known(one, flag, names, header.file)
+    columns = [j for j, one in enumerate(names) if one not in roles.drop]
+    if not columns:
+        raise PsephosError(f"{header.file!r} has no column left: nothing is left to learn from.")
+    return Choice(columns, [j for j in columns if names[j] in roles.categorical])
+
+
+def _from_arrays(sheet: Sheet, roles: _Roles, dataset: str) -> DataTable:
+    arrays, n, file = sheet.header.arrays, len(sheet.X), sheet.header.file
+    categories = _encode(sheet, roles)
+    partial = None
+    if roles.partly:
+        named = [(roles.target or ("y",))[0], *([roles.truth] if roles.truth else [])]
+        flags = zip(named, ("--target", "--truth"), strict=False)
+        found = [(one, _array(arrays, one, flag, n, file)) for one, flag in flags]
+        cells = [array_words(*one, sheet.header, roles.unlabeled) for one in found]
+        check_mark(roles.unlabeled, plain_words(found[0][1]), named[0])
+        labels = ()
+        partial, y = partly_written(cells, roles, named[0], sheet)
+    else:
+        labels, y = _npz_labels(sheet, roles, n, file)
+    ids = None if roles.id is None else _array(arrays, roles.id, "--id", n, file)
+    groups = None if roles.group is None else _array(arrays, roles.group, "--group", n, file)
+    return DataTable(
+        X=sheet.X,
+        y=y,
+        labels=labels,
+        names=tuple(sheet.header.names[j] for j in sheet.choice.columns),
+        categories=categories,
+        target_name=together(labels or roles.target or ("y",)),
+        ids=None if ids is None else ids.astype(str),
+        groups=None if groups is None else groups.astype(str),
+        group_name=roles.group or "",
+        dataset=dataset,
+        cells=sheet.cells,
+        partial=partial,
+    )
+
+
+def _npz_labels(
+    sheet: Sheet, roles: _Roles, n: int, file: str
+) -> tuple[tuple[str, ...], NDArray[Any]]:
+    """Return the names of several labels (or none) and the labels of an npz file."""
+    arrays, targets = sheet.header.arrays, roles.target
+    if roles.n_labels is not None:
+        raise PsephosError(
+            f"{file!r} is an npz file, whose labels are the array y or the table Y (n, K), and not "
+            "among its columns: leave --labels out."
+        )
+    _refuse_label_names(arrays, targets, file)
+    if len(targets) > 1:
+        refuse_duplicates(targets)
+        columns = {name: _array(arrays, name, "--target", n, file).tolist() for name in targets}
+        return targets, _label_table(columns, sheet)
+    name = targets[0] if targets else ("y" if "y" in arrays or "Y" not in arrays else "Y")
+    table = arrays.get(name)
+    if table is None or table.ndim != 2:
+        return (), _labels(sheet, name, n, file)
+    given = arrays.get("label_names")
+    names = [f"label {k}" for k in range(table.shape[1])]
+    if given is not None and given.shape == (table.shape[1],):
+        names = [str(one) for one in given.tolist()]
+    elif given is not None:
+        raise PsephosError(
+            f"'label_names' of {file!r} names {given.size} labels, and {name!r} has "
+            f"{table.shape[1]} columns."
+        )
+    if len(table) != n or not table.shape[1]:
+        raise PsephosError(f"{name!r} of {file!r} has shape {table.shape} for {n} rows of X.")
+    refuse_duplicates(names)
+    columns = {one: table[:, k].tolist() for k, one in enumerate(names)}
+    Y = _label_table(columns, sheet)
+    return (tuple(names), Y) if len(names) > 1 else ((), Y[:, 0])
+
+
+def _refuse_label_names(
+    arrays: Mapping[str, NDArray[Any]], targets: Sequence[str], file: str
+) -> None:
+    """Raise PsephosError if a target is no array, and the labels are those of a table Y."""
+    strange = [name for name in targets if name not in arrays]
+    table = arrays.get("Y")
+    if strange and table is not None and table.ndim == 2:
+        raise PsephosError(
+            f"{file!r} has no array {strange[0]!r} (--target): its table Y holds the labels, "
+            f"{table.shape[1]} of them, as its columns. Leave --target out."
+        )
+
+
+def _array(
+    arrays: Mapping[str, NDArray[Any]], key: str, flag: str, n: int, file: str
+) -> NDArray[Any]:
+    rows = [str(name) for name, array in arrays.items() if array.shape == (n,)]
+    if key in rows:
+        return arrays[key]
+    if key in arrays and arrays[key].ndim > 1:
+        raise PsephosError(
+            f"the array {key!r} of {file!r} has shape {arrays[key].shape}: {flag} is one value a "
+            f"row, ({n},)."
+        )
+    raise PsephosError(
+        f"{file!r} has no array {key!r} with one value per row ({flag}); {suggest(key, rows)}"
+    )
+
+
+def _labels(sheet: Sheet, target: str, n: int, file: str) -> NDArray[Any]:
+    y = _array(sheet.header.arrays, target, "--target", n, file)
+    classes = sheet.header.arrays.get("classes")
+    if target == "y" and classes is not None and y.dtype.kind != "U":
+        y = classes[class_codes(y, len(classes), file)]
+    values: list[Any] = y.tolist()
+    if y.dtype.kind == "U":
+        values = _cells_or_none(values, sheet)
+    return tidy_labels(values, target, sheet.place)
+
+
+def class_codes(y: NDArray[Any], n_classes: int, file: str) -> NDArray[np.intp]:
+    """Return the array y of an npz file as places in its array 'classes'.
+
+    Raises
+    ------
+    PsephosError
+        If one is none.
+    """
+    plain = y.dtype.kind in "biu" or (y.dtype.kind == "f" and bool(np.isfinite(y).all()))
+    codes: NDArray[np.intp] = y.astype(np.intp) if plain else np.full(len(y), -1, dtype=np.intp)
+    if (codes != y).any():
+        raise PsephosError(
+            f"'y' of {file!r} holds numbers that are no codes of its 'classes': give codes "
+            f"0 to {n_classes - 1}, or leave 'classes' out."
+        )
+    wrong = [code for code in codes.tolist() if not 0 <= code < n_classes]
+    if wrong:
+        raise PsephosError(
+            f"'y' of {file!r} holds the code {wrong[0]}, but 'classes' names {n_classes} "
+            f"classes (codes 0 to {n_classes - 1})."
+        )
+    return codes

@@ -1,0 +1,185 @@
+"""Labels and categories as they are written: which are one, which are numbers, which are none."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._columns import is_missing
+from psephos._errors import PsephosError
+from psephos._files.arrays import word_array
+from psephos._files.columns import levels_of, refuse_mixed, refuse_numbers_in_words
+from psephos._files.levels import LevelCodes, merged
+from psephos._files.near import CELL, shown
+
+__all__ = [
+    "coded", "encode_column", "recorded_labels", "row_words", "tidy_labels", "together",
+    "written_labels",
+]  # fmt: skip
+
+_Floats = NDArray[np.float64]
+_LISTED = 3  # labels that name their target
+
+
+def together(labels: Sequence[str]) -> str:
+    """Return what a target of several labels is called."""
+    return ", ".join(labels) if len(labels) <= _LISTED else f"{len(labels)} labels"
+
+
+def row_words(i: int) -> str:
+    """Return which row that is, in words."""
+    return f"row {i} (counted from 0)"
+
+
+def encode_column(
+    column: NDArray[Any], name: str, *, categorical: bool = False
+) -> tuple[_Floats, tuple[str, ...] | None]:
+    """Return a column as numbers, and its levels if it is categorical.
+
+    Parameters
+    ----------
+    column : ndarray of shape (n,)
+        Numbers, or objects: numbers, texts, None where missing.
+    name : str
+    categorical : bool, default=False
+        Whether numbers, too, are categories.
+
+    Raises
+    ------
+    PsephosError
+        If numbers and texts are mixed in a column not declared categorical, or the texts are
+        numbers written another way (5,1; 5 %; <0.1; 20-30).
+    """
+    if column.dtype.kind in "biuf" and not categorical:
+        return column.astype(np.float64), None
+    values: list[Any] = [None if is_missing(v) else v for v in column.tolist()]
+    if not categorical:
+        words = [None if v is None or _is_number(v) else str(v) for v in values]
+        n_words = sum(w is not None for w in words)
+        if not n_words:
+            numbers = [np.nan if v is None else float(v) for v in values]
+            return np.array(numbers, dtype=np.float64), None
+        n_numbers = sum(v is not None for v in values) - n_words
+        if n_numbers:
+            refuse_mixed(name, words, n_numbers, row_words)
+        refuse_numbers_in_words(name, words, row_words)
+    return coded(values, name)
+
+
+def coded(values: Sequence[Any], name: str) -> tuple[_Floats, tuple[str, ...]]:
+    """Return the codes of categories, None where missing, and their sorted levels in words.
+
+    Values of one number (1, 1.0, "1") are one level.
+    """
+    own = {
+        value: _word(level) for value, level in merged(v for v in values if v is not None).items()
+    }
+    levels = levels_of(name, [None if v is None else own[v] for v in values])
+    codes = LevelCodes(levels)
+    code = {value: codes.code(level) for value, level in own.items()}
+    return np.array([np.nan if v is None else code[v] for v in values]), levels
+
+
+def _word(level: Any) -> str:
+    """Return a level in words: a whole number without its point."""
+    if isinstance(level, float) and level.is_integer():
+        return str(int(level))
+    return str(level)
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, str) and "_" in value:
+        return False  # Python reads 1_2 as twelve; a table means a text
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+_WHOLE = re.compile(r"0|-?[1-9]\d*", re.ASCII)  # as a whole number is written, and only so
+_INT64 = range(-(2**63), 2**63)
+
+
+def written_labels(values: Sequence[Any], name: str, place: Callable[[int], str]) -> NDArray[Any]:
+    """Return labels written in a file: integers if every one is written as such, else words.
+
+    01, 1.0, 1e3 and digits of other scripts are words: no two labels become one.
+    """
+    present = [v for v in values if v is not None]
+    if all(_WHOLE.fullmatch(v) and int(v) in _INT64 for v in present):
+        return tidy_labels([None if v is None else int(v) for v in values], name, place)
+    if all(map(_is_number, present)):
+        for i, value in enumerate(values):
+            if value is not None and not float(value).is_integer():
+                raise _measurements(name, place(i), value)
+    return tidy_labels(values, name, place)
+
+
+def tidy_labels(
+    values: Sequence[Any], name: str, place: Callable[[int], str] = row_words
+) -> NDArray[Any]:
+    """Return labels as integers if they all are whole numbers, as words if they are words.
+
+    Raises
+    ------
+    PsephosError
+        If a label is missing, or the labels are measurements, or numbers and words are mixed.
+    """
+    missing = [i for i, v in enumerate(values) if is_missing(v)]
+    if missing:
+        rows = ", ".join(place(i) for i in missing[:5]) + (", ..." if len(missing) > 5 else "")
+        raise PsephosError(
+            f"the target {shown(name)} has no value in {len(missing)} row(s) ({rows}): fill the "
+            "labels in, or remove those rows; of two classes, if no value means that the label is "
+            "not known, say so: --unlabeled '' (in Python unlabeled='')."
+        )
+    items = [v.decode("utf-8", "replace") if isinstance(v, bytes) else v for v in values]
+    kinds = {_kind(v): i for i, v in enumerate(items)}
+    if len(kinds) > 1:
+        i, j = sorted(kinds.values())[:2]
+        raise PsephosError(
+            f"the target {shown(name)} mixes kinds of labels ({shown(items[i], CELL)} in "
+            f"{place(i)}, {shown(items[j], CELL)} "
+            f"in {place(j)}): make all of them words, or all of them numbers."
+        )
+    if "number" not in kinds:
+        return word_array([str(v) for v in items])
+    for i, value in enumerate(items):
+        if not float(value).is_integer():
+            raise _measurements(name, place(i), value)
+    whole = [int(v) for v in items]
+    if all(v in _INT64 for v in whole):
+        return np.array(whole, dtype=np.int64)
+    return word_array([str(v) for v in whole])
+
+
+def recorded_labels(
+    values: Sequence[Any],
+    known: Sequence[bool],
+    name: str,
+    place: Callable[[int], str] = row_words,
+    tidy: Callable[[Sequence[Any], str, Callable[[int], str]], NDArray[Any]] = tidy_labels,
+) -> list[Any]:
+    """Return the labels of the rows that have one, by `tidy`, None of the others."""
+    at = [i for i, has in enumerate(known) if has]
+    if not at:
+        return [None] * len(known)
+    held = [values[i] for i in at]
+    labels = iter(tidy(held, name, lambda i: place(at[i])).tolist())
+    return [next(labels) if has else None for has in known]
+
+
+def _kind(label: Any) -> str:
+    if isinstance(label, bool):
+        return "truth value"
+    return "number" if isinstance(label, int | float) else "word"
+
+
+def _measurements(name: str, place: str, value: Any) -> PsephosError:
+    return PsephosError(
+        f"the target {shown(name)} holds measurements ({place}: {str(value)[:CELL]}), but "
+        "classes are wanted: cut it into classes first, or name another target."
+    )

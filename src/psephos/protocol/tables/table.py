@@ -1,0 +1,354 @@
+"""A table as the protocol wants it: numbers, codes for categories, labels, and what rows are."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from psephos._columns import is_missing
+from psephos._errors import PsephosError, PsephosTypeError
+from psephos._files.arrays import word_array
+from psephos._files.cells import Cells
+from psephos._files.sheet import unnamed
+from psephos._input import Schema
+from psephos._labels import read_labels
+from psephos._partial import known_rows
+from psephos.protocol.tables.checks import (
+    check_rows,
+    check_target,
+    refuse_duplicates,
+    refuse_infinite,
+)
+from psephos.protocol.tables.labels import encode_column, recorded_labels, tidy_labels, together
+from psephos.protocol.tables.partial import Partial, check_mark, read_partial
+
+__all__ = ["DataTable", "table_from_arrays"]
+
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class DataTable:
+    """A table of cases: one row per case, one column per measurement.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p), float64
+        Values; NaN where missing; in categorical columns the codes 0, 1, ...
+    y : ndarray of shape (n,) or (n, K)
+        Class labels: integers, texts or truth values. Of K > 1 labels a row, 0 and 1: which of
+        `labels` it has.
+    names : tuple of str
+        The p column names, all different.
+    categories : dict of int to tuple of str
+        The sorted levels of each categorical column, by column number.
+    target_name : str, default="target"
+    ids : ndarray of shape (n,) of str, or None
+        A name for each case, all different.
+    groups : ndarray of shape (n,), or None
+        Rows of one group (a patient, a batch) are never split between training and test.
+    group_name : str, default=""
+    dataset : str, default="table"
+        The name of the table in results.
+    cells : Cells
+        How the cells of its file are written; a model fitted on the table remembers it.
+    lines : sequence of int, or None
+        The line of its file where each row begins, as an editor counts; None: there are no lines.
+    labels : tuple of str, default=()
+        The names of the K labels where a row may have several (multi-label); else none.
+    partial : Partial, default=None
+        What is recorded of the labels, where that is not `y`: some rows have none, or a wrong one.
+
+    Raises
+    ------
+    PsephosError
+        If the parts do not fit together, a value is infinite, a name stands twice, the target has
+        missing values or one class, no row differs from another in its labels, or the ids or
+        groups cannot serve.
+    """
+
+    X: _Floats
+    y: NDArray[Any]
+    names: tuple[str, ...]
+    categories: Mapping[int, tuple[str, ...]] = field(default_factory=dict[int, tuple[str, ...]])
+    target_name: str = "target"
+    ids: NDArray[Any] | None = None
+    groups: NDArray[Any] | None = None
+    group_name: str = ""
+    dataset: str = "table"
+    cells: Cells = field(default_factory=Cells)
+    lines: Sequence[int] | None = None
+    labels: tuple[str, ...] = ()
+    partial: Partial | None = None
+
+    def __post_init__(self) -> None:
+        n, p = self.X.shape
+        if not n or not p:
+            raise PsephosError(
+                f"the table {self.dataset!r} has {n} rows and {p} columns besides the target: it "
+                "needs at least one of each."
+            )
+        if len(self.y) != n:
+            raise PsephosError(f"y has {len(self.y)} labels for {n} rows: give one label per row.")
+        if len(self.names) != p:
+            raise PsephosError(f"{len(self.names)} names for {p} columns: give one per column.")
+        refuse_duplicates(self.names)
+        refuse_infinite(self)
+        check_target(self)
+        check_rows(self)
+        if self.partial is not None:
+            self.partial.check(self.y, self.classes)
+
+    @property
+    def n_rows(self) -> int:
+        """Return n."""
+        return self.X.shape[0]
+
+    @property
+    def n_columns(self) -> int:
+        """Return p."""
+        return self.X.shape[1]
+
+    @property
+    def multilabel(self) -> bool:
+        """Return whether a row may have several labels."""
+        return bool(self.labels)
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """Return the sorted class labels; of several labels a row their names, as they stand."""
+        return np.array(self.labels) if self.multilabel else np.unique(self.y)
+
+    @property
+    def codes(self) -> NDArray[np.intp]:
+        """Return the place of each row's label in `classes`, or (n, K) of 0 and 1."""
+        if self.multilabel:
+            return self.y.astype(np.intp)
+        return np.unique(self.y, return_inverse=True)[1].astype(np.intp)
+
+    @property
+    def n_independent(self) -> float:
+        """Return how many independent rows are worth as many: n^2 / sum of squared group sizes."""
+        if self.groups is None:
+            return float(self.n_rows)
+        sizes = np.unique(self.groups, return_counts=True)[1]
+        return float(self.n_rows**2 / (sizes**2).sum())
+
+    def row_names(self) -> list[str]:
+        """Return the ids; without them 'row 101', by its line in the file (from 0 without one)."""
+        if self.ids is not None:
+            return [str(one) for one in self.ids]
+        return [f"row {i}" for i in self.lines or range(self.n_rows)]
+
+    def fingerprint(self) -> str:
+        """Return a SHA-256 of everything that results depend on: values, labels, names, groups."""
+        digest = hashlib.sha256(repr((self.X.shape, self.names)).encode())
+        digest.update(repr(sorted(self.categories.items())).encode())
+        digest.update(np.ascontiguousarray(self.X).tobytes())
+        digest.update(repr(self.y.tolist()).encode())
+        if self.groups is not None:
+            digest.update(repr(self.groups.tolist()).encode())
+        if self.multilabel:
+            digest.update(repr(self.labels).encode())
+        if self.partial is not None:
+            digest.update(repr(self.partial.content()).encode())
+        return digest.hexdigest()
+
+    def named(self, model: Any, *, rows: bool = True) -> Any:
+        """Return a model fitted on the table's numbers, knowing its columns, levels and rows.
+
+        Without `rows`, training rows that it keeps stay positions.
+
+        The table holds codes; a model that is used later meets the words they stand for. A model
+        behind a pipeline, which no file can hold, gives None.
+        """
+        if not hasattr(model, "schema_"):
+            return None
+        levels = {
+            j: tuple(self.categories[j][int(code)] for code in codes)
+            for j, codes in model.schema_.levels.items()
+        }
+        model.schema_ = Schema(self.n_columns, self.names, levels, cells=self.cells)
+        model.feature_names_in_ = np.asarray(self.names, dtype=object)
+        told: Any = {"named": self.names}
+        if rows:
+            told["named_rows"] = np.array(self.row_names())
+            model.vote_ = model.vote_.named_rows(told["named_rows"])
+        if self.multilabel:
+            target = replace(model.vote_.target, classes=np.array(self.labels))
+            model.vote_ = replace(model.vote_, target=target)
+        for extra, (name, words) in product(model.extras, told.items()):
+            tell: Any = getattr(getattr(model, extra), name, None)  # of columns or rows
+            if tell is not None:
+                setattr(model, extra, tell(words))
+        return model
+
+    def renamed(self, dataset: str) -> "DataTable":
+        """Return the same table under another name."""
+        return replace(self, dataset=dataset)
+
+
+def table_from_arrays(
+    X: Any,
+    y: Any,
+    *,
+    groups: Any = None,
+    ids: Any = None,
+    column_names: Sequence[str] | None = None,
+    categorical: Sequence[str | int] = (),
+    target_name: str | None = None,
+    dataset: str = "table",
+    unlabeled: Any = None,
+    truth: Any = None,
+    positive: Any = None,
+    prior: float | None = None,
+) -> DataTable:
+    """Return a table made of arrays or a frame.
+
+    Parameters
+    ----------
+    X : array, pandas or polars frame, or scipy sparse table of shape (n, p)
+        Text columns of a frame (or of an array of objects) become categorical.
+    y : array-like of shape (n,), or table of shape (n, K)
+        Class labels; or a table of 0 and 1, one column a label, of which a row may have several.
+        Labels have the names of a frame's columns, else 'label 0', 'label 1', ...
+    groups, ids : array-like of shape (n,), optional
+    column_names : sequence of str, optional
+        By default the frame's own names, else 'column 0', 'column 1', ...
+    categorical : sequence of str or int, default=()
+        Columns whose numbers are categories, by name or number.
+    target_name : str, optional
+        By default the name of the series y, else 'target'.
+    dataset : str, default="table"
+    unlabeled, truth, positive, prior : optional
+        Of labels that are partly recorded: see `psephos.protocol.compare`.
+
+    Returns
+    -------
+    table : DataTable
+
+    Raises
+    ------
+    PsephosTypeError
+        If X is not a table.
+    PsephosError
+        If the table cannot be used: see `DataTable`, and text in a numeric column.
+    """
+    columns, found, declared = _columns_of(X)
+    given = found if column_names is None else [str(name) for name in column_names]
+    if given is None:
+        given = unnamed(len(columns))
+    if len(given) != len(columns):
+        raise PsephosError(f"{len(given)} names for {len(columns)} columns: give one per column.")
+    refuse_duplicates(given)
+    marked = _marked(categorical, given) | declared
+    partial = None
+    if all(one is None for one in (unlabeled, truth, positive, prior)):
+        labels, answers, label = _answers(X, y, target_name)
+    else:
+        labels, label = (), str(target_name or getattr(y, "name", None) or "target")
+        partial, answers = _partly(y, unlabeled, truth, positive, label, prior)
+    values = np.empty((len(answers), len(columns)))
+    categories: dict[int, tuple[str, ...]] = {}
+    for j, column in enumerate(columns):
+        if len(column) != len(values):
+            raise PsephosError(f"y has {len(values)} labels for {len(column)} rows of X.")
+        values[:, j], levels = encode_column(column, given[j], categorical=j in marked)
+        if levels is not None:
+            categories[j] = levels
+    return DataTable(
+        X=values,
+        y=answers,
+        names=tuple(given),
+        categories=categories,
+        target_name=label,
+        labels=labels,
+        ids=None if ids is None else word_array([str(i) for i in _row_values(ids, "ids")]),
+        groups=None
+        if groups is None
+        else word_array([str(g) for g in _row_values(groups, "groups")]),
+        group_name=str(getattr(groups, "name", None) or "groups") if groups is not None else "",
+        dataset=dataset,
+        partial=partial,
+    )
+
+
+def _partly(
+    y: Any, unlabeled: Any, truth: Any, positive: Any, label: str, prior: float | None
+) -> tuple[Partial, NDArray[Any]]:
+    """Return what is recorded of labels, and the table's y."""
+    given: list[Any] = _row_values(y, "y").tolist()
+    check_mark(unlabeled, (v for v in given if not is_missing(v)), label)
+    known: list[bool] = known_rows(np.array([*given, None], dtype=object), unlabeled).tolist()
+    told = None if truth is None else tidy_labels(_row_values(truth, "truth").tolist(), "truth")
+    recorded = recorded_labels(given, known[:-1], label)
+    named = None if positive is None else str(positive)
+    return read_partial(recorded, told, named, label, prior)
+
+
+def _answers(X: Any, y: Any, target_name: str | None) -> tuple[tuple[str, ...], NDArray[Any], str]:
+    """Return the names of several labels (or none), the labels, and what the target is called."""
+    shape: Any = y.shape if hasattr(y, "shape") else np.shape(y)
+    if len(shape) == 2 and shape[1] > 1:
+        names, table = read_labels(X, y)
+        words = [f"label {one}" if isinstance(one, int) else str(one) for one in names.tolist()]
+        return tuple(words), table, target_name or together(words)
+    label = str(target_name or getattr(y, "name", None) or "target")
+    return (), tidy_labels(_row_values(y, "y").tolist(), label), label
+
+
+def _columns_of(X: Any) -> tuple[list[NDArray[Any]], list[str] | None, set[int]]:
+    """Return the columns of X, their names if it has any, and those of a categorical type."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        kinds = (nw.Categorical, nw.Enum)
+        types: list[Any] = frame.schema.dtypes()
+        declared = {j for j, kind in enumerate(types) if kind in kinds}
+        columns = [_series(frame[:, j]) for j in range(frame.shape[1])]
+        return columns, [str(c) for c in frame.columns], declared
+    sparse = bool(sp.issparse(X))  # a plain bool: the type guard would narrow X to no class
+    values: NDArray[Any] = X.toarray() if sparse else np.asarray(X)
+    if values.ndim != 2:
+        raise PsephosTypeError(
+            f"X has {values.ndim} dimensions, but a table has two: rows (cases) and columns."
+        )
+    if values.dtype.kind == "f":
+        values = values.astype(np.float64)
+    return list(values.T), None, set()
+
+
+def _series(series: Any) -> NDArray[Any]:
+    if series.dtype.is_numeric() or series.dtype == nw.Boolean:
+        missing = series.is_null().to_numpy()
+        if not missing.any():
+            return np.asarray(series.to_numpy(), dtype=np.float64)
+        return np.array([np.nan if v is None else float(v) for v in series.to_list()])
+    values = np.empty(len(series), dtype=object)
+    values[:] = series.to_list()
+    return values
+
+
+def _row_values(values: Any, what: str) -> NDArray[Any]:
+    array = np.asarray(values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise PsephosTypeError(f"{what} has {array.ndim} dimensions: give one value per row.")
+    return array
+
+
+def _marked(categorical: Sequence[str | int], names: Sequence[str]) -> set[int]:
+    where = {name: j for j, name in enumerate(names)}
+    marked: set[int] = set()
+    for one in categorical:
+        j = where.get(one, -1) if isinstance(one, str) else int(one)
+        if not 0 <= j < len(names):
+            raise PsephosError(f"categorical names {one!r}, which is not a column of the table.")
+        marked.add(j)
+    return marked
