@@ -35,8 +35,8 @@ def several(study):
 
 def judged(study, model, threshold, prevalence=None):
     """Return what the library says of a model at a threshold."""
-    from psephos.report.judged import Names, fills, measures_rows
-    from psephos.report.measures import counts_at
+    from psephos.report.numbers.judged import Names, fills, measures_rows
+    from psephos.report.numbers.measures import counts_at
 
     told = study[1]
     one, code = told["models"][model], told["positive"]
@@ -181,7 +181,7 @@ def test_the_threshold_moves_by_line_slider_number_and_weight(visit, study):
 
 
 def test_marks_of_the_threshold_stand_where_python_puts_them(visit, study):
-    from psephos.report.plots import marks_at
+    from psephos.report.drawings.plots import marks_at
 
     two(study)
     page = visit()
@@ -228,7 +228,7 @@ def test_a_person_is_ringed_wherever_chosen(visit, study):
 
 
 def test_groups_are_chosen_and_follow_the_threshold(visit, study):
-    from psephos.report.subgroups import Subgroups, subgroup_rows
+    from psephos.report.numbers.subgroups import Subgroups, subgroup_rows
 
     two(study)
     page = visit()
@@ -326,7 +326,7 @@ def test_controls_are_labelled_and_large_enough(visit):
 
 def test_a_page_without_cases_still_moves(chromium, compared, tmp_path):
     from psephos.report import build_report, summarise
-    from psephos.report.options import Options
+    from psephos.report.study.options import Options
 
     told = summarise(compared, options=Options(cases="none"))["island"]["missed"]
     path = build_report(compared, tmp_path / "none.html", cases="none")

@@ -18,7 +18,7 @@ from psephos._whole import UnwritableError, remove_drafts, write_whole
 from psephos.protocol import DataTable, Protocol, read_table
 from psephos.protocol import compare as compare_on_all_cores
 from psephos.protocol.journal import Journal
-from psephos.report.folder import read_folder
+from psephos.report.study.folder import read_folder
 
 compare = partial(compare_on_all_cores, n_jobs=1)
 SMALL = Protocol(folds=2, inner_folds=2, draws=2)

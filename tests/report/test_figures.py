@@ -6,11 +6,11 @@ import pytest
 
 from psephos._errors import PsephosError
 from psephos.protocol.outputs import RESULT_COLUMNS
-from psephos.report.figures import choose, standings
-from psephos.report.folder import read_folder
-from psephos.report.pairs import pairs
-from psephos.report.summarise import summarise
-from psephos.report.verdict import opened_words, verdict
+from psephos.report.study.standings import choose, standings
+from psephos.report.study.folder import read_folder
+from psephos.report.study.pairs import pairs
+from psephos.report.page.summarise import summarise
+from psephos.report.panels.verdict import opened_words, verdict
 
 
 def folder(tmp_path, **models):

@@ -8,7 +8,7 @@ from scipy.stats import binomtest, norm
 from sklearn.metrics import confusion_matrix, precision_score, recall_score
 
 from psephos.figures import wilson
-from psephos.report.measures import UNIT, Counts, counts_at, in_units, predictive
+from psephos.report.numbers.measures import UNIT, Counts, counts_at, in_units, predictive
 
 answered = st.lists(
     st.tuples(st.sampled_from([0.0, 0.1, 0.29, 0.3, 0.5, 0.7, 0.99, 1.0]) | st.floats(0, 1),

@@ -12,7 +12,7 @@
   const placeOf = new Map((told.rows || []).map((row, i) => [row, i]));
   const step = told.rows ? 1000 : 100; // without cases there are counts of hundredths only
 
-  // ---- figures of a threshold, as psephos.report.measures has them
+  // ---- figures of a threshold, as psephos.report.numbers.measures has them
   const total = (list) => list.reduce((sum, n) => sum + n, 0);
   const countsOf = (q, truth, t, keep = () => true) => {
     const n = { found: 0, missed: 0, alarms: 0, cleared: 0 }, cut = Math.round(t * UNIT);

@@ -1,0 +1,176 @@
+"""The four small curves as paths of one fixed frame: the page draws them as they stand here."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.figures import Estimate, calibration_table, net_benefit
+from psephos.figures.calibration import CalibrationBin
+from psephos.report.drawings.steps import Steps, steps
+from psephos.report.numbers.measures import UNIT, Counts, in_units
+from psephos.report.words import chance, count, of, rate, span
+
+__all__ = ["FRAME", "GRID", "benefits", "curves_drawing", "marks_at"]
+
+FRAME = {"width": 214, "height": 206, "left": 34, "right": 8, "top": 10, "bottom": 34}
+GRID = np.arange(1, 91) / 100  # thresholds of the net benefit
+_BINS = 5  # of the calibration
+_W = FRAME["width"] - FRAME["left"] - FRAME["right"]
+_H = FRAME["height"] - FRAME["top"] - FRAME["bottom"]
+_NEAR = 0.4  # points nearer to a line than this, in units of the frame, are left out
+
+Floats = NDArray[np.float64]
+
+
+def curves_drawing(
+    answers: Floats, positive: NDArray[np.bool_], area: Estimate, words: dict[str, str]
+) -> dict[str, Any]:
+    """Return the ROC, precision, calibration and net benefit of one model.
+
+    Parameters
+    ----------
+    answers : ndarray of shape (n,)
+    positive : ndarray of bool of shape (n,)
+    area : Estimate
+        Under the ROC curve.
+    words : dict of str
+        ``pos``: what positive cases are called.
+
+    Returns
+    -------
+    drawing : dict
+        Paths and points in units of `FRAME`, and words.
+    """
+    m, n = int(positive.sum()), int((~positive).sum())
+    found = steps(answers, positive)
+    return {
+        "roc": _roc(found, m, n, area),
+        "pr": _precision(found, m, n, words["pos"]),
+        "cal": [_group(one, words["pos"]) for one in calibration_table(positive, answers, _BINS)],
+        "nb": _benefit(answers, positive),
+    }
+
+
+def _roc(found: Steps, m: int, n: int, area: Estimate) -> dict[str, Any]:
+    return {
+        "d": _line(found.alarms / n, found.found / m) if m and n else "",
+        "area": f"area {chance(area.value)}" if math.isfinite(area.value) else "",
+        "interval": span(area.low, area.high),
+    }
+
+
+def _precision(found: Steps, m: int, n: int, pos: str) -> dict[str, Any]:
+    called = found.found + found.alarms
+    some = called > 0
+    share = m / (m + n)
+    return {
+        "d": _line(found.found[some] / m, found.found[some] / called[some]) if m else "",
+        "base": _y(share),
+        "text": f"{round(100 * share)} % if all are called" if m else f"no {pos}",
+    }
+
+
+def _group(one: CalibrationBin, pos: str) -> dict[str, Any]:
+    told, seen = one.told, one.seen
+    counts = [count(seen.n), of(seen.hits, seen.n, pos)]
+    return {
+        "x": _x(told),
+        "y": _y(seen.value),
+        "y1": _y(seen.low),
+        "y2": _y(seen.high),
+        "cells": [chance(told), *counts, rate(seen.value), span(seen.low, seen.high)],
+    }
+
+
+def _benefit(answers: Floats, positive: NDArray[np.bool_]) -> dict[str, Any]:
+    """Return the curve of a model and that of calling everyone, on an axis from -0.1."""
+    top = benefit_top(float(positive.mean()))
+    model, everyone = benefits(answers, positive)
+    return {
+        "d": _path(GRID, model, top),
+        "all": _path(GRID, everyone, top),
+        "zero": _up(0.0, top),
+        "top": top,
+    }
+
+
+def benefits(
+    answers: Floats, positive: NDArray[np.bool_], grid: Floats = GRID
+) -> tuple[Floats, Floats]:
+    """Return the net benefit at thresholds of a model, and of calling everyone positive.
+
+    Answers are compared in millionths, as all counts of the page are.
+    """
+    found = net_benefit(positive, in_units(answers) / UNIT, grid.tolist())
+    return np.array([b.model.value for b in found]), np.array([b.everyone.value for b in found])
+
+
+def marks_at(c: Counts, threshold: float, worth: float, top: float) -> dict[str, Any]:
+    """Return where a threshold of these counts and this net benefit stands on each curve."""
+    called = c.found + c.alarms
+    both = c.positive and c.negative
+    return {
+        "roc": [_x(c.alarms / c.negative), _y(c.found / c.positive)] if both else None,
+        "pr": [_x(c.found / c.positive), _y(c.found / called)] if called and c.positive else None,
+        "cal": _x(threshold),
+        "nb": [_x(threshold), _up(worth, top)] if threshold <= GRID[-1] and worth >= -0.1 else None,
+    }
+
+
+def benefit_top(share: float) -> float:
+    """Return where the axis of the net benefit ends: above the share that is positive."""
+    return math.ceil(10 * share + 0.2) / 10
+
+
+# ---------------------------------------------------------------------- paths
+def _x(value: float) -> float:
+    return round(FRAME["left"] + value * _W, 1)
+
+
+def _y(value: float) -> float:
+    return round(FRAME["top"] + (1 - value) * _H, 1)
+
+
+def _up(value: float, top: float) -> float:
+    return round(FRAME["top"] + (top - value) / (top + 0.1) * _H, 1)
+
+
+def _line(x: Floats, y: Floats) -> str:
+    """Return a curve in the unit square."""
+    return _joined(_thinned(FRAME["left"] + x * _W, FRAME["top"] + (1 - y) * _H))
+
+
+def _path(x: Floats, y: Floats, top: float) -> str:
+    """Return the part of a curve of net benefits that the axis holds."""
+    inside = y >= -0.1
+    across = FRAME["left"] + x[inside] * _W
+    return _joined(_thinned(across, FRAME["top"] + (top - y[inside]) / (top + 0.1) * _H))
+
+
+def _joined(points: Floats) -> str:
+    return "M" + "L".join(f"{x:g} {y:g}" for x, y in points.tolist()) if len(points) else ""
+
+
+def _thinned(x: Floats, y: Floats) -> Floats:
+    """Return a line without the points that nobody could see: Douglas & Peucker (1973)."""
+    place = np.round(np.column_stack([x, y]), 1)
+    if len(place) < 3:
+        return place
+    keep, stack = {0, len(place) - 1}, [(0, len(place) - 1)]
+    while stack:
+        a, b = stack.pop()
+        if b - a < 2:
+            continue
+        along, inner = place[b] - place[a], place[a + 1 : b] - place[a]
+        length = math.hypot(*along)
+        if length:
+            off = np.abs(along[0] * inner[:, 1] - along[1] * inner[:, 0]) / length
+        else:
+            off = np.hypot(inner[:, 0], inner[:, 1])
+        far = int(np.argmax(off))
+        if off[far] > _NEAR:
+            keep.add(a + 1 + far)
+            stack += [(a, a + 1 + far), (a + 1 + far, b)]
+    return place[sorted(keep)]

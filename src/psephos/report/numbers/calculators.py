@@ -1,0 +1,210 @@
+"""What the page needs to answer a new case: decision functions, fields, starting points."""
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos.explain.axes import axis_of
+from psephos.report.study.opened import Asked
+from psephos.report.study.carried import FIGURES, rounded, short
+from psephos.scoring import plain
+from psephos.scoring.lighter import lighter
+
+__all__ = [
+    "CAPACITY",
+    "calculator",
+    "distances",
+    "fields_of",
+    "light",
+    "nearest_own",
+    "size_words",
+    "typical",
+]
+
+CAPACITY = 3_500_000  # bytes of the page that decision functions may take, together
+_QUANTILES = 201
+_NOTHING = 1e-9  # rounding errors of sums
+_Floats = NDArray[np.float64]
+
+
+def calculator(
+    asked: Asked,
+    order: Sequence[int],
+    rows: NDArray[np.intp],
+    y: NDArray[np.intp],
+    n_classes: int,
+    cuts: Sequence[NDArray[np.float64]] | None,
+) -> dict[str, Any] | str:
+    """Return what the page answers a case with, as plain values; a sentence where it cannot.
+
+    Parameters
+    ----------
+    asked : Asked
+    order : sequence of int
+        The columns that a complete case is answered by, those of most say first.
+    rows : ndarray of int
+        The cases that the page carries.
+    y : ndarray of int
+        The classes of all cases.
+    n_classes : int
+    cuts : sequence of ndarray, optional
+        The thresholds of each of its columns: values of cases are rounded, in the model as well,
+        but not across these. By default nothing is.
+
+    Returns
+    -------
+    calculator : dict or str
+        ``plain``, the decision function; ``fields``, one a column, in the order they are asked
+        in; ``spread``, by which differences are divided; ``own``, quantiles of the distance of a
+        case to the nearest other; ``rounding``, what rounding does to the answers, in words.
+    """
+    try:
+        model, kept = (asked.model, False) if cuts is None else light(asked)
+        function = plain(model)
+    except PsephosError as error:
+        return str(error)
+    wanted = [*order, *asked.vote.backup.tolist()]
+    spread = _spread(asked)
+    return {
+        "plain": function,
+        "fields": fields_of(asked, wanted, len(order)),
+        "spread": [spread[j] for j in order],
+        "own": nearest_own(asked.X[rows][:, list(order)], [spread[j] for j in order]),
+        "typical": [_worded(asked, typical(asked, y == k), wanted, cuts) for k in range(n_classes)],
+        "rounding": "" if cuts is None else _rounding(asked, model.vote_, rows, cuts, kept),
+    }
+
+
+def fields_of(asked: Asked, wanted: Sequence[int], n_used: int) -> list[dict[str, Any]]:
+    """Return the fields of a form: names, axes or categories, and where they go in the function."""
+    fields: list[dict[str, Any]] = []
+    for i, j in enumerate(wanted):
+        kind: dict[str, Any] = (
+            {"levels": asked.levels[j]}
+            if j in asked.levels
+            else {"axis": axis_of(asked.X[:, j]).data()}
+        )
+        one = {"name": asked.names[j], "whole": asked.whole[j], "at": j, "backup": i >= n_used}
+        fields.append(one | kind)
+    return fields
+
+
+def typical(asked: Asked, which: NDArray[np.bool_]) -> _Floats:
+    """Return the median of each column over some cases, of categories the most frequent code.
+
+    Of two middle values it is the lower, so that each is a value that was measured; NaN where
+    there is none.
+    """
+    found = np.full(asked.X.shape[1], np.nan)
+    for j in range(asked.X.shape[1]):
+        own = asked.X[which, j]
+        own = np.sort(own[~np.isnan(own)])
+        if j in asked.levels and len(own):
+            codes, counts = np.unique(own, return_counts=True)
+            found[j] = codes[counts.argmax()]
+        elif len(own):
+            found[j] = own[(len(own) - 1) // 2]
+    return found
+
+
+def light(asked: Asked) -> tuple[Any, bool]:
+    """Return the model with the values of training cases that it keeps rounded, and whether so."""
+    if not asked.keeps_rows:
+        return asked.model, False
+    try:
+        return lighter(asked.model, digits=FIGURES).estimator, True
+    except PsephosError:  # rows are within voters of its own
+        return asked.model, False
+
+
+def _rounding(
+    asked: Asked,
+    vote: Any,
+    rows: NDArray[np.intp],
+    cuts: Sequence[NDArray[np.float64]],
+    kept: bool,
+) -> str:
+    """Return by how much rounding moves the answers to the carried cases, as measured."""
+    X = asked.X[rows]
+    if not len(X):
+        return ""
+    near = X.copy()
+    for j in range(X.shape[1]):
+        if j not in asked.levels:
+            near[:, j] = [v if v != v else rounded(v, cuts[j]) for v in X[:, j].tolist()]
+    off = float(np.abs(vote.probabilities(near) - asked.vote.probabilities(X)).max())
+    what = "Values are rounded in this page"
+    what += ", also those of training cases that the model keeps" if kept else ""
+    if off <= _NOTHING:
+        return f"{what}; that changes none of its answers to the cases."
+    size = "less than 0.001" if off < 1e-3 else f"at most {math.ceil(off * 1000) / 1000:.3f}"
+    return f"{what}: its answers to the cases change by {size}."
+
+
+def _worded(
+    asked: Asked, row: _Floats, wanted: Sequence[int], cuts: Sequence[NDArray[np.float64]] | None
+) -> list[Any]:
+    """Return the values of a case as the page has them: words of categories, None where missing."""
+
+    def told(j: int) -> Any:
+        value = float(row[j])
+        if np.isnan(value):
+            return None
+        if j in asked.levels:
+            return asked.levels[j][int(value)]
+        return value if cuts is None else short(value, cuts[j])
+
+    return [told(j) for j in wanted]
+
+
+def _spread(asked: Asked) -> dict[int, float]:
+    """Return the standard deviation of each column; 0 of categories, which differ by 0 or 1."""
+    found: dict[int, float] = {}
+    for j in range(asked.X.shape[1]):
+        own = asked.X[~np.isnan(asked.X[:, j]), j]
+        found[j] = 0.0 if j in asked.levels else float(own.std()) if len(own) else 1.0
+        if j not in asked.levels and found[j] == 0:
+            found[j] = 1.0
+    return found
+
+
+def nearest_own(X: _Floats, spread: Sequence[float]) -> list[float]:
+    """Return quantiles, from the least to the greatest, of cases' distance to the nearest other.
+
+    The distance is Euclidean over the columns that both have, each in its standard deviations, a
+    category that differs counting 1, times the root of the number of columns over that of those
+    both have.
+    """
+    if len(X) < 2 or not X.shape[1]:
+        return []
+    distance = distances(X, spread)
+    np.fill_diagonal(distance, np.nan)
+    nearest = np.nanmin(np.where(np.isnan(distance), np.inf, distance), axis=1)
+    known = np.sort(nearest[np.isfinite(nearest)])
+    if len(known) > _QUANTILES:
+        known = np.quantile(known, np.linspace(0, 1, _QUANTILES))
+    return [float(f"{v:.6g}") for v in known.tolist()]
+
+
+def distances(X: _Floats, spread: Sequence[float]) -> _Floats:
+    """Return the distances between rows, as `nearest_own` describes them; NaN where none."""
+    n, q = X.shape
+    total, both = np.zeros((n, n)), np.zeros((n, n))
+    for column, size in zip(X.T, spread, strict=True):
+        off = np.subtract.outer(column, column)
+        off = off / size if size > 0 else np.where(np.isnan(off), np.nan, off != 0)
+        total += np.nan_to_num(off) ** 2
+        both += ~np.isnan(off)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.sqrt(np.where(both > 0, total * q / both, np.nan))
+
+
+def size_words(data: Any) -> tuple[int, str]:
+    """Return the bytes that data take in the page, and in words."""
+    size = len(json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode())
+    return size, f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{max(size / 1e3, 0.1):.1f} kB"
