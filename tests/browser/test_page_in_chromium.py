@@ -181,7 +181,7 @@ def test_the_threshold_moves_by_line_slider_number_and_weight(visit, study):
 
 
 def test_marks_of_the_threshold_stand_where_python_puts_them(visit, study):
-    from psephos.report.drawings.plots import marks_at
+    from psephos.report.drawings.curves import marks_at
 
     two(study)
     page = visit()

@@ -10,8 +10,8 @@ import pytest
 
 from psephos.report import summarise
 from psephos.report.numbers.cautions import prior_log_loss
-from psephos.report.study.standings import choose, standings
 from psephos.report.study.folder import read_folder
+from psephos.report.study.standings import choose, standings
 
 
 @pytest.fixture

@@ -7,9 +7,16 @@ from hypothesis import strategies as st
 from sklearn.metrics import precision_recall_curve, roc_auc_score, roc_curve
 
 from psephos.figures import area, calibration_table
-from psephos.report.drawings.steps import steps, worth
+from psephos.report.drawings.curves import (
+    FRAME,
+    GRID,
+    benefits,
+    curves_drawing,
+    marks_at,
+    steps,
+    worth,
+)
 from psephos.report.numbers.measures import UNIT, Counts
-from psephos.report.drawings.plots import FRAME, GRID, benefits, curves_drawing, marks_at
 from psephos.report.words import chance
 
 

@@ -6,11 +6,10 @@ import pytest
 
 from psephos._errors import PsephosError
 from psephos.protocol.outputs import RESULT_COLUMNS
-from psephos.report.study.standings import choose, standings
-from psephos.report.study.folder import read_folder
-from psephos.report.study.pairs import pairs
 from psephos.report.page.summarise import summarise
 from psephos.report.panels.verdict import opened_words, verdict
+from psephos.report.study.folder import read_folder
+from psephos.report.study.standings import choose, pairs, standings
 
 
 def folder(tmp_path, **models):

@@ -8,8 +8,8 @@ import pytest
 from psephos import SamBAClassifier
 from psephos.models.prototypes import ProsetClassifier
 from psephos.report import summarise
-from psephos.report.study.rows import keeps_rows, renamed_rows
 from psephos.report.panels.tripod import ITEMS
+from psephos.report.study.rows import keeps_rows, renamed_rows
 
 
 def test_every_item_of_the_checklist_is_answered_or_left_to_the_authors(compared):

@@ -13,9 +13,9 @@ import pytest
 
 from psephos.report import build_report, summarise
 from psephos.report.numbers.casebook import casebook, sentence_of, shared_sentences
+from psephos.report.page.render import embed
 from psephos.report.study.folder import read_folder
 from psephos.report.study.names import short_names
-from psephos.report.page.render import embed
 
 _VOID = {"meta", "link", "input", "br", "img", "line", "rect", "circle", "path"}
 

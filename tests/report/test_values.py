@@ -16,16 +16,16 @@ from psephos.explain.directions import cut_of
 from psephos.explain.effects import asked_values, background, mean_answers
 from psephos.protocol.stability import positions_of
 from psephos.report import summarise
-from psephos.report.study.opened import Asked
+from psephos.report.drawings.planes import plane
 from psephos.report.numbers.calculators import distances, nearest_own, typical
+from psephos.report.numbers.portraits import portrait
+from psephos.report.numbers.standins import stand_ins
 from psephos.report.study.carried import carried_rows, rounded
-from psephos.report.study.standings import standings
 from psephos.report.study.folder import Cases, read_folder
 from psephos.report.study.names import shown_names
-from psephos.report.drawings.planes import plane
-from psephos.report.numbers.portraits import portrait
+from psephos.report.study.opened import Asked
 from psephos.report.study.saved import Saved
-from psephos.report.numbers.standins import stand_ins
+from psephos.report.study.standings import standings
 
 
 def words_of(parts):

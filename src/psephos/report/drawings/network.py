@@ -1,4 +1,4 @@
-"""The network of columns as plain coordinates and words; the template only draws."""
+"""The network of columns, and the errors of a search, as plain coordinates and words."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from psephos.explain import ColumnNetwork
+from psephos.explain import ColumnNetwork, ErrorDisplay
 from psephos.report.study.names import head_and_end
-from psephos.report.words import SPACE, plural
+from psephos.report.words import SPACE, count, number, plural
 
-__all__ = ["MOST_COLUMNS", "MOST_PAIRS", "drawing"]
+__all__ = ["MOST_COLUMNS", "MOST_PAIRS", "drawing", "histograms"]
 
 MOST_COLUMNS = 60  # more cannot be distinguished
 MOST_PAIRS = 200
 _SIDE, _MARGIN, _RADIUS, _LEAST, _WIDTH = 560.0, 46.0, 26.0, 3.0, 9.0
 _LETTER, _LETTERS = 6.4, 34
+_WIDE, _TALL, _LEFT = 520.0, 54.0, 8.0  # of a histogram of errors
 
 
 def drawing(
@@ -187,3 +188,67 @@ def _per_cent(share: float) -> str:
 
 def _r(value: float) -> float:
     return round(float(value), 2)
+
+
+def histograms(errors: ErrorDisplay, numbers: dict[str, list[Any]]) -> dict[str, Any]:
+    """Return one histogram a number of columns, all on one axis of error.
+
+    Parameters
+    ----------
+    errors : ErrorDisplay
+    numbers : dict of lists
+        Per number of columns: ``n_candidates``, ``n_strong``, ``best``, ``threshold``, ``median``.
+
+    Returns
+    -------
+    histograms : dict
+        ``rows`` (bars as a path, and the figures of the table), ``ticks``, ``measure``.
+    """
+    low, high = _range(errors)
+
+    def across(error: float) -> float:
+        part = (min(max(error, low), high) - low) / (high - low)
+        return round(_LEFT + part * (_WIDE - 2 * _LEFT), 2)
+
+    rows = [
+        {
+            "dimension": int(errors.dimension[d]),
+            "bars": _bars(errors.counts[d], errors.edges, across),
+            "threshold": across(float(errors.threshold[d])),
+            "median": across(float(errors.median[d])),
+            "candidates": count(numbers["n_candidates"][d]),
+            "strong": count(numbers["n_strong"][d]),
+            **{f"{key}_text": number(numbers[key][d]) for key in ("best", "threshold", "median")},
+        }
+        for d in range(len(errors.dimension))
+    ]
+    return {
+        "rows": rows,
+        "width": _WIDE,
+        "height": _TALL,
+        "ticks": [{"x": across(v), "text": number(v, 2)} for v in _ticks(low, high)],
+        "measure": errors.measure.replace("_", " "),
+    }
+
+
+def _range(errors: ErrorDisplay) -> tuple[float, float]:
+    """Return the errors between which there are candidates."""
+    seen = errors.counts.sum(axis=0).nonzero()[0]
+    if not len(seen):
+        return 0.0, 1.0
+    return float(errors.edges[seen[0]]), float(errors.edges[seen[-1] + 1])
+
+
+def _bars(counts: Any, edges: Any, across: Any) -> str:
+    most = max(int(counts.max()), 1)
+    path: list[str] = []
+    for i, n in enumerate(counts.tolist()):
+        if n:
+            x1, x2 = across(float(edges[i])), across(float(edges[i + 1]))
+            top = round(_TALL - n / most * (_TALL - 4), 2)
+            path.append(f"M{x1} {_TALL:g}V{top}H{x2}V{_TALL:g}z")
+    return "".join(path)
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    return [low + (high - low) * i / 4 for i in range(5)]

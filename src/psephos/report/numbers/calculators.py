@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.explain.axes import axis_of
-from psephos.report.study.opened import Asked
 from psephos.report.study.carried import FIGURES, rounded, short
+from psephos.report.study.opened import Asked
 from psephos.scoring import plain
 from psephos.scoring.lighter import lighter
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any, cast
 
-from psephos.report.study.opened import CaseBallot, CaseBallots, Opened
 from psephos.report.study.folder import Cases, Folder, HeldOut
+from psephos.report.study.opened import CaseBallot, CaseBallots, Opened
 from psephos.report.words import count, difference, number, plural
 
 __all__ = ["LIMIT", "casebook", "sentence_of", "shared_sentences"]

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from psephos.report.study.standings import Choice, Standing
 from psephos.report.study.folder import Folder
+from psephos.report.study.standings import Choice, Standing
 from psephos.report.words import count, number, plural, series
 
 __all__ = ["UNSTABLE", "cautions", "prior_log_loss", "unsure_probabilities"]

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.figures import Estimate, area, wilson
-from psephos.report.drawings.steps import worth
+from psephos.report.drawings.curves import GRID, benefits, curves_drawing, worth
 from psephos.report.numbers.measures import UNIT, Counts, counts_at, in_units, predictive
-from psephos.report.drawings.plots import GRID, benefits, curves_drawing
 from psephos.report.words import chance, count, number, of, plural, rate, span
 
 __all__ = [

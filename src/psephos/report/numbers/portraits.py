@@ -19,11 +19,11 @@ from psephos.explain.directions import (
 )
 from psephos.explain.effects import Threshold, asked_values, background, mean_answers, ringed
 from psephos.protocol.stability import positions_of
-from psephos.report.study.opened import Asked, Opened
-from psephos.report.study.folder import Folder
-from psephos.report.study.names import Shown
 from psephos.report.drawings.planes import plane
 from psephos.report.numbers.standins import stand_ins
+from psephos.report.study.folder import Folder
+from psephos.report.study.names import Shown
+from psephos.report.study.opened import Asked, Opened
 from psephos.report.words import MINUS, number
 from psephos.vote.names import percent
 

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.figures import area, wilson
-from psephos.report.study.answers import called
-from psephos.report.numbers.judged import Names, pooled_words
+from psephos.report.drawings.curves import curves_drawing
 from psephos.report.drawings.lanes import BINS
+from psephos.report.numbers.judged import Names, pooled_words
 from psephos.report.numbers.measures import UNIT, in_units
-from psephos.report.drawings.plots import curves_drawing
+from psephos.report.study.answers import called
 from psephos.report.words import chance, of, rate, span
 
 __all__ = ["binned_answers", "confusion", "several_judged"]

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.figures import Estimate, wilson
+from psephos.report.numbers.measures import counts_at, predictive
 from psephos.report.study.answers import Answers
 from psephos.report.study.folder import Cases
-from psephos.report.numbers.measures import counts_at, predictive
 from psephos.report.words import count, of, rate, span
 
 __all__ = ["Subgroups", "subgroup_rows", "subgroups"]

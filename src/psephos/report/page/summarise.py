@@ -6,28 +6,27 @@ from pathlib import Path
 from typing import Any
 
 from psephos import __version__
-from psephos.report.panels.accuracy import accuracy_section
-from psephos.report.study.opened import Facts, Opened, model_facts, open_model
 from psephos.report.numbers.again import maps_section
-from psephos.report.study.answers import Answers, Positive, held_out_answers, positive_class
 from psephos.report.numbers.beside import beside
-from psephos.report.panels.case import case_section
 from psephos.report.numbers.cautions import cautions, prior_log_loss, unsure_probabilities
-from psephos.report.study.standings import Choice, Standing, choose, standings
-from psephos.report.study.folder import Folder, read_folder
+from psephos.report.numbers.subgroups import Subgroups, subgroups
+from psephos.report.panels.accuracy import accuracy_section
+from psephos.report.panels.case import case_section
 from psephos.report.panels.labels import label_figures
 from psephos.report.panels.made import made_section
 from psephos.report.panels.missed import THRESHOLD, class_names, missed_section
-from psephos.report.study.names import Shown, shown_names
-from psephos.report.study.options import Options
-from psephos.report.study.pairs import pairs
 from psephos.report.panels.proved import proved
-from psephos.report.study.saved import Saved
-from psephos.report.study.shapes import damaged
 from psephos.report.panels.stability import stability_section
-from psephos.report.numbers.subgroups import Subgroups, subgroups
 from psephos.report.panels.values import values_section
 from psephos.report.panels.verdict import caution, verdict
+from psephos.report.study.answers import Answers, Positive, held_out_answers, positive_class
+from psephos.report.study.folder import Folder, read_folder
+from psephos.report.study.names import Shown, shown_names
+from psephos.report.study.opened import Facts, Opened, model_facts, open_model
+from psephos.report.study.options import Options
+from psephos.report.study.saved import Saved
+from psephos.report.study.shapes import damaged
+from psephos.report.study.standings import Choice, Standing, choose, pairs, standings
 from psephos.report.words import count, plural, series
 from psephos.vote.names import listed
 

@@ -11,18 +11,17 @@ from numpy.typing import NDArray
 from psephos import __version__
 from psephos._cells import disarmed
 from psephos._errors import PsephosError
-from psephos.report.study.opened import model_facts
-from psephos.report.study.answers import Answers, Positive, positive_class
-from psephos.report.panels.cohort import alike_section, figures_section, recalibration_section
-from psephos.report.study.folder import Cases, Fit, Folder
 from psephos.report.numbers.measures import UNIT, in_units
-from psephos.report.panels.missed import THRESHOLD, class_names, missed_section
-from psephos.report.study.names import shown_names
-from psephos.report.study.options import Options
 from psephos.report.numbers.subgroups import Subgroups
+from psephos.report.panels.cohort import alike_section, figures_section, recalibration_section
+from psephos.report.panels.missed import THRESHOLD, class_names, missed_section
 from psephos.report.panels.verdict import missed_words
-from psephos.report.wording import Wording
-from psephos.report.words import chance, class_words, count, of, plural, series, span
+from psephos.report.study.answers import Answers, Positive, positive_class
+from psephos.report.study.folder import Cases, Fit, Folder
+from psephos.report.study.names import shown_names
+from psephos.report.study.opened import model_facts
+from psephos.report.study.options import Options
+from psephos.report.words import Wording, chance, class_words, count, of, plural, series, span
 from psephos.validation import read_validation
 from psephos.validation.files import MARK
 from psephos.vote.names import number

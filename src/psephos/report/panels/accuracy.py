@@ -7,9 +7,8 @@ from typing import Any
 
 from psephos.protocol.scores import main_metric
 from psephos.report.drawings.pareto import FRAMES, Point, interval_strip, pareto_chart
-from psephos.report.study.standings import Choice, Standing
 from psephos.report.study.folder import Folder
-from psephos.report.study.pairs import Pair
+from psephos.report.study.standings import Choice, Pair, Standing
 from psephos.report.words import count, difference, number, plural, plus_minus
 
 __all__ = ["accuracy_section"]

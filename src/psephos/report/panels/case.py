@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from psephos.report.study.answers import Positive
 from psephos.report.numbers.calculators import CAPACITY, calculator, size_words, typical
-from psephos.report.study.carried import carried_rows, carried_values
 from psephos.report.numbers.casebook import casebook
-from psephos.report.study.standings import Choice
-from psephos.report.study.options import Options
 from psephos.report.numbers.portraits import DRAWN, by_say
+from psephos.report.study.answers import Positive
+from psephos.report.study.carried import carried_rows, carried_values
+from psephos.report.study.options import Options
 from psephos.report.study.saved import Saved
+from psephos.report.study.standings import Choice
 from psephos.report.words import plural, series
 from psephos.vote.names import percent
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from psephos.report.study.standings import Choice, Standing
 from psephos.report.study.folder import Folder
+from psephos.report.study.standings import Choice, Standing
 from psephos.report.words import count, number
 
 __all__ = ["label_figures"]

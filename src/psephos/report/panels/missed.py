@@ -7,10 +7,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from psephos.report.study.opened import Facts
+from psephos.report.drawings.curves import FRAME, benefits, marks_at
+from psephos.report.drawings.lanes import lanes_drawing
 from psephos.report.numbers.again import cross_fitted_answers
-from psephos.report.study.answers import Answers, Positive, called
-from psephos.report.study.folder import Fit, Folder
 from psephos.report.numbers.judged import (
     Names,
     embedded_units,
@@ -20,14 +19,14 @@ from psephos.report.numbers.judged import (
     measures_rows,
     mistakes_words,
 )
-from psephos.report.drawings.lanes import lanes_drawing
 from psephos.report.numbers.measures import UNIT, counts_at, in_units
-from psephos.report.study.options import Options
-from psephos.report.drawings.plots import FRAME, benefits, marks_at
 from psephos.report.numbers.several import binned_answers, several_judged
 from psephos.report.numbers.subgroups import Subgroups, subgroup_rows
-from psephos.report.wording import HELD_OUT, Wording
-from psephos.report.words import chance, class_words, count, plural
+from psephos.report.study.answers import Answers, Positive, called
+from psephos.report.study.folder import Fit, Folder
+from psephos.report.study.opened import Facts
+from psephos.report.study.options import Options
+from psephos.report.words import HELD_OUT, Wording, chance, class_words, count, plural
 
 __all__ = ["THRESHOLD", "Answering", "class_names", "missed_section"]
 

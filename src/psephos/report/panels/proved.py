@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from psephos.report.study.standings import Standing
 from psephos.report.study.folder import Folder
+from psephos.report.study.standings import Standing
 from psephos.report.words import number
 
 __all__ = ["proved"]

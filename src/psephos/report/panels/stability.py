@@ -7,11 +7,11 @@ from typing import Any
 
 from psephos.protocol.stability import positions_of
 from psephos.report.numbers.cautions import UNSTABLE
-from psephos.report.study.standings import Standing
-from psephos.report.study.folder import Folder
-from psephos.report.panels.missed import class_names
-from psephos.report.study.names import Shown
 from psephos.report.numbers.returning import rules_section
+from psephos.report.panels.missed import class_names
+from psephos.report.study.folder import Folder
+from psephos.report.study.names import Shown
+from psephos.report.study.standings import Standing
 from psephos.report.words import class_kinds, count, plural, rate, series, span
 
 __all__ = ["ROWS", "stability_section"]

@@ -2,10 +2,9 @@
 
 from typing import Any
 
+from psephos.report.drawings.network import drawing, histograms
 from psephos.report.study.opened import Opened
 from psephos.report.study.standings import Standing
-from psephos.report.drawings.library import histograms
-from psephos.report.drawings.network import drawing
 from psephos.report.words import number, plural
 
 __all__ = ["together"]

@@ -5,20 +5,25 @@ from typing import Any
 
 import numpy as np
 
-from psephos.report.study.opened import Opened
-from psephos.report.study.answers import Positive
-from psephos.report.panels.card import card
-from psephos.report.study.carried import carried_rows, carried_values
-from psephos.report.study.standings import Choice
-from psephos.report.study.folder import Folder
-from psephos.report.study.options import Options
-from psephos.report.numbers.portraits import FIRST, portrait
-from psephos.report.study.saved import Saved
 from psephos.report.drawings.strips import strip
+from psephos.report.numbers.portraits import FIRST, portrait
 from psephos.report.panels.together import together
+from psephos.report.panels.verdict import opened_words
+from psephos.report.study.answers import Positive
+from psephos.report.study.carried import carried_rows, carried_values
+from psephos.report.study.folder import Folder
+from psephos.report.study.opened import Opened
+from psephos.report.study.options import Options
+from psephos.report.study.saved import Saved
+from psephos.report.study.standings import Choice
 from psephos.report.words import class_kinds, count, plural, series
+from psephos.vote.names import percent
 
-__all__ = ["values_section"]
+__all__ = ["card", "values_section"]
+
+_LINES = 12  # voters before the rest is folded
+_COLUMNS = 30
+_MOST = 1000  # columns that the page lists
 
 
 def values_section(
@@ -164,3 +169,46 @@ def _sampled(drawn: int, n: int) -> str:
         f"Of {plural(n, 'case')} {drawn} are drawn, evenly spaced in the table; the bars count"
         " them all, to one height. "
     )
+
+
+def card(choice: Choice, opened: Opened) -> dict[str, Any]:
+    """Return the card of the model that is opened.
+
+    Parameters
+    ----------
+    choice : Choice
+    opened : Opened
+    """
+    assert choice.opened is not None
+    lines = opened.sentences
+    importance = opened.importance
+    counted = sorted(opened.columns.items(), key=lambda one: (-one[1], -importance.get(one[0], 0)))
+    columns = [_column(name, k, opened.whole, importance.get(name)) for name, k in counted]
+    n = len(columns)
+    return {
+        "label": choice.opened.label,
+        "choice": f"{opened_words(choice)} Shown is its refit on all cases, as saved in"
+        f" models/{choice.opened.key}.psephos.",
+        "warning": "It was selected on these folds, so its figure is optimistic."
+        if not (choice.asked or choice.alone)
+        else "",
+        "file_words": opened.head,
+        "sentences": lines[:_LINES],
+        "more": lines[_LINES:],
+        "more_words": plural(len(lines) - _LINES, "more line"),
+        "columns_words": f"It reads {plural(n, 'column')}" if n else "It reads no column",
+        "columns": columns[:_COLUMNS],
+        "more_columns": columns[_COLUMNS:_MOST],
+        "more_columns_words": plural(n - _COLUMNS, "more column")
+        + (f", of which {_MOST - _COLUMNS} are listed" if n > _MOST else ""),
+        "whole": [c for c in columns[:_MOST] if c["whole"] != c["name"]],
+    }
+
+
+def _column(
+    name: str, k: int, whole: Mapping[str, str], importance: float | None
+) -> dict[str, str]:
+    words = f"in {plural(k, 'voter')}" if k else "only in the weights"
+    if importance is not None:
+        words += f", {percent(importance)} of the importance"
+    return {"name": name, "whole": whole.get(name, name), "words": words}

@@ -4,9 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from psephos.report.study.standings import Choice, Standing
 from psephos.report.study.folder import Folder
-from psephos.report.study.pairs import Pair
+from psephos.report.study.standings import Choice, Pair, Standing
 from psephos.report.words import count, difference, number, of, plural, rate
 
 __all__ = ["caution", "missed_words", "opened_words", "verdict"]

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from psephos.explain.effects import Threshold, asked_values
 from psephos.explain.rules import rules_of
-from psephos.report.study.opened import Asked, Opened, open_model
-from psephos.report.study.standings import standings
 from psephos.report.study.folder import Folder
 from psephos.report.study.names import Shown
+from psephos.report.study.opened import Asked, Opened, open_model
+from psephos.report.study.standings import standings
 
 __all__ = ["Saved"]
 
