@@ -232,7 +232,7 @@ def test_a_model_that_does_not_belong_is_not_listed(folder):
 
 
 def test_what_changes_while_it_is_read_is_no_report(folder, monkeypatch):
-    from psephos.report import folder as module
+    from psephos.report.study import folder as module
 
     cases = module._cases
 

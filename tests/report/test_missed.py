@@ -178,8 +178,9 @@ def test_without_cases_the_page_has_counts_alone(compared, builders, tmp_path):
             positive = truth.to_numpy() == told["classes"][told["positive"]]
             for name, mine in (("pos", p[positive]), ("neg", p[~positive])):
                 counted = model["bins"][name]
-                for k in (0, 30, 50, 100):
-                    assert sum(counted[k:]) == (mine >= k / 100 - 1e-9).sum()
+                assert told["edges"] == [k / 10 for k in range(11)]
+                for k in (0, 3, 5, 10):
+                    assert sum(counted[k:]) == (mine >= k / 10 - 1e-9).sum()
     page = build_report(compared, tmp_path / "c.html", cases="none").read_text("utf-8")
     assert "This page carries no cases" in page
 

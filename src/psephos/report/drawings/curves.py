@@ -1,6 +1,7 @@
 """The four small curves as paths of one fixed frame: the page draws them as they stand here."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,14 +10,25 @@ from numpy.typing import NDArray
 
 from psephos.figures import Estimate, calibration_table, net_benefit
 from psephos.figures.calibration import CalibrationBin
-from psephos.report.numbers.measures import UNIT, Counts, in_units
+from psephos.report.numbers.measures import UNIT, Counts, in_units, lowered
 from psephos.report.words import chance, count, of, rate, span
 
-__all__ = ["FRAME", "GRID", "Steps", "benefits", "curves_drawing", "marks_at", "steps", "worth"]
+__all__ = [
+    "FRAME",
+    "GRID",
+    "Steps",
+    "benefit_grid",
+    "benefits",
+    "curves_drawing",
+    "marks_at",
+    "steps",
+    "worth",
+]
 
 FRAME = {"width": 214, "height": 206, "left": 34, "right": 8, "top": 10, "bottom": 34}
 GRID = np.arange(1, 91) / 100  # thresholds of the net benefit
 _BINS = 5  # of the calibration
+_FEWEST = 10  # cases of a fifth, where no single answer is to be told
 _W = FRAME["width"] - FRAME["left"] - FRAME["right"]
 _H = FRAME["height"] - FRAME["top"] - FRAME["bottom"]
 _LEAST = 0.05  # a stretch of thresholds that is named is at least as long
@@ -66,31 +78,37 @@ def worth(grid: Floats, model: Floats, everyone: Floats) -> tuple[float, float] 
 
 
 def curves_drawing(
-    answers: Floats, positive: NDArray[np.bool_], area: Estimate, words: dict[str, str]
+    answers: Floats,
+    positive: NDArray[np.bool_],
+    area: Estimate,
+    pos: str,
+    groups: NDArray[np.intp] | None = None,
+    edges: Sequence[float] | None = None,
 ) -> dict[str, Any]:
-    """Return the ROC, precision, calibration and net benefit of one model.
+    """Return the ROC, precision, calibration and net benefit of one model, in units of `FRAME`.
 
     Parameters
     ----------
-    answers : ndarray of shape (n,)
-    positive : ndarray of bool of shape (n,)
+    answers, positive : ndarray of shape (n,)
     area : Estimate
         Under the ROC curve.
-    words : dict of str
-        ``pos``: what positive cases are called.
-
-    Returns
-    -------
-    drawing : dict
-        Paths and points in units of `FRAME`, and words.
+    pos : str
+        What positive cases are called.
+    groups : ndarray of int of shape (n,), optional
+        Cases that belong together.
+    edges : sequence of float, optional
+        The thresholds at which curves are told, if not at every answer: where a page carries no
+        single answer. Fifths of the calibration are then of at least ten cases.
     """
     m, n = int(positive.sum()), int((~positive).sum())
-    found = steps(answers, positive)
+    found = steps(answers if edges is None else lowered(answers, edges), positive)
+    fifths = calibration_table(positive, answers, _BINS, groups)
+    told = edges is None or min((one.seen.n for one in fifths), default=0) >= _FEWEST
     return {
         "roc": _roc(found, m, n, area),
-        "pr": _precision(found, m, n, words["pos"]),
-        "cal": [_group(one, words["pos"]) for one in calibration_table(positive, answers, _BINS)],
-        "nb": _benefit(answers, positive),
+        "pr": _precision(found, m, n, pos),
+        "cal": [_group(one, pos) for one in fifths] if told else [],
+        "nb": _benefit(answers, positive, edges),
     }
 
 
@@ -125,16 +143,24 @@ def _group(one: CalibrationBin, pos: str) -> dict[str, Any]:
     }
 
 
-def _benefit(answers: Floats, positive: NDArray[np.bool_]) -> dict[str, Any]:
+def _benefit(
+    answers: Floats, positive: NDArray[np.bool_], edges: Sequence[float] | None
+) -> dict[str, Any]:
     """Return the curve of a model and that of calling everyone, on an axis from -0.1."""
     top = benefit_top(float(positive.mean()))
-    model, everyone = benefits(answers, positive)
+    grid = benefit_grid(edges)
+    model, everyone = benefits(answers, positive, grid)
     return {
-        "d": _path(GRID, model, top),
-        "all": _path(GRID, everyone, top),
+        "d": _path(grid, model, top),
+        "all": _path(grid, everyone, top),
         "zero": _up(0.0, top),
         "top": top,
     }
+
+
+def benefit_grid(edges: Sequence[float] | None) -> Floats:
+    """Return the thresholds at which the net benefit is told."""
+    return GRID if edges is None else np.array([e for e in edges if 0 < e <= GRID[-1]])
 
 
 def benefits(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,12 @@ class Ground:
 
 
 def lanes_drawing(
-    units: NDArray[np.int64], truth: NDArray[np.intp], order: Sequence[int], wrong: Any, two: bool
+    units: NDArray[np.int64],
+    truth: NDArray[np.intp],
+    order: Sequence[int],
+    wrong: Any,
+    two: bool,
+    edges: Sequence[float] | None = None,
 ) -> dict[str, Any]:
     """Return the lanes of the page's first state.
 
@@ -59,16 +65,19 @@ def lanes_drawing(
         The cases that were called wrongly.
     two : bool
         Whether there is a threshold, whose counts stand above each lane.
+    edges : sequence of float, optional
+        Where columns begin that count all cases, if no single one is to be drawn.
     """
     ground = Ground() if two else Ground(top=8, lane=64, gap=14)
+    ends = [e for e in edges or [b / BINS for b in range(BINS)] if e < 1]
     lanes = [
-        _lane(ground, k, units[mine].tolist(), wrong[mine].tolist(), np.flatnonzero(mine).tolist())
+        _lane(ground, k, units[truth == code].tolist(), wrong[truth == code].tolist(), ends,
+              edges is not None)
         for k, code in enumerate(order)
-        for mine in [truth == code]
-    ]
+    ]  # fmt: skip
     most = max((max(lane["bars"], default=0) for lane in lanes), default=0)
     for lane in lanes:
-        lane["bars"] = _bars(ground, lane, most)
+        lane["bars"] = _bars(ground, lane, most, [*ends, 1.0]) if lane["bars"] else []
     return {
         "ground": {**asdict(ground), "inner": ground.inner},
         "height": ground.height(len(lanes)),
@@ -81,12 +90,12 @@ def lanes_drawing(
 
 
 def _lane(
-    ground: Ground, k: int, units: list[int], wrong: list[bool], where: list[int]
+    ground: Ground, k: int, units: list[int], wrong: list[bool], ends: list[float], counted: bool
 ) -> dict[str, Any]:
-    base, binned = ground.base(k), len(units) > MOST
+    base, binned = ground.base(k), counted or len(units) > MOST
     right = [u for u, bad in zip(units, wrong, strict=True) if not bad]
     drawn = [i for i, bad in enumerate(wrong) if bad or not binned]
-    if binned and len(drawn) > MOST:  # mistakes are many, too: all are columns
+    if counted or (binned and len(drawn) > MOST):  # mistakes are many, too: all are columns
         right, drawn = units, []
     radius, places = dodged([units[i] for i in drawn], ground.inner, ground.lane)
     return {
@@ -94,35 +103,31 @@ def _lane(
         "cases": plural(len(units), "case"),
         "radius": radius,
         "dots": [
-            {
-                "x": round(ground.left + x, 2),
-                "y": round(base - y, 2),
-                "wrong": wrong[i],
-                "at": where[i],
-            }
+            {"x": round(ground.left + x, 1), "y": round(base - y, 1), "wrong": wrong[i]}
             for i, (x, y) in zip(drawn, places, strict=True)
         ],
-        "bars": _binned(right) if binned else [],
+        "bars": _binned(right, ends) if binned else [],
     }
 
 
-def _binned(units: Sequence[int]) -> list[int]:
-    """Return how many answers each of `BINS` columns holds; 1 is in the last."""
-    which = np.minimum(np.array(units, dtype=np.int64) * BINS // UNIT, BINS - 1)
-    return np.bincount(which, minlength=BINS).tolist()
+def _binned(units: Sequence[int], ends: Sequence[float]) -> list[int]:
+    """Return how many answers stand from each end to the next; 1 is in the last column."""
+    which = np.searchsorted([round(e * UNIT) for e in ends], np.array(units, np.int64), "right") - 1
+    return np.bincount(which, minlength=len(ends)).tolist()
 
 
-def _bars(ground: Ground, lane: dict[str, Any], most: int) -> list[dict[str, float]]:
-    wide = ground.inner / BINS
+def _bars(
+    ground: Ground, lane: dict[str, Any], most: int, ends: Sequence[float]
+) -> list[dict[str, float]]:
     heights = [n / most * ground.lane if most else 0.0 for n in lane["bars"]]
     return [
         {
-            "x": round(ground.left + b * wide + 0.5, 2),
+            "x": round(ground.left + a * ground.inner + 0.5, 2),
             "y": round(lane["base"] - h, 2),
-            "width": round(wide - 1, 2),
+            "width": round((b - a) * ground.inner - 1, 2),
             "height": round(h, 2),
             "n": n,
         }
-        for b, (h, n) in enumerate(zip(heights, lane["bars"], strict=True))
+        for (a, b), h, n in zip(pairwise(ends), heights, lane["bars"], strict=True)
         if n
     ]

@@ -7,6 +7,7 @@ import numpy as np
 
 from psephos.explain.axes import Axis, Pieces, axis_of, pieces_of
 from psephos.explain.effects import Threshold
+from psephos.report.study.carried import guarded
 from psephos.report.study.opened import Asked
 
 __all__ = ["plane"]
@@ -20,6 +21,7 @@ def plane(
     used: Sequence[int],
     thresholds: Mapping[int, Sequence[Threshold]],
     gradual: set[int],
+    cases: str = "full",
 ) -> dict[str, Any] | None:
     """Return the probabilities over the values of two columns; None unless both are numbers.
 
@@ -28,6 +30,7 @@ def plane(
     asked : Asked
     used : sequence of two int
     thresholds, gradual : as `asked_values` returns them
+    cases : {'rounded', 'full', 'none'}
 
     Returns
     -------
@@ -37,7 +40,7 @@ def plane(
     """
     if any(j in asked.levels for j in used):
         return None
-    across, up = (_axis(asked, j, thresholds.get(j, []), j in gradual) for j in used)
+    across, up = (_axis(asked, j, thresholds.get(j, []), j in gradual, cases) for j in used)
     grid = np.array([(a, b) for b in _inside(*up) for a in _inside(*across)])
     X = np.full((len(grid), asked.X.shape[1]), np.nan)
     X[:, list(used)] = grid
@@ -51,10 +54,10 @@ def plane(
 
 
 def _axis(
-    asked: Asked, j: int, thresholds: Sequence[Threshold], gradual: bool
+    asked: Asked, j: int, thresholds: Sequence[Threshold], gradual: bool, cases: str
 ) -> tuple[Axis, Pieces]:
     steps = [one.at for one in thresholds]
-    axis = axis_of(asked.X[:, j], steps)
+    axis = axis_of(guarded(asked.X[:, j], cases), steps)
     return axis, pieces_of(axis, steps, gradual, _PIECES)
 
 

@@ -7,16 +7,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["strip"]
+__all__ = ["EIGHTHS", "FEWEST", "strip"]
 
 _WIDTH, _TALL, _LEFT, _GAP = 600, 26, 34, 8
 _BINS = 48
+EIGHTHS, FEWEST = 8, 5  # columns, and least cases of one, where no single case is to be told
 _DEPTHS = 4  # of the paint
 _Floats = NDArray[np.float64]
 
 
 def strip(
-    column: Mapping[str, Any], values: _Floats, y: NDArray[np.intp], order: Sequence[int]
+    column: Mapping[str, Any],
+    values: _Floats,
+    y: NDArray[np.intp],
+    order: Sequence[int],
+    kept: bool = True,
 ) -> dict[str, Any] | None:
     """Return the picture of a column: a lane a class whose columns count its cases by value.
 
@@ -31,6 +36,8 @@ def strip(
     y : ndarray of shape (n,)
     order : sequence of int
         The classes, one a lane, from above.
+    kept : bool, default=True
+        Whether the page carries single cases: else columns are eighths, of five cases and more.
 
     Returns
     -------
@@ -42,11 +49,15 @@ def strip(
     axis = column["axis"]
     left = _LEFT if axis["zero"] else 0
     inside = np.isfinite(values) & ~((values == 0) & axis["zero"])
-    counts = {k: _counts(_places(values[inside & (y == k)], axis, left), left) for k in order}
+    n_bins, least = (_BINS, 1) if kept else (EIGHTHS, FEWEST)
+    places = {k: _places(values[inside & (y == k)], axis, left) for k in order}
+    counts = {k: np.histogram(places[k], n_bins, (left, _WIDTH))[0] for k in order}
+    counts = {k: np.where(n < least, 0, n) for k, n in counts.items()}
     zeros = {k: int(((values == 0) & (y == k)).sum()) if axis["zero"] else 0 for k in order}
+    zeros = {k: n if n >= least else 0 for k, n in zeros.items()}
     most = max(1, *(int(c.max(initial=0)) for c in counts.values()))
     base = {k: 22 + (i + 1) * _TALL + i * _GAP for i, k in enumerate(order)}
-    wide = (_WIDTH - left) / _BINS
+    wide = (_WIDTH - left) / n_bins
     bars = {
         k: [(left + b * wide, wide - 0.6, n) for b, n in enumerate(counts[k].tolist())]
         for k in order
@@ -83,10 +94,6 @@ def _places(values: _Floats, axis: Mapping[str, Any], left: float) -> _Floats:
     if axis["log"]:
         values, low, high = np.log(np.maximum(values, low)), math.log(low), math.log(high)
     return left + np.clip((values - low) / (high - low), 0, 1) * (_WIDTH - left)
-
-
-def _counts(places: _Floats, left: float) -> NDArray[np.intp]:
-    return np.histogram(places, bins=_BINS, range=(left, _WIDTH))[0]
 
 
 def _path(bars: Sequence[tuple[float, float, int]], base: float, most: int) -> str:

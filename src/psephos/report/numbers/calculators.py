@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.explain.axes import axis_of
-from psephos.report.study.carried import FIGURES, rounded, short
+from psephos.report.study.carried import FIGURES, guarded, rounded, short
 from psephos.report.study.opened import Asked
 from psephos.scoring import plain
 from psephos.scoring.lighter import lighter
@@ -24,10 +24,12 @@ __all__ = [
     "nearest_own",
     "size_words",
     "typical",
+    "typical_words",
 ]
 
 CAPACITY = 3_500_000  # bytes of the page that decision functions may take, together
 _QUANTILES = 201
+_FEWEST = 10  # values of a mean, where no single one is to be told
 _NOTHING = 1e-9  # rounding errors of sums
 _Floats = NDArray[np.float64]
 
@@ -39,6 +41,7 @@ def calculator(
     y: NDArray[np.intp],
     n_classes: int,
     cuts: Sequence[NDArray[np.float64]] | None,
+    cases: str = "full",
 ) -> dict[str, Any] | str:
     """Return what the page answers a case with, as plain values; a sentence where it cannot.
 
@@ -55,6 +58,8 @@ def calculator(
     cuts : sequence of ndarray, optional
         The thresholds of each of its columns: values of cases are rounded, in the model as well,
         but not across these. By default nothing is.
+    cases : {'rounded', 'full', 'none'}
+        How the page carries cases. Where it carries none, typical ones are means of ten and more.
 
     Returns
     -------
@@ -69,47 +74,66 @@ def calculator(
     except PsephosError as error:
         return str(error)
     wanted = [*order, *asked.vote.backup.tolist()]
-    spread = _spread(asked)
+    spread, X = _spread(asked), _carried(asked, rows, cuts)
     return {
         "plain": function,
-        "fields": fields_of(asked, wanted, len(order)),
+        "fields": fields_of(asked, wanted, len(order), cases),
         "spread": [spread[j] for j in order],
-        "own": nearest_own(asked.X[rows][:, list(order)], [spread[j] for j in order]),
-        "typical": [_worded(asked, typical(asked, y == k), wanted, cuts) for k in range(n_classes)],
-        "rounding": "" if cuts is None else _rounding(asked, model.vote_, rows, cuts, kept),
+        "own": nearest_own(X[:, list(order)], [spread[j] for j in order]),
+        "typical": [
+            None if row is None else _worded(asked, row, wanted, cuts)
+            for row in (typical(asked, y == k, cases) for k in range(n_classes))
+        ],
+        "typical_words": typical_words(cases),
+        "rounding": "" if cuts is None else _rounding(asked, model.vote_, rows, X, kept),
     }
 
 
-def fields_of(asked: Asked, wanted: Sequence[int], n_used: int) -> list[dict[str, Any]]:
+def fields_of(
+    asked: Asked, wanted: Sequence[int], n_used: int, cases: str = "full"
+) -> list[dict[str, Any]]:
     """Return the fields of a form: names, axes or categories, and where they go in the function."""
     fields: list[dict[str, Any]] = []
     for i, j in enumerate(wanted):
         kind: dict[str, Any] = (
             {"levels": asked.levels[j]}
             if j in asked.levels
-            else {"axis": axis_of(asked.X[:, j]).data()}
+            else {"axis": axis_of(guarded(asked.X[:, j], cases)).data()}
         )
         one = {"name": asked.names[j], "whole": asked.whole[j], "at": j, "backup": i >= n_used}
         fields.append(one | kind)
     return fields
 
 
-def typical(asked: Asked, which: NDArray[np.bool_]) -> _Floats:
+def typical(
+    asked: Asked, which: NDArray[np.bool_], cases: str = "full"
+) -> NDArray[np.float64] | None:
     """Return the median of each column over some cases, of categories the most frequent code.
 
     Of two middle values it is the lower, so that each is a value that was measured; NaN where
-    there is none.
+    there is none. In a page that carries no cases it is the mean, of ten values and more; None
+    where so many cases are not there.
     """
+    kept = cases != "none"
+    if not kept and which.sum() < _FEWEST:
+        return None
     found = np.full(asked.X.shape[1], np.nan)
     for j in range(asked.X.shape[1]):
         own = asked.X[which, j]
         own = np.sort(own[~np.isnan(own)])
-        if j in asked.levels and len(own):
+        if len(own) < (1 if kept else _FEWEST):
+            continue
+        if j in asked.levels:
             codes, counts = np.unique(own, return_counts=True)
             found[j] = codes[counts.argmax()]
-        elif len(own):
-            found[j] = own[(len(own) - 1) // 2]
+        else:
+            found[j] = own[(len(own) - 1) // 2] if kept else own.mean()
     return found
+
+
+def typical_words(cases: str) -> str:
+    """Return what a typical case is."""
+    return "mean" if cases == "none" else "median"
 
 
 def light(asked: Asked) -> tuple[Any, bool]:
@@ -122,21 +146,22 @@ def light(asked: Asked) -> tuple[Any, bool]:
         return asked.model, False
 
 
-def _rounding(
-    asked: Asked,
-    vote: Any,
-    rows: NDArray[np.intp],
-    cuts: Sequence[NDArray[np.float64]],
-    kept: bool,
-) -> str:
+def _carried(
+    asked: Asked, rows: NDArray[np.intp], cuts: Sequence[NDArray[np.float64]] | None
+) -> _Floats:
+    """Return the cases as the page carries them."""
+    near = asked.X[rows].copy()
+    for j in range(near.shape[1]):
+        if cuts is not None and j not in asked.levels:
+            near[:, j] = [v if v != v else rounded(v, cuts[j]) for v in near[:, j].tolist()]
+    return near
+
+
+def _rounding(asked: Asked, vote: Any, rows: NDArray[np.intp], near: _Floats, kept: bool) -> str:
     """Return by how much rounding moves the answers to the carried cases, as measured."""
     X = asked.X[rows]
     if not len(X):
         return ""
-    near = X.copy()
-    for j in range(X.shape[1]):
-        if j not in asked.levels:
-            near[:, j] = [v if v != v else rounded(v, cuts[j]) for v in X[:, j].tolist()]
     off = float(np.abs(vote.probabilities(near) - asked.vote.probabilities(X)).max())
     what = "Values are rounded in this page"
     what += ", also those of training cases that the model keeps" if kept else ""

@@ -26,16 +26,7 @@ def cautions(folder: Folder, choice: Choice, prior: float) -> list[str]:
         The log-loss of the class frequencies, NaN if not known.
     """
     models = choice.named()
-    chance = folder.constant
     words: list[str] = []
-    best = choice.best
-    sd = best.score_sd if math.isfinite(best.score_sd) else 0.0
-    if best.columns.mean > 0 and best.score - sd <= chance:
-        words.append(
-            f"{best.label} is {'within one standard deviation of' if sd else 'no better than'} a"
-            f" constant answer ({number(chance, 2)}): these cases show little that can"
-            " be predicted."
-        )
     words += _rare_labels(folder) if folder.multilabel else _small_classes(folder)
     words += [_unsure(s, prior) for s in models if unsure_probabilities(s, prior)]
     words += [_unstable(s) for s in models if s.summary.stability.value < UNSTABLE]

@@ -1,30 +1,51 @@
 """What one model's held-out answers say of two classes: every figure of the panel, in words."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.figures import Estimate, area, wilson
-from psephos.report.drawings.curves import GRID, benefits, curves_drawing, worth
-from psephos.report.numbers.measures import UNIT, Counts, counts_at, in_units, predictive
+from psephos.figures import Estimate, area
+from psephos.report.drawings.curves import benefit_grid, benefits, curves_drawing, worth
+from psephos.report.numbers.measures import (
+    TENTHS,
+    UNIT,
+    Counts,
+    counts_at,
+    four,
+    in_units,
+)
 from psephos.report.words import chance, count, number, of, plural, rate, span
 
 __all__ = [
+    "About",
     "Names",
-    "embedded_units",
     "fills",
     "histogram",
+    "interval_words",
     "judged",
     "measures_rows",
     "mistakes_words",
     "pooled_words",
 ]
 
-_TENTHS = tuple(k / 10 for k in range(1, 10))
+
+@dataclass(frozen=True)
+class About:
+    """What else must be known of the answers of a model, to speak of them."""
+
+    source: str  # as in `Wording`
+    omits: str
+    times: int  # how often a case was held out, at most
+    areas: Sequence[float] = ()  # under the ROC curve, of single folds
+    grouped: bool = False  # whether cases stand in groups
+    groups: NDArray[np.intp] | None = None  # (n,) of the known answers; None where not kept
+    edges: Sequence[float] | None = None  # thresholds, where no single answer is to be told
+    again: bool = False  # whether answers went through a map
+    better: bool = True  # than a constant answer, as far as can be shown
 
 
 @dataclass(frozen=True)
@@ -41,28 +62,16 @@ def judged(
     answers: NDArray[np.float64],
     positive: NDArray[np.bool_],
     names: Names,
-    about: Mapping[str, Any],
+    about: About,
 ) -> dict[str, Any]:
-    """Return one model's part of the page's data.
-
-    Parameters
-    ----------
-    answers : ndarray of shape (n,)
-        Of the positive class; every one known.
-    positive : ndarray of bool of shape (n,)
-    names : Names
-    about : mapping
-        ``areas``: the areas under the ROC curve of single folds; ``times``, ``grouped``; and
-        ``source``, ``omits`` of the `Wording`.
-    """
-    m, n = int(positive.sum()), int((~positive).sum())
-    under = area(positive, answers)
+    """Return one model's part of the page's data, of its known answers for the positive class."""
+    under = area(positive, answers, about.groups)
     return {
         "label": names.label,
         "axis": names.axis,
-        "m": m,
-        "n": n,
-        "curves": curves_drawing(answers, positive, under, {"pos": names.pos}),
+        "m": int(positive.sum()),
+        "n": int((~positive).sum()),
+        "curves": curves_drawing(answers, positive, under, names.pos, about.groups, about.edges),
         "tenths": _tenths(answers, positive),
         "note": _note(answers, positive, under, names, about),
     }
@@ -91,25 +100,16 @@ def fills(c: Counts, threshold: float, names: Names) -> dict[str, str]:
     }
 
 
-def measures_rows(c: Counts, names: Names, prevalence: float | None = None) -> list[dict[str, Any]]:
-    """Return the four measures: words, counts, value and interval.
-
-    Parameters
-    ----------
-    c : Counts
-    names : Names
-    prevalence : float, optional
-        See `predictive`; counts beside the last two are those of the study all the same.
-    """
-    ppv, npv = predictive(c, prevalence)
-    return [
-        _row("sensitivity", of(c.found, c.positive, f"{names.pos} found"),
-             wilson(c.found, c.positive)),
-        _row("specificity", of(c.cleared, c.negative, f"{names.neg} cleared"),
-             wilson(c.cleared, c.negative)),
-        _row("PPV", of(c.found, c.found + c.alarms, f"called {names.pos} are"), ppv),
-        _row("NPV", of(c.cleared, c.cleared + c.missed, f"called {names.neg} are"), npv),
-    ]  # fmt: skip
+def measures_rows(c: Counts, names: Names, found: Sequence[Estimate]) -> list[dict[str, Any]]:
+    """Return the four measures (see `four`): words, counts, value and interval."""
+    counts = (
+        of(c.found, c.positive, f"{names.pos} found"),
+        of(c.cleared, c.negative, f"{names.neg} cleared"),
+        of(c.found, c.found + c.alarms, f"called {names.pos} are"),
+        of(c.cleared, c.cleared + c.missed, f"called {names.neg} are"),
+    )
+    called = ("sensitivity", "specificity", "PPV", "NPV")
+    return [_row(*one) for one in zip(called, counts, found, strict=True)]
 
 
 def _row(name: str, counts: str, figure: Estimate) -> dict[str, Any]:
@@ -126,22 +126,13 @@ def _row(name: str, counts: str, figure: Estimate) -> dict[str, Any]:
 def _tenths(answers: NDArray[np.float64], positive: NDArray[np.bool_]) -> list[list[str]]:
     """Return the table of the curves: what each threshold of a tenth costs."""
     units = in_units(answers)
-    worths, _ = benefits(answers, positive, np.array(_TENTHS))
+    worths, _ = benefits(answers, positive, np.array(TENTHS))
     rows: list[list[str]] = []
-    for t, benefit in zip(_TENTHS, worths.tolist(), strict=True):
+    for t, benefit in zip(TENTHS, worths.tolist(), strict=True):
         c = counts_at(units, positive, t)
-        ppv, npv = predictive(c)
-        rows.append(
-            [
-                f"{t:.1f}",
-                *map(count, (c.found, c.missed, c.alarms, c.cleared)),
-                rate(wilson(c.found, c.positive).value),
-                rate(wilson(c.cleared, c.negative).value),
-                rate(ppv.value),
-                rate(npv.value),
-                number(benefit, 3),
-            ]
-        )
+        counts = map(count, (c.found, c.missed, c.alarms, c.cleared))
+        shares = [rate(one.value) for one in four(units, positive, t)]
+        rows.append([f"{t:.1f}", *counts, *shares, number(benefit, 3)])
     return rows
 
 
@@ -151,71 +142,101 @@ def _note(
     positive: NDArray[np.bool_],
     under: Estimate,
     names: Names,
-    about: Mapping[str, Any],
+    about: About,
 ) -> str:
     m, n = int(positive.sum()), len(answers)
-    areas: Sequence[float] = about["areas"]
     words = pooled_words(about)
-    if areas and math.isfinite(under.value):
+    if about.areas and math.isfinite(under.value):
         words += (
-            f" The mean of the {plural(len(areas), 'area')} under the ROC curve of single folds is"
-            f" {chance(math.fsum(areas) / len(areas))}."
+            f" The mean of the {plural(len(about.areas), 'area')} under the ROC curve of single"
+            f" folds is {chance(math.fsum(about.areas) / len(about.areas))}."
         )
-    words += (
-        " Intervals (95 %; Wilson's, DeLong's for the area on the logit scale (Newcombe's where it"
-        " is 1), Mercaldo's for PPV and NPV at another share) take the cases as independent"
-    )
-    words += ", which cases of one group are not," if about["grouped"] else ""
-    words += (
-        f" {about['omits']} A threshold chosen on this page is chosen on the cases it is judged on."
-    )
+    words += f" {interval_words(about)} A threshold chosen on this page is chosen on the cases it"
+    words += " is judged on."
     if names.axis.startswith("share"):
         words += (
             f" The answers of {names.label} are shares of its vote, which are no probabilities by"
             " themselves: the calibration shows how far they can be taken for such."
         )
-    return f"{words} {_worth(answers, positive, names.pos)}" + (
+    return f"{words} {_worth(answers, positive, names, about)}" + (
         f" On average it stated {chance(float(answers.mean()))}; {of(m, n)} were {names.pos}."
     )
 
 
-def pooled_words(about: Mapping[str, Any]) -> str:
+def pooled_words(about: About) -> str:
     """Return what the figures are of: the held-out answers, as they are or through a map."""
-    words = str(about["source"]).removesuffix(".")
-    if about.get("again"):
+    words = about.source.removesuffix(".")
+    if about.again:
         words += ", each through a map that was fitted on the answers to other cases"
-    if about["times"] > 1:
-        words += (
-            f". A case was held out up to {about['times']} times; its answer is the mean of those"
-        )
+    if about.times > 1:
+        words += f". A case was held out up to {about.times} times; its answer is the mean of those"
     return f"{words}."
 
 
-def _worth(answers: NDArray[np.float64], positive: NDArray[np.bool_], pos: str) -> str:
-    stretch = worth(GRID, *benefits(answers, positive))
+def interval_words(about: About, share: bool = True) -> str:
+    """Return what the intervals are, what they take as independent, and what they leave out."""
+    other = "Mercaldo's for PPV and NPV at another share of positive cases" if share else ""
+    if about.groups is None:
+        words = "Intervals (95 %; Wilson's, DeLong's for the area on the logit scale, Newcombe's"
+        words += f" where it is 1{f', {other}' if share else ''}) take the cases as independent"
+        return words + (
+            f", which cases of one group are not, so that they are too narrow, {about.omits}"
+            if about.grouped
+            else f" {about.omits}"
+        )
+    words = (
+        f"Intervals (95 %) take {plural(len(np.unique(about.groups)), 'group')} as independent, not"
+        " cases: Wilson's at the number of independent cases (Rao and Scott), and Obuchowski's for"
+        " the area on the logit scale"
+    )
+    alone = (
+        f"; {other} takes cases as independent, which those of one group are not" if share else ""
+    )
+    return f"{words}{alone}. They take the model as given {about.omits}"
+
+
+def _worth(
+    answers: NDArray[np.float64], positive: NDArray[np.bool_], names: Names, about: About
+) -> str:
+    grid, pos = benefit_grid(about.edges), names.pos
+    stretch = worth(grid, *benefits(answers, positive, grid))
     if stretch is None:
         return (
             f"Over no stretch of thresholds is acting on it worth more than calling everyone, or"
             f" nobody, {pos}."
         )
+    if not about.better:
+        return (
+            "It is not shown to be better than a constant answer, and so neither is that acting on"
+            f" it is worth more than calling everyone, or nobody, {pos}."
+        )
     return (
-        f"From a threshold of about {rate(stretch[0])} to {rate(stretch[1])} acting on it is worth"
-        f" more than calling everyone, or nobody, {pos}."
+        f"By these counts acting on it is worth more than calling everyone, or nobody, {pos} from a"
+        f" threshold of about {rate(stretch[0])} to {rate(stretch[1])}; with other cases these ends"
+        " would differ."
     )
 
 
-def embedded_units(units: NDArray[np.int64], known: NDArray[np.bool_]) -> list[int]:
-    """Return a model's answers as the page holds them: millionths, -1 where there is none."""
-    return np.where(known, units, -1).tolist()
+def histogram(
+    units: NDArray[np.int64],
+    positive: NDArray[np.bool_],
+    edges: Sequence[float],
+    groups: NDArray[np.intp] | None,
+) -> dict[str, Any]:
+    """Return how many answers of each class lie between edges (the last one, 1, is a place).
 
-
-def histogram(units: NDArray[np.int64], positive: NDArray[np.bool_]) -> dict[str, list[int]]:
-    """Return how many answers of each class lie in each hundredth; 1 has a place of its own."""
-    which = units * 100 // UNIT
-    return {
-        "pos": np.bincount(which[positive], minlength=101).tolist(),
-        "neg": np.bincount(which[~positive], minlength=101).tolist(),
+    With groups, too, the intervals of the four measures at each edge: the page cannot count them.
+    """
+    which = np.searchsorted([round(e * UNIT) for e in edges], units, "right") - 1
+    found: dict[str, Any] = {
+        name: np.bincount(which[mine], minlength=len(edges)).tolist()
+        for name, mine in (("pos", positive), ("neg", ~positive))
     }
+    if groups is None:
+        return found
+    ends = [[(s.low, s.high) for s in four(units, positive, e, groups)] for e in edges]
+    told = [[[None if v != v else round(v, 4) for v in one] for one in own] for own in ends]
+    return found | {"ends": told}
 
 
 def mistakes_words(kind: str, n: int, names: Names) -> str:

@@ -1,6 +1,7 @@
 """What a threshold on held-out answers costs: counts, four measures, and their intervals."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,11 +9,12 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from psephos.explain.dodging import UNIT
-from psephos.figures import Estimate, predictive_values, wilson
+from psephos.figures import Estimate, confusion, predictive_values, wilson
 from psephos.figures.estimate import quantile
 
-__all__ = ["UNIT", "Counts", "counts_at", "in_units", "predictive"]
+__all__ = ["TENTHS", "UNIT", "Counts", "counts_at", "four", "in_units", "lowered", "predictive"]
 
+TENTHS = tuple(k / 10 for k in range(1, 10))
 _Z = quantile(0.95)
 
 
@@ -65,41 +67,46 @@ def counts_at(units: NDArray[np.int64], positive: NDArray[np.bool_], threshold: 
     )
 
 
-def predictive(counts: Counts, prevalence: float | None = None) -> tuple[Estimate, Estimate]:
-    """Return PPV and NPV, each with its 95 % interval.
+def lowered(answers: NDArray[np.float64], edges: Sequence[float]) -> NDArray[np.float64]:
+    """Return answers lowered to the edge at or below each: called alike from every edge on."""
+    places = np.searchsorted([round(e * UNIT) for e in edges], in_units(answers), "right") - 1
+    return np.asarray(edges)[places]
 
-    Parameters
-    ----------
-    counts : Counts
-    prevalence : float, optional
-        The share of positive cases where the test is to be used, in (0, 1). By default that of
-        the counts, and then the values are shares of counts with Wilson's interval.
 
-    Returns
-    -------
-    ppv, npv : Estimate
-        NaN where nobody is called so.
+def four(
+    units: NDArray[np.int64],
+    positive: NDArray[np.bool_],
+    threshold: float,
+    groups: NDArray[np.intp] | None = None,
+) -> list[Estimate]:
+    """Return sensitivity, specificity, PPV and NPV; with groups these are independent, not cases.
+
+    The intervals are Wilson's, with groups at the number of independent cases (Rao & Scott).
+    """
+    found = confusion(positive, units >= round(threshold * UNIT), groups)
+    return [found.sensitivity, found.specificity, found.ppv, found.npv]
+
+
+def predictive(counts: Counts, prevalence: float) -> list[Estimate]:
+    """Return PPV and NPV where the share of positive cases is another, in (0, 1).
 
     Notes
     -----
-    At another prevalence the intervals are those on the logit scale of Mercaldo, Lau & Zhou
-    (Statistics in Medicine 26, 2007): with sensitivity s and specificity c of m and n cases, the
-    variance of logit PPV is (1 - s) / (s m) + c / ((1 - c) n), that of logit NPV
-    s / ((1 - s) m) + (1 - c) / (c n). They take the prevalence as known. Where a count is zero,
-    half a case is added to each of the four, for the interval only.
+    The intervals are those on the logit scale of Mercaldo, Lau & Zhou (Statistics in Medicine 26,
+    2007): with sensitivity s and specificity c of m and n cases, the variance of logit PPV is
+    (1 - s) / (s m) + c / ((1 - c) n), that of logit NPV s / ((1 - s) m) + (1 - c) / (c n). They
+    take the prevalence as known and cases as independent. Where a count is zero, half a case is
+    added to each of the four, for the interval only.
     """
-    if prevalence is None:
-        called, passed = counts.found + counts.alarms, counts.missed + counts.cleared
-        return wilson(counts.found, called), wilson(counts.cleared, passed)
     m, n = counts.positive, counts.negative
     if not m or not n:
-        return wilson(0, 0), wilson(0, 0)
+        return [wilson(0, 0), wilson(0, 0)]
     ppv, npv = predictive_values(counts.found / m, counts.cleared / n, prevalence)
     odds = math.log(prevalence / (1 - prevalence))
-    return (
+    return [
         _at(ppv, counts.found, counts.alarms, m, n, odds),
         _at(npv, counts.cleared, counts.missed, n, m, -odds),
-    )
+    ]
 
 
 def _at(value: float, right: int, wrong: int, of: int, other: int, odds: float) -> Estimate:

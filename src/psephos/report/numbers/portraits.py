@@ -20,7 +20,9 @@ from psephos.explain.directions import (
 from psephos.explain.effects import Threshold, asked_values, background, mean_answers, ringed
 from psephos.protocol.stability import positions_of
 from psephos.report.drawings.planes import plane
+from psephos.report.drawings.strips import EIGHTHS, FEWEST
 from psephos.report.numbers.standins import stand_ins
+from psephos.report.study.carried import guarded
 from psephos.report.study.folder import Folder
 from psephos.report.study.names import Shown
 from psephos.report.study.opened import Asked, Opened
@@ -56,6 +58,7 @@ class Portrait:
     kept: tuple[list[str], _Floats]  # all columns of the cases that are numbers, and their values
     short: dict[str, str]  # whole name -> name on the page
     shown: Mapping[str, Shown]  # by whole names: units, and which are of species
+    cases: str  # how the page carries them: see `Options`
 
     def unit(self, whole: str) -> str:
         """Return the unit of a column, '' if none was given."""
@@ -73,6 +76,7 @@ def portrait(
     key: str,
     found: tuple[dict[int, list[Threshold]], set[int]] | None = None,
     names: Mapping[str, Shown] | None = None,
+    cases: str = "full",
 ) -> dict[str, Any]:
     """Return what the panel of values shows of a model, as plain values.
 
@@ -89,6 +93,8 @@ def portrait(
         What `asked_values` says of it, if that is known.
     names : dict of str to Shown, optional
         Units, and which names are of species.
+    cases : {'rounded', 'full', 'none'}
+        How the page carries them: axes tell the extremes no better.
 
     Returns
     -------
@@ -97,7 +103,7 @@ def portrait(
         probability of each class over the background; ``plane`` for models of two columns;
         ``ringed``, the cases that are prototypes; and words.
     """
-    model = _open(folder, opened, asked, key, found or asked_values(asked), names or {})
+    model = _open(folder, opened, asked, key, found or asked_values(asked), names or {}, cases)
     used = by_say(asked, opened)
     drawn = used[:DRAWN]
     others = [] if len(used) <= DRAWN else used[FIRST : FIRST + _LISTED]
@@ -110,7 +116,9 @@ def portrait(
         "unlisted": max(len(used) - FIRST - len(others), 0) if others else 0,
         "rest_words": _rest_words(model, used),
         "backup": [asked.names[j] for j in asked.vote.backup.tolist()],
-        "plane": plane(asked, used, model.thresholds, model.gradual) if len(used) == 2 else None,
+        "plane": plane(asked, used, model.thresholds, model.gradual, cases)
+        if len(used) == 2
+        else None,
         "ringed": ringed(asked, _called(folder)),
         "shared": bool(model.shares),
     }
@@ -123,6 +131,7 @@ def _open(
     key: str,
     found: tuple[dict[int, list[Threshold]], set[int]],
     shown: Mapping[str, Shown],
+    carried: str,
 ) -> Portrait:
     cases = folder.cases
     assert cases is not None, "a portrait is of cases"
@@ -152,6 +161,7 @@ def _open(
         ),
         short={whole: name for name, whole in opened.whole.items()},
         shown=shown,
+        cases=carried,
     )
 
 
@@ -203,8 +213,8 @@ def _numbers(model: Portrait, j: int, drawn: bool) -> dict[str, Any]:
     values = model.asked.X[:, j]
     thresholds = model.thresholds.get(j, [])
     axis, says, cut, missing = shown_of(
-        model.asked.vote, model.rows, j, values, thresholds, j in model.gradual, model.least,
-        model.base,
+        model.asked.vote, model.rows, j, guarded(values, model.cases), thresholds,
+        j in model.gradual, model.least, model.base,
     )  # fmt: skip
     pieces = says.pieces
     unit = model.unit(model.asked.whole[j])
@@ -225,7 +235,7 @@ def _numbers(model: Portrait, j: int, drawn: bool) -> dict[str, Any]:
             "zero": None if says.zero is None else _rounded(says.zero),
             "missing": None if missing is None else _rounded(missing),
             "steps": pieces.steps,
-            "bins": _bins(values, model.y, axis, len(model.classes)),
+            "bins": _bins(values, model.y, axis, len(model.classes), model.cases != "none"),
         }
     return column
 
@@ -243,17 +253,25 @@ def _cut_data(cut: Cut) -> dict[str, Any]:
     return {"at": cut.at, "closed": cut.closed, "text": cut.text, "how": cut.how}
 
 
-def _bins(values: _Floats, y: NDArray[np.intp], axis: Any, n_classes: int) -> dict[str, Any] | None:
-    """Return the cases counted in pieces of the axis, by class; None where they are few."""
-    if np.bincount(y, minlength=n_classes).max() < _MANY:
+def _bins(
+    values: _Floats, y: NDArray[np.intp], axis: Any, n_classes: int, kept: bool
+) -> dict[str, Any] | None:
+    """Return the cases counted in pieces of the axis, by class; None where they are few.
+
+    In a page that carries no cases they are counted in eighths, and fewer than five are not told.
+    """
+    if kept and np.bincount(y, minlength=n_classes).max() < _MANY:
         return None
-    ends = axis.spaced(_BINS)
+    ends = axis.spaced(_BINS if kept else EIGHTHS)
     apart = np.isnan(values) | ((values == 0) & axis.zero)
-    counts = [
-        np.histogram(values[(y == k) & ~apart], bins=ends)[0].tolist() for k in range(n_classes)
-    ]
-    zero = np.bincount(y[(values == 0) & axis.zero], minlength=n_classes).tolist()
-    return {"ends": ends, "counts": counts, "zero": zero}
+    counts = [np.histogram(values[(y == k) & ~apart], bins=ends)[0] for k in range(n_classes)]
+    zero = np.bincount(y[(values == 0) & axis.zero], minlength=n_classes)
+    if not kept:
+        counts, zero = (
+            [np.where(n < FEWEST, 0, n) for n in counts],
+            np.where(zero < FEWEST, 0, zero),
+        )
+    return {"ends": ends, "counts": [n.tolist() for n in counts], "zero": zero.tolist()}
 
 
 # ---------------------------------------------------------------------- a column of categories

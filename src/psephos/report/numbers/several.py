@@ -1,16 +1,16 @@
 """What one model's held-out answers say of several classes: the grid, and each class by itself."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.figures import area, wilson
+from psephos.figures import Estimate, area, share
 from psephos.report.drawings.curves import curves_drawing
 from psephos.report.drawings.lanes import BINS
-from psephos.report.numbers.judged import Names, pooled_words
+from psephos.report.numbers.judged import About, Names, interval_words, pooled_words
 from psephos.report.numbers.measures import UNIT, in_units
 from psephos.report.study.answers import called
 from psephos.report.words import chance, of, rate, span
@@ -28,34 +28,24 @@ def several_judged(
     truth: NDArray[np.intp],
     classes: Sequence[str],
     names: Names,
-    about: Mapping[str, Any],
+    about: About,
 ) -> dict[str, Any]:
-    """Return one model's part of the page's data.
-
-    Parameters
-    ----------
-    chances : ndarray of shape (n, K)
-    truth : ndarray of shape (n,)
-    classes : sequence of K str
-        What cases of each class are called.
-    names : Names
-    about : mapping
-        ``times``, ``grouped``; ``source`` and ``omits`` of the `Wording`.
-    """
+    """Return one model's part of the page's data, of (n, K) known answers and (n,) codes."""
     said, k = called(chances), len(classes)
     grid = confusion(truth, said, k)
-    right = int(np.trace(grid))
+    areas = [area(truth == c, chances[:, c], about.groups) for c in range(k)]
     return {
         "label": names.label,
         "axis": names.axis,
         "n": len(truth),
-        "right": right,
+        "right": int(np.trace(grid)),
         "grid": grid.tolist(),
-        "rows": [_class_row(grid, c, classes[c], chances[:, c], truth == c) for c in range(k)],
-        "curves": [_curves(chances[:, c], truth == c, classes[c]) for c in range(k)],
+        "rows": [_class_row(c, classes[c], truth, said, areas[c], about.groups) for c in range(k)],
+        "curves": [_curves(chances[:, c], truth == c, areas[c], classes[c], about)
+                   for c in range(k)],
         "note": _note(names, about),
         "cost": [_cost(grid, c, classes[c]) for c in range(k)],
-    }
+    }  # fmt: skip
 
 
 def _cost(grid: NDArray[np.intp], c: int, name: str) -> str:
@@ -65,41 +55,38 @@ def _cost(grid: NDArray[np.intp], c: int, name: str) -> str:
 
 
 def _class_row(
-    grid: NDArray[np.intp], c: int, name: str, answers: Any, positive: NDArray[np.bool_]
+    c: int, name: str, truth: Any, said: Any, under: Estimate, groups: NDArray[np.intp] | None
 ) -> list[str]:
-    n, said, hit = int(grid[c].sum()), int(grid[:, c].sum()), int(grid[c, c])
-    under = area(positive, answers)
+    found, right = (
+        share((truth == said)[mine], None if groups is None else groups[mine])
+        for mine in (truth == c, said == c)
+    )
     return [
         name,
-        *_share(hit, n, "found"),
-        *_share(hit, said, "right"),
+        *_share(found, "found"),
+        *_share(right, "right"),
         chance(under.value) if math.isfinite(under.value) else "–",
         span(under.low, under.high),
     ]
 
 
-def _share(k: int, n: int, what: str) -> list[str]:
-    found = wilson(k, n)
-    return [of(k, n, what), rate(found.value), span(found.low, found.high)]
+def _share(one: Estimate, what: str) -> list[str]:
+    return [of(max(one.hits, 0), one.n, what), rate(one.value), span(one.low, one.high)]
 
 
-def _curves(answers: Any, positive: NDArray[np.bool_], name: str) -> dict[str, Any]:
-    drawn = curves_drawing(answers, positive, area(positive, answers), {"pos": name})
+def _curves(
+    answers: Any, positive: NDArray[np.bool_], under: Estimate, name: str, about: About
+) -> dict[str, Any]:
+    drawn = curves_drawing(answers, positive, under, name, about.groups, about.edges)
     return {key: drawn[key] for key in ("roc", "pr", "cal")}
 
 
-def _note(names: Names, about: Mapping[str, Any]) -> str:
+def _note(names: Names, about: About) -> str:
     words = (
         "A case is called the class it is most probably of; of equals the first."
-        f" {pooled_words(about)}"
+        f" {pooled_words(about)} Curves and areas set the chosen class against all others."
+        f" {interval_words(about, share=False)}"
     )
-    words += (
-        " Curves and areas set the chosen class against all others. Intervals (95 %; Wilson's,"
-        " DeLong's for the area on the logit scale, Newcombe's where it is 1)"
-        " take the cases as independent"
-    )
-    words += ", which cases of one group are not," if about["grouped"] else ""
-    words += f" {about['omits']}"
     if names.axis.startswith("share"):
         words += (
             f" The answers of {names.label} are shares of its vote, which are no probabilities by"
@@ -109,11 +96,11 @@ def _note(names: Names, about: Mapping[str, Any]) -> str:
 
 
 def binned_answers(
-    chances: NDArray[np.float64], truth: NDArray[np.intp], n_classes: int
+    chances: NDArray[np.float64], truth: NDArray[np.intp], n_classes: int, n_bins: int = BINS
 ) -> list[list[list[int]]]:
-    """Return, for each class answered about and each true class, the answers in `BINS` columns."""
-    which = np.minimum(in_units(chances) * BINS // UNIT, BINS - 1)
+    """Return, for each class answered about and each true class, the answers in columns."""
+    which = np.minimum(in_units(chances) * n_bins // UNIT, n_bins - 1)
     return [
-        [np.bincount(which[truth == t, c], minlength=BINS).tolist() for t in range(n_classes)]
+        [np.bincount(which[truth == t, c], minlength=n_bins).tolist() for t in range(n_classes)]
         for c in range(n_classes)
     ]

@@ -1,5 +1,6 @@
 """Which groups of cases a threshold fails: their names and sizes, and the four measures of each."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -7,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.figures import Estimate, wilson
-from psephos.report.numbers.measures import counts_at, predictive
+from psephos.figures import Estimate
+from psephos.report.numbers.measures import counts_at, four
 from psephos.report.study.answers import Answers
 from psephos.report.study.folder import Cases
 from psephos.report.words import count, of, rate, span
@@ -98,9 +99,20 @@ def _levels(name: str, values: Sequence[str | None]) -> list[Subgroups]:
 
 def _in_order(level: str) -> tuple[int, float, str]:
     try:
-        return 0, float(level), level
+        value = float(level)
     except ValueError:
-        return 1, 0.0, level
+        value = math.nan
+    return (1, 0.0, level) if math.isnan(value) else (0, value, level)
+
+
+def _apart(values: Sequence[float]) -> dict[float, str]:
+    """Return what numbers are called, with as many figures as tell them apart, four at least."""
+    called: dict[float, str] = {}
+    for digits in range(4, 18):
+        called = {v: f"{v:.{digits}g}" for v in values}
+        if len(set(called.values())) == len(called):
+            break
+    return called
 
 
 def _column(name: str, values: Any) -> list[Subgroups]:
@@ -110,7 +122,8 @@ def _column(name: str, values: Any) -> list[Subgroups]:
     known = numbers[~np.isnan(numbers)]
     different = np.unique(known)
     if len(different) <= _VALUES:
-        return _levels(name, [None if np.isnan(v) else f"{v:g}" for v in numbers.tolist()])
+        called = _apart(different.tolist())
+        return _levels(name, [None if np.isnan(v) else called[v] for v in numbers.tolist()])
     cut = float(np.median(known))
     levels = [f"up to {cut:.3g}", f"above {cut:.3g}"]
     cut = float(f"{cut:.3g}")  # groups are what their words say
@@ -124,6 +137,7 @@ def subgroup_rows(
     known: NDArray[np.bool_],
     positive: NDArray[np.bool_],
     threshold: float,
+    groups: NDArray[np.intp] | None = None,
 ) -> list[dict[str, Any]]:
     """Return a row a group: its cases, and each measure as counts, value and interval.
 
@@ -134,14 +148,14 @@ def subgroup_rows(
     for k, level in enumerate(parted.levels):
         mine = (own == k) & known
         c = counts_at(units[mine], positive[mine], threshold)
-        ppv, npv = predictive(c)
-        called, passed = c.found + c.alarms, c.cleared + c.missed
-        measures = [
-            _measure(c.found, c.positive, wilson(c.found, c.positive)),
-            _measure(c.cleared, c.negative, wilson(c.cleared, c.negative)),
-            _measure(c.found, called, ppv),
-            _measure(c.cleared, passed, npv),
-        ]
+        found = four(
+            units[mine], positive[mine], threshold, None if groups is None else groups[mine]
+        )
+        counts = (
+            (c.found, c.positive), (c.cleared, c.negative),
+            (c.found, c.found + c.alarms), (c.cleared, c.cleared + c.missed),
+        )  # fmt: skip
+        measures = [_measure(*one, figure) for one, figure in zip(counts, found, strict=True)]
         rows.append({"level": level, "n": count(int(mine.sum())), "measures": measures})
     return rows
 
@@ -149,5 +163,9 @@ def subgroup_rows(
 def _measure(k: int, n: int, figure: Estimate) -> dict[str, Any]:
     if n < FEW:
         return {"text": of(k, n), "bar": None}
-    text = f"{of(k, n)}: {rate(figure.value)} ({span(figure.low, figure.high)})"
-    return {"text": text, "bar": [round(v, 4) for v in (figure.value, figure.low, figure.high)]}
+    text = f"{of(k, n)}: {rate(figure.value)}"
+    if not math.isfinite(figure.low):  # of one group alone
+        return {"text": text, "bar": None}
+    ends = (figure.value, figure.low, figure.high)
+    text += f" ({span(figure.low, figure.high)})"
+    return {"text": text, "bar": [round(v, 4) for v in ends]}

@@ -44,7 +44,9 @@ def render(report: dict[str, Any]) -> str:
         Complete in itself. Its content policy allows only its own style and script, by their
         hashes; every string of the data is escaped by the template engine.
     """
-    return page_of("page.html.j2", report, STYLES, SCRIPTS)
+    idle = {"ballots.js": report["ballots"], "network.js": report["together"]}
+    scripts = tuple(name for name in SCRIPTS if idle.get(name, True))
+    return page_of("page.html.j2", report, STYLES, scripts)
 
 
 def render_validation(report: dict[str, Any]) -> str:

@@ -9,12 +9,13 @@ from psephos import __version__
 from psephos.report.numbers.again import maps_section
 from psephos.report.numbers.beside import beside
 from psephos.report.numbers.cautions import cautions, prior_log_loss, unsure_probabilities
+from psephos.report.numbers.chance import Beyond, beyond_chance
 from psephos.report.numbers.subgroups import Subgroups, subgroups
 from psephos.report.panels.accuracy import accuracy_section
 from psephos.report.panels.case import case_section
 from psephos.report.panels.labels import label_figures
 from psephos.report.panels.made import made_section
-from psephos.report.panels.missed import THRESHOLD, class_names, missed_section
+from psephos.report.panels.missed import THRESHOLD, Told, class_names, missed_section
 from psephos.report.panels.proved import proved
 from psephos.report.panels.stability import stability_section
 from psephos.report.panels.values import values_section
@@ -75,6 +76,9 @@ def summarise(
     if read.cases is not None:
         read = replace(read, cases=replace(read.cases, named=options.ids))
     rows = standings(read)
+    answers = held_out_answers(read, [s.key for s in rows])
+    beyond = beyond_chance(read, rows, answers)
+    rows = [replace(s, frontier=s.frontier and s.key in beyond.better) for s in rows]
     choice = choose(rows, list(read.models), model)
     shown = choice.opened if choice else None
     names = shown_names([str(c) for c in read.about.get("columns", ())], options.names)
@@ -84,15 +88,13 @@ def summarise(
     if opened:
         _refuse_other_classes(read, opened.classes, shown.key if shown else "")
     positive = positive_class(read, read.sizes, options.positive)
-    answers = held_out_answers(read, [s.key for s in rows])
     parted = _parted(read, answers, opened, names)
     facts = model_facts(read.models)
     saved = Saved(read, names, {shown.key: opened} if shown and opened else {})
     columns = beside(saved, shown.key, options.cases == "full") if shown and kept else []
-    missed = missed_section(
-        read, _order(rows, choice), answers, positive, facts, parted, columns, options
-    )
-    return _report(saved, rows, choice, positive, facts, missed, options) | {
+    told = Told(read, answers, positive, facts, beyond.better, options) if answers else None
+    missed = missed_section(told, _order(rows, choice), parted, columns)
+    return _report(saved, rows, choice, positive, facts, missed, options, beyond) | {
         "carries": _carries(read, answers, parted, options),
     }
 
@@ -105,15 +107,16 @@ def _report(
     facts: Mapping[str, Facts],
     missed: dict[str, Any],
     options: Options,
+    beyond: Beyond,
 ) -> dict[str, Any]:
-    read = saved.folder
+    read, kept = saved.folder, options.cases != "none"
     found = pairs(rows, choice.best if choice else None)
     prior = prior_log_loss(read)
     unsure = {s.key for s in rows if unsure_probabilities(s, prior)}
     shown = choice.opened or choice.best if choice else None
     key = shown.key if shown else None
     parts = [
-        accuracy_section(read, rows, choice, found, prior, unsure),
+        accuracy_section(read, rows, choice, found, prior, unsure, kept),
         missed,
         values_section(saved, choice, positive, options),
         case_section(saved, choice, positive, options),
@@ -125,14 +128,16 @@ def _report(
             key,
             positive.code,
         ),
-        made_section(read, rows, shown, positive, bool(missed["missed"]), bool(_groups(missed))),
+        made_section(
+            read, rows, shown, positive, bool(missed["missed"]), bool(_groups(missed)), kept
+        ),
     ]
     islands = [part.pop("island", {}) for part in parts]
     return {
         "version": __version__,
         "title": options.title or _title(read),
         "data_line": _data_line(read),
-        "verdict": verdict(read, rows, choice, found, missed["missed"]),
+        "verdict": verdict(read, rows, choice, found, missed["missed"], beyond),
         "caution": caution(read, choice),
         "cautions": cautions(read, choice, prior) if choice else [],
         "contents": _CONTENTS,
@@ -245,11 +250,12 @@ def _carries(
     n = plural(folder.n_rows, "case")
     if options.cases == "none":
         return (
-            f"This file holds counts of the {n}: no answer, value or name of a single one, but for"
-            " values that thresholds of models stand at."
+            f"This file holds counts of the {n}, and means over ten and more: no answer, value or"
+            " name of a single one, but for the thresholds and categories that models ask for."
         )
     held = [] if answers is None else ["class, held-out answers to six decimals"]
     held += ["id"] if options.ids else []
+    held += ["group"] if answers is not None and answers.groups is not None else []
     held += [f"groups by {listed([one.name for one in parted], 3)}"] if parted else []
     digits = "as they are" if options.cases == "full" else _ROUNDED
     return (

@@ -14,7 +14,7 @@ from psephos._errors import PsephosError
 from psephos.report.numbers.measures import UNIT, in_units
 from psephos.report.numbers.subgroups import Subgroups
 from psephos.report.panels.cohort import alike_section, figures_section, recalibration_section
-from psephos.report.panels.missed import THRESHOLD, class_names, missed_section
+from psephos.report.panels.missed import THRESHOLD, Told, class_names, missed_section
 from psephos.report.panels.verdict import missed_words
 from psephos.report.study.answers import Answers, Positive, positive_class
 from psephos.report.study.folder import Cases, Fit, Folder
@@ -126,12 +126,12 @@ def _report(place: Path, told: dict[str, Any], options: Options) -> dict[str, An
     )  # fmt: skip
     fact = model_facts({about["model"]: place / "model.psephos"})[about["model"]]
     facts = {about["model"]: replace(fact, recalibration=None)}  # the cohort's own is the other one
-    threshold = round(float(about["threshold"] or THRESHOLD), 3 if kept else 2)
-    threshold = min(max(threshold, 0.001 if kept else 0.01), 0.999 if kept else 0.99)
+    threshold = round(float(about["threshold"] or THRESHOLD), 3)
+    threshold = min(max(threshold, 0.001), 0.999)
+    better = frozenset(m.key for m in models) if _above_chance(told) else frozenset[str]()
     missed = missed_section(
-        folder, models, answers, positive, facts, parted, (), options,
-        wording=_COHORT, threshold=threshold,
-    )  # fmt: skip
+        Told(folder, answers, positive, facts, better, options, _COHORT, threshold), models, parted
+    )
     names = shown_names(columns_judged(place), options.names)
     first, island = missed["missed"], missed["island"]
     grouped = bool(first.get("groups"))
@@ -160,6 +160,12 @@ def _report(place: Path, told: dict[str, Any], options: Options) -> dict[str, An
             **island,
         },
     }  # fmt: skip
+
+
+def _above_chance(told: Mapping[str, Any]) -> bool:
+    """Return whether the model is shown to rank cases better than chance."""
+    ranked = next((row for row in told["figures"] if row["figure"] == "ROC-AUC"), None)
+    return ranked is not None and ranked["low"] is not None and ranked["low"] > 0.5
 
 
 def _bar(models: Sequence[_Judged], folder: Folder) -> dict[str, Any]:

@@ -28,6 +28,7 @@ _MEASURES = (
 )
 _UNBOUNDED = ("log_loss", "coverage")  # no rates: to three decimals
 _MAIN = 2  # measures of the first table; the others are in a second
+_FEW = 10  # cases of a fold
 _FOLDS = 20  # fits of a model that are drawn one by one, at most
 
 
@@ -38,6 +39,7 @@ def accuracy_section(
     found: Sequence[Pair],
     prior: float,
     unsure: Collection[str],
+    kept: bool = True,
 ) -> dict[str, Any]:
     """Return what the panel shows: entries of the page's dictionary.
 
@@ -52,6 +54,9 @@ def accuracy_section(
         The log-loss of the class frequencies, NaN if not known.
     unsure : collection of str
         Models whose log-loss is worse than that.
+    kept : bool, default=True
+        Whether the page carries single cases: else it tells no fold of fewer than ten, and of
+        fits that failed no more than how many, for errors may name a case.
     """
     measures = _LABEL_MEASURES if folder.multilabel else _MEASURES
     best = choice.best if choice else None
@@ -60,7 +65,7 @@ def accuracy_section(
     n_columns = folder.n_columns
     return {
         "measure": folder.measure,
-        "chart": _charts(folder, rows, n_columns),
+        "chart": _charts(folder, rows, n_columns, kept),
         "chart_note": _chart_note(rows),
         "measures": [{"key": key, "words": words} for key, words in measures],
         "n_main": 1 if folder.multilabel else _MAIN,
@@ -75,22 +80,24 @@ def accuracy_section(
         "difference_note": _difference_note(found, best),
         "voters_note": _voters_note(rows),
         "stability_note": _stability_note(rows),
-        "failures": _failures(rows),
+        "failures": _failures(rows, kept),
     }
 
 
 # ---------------------------------------------------------------------- the chart
-def _charts(folder: Folder, rows: Sequence[Standing], n_columns: int) -> list[dict[str, Any]]:
-    points = [_point(s, folder) for s in rows if s.drawn]
+def _charts(
+    folder: Folder, rows: Sequence[Standing], n_columns: int, kept: bool
+) -> list[dict[str, Any]]:
+    points = [_point(s, folder, kept) for s in rows if s.drawn]
     return [pareto_chart(points, n_columns, folder.constant, frame) for frame in FRAMES]
 
 
-def _point(s: Standing, folder: Folder) -> Point:
+def _point(s: Standing, folder: Folder, kept: bool) -> Point:
     measure = main_metric(s.summary.measures)
     fits = [
         (f.columns_used, f.measures[measure])
         for f in s.fits
-        if f.columns_used is not None and measure in f.measures
+        if f.columns_used is not None and measure in f.measures and (kept or f.n_test >= _FEW)
     ]
     return Point(
         key=s.key,
@@ -256,10 +263,11 @@ def _voters_note(rows: Sequence[Standing]) -> str:
     return "A dash under voters marks a model that is no ensemble." if absent else ""
 
 
-def _failures(rows: Sequence[Standing]) -> list[dict[str, str]]:
+def _failures(rows: Sequence[Standing], kept: bool) -> list[dict[str, str]]:
     found: list[dict[str, str]] = []
     for s in rows:
-        for error, n in Counter(f.error for f in s.failed).most_common():
+        errors = (f.error if kept else "results.csv tells why." for f in s.failed)
+        for error, n in Counter(errors).most_common():
             words = f"{n} of {plural(len(s.fits) + len(s.failed), 'fit')}"
             found.append({"label": s.label, "words": words, "error": error})
     return found

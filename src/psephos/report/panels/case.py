@@ -5,9 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from psephos.report.numbers.calculators import CAPACITY, calculator, size_words, typical
+from psephos.report.numbers.calculators import (
+    CAPACITY,
+    calculator,
+    size_words,
+    typical,
+    typical_words,
+)
 from psephos.report.numbers.casebook import casebook
 from psephos.report.numbers.portraits import DRAWN, by_say
+from psephos.report.panels.missed import class_names
 from psephos.report.study.answers import Positive
 from psephos.report.study.carried import carried_rows, carried_values
 from psephos.report.study.options import Options
@@ -38,7 +45,7 @@ def case_section(
         island["case"] = found
         carried = _carried(saved, found["models"], options.cases == "full")
         if "plain" in found["models"][shown.key]:
-            first = _first(saved, shown.key, positive.code)
+            first = _first(saved, shown.key, positive.code, options.cases)
     if shown and first is None and kept:
         book = casebook(saved.folder, saved.opened(shown.key), shown.key)
         island["ballots"] = book["embedded"] if book else None
@@ -87,7 +94,9 @@ def _calculators(saved: Saved, options: Options) -> dict[str, Any]:
             continue
         order = by_say(asked, saved.opened(key))
         cuts = None if full else [saved.cuts(name) for name in asked.whole]
-        one = calculator(asked, order, rows, y, len(saved.folder.about["classes"]), cuts)
+        one = calculator(
+            asked, order, rows, y, len(saved.folder.about["classes"]), cuts, options.cases
+        )
         if isinstance(one, str):
             models[key] = {"why": f"{key} cannot be asked here: {one}"}
             continue
@@ -119,14 +128,16 @@ def _drawn(saved: Saved) -> set[str]:
     return found
 
 
-def _first(saved: Saved, key: str, positive: int) -> dict[str, Any]:
+def _first(saved: Saved, key: str, positive: int, carried: str) -> dict[str, Any] | None:
     """Return what stands in the page before its script runs: a typical case and its ballots."""
     cases, asked = saved.folder.cases, saved.asked(key)
     assert cases is not None, "there are no models without cases"
-    answer, votes = asked.ballot(typical(asked, np.asarray(cases.y) == positive))
+    row = typical(asked, np.asarray(cases.y) == positive, carried)
+    if row is None:
+        return None
+    answer, votes = asked.ballot(row)
     return {
-        "key": key,
-        "start": f"the median of {saved.folder.about['classes'][positive]}",
+        "start": f"the {typical_words(carried)} of {class_names(saved.folder)[positive]}",
         "answer": answer,
         "votes": [{"words": words, "weight": percent(weight)} for words, weight in votes[:_SHOWN]],
         "more": plural(len(votes) - _SHOWN, "lighter ballot") if len(votes) > _SHOWN else "",

@@ -23,6 +23,7 @@ def made_section(
     positive: Positive,
     answers: bool,
     grouped: bool,
+    kept: bool = True,
 ) -> dict[str, Any]:
     """Return what the panel shows: entries of the page's dictionary.
 
@@ -35,6 +36,8 @@ def made_section(
     positive : Positive
     answers, grouped : bool
         Whether the page has held-out answers, and figures of groups.
+    kept : bool, default=True
+        Whether it carries single cases: warnings may name one.
     """
     told = recipes(folder, rows)
     models = {s.key: _of_model(folder, s, one) for s, one in zip(rows, told, strict=True)}
@@ -42,7 +45,11 @@ def made_section(
     return {
         "methods": methods(folder, rows),
         "recipes": told,
-        "warnings": [str(w) for w in warned][:20],
+        "warnings": [str(w) for w in warned][:20]
+        if kept
+        else [f"{plural(len(warned), 'warning')} in environment.json."]
+        if warned
+        else [],
         "model_made": models.get(shown.key) if shown else None,
         "not_done": _not_done(folder),
         "positive_words": ""
@@ -83,7 +90,8 @@ def _not_done(folder: Folder) -> str:
             "no answer was recalibrated, unless you choose so where this page offers it",
         ]
     words += [
-        "intervals were not widened for many comparisons",
+        "but for those of the verdict against a constant answer, intervals were not widened for"
+        " many comparisons",
         "nothing here says that a column causes anything",
     ]
     return f"{series(words)}."

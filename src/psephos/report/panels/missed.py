@@ -2,24 +2,25 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from psephos.report.drawings.curves import FRAME, benefits, marks_at
 from psephos.report.drawings.lanes import lanes_drawing
 from psephos.report.numbers.again import cross_fitted_answers
 from psephos.report.numbers.judged import (
+    About,
     Names,
-    embedded_units,
     fills,
     histogram,
     judged,
     measures_rows,
     mistakes_words,
 )
-from psephos.report.numbers.measures import UNIT, counts_at, in_units
+from psephos.report.numbers.measures import TENTHS, UNIT, counts_at, four, in_units
 from psephos.report.numbers.several import binned_answers, several_judged
 from psephos.report.numbers.subgroups import Subgroups, subgroup_rows
 from psephos.report.study.answers import Answers, Positive, called
@@ -28,7 +29,7 @@ from psephos.report.study.opened import Facts
 from psephos.report.study.options import Options
 from psephos.report.words import HELD_OUT, Wording, chance, class_words, count, plural
 
-__all__ = ["THRESHOLD", "Answering", "class_names", "missed_section"]
+__all__ = ["THRESHOLD", "Answering", "Told", "class_names", "missed_section"]
 
 THRESHOLD = 0.5
 _BYTES = 2_600_000  # of the page that answers may take
@@ -57,6 +58,41 @@ class Answering(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Told:
+    """What the panel is of: the study, its answers, and how the page may speak of them."""
+
+    folder: Folder
+    answers: Answers
+    positive: Positive
+    facts: Mapping[str, Facts]  # of each saved model: what its answers are, and its map
+    better: frozenset[str]  # models shown to be better than a constant answer
+    options: Options
+    wording: Wording = HELD_OUT  # where answers are from
+    threshold: float = THRESHOLD  # the first one, of two classes
+
+    @property
+    def classes(self) -> list[str]:
+        """Return what the page calls cases of each class."""
+        return class_names(self.folder)
+
+    @property
+    def kept(self) -> bool:
+        """Return whether the page carries single cases."""
+        return self.options.cases != "none"
+
+    @property
+    def edges(self) -> list[float] | None:
+        """Return the thresholds there are, in a page that carries no single answer."""
+        return None if self.kept else sorted({0.0, *TENTHS, self.threshold, 1.0})
+
+    def names(self, label: str, axis: str | None) -> Names:
+        """Return what the classes are called, and the answers of a model."""
+        classes, code = self.classes, self.positive.code
+        other = classes[1 - code] if len(classes) == 2 else "others"
+        return Names(classes[code], other, label, axis or "stated probability")
+
+
 def class_names(folder: Folder) -> list[str]:
     """Return what the page calls cases of each class."""
     target = folder.about.get("target")
@@ -64,61 +100,45 @@ def class_names(folder: Folder) -> list[str]:
 
 
 def missed_section(
-    folder: Folder,
+    told: Told | None,
     order: Sequence[Answering],
-    answers: Answers | None,
-    positive: Positive,
-    facts: Mapping[str, Facts],
-    parted: Sequence[Subgroups],
-    columns: Sequence[Mapping[str, Any]],
-    options: Options,
-    *,
-    wording: Wording = HELD_OUT,
-    threshold: float = THRESHOLD,
+    parted: Sequence[Subgroups] = (),
+    columns: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """Return what the panel shows: entries of the page's dictionary.
 
     Parameters
     ----------
-    folder : Folder
+    told : Told or None
+        None where answers were not kept, or a case may have several labels.
     order : sequence of Answering
         The models, the one that is shown first in front: answers of the last ones are left out
         where they would make the page too large.
-    answers : Answers or None
-        None where they were not kept, or a case may have several labels.
-    positive : Positive
-    facts : dict of str to Facts
-        Of each saved model: what its answers are, and the map that they justify.
     parted : sequence of Subgroups
     columns : sequence of dict
         Whose values stand beside each mistake (see `psephos.report.numbers.beside`).
-    options : Options
-    wording : Wording
-        Where answers are from.
-    threshold : float, default=0.5
-        The first one, of two classes.
     """
-    if answers is None or not order:
+    if told is None or not order:
         return {"missed": None, "island": {"missed": None}}
-    classes = class_names(folder)
-    kept = options.cases != "none"
+    classes, answers, kept = told.classes, told.answers, told.kept
     shared: dict[str, Any] = {
         "kind": "two" if len(classes) == 2 else "several",
         "classes": classes,
-        "positive": positive.code,
+        "positive": told.positive.code,
         "frame": FRAME,
         "rows": answers.rows.tolist() if kept else None,
-        "names": _names(folder, answers, options),
+        "names": _names(told),
         "truth": answers.truth.tolist() if kept else None,
-        "sizes": np.bincount(answers.truth, minlength=len(classes)).tolist(),
+        "edges": told.edges,
+        "clusters": answers.groups.tolist() if kept and answers.groups is not None else None,
         "groups": [one.island() for one in parted] if kept else [],
-        "wording": {k: v for k, v in asdict(wording).items() if k != "sources"},
-        "threshold": threshold,
+        "wording": {k: v for k, v in asdict(told.wording).items() if k != "sources"},
+        "threshold": told.threshold,
     }
     models: dict[str, Any] = {}
     size = len(json.dumps(shared))
     for standing in order:
-        made = _model(folder, standing, answers, positive, classes, facts, options, wording)
+        made = _model(told, standing)
         more = len(json.dumps(made, ensure_ascii=False))
         if models and size + more > _BYTES and made.pop("again", None):
             more = len(json.dumps(made, ensure_ascii=False))
@@ -129,7 +149,7 @@ def missed_section(
         size += more
     first = order[0].key
     return {
-        "missed": _first_state(shared, models[first], first, answers, parted, columns, options),
+        "missed": _first_state(told, shared, models[first], first, parted, columns),
         "island": {"missed": {**shared, "models": models}},
     }
 
@@ -141,84 +161,60 @@ def _left_out(label: str) -> str:
     )
 
 
-def _names(folder: Folder, answers: Answers, options: Options) -> list[str] | None:
+def _names(told: Told) -> list[str] | None:
     """Return the ids of the cases, if the page may say them."""
-    if not options.ids or folder.cases is None:
+    if not told.options.ids or told.folder.cases is None:
         return None
-    return [folder.cases.ids[i] for i in answers.rows.tolist()]
+    return [told.folder.cases.ids[i] for i in told.answers.rows.tolist()]
 
 
-def _model(
-    folder: Folder,
-    standing: Answering,
-    answers: Answers,
-    positive: Positive,
-    classes: Sequence[str],
-    facts: Mapping[str, Facts],
-    options: Options,
-    wording: Wording,
-) -> dict[str, Any]:
-    key, fact = standing.key, facts.get(standing.key)
-    if not answers.known(key).any():
+def _model(told: Told, standing: Answering) -> dict[str, Any]:
+    key, fact, answers = standing.key, told.facts.get(standing.key), told.answers
+    known = answers.known(key)
+    if not known.any():
         return {"label": standing.label, "absent": f"Every fit of {standing.label} failed."}
-    names = _called(standing.label, classes, positive.code, fact.says if fact else None)
-    areas = [f.measures["roc_auc"] for f in standing.fits if "roc_auc" in f.measures]
-    about = {
-        "source": wording.sources.get(key, wording.source),
-        "omits": wording.omits,
-        "times": answers.times,
-        "grouped": bool(folder.about.get("groups")),
-        "areas": areas,
-    }
-    made = _figures(
-        answers.chances[key], answers.truth, positive.code, names, about, classes, options
+    names = told.names(standing.label, fact.says if fact else None)
+    about = About(
+        source=told.wording.sources.get(key, told.wording.source),
+        omits=told.wording.omits,
+        times=answers.times,
+        areas=[f.measures["roc_auc"] for f in standing.fits if "roc_auc" in f.measures],
+        grouped=bool(told.folder.about.get("groups")),
+        groups=None if answers.groups is None else answers.groups[known],
+        edges=told.edges,
+        better=key in told.better,
     )
-    again = cross_fitted_answers(folder, answers, key, fact.recalibration if fact else None)
+    made = _figures(told, answers.chances[key], names, about)
+    again = cross_fitted_answers(told.folder, answers, key, fact.recalibration if fact else None)
     if again is not None:
-        names, about = replace(names, axis="recalibrated probability"), about | {"areas": ()}
-        made["again"] = _figures(
-            again, answers.truth, positive.code, names, about | {"again": True}, classes, options
-        )
+        names = replace(names, axis="recalibrated probability")
+        made["again"] = _figures(told, again, names, replace(about, areas=(), again=True))
     return made
 
 
 def _figures(
-    chances: Any,
-    truth: Any,
-    code: int,
-    names: Names,
-    about: Mapping[str, Any],
-    classes: Sequence[str],
-    options: Options,
+    told: Told, chances: NDArray[np.float64], names: Names, about: About
 ) -> dict[str, Any]:
     """Return every figure of one model's answers, and the answers, as far as the page has them."""
-    known = ~np.isnan(chances[:, 0])
+    known, code, truth = ~np.isnan(chances[:, 0]), told.positive.code, told.answers.truth
     own, is_ = chances[known], truth[known]
-    if len(classes) > 2:
-        made = several_judged(own, is_, classes, names, about)
-        return made | _several_answers(chances, truth, options, len(classes))
+    if len(told.classes) > 2:
+        made = several_judged(own, is_, told.classes, names, about)
+        return made | _several_answers(told, chances)
     mine, units = is_ == code, in_units(own[:, code])
     made = judged(own[:, code], mine, names, about)
-    if options.cases == "none":
-        return made | {"bins": histogram(units, mine)}
+    if about.edges is not None:
+        return made | {"bins": histogram(units, mine, about.edges, about.groups)}
     every = np.full(len(known), -1, dtype=np.int64)
     every[known] = units
-    return made | {"q": embedded_units(every, known)}
+    return made | {"q": every.tolist()}
 
 
-def _called(label: str, classes: Sequence[str], code: int, axis: str | None) -> Names:
-    return Names(
-        pos=classes[code],
-        neg=classes[1 - code] if len(classes) == 2 else "others",
-        label=label,
-        axis=axis or "stated probability",
-    )
-
-
-def _several_answers(chances: Any, truth: Any, options: Options, k: int) -> dict[str, Any]:
-    known = ~np.isnan(chances[:, 0])
-    if options.cases == "none" or chances.size > _CELLS:
-        return {"bins": binned_answers(chances[known], truth[known], k)}
+def _several_answers(told: Told, chances: NDArray[np.float64]) -> dict[str, Any]:
+    known, k = ~np.isnan(chances[:, 0]), len(told.classes)
+    if not told.kept or chances.size > _CELLS:
+        bins = {} if told.kept else {"n_bins": len(TENTHS) + 1}
+        return {"bins": binned_answers(chances[known], told.answers.truth[known], k, **bins)}
     units = in_units(np.where(known[:, None], chances, 0.0))
     said = np.where(known, called(np.where(known[:, None], chances, 0.0)), -1)
     return {"P": units.T.tolist(), "said": said.tolist()}
@@ -226,65 +222,65 @@ def _several_answers(chances: Any, truth: Any, options: Options, k: int) -> dict
 
 # ---------------------------------------------------------------------- without script
 def _first_state(
+    told: Told,
     shared: dict[str, Any],
     model: dict[str, Any],
     key: str,
-    answers: Answers,
     parted: Sequence[Subgroups],
     columns: Sequence[Mapping[str, Any]],
-    options: Options,
 ) -> dict[str, Any]:
     """Return what the template draws: the model that is shown first, at its first threshold."""
     state: dict[str, Any] = {"kind": shared["kind"], "model": model, "absent": model.get("absent")}
     if state["absent"]:
         return state
-    code, classes = shared["positive"], shared["classes"]
-    names = _called(model["label"], classes, code, model["axis"])
+    answers, code, t = told.answers, told.positive.code, told.threshold
+    names = told.names(model["label"], model["axis"])
     known = answers.known(key)
     chances, truth = answers.chances[key][known], answers.truth[known]
-    units = in_units(chances[:, code])
-    state |= {"names": asdict(names), "classes": classes, "positive": code, "frame": FRAME}
-    t: float = shared["threshold"]
-    state |= {"lists": [], "groups": None, "wrong": None, "wording": shared["wording"]}
-    state |= {"threshold": t, "weight": f"{(1 - t) / t:.2g}"}
-    heads = [
-        *({k: one[k] for k in ("name", "whole", "italic", "unit")} for one in columns),
-        *(
-            {"name": one.name, "whole": one.name, "italic": False, "unit": ""}
-            for one in parted
-            if one.listed
-        ),
-    ]
-    state["heads"] = heads[: len(columns) + _GROUPS]
+    units, places = in_units(chances[:, code]), np.flatnonzero(known)
+    listed = [one for one in parted if one.listed][:_GROUPS]
+    state |= {
+        "names": asdict(names), "classes": told.classes, "positive": code, "frame": FRAME,
+        "kept": told.kept, "lists": [], "groups": None, "wrong": None,
+        "wording": shared["wording"], "threshold": t, "weight": f"{(1 - t) / t:.2g}",
+        "heads": [
+            *({k: one[k] for k in ("name", "whole", "italic", "unit")} for one in columns),
+            *({"name": one.name, "whole": one.name, "italic": False, "unit": ""}
+              for one in listed),
+        ],
+    }  # fmt: skip
+    label = shared["names"] or [str(i + 1) for i in answers.rows.tolist()]
     if shared["kind"] == "several":
-        others = [c for c in range(len(classes)) if c != code]
+        others = [c for c in range(len(told.classes)) if c != code]
         wrong = called(chances) != truth
+        tenths = None if told.kept else [0.0, *TENTHS]
         state["order"] = [code, *others]
-        state["lanes"] = lanes_drawing(units, truth, state["order"], wrong, two=False)
-        if options.cases != "none":
-            state["wrong"] = _wrong(chances, truth, np.flatnonzero(known), shared, answers, columns)
+        state["lanes"] = lanes_drawing(units, truth, state["order"], wrong, False, tenths)
+        if told.kept:
+            more = _beside(columns, [], answers)
+            state["wrong"] = _wrong(chances, truth, places, told.classes, label, more)
         return state
     mine = truth == code
     c = counts_at(units, mine, t)
     wrong = (units >= round(t * UNIT)) != mine
-    places = np.flatnonzero(known)
-    label = _labels(shared, answers)
-    more = _beside(columns, [one for one in parted if one.listed][:_GROUPS], answers)
-    return state | {
+    groups = None if answers.groups is None else answers.groups[known]
+    worth = float(benefits(chances[:, code], mine, np.array([t]))[0][0])
+    state |= {
         "order": [code, 1 - code],
         "fills": fills(c, t, names),
         "counts": {**asdict(c), "positive": c.positive, "negative": c.negative},
-        "measures": measures_rows(c, names),
-        "marks": marks_at(c, t, _worth(chances[:, code], mine, t), model["curves"]["nb"]["top"]),
-        "lanes": lanes_drawing(units, truth, [code, 1 - code], wrong, two=True),
-        "lists": []
-        if options.cases == "none"
-        else [
+        "measures": measures_rows(c, names, four(units, mine, t, groups)),
+        "marks": marks_at(c, t, worth, model["curves"]["nb"]["top"]),
+        "lanes": lanes_drawing(units, truth, [code, 1 - code], wrong, True, told.edges),
+    }
+    if told.kept:
+        more = _beside(columns, listed, answers)
+        state["lists"] = [
             _list("missed", mine & wrong, units, places, label, names, more),
             _list("alarms", ~mine & wrong, -units, places, label, names, more),
-        ],
-        "groups": _groups(parted, units, known, mine, t) if options.cases != "none" else None,
-    }
+        ]
+        state["groups"] = _groups(parted, units, known, mine, t, answers.groups)
+    return state
 
 
 def _beside(
@@ -297,42 +293,26 @@ def _beside(
     ]
 
 
-def _worth(answers: Any, positive: Any, t: float) -> float:
-    """Return the net benefit of the first threshold."""
-    return float(benefits(answers, positive, np.array([t]))[0][0])
-
-
-def _labels(shared: dict[str, Any], answers: Answers) -> list[str]:
-    return shared["names"] or [str(i + 1) for i in answers.rows.tolist()]
-
-
 def _wrong(
     chances: Any,
     truth: Any,
     places: Any,
-    shared: dict[str, Any],
-    answers: Answers,
-    columns: Sequence[Mapping[str, Any]],
+    classes: Sequence[str],
+    label: Sequence[str],
+    more: Sequence[Sequence[str]],
 ) -> dict[str, Any]:
     """Return the cases that are called another class, the surest mistakes first."""
-    said, label, classes = called(chances), _labels(shared, answers), shared["classes"]
-    sure = in_units(chances.max(axis=1))
+    said, sure = called(chances), in_units(chances.max(axis=1))
     own = sorted(np.flatnonzero(said != truth).tolist(), key=lambda i: (-int(sure[i]), i))
-    more = _beside(columns, [], answers)
     words = f"The {plural(len(own), 'case')} called another class, surest mistakes first"
     return {
         "words": words if own else "No case is called another class",
         "rows": [
-            [
-                label[places[i]],
-                classes[truth[i]],
-                classes[said[i]],
-                chance(int(sure[i]) / 1e6),
-                *more[places[i]],
-            ]
+            [label[places[i]], classes[truth[i]], classes[said[i]], chance(int(sure[i]) / UNIT),
+             *more[places[i]]]
             for i in own[:_FIRST]
         ],
-    }
+    }  # fmt: skip
 
 
 def _list(
@@ -349,7 +329,7 @@ def _list(
     rows = [
         {
             "name": label[places[i]],
-            "answer": chance(abs(int(order[i])) / 1e6),
+            "answer": chance(abs(int(order[i])) / UNIT),
             "beside": beside[places[i]],
         }
         for i in own[:_LISTED]
@@ -369,7 +349,9 @@ def _level(one: Subgroups, place: int) -> str:
     return one.levels[one.of[place]] if one.of[place] >= 0 else "–"
 
 
-def _groups(parted: Sequence[Subgroups], units: Any, known: Any, mine: Any, t: float) -> Any:
+def _groups(
+    parted: Sequence[Subgroups], units: Any, known: Any, mine: Any, t: float, groups: Any
+) -> Any:
     if not parted:
         return None
     every = np.zeros(len(known), dtype=np.int64)
@@ -377,5 +359,5 @@ def _groups(parted: Sequence[Subgroups], units: Any, known: Any, mine: Any, t: f
     every[known], truth[known] = units, mine
     return {
         "names": [one.name for one in parted],
-        "rows": subgroup_rows(parted[0], every, known, truth, t),
+        "rows": subgroup_rows(parted[0], every, known, truth, t, groups),
     }

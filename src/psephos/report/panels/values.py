@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from psephos.report.drawings.strips import strip
+from psephos.report.drawings.strips import FEWEST, strip
 from psephos.report.numbers.portraits import FIRST, portrait
 from psephos.report.panels.together import together
 from psephos.report.panels.verdict import opened_words
@@ -59,14 +59,16 @@ def values_section(
         return entries
     found = {key: _portrait(saved, key, options) for key in saved.keys}
     return entries | {
-        "values": _first(found[shown.key], shown.key, saved.folder, positive.code),
+        "values": _first(found[shown.key], saved.folder, positive.code, options),
         "island": {"values": _island(saved, found, positive.code, options)},
     }
 
 
 def _portrait(saved: Saved, key: str, options: Options) -> dict[str, Any]:
     opened, folder = saved.opened(key), saved.folder
-    one = portrait(folder, opened, saved.asked(key), key, saved.asked_values(key), saved.names)
+    one = portrait(
+        folder, opened, saved.asked(key), key, saved.asked_values(key), saved.names, options.cases
+    )
     if options.cases == "none":
         one["ringed"] = []
     return one | {
@@ -111,28 +113,34 @@ def how_painted(one: Mapping[str, Any]) -> str:
     )
 
 
-def _first(one: Mapping[str, Any], key: str, folder: Folder, positive: int) -> dict[str, Any]:
+def _first(
+    one: Mapping[str, Any], folder: Folder, positive: int, options: Options
+) -> dict[str, Any]:
     """Return what stands in the page before its script runs."""
     first = one["columns"][:FIRST]
     return {
-        "key": key,
         "lead": one["lead"],
         "notes": one["notes"],
-        "columns": [column | {"strip": _strip(column, folder, positive)} for column in first],
+        "columns": [
+            column | {"strip": _strip(column, folder, positive, options.cases != "none")}
+            for column in first
+        ],
         "more": one["table"] or one["columns"][FIRST:],
         "rest_words": one["rest_words"],
         "hues": class_kinds(len(folder.about["classes"]), positive),
     }
 
 
-def _strip(column: Mapping[str, Any], folder: Folder, positive: int) -> dict[str, Any] | None:
+def _strip(
+    column: Mapping[str, Any], folder: Folder, positive: int, kept: bool
+) -> dict[str, Any] | None:
     """Return the picture of a column, of all cases: counts, so that it stands without cases too."""
     cases = folder.cases
     if cases is None or column["kind"] != "number":
         return None
     values: Any = cases.values[:, cases.names.index(column["whole"])]
     order = [positive, *(k for k in range(len(folder.about["classes"])) if k != positive)]
-    return strip(column, np.asarray(values, dtype=np.float64), np.asarray(cases.y), order)
+    return strip(column, np.asarray(values, dtype=np.float64), np.asarray(cases.y), order, kept)
 
 
 def _island(
@@ -155,8 +163,21 @@ def _island(
         "rows": rows.tolist(),
         "y": y[rows].tolist(),
         "of": carried_values(cases, rows, cuts, options.cases == "full"),
-        "models": portraits,
+        "models": {key: _lightened(one, len(classes), positive) for key, one in portraits.items()},
     }
+
+
+def _lightened(one: dict[str, Any], n_classes: int, positive: int) -> dict[str, Any]:
+    """Return a portrait whose moves are, of two classes, those of the positive one alone."""
+    if n_classes != 2:
+        return one
+
+    def half(column: dict[str, Any]) -> dict[str, Any]:
+        if "moves" not in column:
+            return column
+        return column | {"moves": [move[positive] for move in column["moves"]]}
+
+    return one | {"columns": [half(column) for column in one["columns"]]}
 
 
 def _sampled(drawn: int, n: int) -> str:
@@ -164,7 +185,10 @@ def _sampled(drawn: int, n: int) -> str:
     if drawn == n:
         return ""
     if not drawn:
-        return "The page carries no cases: bars count them, to one height. "
+        return (
+            "The page carries no cases: bars count them in eighths of the axis, to one height;"
+            f" fewer than {FEWEST} are not drawn. "
+        )
     return (
         f"Of {plural(n, 'case')} {drawn} are drawn, evenly spaced in the table; the bars count"
         " them all, to one height. "

@@ -4,9 +4,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from psephos.report.numbers.chance import CONFIDENCE, Beyond
 from psephos.report.study.folder import Folder
 from psephos.report.study.standings import Choice, Pair, Standing
-from psephos.report.words import count, difference, number, of, plural, rate
+from psephos.report.words import count, difference, number, of, plural, rate, series
 
 __all__ = ["caution", "missed_words", "opened_words", "verdict"]
 
@@ -17,6 +18,7 @@ def verdict(
     choice: Choice | None,
     found: Sequence[Pair],
     missed: Mapping[str, Any] | None,
+    beyond: Beyond,
 ) -> list[str]:
     """Return the sentences: the best model, the best that can be read, and whom that one misses.
 
@@ -29,6 +31,8 @@ def verdict(
         Differences from the best.
     missed : mapping or None
         The first state of the panel of held-out answers.
+    beyond : Beyond
+        Which models are shown to be better than a constant answer.
     """
     if choice is None:
         return ["Every fit failed; the reasons are below."]
@@ -39,6 +43,8 @@ def verdict(
             "No model that reads a column did better than a constant answer, which has "
             f"{_article(folder)} {folder.measure} of {rate(folder.constant)}."
         )
+    else:
+        words.append(_beyond(folder, beyond))
     pair = {p.key: p for p in found}
     if opened is not None and not choice.alone:
         words.append(_readable(choice, opened, pair.get(opened.key), folder))
@@ -52,6 +58,26 @@ def verdict(
     if missed is None or missed["absent"]:
         return words
     return [*words, missed_words(missed, (opened or best).label)]
+
+
+def _beyond(folder: Folder, beyond: Beyond) -> str:
+    """Return which models are better than a constant answer, so that all claims hold at once."""
+    n, k = len(beyond.asked), len(beyond.better)
+    constant = f"a constant answer ({folder.measure} {rate(folder.constant)})"
+    sure = f"with {100 * CONFIDENCE:.0f} % confidence" + (" for all at once" if n > 1 else "")
+    sure += ", counted over all held-out cases" if beyond.pooled else ", by the means of the folds"
+    if n == 1:
+        return f"It is {'' if k else 'not '}shown to be better than {constant}, {sure}."
+    if not k:
+        return (
+            f"None of the {n} models that read columns is shown to be better than {constant}, {sure}:"
+            " among so many models such differences come about by chance."
+        )
+    others = [key for key in beyond.asked if key not in beyond.better]
+    head = f"Of the {n} models that read columns {k} {'is' if k == 1 else 'are'}"
+    head = head if others else f"All {n} models that read columns are"
+    rest = f"; {series(others)} {'is' if len(others) == 1 else 'are'} not" if others else ""
+    return f"{head} shown to be better than {constant}, {sure}{rest}."
 
 
 def _article(folder: Folder) -> str:

@@ -34,6 +34,7 @@ class Answers:
     fold: NDArray[np.intp]  # (m,) the fold that held it out; -1 where there were several
     times: int  # how often a case was held out, at most
     chances: Mapping[str, NDArray[np.float64]]  # model -> (m, K); NaN where there is no answer
+    groups: NDArray[np.intp] | None = None  # (m,) codes of groups; None without, or if not kept
 
     def known(self, model: str) -> NDArray[np.bool_]:
         """Return which cases the model answered."""
@@ -76,7 +77,16 @@ def held_out_answers(folder: Folder, models: Sequence[str]) -> Answers | None:
         fold=np.array([_fold(folds[i]) for i in rows.tolist()], dtype=np.intp),
         times=max(len(own) for own in folds.values()),
         chances={model: means[m] for model, m in place.items()},
+        groups=_groups(folder, rows),
     )
+
+
+def _groups(folder: Folder, rows: NDArray[np.intp]) -> NDArray[np.intp] | None:
+    """Return the group of each case, if the study has any and they were kept."""
+    kept = folder.cases.groups if folder.cases is not None else None
+    if not folder.about.get("groups") or kept is None or int(rows[-1]) >= len(kept):
+        return None
+    return np.unique(np.array(kept)[rows], return_inverse=True)[1]
 
 
 def _numbers(cells: Sequence[Sequence[str]], path: Path) -> NDArray[np.float64]:
@@ -134,9 +144,9 @@ def positive_class(folder: Folder, sizes: Sequence[int], wanted: str | None = No
     """
     classes = [str(c) for c in folder.about["classes"]]
     if wanted is not None:
-        if wanted not in classes:
+        if str(wanted) not in classes:
             raise PsephosError(f"{wanted!r} is no class of this study: {', '.join(classes)} are.")
-        return Positive(classes.index(wanted), "it was asked for")
+        return Positive(classes.index(str(wanted)), "it was asked for")
     partial = folder.about.get("partial")
     if partial and partial["positive"] in classes:
         return Positive(classes.index(partial["positive"]), "its records are right")

@@ -1,5 +1,6 @@
 """What of the training cases the page carries: which of them, and how many figures of a value."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from psephos.report.study.folder import Cases
 from psephos.vote.importance import evenly_spaced
 
-__all__ = ["FIGURES", "carried_rows", "carried_values", "rounded", "short"]
+__all__ = ["FIGURES", "carried_rows", "carried_values", "guarded", "rounded", "short"]
 
 _MANY = 400  # cases of a class from which on some are drawn
 _SOME = 200  # of each class
@@ -76,3 +77,44 @@ def rounded(value: float, thresholds: NDArray[np.float64]) -> float:
         if now == sides:
             return short
     return value
+
+
+def guarded(values: NDArray[np.float64], cases: str) -> NDArray[np.float64]:
+    """Return values and two more, beyond them: an axis over these does not tell the extremes.
+
+    The two are the least and the greatest value, rounded outwards: to three figures where the
+    page rounds values, to parts of the range where it carries none. They keep their signs, so
+    that an axis has zero apart only where a value is zero.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        NaN where missing.
+    cases : {'rounded', 'full', 'none'}
+        See `Options`.
+    """
+    known = values[np.isfinite(values)]
+    if cases == "full" or not len(known):
+        return values
+    positive = known[known > 0]
+    ends = [
+        _outwards(value, known, cases, away)
+        for value, away in ((known.min(), np.floor), (known.max(), np.ceil))
+    ]
+    if len(positive) and known.min() == 0:  # a logarithmic axis begins at the least positive one
+        ends.append(_outwards(positive.min(), positive, cases, np.floor))
+    return np.concatenate([values, ends])
+
+
+def _outwards(value: float, values: NDArray[np.float64], cases: str, away: Any) -> float:
+    if value == 0:
+        return 0.0
+    unit = 10.0 ** (math.floor(math.log10(abs(value))) - (FIGURES - 1))
+    if cases == "none":
+        span = float(np.ptp(values))
+        unit = 0.2 * 10.0 ** math.floor(math.log10(span)) if span > 0 else 100 * unit
+    found = float(away(value / unit) * unit)
+    if found * value <= 0:  # no value turns zero, nor changes its sign
+        unit = 10.0 ** math.floor(math.log10(abs(value)))
+        found = float(away(value / unit) * unit)
+    return float(f"{found:.6g}") if found * value > 0 else value / 2

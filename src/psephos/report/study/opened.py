@@ -3,10 +3,10 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ from psephos._errors import PsephosError
 from psephos.explain import ColumnNetwork, ErrorDisplay
 from psephos.explain.errors import searched_by
 from psephos.report.study.folder import Cases
-from psephos.report.study.rows import keeps_rows, renamed_rows
 from psephos.report.words import plural
 from psephos.vote.answering import answer_rule
 from psephos.vote.ballots import Ballots, Line
@@ -33,9 +32,11 @@ __all__ = [
     "Opened",
     "model_facts",
     "open_model",
+    "renamed_rows",
 ]
 
-_UNTOLD = "Its votes rest on training cases one by one, which this page does not carry."
+_UNTOLD = "Its votes rest on values of training cases, which this page does not carry."
+_KEPT = ("rows", "left_out")  # fields of parts that hold names of training rows
 _READ = 40  # columns of a voter that the page names
 _LISTED = 3  # numbers of voters that voted alike
 
@@ -100,7 +101,7 @@ class Asked:
     @property
     def keeps_rows(self) -> bool:
         """Return whether the model holds values of training cases, as anchors or prototypes."""
-        return keeps_rows(self.vote)
+        return bool(self.vote.training_rows())
 
     def ballot(self, row: NDArray[np.float64]) -> tuple[str, list[tuple[str, float]]]:
         """Return the answer to a case in words, and the votes on it: words and weight of each.
@@ -283,7 +284,7 @@ def open_model(
     if cases is not None and not cases.named:
         called = [cases.called(i) for i in range(len(cases.ids))]
         model.vote_ = renamed_rows(model.vote_, dict(zip(cases.ids, called, strict=True)))
-    told = kept or not keeps_rows(model.vote_)
+    told = kept or not model.vote_.training_rows()
     return Opened(
         model=model,
         classes=[str(c) for c in model.classes_],
@@ -365,3 +366,34 @@ def _near(one: Any, place: Mapping[str, int]) -> Near:
         share=float(share) if math.isfinite(share) else 0.0,
         answer=str(answer),
     )
+
+
+def renamed_rows(part: Any, names: Mapping[str, str]) -> Any:
+    """Return a vote or a part of one whose training rows have other names.
+
+    Parameters
+    ----------
+    part : dataclass, tuple of dataclasses, or anything else, which stays as it is
+    names : dict of str to str
+        By the names there are; rows that are not in it keep theirs.
+    """
+    if isinstance(part, tuple):
+        parts = cast("tuple[Any, ...]", part)
+        made = tuple(renamed_rows(one, names) for one in parts)
+        return made if any(a is not b for a, b in zip(made, parts, strict=True)) else parts
+    if not is_dataclass(part) or isinstance(part, type):
+        return part
+    changed: dict[str, Any] = {}
+    for field in fields(part):
+        value: Any = getattr(part, field.name)
+        if not field.init:
+            continue
+        if field.name in _KEPT and isinstance(value, np.ndarray):
+            rows = cast("NDArray[Any]", value)
+            if rows.dtype.kind == "U":
+                changed[field.name] = np.array([names.get(v, v) for v in rows.tolist()], dtype=str)
+        else:
+            made = renamed_rows(value, names)
+            if made is not value:
+                changed[field.name] = made
+    return replace(part, **changed) if changed else part
