@@ -94,9 +94,8 @@ def test_the_smallest_near_the_best_may_be_anyones(tmp_path):
     beyond = beyond_chance(made, rows, None)
     best, chance, readable, fewest = verdict(made, rows, choice, found, None, beyond)
     assert chance == (
-        "Of the 5 models that read columns 4 are shown to be better than a constant answer (balanced"
-        " accuracy 0.50), with 95 % confidence for all at once, by the means of the folds; best is"
-        " not."
+        "All 5 models that read columns are shown to be better than a constant answer (balanced"
+        " accuracy 0.50), with 95 % confidence for all at once (by the means of the folds)."
     )
     assert best == (
         "best was the most accurate of 5 models: balanced accuracy 0.80 from 100 columns, over 4"
@@ -131,7 +130,7 @@ def test_what_a_difference_settles_is_said(tmp_path):
     words = verdict(made, rows, choice, found, None, beyond_chance(made, rows, None))
     assert len(words) == 3
     assert words[1].startswith("All 3 models that read columns are shown to be better than")
-    assert words[1].endswith("is one that 100 cases can settle.")
+    assert words[2].endswith("is one that 100 cases can settle.")
 
 
 def test_a_model_is_opened_on_demand(tmp_path):

@@ -65,13 +65,13 @@ def _beyond(folder: Folder, beyond: Beyond) -> str:
     n, k = len(beyond.asked), len(beyond.better)
     constant = f"a constant answer ({folder.measure} {rate(folder.constant)})"
     sure = f"with {100 * CONFIDENCE:.0f} % confidence" + (" for all at once" if n > 1 else "")
-    sure += ", counted over all held-out cases" if beyond.pooled else ", by the means of the folds"
+    sure += f" ({beyond.how})"
     if n == 1:
         return f"It is {'' if k else 'not '}shown to be better than {constant}, {sure}."
     if not k:
         return (
-            f"None of the {n} models that read columns is shown to be better than {constant}, {sure}:"
-            " among so many models such differences come about by chance."
+            f"None of the {n} models that read columns is shown to be better than {constant},"
+            f" {sure}: among so many models such differences come about by chance."
         )
     others = [key for key in beyond.asked if key not in beyond.better]
     head = f"Of the {n} models that read columns {k} {'is' if k == 1 else 'are'}"
