@@ -66,7 +66,9 @@ def visit(chromium, compared, opened, book, monkeypatch):
     contexts, heard = [], SimpleNamespace(requests=[], console=[], errors=[])
     report = compared / "report.html"
     if book:
-        monkeypatch.setattr("psephos.report.case.calculator", lambda *_: "it has no plain form.")
+        monkeypatch.setattr(
+            "psephos.report.panels.case.calculator", lambda *_: "it has no plain form."
+        )
     if opened is not None or book:
         name = f"{opened}{'-book' if book else ''}.html"
         report = build_report(compared, compared / name, model=opened)

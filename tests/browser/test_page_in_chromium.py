@@ -35,15 +35,20 @@ def several(study):
 
 def judged(study, model, threshold, prevalence=None):
     """Return what the library says of a model at a threshold."""
-    from psephos.report.judged import Names, fills, measures_rows
-    from psephos.report.measures import counts_at
+    from psephos.report.numbers.judged import Names, fills, measures_rows
+    from psephos.report.numbers.measures import counts_at, four, predictive
 
     told = study[1]
     one, code = told["models"][model], told["positive"]
     q = np.array(one["q"])
-    c = counts_at(q[q >= 0], (np.array(told["truth"]) == code)[q >= 0], threshold)
+    known = q >= 0
+    positive, groups = (np.array(told["truth"]) == code)[known], told["clusters"]
+    c = counts_at(q[known], positive, threshold)
+    found = four(q[known], positive, threshold, groups and np.array(groups)[known])
+    if prevalence is not None:
+        found[2:] = predictive(c, prevalence)
     names = Names(told["classes"][code], told["classes"][1 - code], one["label"], one["axis"])
-    return fills(c, threshold, names), measures_rows(c, names, prevalence), c
+    return fills(c, threshold, names), measures_rows(c, names, found), c
 
 
 def settle(page):
@@ -88,6 +93,18 @@ def test_the_script_says_at_every_threshold_what_python_says(visit, study):
     assert [r[2:] for r in shown_measures(page)] == [[r["value"], r["interval"]] for r in rows]
 
 
+def path_dots(page):
+    """Return the dots of cases called rightly, which one path a lane draws without script."""
+    paths = page.locator("#lanes path.dots").evaluate_all(
+        "all => all.map(p => ['d', 'stroke-width', 'class'].map(k => p.getAttribute(k)))"
+    )
+    return [
+        [*dot, float(wide) / 2, kind.replace("dots", "case")]
+        for d, wide, kind in paths
+        for dot in re.findall(r"M(\S+) (\S+)h0", d)
+    ]
+
+
 def test_the_script_draws_what_the_page_shows_without_it(visit, study):
     static, live = visit(1400, java_script_enabled=False), visit(1400)
     for part in ("missed-words", "measures", "tenths", "like", "by-class", "grid", "stability"):
@@ -95,11 +112,12 @@ def test_the_script_draws_what_the_page_shows_without_it(visit, study):
         if one.count():
             assert one.inner_text() == live.locator(by(part)).inner_text()
     dots = "all => all.map(c => ['cx', 'cy', 'r', 'class'].map(k => c.getAttribute(k)))"
-    before = static.locator("#lanes circle.case").evaluate_all(dots)
+    before = static.locator("#lanes circle.case").evaluate_all(dots) + path_dots(static)
     after = live.locator("#lanes circle.case").evaluate_all(dots)
-    numbers = [np.array([[float(v) for v in d[:3]] for d in one]) for one in (before, after)]
-    np.testing.assert_allclose(numbers[0], numbers[1], atol=0.011)
-    assert [d[3] for d in before] == [d[3] for d in after]
+    found = [sorted([d[3], *(float(v) for v in d[:3])] for d in one) for one in (before, after)]
+    assert [d[0] for d in found[0]] == [d[0] for d in found[1]]
+    numbers = [np.array([d[1:] for d in one]) for one in found]
+    np.testing.assert_allclose(numbers[0], numbers[1], atol=0.051)
     marks = "all => all.map(g => g.innerHTML)"
     for picture in ("roc", "pr", "cal", "nb"):
         if static.locator(by(picture)).count():
@@ -181,7 +199,7 @@ def test_the_threshold_moves_by_line_slider_number_and_weight(visit, study):
 
 
 def test_marks_of_the_threshold_stand_where_python_puts_them(visit, study):
-    from psephos.report.plots import marks_at
+    from psephos.report.drawings.curves import marks_at
 
     two(study)
     page = visit()
@@ -228,7 +246,7 @@ def test_a_person_is_ringed_wherever_chosen(visit, study):
 
 
 def test_groups_are_chosen_and_follow_the_threshold(visit, study):
-    from psephos.report.subgroups import Subgroups, subgroup_rows
+    from psephos.report.numbers.subgroups import Subgroups, subgroup_rows
 
     two(study)
     page = visit()
@@ -326,7 +344,7 @@ def test_controls_are_labelled_and_large_enough(visit):
 
 def test_a_page_without_cases_still_moves(chromium, compared, tmp_path):
     from psephos.report import build_report, summarise
-    from psephos.report.options import Options
+    from psephos.report.study.options import Options
 
     told = summarise(compared, options=Options(cases="none"))["island"]["missed"]
     path = build_report(compared, tmp_path / "none.html", cases="none")
@@ -340,7 +358,8 @@ def test_a_page_without_cases_still_moves(chromium, compared, tmp_path):
     if told["kind"] == "two":
         set_threshold(page, 0.3)
         bins = told["models"][page.locator("#model").input_value()]["bins"]
-        found, alarms = sum(bins["pos"][30:]), sum(bins["neg"][30:])
+        at = told["edges"].index(0.3)
+        found, alarms = sum(bins["pos"][at:]), sum(bins["neg"][at:])
         assert page.locator("#n-tp").text_content() == str(found)
         assert page.locator("#n-fp").text_content() == str(alarms)
     assert json.dumps(errors) == "[]"

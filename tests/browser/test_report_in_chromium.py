@@ -93,9 +93,9 @@ def test_every_class_has_its_score(visit, compared):
 @of_book
 def test_the_score_is_that_of_the_saved_model(visit, compared):
     from psephos.report import summarise
-    from psephos.report.adapter import open_model
-    from psephos.report.folder import read_folder
-    from psephos.report.names import short_names
+    from psephos.report.study.folder import read_folder
+    from psephos.report.study.names import short_names
+    from psephos.report.study.opened import open_model
 
     folder = read_folder(compared)
     choice = summarise(compared)["card"]["choice"]
@@ -201,8 +201,8 @@ def shares_of(page, name):
 
 def network_of(folder):
     from psephos.explain import ColumnNetwork
-    from psephos.report.adapter import open_model
-    from psephos.report.folder import read_folder
+    from psephos.report.study.folder import read_folder
+    from psephos.report.study.opened import open_model
 
     return ColumnNetwork.from_estimator(open_model(read_folder(folder).models["swag"]).model)
 

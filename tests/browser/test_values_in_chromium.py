@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from psephos.report import summarise
-from psephos.report.calculators import light
-from psephos.report.folder import read_folder
-from psephos.report.names import shown_names
-from psephos.report.saved import Saved
+from psephos.report.numbers.calculators import light
+from psephos.report.study.folder import read_folder
+from psephos.report.study.names import shown_names
+from psephos.report.study.saved import Saved
 
 pytestmark = pytest.mark.browser
 EXACT = 1e-12
@@ -352,7 +352,7 @@ def test_narrow_screens_do_not_scroll_sideways(visit):
 
 def test_a_page_without_cases_carries_none(compared, tmp_path, chromium):
     from psephos.report import render
-    from psephos.report.options import Options
+    from psephos.report.study.options import Options
 
     report = summarise(compared, options=Options(cases="none"))
     island = report["island"]

@@ -106,7 +106,7 @@ def test_a_study_for_a_spreadsheet_has_the_same_report(call, odd, tmp_path):
     assert ",=" not in armed
     plain = (tmp_path / "plain" / "predictions.csv").read_text("utf-8")
     assert "'=krank" not in plain
-    from psephos.report.folder import read_folder
+    from psephos.report.study.folder import read_folder
 
     heard = [
         read_folder(tmp_path / one).held_out("adaboost", ["=krank", "gesünder"])

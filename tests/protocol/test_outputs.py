@@ -4,7 +4,7 @@ from importlib import metadata
 
 import pytest
 
-from psephos.protocol.outputs import versions
+from psephos.protocol.study.outputs import versions
 
 
 def test_installed_packages_are_asked_by_name_alone(monkeypatch):

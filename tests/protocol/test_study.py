@@ -18,7 +18,7 @@ from psephos._whole import UnwritableError, remove_drafts, write_whole
 from psephos.protocol import DataTable, Protocol, read_table
 from psephos.protocol import compare as compare_on_all_cores
 from psephos.protocol.study.journal import Journal
-from psephos.report.folder import read_folder
+from psephos.report.study.folder import read_folder
 
 compare = partial(compare_on_all_cores, n_jobs=1)
 SMALL = Protocol(folds=2, inner_folds=2, draws=2)
@@ -232,7 +232,7 @@ def test_a_model_that_does_not_belong_is_not_listed(folder):
 
 
 def test_what_changes_while_it_is_read_is_no_report(folder, monkeypatch):
-    from psephos.report import folder as module
+    from psephos.report.study import folder as module
 
     cases = module._cases
 

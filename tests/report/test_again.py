@@ -5,11 +5,11 @@ import pytest
 from sklearn.metrics import log_loss
 
 from psephos.report import summarise
-from psephos.report.adapter import model_facts
-from psephos.report.again import cross_fitted_answers
-from psephos.report.answers import held_out_answers
-from psephos.report.folder import read_folder
-from psephos.report.options import Options
+from psephos.report.numbers.again import cross_fitted_answers
+from psephos.report.study.answers import held_out_answers
+from psephos.report.study.folder import read_folder
+from psephos.report.study.opened import model_facts
+from psephos.report.study.options import Options
 
 
 def test_cross_fitted_answers_have_the_log_loss_that_the_models_file_tells(compared):

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from psephos._errors import PsephosError
-from psephos.report.answers import held_out_answers, positive_class
-from psephos.report.folder import read_folder
+from psephos.report.study.answers import held_out_answers, positive_class
+from psephos.report.study.folder import read_folder
 
 
 def test_answers_are_the_means_of_a_case_over_repeats(builders, tmp_path):

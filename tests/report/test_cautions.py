@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from psephos.report import summarise
-from psephos.report.cautions import prior_log_loss
-from psephos.report.figures import choose, standings
-from psephos.report.folder import read_folder
+from psephos.report.numbers.cautions import prior_log_loss
+from psephos.report.study.folder import read_folder
+from psephos.report.study.standings import choose, standings
 
 
 @pytest.fixture

@@ -7,9 +7,16 @@ from hypothesis import strategies as st
 from sklearn.metrics import precision_recall_curve, roc_auc_score, roc_curve
 
 from psephos.figures import area, calibration_table
-from psephos.report.curves import steps, worth
-from psephos.report.measures import UNIT, Counts
-from psephos.report.plots import FRAME, GRID, benefits, curves_drawing, marks_at
+from psephos.report.drawings.curves import (
+    FRAME,
+    GRID,
+    benefits,
+    curves_drawing,
+    marks_at,
+    steps,
+    worth,
+)
+from psephos.report.numbers.measures import UNIT, Counts
 from psephos.report.words import chance
 
 
@@ -74,7 +81,7 @@ def test_of_one_class_there_is_no_area():
 @pytest.mark.parametrize("levels", [None, 6, 1])
 def test_the_calibration_is_of_fifths_of_the_cases(levels):
     answers, positive = answered(3, 97, levels)
-    drawn = curves_drawing(answers, positive, area(positive, answers), {"pos": "ill"})["cal"]
+    drawn = curves_drawing(answers, positive, area(positive, answers), "ill")["cal"]
     ours = calibration_table(positive, answers, 5)
     assert len(drawn) == len(ours)
     for cells, one in zip((row["cells"] for row in drawn), ours, strict=True):
@@ -124,7 +131,7 @@ def distance_to(path, x, y):
 @pytest.mark.parametrize(("n", "levels"), [(80, None), (3000, None), (200, 5)])
 def test_paths_pass_through_scikit_learns_points_and_are_short(n, levels):
     answers, positive = answered(5, n, levels)
-    drawn = curves_drawing(answers, positive, area(positive, answers), {"pos": "ill"})
+    drawn = curves_drawing(answers, positive, area(positive, answers), "ill")
     wide = FRAME["width"] - FRAME["left"] - FRAME["right"]
     high = FRAME["height"] - FRAME["top"] - FRAME["bottom"]
 
@@ -144,7 +151,7 @@ def test_paths_pass_through_scikit_learns_points_and_are_short(n, levels):
 
 def test_marks_stand_on_the_curves():
     answers, positive = answered(6)
-    drawn = curves_drawing(answers, positive, area(positive, answers), {"pos": "ill"})
+    drawn = curves_drawing(answers, positive, area(positive, answers), "ill")
     for t in (0.2, 0.5, 0.77):
         called = (answers * UNIT).astype(int) >= t * UNIT
         c = Counts(*(int(v.sum()) for v in (called & positive, ~called & positive,

@@ -6,11 +6,11 @@ import pytest
 
 from psephos._errors import PsephosError
 from psephos.protocol.study.outputs import RESULT_COLUMNS
-from psephos.report.figures import choose, standings
-from psephos.report.folder import read_folder
-from psephos.report.pairs import pairs
-from psephos.report.summarise import summarise
-from psephos.report.verdict import opened_words, verdict
+from psephos.report.numbers.chance import beyond_chance
+from psephos.report.page.summarise import summarise
+from psephos.report.panels.verdict import opened_words, verdict
+from psephos.report.study.folder import read_folder
+from psephos.report.study.standings import choose, pairs, standings
 
 
 def folder(tmp_path, **models):
@@ -90,7 +90,13 @@ def test_the_smallest_near_the_best_may_be_anyones(tmp_path):
     assert choice.opened.key == "large"
     assert "Only models of psephos are saved" in opened_words(choice)
     found = pairs(standings(made), choice.best)
-    best, readable, fewest = verdict(made, standings(made), choice, found, None)
+    rows = standings(made)
+    beyond = beyond_chance(made, rows, None)
+    best, chance, readable, fewest = verdict(made, rows, choice, found, None, beyond)
+    assert chance == (
+        "All 5 models that read columns are shown to be better than a constant answer (balanced"
+        " accuracy 0.50), with 95 % confidence for all at once (by the means of the folds)."
+    )
     assert best == (
         "best was the most accurate of 5 models: balanced accuracy 0.80 from 100 columns, over 4"
         " held-out folds."
@@ -120,9 +126,11 @@ def test_what_a_difference_settles_is_said(tmp_path):
     assert choice.smallest is choice.best
     found = pairs(standings(made), choice.best)
     assert all(pair.high < 0 for pair in found)
-    words = verdict(made, standings(made), choice, found, None)
-    assert len(words) == 2
-    assert words[1].endswith("is one that 100 cases can settle.")
+    rows = standings(made)
+    words = verdict(made, rows, choice, found, None, beyond_chance(made, rows, None))
+    assert len(words) == 3
+    assert words[1].startswith("All 3 models that read columns are shown to be better than")
+    assert words[2].endswith("is one that 100 cases can settle.")
 
 
 def test_a_model_is_opened_on_demand(tmp_path):
@@ -167,7 +175,9 @@ def test_what_failed_in_some_folds_is_not_ranked_among_means_of_all(tmp_path):
     assert {s.key for s in rows if s.frontier} == {"best", "few"}
     choice = choose(rows, ["lucky", "few"])
     assert (choice.best.key, choice.smallest.key, choice.opened.key) == ("best", "few", "few")
-    words = " ".join(verdict(made, rows, choice, pairs(rows, choice.best), None))
+    words = " ".join(
+        verdict(made, rows, choice, pairs(rows, choice.best), None, beyond_chance(made, rows, None))
+    )
     assert "lucky failed in 3 of 4 folds" in words
     page = summarise(tmp_path)["models"]
     assert [m["sentence"].split(",")[0].split()[-1] for m in page][2] == "0.990"  # no spread
@@ -178,7 +188,8 @@ def test_what_failed_in_some_folds_is_not_ranked_among_means_of_all(tmp_path):
 def test_of_one_model_nothing_was_selected(tmp_path, also):
     made = folder(tmp_path, one=("psephos", [0.9, 0.8], 9), **also)
     choice = choose(standings(made), ["one"])
-    words = " ".join(verdict(made, standings(made), choice, [], None))
+    rows = standings(made)
+    words = " ".join(verdict(made, rows, choice, [], None, beyond_chance(made, rows, None)))
     assert "most accurate" not in words
     assert "the only model" in words
     assert opened_words(choice) == "one is the only model with figures."

@@ -8,8 +8,8 @@ import pytest
 from psephos import SamBAClassifier
 from psephos.models.prototypes import ProsetClassifier
 from psephos.report import summarise
-from psephos.report.rows import keeps_rows, renamed_rows
-from psephos.report.tripod import ITEMS
+from psephos.report.panels.tripod import ITEMS
+from psephos.report.study.opened import renamed_rows
 
 
 def test_every_item_of_the_checklist_is_answered_or_left_to_the_authors(compared):
@@ -44,7 +44,7 @@ def test_training_rows_are_renamed_wherever_a_vote_keeps_them(model):
     X, y = rng.normal(size=(40, 3)), np.arange(40) % 2
     X[:, 0] += 2 * y
     vote = model.fit(X, y).vote_.named_rows(np.array([f"secret {i}" for i in range(40)]))
-    assert keeps_rows(vote)
+    assert vote.training_rows()
     other = renamed_rows(vote, {f"secret {i}": f"case {i + 1}" for i in range(40)})
     told = [str(one) for part in (other.voters, other.weighting)
             for one in getattr(part, "rows", np.array([])).tolist()]  # fmt: skip

@@ -8,7 +8,7 @@ from scipy.stats import binomtest, norm
 from sklearn.metrics import confusion_matrix, precision_score, recall_score
 
 from psephos.figures import wilson
-from psephos.report.measures import UNIT, Counts, counts_at, in_units, predictive
+from psephos.report.numbers.measures import UNIT, Counts, counts_at, four, in_units, predictive
 
 answered = st.lists(
     st.tuples(st.sampled_from([0.0, 0.1, 0.29, 0.3, 0.5, 0.7, 0.99, 1.0]) | st.floats(0, 1),
@@ -43,7 +43,7 @@ def test_wilson_is_scipys(k, n):
 
 
 def test_of_no_case_nothing_is_said():
-    ppv, npv = predictive(Counts(0, 3, 0, 4))
+    _, _, ppv, npv = four(np.zeros(7, int), np.arange(7) < 3, 0.5)
     assert np.isnan([ppv.value, ppv.low, ppv.high]).all()
     assert npv.value == pytest.approx(4 / 7)
     assert np.isnan(predictive(Counts(0, 3, 0, 4), 0.2)[0].value)
@@ -52,8 +52,9 @@ def test_of_no_case_nothing_is_said():
 def test_predictive_values_are_precisions():
     rng = np.random.default_rng(0)
     positive, called = rng.random((2, 90)) < 0.4
-    c = counts_at(np.where(called, UNIT, 0), positive, 0.5)
-    ppv, npv = predictive(c)
+    units = np.where(called, UNIT, 0)
+    c = counts_at(units, positive, 0.5)
+    _, _, ppv, npv = four(units, positive, 0.5)
     assert ppv.value == pytest.approx(precision_score(positive, called))
     assert npv.value == pytest.approx(precision_score(~positive, ~called))
     own = c.positive / (c.positive + c.negative)
@@ -86,6 +87,6 @@ def test_intervals_hold_what_is_true_about_as_often_as_they_say(share):
     for _ in range(n):
         m = rng.binomial(120, prevalence)
         c = Counts(k := rng.binomial(m, s), m - k, j := rng.binomial(120 - m, f), 120 - m - j)
-        found = predictive(c, share)[0]
+        found = wilson(k, k + j) if share is None else predictive(c, share)[0]
         inside += found.low <= truth <= found.high
     assert 0.93 < inside / n < 0.975

@@ -10,8 +10,8 @@ from sklearn.metrics import confusion_matrix, precision_score, recall_score, roc
 
 from psephos._errors import PsephosError
 from psephos.report import build_report, render, summarise
-from psephos.report.folder import read_folder
-from psephos.report.options import Options
+from psephos.report.study.folder import read_folder
+from psephos.report.study.options import Options
 
 
 def answers_of(folder, model):
@@ -142,7 +142,7 @@ def test_of_many_cases_the_page_stays_small(builders, tmp_path):
 def test_answers_that_would_make_the_page_too_large_are_left_out_and_it_is_said(
     builders, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("psephos.report.missed._BYTES", 3_000)
+    monkeypatch.setattr("psephos.report.panels.missed._BYTES", 3_000)
     folder, _, _ = by_hand(builders, tmp_path)
     told = summarise(folder)["island"]["missed"]["models"]
     first, *others = told.values()
@@ -178,8 +178,9 @@ def test_without_cases_the_page_has_counts_alone(compared, builders, tmp_path):
             positive = truth.to_numpy() == told["classes"][told["positive"]]
             for name, mine in (("pos", p[positive]), ("neg", p[~positive])):
                 counted = model["bins"][name]
-                for k in (0, 30, 50, 100):
-                    assert sum(counted[k:]) == (mine >= k / 100 - 1e-9).sum()
+                assert told["edges"] == [k / 10 for k in range(11)]
+                for k in (0, 3, 5, 10):
+                    assert sum(counted[k:]) == (mine >= k / 10 - 1e-9).sum()
     page = build_report(compared, tmp_path / "c.html", cases="none").read_text("utf-8")
     assert "This page carries no cases" in page
 

@@ -7,10 +7,10 @@ import pytest
 
 from psephos.explain import ColumnNetwork
 from psephos.report import summarise
-from psephos.report.adapter import open_model
-from psephos.report.folder import read_folder
-from psephos.report.network import MOST_COLUMNS, MOST_PAIRS, drawing
-from psephos.report.together import together
+from psephos.report.drawings.network import MOST_COLUMNS, MOST_PAIRS, drawing
+from psephos.report.panels.together import together
+from psephos.report.study.folder import read_folder
+from psephos.report.study.opened import open_model
 
 
 def network(n_models=40, p=90, seed=0):
@@ -113,7 +113,7 @@ def test_bars_are_the_counts_of_the_search(compared):
 
 
 def test_errors_that_are_all_one_still_have_an_axis():
-    from psephos.report.library import histograms
+    from psephos.report.drawings.network import histograms
 
     errors = SimpleNamespace(
         dimension=np.array([1]),

@@ -12,10 +12,10 @@ from html.parser import HTMLParser
 import pytest
 
 from psephos.report import build_report, summarise
-from psephos.report.casebook import casebook, sentence_of, shared_sentences
-from psephos.report.folder import read_folder
-from psephos.report.names import short_names
-from psephos.report.render import embed
+from psephos.report.numbers.casebook import casebook, sentence_of, shared_sentences
+from psephos.report.page.render import embed
+from psephos.report.study.folder import read_folder
+from psephos.report.study.names import short_names
 
 _VOID = {"meta", "link", "input", "br", "img", "line", "rect", "circle", "path"}
 
@@ -69,7 +69,7 @@ def book_page(compared, tmp_path_factory):
     """The page of a model that it cannot ask: the ballots of its training cases are written."""
     path = tmp_path_factory.mktemp("book") / "report.html"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("psephos.report.case.calculator", lambda *_: "it has no plain form.")
+        patch.setattr("psephos.report.panels.case.calculator", lambda *_: "it has no plain form.")
         return Page(build_report(compared, path).read_text("utf-8"))
 
 
@@ -213,7 +213,7 @@ def test_the_embedded_ballots_are_those_of_the_model(compared, book_page):
 
 def test_the_page_says_what_the_ballots_say(compared, book_page):
     """The branch taken with the case's own value, and each case's own numbers."""
-    from psephos.report.adapter import open_model
+    from psephos.report.study.opened import open_model
 
     data = json.loads(book_page.all(id="data")[0]["text"])["ballots"]
     folder = read_folder(compared)
@@ -269,7 +269,7 @@ def test_embedded_data_cannot_leave_its_element():
 
 
 def test_ballots_that_do_not_fit_are_left_out_and_it_is_said(compared):
-    from psephos.report.adapter import open_model
+    from psephos.report.study.opened import open_model
 
     folder = read_folder(compared)
     opened = open_model(folder.models["samba"])

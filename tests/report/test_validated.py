@@ -11,7 +11,7 @@ from sklearn.metrics import confusion_matrix, roc_auc_score
 from psephos import CARTClassifier, PsephosError, SamBAClassifier, validate
 from psephos.cli.app import main
 from psephos.report import Options, build_report, summarise_validation
-from psephos.report.render import render_validation
+from psephos.report.page.render import render_validation
 from psephos.validation import write_validation
 
 HOSTILE = "k__B;</script><b>"

@@ -16,16 +16,16 @@ from psephos.explain.directions import cut_of
 from psephos.explain.effects import asked_values, background, mean_answers
 from psephos.protocol.evaluation.stability import positions_of
 from psephos.report import summarise
-from psephos.report.adapter import Asked
-from psephos.report.calculators import distances, nearest_own, typical
-from psephos.report.carried import carried_rows, rounded
-from psephos.report.figures import standings
-from psephos.report.folder import Cases, read_folder
-from psephos.report.names import shown_names
-from psephos.report.planes import plane
-from psephos.report.portraits import portrait
-from psephos.report.saved import Saved
-from psephos.report.standins import stand_ins
+from psephos.report.drawings.planes import plane
+from psephos.report.numbers.calculators import distances, nearest_own, typical
+from psephos.report.numbers.portraits import portrait
+from psephos.report.numbers.standins import stand_ins
+from psephos.report.study.carried import carried_rows, rounded
+from psephos.report.study.folder import Cases, read_folder
+from psephos.report.study.names import shown_names
+from psephos.report.study.opened import Asked
+from psephos.report.study.saved import Saved
+from psephos.report.study.standings import standings
 
 
 def words_of(parts):
@@ -369,7 +369,7 @@ def test_of_many_columns_six_are_drawn_and_the_others_listed(many):
 
 
 def test_a_function_that_would_not_fit_says_what_it_adds(many, monkeypatch):
-    monkeypatch.setattr("psephos.report.case.CAPACITY", 100)
+    monkeypatch.setattr("psephos.report.panels.case.CAPACITY", 100)
     report = summarise(many.path)
     assert "it would add" in report["island"]["case"]["models"]["adaboost"]["why"]
     assert report["case"] is None

@@ -4,11 +4,11 @@ from pathlib import Path
 
 from psephos._errors import PsephosError
 from psephos._whole import write_whole
-from psephos.report.folder import columns_of
-from psephos.report.options import Options, read_names
-from psephos.report.render import render, render_validation
-from psephos.report.summarise import summarise
-from psephos.report.validated import columns_judged, is_validation, summarise_validation
+from psephos.report.page.render import render, render_validation
+from psephos.report.page.summarise import summarise
+from psephos.report.page.validated import columns_judged, is_validation, summarise_validation
+from psephos.report.study.folder import columns_of
+from psephos.report.study.options import Options, read_names
 
 __all__ = ["Options", "build_report", "render", "summarise", "summarise_validation"]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from psephos import __version__
 from psephos._whole import write_whole
 from psephos.datasets import make_continuous_xor
-from psephos.report.render import page_of
+from psephos.report.page.render import page_of
 from psephos.scoring import plain
 from psephos.vote import InverseDistance, Local
 
@@ -83,7 +83,7 @@ def fitted(noisy: bool, seed: int = 0) -> tuple[Any, _Floats, NDArray[np.intp]]:
         Whether four labels of each class are wrong.
     seed : int, default=0
     """
-    from psephos.models import SamBAClassifier
+    from psephos.models.boosting.samba import SamBAClassifier
 
     X, y = make_continuous_xor(2, n_rows_per_orthant=30, random_state=seed)
     if noisy:

@@ -1,11 +1,15 @@
 """Numbers and lists as a reader expects to see them."""
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from psephos.vote.names import MINUS, class_words, fixed, series
 
 __all__ = [
+    "HELD_OUT",
     "MINUS",
+    "Wording",
     "chance",
     "class_kinds",
     "class_words",
@@ -91,3 +95,32 @@ def class_kinds(n_classes: int, positive: int) -> list[str]:
     if n_classes == 2:
         return ["pos" if k == positive else "neg" for k in range(2)]
     return [f"c{k % _HUES}" for k in range(n_classes)]
+
+
+@dataclass(frozen=True)
+class Wording:
+    """The words of the panel of answers that depend on where these are from."""
+
+    dot: str  # what a dot is
+    answer: str  # 'held-out answer'
+    axis: str  # behind the name of the axis
+    by: str  # whose answers the grid of several classes counts
+    person: str  # before 'the model answered 0.31'
+    absent: str  # where a model has none
+    source: str  # the first sentence of the note
+    omits: str  # what intervals leave out, or hold for
+    file: str  # the name of the csv file
+    sources: Mapping[str, str] = field(default_factory=dict[str, str])  # of models by themselves
+
+
+HELD_OUT = Wording(
+    dot="Each dot is one case, at the answer of models that had not seen it.",
+    answer="held-out answer",
+    axis="held out",
+    by="each by the models that had not seen it",
+    person="Held out,",
+    absent="There are no held-out answers of this model.",
+    source="All from the held-out answers of the folds' models, pooled.",
+    omits="and leave out how much a model would change with other cases.",
+    file="held-out-answers",
+)

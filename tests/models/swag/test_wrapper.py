@@ -9,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import psephos
 from psephos import PsephosError
-from psephos.models import SparseWrapperClassifier, SparseWrapperRegressor
+from psephos.models.swag.wrapper import SparseWrapperClassifier, SparseWrapperRegressor
 from psephos.vote import JoinedVoters
 
 NAMES = [f"gene {j}" for j in range(12)]

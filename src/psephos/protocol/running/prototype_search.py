@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from psephos._distributions import LogUniform, draw
 from psephos._errors import PsephosError, PsephosTypeError
 from psephos._files.near import suggest
-from psephos.models import ProsetClassifier, ProsetRegressor
+from psephos.models.prototypes.proset import ProsetClassifier, ProsetRegressor
 from psephos.models.prototypes.candidates import target_strata
 from psephos.models.prototypes.common import automatic
 from psephos.params import Constraint, Interval, Jobs, Options, check_params

@@ -55,7 +55,7 @@
     const wrong = missed(), seen = new Set(wrong.map(([row]) => row));
     const line = ([row, i]) => [`r${row}`, `${person(row)} (${study.classes[study.y[i]]}, held out ${chance(heldOut(row)[two ? study.positive : study.y[i]])})`];
     group("Answered wrongly while held out, the surest first", wrong.map(line));
-    group("Typical", study.order.map((k) => [`t${k}`, `median of ${study.classes[k]}`]));
+    group("Typical", study.order.filter((k) => calc.typical[k]).map((k) => [`t${k}`, `${calc.typical_words} of ${study.classes[k]}`]));
     group("Blank", [["e0", "nothing measured"]]);
     group("Other cases of the study", study.rows.map((row, i) => [row, i]).filter(([row]) => !seen.has(row)).map(([row, i]) => [`r${row}`, `${person(row)} (${study.classes[study.y[i]]})`]));
     if (from === "x") group("Yours", [["x", "typed in"]]);
@@ -244,7 +244,7 @@
       return;
     }
     const row = hub.get("person");
-    begin(row !== null && study.rows.includes(row) ? `r${row}` : `t${study.positive}`);
+    begin(row !== null && study.rows.includes(row) ? `r${row}` : calc.typical[study.positive] ? `t${study.positive}` : "e0");
   };
 
   hub.on("model", show);

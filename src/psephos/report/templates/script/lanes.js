@@ -1,4 +1,4 @@
-// One dot a case in lanes, drawn at the width there is; psephos.report.lanes does the same.
+// One dot a case in lanes, drawn at the width there is; psephos.report.drawings.lanes does the same.
 page.lanes = (() => {
   const { svg } = page;
   const UNIT = 1e6, MOST = 400, BINS = 50, RADII = [3.2, 2.6, 2.1, 1.6], PUSHED = 6;
@@ -60,7 +60,7 @@ page.lanes = (() => {
       svg("rect", { class: "negw", x: g.left, y: g.top - 16, width: cut - g.left, height: g.height - g.top - 22 }),
       svg("rect", { class: "posw", x: cut, y: g.top - 16, width: g.left + g.inner - cut, height: g.height - g.top - 22 }));
     const split = lanes.map((lane) => {
-      if (lane.bins) return { bars: lane.bins, drawn: [] };
+      if (lane.bins) return { bars: lane.bins, drawn: [], ends: lane.ends };
       const many = lane.units.length > MOST;
       let drawn = lane.units.map((_, i) => i).filter((i) => lane.wrong[i] || !many);
       let right = lane.units.filter((_, i) => !lane.wrong[i]);
@@ -69,12 +69,13 @@ page.lanes = (() => {
     });
     const tallest = Math.max(0, ...split.flatMap((one) => one.bars));
     lanes.forEach((lane, k) => {
-      const base = g.base(k), { bars, drawn } = split[k], n = lane.bins ? lane.bins.reduce((a, b) => a + b, 0) : lane.units.length, wide = g.inner / BINS;
+      const base = g.base(k), { bars, drawn } = split[k], n = lane.bins ? lane.bins.reduce((a, b) => a + b, 0) : lane.units.length;
+      const ends = split[k].ends || Array.from({ length: bars.length + 1 }, (_, b) => b / bars.length);
       picture.append(text(0, g.narrow ? base - g.lane - (threshold === null ? 8 : 24) : base - 12, g.narrow ? `${lane.name} (${n})` : lane.name, "strong " + lane.kind),
         ...(g.narrow ? [] : [text(0, base + 3, page.words.plural(n, "case"), "soft")]),
         svg("line", { class: "axis", x1: g.left, x2: g.width - g.right, y1: base + 0.5, y2: base + 0.5 }));
       bars.forEach((n, b) => {
-        if (n) picture.append(svg("rect", { class: lane.kind, x: g.left + b * wide + 0.5, y: base - n / tallest * g.lane, width: wide - 1, height: n / tallest * g.lane }));
+        if (n) picture.append(svg("rect", { class: lane.kind, x: g.left + ends[b] * g.inner + 0.5, y: base - n / tallest * g.lane, width: (ends[b + 1] - ends[b]) * g.inner - 1, height: n / tallest * g.lane }));
       });
       const [radius, places] = dodged(drawn.map((i) => lane.units[i]), g.inner, g.lane);
       drawn.forEach((i, j) => {

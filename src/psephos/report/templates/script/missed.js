@@ -10,9 +10,11 @@
   const named = (i) => told.names ? told.names[i] : String((told.rows ? told.rows[i] : i) + 1);
   const rowOf = (i) => told.rows ? told.rows[i] : i;
   const placeOf = new Map((told.rows || []).map((row, i) => [row, i]));
-  const step = told.rows ? 1000 : 100; // without cases there are counts of hundredths only
+  // the thresholds there are: without cases there are counts from edge to edge only
+  const steps = told.edges || Array.from({ length: 1001 }, (_, k) => k / 1000);
+  const nearest = (t) => told.edges ? steps.reduce((a, b) => Math.abs(b - t) < Math.abs(a - t) ? b : a) : Math.round(Math.min(Math.max(t, 0), 1) * 1000) / 1000;
 
-  // ---- figures of a threshold, as psephos.report.measures has them
+  // ---- figures of a threshold, as psephos.report.numbers.measures has them
   const total = (list) => list.reduce((sum, n) => sum + n, 0);
   const countsOf = (q, truth, t, keep = () => true) => {
     const n = { found: 0, missed: 0, alarms: 0, cleared: 0 }, cut = Math.round(t * UNIT);
@@ -25,14 +27,34 @@
   };
   const counts = (m, t) => {
     if (m.q) return countsOf(m.q, told.truth, t);
-    const cut = Math.round(t * 100), found = total(m.bins.pos.slice(cut)), alarms = total(m.bins.neg.slice(cut));
+    const cut = steps.indexOf(t), found = total(m.bins.pos.slice(cut)), alarms = total(m.bins.neg.slice(cut));
     return { found, missed: total(m.bins.pos) - found, alarms, cleared: total(m.bins.neg) - alarms };
   };
-  const wilson = (k, n) => {
+  // Wilson's interval of a share of n independent cases.
+  const wilson = (k, n, alone = n) => {
     if (!n) return [NaN, NaN, NaN];
-    const share = k / n, z2 = Z * Z, middle = (share + z2 / (2 * n)) / (1 + z2 / n);
-    const half = Z / (1 + z2 / n) * Math.sqrt(share * (1 - share) / n + z2 / (4 * n * n));
-    return [share, k ? middle - half : 0, k < n ? middle + half : 1];
+    const share = k / n, z2 = Z * Z, middle = (share + z2 / (2 * alone)) / (1 + z2 / alone);
+    const half = Z / (1 + z2 / alone) * Math.sqrt(share * (1 - share) / alone + z2 / (4 * alone * alone));
+    return [share, k ? Math.max(middle - half, 0) : 0, k < n ? Math.min(middle + half, 1) : 1];
+  };
+  // The same of cases in groups, which are independent (Rao and Scott): `own` are cases, `hit` tells which count.
+  const shareOf = (own, hit) => {
+    const hits = own.map(hit), k = hits.filter(Boolean).length, n = own.length, sums = new Map();
+    own.forEach((i, j) => { const one = sums.get(told.clusters[i]) || [0, 0]; one[0] += 1; one[1] += hits[j]; sums.set(told.clusters[i], one); });
+    const m = sums.size, p = k / n;
+    if (m === n || !n) return wilson(k, n);
+    if (m < 2) return [p, NaN, NaN];
+    const variance = m / (m - 1) * total([...sums.values()].map(([size, right]) => (right - p * size) ** 2)) / n ** 2;
+    return wilson(k, n, Math.min(p > 0 && p < 1 && variance > 0 ? p * (1 - p) / variance : m, n));
+  };
+  // Sensitivity, specificity, PPV and NPV at a threshold: each with its interval.
+  const four = (m, n, t, keep = () => true) => {
+    const plain = [wilson(n.found, n.found + n.missed), wilson(n.cleared, n.alarms + n.cleared), wilson(n.found, n.found + n.alarms), wilson(n.cleared, n.cleared + n.missed)];
+    if (m.bins) return m.bins.ends ? plain.map(([value], j) => [value, ...m.bins.ends[steps.indexOf(t)][j].map((v) => v ?? NaN)]) : plain;
+    if (!told.clusters) return plain;
+    const cut = Math.round(t * UNIT), every = m.q.map((_, i) => i).filter((i) => m.q[i] >= 0 && keep(i));
+    const is = (i) => told.truth[i] === told.positive, said = (i) => m.q[i] >= cut, not = (f) => (i) => !f(i);
+    return [[is, said], [not(is), not(said)], [said, is], [not(said), not(is)]].map(([among, hit]) => shareOf(every.filter(among), hit));
   };
   const expit = (z) => 1 / (1 + Math.exp(-z));
   const predicted = (right, wrong, hits, others, odds) => {
@@ -46,7 +68,6 @@
   };
   const predictive = (n, share) => {
     const m = n.found + n.missed, k = n.alarms + n.cleared;
-    if (share === null) return [wilson(n.found, n.found + n.alarms), wilson(n.cleared, n.missed + n.cleared)];
     const odds = Math.log(share / (1 - share));
     return [predicted(n.found, n.alarms, m, k, odds), predicted(n.cleared, n.missed, k, m, -odds)];
   };
@@ -63,11 +84,12 @@
   };
   const fillBody = (id, rows) => { if (at(id)) at(id).tBodies[0].replaceChildren(...rows); };
   let prevalence = null;
-  const measures = (n) => {
-    const [ppv, npv] = predictive(n, prevalence), { of } = words, m = n.found + n.missed, k = n.alarms + n.cleared;
+  const measures = (one, n, t) => {
+    const [found, cleared, ...both] = four(one, n, t), [ppv, npv] = prevalence === null ? both : predictive(n, prevalence);
+    const { of } = words, m = n.found + n.missed, k = n.alarms + n.cleared;
     const rows = [
-      ["sensitivity", of(n.found, m, `${pos} found`), wilson(n.found, m)],
-      ["specificity", of(n.cleared, k, `${neg} cleared`), wilson(n.cleared, k)],
+      ["sensitivity", of(n.found, m, `${pos} found`), found],
+      ["specificity", of(n.cleared, k, `${neg} cleared`), cleared],
       ["PPV", of(n.found, n.found + n.alarms, `called ${pos} are`), ppv],
       ["NPV", of(n.cleared, n.cleared + n.missed, `called ${neg} are`), npv]];
     fillBody("measures", rows.map(([name, counted, [value, low, high]]) => {
@@ -75,8 +97,8 @@
       const strip = make("td", "", "drawn k-bar"), box = svg("svg", { width: 132, height: 14, "aria-hidden": "true" });
       row.dataset.test = "measure";
       box.append(svg("line", { class: "grid", x1: 1, x2: 131, y1: 7, y2: 7 }));
-      if (Number.isFinite(value)) box.append(svg("line", { class: "interval", x1: 1 + 130 * low, x2: 1 + 130 * high, y1: 7, y2: 7 }),
-        svg("circle", { class: "dot", cx: 1 + 130 * value, cy: 7, r: 3.5 }));
+      if (Number.isFinite(low)) box.append(svg("line", { class: "interval", x1: 1 + 130 * low, x2: 1 + 130 * high, y1: 7, y2: 7 }));
+      if (Number.isFinite(value)) box.append(svg("circle", { class: "dot", cx: 1 + 130 * value, cy: 7, r: 3.5 }));
       strip.append(box);
       row.append(strip);
       return row;
@@ -90,8 +112,8 @@
     const lane = { name: told.classes[c], kind: classKind(c) };
     if (m.bins) {
       if (!two) return { ...lane, bins: m.bins[about][c] };
-      const hundredths = c === told.positive ? m.bins.pos : m.bins.neg;
-      return { ...lane, bins: Array.from({ length: 50 }, (_, b) => hundredths[2 * b] + hundredths[2 * b + 1] + (b === 49 ? hundredths[100] : 0)) };
+      const [...bins] = c === told.positive ? m.bins.pos : m.bins.neg, last = bins.pop(); // 1 is in the last column
+      return { ...lane, bins: bins.map((n, b) => b === bins.length - 1 ? n + last : n), ends: told.edges };
     }
     const q = two ? m.q : m.P[about], mine = told.truth.map((_, i) => i).filter((i) => told.truth[i] === c && (two ? q[i] >= 0 : m.said[i] >= 0));
     const cut = Math.round(hub.get("threshold") * UNIT);
@@ -114,9 +136,9 @@
     });
     ground = drawn.ground;
     box.replaceChildren(drawn.picture);
-    box.setAttribute("aria-label", `Every case by its ${told.wording.answer}, one lane a class.` + (two
+    box.setAttribute("aria-label", (told.rows ? `Every case by its ${told.wording.answer}, one lane a class.` : `Cases counted by their ${told.wording.answer}, one lane a class.`) + (two
       ? ` ${words.of(n.found, n.found + n.missed, pos)} found, ${words.of(n.missed, n.found + n.missed, pos)} missed, ${words.of(n.cleared, n.alarms + n.cleared, neg)} cleared, ${words.of(n.alarms, n.alarms + n.cleared, neg)} false alarms.` : ""));
-    at("binned").hidden = drawn.tallest === 0;
+    if (at("binned")) at("binned").hidden = drawn.tallest === 0;
     words.fill({ tallest: String(drawn.tallest) });
     if (two) {
       at("under").style.setProperty("padding-left", `${Math.max(ground.left - 8, 0)}px`);
@@ -190,8 +212,8 @@
 
   // ---- groups
   const share = (k, n, figure) => {
-    const cell = make("td", n < 10 ? words.of(k, n) : `${words.of(k, n)}: ${words.rate(figure[0])} (${words.span(figure[1], figure[2])})`);
-    if (n >= 10) cell.append(svg("svg", { class: "under-text", width: 152, height: 8, "aria-hidden": "true" },
+    const known = Number.isFinite(figure[1]), cell = make("td", n < 10 ? words.of(k, n) : `${words.of(k, n)}: ${words.rate(figure[0])}` + (known ? ` (${words.span(figure[1], figure[2])})` : ""));
+    if (n >= 10 && known) cell.append(svg("svg", { class: "under-text", width: 152, height: 8, "aria-hidden": "true" },
       svg("line", { class: "grid", x1: 1, x2: 151, y1: 4, y2: 4 }), svg("line", { class: "interval", x1: 1 + 150 * figure[1], x2: 1 + 150 * figure[2], y1: 4, y2: 4 }),
       svg("circle", { class: "dot", cx: 1 + 150 * figure[0], cy: 4, r: 3 })));
     return cell;
@@ -201,10 +223,9 @@
     if (!parted) return;
     at("group-name").textContent = parted.name;
     fillBody("groups", parted.levels.map((level, k) => {
-      const n = countsOf(m.q, told.truth, t, (i) => parted.of[i] === k), [ppv, npv] = predictive(n, null);
+      const keep = (i) => parted.of[i] === k, n = countsOf(m.q, told.truth, t, keep), found = four(m, n, t, keep);
       const p = n.found + n.missed, q = n.alarms + n.cleared, row = line([level, words.count(p + q)]);
-      row.append(share(n.found, p, wilson(n.found, p)), share(n.cleared, q, wilson(n.cleared, q)),
-        share(n.found, n.found + n.alarms, ppv), share(n.cleared, n.cleared + n.missed, npv));
+      row.append(...[[n.found, p], [n.cleared, q], [n.found, n.found + n.alarms], [n.cleared, n.cleared + n.missed]].map(([hits, of], j) => share(hits, of, found[j])));
       return row;
     }));
   };
@@ -236,7 +257,7 @@
       cleared: of(n.cleared, n.alarms + n.cleared, neg), alarms: of(n.alarms, n.alarms + n.cleared, neg),
       more: !called ? `; it calls nobody ${pos}` : called === every ? `; it calls everyone ${pos}` : `; of the ${words.count(called)} it calls ${pos}, ${words.count(n.found)} are`,
     });
-    measures(n);
+    measures(m, n, t);
     page.curves.marks(m.curves, t, n, m);
     lists(m, t);
     groups(m, t);
@@ -289,7 +310,7 @@
   });
   if (two) {
     hub.on("threshold", () => soon(followThreshold));
-    page.setThreshold = (t) => hub.set("threshold", Math.round(Math.min(Math.max(t, 0), 1) * step) / step);
+    page.setThreshold = (t) => hub.set("threshold", nearest(t));
     at("slider").addEventListener("input", () => page.setThreshold(Number(at("slider").value)));
     at("weight").addEventListener("change", () => { const k = Number(at("weight").value); if (k > 0) page.setThreshold(1 / (1 + k)); });
     at("prevalence").addEventListener("change", () => {
@@ -299,10 +320,7 @@
     });
     at("find-most").addEventListener("click", () => {
       const m = model(); // the highest threshold that still finds nine tenths
-      for (let k = step; k >= 0; k -= 1) {
-        const n = counts(m, k / step);
-        if (n.found >= 0.9 * (n.found + n.missed)) { page.setThreshold(k / step); break; }
-      }
+      page.setThreshold([...steps].reverse().find((t) => { const n = counts(m, t); return n.found >= 0.9 * (n.found + n.missed); }));
     });
     at("back").addEventListener("click", () => page.setThreshold(told.threshold));
     if (at("group")) at("group").addEventListener("change", () => groups(model(), hub.get("threshold")));

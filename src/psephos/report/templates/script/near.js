@@ -37,7 +37,7 @@ page.near = (() => {
     const { calc, study, x, rows, chances, self, name, person, heldOut, chance, percent, told, two, button, pin } = about;
     const { make } = page, n = calc.spread.length, parts = [], used = calc.fields.map((_, i) => i).filter((i) => i < n);
     const gaps = used.filter((i) => x[i] === null), mine = x.slice(0, n);
-    if (gaps.length) {
+    if (gaps.length && rows.length) {
       const found = gaps.slice(0, 40).map((i) => [i, moves(chances, x, i, rows.map((row) => row[i]))]).sort((a, b) => b[1] - a[1])[0];
       const p = told([make("strong", "Measure next: "), page.axis.titled(calc.fields[found[0]], "span"), `. It would move the answer by ${found[1] > 0 && found[1] < 0.005 ? "less than 0.01" : found[1].toFixed(2)} on average, over the values of the cases.`], "note");
       p.dataset.test = "measure-next";

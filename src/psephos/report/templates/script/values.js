@@ -6,6 +6,9 @@
   const host = at("values-live"), first = 6;
   const hue = hues(data.positive, data.classes.length);
   const order = data.order; // classes by lane: the positive one above
+  if (order.length === 2) Object.values(data.models).flatMap((one) => one.columns).filter((one) => one.moves).forEach((one) => {
+    one.moves = one.moves.map((move) => data.positive ? [-move, move] : [move, -move]); // what one class gains, the other loses
+  });
   let open = false;
 
   const told = (words, kind = "") => { const p = make("p", "", kind); p.append(...[words].flat()); return p; };
@@ -273,10 +276,10 @@
     if (one.plane) {
       const figure = make("figure");
       figure.dataset.test = "plane";
-      figure.append(chart(plane(one), 600), told(`The surface is painted with the class that ${key} calls at each pair of values${data.classes.length === 2 ? ", at the threshold above" : ""}. The model has seen these cases.`, "note"));
+      figure.append(chart(plane(one), 600), told(`The surface is painted with the class that ${key} calls at each pair of values${data.classes.length === 2 ? ", at the threshold above" : ""}.${data.rows.length ? " The model has seen these cases." : ""}`, "note"));
       made.push(figure);
     }
-    const legend = told(["Each dot is a case: ", ...order.flatMap((k, i) => [i ? ", " : "", page.axis.coloured(data.classes[k], hue[k])]), " in lanes from above. ", data.sampled, one.painted, one.columns.some((c) => c.missing && c.axis) ? " ? is not measured." : "", one.ringed.length ? ` Rings mark the ${one.ringed.length} prototypes of the model.` : ""], "note");
+    const legend = told([data.rows.length ? "Each dot is a case: " : "Cases by class: ", ...order.flatMap((k, i) => [i ? ", " : "", page.axis.coloured(data.classes[k], hue[k])]), " in lanes from above. ", data.sampled, one.painted, one.columns.some((c) => c.missing && c.axis) ? " ? is not measured." : "", one.ringed.length ? ` Rings mark the ${one.ringed.length} prototypes of the model.` : ""], "note");
     made.push(legend, ...shown.map((column) => block(one, column, reach, alone)));
     if (one.rest_words) {
       const button = make("button", open ? (many ? "Hide them" : "Show the first six") : one.rest_words), p = make("p");

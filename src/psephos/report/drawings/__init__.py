@@ -1,0 +1,1 @@
+"""Pictures as plain coordinates: templates and script only draw them."""

@@ -1,0 +1,243 @@
+"""The four small curves as paths of one fixed frame: the page draws them as they stand here."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.figures import Estimate, calibration_table, net_benefit
+from psephos.figures.calibration import CalibrationBin
+from psephos.report.numbers.measures import UNIT, Counts, in_units, lowered
+from psephos.report.words import chance, count, of, rate, span
+
+__all__ = [
+    "FRAME",
+    "GRID",
+    "Steps",
+    "benefit_grid",
+    "benefits",
+    "curves_drawing",
+    "marks_at",
+    "steps",
+    "worth",
+]
+
+FRAME = {"width": 214, "height": 206, "left": 34, "right": 8, "top": 10, "bottom": 34}
+GRID = np.arange(1, 91) / 100  # thresholds of the net benefit
+_BINS = 5  # of the calibration
+_FEWEST = 10  # cases of a fifth, where no single answer is to be told
+_W = FRAME["width"] - FRAME["left"] - FRAME["right"]
+_H = FRAME["height"] - FRAME["top"] - FRAME["bottom"]
+_LEAST = 0.05  # a stretch of thresholds that is named is at least as long
+_NEAR = 0.4  # points nearer to a line than this, in units of the frame, are left out
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What is found, and at how many false alarms, from each answer that occurs downwards.
+
+    The first step calls nobody; its threshold is infinite.
+    """
+
+    threshold: Floats  # (s,) falling
+    found: NDArray[np.int64]  # (s,) positive cases called
+    alarms: NDArray[np.int64]  # (s,) other cases called
+
+
+def steps(answers: Floats, positive: NDArray[np.bool_]) -> Steps:
+    """Return the steps of a model's answers; of equal answers all are called at once."""
+    order = np.argsort(-answers, kind="stable")
+    ranked, hit = answers[order], positive[order]
+    last = np.append(np.flatnonzero(np.diff(ranked)), len(ranked) - 1)
+    return Steps(
+        threshold=np.append(np.inf, ranked[last]),
+        found=np.append(0, np.cumsum(hit)[last]),
+        alarms=np.append(0, np.cumsum(~hit)[last]),
+    )
+
+
+def worth(grid: Floats, model: Floats, everyone: Floats) -> tuple[float, float] | None:
+    """Return the longest stretch of thresholds where a model is worth more than no model.
+
+    That is: more than calling everyone positive and than calling nobody. None where no stretch
+    is at least 0.05 long.
+    """
+    better = model > np.maximum(everyone, 0.0) + 1e-9
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], better.astype(np.int8), [0]])))
+    runs = [(int(a), int(b) - 1) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+    if not runs:
+        return None
+    a, b = max(runs, key=lambda run: run[1] - run[0])
+    low, high = float(grid[a]), float(grid[b])
+    return (low, high) if high - low >= _LEAST - 1e-9 else None
+
+
+def curves_drawing(
+    answers: Floats,
+    positive: NDArray[np.bool_],
+    area: Estimate,
+    pos: str,
+    groups: NDArray[np.intp] | None = None,
+    edges: Sequence[float] | None = None,
+) -> dict[str, Any]:
+    """Return the ROC, precision, calibration and net benefit of one model, in units of `FRAME`.
+
+    Parameters
+    ----------
+    answers, positive : ndarray of shape (n,)
+    area : Estimate
+        Under the ROC curve.
+    pos : str
+        What positive cases are called.
+    groups : ndarray of int of shape (n,), optional
+        Cases that belong together.
+    edges : sequence of float, optional
+        The thresholds at which curves are told, if not at every answer: where a page carries no
+        single answer. Fifths of the calibration are then of at least ten cases.
+    """
+    m, n = int(positive.sum()), int((~positive).sum())
+    found = steps(answers if edges is None else lowered(answers, edges), positive)
+    fifths = calibration_table(positive, answers, _BINS, groups)
+    told = edges is None or min((one.seen.n for one in fifths), default=0) >= _FEWEST
+    return {
+        "roc": _roc(found, m, n, area),
+        "pr": _precision(found, m, n, pos),
+        "cal": [_group(one, pos) for one in fifths] if told else [],
+        "nb": _benefit(answers, positive, edges),
+    }
+
+
+def _roc(found: Steps, m: int, n: int, area: Estimate) -> dict[str, Any]:
+    return {
+        "d": _line(found.alarms / n, found.found / m) if m and n else "",
+        "area": f"area {chance(area.value)}" if math.isfinite(area.value) else "",
+        "interval": span(area.low, area.high),
+    }
+
+
+def _precision(found: Steps, m: int, n: int, pos: str) -> dict[str, Any]:
+    called = found.found + found.alarms
+    some = called > 0
+    share = m / (m + n)
+    return {
+        "d": _line(found.found[some] / m, found.found[some] / called[some]) if m else "",
+        "base": _y(share),
+        "text": f"{round(100 * share)} % if all are called" if m else f"no {pos}",
+    }
+
+
+def _group(one: CalibrationBin, pos: str) -> dict[str, Any]:
+    told, seen = one.told, one.seen
+    counts = [count(seen.n), of(seen.hits, seen.n, pos)]
+    return {
+        "x": _x(told),
+        "y": _y(seen.value),
+        "y1": _y(seen.low),
+        "y2": _y(seen.high),
+        "cells": [chance(told), *counts, rate(seen.value), span(seen.low, seen.high)],
+    }
+
+
+def _benefit(
+    answers: Floats, positive: NDArray[np.bool_], edges: Sequence[float] | None
+) -> dict[str, Any]:
+    """Return the curve of a model and that of calling everyone, on an axis from -0.1."""
+    top = benefit_top(float(positive.mean()))
+    grid = benefit_grid(edges)
+    model, everyone = benefits(answers, positive, grid)
+    return {
+        "d": _path(grid, model, top),
+        "all": _path(grid, everyone, top),
+        "zero": _up(0.0, top),
+        "top": top,
+    }
+
+
+def benefit_grid(edges: Sequence[float] | None) -> Floats:
+    """Return the thresholds at which the net benefit is told."""
+    return GRID if edges is None else np.array([e for e in edges if 0 < e <= GRID[-1]])
+
+
+def benefits(
+    answers: Floats, positive: NDArray[np.bool_], grid: Floats = GRID
+) -> tuple[Floats, Floats]:
+    """Return the net benefit at thresholds of a model, and of calling everyone positive.
+
+    Answers are compared in millionths, as all counts of the page are.
+    """
+    found = net_benefit(positive, in_units(answers) / UNIT, grid.tolist())
+    return np.array([b.model.value for b in found]), np.array([b.everyone.value for b in found])
+
+
+def marks_at(c: Counts, threshold: float, worth: float, top: float) -> dict[str, Any]:
+    """Return where a threshold of these counts and this net benefit stands on each curve."""
+    called = c.found + c.alarms
+    both = c.positive and c.negative
+    return {
+        "roc": [_x(c.alarms / c.negative), _y(c.found / c.positive)] if both else None,
+        "pr": [_x(c.found / c.positive), _y(c.found / called)] if called and c.positive else None,
+        "cal": _x(threshold),
+        "nb": [_x(threshold), _up(worth, top)] if threshold <= GRID[-1] and worth >= -0.1 else None,
+    }
+
+
+def benefit_top(share: float) -> float:
+    """Return where the axis of the net benefit ends: above the share that is positive."""
+    return math.ceil(10 * share + 0.2) / 10
+
+
+# ---------------------------------------------------------------------- paths
+def _x(value: float) -> float:
+    return round(FRAME["left"] + value * _W, 1)
+
+
+def _y(value: float) -> float:
+    return round(FRAME["top"] + (1 - value) * _H, 1)
+
+
+def _up(value: float, top: float) -> float:
+    return round(FRAME["top"] + (top - value) / (top + 0.1) * _H, 1)
+
+
+def _line(x: Floats, y: Floats) -> str:
+    """Return a curve in the unit square."""
+    return _joined(_thinned(FRAME["left"] + x * _W, FRAME["top"] + (1 - y) * _H))
+
+
+def _path(x: Floats, y: Floats, top: float) -> str:
+    """Return the part of a curve of net benefits that the axis holds."""
+    inside = y >= -0.1
+    across = FRAME["left"] + x[inside] * _W
+    return _joined(_thinned(across, FRAME["top"] + (top - y[inside]) / (top + 0.1) * _H))
+
+
+def _joined(points: Floats) -> str:
+    return "M" + "L".join(f"{x:g} {y:g}" for x, y in points.tolist()) if len(points) else ""
+
+
+def _thinned(x: Floats, y: Floats) -> Floats:
+    """Return a line without the points that nobody could see: Douglas & Peucker (1973)."""
+    place = np.round(np.column_stack([x, y]), 1)
+    if len(place) < 3:
+        return place
+    keep, stack = {0, len(place) - 1}, [(0, len(place) - 1)]
+    while stack:
+        a, b = stack.pop()
+        if b - a < 2:
+            continue
+        along, inner = place[b] - place[a], place[a + 1 : b] - place[a]
+        length = math.hypot(*along)
+        if length:
+            off = np.abs(along[0] * inner[:, 1] - along[1] * inner[:, 0]) / length
+        else:
+            off = np.hypot(inner[:, 0], inner[:, 1])
+        far = int(np.argmax(off))
+        if off[far] > _NEAR:
+            keep.add(a + 1 + far)
+            stack += [(a, a + 1 + far), (a + 1 + far, b)]
+    return place[sorted(keep)]

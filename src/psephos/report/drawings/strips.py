@@ -1,0 +1,127 @@
+"""The columns of the page's first state: values by class over the painted axis, without script."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["EIGHTHS", "FEWEST", "strip"]
+
+_WIDTH, _TALL, _LEFT, _GAP = 600, 26, 34, 8
+_BINS = 48
+EIGHTHS, FEWEST = 8, 5  # columns, and least cases of one, where no single case is to be told
+_DEPTHS = 4  # of the paint
+_Floats = NDArray[np.float64]
+
+
+def strip(
+    column: Mapping[str, Any],
+    values: _Floats,
+    y: NDArray[np.intp],
+    order: Sequence[int],
+    kept: bool = True,
+) -> dict[str, Any] | None:
+    """Return the picture of a column: a lane a class whose columns count its cases by value.
+
+    All lanes have one height unit. Zero, before a logarithmic axis, has a place of its own on the
+    left, a block no taller than a lane with its count; missing values are told in words.
+
+    Parameters
+    ----------
+    column : mapping
+        As `psephos.report.numbers.portraits.portrait` returns it.
+    values : ndarray of shape (n,)
+    y : ndarray of shape (n,)
+    order : sequence of int
+        The classes, one a lane, from above.
+    kept : bool, default=True
+        Whether the page carries single cases: else columns are eighths, of five cases and more.
+
+    Returns
+    -------
+    picture : dict or None
+        Paths and places in the picture's own units; None of a column of categories.
+    """
+    if column["kind"] != "number" or "axis" not in column:
+        return None
+    axis = column["axis"]
+    left = _LEFT if axis["zero"] else 0
+    inside = np.isfinite(values) & ~((values == 0) & axis["zero"])
+    n_bins, least = (_BINS, 1) if kept else (EIGHTHS, FEWEST)
+    places = {k: _places(values[inside & (y == k)], axis, left) for k in order}
+    counts = {k: np.histogram(places[k], n_bins, (left, _WIDTH))[0] for k in order}
+    counts = {k: np.where(n < least, 0, n) for k, n in counts.items()}
+    zeros = {k: int(((values == 0) & (y == k)).sum()) if axis["zero"] else 0 for k in order}
+    zeros = {k: n if n >= least else 0 for k, n in zeros.items()}
+    most = max(1, *(int(c.max(initial=0)) for c in counts.values()))
+    base = {k: 22 + (i + 1) * _TALL + i * _GAP for i, k in enumerate(order)}
+    wide = (_WIDTH - left) / n_bins
+    bars = {
+        k: [(left + b * wide, wide - 0.6, n) for b, n in enumerate(counts[k].tolist())]
+        for k in order
+    }
+    foot = max(base.values()) + 5
+    cut = column["cut"]
+    mark: dict[str, Any] | None = None
+    if cut is not None:
+        at = float(_places(np.array([cut["at"]]), axis, left)[0])
+        mark = {"x": round(at, 1), "text": cut["text"]}
+    return {
+        "width": _WIDTH,
+        "height": foot + 26,
+        "foot": foot,
+        "lanes": [
+            {
+                "k": k,
+                "base": base[k],
+                "zeros": zeros[k],
+                "d": _path([(2, _LEFT - 8, zeros[k]), *bars[k]], base[k], most),
+            }
+            for k in order
+        ],
+        "paint": _paint(column, axis, left, foot),
+        "cut": mark,
+        "ends": [_text(axis["low"]), _text(axis["high"])],
+        "left": left,
+        "tallest": most,
+    }
+
+
+def _places(values: _Floats, axis: Mapping[str, Any], left: float) -> _Floats:
+    low, high = axis["low"], axis["high"]
+    if axis["log"]:
+        values, low, high = np.log(np.maximum(values, low)), math.log(low), math.log(high)
+    return left + np.clip((values - low) / (high - low), 0, 1) * (_WIDTH - left)
+
+
+def _path(bars: Sequence[tuple[float, float, int]], base: float, most: int) -> str:
+    return "".join(
+        f"M{x:.1f} {base}v{-min(n / most, 1) * _TALL:.1f}h{wide:.1f}V{base}z"
+        for x, wide, n in bars
+        if n
+    )
+
+
+def _paint(column: Mapping[str, Any], axis: Any, left: float, foot: float) -> list[dict[str, Any]]:
+    """Return the axis in the colour of the class that each piece speaks for, in four depths."""
+    moves: list[list[float]] = column["moves"]
+    ends = _places(np.array(column["ends"]), axis, left).tolist()
+    spans = [*zip(ends, ends[1:], moves, strict=False)]
+    if column["zero"] is not None and axis["zero"]:
+        spans.append((0.0, _LEFT - 4.0, column["zero"]))
+    reach = max(1e-9, *(max(one) for *_, one in spans))
+    found: dict[tuple[int, int], str] = {}
+    for a, b, one in spans:
+        k = int(np.argmax(one))
+        key = k, min(int(max(one[k], 0.0) / reach * _DEPTHS), _DEPTHS - 1)
+        found[key] = found.get(key, "") + f"M{a:.1f} {foot}H{b:.1f}v6H{a:.1f}z"
+    return [
+        {"k": k, "opacity": round(0.2 + 0.8 * q / (_DEPTHS - 1), 2), "d": d}
+        for (k, q), d in found.items()
+    ]
+
+
+def _text(value: float) -> str:
+    return f"{value:.3g}".replace("-", "−")

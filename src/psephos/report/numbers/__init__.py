@@ -1,0 +1,1 @@
+"""What panels say in figures and words, worked out; nothing here draws."""

@@ -1,0 +1,248 @@
+"""What one model's held-out answers say of two classes: every figure of the panel, in words."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.figures import Estimate, area
+from psephos.report.drawings.curves import benefit_grid, benefits, curves_drawing, worth
+from psephos.report.numbers.measures import (
+    TENTHS,
+    UNIT,
+    Counts,
+    counts_at,
+    four,
+    in_units,
+)
+from psephos.report.words import chance, count, number, of, plural, rate, span
+
+__all__ = [
+    "About",
+    "Names",
+    "fills",
+    "histogram",
+    "interval_words",
+    "judged",
+    "measures_rows",
+    "mistakes_words",
+    "pooled_words",
+]
+
+
+@dataclass(frozen=True)
+class About:
+    """What else must be known of the answers of a model, to speak of them."""
+
+    source: str  # as in `Wording`
+    omits: str
+    times: int  # how often a case was held out, at most
+    areas: Sequence[float] = ()  # under the ROC curve, of single folds
+    grouped: bool = False  # whether cases stand in groups
+    groups: NDArray[np.intp] | None = None  # (n,) of the known answers; None where not kept
+    edges: Sequence[float] | None = None  # thresholds, where no single answer is to be told
+    again: bool = False  # whether answers went through a map
+    better: bool = True  # than a constant answer, as far as can be shown
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the classes are called, and what answers are."""
+
+    pos: str
+    neg: str
+    label: str  # of the model
+    axis: str  # 'stated probability of ill'
+
+
+def judged(
+    answers: NDArray[np.float64],
+    positive: NDArray[np.bool_],
+    names: Names,
+    about: About,
+) -> dict[str, Any]:
+    """Return one model's part of the page's data, of its known answers for the positive class."""
+    under = area(positive, answers, about.groups)
+    return {
+        "label": names.label,
+        "axis": names.axis,
+        "m": int(positive.sum()),
+        "n": int((~positive).sum()),
+        "curves": curves_drawing(answers, positive, under, names.pos, about.groups, about.edges),
+        "tenths": _tenths(answers, positive),
+        "note": _note(answers, positive, under, names, about),
+    }
+
+
+def fills(c: Counts, threshold: float, names: Names) -> dict[str, str]:
+    """Return the words of the panel that follow the threshold; the script writes the same."""
+    called, n = c.found + c.alarms, c.positive + c.negative
+    more = f"; of the {count(called)} it calls {names.pos}, {count(c.found)} are"
+    if not called:
+        more = f"; it calls nobody {names.pos}"
+    elif called == n:
+        more = f"; it calls everyone {names.pos}"
+    return {
+        "model": names.label,
+        "threshold": f"{threshold:.3f}".removesuffix("0"),
+        "found": of(c.found, c.positive, names.pos),
+        "missed": of(c.missed, c.positive, names.pos),
+        "cleared": of(c.cleared, c.negative, names.neg),
+        "alarms": of(c.alarms, c.negative, names.neg),
+        "more": more,
+        "n-found": f"{count(c.found)} found",
+        "n-missed": f"{count(c.missed)} missed",
+        "n-cleared": f"{count(c.cleared)} cleared",
+        "n-alarms": plural(c.alarms, "false alarm"),
+    }
+
+
+def measures_rows(c: Counts, names: Names, found: Sequence[Estimate]) -> list[dict[str, Any]]:
+    """Return the four measures (see `four`): words, counts, value and interval."""
+    counts = (
+        of(c.found, c.positive, f"{names.pos} found"),
+        of(c.cleared, c.negative, f"{names.neg} cleared"),
+        of(c.found, c.found + c.alarms, f"called {names.pos} are"),
+        of(c.cleared, c.cleared + c.missed, f"called {names.neg} are"),
+    )
+    called = ("sensitivity", "specificity", "PPV", "NPV")
+    return [_row(*one) for one in zip(called, counts, found, strict=True)]
+
+
+def _row(name: str, counts: str, figure: Estimate) -> dict[str, Any]:
+    ends = (figure.value, figure.low, figure.high)
+    return {
+        "name": name,
+        "counts": counts,
+        "value": rate(figure.value),
+        "interval": span(figure.low, figure.high),
+        "bar": [round(v, 4) for v in ends] if math.isfinite(figure.value) else None,
+    }
+
+
+def _tenths(answers: NDArray[np.float64], positive: NDArray[np.bool_]) -> list[list[str]]:
+    """Return the table of the curves: what each threshold of a tenth costs."""
+    units = in_units(answers)
+    worths, _ = benefits(answers, positive, np.array(TENTHS))
+    rows: list[list[str]] = []
+    for t, benefit in zip(TENTHS, worths.tolist(), strict=True):
+        c = counts_at(units, positive, t)
+        counts = map(count, (c.found, c.missed, c.alarms, c.cleared))
+        shares = [rate(one.value) for one in four(units, positive, t)]
+        rows.append([f"{t:.1f}", *counts, *shares, number(benefit, 3)])
+    return rows
+
+
+# ---------------------------------------------------------------------- notes
+def _note(
+    answers: NDArray[np.float64],
+    positive: NDArray[np.bool_],
+    under: Estimate,
+    names: Names,
+    about: About,
+) -> str:
+    m, n = int(positive.sum()), len(answers)
+    words = pooled_words(about)
+    if about.areas and math.isfinite(under.value):
+        words += (
+            f" The mean of the {plural(len(about.areas), 'area')} under the ROC curve of single"
+            f" folds is {chance(math.fsum(about.areas) / len(about.areas))}."
+        )
+    words += f" {interval_words(about)} A threshold chosen on this page is chosen on the cases it"
+    words += " is judged on."
+    if names.axis.startswith("share"):
+        words += (
+            f" The answers of {names.label} are shares of its vote, which are no probabilities by"
+            " themselves: the calibration shows how far they can be taken for such."
+        )
+    return f"{words} {_worth(answers, positive, names, about)}" + (
+        f" On average it stated {chance(float(answers.mean()))}; {of(m, n)} were {names.pos}."
+    )
+
+
+def pooled_words(about: About) -> str:
+    """Return what the figures are of: the held-out answers, as they are or through a map."""
+    words = about.source.removesuffix(".")
+    if about.again:
+        words += ", each through a map that was fitted on the answers to other cases"
+    if about.times > 1:
+        words += f". A case was held out up to {about.times} times; its answer is the mean of those"
+    return f"{words}."
+
+
+def interval_words(about: About, share: bool = True) -> str:
+    """Return what the intervals are, what they take as independent, and what they leave out."""
+    other = "Mercaldo's for PPV and NPV at another share of positive cases" if share else ""
+    if about.groups is None:
+        words = "Intervals (95 %; Wilson's, DeLong's for the area on the logit scale, Newcombe's"
+        words += f" where it is 1{f', {other}' if share else ''}) take the cases as independent"
+        return words + (
+            f", which cases of one group are not, so that they are too narrow, {about.omits}"
+            if about.grouped
+            else f" {about.omits}"
+        )
+    words = (
+        f"Intervals (95 %) take {plural(len(np.unique(about.groups)), 'group')} as independent, not"
+        " cases: Wilson's at the number of independent cases (Rao and Scott), and Obuchowski's for"
+        " the area on the logit scale"
+    )
+    alone = (
+        f"; {other} takes cases as independent, which those of one group are not" if share else ""
+    )
+    return f"{words}{alone}. They take the model as given {about.omits}"
+
+
+def _worth(
+    answers: NDArray[np.float64], positive: NDArray[np.bool_], names: Names, about: About
+) -> str:
+    grid, pos = benefit_grid(about.edges), names.pos
+    stretch = worth(grid, *benefits(answers, positive, grid))
+    if stretch is None:
+        return (
+            f"Over no stretch of thresholds is acting on it worth more than calling everyone, or"
+            f" nobody, {pos}."
+        )
+    if not about.better:
+        return (
+            "It is not shown to be better than a constant answer, and so neither is that acting on"
+            f" it is worth more than calling everyone, or nobody, {pos}."
+        )
+    return (
+        f"By these counts acting on it is worth more than calling everyone, or nobody, {pos} from a"
+        f" threshold of about {rate(stretch[0])} to {rate(stretch[1])}; with other cases these ends"
+        " would differ."
+    )
+
+
+def histogram(
+    units: NDArray[np.int64],
+    positive: NDArray[np.bool_],
+    edges: Sequence[float],
+    groups: NDArray[np.intp] | None,
+) -> dict[str, Any]:
+    """Return how many answers of each class lie between edges (the last one, 1, is a place).
+
+    With groups, too, the intervals of the four measures at each edge: the page cannot count them.
+    """
+    which = np.searchsorted([round(e * UNIT) for e in edges], units, "right") - 1
+    found: dict[str, Any] = {
+        name: np.bincount(which[mine], minlength=len(edges)).tolist()
+        for name, mine in (("pos", positive), ("neg", ~positive))
+    }
+    if groups is None:
+        return found
+    ends = [[(s.low, s.high) for s in four(units, positive, e, groups)] for e in edges]
+    told = [[[None if v != v else round(v, 4) for v in one] for one in own] for own in ends]
+    return found | {"ends": told}
+
+
+def mistakes_words(kind: str, n: int, names: Names) -> str:
+    """Return the heading of a list of mistakes."""
+    if kind == "missed":
+        if not n:
+            return f"No {names.pos} case is missed"
+        return f"The {count(n)} missed {names.pos}, surest mistakes first"
+    return f"The {plural(n, 'false alarm')}" if n else "There is no false alarm"

@@ -1,0 +1,342 @@
+"""What one model makes of each column it reads: the figures of the panel of values."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.explain.column_values import shown_of
+from psephos.explain.directions import (
+    Cut,
+    Says,
+    count_words,
+    direction,
+    further,
+    level_words,
+    sides,
+)
+from psephos.explain.effects import Threshold, asked_values, background, mean_answers, ringed
+from psephos.protocol.evaluation.stability import positions_of
+from psephos.report.drawings.planes import plane
+from psephos.report.drawings.strips import EIGHTHS, FEWEST
+from psephos.report.numbers.standins import stand_ins
+from psephos.report.study.carried import guarded
+from psephos.report.study.folder import Folder
+from psephos.report.study.names import Shown
+from psephos.report.study.opened import Asked, Opened
+from psephos.report.words import MINUS, number
+from psephos.vote.names import percent
+
+__all__ = ["DRAWN", "FIRST", "Portrait", "by_say", "portrait"]
+
+FIRST = 6  # columns that are drawn before the reader asks for the rest
+DRAWN = 24  # columns that are drawn at most; of more, the first ones and a table
+_LISTED = 200  # columns that the table lists
+_BINS = 48  # of a histogram
+_MANY = 400  # cases of a class from which on they are counted in bins
+_DIGITS = 4  # decimals of what is drawn
+_WORTH = 0.02  # of the range of the answers to the cases
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Portrait:
+    """A model, the training cases as it reads them, and what the study tells of its columns."""
+
+    asked: Asked
+    classes: list[str]
+    y: NDArray[np.intp]
+    rows: _Floats  # the background
+    base: _Floats  # (K,) the mean answer over it
+    least: float  # a change of the mean answer that is worth a word
+    thresholds: dict[int, list[Threshold]]
+    gradual: set[int]
+    shares: dict[str, float]  # of the say, by name; empty where the file does not tell
+    folds: list[set[str]]  # the columns, by their whole names, that each held-out fit reads
+    kept: tuple[list[str], _Floats]  # all columns of the cases that are numbers, and their values
+    short: dict[str, str]  # whole name -> name on the page
+    shown: Mapping[str, Shown]  # by whole names: units, and which are of species
+    cases: str  # how the page carries them: see `Options`
+
+    def unit(self, whole: str) -> str:
+        """Return the unit of a column, '' if none was given."""
+        return self.shown[whole].unit if whole in self.shown else ""
+
+    def italic(self, whole: str) -> bool:
+        """Return whether a column is named by a species."""
+        return whole in self.shown and self.shown[whole].italic
+
+
+def portrait(
+    folder: Folder,
+    opened: Opened,
+    asked: Asked,
+    key: str,
+    found: tuple[dict[int, list[Threshold]], set[int]] | None = None,
+    names: Mapping[str, Shown] | None = None,
+    cases: str = "full",
+) -> dict[str, Any]:
+    """Return what the panel of values shows of a model, as plain values.
+
+    Parameters
+    ----------
+    folder : Folder
+        With its cases.
+    opened : Opened
+    asked : Asked
+        The same model on its columns, with the cases.
+    key : str
+        Of the model in the results.
+    found : (dict, set), optional
+        What `asked_values` says of it, if that is known.
+    names : dict of str to Shown, optional
+        Units, and which names are of species.
+    cases : {'rounded', 'full', 'none'}
+        How the page carries them: axes tell the extremes no better.
+
+    Returns
+    -------
+    portrait : dict
+        ``columns``, those that are drawn; ``table``, a line for each other one; ``base``, the mean
+        probability of each class over the background; ``plane`` for models of two columns;
+        ``ringed``, the cases that are prototypes; and words.
+    """
+    model = _open(folder, opened, asked, key, found or asked_values(asked), names or {}, cases)
+    used = by_say(asked, opened)
+    drawn = used[:DRAWN]
+    others = [] if len(used) <= DRAWN else used[FIRST : FIRST + _LISTED]
+    return {
+        "base": _rounded(model.base),
+        "background": len(model.rows),
+        "n_read": len(used),
+        "columns": [_column(model, j) for j in drawn],
+        "table": [_line(_column(model, j, False)) for j in others],
+        "unlisted": max(len(used) - FIRST - len(others), 0) if others else 0,
+        "rest_words": _rest_words(model, used),
+        "backup": [asked.names[j] for j in asked.vote.backup.tolist()],
+        "plane": plane(asked, used, model.thresholds, model.gradual, cases)
+        if len(used) == 2
+        else None,
+        "ringed": ringed(asked, _called(folder)),
+        "shared": bool(model.shares),
+    }
+
+
+def _open(
+    folder: Folder,
+    opened: Opened,
+    asked: Asked,
+    key: str,
+    found: tuple[dict[int, list[Threshold]], set[int]],
+    shown: Mapping[str, Shown],
+    carried: str,
+) -> Portrait:
+    cases = folder.cases
+    assert cases is not None, "a portrait is of cases"
+    rows = background(asked)
+    chances = asked.vote.probabilities(rows)
+    thresholds, gradual = found
+    names = [str(one) for one in folder.about["columns"]]
+    numbers = [j for j, name in enumerate(cases.names) if name not in _categories(folder)]
+    return Portrait(
+        asked=asked,
+        classes=[str(one) for one in folder.about["classes"]],
+        y=np.asarray(cases.y, dtype=np.intp),
+        rows=rows,
+        base=chances.mean(axis=0),
+        least=max(_WORTH * float(np.ptp(chances, axis=0).max()), 1e-9),
+        thresholds=thresholds,
+        gradual=gradual,
+        shares=opened.importance,
+        folds=[
+            {names[j] for j in positions_of(row["columns"])}
+            for row in sorted(folder.rows, key=lambda r: (int(r["repeat"]), int(r["fold"])))
+            if row["model"] == key and row["status"] == "ok" and "columns" in row
+        ],
+        kept=(
+            [cases.names[j] for j in numbers],
+            np.asarray(cases.values[:, numbers], dtype=np.float64),
+        ),
+        short={whole: name for name, whole in opened.whole.items()},
+        shown=shown,
+        cases=carried,
+    )
+
+
+def _called(folder: Folder) -> list[str]:
+    cases = folder.cases
+    return [] if cases is None else [cases.called(i) for i in range(len(cases.ids))]
+
+
+def _categories(folder: Folder) -> dict[str, Any]:
+    return folder.about.get("categories", {})
+
+
+def by_say(asked: Asked, opened: Opened) -> list[int]:
+    """Return the columns that a complete case is answered by, those of most say first."""
+    used: list[int] = asked.vote.used.tolist()
+    return sorted(used, key=lambda j: (-opened.importance.get(asked.names[j], 0.0), j))
+
+
+def _column(model: Portrait, j: int, drawn: bool = True) -> dict[str, Any]:
+    asked = model.asked
+    name, whole = asked.names[j], asked.whole[j]
+    share = model.shares.get(name)
+    column: dict[str, Any] = {
+        "name": name,
+        "whole": whole,
+        "share": share,
+        "share_words": "" if share is None else f"{percent(share)} of the say",
+        "folds": [int(whole in fold) for fold in model.folds],
+        "folds_words": _folds_words(model, whole),
+        "stand_ins": [],
+        "italic": model.italic(whole),
+        "unit": model.unit(whole),
+    }
+    column |= _levels(model, j) if j in asked.levels else _numbers(model, j, drawn)
+    if drawn and j not in asked.levels:
+        column["stand_ins"] = _stand_in_words(model, whole)
+    return column
+
+
+def _folds_words(model: Portrait, whole: str) -> str:
+    if not model.folds:
+        return ""
+    read = sum(whole in fold for fold in model.folds)
+    return f"in {read} of {len(model.folds)} folds"
+
+
+# ---------------------------------------------------------------------- a column of numbers
+def _numbers(model: Portrait, j: int, drawn: bool) -> dict[str, Any]:
+    values = model.asked.X[:, j]
+    thresholds = model.thresholds.get(j, [])
+    axis, says, cut, missing = shown_of(
+        model.asked.vote, model.rows, j, guarded(values, model.cases), thresholds,
+        j in model.gradual, model.least, model.base,
+    )  # fmt: skip
+    pieces = says.pieces
+    unit = model.unit(model.asked.whole[j])
+    cut = cut._replace(text=f"{cut.text} {unit}") if cut and unit else cut
+    counts = sides(values, model.y, cut, len(model.classes))
+    column: dict[str, Any] = {
+        "kind": "number",
+        "direction": direction(says, cut, model.classes),
+        "words": _count_sentence(model, says, cut, counts, len(values)),
+        "cut": None if cut is None else _cut_data(cut),
+        "counts": counts,
+    }
+    if drawn:
+        column |= {
+            "axis": axis.data(),
+            "ends": [float(f"{end:.6g}") for end in pieces.ends],
+            "moves": _rounded(says.moves),
+            "zero": None if says.zero is None else _rounded(says.zero),
+            "missing": None if missing is None else _rounded(missing),
+            "steps": pieces.steps,
+            "bins": _bins(values, model.y, axis, len(model.classes), model.cases != "none"),
+        }
+    return column
+
+
+def _count_sentence(
+    model: Portrait, says: Says, cut: Cut | None, counts: dict[str, list[int]], n: int
+) -> str:
+    if cut is None:
+        lost = sum(counts["missing"])
+        return f"{lost} of {n} cases lack a value." if lost else ""
+    return count_words(counts, cut, model.classes) + further(says, cut)
+
+
+def _cut_data(cut: Cut) -> dict[str, Any]:
+    return {"at": cut.at, "closed": cut.closed, "text": cut.text, "how": cut.how}
+
+
+def _bins(
+    values: _Floats, y: NDArray[np.intp], axis: Any, n_classes: int, kept: bool
+) -> dict[str, Any] | None:
+    """Return the cases counted in pieces of the axis, by class; None where they are few.
+
+    In a page that carries no cases they are counted in eighths, and fewer than five are not told.
+    """
+    if kept and np.bincount(y, minlength=n_classes).max() < _MANY:
+        return None
+    ends = axis.spaced(_BINS if kept else EIGHTHS)
+    apart = np.isnan(values) | ((values == 0) & axis.zero)
+    counts = [np.histogram(values[(y == k) & ~apart], bins=ends)[0] for k in range(n_classes)]
+    zero = np.bincount(y[(values == 0) & axis.zero], minlength=n_classes)
+    if not kept:
+        counts, zero = (
+            [np.where(n < FEWEST, 0, n) for n in counts],
+            np.where(zero < FEWEST, 0, zero),
+        )
+    return {"ends": ends, "counts": [n.tolist() for n in counts], "zero": zero.tolist()}
+
+
+# ---------------------------------------------------------------------- a column of categories
+def _levels(model: Portrait, j: int) -> dict[str, Any]:
+    names, values = model.asked.levels[j], model.asked.X[:, j]
+    codes = list(range(len(names)))
+    found = mean_answers(model.asked.vote, model.rows, j, [*map(float, codes), np.nan])
+    moves = found - model.base
+    k = len(model.classes)
+    by_level = [np.bincount(model.y[values == c], minlength=k).tolist() for c in codes]
+    return {
+        "kind": "category",
+        "direction": level_words(moves[:-1], names, model.classes, model.least),
+        "words": "",
+        "cut": None,
+        "counts": {"missing": np.bincount(model.y[np.isnan(values)], minlength=k).tolist()},
+        "levels": [
+            {"name": names[c], "counts": by_level[c], "moves": _rounded(moves[c])} for c in codes
+        ],
+        "missing": _rounded(moves[-1]),
+    }
+
+
+# ---------------------------------------------------------------------- beside the strips
+def _line(column: dict[str, Any]) -> dict[str, Any]:
+    kept = (
+        "name", "whole", "italic", "unit", "share", "share_words", "folds_words", "direction",
+        "words",
+    )  # fmt: skip
+    return {key: column[key] for key in kept}
+
+
+def _stand_in_words(model: Portrait, whole: str) -> list[Any]:
+    """Return which columns rise and fall with one: words, and names of species apart."""
+    names, values = model.kept
+    if whole not in names:
+        return []
+    found = stand_ins(values, names.index(whole), range(len(names)))
+    parts: list[Any] = []
+    for up in (True, False):
+        own = [one for one in found if (one.rho > 0) == up]
+        if own:
+            parts += [f"{' and' if parts else 'It'} {'rises' if up else 'falls'} with "]
+        for i, one in enumerate(own):
+            name = names[one.column]
+            called = model.short.get(name, name)
+            parts += ["" if not i else " and " if i + 1 == len(own) else ", "]
+            parts += [{"i": called} if model.italic(name) else called, f" (ρ {_rho(one.rho)})"]
+    return [*parts, "."] if parts else []
+
+
+def _rho(value: float) -> str:
+    if 0.995 <= abs(value) < 1:
+        return f"{MINUS if value < 0 else ''}> 0.99" if value > 0 else f"< {MINUS}0.99"
+    return number(value, 2)
+
+
+def _rest_words(model: Portrait, used: Sequence[int]) -> str:
+    rest = used[FIRST:]
+    if not rest:
+        return ""
+    share = sum(model.shares.get(model.asked.names[j], 0.0) for j in rest)
+    words = f"Show the other {len(rest)} columns" if len(rest) > 1 else "Show the other column"
+    return f"{words} ({percent(share)} of the say)" if model.shares else words
+
+
+def _rounded(values: _Floats) -> list[Any]:
+    return np.round(values, _DIGITS).tolist()

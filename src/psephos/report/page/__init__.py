@@ -1,0 +1,1 @@
+"""From a folder to one dictionary, and from that to one file."""

@@ -1,0 +1,127 @@
+"""From the dictionary to one HTML file that needs nothing else."""
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from psephos.scoring import script as reader
+
+__all__ = ["SCRIPTS", "STYLES", "embed", "page_of", "render", "render_validation"]
+
+STYLES = (  # in the order of the page
+    "base.css", "panels.css", "parts.css", "values.css", "case.css", "print.css",
+)  # fmt: skip
+SCRIPTS = (
+    "core.js", "words.js", "again.js", "tables.js", "axis.js", "lanes.js", "curves.js", "missed.js",
+    "accuracy.js", "values.js", "ballot.js", "near.js", "case.js", "network.js",
+    "ballots.js", "stability.js", "bar.js",
+)  # fmt: skip
+_JUDGED = (  # of the page of a validation, which asks no model
+    "core.js", "words.js", "again.js", "tables.js", "axis.js", "lanes.js", "curves.js", "missed.js",
+    "bar.js",
+)  # fmt: skip
+_LITERAL = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+
+
+def render(report: dict[str, Any]) -> str:
+    """Return the page of a report.
+
+    Parameters
+    ----------
+    report : dict
+        As `summarise` returns it.
+
+    Returns
+    -------
+    html : str
+        Complete in itself. Its content policy allows only its own style and script, by their
+        hashes; every string of the data is escaped by the template engine.
+    """
+    idle = {"ballots.js": report["ballots"], "network.js": report["together"]}
+    scripts = tuple(name for name in SCRIPTS if idle.get(name, True))
+    return page_of("page.html.j2", report, STYLES, scripts)
+
+
+def render_validation(report: dict[str, Any]) -> str:
+    """Return the page of a validation: `report` is what `summarise_validation` returns."""
+    return page_of("page.html.j2", report, STYLES, _JUDGED, asks=False)
+
+
+def page_of(
+    template: str,
+    report: dict[str, Any],
+    styles: Sequence[str],
+    scripts: Sequence[str],
+    asks: bool = True,
+) -> str:
+    """Return a page of a template, with its style and script.
+
+    Where it asks models, the reader of plain models comes first.
+    """
+    style = _flush(_joined("style", styles))
+    script = _joined("script", scripts)
+    script = _flush(reader() + script if asks else script)
+    policy = "; ".join(
+        [
+            "default-src 'none'",
+            f"style-src '{_digest(style)}'",
+            f"script-src '{_digest(script)}'",
+            "img-src data:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            report=report,
+            policy=policy,
+            style=Markup(style),
+            script=Markup(script),
+            embedded=embed(report["island"]),
+        )
+    )
+
+
+def embed(value: Any) -> Markup:
+    """Return JSON that is safe inside a script element: nothing in it can close the element."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return Markup(text.translate(_LITERAL))  # every character that markup knows is gone
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("psephos.report", "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+@cache
+def _joined(folder: str, names: Sequence[str]) -> str:
+    """Return files of the page as they will stand there: with plain line ends, for their hash."""
+    home = resources.files("psephos.report").joinpath("templates", folder)
+    text = "".join(home.joinpath(name).read_text("utf-8") for name in names)
+    return text.replace("\r\n", "\n")
+
+
+@cache
+def _flush(text: str) -> str:
+    """Return a text without indentation and lines of comment: no string goes over lines."""
+    lines = [line.lstrip() for line in text.split("\n")]
+    return "\n".join(line for line in lines if not line.startswith("//"))
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,0 +1,264 @@
+"""From the folder of a comparison to one plain dictionary, from which the page is written."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from psephos import __version__
+from psephos.report.numbers.again import maps_section
+from psephos.report.numbers.beside import beside
+from psephos.report.numbers.cautions import cautions, prior_log_loss, unsure_probabilities
+from psephos.report.numbers.chance import Beyond, beyond_chance
+from psephos.report.numbers.subgroups import Subgroups, subgroups
+from psephos.report.panels.accuracy import accuracy_section
+from psephos.report.panels.case import case_section
+from psephos.report.panels.labels import label_figures
+from psephos.report.panels.made import made_section
+from psephos.report.panels.missed import THRESHOLD, Told, class_names, missed_section
+from psephos.report.panels.proved import proved
+from psephos.report.panels.stability import stability_section
+from psephos.report.panels.values import values_section
+from psephos.report.panels.verdict import caution, verdict
+from psephos.report.study.answers import Answers, Positive, held_out_answers, positive_class
+from psephos.report.study.folder import Folder, read_folder
+from psephos.report.study.names import Shown, shown_names
+from psephos.report.study.opened import Facts, Opened, model_facts, open_model
+from psephos.report.study.options import Options
+from psephos.report.study.saved import Saved
+from psephos.report.study.shapes import damaged
+from psephos.report.study.standings import Choice, Standing, choose, pairs, standings
+from psephos.report.words import count, plural, series
+from psephos.vote.names import listed
+
+__all__ = ["summarise"]
+
+_CONTENTS = (
+    ("accuracy", "How accurate, and on how few columns?"),
+    ("missed", "Whom does it miss?"),
+    ("values", "On which side of which value?"),
+    ("case", "What would it say of a new case?"),
+    ("stability", "Would other cases have led to the same columns?"),
+    ("methods", "How was this made?"),
+)
+_ROUNDED = "to three or four figures, more where a printed inequality needs them"
+_NAMED = 12  # labels whose cases are counted in the head
+
+
+def summarise(
+    folder: str | Path, model: str | None = None, options: Options | None = None
+) -> dict[str, Any]:
+    """Read a comparison and return what its report says, as plain values.
+
+    Parameters
+    ----------
+    folder : str or Path
+        What `psephos.protocol.compare` wrote.
+    model : str, optional
+        The model that is shown first. By default the most accurate of the saved ones.
+    options : Options, optional
+        Title, positive class, names of columns, and what the page carries of cases.
+
+    Returns
+    -------
+    report : dict
+        Strings, numbers, lists and dictionaries only; `render` turns it into a page. Under
+        ``island`` what the page's script reads.
+
+    Raises
+    ------
+    PsephosError
+        If the folder is not a comparison, a file of it is damaged, the model has no file, or an
+        option names what the study has not.
+    """
+    options = options or Options()
+    read = read_folder(folder)
+    if read.cases is not None:
+        read = replace(read, cases=replace(read.cases, named=options.ids))
+    rows = standings(read)
+    answers = held_out_answers(read, [s.key for s in rows])
+    beyond = beyond_chance(read, rows, answers)
+    rows = [replace(s, frontier=s.frontier and s.key in beyond.better) for s in rows]
+    choice = choose(rows, list(read.models), model)
+    shown = choice.opened if choice else None
+    names = shown_names([str(c) for c in read.about.get("columns", ())], options.names)
+    short = {name: one.text for name, one in names.items()}
+    kept = options.cases != "none"
+    opened = open_model(read.models[shown.key], short, read.cases, kept) if shown else None
+    if opened:
+        _refuse_other_classes(read, opened.classes, shown.key if shown else "")
+    positive = positive_class(read, read.sizes, options.positive)
+    parted = _parted(read, answers, opened, names)
+    facts = model_facts(read.models)
+    saved = Saved(read, names, {shown.key: opened} if shown and opened else {})
+    columns = beside(saved, shown.key, options.cases == "full") if shown and kept else []
+    told = Told(read, answers, positive, facts, beyond.better, options) if answers else None
+    missed = missed_section(told, _order(rows, choice), parted, columns)
+    return _report(saved, rows, choice, positive, facts, missed, options, beyond) | {
+        "carries": _carries(read, answers, parted, options),
+    }
+
+
+def _report(
+    saved: Saved,
+    rows: Sequence[Standing],
+    choice: Choice | None,
+    positive: Positive,
+    facts: Mapping[str, Facts],
+    missed: dict[str, Any],
+    options: Options,
+    beyond: Beyond,
+) -> dict[str, Any]:
+    read, kept = saved.folder, options.cases != "none"
+    found = pairs(rows, choice.best if choice else None)
+    prior = prior_log_loss(read)
+    unsure = {s.key for s in rows if unsure_probabilities(s, prior)}
+    shown = choice.opened or choice.best if choice else None
+    key = shown.key if shown else None
+    parts = [
+        accuracy_section(read, rows, choice, found, prior, unsure, kept),
+        missed,
+        values_section(saved, choice, positive, options),
+        case_section(saved, choice, positive, options),
+        stability_section(
+            read,
+            rows,
+            {model: one.columns for model, one in facts.items()},
+            saved.names,
+            key,
+            positive.code,
+        ),
+        made_section(
+            read, rows, shown, positive, bool(missed["missed"]), bool(_groups(missed)), kept
+        ),
+    ]
+    islands = [part.pop("island", {}) for part in parts]
+    return {
+        "version": __version__,
+        "title": options.title or _title(read),
+        "data_line": _data_line(read),
+        "verdict": verdict(read, rows, choice, found, missed["missed"], beyond),
+        "caution": caution(read, choice),
+        "cautions": cautions(read, choice, prior) if choice else [],
+        "contents": _CONTENTS,
+        "label_figures": label_figures(read, choice) if choice else None,
+        "proved": proved(read, rows),
+        "bar": _bar(read, rows, key),
+        "island": {
+            "maps": _maps(facts, islands[1]["missed"], options),
+            "first": {
+                "model": key,
+                "threshold": THRESHOLD,
+                "again": False,
+                "person": None,
+                "cls": None if read.multilabel else positive.code,
+            },
+            **_joined(islands),
+        },
+        **_joined(parts),
+    }
+
+
+def _maps(facts: Mapping[str, Facts], missed: Any, options: Options) -> dict[str, Any]:
+    """Return the maps that the page offers: where it has the held-out answers through them, too."""
+    judged = [key for key, one in missed["models"].items() if "again" in one] if missed else []
+    found = {key: one.recalibration for key, one in facts.items()}
+    return maps_section(found, judged, options.cases != "none")
+
+
+def _groups(missed: Mapping[str, Any]) -> Any:
+    return missed["missed"] and missed["missed"].get("groups")
+
+
+def _joined(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return one dictionary of several, which have no entry in common."""
+    return {key: value for part in parts for key, value in part.items()}
+
+
+def _refuse_other_classes(folder: Folder, classes: Sequence[str], model: str) -> None:
+    """Raise if a model file has other classes than the comparison."""
+    if list(classes) != [str(one) for one in folder.about["classes"]]:
+        raise damaged(folder.models[model], "its classes are not those of comparison.json")
+
+
+def _order(rows: Sequence[Standing], choice: Choice | None) -> list[Standing]:
+    """Return the models, those of the verdict first."""
+    if choice is None:
+        return []
+    first = [choice.opened or choice.best, choice.best, choice.smallest]
+    return list({s.key: s for s in [*first, *(s for s in rows if s.drawn)]}.values())
+
+
+def _parted(
+    read: Folder, answers: Answers | None, opened: Opened | None, names: Mapping[str, Shown]
+) -> list[Subgroups]:
+    if answers is None or len(read.about["classes"]) != 2:
+        return []
+    telling = [opened.whole.get(name, name) for name in opened.columns] if opened else []
+    kinds = [name for name in names if name in read.about.get("categories", {})]
+    shown = [
+        [(name, names[name].text) for name in own if name in names]
+        for own in (kinds, [name for name in telling if name not in kinds])
+    ]
+    return subgroups(answers, read.cases, read.about.get("groups"), *shown)
+
+
+# ---------------------------------------------------------------------- head, bar and foot
+def _title(folder: Folder) -> str:
+    about = folder.about
+    return f"{about.get('dataset') or folder.path.name}: which model, on how few columns?"
+
+
+def _data_line(folder: Folder) -> str:
+    about = folder.about
+    sizes: list[Any] = folder.sizes
+    names = [str(c) for c in about["classes"]]
+    listed = [f"{n} {count(k)}" for n, k in zip(names, sizes, strict=True)] if sizes else names
+    line = f"{plural(folder.n_rows, 'case')}, {plural(folder.n_columns, 'column')}"
+    if folder.multilabel:
+        more = [f"{len(listed) - _NAMED} more"] if len(listed) > _NAMED else []
+        return (
+            f"{line}; {len(names)} labels, of which a case may have several:"
+            f" {series([*listed[:_NAMED], *more])}."
+        )
+    target = about.get("target")
+    truly = ", true classes" if about.get("partial") else ""  # the target is what was recorded
+    return f"{line}; {f'{target}{truly}: ' if target else 'classes: '}{series(listed)}."
+
+
+def _bar(folder: Folder, rows: Sequence[Standing], key: str | None) -> dict[str, Any]:
+    """Return the models to choose from, those that can be read here first."""
+    drawn = [s for s in rows if s.drawn]
+    listed = [{"key": s.key, "label": s.label, "words": _columns_words(folder, s)} for s in drawn]
+    return {
+        "readable": [one for one in listed if one["key"] in folder.models],
+        "others": [one for one in listed if one["key"] not in folder.models],
+        "key": key,
+        "classes": [] if folder.multilabel else class_names(folder),
+    }
+
+
+def _columns_words(folder: Folder, s: Standing) -> str:
+    final = folder.refit_columns.get(s.key)
+    return s.label if final is None else f"{s.label}, {plural(final, 'column')}"
+
+
+def _carries(
+    folder: Folder, answers: Answers | None, parted: Sequence[Subgroups], options: Options
+) -> str:
+    """Return what the file holds of the cases."""
+    n = plural(folder.n_rows, "case")
+    if options.cases == "none":
+        return (
+            f"This file holds counts of the {n}, and means over ten and more: no answer, value or"
+            " name of a single one, but for the thresholds and categories that models ask for."
+        )
+    held = [] if answers is None else ["class, held-out answers to six decimals"]
+    held += ["id"] if options.ids else []
+    held += ["group"] if answers is not None and answers.groups is not None else []
+    held += [f"groups by {listed([one.name for one in parted], 3)}"] if parted else []
+    digits = "as they are" if options.cases == "full" else _ROUNDED
+    return (
+        f"This file holds data of the {n}, case by case: {', '.join(held)}, and values of the"
+        f" columns that models read, {digits}. Treat it as you would the table itself."
+    )

@@ -1,0 +1,379 @@
+"""From the folder of a validation to the dictionary of its page: a model on another cohort."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos import __version__
+from psephos._cells import disarmed
+from psephos._errors import PsephosError
+from psephos.report.numbers.measures import UNIT, in_units
+from psephos.report.numbers.subgroups import Subgroups
+from psephos.report.panels.cohort import alike_section, figures_section, recalibration_section
+from psephos.report.panels.missed import THRESHOLD, Told, class_names, missed_section
+from psephos.report.panels.verdict import missed_words
+from psephos.report.study.answers import Answers, Positive, positive_class
+from psephos.report.study.folder import Cases, Fit, Folder
+from psephos.report.study.names import shown_names
+from psephos.report.study.opened import model_facts
+from psephos.report.study.options import Options
+from psephos.report.words import Wording, chance, class_words, count, of, plural, series, span
+from psephos.validation import read_validation
+from psephos.validation.files import MARK
+from psephos.vote.names import number
+
+__all__ = ["columns_judged", "is_validation", "summarise_validation"]
+
+_CONTENTS = (
+    ("missed", "Whom does it miss?"),
+    ("judged", "How good are its answers?"),
+    ("alike", "Are these cases like those it was fitted to?"),
+    ("recalibrated", "Would other probabilities fit better here?"),
+    ("validated", "How was this made?"),
+)
+_LEVELS = 14  # of a subgrouping; of more nothing could be read
+_AGAIN = "recalibrated"  # the second model of the page
+_COHORT = Wording(
+    dot="Each dot is one case of the cohort, at the answer of the model, which was not fitted "
+    "again.",
+    answer="answer",
+    axis="in the cohort",
+    by="by the model as it was",
+    person="In the cohort,",
+    absent="There are no answers of this model.",
+    source="All from the answers to the cohort; the model was not fitted again.",
+    omits="and hold for cases drawn like these: they say nothing of how the cohort was chosen.",
+    file="answers",
+    sources={
+        _AGAIN: "All from probabilities that a sigmoid fitted to other cases of the cohort made of"
+        " the model's: it is another model than the one that is validated."
+    },
+)
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """What has answers on the page: the model, and the model recalibrated."""
+
+    key: str
+    label: str
+    fits: Sequence[Fit] = ()
+
+
+def is_validation(folder: str | Path) -> bool:
+    """Return whether a folder is that of ``psephos validate --out``."""
+    return (Path(folder) / MARK).is_file()
+
+
+def columns_judged(folder: str | Path) -> list[str]:
+    """Return the columns that a validated model reads."""
+    try:
+        return [str(one) for one in read_validation(folder)["shift"]["columns"]["column"]]
+    except (KeyError, TypeError) as error:
+        raise _damaged(folder, MARK, f"{error} is missing") from error
+
+
+def summarise_validation(folder: str | Path, options: Options | None = None) -> dict[str, Any]:
+    """Read a validation and return what its page says, as plain values.
+
+    Parameters
+    ----------
+    folder : str or Path
+        What ``psephos validate --out`` or `psephos.validation.write_validation` wrote.
+    options : Options, optional
+        As for `summarise`. The positive class of two is that of the validation.
+
+    Returns
+    -------
+    report : dict
+
+    Raises
+    ------
+    PsephosError
+        If the folder is no validation, a file of it is damaged, or an option asks for what it has
+        not.
+    """
+    options, place = options or Options(), Path(folder)
+    told = read_validation(place)
+    try:
+        return _report(place, told, options)
+    except PsephosError:
+        raise
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise _damaged(place, MARK, f"{type(error).__name__}: {error}") from error
+
+
+def _damaged(folder: str | Path, name: str, why: object) -> PsephosError:
+    return PsephosError(f"{str(Path(folder) / name)!r} is damaged ({why}): validate again.")
+
+
+def _report(place: Path, told: dict[str, Any], options: Options) -> dict[str, Any]:
+    about, rows = told["about"], told["predictions"]
+    folder = _folder(place, told, options)
+    positive = _positive(folder, about, options)
+    answers, said = _answers(place, about, rows)
+    parted, kept = _parted(rows), options.cases != "none"
+    models = [_Judged(about["model"], about["model"])]
+    if _AGAIN in answers.chances:
+        models.append(_Judged(_AGAIN, f"{about['model']}, recalibrated apart"))
+    answers = Answers(
+        answers.rows, answers.truth, answers.fold, 1,
+        {models[0].key: answers.chances[""], **_without(answers.chances, "")},
+    )  # fmt: skip
+    fact = model_facts({about["model"]: place / "model.psephos"})[about["model"]]
+    facts = {about["model"]: replace(fact, recalibration=None)}  # the cohort's own is the other one
+    threshold = round(float(about["threshold"] or THRESHOLD), 3)
+    threshold = min(max(threshold, 0.001), 0.999)
+    better = frozenset(m.key for m in models) if _above_chance(told) else frozenset[str]()
+    missed = missed_section(
+        Told(folder, answers, positive, facts, better, options, _COHORT, threshold), models, parted
+    )
+    names = shown_names(columns_judged(place), options.names)
+    first, island = missed["missed"], missed["island"]
+    grouped = bool(first.get("groups"))
+    return {
+        "version": __version__,
+        "title": options.title or f"{about['model']} on another cohort: how far does it hold?",
+        "data_line": _data_line(about),
+        "verdict": _verdict(told, first),
+        "caution": [_caution(about, first, answers, said, threshold)],
+        "cautions": [f"{note[0].upper()}{note[1:]}" for note in about["notes"]],
+        "contents": _CONTENTS,
+        "label_figures": None,
+        "bar": _bar(models, folder),
+        "missed": first,
+        "judged": figures_section(told, subgroups=not grouped),
+        "alike": alike_section(told, {name: one.text for name, one in names.items()}, kept),
+        "recalibrated": recalibration_section(told),
+        "validated": _made(place, told, positive),
+        "carries": _carries(about, parted, options),
+        "case_carries": "",
+        "island": {
+            "first": {
+                "model": about["model"], "threshold": threshold, "person": None,
+                "cls": positive.code,
+            },
+            **island,
+        },
+    }  # fmt: skip
+
+
+def _above_chance(told: Mapping[str, Any]) -> bool:
+    """Return whether the model is shown to rank cases better than chance."""
+    ranked = next((row for row in told["figures"] if row["figure"] == "ROC-AUC"), None)
+    return ranked is not None and ranked["low"] is not None and ranked["low"] > 0.5
+
+
+def _bar(models: Sequence[_Judged], folder: Folder) -> dict[str, Any]:
+    return {
+        "readable": [],
+        "others": [{"key": m.key, "label": m.label} for m in models],
+        "key": models[0].key,
+        "classes": class_names(folder),
+    }
+
+
+def _without(mapping: Mapping[str, Any], key: str) -> dict[str, Any]:
+    return {k: v for k, v in mapping.items() if k != key}
+
+
+def _positive(folder: Folder, about: Mapping[str, Any], options: Options) -> Positive:
+    classes, own = about["classes"], about["positive"]
+    if len(classes) == 2:
+        if options.positive not in (None, own):
+            raise PsephosError(
+                f"the figures of this validation are about {own!r}: psephos validate --positive "
+                f"{options.positive!r} judges the other class."
+            )
+        return Positive(classes.index(own), "the validation is about it")
+    return positive_class(folder, about["class_counts"], options.positive)
+
+
+def _folder(place: Path, told: dict[str, Any], options: Options) -> Folder:
+    """Return the cohort as the page's panels ask for a study."""
+    about = told["about"]
+    ids = [row["id"] for row in told["predictions"]]
+    own = {
+        "classes": about["classes"],
+        "class_counts": about["class_counts"],
+        "n_rows": about["n_cases"],
+        "groups": about["n_groups"] is not None,
+    }
+    cases = Cases(ids, [], [], np.empty((len(ids), 0)), named=options.ids)
+    return Folder(place, own, {}, [], [], {}, {}, cases)
+
+
+def _answers(
+    place: Path, about: Mapping[str, Any], rows: Sequence[Mapping[str, str]]
+) -> tuple[Answers, NDArray[np.intp]]:
+    """Return the answers by model ('' is the model as it was), and what the model itself called."""
+    classes = [str(one) for one in about["classes"]]
+    codes = {name: k for k, one in enumerate(classes) for name in (disarmed(one), one)}
+    try:
+        if len(rows) != about["n_cases"]:
+            raise ValueError(f"{len(rows)} of {about['n_cases']} cases")
+        truth = np.array([codes[row["truth"]] for row in rows], dtype=np.intp)
+        said = np.array([codes[row["predicted"]] for row in rows], dtype=np.intp)
+        if np.bincount(truth, minlength=len(classes)).tolist() != about["class_counts"]:
+            raise ValueError("its classes are not those of validation.json")
+        kinds = {"": "p_", _AGAIN: "recalibrated_"}
+        chances = {
+            key: np.array([[float(row[head + c]) for c in classes] for row in rows])
+            for key, head in kinds.items()
+            if not key or rows[0].get(head + classes[0])
+        }
+        if any(not ((p >= -1e-9) & (p <= 1 + 1e-9)).all() for p in chances.values()):
+            raise ValueError("a probability is none")
+    except (KeyError, ValueError, TypeError) as error:
+        raise _damaged(place, "predictions.csv", error) from error
+    n = len(rows)
+    answers = Answers(
+        np.arange(n), truth, np.full(n, -1), 1, {k: np.clip(p, 0, 1) for k, p in chances.items()}
+    )
+    return answers, said
+
+
+def _parted(rows: Sequence[Mapping[str, str]]) -> list[Subgroups]:
+    """Return the subgroupings of the validation, of few levels."""
+    found: list[Subgroups] = []
+    for key in rows[0]:
+        if key.startswith("by_"):
+            levels = sorted({row[key] for row in rows})
+            if 1 < len(levels) <= _LEVELS:
+                where = {level: k for k, level in enumerate(levels)}
+                own = [where[row[key]] for row in rows]
+                found.append(Subgroups(key[3:], levels, own, listed=True))
+    return found
+
+
+# ---------------------------------------------------------------------- words
+def _data_line(about: Mapping[str, Any]) -> str:
+    counts = zip(about["classes"], about["class_counts"], strict=True)
+    words = f"{plural(about['n_cases'], 'case')} of another cohort: "
+    words += series([f"{count(n)} {class_words(name, None)}" for name, n in counts])
+    return words + "." if about["n_groups"] is None else f"{words}; {about['n_groups']} groups."
+
+
+def _verdict(told: Mapping[str, Any], missed: Mapping[str, Any]) -> list[str]:
+    """Return the sentences: discrimination, whom it misses, calibration, columns and shift."""
+    about = told["about"]
+    figures = {row["figure"]: row for row in told["figures"]}
+    two = len(about["classes"]) == 2
+    name = "ROC-AUC" if two else "mean ROC-AUC of pairs (Hand and Till)"
+    ranked = figures[name]
+    words: list[str] = []
+    n = plural(about["n_cases"], "case")
+    asked = f"{about['model']}, not fitted again, was asked about {n}"
+    if ranked["value"] is None:
+        words.append(f"{asked}: how well it ranks them cannot be said ({ranked['method']}).")
+    else:
+        interval = span(*(np.nan if ranked[k] is None else ranked[k] for k in ("low", "high")))
+        what = "its area under the ROC curve" if two else f"its {name}"
+        level = f" ({100 * about['level']:g} % interval {interval})" if interval else ""
+        words.append(f"{asked}: {what} is {chance(ranked['value'])}{level}.")
+    if not missed["absent"]:
+        words.append(missed_words(missed, about["model"]))
+    words += _calibration(told, figures) if two else []
+    return [*words, *_columns(told)]
+
+
+def _calibration(told: Mapping[str, Any], figures: Mapping[str, Any]) -> list[str]:
+    large, about = figures["calibration in the large"], told["about"]
+    pos = about["positive"]
+    if large["value"] is None or large["low"] is None:
+        return []
+    head = f"On the whole its probabilities of {pos} are"
+    shown = f"{number(large['value'], digits=2)}, {number(large['low'], digits=2)} to "
+    shown = f"calibration in the large {shown}{number(large['high'], digits=2)}".replace("-", "−")
+    if large["low"] <= 0 <= large["high"]:
+        n = plural(about["n_cases"], "case")
+        return [f"That its probabilities of {pos} are too high or too low on the whole is not"
+                f" something that these {n} settle ({shown})."]  # fmt: skip
+    return [f"{head} too {'high' if large['value'] < 0 else 'low'} ({shown})."]
+
+
+def _columns(told: Mapping[str, Any]) -> list[str]:
+    speaking, shift = told["speaking"], told["shift"]
+    lacking, read = len(speaking["lacking"]), len(shift["columns"]["column"])
+    if not read:
+        return ["It reads no column, and says the same of every case."]
+    if lacking:
+        part = speaking["share_some"] + speaking["share_none"]
+        words = f"The cohort lacks {of(lacking, read, 'columns')} that it reads"
+        words += f"; voters that lack some or all of theirs have {100 * part:.0f} % of the weight"
+    else:
+        words = f"The cohort has {'the column' if read == 1 else f'all {read} columns'} it reads"
+    if shift["trained_rows"] is None:
+        return [f"{words}."]
+    moved = of(shift["n_shifted"], shift["n_compared"])
+    return [f"{words}; {moved} differ from the training rows by more than chance would in one of"
+            " twenty."]  # fmt: skip
+
+
+def _caution(
+    about: Mapping[str, Any],
+    missed: Mapping[str, Any],
+    answers: Answers,
+    said: NDArray[np.intp],
+    threshold: float,
+) -> str:
+    words = (
+        "These are figures of one fitted model on cases drawn like these. Whether it was fitted on"
+        " any of them this page cannot know."
+    )
+    if missed["kind"] != "two" or missed["absent"]:
+        return words
+    code = about["classes"].index(about["positive"])
+    units = in_units(answers.chances[about["model"]][:, code])
+    other = int(np.count_nonzero((units >= round(threshold * UNIT)) != (said == code)))
+    if other:
+        words += (
+            f" {plural(other, 'case')} {'is' if other == 1 else 'are'} called otherwise at"
+            f" {missed['fills']['threshold']} than in the validation, whose figures are below: "
+        )
+        words += (
+            f"its threshold is {about['threshold']}."
+            if about["threshold"] is not None
+            else "these are the model's own answers."
+        )
+    return words
+
+
+def _made(place: Path, told: Mapping[str, Any], positive: Positive) -> dict[str, Any]:
+    about = told["about"]
+    how = "the model's own answers"
+    if about["threshold"] is not None:
+        how = f"called {about['positive']} from a probability of {about['threshold']}"
+    renamed = [f"{old} is {new}" for old, new in about["renamed"].items()]
+    return {
+        "rows": [
+            ["Model", f"{about['model']}, from model.psephos; nothing was fitted again"],
+            ["Labels named otherwise", series(renamed) or "none"],
+            ["Answers are about", f"{about['classes'][positive.code]}: {positive.rule}"],
+            ["Figures of the validation", f"{how}; {100 * about['level']:g} % intervals; folds of"
+             f" the recalibration by seed {about['random_state']}"],
+            ["Not done", "no threshold was chosen; intervals were not widened for many"
+             " comparisons; nothing here says that a column causes anything"],
+            ["To cite", f"psephos {told['psephos']}, validation of {about['model']} in"
+             f" {place.resolve().name}"],
+        ],
+        "left_out": "Accuracy against columns and stability are left out, for they compare fits and"
+        " there was none; so are the values of columns and a new case, for the folder of a"
+        " validation holds no values of the cohort: psephos explain asks the model about a case.",
+    }  # fmt: skip
+
+
+def _carries(about: Mapping[str, Any], parted: Sequence[Subgroups], options: Options) -> str:
+    n = plural(about["n_cases"], "case")
+    if options.cases == "none":
+        return f"This file holds counts of the {n}: no answer or name of a single one."
+    held = ["class", "answers to six decimals", *(["id"] if options.ids else [])]
+    held += [f"levels of {series([one.name for one in parted])}"] if parted else []
+    return (
+        f"This file holds data of the {n}, case by case: {', '.join(held)}; of columns it holds"
+        " summaries alone. Treat it as you would the table itself."
+    )

@@ -1,0 +1,273 @@
+"""How accurate, on how few columns: the chart, and the table with differences from the best."""
+
+import math
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from psephos.protocol.evaluation.scores import main_metric
+from psephos.report.drawings.pareto import FRAMES, Point, interval_strip, pareto_chart
+from psephos.report.study.folder import Folder
+from psephos.report.study.standings import Choice, Pair, Standing
+from psephos.report.words import count, difference, number, plural, plus_minus
+
+__all__ = ["accuracy_section"]
+
+_LABEL_MEASURES = (
+    ("average_precision", "average precision"),
+    ("hamming_loss", "Hamming loss"),
+    ("one_error", "one-error"),
+    ("coverage", "coverage"),
+    ("ranking_loss", "ranking loss"),
+)
+_MEASURES = (
+    ("balanced_accuracy", "balanced accuracy"),
+    ("roc_auc", "ROC-AUC"),
+    ("accuracy", "accuracy"),
+    ("log_loss", "log-loss"),
+)
+_UNBOUNDED = ("log_loss", "coverage")  # no rates: to three decimals
+_MAIN = 2  # measures of the first table; the others are in a second
+_FEW = 10  # cases of a fold
+_FOLDS = 20  # fits of a model that are drawn one by one, at most
+
+
+def accuracy_section(
+    folder: Folder,
+    rows: Sequence[Standing],
+    choice: Choice | None,
+    found: Sequence[Pair],
+    prior: float,
+    unsure: Collection[str],
+    kept: bool = True,
+) -> dict[str, Any]:
+    """Return what the panel shows: entries of the page's dictionary.
+
+    Parameters
+    ----------
+    folder : Folder
+    rows : sequence of Standing
+    choice : Choice or None
+    found : sequence of Pair
+        Differences from the best.
+    prior : float
+        The log-loss of the class frequencies, NaN if not known.
+    unsure : collection of str
+        Models whose log-loss is worse than that.
+    kept : bool, default=True
+        Whether the page carries single cases: else it tells no fold of fewer than ten, and of
+        fits that failed no more than how many, for errors may name a case.
+    """
+    measures = _LABEL_MEASURES if folder.multilabel else _MEASURES
+    best = choice.best if choice else None
+    judged = {p.key: p for p in found}
+    reach = _reach(found)
+    n_columns = folder.n_columns
+    return {
+        "measure": folder.measure,
+        "chart": _charts(folder, rows, n_columns, kept),
+        "chart_note": _chart_note(rows),
+        "measures": [{"key": key, "words": words} for key, words in measures],
+        "n_main": 1 if folder.multilabel else _MAIN,
+        "models": [
+            _model(s, measures, folder, judged.get(s.key), best, reach, s.key in unsure)
+            for s in rows
+        ],
+        "any_failed": any(s.failed for s in rows),
+        "n_fits_words": plural(len({f.split for s in rows for f in [*s.fits, *s.failed]}), "fold"),
+        "measures_note": _measures_note(folder, prior),
+        "prior_words": number(prior) if math.isfinite(prior) else "",
+        "difference_note": _difference_note(found, best),
+        "voters_note": _voters_note(rows),
+        "stability_note": _stability_note(rows),
+        "failures": _failures(rows, kept),
+    }
+
+
+# ---------------------------------------------------------------------- the chart
+def _charts(
+    folder: Folder, rows: Sequence[Standing], n_columns: int, kept: bool
+) -> list[dict[str, Any]]:
+    points = [_point(s, folder, kept) for s in rows if s.drawn]
+    return [pareto_chart(points, n_columns, folder.constant, frame) for frame in FRAMES]
+
+
+def _point(s: Standing, folder: Folder, kept: bool) -> Point:
+    measure = main_metric(s.summary.measures)
+    fits = [
+        (f.columns_used, f.measures[measure])
+        for f in s.fits
+        if f.columns_used is not None and measure in f.measures and (kept or f.n_test >= _FEW)
+    ]
+    return Point(
+        key=s.key,
+        label=s.label,
+        readable=s.key in folder.models,
+        frontier=s.frontier,
+        columns=s.columns.mean,
+        score=s.score,
+        fits=tuple(fits) if len(fits) <= _FOLDS else (),
+        final=folder.refit_columns.get(s.key),
+    )
+
+
+def _chart_note(rows: Sequence[Standing]) -> str:
+    many = any(len(s.fits) > _FOLDS for s in rows)
+    return (
+        "Each name is a model's mean over the held-out folds. Filled marks can be read on this"
+        " page; of hollow ones there are answers only. The dashed line joins models to which no"
+        " other is equal on fewer columns. "
+        + (
+            "For the model being read, a bar spans the columns of its folds' models, too many to"
+            " draw one by one"
+            if many
+            else "For the model being read, small dots are its folds and the bar spans their"
+            " columns"
+        )
+        + "; the triangle on the axis marks the columns of its fit to all cases."
+    )
+
+
+# ---------------------------------------------------------------------- the table
+def _model(
+    s: Standing,
+    measures: Sequence[tuple[str, str]],
+    folder: Folder,
+    pair: Pair | None,
+    best: Standing | None,
+    reach: float,
+    unsure: bool,
+) -> dict[str, Any]:
+    cells = [_measured(s, key) for key, _ in measures]
+    if unsure:
+        cells[[key for key, _ in measures].index("log_loss")]["mark"] = "†"
+    columns = s.columns
+    spread = count(columns.sd) if columns.sd > 0 else ""
+    words = f"{count(columns.mean)} ± {spread}" if spread else count(columns.mean)
+    draws = math.nan if s.draws is None else s.draws
+    voters, stability = s.summary.n_voters.mean, s.summary.stability.value
+    return {
+        "key": s.key,
+        "label": s.label,
+        "readable": s.key in folder.models,
+        "frontier": s.frontier,
+        "cells": cells,
+        "columns": _cell(columns.mean, count(columns.mean), spread, "columns"),
+        "stability": _cell(stability, number(stability, 2), "", "stability"),
+        "voters": _cell(voters, count(voters), "", "voters"),
+        "draws": _cell(draws, count(draws), "", "draws"),
+        "difference": _difference(pair, reach, best is not None and s.key == best.key),
+        "fits": str(len(s.fits)) + (f" ({len(s.failed)} failed)" if s.failed else ""),
+        "n_fits": len(s.fits),
+        "sentence": (
+            f"{s.label}: {folder.measure} {plus_minus(s.score, s.score_sd)}, columns used {words}"
+        ),
+    }
+
+
+def _measured(s: Standing, key: str) -> dict[str, Any]:
+    one = s.spread(key)
+    digits = 3 if key in _UNBOUNDED else 2
+    spread = number(one.sd, digits) if one.n > 1 else ""
+    return _cell(one.mean, number(one.mean, digits), spread, key)
+
+
+def _cell(value: float, text: str, spread: str, kind: str) -> dict[str, Any]:
+    known = value if math.isfinite(value) else None
+    return {"value": known, "text": text, "spread": spread, "kind": kind, "mark": ""}
+
+
+def _reach(found: Sequence[Pair]) -> float:
+    """Return where the axis of differences ends; a constant answer does not stretch it."""
+    sizes = [abs(v) for p in found if p.reads for v in (p.low, p.mean, p.high) if math.isfinite(v)]
+    return 1.04 * max([0.05, *sizes])
+
+
+def _difference(pair: Pair | None, reach: float, best: bool) -> dict[str, Any]:
+    if pair is None:
+        return {"text": "the best" if best else "–", "interval": "", "value": None, "bar": None,
+                "whole": "the best" if best else ""}  # fmt: skip
+    known = math.isfinite(pair.low)
+    low, high = (pair.low, pair.high) if known else (pair.mean, pair.mean)
+    strip = interval_strip([(pair.mean, low, high)], reach, width=120)
+    interval = f"{difference(pair.low, 2)} to {difference(pair.high, 2)}" if known else "one fold"
+    return {
+        "text": difference(pair.mean, 2),
+        "interval": interval,
+        "value": pair.mean,
+        "whole": f"{difference(pair.mean, 2)}, 95 % interval from {interval}"
+        if known
+        else interval,
+        "bar": {**strip["bars"][0], "width": strip["width"], "zero": strip["zero"]},
+    }
+
+
+def _difference_note(found: Sequence[Pair], best: Standing | None) -> str:
+    if best is None or not found:
+        return ""
+    return (
+        f"Differences are from {best.label}, on the same folds, with 95 % intervals corrected for"
+        " training sets that overlap (Nadeau & Bengio 2003): one by one, not for many comparisons"
+        f" at once. {best.label} was picked as the best on these folds, which flatters it a little."
+    )
+
+
+# ---------------------------------------------------------------------- notes
+def _measures_note(folder: Folder, prior: float) -> str:
+    """Return what the measures of the table are."""
+    if folder.multilabel:
+        return (
+            "Average precision is, for each of a case's labels, the share of its labels among all"
+            " that are ranked as high, and the mean of that; Hamming loss is the share of wrong"
+            " answers over all cases and labels; one-error is how often the label ranked first is"
+            " not the case's; coverage is how many labels must be passed in the ranking to have"
+            " all of the case's; ranking loss is the share of pairs of a label that it has and one"
+            " that it has not which are ranked wrongly. Average precision is best at 1, the others"
+            " at 0 (coverage: at the number of a case's labels less one)."
+        )
+    words = (
+        "Balanced accuracy is the mean share of each class found; ROC-AUC is"
+        f" {_auc_words(len(folder.about['classes']))}; log-loss is lower where the stated"
+        " probabilities are better."
+    )
+    if math.isfinite(prior):
+        words += (
+            " Stating each class's frequency in the training part has a log-loss of"
+            f" {number(prior)}; † is worse."
+        )
+    return words
+
+
+def _auc_words(n_classes: int) -> str:
+    if n_classes == 2:
+        return "the chance that a case of one class is ranked above one of the other"
+    return (
+        "the mean over the classes of the chance that a case of the class is ranked above one of"
+        " the others"
+    )
+
+
+def _stability_note(rows: Sequence[Standing]) -> str:
+    if not any(math.isfinite(s.summary.stability.value) for s in rows):
+        return ""
+    return (
+        "Stability is how alike the columns used are from fold to fold: 1 always the same, 0 no"
+        " more alike than columns drawn by lot (Nogueira, Sechidis & Brown 2018). Training parts"
+        " overlap, so that it would be lower on new cases. It is not defined for a model that reads"
+        " every column, or none."
+    )
+
+
+def _voters_note(rows: Sequence[Standing]) -> str:
+    absent = any(s.fits and not s.summary.n_voters.n for s in rows)
+    return "A dash under voters marks a model that is no ensemble." if absent else ""
+
+
+def _failures(rows: Sequence[Standing], kept: bool) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = []
+    for s in rows:
+        errors = (f.error if kept else "results.csv tells why." for f in s.failed)
+        for error, n in Counter(errors).most_common():
+            words = f"{n} of {plural(len(s.fits) + len(s.failed), 'fit')}"
+            found.append({"label": s.label, "words": words, "error": error})
+    return found

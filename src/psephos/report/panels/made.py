@@ -1,0 +1,294 @@
+"""How the page was made: recipe, settings, what was not done, checklist, how to cite."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from psephos import __version__
+from psephos.report.panels.tripod import tripod
+from psephos.report.study.answers import Positive
+from psephos.report.study.folder import Folder
+from psephos.report.study.standings import Standing
+from psephos.report.words import count, plural, series
+
+__all__ = ["made_section", "methods", "recipes"]
+
+
+def made_section(
+    folder: Folder,
+    rows: Sequence[Standing],
+    shown: Standing | None,
+    positive: Positive,
+    answers: bool,
+    grouped: bool,
+    kept: bool = True,
+) -> dict[str, Any]:
+    """Return what the panel shows: entries of the page's dictionary.
+
+    Parameters
+    ----------
+    folder : Folder
+    rows : sequence of Standing
+    shown : Standing or None
+        The model that is shown first.
+    positive : Positive
+    answers, grouped : bool
+        Whether the page has held-out answers, and figures of groups.
+    kept : bool, default=True
+        Whether it carries single cases: warnings may name one.
+    """
+    told = recipes(folder, rows)
+    models = {s.key: _of_model(folder, s, one) for s, one in zip(rows, told, strict=True)}
+    warned: Any = folder.environment.get("warnings") or []
+    return {
+        "methods": methods(folder, rows),
+        "recipes": told,
+        "warnings": [str(w) for w in warned][:20]
+        if kept
+        else [f"{plural(len(warned), 'warning')} in environment.json."]
+        if warned
+        else [],
+        "model_made": models.get(shown.key) if shown else None,
+        "not_done": _not_done(folder),
+        "positive_words": ""
+        if folder.multilabel
+        else f"{folder.about['classes'][positive.code]}: {positive.rule}",
+        "tripod": tripod(_facts(folder, shown, answers, grouped)),
+        "cite": _cite(folder),
+        "island": {"made": models},
+    }
+
+
+def _of_model(folder: Folder, s: Standing, recipe: Mapping[str, str]) -> dict[str, str]:
+    """Return what is said of the chosen model: its settings after the search on all cases."""
+    params = folder.refit_params.get(s.key)
+    if params is None:
+        settings = "not written down"
+    else:
+        settings = "; ".join(f"{name} {_value(v)}" for name, v in sorted(params.items()))
+    notes = recipe["notes"]
+    return {
+        "label": s.label,
+        "notes": f"{notes}." if notes else "",
+        "settings": settings or "the defaults of the comparison",
+    }
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _not_done(folder: Folder) -> str:
+    words = ["No data from elsewhere were asked", "settings other than those drawn were not tried"]
+    if not folder.multilabel:
+        words += [
+            "no threshold was chosen",
+            "no answer was recalibrated, unless you choose so where this page offers it",
+        ]
+    words += [
+        "but for those of the verdict against a constant answer, intervals were not widened for"
+        " many comparisons",
+        "nothing here says that a column causes anything",
+    ]
+    return f"{series(words)}."
+
+
+def _facts(folder: Folder, shown: Standing | None, answers: bool, grouped: bool) -> dict[str, Any]:
+    about, cases = folder.about, folder.cases
+    read = folder.refit_columns.get(shown.key) if shown else None
+    models: Mapping[str, Mapping[str, Any]] = about.get("models", {})
+    return {
+        "n": folder.n_rows,
+        "classes": [str(c) for c in about["classes"]],
+        "sizes": folder.sizes,
+        "columns": folder.n_columns,
+        "events": min(folder.sizes) if folder.sizes and not folder.multilabel else None,
+        "read": read,
+        "missing": None if cases is None else _missing(cases.values),
+        "grouped": about.get("groups"),
+        "balanced": [
+            key
+            for key, one in models.items()
+            if "balanced" in str(one.get("distributions", {}).get("class_weight", ""))
+        ],
+        "model": shown.label if shown else None,
+        "saved": shown is not None and shown.key in folder.models,
+        "answers": answers,
+        "subgroups": grouped,
+        "made": f"psephos {_version(folder)}",
+    }
+
+
+def _missing(values: Any) -> tuple[int, int]:
+    """Return how many of the values kept are missing, and how many there are."""
+    if values.dtype == object:
+        absent = sum(v is None or v != v for v in values.ravel().tolist())
+    else:
+        absent = int(np.isnan(values).sum())
+    return absent, int(values.size)
+
+
+def _version(folder: Folder) -> str:
+    return str(folder.environment.get("versions", {}).get("psephos", __version__))
+
+
+def _cite(folder: Folder) -> str:
+    print_of = str(folder.about.get("fingerprint") or "")
+    name = folder.about.get("dataset") or folder.path.name
+    words = f"psephos {_version(folder)}, report of {name}"
+    return f"{words}, table {print_of[:12]}." if print_of else f"{words}."
+
+
+def methods(folder: Folder, rows: Sequence[Standing]) -> list[str]:
+    """Return how the comparison was made, a paragraph each: of what ran, and of nothing else."""
+    about = folder.about
+    words = [_splits(folder, rows)]
+    if about.get("groups"):
+        words.append(
+            f"Cases of one group ({about['groups']}, {about['n_groups']} groups) were never divided"
+            " between training and test."
+        )
+    words += _tuning(folder, rows)
+    if folder.multilabel:
+        words += _labels(folder, rows)
+    if about.get("partial"):
+        words.append(_partial(about["partial"]))
+    words.append(
+        ("" if folder.multilabel else "Log-loss takes a probability below 10⁻¹⁵ as 10⁻¹⁵. ")
+        + "Columns used counts columns of the table as it was given; a category counts once, and a"
+        " column that is asked only where another is missing does not count. Afterwards the same"
+        " search was run on all cases, and that refit was saved for models of psephos. What is"
+        " measured is the search with its fit, not the refit."
+    )
+    return [*words, *_origin(folder)]
+
+
+def _partial(partial: Mapping[str, Any]) -> str:
+    """Return what models were told of the labels."""
+    given = "those with a label"
+    if partial["one_class"]:
+        given = "all, those without a label as of the other class"
+    return (
+        f"Models were fitted by recorded labels alone: {count(sum(partial['recorded']))} cases have"
+        f" one, {count(partial['unlabelled'])} have none, and a record of {partial['positive']!r}"
+        f" counts as right. Models that take no cases without a label were given {given}. The"
+        " figures are of the true classes." + (f" {partial['told']}" if partial.get("told") else "")
+    )
+
+
+def _splits(folder: Folder, rows: Sequence[Standing]) -> str:
+    settings: Mapping[str, Any] = folder.about.get("protocol_settings", {})
+    kind = "Iteratively stratified" if folder.multilabel else "Stratified"
+    kind += ", grouped" if folder.about.get("groups") else ""
+    sizes = {(f.n_train, f.n_test) for s in rows for f in s.fits}
+    n = len({f.split for s in rows for f in [*s.fits, *s.failed]})
+    words = f"{plural(n, 'held-out part')}."
+    if settings.get("outer") == "shuffle":
+        share = f"{100 / settings['folds']:.0f} %"
+        words = f"{kind} random splits, {settings['repeats']} times, {share} of the cases to test."
+    elif settings:
+        times = "" if settings["repeats"] == 1 else f", repeated {settings['repeats']} times"
+        words = f"{kind} {settings['folds']}-fold cross-validation{times}."
+    if settings.get("name") in ("quick", "samba"):
+        words = f"Protocol '{settings['name']}'. {words}"
+    if sizes:
+        words += (
+            f" Each held-out part has {_range({b for _, b in sizes})} cases,"
+            f" its training part {_range({a for a, _ in sizes})}."
+        )
+    return words
+
+
+def _labels(folder: Folder, rows: Sequence[Standing]) -> list[str]:
+    """Return how several labels a case were treated."""
+    words = [
+        "Parts are stratified label by label, the rarest first (Sechidis, Tsoumakas & Vlahavas"
+        " 2011). Measures follow Zhang & Zhou (2007): one-error, ranking loss and average"
+        " precision leave out cases that have no label or all labels. Of labels with equal scores"
+        " the later one ranks higher in coverage and average precision, a tie is an error in"
+        " ranking loss, and one-error counts a case only if none of the labels of greatest score"
+        " is its own."
+    ]
+    alone = [s.label for s in rows if s.key in (folder.about.get("one_a_label") or [])]
+    if alone:
+        words.append(
+            f"Of {series(alone)} one model was fitted a label, with the same settings for all"
+            " labels; no file holds these models."
+        )
+    absent: list[str] = folder.about.get("not_asked") or []
+    if absent:
+        words.append(
+            f"{series(absent)} were left out: each is as many fits as there are labels, and no"
+            " models were named."
+        )
+    return words
+
+
+def _tuning(folder: Folder, rows: Sequence[Standing]) -> list[str]:
+    about = folder.about
+    settings: Mapping[str, Any] = about.get("protocol_settings", {})
+    if not settings:  # of an early version
+        return [str(about["protocol"])] if about.get("protocol") else []
+    draws = {s.label: s.draws for s in rows if s.draws is not None}
+    if not draws:
+        return ["No model that ran was tuned."]
+    first = ", the first of them the default setting" if settings.get("defaults_first") else ""
+    how = (
+        f"Inside each training part, a random search kept the setting with the best mean"
+        f" {folder.tuned_by} over {settings['inner_folds']} folds"
+    )
+    numbers = set(draws.values())
+    if len(numbers) == 1:
+        words = f"{how} of {plural(numbers.pop(), 'draw')} a model{first}."
+    else:
+        apart = series([f"{n} for {label}" for label, n in sorted(draws.items())])
+        words = (
+            f"{how} of its draws{first}. Draws: {apart}. Models with more draws were searched"
+            " harder, so that part of a difference may be the search."
+        )
+    idle = [s.label for s in rows if s.label not in draws]
+    return [f"{words} Nothing is tuned in {series(idle)}." if idle else words]
+
+
+def _origin(folder: Folder) -> list[str]:
+    about = folder.about
+    words: list[str] = []
+    if about.get("random_state") is not None:
+        words.append(f"Seed: {about['random_state']}.")
+    if about.get("fingerprint"):
+        words.append(f"SHA-256 of the table (values, labels, names): {about['fingerprint']}.")
+    day = folder.finished()
+    if day:
+        words.append(f"The last fit ended on {day}.")
+    versions: dict[str, str] = folder.environment.get("versions", {})
+    made = [f"{name} {v}" for name, v in sorted(versions.items()) if v != "unknown"]
+    if made:
+        words.append(f"Made with {series(made)}.")
+    return [" ".join(words)] if words else []
+
+
+def recipes(folder: Folder, rows: Sequence[Standing]) -> list[dict[str, str]]:
+    """Return for each model that ran what it was tuned over, and what is to be known of it."""
+    models: Mapping[str, Mapping[str, Any]] = folder.about.get("models", {})
+    found: list[dict[str, str]] = []
+    for s in rows:
+        about = models.get(s.key, {})
+        ranges: Mapping[str, str] = about.get("distributions", {})
+        found.append(
+            {
+                "label": s.label,
+                "draws": "–" if s.draws is None else count(s.draws),
+                "ranges": "; ".join(f"{name}: {text}" for name, text in ranges.items()) or "–",
+                "notes": str(about.get("notes") or ""),
+            }
+        )
+    return found
+
+
+def _range(values: set[int]) -> str:
+    low, high = min(values), max(values)
+    return count(low) if low == high else f"{count(low)} to {count(high)}"

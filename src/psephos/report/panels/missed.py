@@ -1,0 +1,363 @@
+"""Whom it misses: every case at its held-out answer, the threshold, and what it costs."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos.report.drawings.curves import FRAME, benefits, marks_at
+from psephos.report.drawings.lanes import lanes_drawing
+from psephos.report.numbers.again import cross_fitted_answers
+from psephos.report.numbers.judged import (
+    About,
+    Names,
+    fills,
+    histogram,
+    judged,
+    measures_rows,
+    mistakes_words,
+)
+from psephos.report.numbers.measures import TENTHS, UNIT, counts_at, four, in_units
+from psephos.report.numbers.several import binned_answers, several_judged
+from psephos.report.numbers.subgroups import Subgroups, subgroup_rows
+from psephos.report.study.answers import Answers, Positive, called
+from psephos.report.study.folder import Fit, Folder
+from psephos.report.study.opened import Facts
+from psephos.report.study.options import Options
+from psephos.report.words import HELD_OUT, Wording, chance, class_words, count, plural
+
+__all__ = ["THRESHOLD", "Answering", "Told", "class_names", "missed_section"]
+
+THRESHOLD = 0.5
+_BYTES = 2_600_000  # of the page that answers may take
+_CELLS = 60_000  # answers of a model on several classes; of more there are columns only
+_FIRST = 6  # mistakes that are listed before the rest is folded
+_GROUPS = 2  # that stand beside each mistake
+_LISTED = 200  # of the first state, without script
+
+
+class Answering(Protocol):
+    """What has answers on the page: a `Standing` is one."""
+
+    @property
+    def key(self) -> str:
+        """Return its name in the results."""
+        ...
+
+    @property
+    def label(self) -> str:
+        """Return what the page calls it."""
+        ...
+
+    @property
+    def fits(self) -> Sequence[Fit]:
+        """Return its fits, if it was fitted in folds."""
+        ...
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the panel is of: the study, its answers, and how the page may speak of them."""
+
+    folder: Folder
+    answers: Answers
+    positive: Positive
+    facts: Mapping[str, Facts]  # of each saved model: what its answers are, and its map
+    better: frozenset[str]  # models shown to be better than a constant answer
+    options: Options
+    wording: Wording = HELD_OUT  # where answers are from
+    threshold: float = THRESHOLD  # the first one, of two classes
+
+    @property
+    def classes(self) -> list[str]:
+        """Return what the page calls cases of each class."""
+        return class_names(self.folder)
+
+    @property
+    def kept(self) -> bool:
+        """Return whether the page carries single cases."""
+        return self.options.cases != "none"
+
+    @property
+    def edges(self) -> list[float] | None:
+        """Return the thresholds there are, in a page that carries no single answer."""
+        return None if self.kept else sorted({0.0, *TENTHS, self.threshold, 1.0})
+
+    def names(self, label: str, axis: str | None) -> Names:
+        """Return what the classes are called, and the answers of a model."""
+        classes, code = self.classes, self.positive.code
+        other = classes[1 - code] if len(classes) == 2 else "others"
+        return Names(classes[code], other, label, axis or "stated probability")
+
+
+def class_names(folder: Folder) -> list[str]:
+    """Return what the page calls cases of each class."""
+    target = folder.about.get("target")
+    return [class_words(str(c), target) for c in folder.about["classes"]]
+
+
+def missed_section(
+    told: Told | None,
+    order: Sequence[Answering],
+    parted: Sequence[Subgroups] = (),
+    columns: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, Any]:
+    """Return what the panel shows: entries of the page's dictionary.
+
+    Parameters
+    ----------
+    told : Told or None
+        None where answers were not kept, or a case may have several labels.
+    order : sequence of Answering
+        The models, the one that is shown first in front: answers of the last ones are left out
+        where they would make the page too large.
+    parted : sequence of Subgroups
+    columns : sequence of dict
+        Whose values stand beside each mistake (see `psephos.report.numbers.beside`).
+    """
+    if told is None or not order:
+        return {"missed": None, "island": {"missed": None}}
+    classes, answers, kept = told.classes, told.answers, told.kept
+    shared: dict[str, Any] = {
+        "kind": "two" if len(classes) == 2 else "several",
+        "classes": classes,
+        "positive": told.positive.code,
+        "frame": FRAME,
+        "rows": answers.rows.tolist() if kept else None,
+        "names": _names(told),
+        "truth": answers.truth.tolist() if kept else None,
+        "edges": told.edges,
+        "clusters": answers.groups.tolist() if kept and answers.groups is not None else None,
+        "groups": [one.island() for one in parted] if kept else [],
+        "wording": {k: v for k, v in asdict(told.wording).items() if k != "sources"},
+        "threshold": told.threshold,
+    }
+    models: dict[str, Any] = {}
+    size = len(json.dumps(shared))
+    for standing in order:
+        made = _model(told, standing)
+        more = len(json.dumps(made, ensure_ascii=False))
+        if models and size + more > _BYTES and made.pop("again", None):
+            more = len(json.dumps(made, ensure_ascii=False))
+        if models and size + more > _BYTES:
+            made = {"label": standing.label, "absent": _left_out(standing.label)}
+            more = len(json.dumps(made))
+        models[standing.key] = made
+        size += more
+    first = order[0].key
+    return {
+        "missed": _first_state(told, shared, models[first], first, parted, columns),
+        "island": {"missed": {**shared, "models": models}},
+    }
+
+
+def _left_out(label: str) -> str:
+    return (
+        f"The answers of {label} are left out, to keep this page small; predictions.csv beside the"
+        " results has them, and psephos report --model shows them first."
+    )
+
+
+def _names(told: Told) -> list[str] | None:
+    """Return the ids of the cases, if the page may say them."""
+    if not told.options.ids or told.folder.cases is None:
+        return None
+    return [told.folder.cases.ids[i] for i in told.answers.rows.tolist()]
+
+
+def _model(told: Told, standing: Answering) -> dict[str, Any]:
+    key, fact, answers = standing.key, told.facts.get(standing.key), told.answers
+    known = answers.known(key)
+    if not known.any():
+        return {"label": standing.label, "absent": f"Every fit of {standing.label} failed."}
+    names = told.names(standing.label, fact.says if fact else None)
+    about = About(
+        source=told.wording.sources.get(key, told.wording.source),
+        omits=told.wording.omits,
+        times=answers.times,
+        areas=[f.measures["roc_auc"] for f in standing.fits if "roc_auc" in f.measures],
+        grouped=bool(told.folder.about.get("groups")),
+        groups=None if answers.groups is None else answers.groups[known],
+        edges=told.edges,
+        better=key in told.better,
+    )
+    made = _figures(told, answers.chances[key], names, about)
+    again = cross_fitted_answers(told.folder, answers, key, fact.recalibration if fact else None)
+    if again is not None:
+        names = replace(names, axis="recalibrated probability")
+        made["again"] = _figures(told, again, names, replace(about, areas=(), again=True))
+    return made
+
+
+def _figures(
+    told: Told, chances: NDArray[np.float64], names: Names, about: About
+) -> dict[str, Any]:
+    """Return every figure of one model's answers, and the answers, as far as the page has them."""
+    known, code, truth = ~np.isnan(chances[:, 0]), told.positive.code, told.answers.truth
+    own, is_ = chances[known], truth[known]
+    if len(told.classes) > 2:
+        made = several_judged(own, is_, told.classes, names, about)
+        return made | _several_answers(told, chances)
+    mine, units = is_ == code, in_units(own[:, code])
+    made = judged(own[:, code], mine, names, about)
+    if about.edges is not None:
+        return made | {"bins": histogram(units, mine, about.edges, about.groups)}
+    every = np.full(len(known), -1, dtype=np.int64)
+    every[known] = units
+    return made | {"q": every.tolist()}
+
+
+def _several_answers(told: Told, chances: NDArray[np.float64]) -> dict[str, Any]:
+    known, k = ~np.isnan(chances[:, 0]), len(told.classes)
+    if not told.kept or chances.size > _CELLS:
+        bins = {} if told.kept else {"n_bins": len(TENTHS) + 1}
+        return {"bins": binned_answers(chances[known], told.answers.truth[known], k, **bins)}
+    units = in_units(np.where(known[:, None], chances, 0.0))
+    said = np.where(known, called(np.where(known[:, None], chances, 0.0)), -1)
+    return {"P": units.T.tolist(), "said": said.tolist()}
+
+
+# ---------------------------------------------------------------------- without script
+def _first_state(
+    told: Told,
+    shared: dict[str, Any],
+    model: dict[str, Any],
+    key: str,
+    parted: Sequence[Subgroups],
+    columns: Sequence[Mapping[str, Any]],
+) -> dict[str, Any]:
+    """Return what the template draws: the model that is shown first, at its first threshold."""
+    state: dict[str, Any] = {"kind": shared["kind"], "model": model, "absent": model.get("absent")}
+    if state["absent"]:
+        return state
+    answers, code, t = told.answers, told.positive.code, told.threshold
+    names = told.names(model["label"], model["axis"])
+    known = answers.known(key)
+    chances, truth = answers.chances[key][known], answers.truth[known]
+    units, places = in_units(chances[:, code]), np.flatnonzero(known)
+    listed = [one for one in parted if one.listed][:_GROUPS]
+    state |= {
+        "names": asdict(names), "classes": told.classes, "positive": code, "frame": FRAME,
+        "kept": told.kept, "lists": [], "groups": None, "wrong": None,
+        "wording": shared["wording"], "threshold": t, "weight": f"{(1 - t) / t:.2g}",
+        "heads": [
+            *({k: one[k] for k in ("name", "whole", "italic", "unit")} for one in columns),
+            *({"name": one.name, "whole": one.name, "italic": False, "unit": ""}
+              for one in listed),
+        ],
+    }  # fmt: skip
+    label = shared["names"] or [str(i + 1) for i in answers.rows.tolist()]
+    if shared["kind"] == "several":
+        others = [c for c in range(len(told.classes)) if c != code]
+        wrong = called(chances) != truth
+        tenths = None if told.kept else [0.0, *TENTHS]
+        state["order"] = [code, *others]
+        state["lanes"] = lanes_drawing(units, truth, state["order"], wrong, False, tenths)
+        if told.kept:
+            more = _beside(columns, [], answers)
+            state["wrong"] = _wrong(chances, truth, places, told.classes, label, more)
+        return state
+    mine = truth == code
+    c = counts_at(units, mine, t)
+    wrong = (units >= round(t * UNIT)) != mine
+    groups = None if answers.groups is None else answers.groups[known]
+    worth = float(benefits(chances[:, code], mine, np.array([t]))[0][0])
+    state |= {
+        "order": [code, 1 - code],
+        "fills": fills(c, t, names),
+        "counts": {**asdict(c), "positive": c.positive, "negative": c.negative},
+        "measures": measures_rows(c, names, four(units, mine, t, groups)),
+        "marks": marks_at(c, t, worth, model["curves"]["nb"]["top"]),
+        "lanes": lanes_drawing(units, truth, [code, 1 - code], wrong, True, told.edges),
+    }
+    if told.kept:
+        more = _beside(columns, listed, answers)
+        state["lists"] = [
+            _list("missed", mine & wrong, units, places, label, names, more),
+            _list("alarms", ~mine & wrong, -units, places, label, names, more),
+        ]
+        state["groups"] = _groups(parted, units, known, mine, t, answers.groups)
+    return state
+
+
+def _beside(
+    columns: Sequence[Mapping[str, Any]], parted: Sequence[Subgroups], answers: Answers
+) -> list[list[str]]:
+    """Return what stands beside each case: values of columns, then its groups."""
+    return [
+        [one["of"].get(row, "–") for one in columns] + [_level(one, i) for one in parted]
+        for i, row in enumerate(answers.rows.tolist())
+    ]
+
+
+def _wrong(
+    chances: Any,
+    truth: Any,
+    places: Any,
+    classes: Sequence[str],
+    label: Sequence[str],
+    more: Sequence[Sequence[str]],
+) -> dict[str, Any]:
+    """Return the cases that are called another class, the surest mistakes first."""
+    said, sure = called(chances), in_units(chances.max(axis=1))
+    own = sorted(np.flatnonzero(said != truth).tolist(), key=lambda i: (-int(sure[i]), i))
+    words = f"The {plural(len(own), 'case')} called another class, surest mistakes first"
+    return {
+        "words": words if own else "No case is called another class",
+        "rows": [
+            [label[places[i]], classes[truth[i]], classes[said[i]], chance(int(sure[i]) / UNIT),
+             *more[places[i]]]
+            for i in own[:_FIRST]
+        ],
+    }  # fmt: skip
+
+
+def _list(
+    kind: str,
+    which: Any,
+    order: Any,
+    places: Any,
+    label: Sequence[str],
+    names: Names,
+    beside: Sequence[Sequence[str]],
+) -> dict[str, Any]:
+    """Return a list of mistakes, the surest first."""
+    own = sorted(np.flatnonzero(which).tolist(), key=lambda i: (int(order[i]), i))
+    rows = [
+        {
+            "name": label[places[i]],
+            "answer": chance(abs(int(order[i])) / UNIT),
+            "beside": beside[places[i]],
+        }
+        for i in own[:_LISTED]
+    ]
+    left = len(own) - _LISTED
+    return {
+        "kind": kind,
+        "words": mistakes_words(kind, len(own), names),
+        "rows": rows[:_FIRST],
+        "more": rows[_FIRST:],
+        "more_words": f"The other {count(len(own) - _FIRST)}"
+        + (f", of which {_LISTED - _FIRST} are listed" if left > 0 else ""),
+    }
+
+
+def _level(one: Subgroups, place: int) -> str:
+    return one.levels[one.of[place]] if one.of[place] >= 0 else "–"
+
+
+def _groups(
+    parted: Sequence[Subgroups], units: Any, known: Any, mine: Any, t: float, groups: Any
+) -> Any:
+    if not parted:
+        return None
+    every = np.zeros(len(known), dtype=np.int64)
+    truth = np.zeros(len(known), dtype=bool)
+    every[known], truth[known] = units, mine
+    return {
+        "names": [one.name for one in parted],
+        "rows": subgroup_rows(parted[0], every, known, truth, t, groups),
+    }

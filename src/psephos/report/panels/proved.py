@@ -1,0 +1,56 @@
+"""What can be proved of the models, as a table beside their estimates."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from psephos.report.study.folder import Folder
+from psephos.report.study.standings import Standing
+from psephos.report.words import number
+
+__all__ = ["proved"]
+
+_KINDS = {
+    "hold-out, folds": "folds' models, held out",
+    "out of bag": "refit, out of bag",
+    "published": "refit, published bound",
+}
+
+
+def proved(folder: Folder, rows: Sequence[Standing]) -> dict[str, Any] | None:
+    """Return the table of bounds, models in the order of the others; None if none was written."""
+    kinds = [kind for kind in _KINDS if any(row["bound"] == kind for row in folder.bounds)]
+    if not kinds:
+        return None
+    own = {(row["model"], row["bound"]): row for row in folder.bounds}
+    told: dict[str, list[str]] = {}
+    for s in rows:
+        for kind in kinds:
+            row = own.get((s.key, kind))
+            if row is not None and row["value"] == "":
+                told.setdefault(f"{_KINDS[kind]}: {row['told']}", []).append(s.label)
+    chances = sorted({100 * (1 - float(row["delta"])) for row in folder.bounds})
+    return {
+        "heads": [_KINDS[kind] for kind in kinds],
+        "chance": " or ".join(f"{chance:.4g} %" for chance in chances),
+        "rows": [
+            {
+                "key": s.key,
+                "label": s.label,
+                "ours": s.ours,
+                "cells": [_cell(own.get((s.key, kind))) for kind in kinds],
+            }
+            for s in rows
+        ],
+        "reasons": [{"labels": ", ".join(who), "words": words} for words, who in told.items()],
+    }
+
+
+def _cell(row: dict[str, str] | None) -> dict[str, str]:
+    if row is None:
+        return {"text": "–", "mark": ""}
+    if row["value"] == "":
+        return {"text": "does not hold", "mark": ""}
+    return {
+        "text": number(float(row["value"])),
+        "mark": "vacuous" if row["vacuous"] == "True" else "",
+    }

@@ -1,0 +1,175 @@
+"""Would other cases have led to the same columns: who came back in which fold."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from psephos.protocol.evaluation.stability import positions_of
+from psephos.report.numbers.cautions import UNSTABLE
+from psephos.report.numbers.returning import rules_section
+from psephos.report.panels.missed import class_names
+from psephos.report.study.folder import Folder
+from psephos.report.study.names import Shown
+from psephos.report.study.standings import Standing
+from psephos.report.words import class_kinds, count, plural, rate, series, span
+
+__all__ = ["ROWS", "stability_section"]
+
+ROWS = 30  # columns that are drawn one by one; of more, how many came back how often
+_LISTED = 200  # columns of a model in its table
+_SQUARES = 10  # fits that are drawn one by one
+_NAMED = 4
+
+
+def stability_section(
+    folder: Folder,
+    rows: Sequence[Standing],
+    final: Mapping[str, Sequence[str]],
+    names: Mapping[str, Shown],
+    first: str | None,
+    positive: int,
+) -> dict[str, Any]:
+    """Return what the panel shows: entries of the page's dictionary.
+
+    Parameters
+    ----------
+    folder : Folder
+    rows : sequence of Standing
+    final : dict of str to list of str
+        The columns that each saved model, fitted to all cases, reads.
+    names : dict of str to Shown
+        What columns are called.
+    first : str or None
+        The model that is shown first.
+    positive : int
+        The class that answers are about.
+    """
+    columns = [str(c) for c in folder.about.get("columns", ())]
+    read: dict[str, list[list[int]]] = {}
+    for row in folder.rows:
+        if row.get("columns") is not None and row["status"] == "ok":
+            read.setdefault(row["model"], []).append(positions_of(row["columns"]))
+    models = {s.key: _model(s, read.get(s.key, []), final.get(s.key), columns, names) for s in rows}
+    place = {name: j for j, name in enumerate(columns)}
+    rules = rules_section(folder, list(models), place) if columns else {}
+    every = [*models.values(), *rules.values()]
+    told: list[int] = sorted({row[0] for one in every for row in one["rows"]})
+    where = {j: k for k, j in enumerate(told)}
+    for one in every:
+        one["rows"] = [[where[j], *more] for j, *more in one["rows"]]
+    called = [_called(columns[j], names) for j in told]
+    kinds = class_kinds(len(folder.about["classes"]), positive)
+    shared = {"columns": called, "classes": class_names(folder), "kinds": kinds}
+    return {
+        "stability": models.get(first or "") or _nothing("No model was fitted."),
+        "rules": rules.get(first or ""),
+        "stability_shared": shared,
+        "island": {"stability": {**shared, "models": models, "rules": rules}},
+    }
+
+
+def _model(
+    s: Standing,
+    folds: Sequence[Sequence[int]],
+    final: Sequence[str] | None,
+    columns: Sequence[str],
+    names: Mapping[str, Shown],
+) -> dict[str, Any]:
+    if not folds or not columns:
+        return _nothing("Which columns the models of its folds read was not kept.")
+    if not any(folds):
+        return _nothing(f"{s.label} reads no column.")
+    if all(len(own) == len(columns) for own in folds):
+        return _nothing(f"{s.label} reads every column every time; there is nothing to compare.")
+    times = Counter(j for own in folds for j in own)
+    last = set(final or ())
+    where = {name: j for j, name in enumerate(columns)}
+    every = sorted(
+        {*times, *(where[name] for name in last if name in where)},
+        key=lambda j: (-times[j], columns[j] not in last, j),
+    )
+    half, sets = len(folds) / 2, [set(own) for own in folds]
+    drawn = [j for j in every if times[j] > half or columns[j] in last]
+    single = len(folds) <= _SQUARES
+    return {
+        "kind": "tally" if len(drawn) > ROWS else "grid",
+        "words": _words(s, times, len(folds), columns, names),
+        "n": len(folds),
+        "single": single,
+        "drawn": len(drawn),
+        "final": final is not None,
+        "rows": [
+            [j, times[j], "".join("01"[j in own] for own in sets) if single else "",
+             int(columns[j] in last)]
+            for j in every[:_LISTED]
+        ],
+        "tally": _tally(times, len(folds)),
+        "note": _note(len(drawn), len(every), len(folds), final is not None),
+    }  # fmt: skip
+
+
+def _nothing(words: str) -> dict[str, Any]:
+    return {"kind": "none", "words": words, "note": "", "rows": []}
+
+
+def _called(name: str, names: Mapping[str, Shown]) -> dict[str, Any]:
+    """Return what a column is called, and its whole name where that is another."""
+    shown = names.get(name) or Shown(name)
+    called: dict[str, Any] = {"name": shown.text}
+    if shown.italic:
+        called["italic"] = 1
+    if shown.text != name:
+        called["whole"] = name
+    return called
+
+
+def _tally(times: Counter[int], n: int) -> list[list[int]]:
+    """Return how many columns came back in so many fits, the most first."""
+    many = Counter(times.values())
+    return [[k, many[k]] for k in range(n, 0, -1) if many[k] or n <= _SQUARES]
+
+
+def _words(
+    s: Standing, times: Counter[int], n: int, columns: Sequence[str], names: Mapping[str, Shown]
+) -> str:
+    if n == 1:
+        return (
+            f"{s.label} was fitted to part of the cases once only, reading"
+            f" {plural(len(times), 'column')}: nothing can be said of its stability."
+        )
+    always = [j for j, k in times.items() if k == n]
+    once = sum(k == 1 for k in times.values())
+    words = f"The {count(n)} models of {s.label} read {plural(len(times), 'column')} between them: "
+    if always:
+        words += f"{count(len(always))} came back every time"
+        if len(always) <= _NAMED:
+            shown = [names[columns[j]].text if columns[j] in names else columns[j] for j in always]
+            words += f" ({series(shown)})"
+    else:
+        words += "none came back every time"
+    words += f", {count(once)} only once."
+    found = s.summary.stability
+    if not math.isfinite(found.value):
+        return words
+    interval = span(found.low, found.high)
+    words += (
+        f" The stability is {rate(found.value)}"
+        + (f" (95 % interval {interval}, which takes the folds as independent)" if interval else "")
+        + ", where 1 is always the same columns and 0 as by lot."
+    )
+    if found.value < UNSTABLE:
+        words += " Its columns are one choice among several that would have served."
+    return words
+
+
+def _note(drawn: int, every: int, n: int, final: bool) -> str:
+    if drawn > ROWS:
+        words = "Too many to name one by one: the number of columns by how often they came back."
+    else:
+        least = n // 2 + 1
+        words = f"Columns that came back at least {count(least)} times"
+        words += ", or that the fit to all cases reads." if final else "."
+        if every > drawn:
+            words += f" The other {count(every - drawn)} are in the table."
+    return words + " Training parts overlap, so that other cases would give less agreement."

@@ -1,0 +1,238 @@
+"""Which values decide: what each model reads, and on which side of which value."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from psephos.report.drawings.strips import FEWEST, strip
+from psephos.report.numbers.portraits import FIRST, portrait
+from psephos.report.panels.together import together
+from psephos.report.panels.verdict import opened_words
+from psephos.report.study.answers import Positive
+from psephos.report.study.carried import carried_rows, carried_values
+from psephos.report.study.folder import Folder
+from psephos.report.study.opened import Opened
+from psephos.report.study.options import Options
+from psephos.report.study.saved import Saved
+from psephos.report.study.standings import Choice
+from psephos.report.words import class_kinds, count, plural, series
+from psephos.vote.names import percent
+
+__all__ = ["card", "values_section"]
+
+_LINES = 12  # voters before the rest is folded
+_COLUMNS = 30
+_MOST = 1000  # columns that the page lists
+
+
+def values_section(
+    saved: Saved, choice: Choice | None, positive: Positive, options: Options
+) -> dict[str, Any]:
+    """Return what the panel shows: entries of the page's dictionary.
+
+    Parameters
+    ----------
+    saved : Saved
+        The models that have a file.
+    choice : Choice or None
+        The models the page names; None if every fit failed.
+    positive : Positive
+        The class that answers are about.
+    options : Options
+        What the page may carry of cases.
+
+    Returns
+    -------
+    entries : dict
+        Joined with the dictionary of the page; ``"island"``, if there, with its embedded data.
+    """
+    shown = choice.opened if choice else None
+    opened = saved.opened(shown.key) if shown else None
+    entries: dict[str, Any] = {
+        "card": card(choice, opened) if choice and opened else None,
+        "card_absent": "No model of psephos was fitted and saved in this comparison.",
+        "together": together(shown, opened) if shown and opened else None,
+        "values": None,
+    }
+    if shown is None or not saved.keys:
+        return entries
+    found = {key: _portrait(saved, key, options) for key in saved.keys}
+    return entries | {
+        "values": _first(found[shown.key], saved.folder, positive.code, options),
+        "island": {"values": _island(saved, found, positive.code, options)},
+    }
+
+
+def _portrait(saved: Saved, key: str, options: Options) -> dict[str, Any]:
+    opened, folder = saved.opened(key), saved.folder
+    one = portrait(
+        folder, opened, saved.asked(key), key, saved.asked_values(key), saved.names, options.cases
+    )
+    if options.cases == "none":
+        one["ringed"] = []
+    return one | {
+        "lead": _lead(folder, opened, key, one), "notes": _notes(one), "painted": how_painted(one),
+    }  # fmt: skip
+
+
+def _lead(folder: Folder, opened: Opened, key: str, one: Mapping[str, Any]) -> str:
+    """Return what the model is, in a sentence."""
+    cases = folder.cases
+    n = plural(len(cases.ids) if cases else 0, "case")
+    voters = plural(opened.n_voters, "voter")
+    of = plural(int(folder.about.get("n_columns") or len(folder.about["columns"])), "column")
+    if not one["n_read"]:
+        return f"{key}, fitted to all {n}, reads no column: it says the same of every case."
+    return f"{key}, fitted to all {n}, reads {count(one['n_read'])} of {of} through {voters}."
+
+
+def _notes(one: Mapping[str, Any]) -> list[str]:
+    """Return what else must be known of the columns that are shown."""
+    notes: list[str] = []
+    if one["backup"]:
+        named = one["backup"][:FIRST]
+        more = len(one["backup"]) - len(named)
+        listed = series([*named, f"{more} more"] if more else named)
+        notes.append(f"Where one of these is missing it also asks for {listed}.")
+    if one["unlisted"]:
+        notes.append(f"{plural(one['unlisted'], 'column')} of still less say are not listed.")
+    if not one["shared"]:
+        notes.append("The file of this model does not tell how the say is shared among columns.")
+    return notes
+
+
+def how_painted(one: Mapping[str, Any]) -> str:
+    """Return what the colour of an axis is, in words."""
+    return (
+        "The bar beneath is painted with the class to which a value moves the answer, the deeper"
+        " the more: the mean of the model's probabilities if"
+        f" {plural(one['background'], 'case')} had this value and were otherwise as they are, less"
+        " their mean as they are (partial dependence). Columns that rise together are then taken"
+        " apart."
+    )
+
+
+def _first(
+    one: Mapping[str, Any], folder: Folder, positive: int, options: Options
+) -> dict[str, Any]:
+    """Return what stands in the page before its script runs."""
+    first = one["columns"][:FIRST]
+    return {
+        "lead": one["lead"],
+        "notes": one["notes"],
+        "columns": [
+            column | {"strip": _strip(column, folder, positive, options.cases != "none")}
+            for column in first
+        ],
+        "more": one["table"] or one["columns"][FIRST:],
+        "rest_words": one["rest_words"],
+        "hues": class_kinds(len(folder.about["classes"]), positive),
+    }
+
+
+def _strip(
+    column: Mapping[str, Any], folder: Folder, positive: int, kept: bool
+) -> dict[str, Any] | None:
+    """Return the picture of a column, of all cases: counts, so that it stands without cases too."""
+    cases = folder.cases
+    if cases is None or column["kind"] != "number":
+        return None
+    values: Any = cases.values[:, cases.names.index(column["whole"])]
+    order = [positive, *(k for k in range(len(folder.about["classes"])) if k != positive)]
+    return strip(column, np.asarray(values, dtype=np.float64), np.asarray(cases.y), order, kept)
+
+
+def _island(
+    saved: Saved, portraits: Mapping[str, dict[str, Any]], positive: int, options: Options
+) -> dict[str, Any]:
+    """Return what the script redraws from."""
+    folder, cases = saved.folder, saved.folder.cases
+    assert cases is not None, "an island is of cases"
+    y = np.asarray(cases.y, dtype=np.intp)
+    rows = carried_rows(y) if options.cases != "none" else y[:0]
+    drawn = {column["whole"] for one in portraits.values() for column in one["columns"]}
+    cuts = {name: saved.cuts(name) for name in sorted(drawn)}
+    classes: Sequence[str] = [str(one) for one in folder.about["classes"]]
+    return {
+        "classes": classes,
+        "positive": positive,
+        "order": [positive, *(k for k in range(len(classes)) if k != positive)],
+        "sampled": _sampled(len(rows), len(y)),
+        "sizes": np.bincount(y, minlength=len(classes)).tolist(),
+        "rows": rows.tolist(),
+        "y": y[rows].tolist(),
+        "of": carried_values(cases, rows, cuts, options.cases == "full"),
+        "models": {key: _lightened(one, len(classes), positive) for key, one in portraits.items()},
+    }
+
+
+def _lightened(one: dict[str, Any], n_classes: int, positive: int) -> dict[str, Any]:
+    """Return a portrait whose moves are, of two classes, those of the positive one alone."""
+    if n_classes != 2:
+        return one
+
+    def half(column: dict[str, Any]) -> dict[str, Any]:
+        if "moves" not in column:
+            return column
+        return column | {"moves": [move[positive] for move in column["moves"]]}
+
+    return one | {"columns": [half(column) for column in one["columns"]]}
+
+
+def _sampled(drawn: int, n: int) -> str:
+    """Return in words that not every case is drawn, '' if every one is."""
+    if drawn == n:
+        return ""
+    if not drawn:
+        return (
+            "The page carries no cases: bars count them in eighths of the axis, to one height;"
+            f" fewer than {FEWEST} are not drawn. "
+        )
+    return (
+        f"Of {plural(n, 'case')} {drawn} are drawn, evenly spaced in the table; the bars count"
+        " them all, to one height. "
+    )
+
+
+def card(choice: Choice, opened: Opened) -> dict[str, Any]:
+    """Return the card of the model that is opened.
+
+    Parameters
+    ----------
+    choice : Choice
+    opened : Opened
+    """
+    assert choice.opened is not None
+    lines = opened.sentences
+    importance = opened.importance
+    counted = sorted(opened.columns.items(), key=lambda one: (-one[1], -importance.get(one[0], 0)))
+    columns = [_column(name, k, opened.whole, importance.get(name)) for name, k in counted]
+    n = len(columns)
+    return {
+        "label": choice.opened.label,
+        "choice": f"{opened_words(choice)} Shown is its refit on all cases, as saved in"
+        f" models/{choice.opened.key}.psephos.",
+        "warning": "It was selected on these folds, so its figure is optimistic."
+        if not (choice.asked or choice.alone)
+        else "",
+        "file_words": opened.head,
+        "sentences": lines[:_LINES],
+        "more": lines[_LINES:],
+        "more_words": plural(len(lines) - _LINES, "more line"),
+        "columns_words": f"It reads {plural(n, 'column')}" if n else "It reads no column",
+        "columns": columns[:_COLUMNS],
+        "more_columns": columns[_COLUMNS:_MOST],
+        "more_columns_words": plural(n - _COLUMNS, "more column")
+        + (f", of which {_MOST - _COLUMNS} are listed" if n > _MOST else ""),
+        "whole": [c for c in columns[:_MOST] if c["whole"] != c["name"]],
+    }
+
+
+def _column(
+    name: str, k: int, whole: Mapping[str, str], importance: float | None
+) -> dict[str, str]:
+    words = f"in {plural(k, 'voter')}" if k else "only in the weights"
+    if importance is not None:
+        words += f", {percent(importance)} of the importance"
+    return {"name": name, "whole": whole.get(name, name), "words": words}

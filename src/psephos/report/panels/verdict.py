@@ -1,0 +1,215 @@
+"""What the comparison found: a few sentences and a caution, which favour no one's models."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from psephos.report.numbers.chance import CONFIDENCE, Beyond
+from psephos.report.study.folder import Folder
+from psephos.report.study.standings import Choice, Pair, Standing
+from psephos.report.words import count, difference, number, of, plural, rate, series
+
+__all__ = ["caution", "missed_words", "opened_words", "verdict"]
+
+
+def verdict(
+    folder: Folder,
+    rows: Sequence[Standing],
+    choice: Choice | None,
+    found: Sequence[Pair],
+    missed: Mapping[str, Any] | None,
+    beyond: Beyond,
+) -> list[str]:
+    """Return the sentences: the best model, the best that can be read, and whom that one misses.
+
+    Parameters
+    ----------
+    folder : Folder
+    rows : sequence of Standing
+    choice : Choice or None
+    found : sequence of Pair
+        Differences from the best.
+    missed : mapping or None
+        The first state of the panel of held-out answers.
+    beyond : Beyond
+        Which models are shown to be better than a constant answer.
+    """
+    if choice is None:
+        return ["Every fit failed; the reasons are below."]
+    best, opened = choice.best, choice.opened
+    words = [_best(folder, rows, best), *(_apart(s) for s in rows if s.drawn and not s.ranked)]
+    if not any(s.columns.mean > 0 and s.score > folder.constant for s in rows if s.drawn):
+        words.append(
+            "No model that reads a column did better than a constant answer, which has "
+            f"{_article(folder)} {folder.measure} of {rate(folder.constant)}."
+        )
+    else:
+        words.append(_beyond(folder, beyond))
+    pair = {p.key: p for p in found}
+    if opened is not None and not choice.alone:
+        words.append(_readable(choice, opened, pair.get(opened.key), folder))
+    told = {best.key, opened.key if opened else ""}
+    if choice.smallest.key not in told:
+        small = choice.smallest
+        words.append(
+            f"Of all within one standard error ({number(choice.standard_error)}) of the best,"
+            f" {small.label} reads the fewest columns: {_reached(small)}."
+        )
+    if missed is None or missed["absent"]:
+        return words
+    return [*words, missed_words(missed, (opened or best).label)]
+
+
+def _beyond(folder: Folder, beyond: Beyond) -> str:
+    """Return which models are better than a constant answer, so that all claims hold at once."""
+    n, k = len(beyond.asked), len(beyond.better)
+    constant = f"a constant answer ({folder.measure} {rate(folder.constant)})"
+    sure = f"with {100 * CONFIDENCE:.0f} % confidence" + (" for all at once" if n > 1 else "")
+    sure += f" ({beyond.how})"
+    if n == 1:
+        return f"It is {'' if k else 'not '}shown to be better than {constant}, {sure}."
+    if not k:
+        return (
+            f"None of the {n} models that read columns is shown to be better than {constant},"
+            f" {sure}: among so many models such differences come about by chance."
+        )
+    others = [key for key in beyond.asked if key not in beyond.better]
+    head = f"Of the {n} models that read columns {k} {'is' if k == 1 else 'are'}"
+    head = head if others else f"All {n} models that read columns are"
+    rest = f"; {series(others)} {'is' if len(others) == 1 else 'are'} not" if others else ""
+    return f"{head} shown to be better than {constant}, {sure}{rest}."
+
+
+def _article(folder: Folder) -> str:
+    return "an" if folder.multilabel else "a"
+
+
+def _best(folder: Folder, rows: Sequence[Standing], best: Standing) -> str:
+    others = [s for s in rows if s.drawn and s.ranked and s.key != best.key]
+    figures = f"{folder.measure} {_reached(best)}, over {_folds(best)}"
+    if not others:
+        alone = "the only model" if len(rows) == 1 else "the only model with all its figures"
+        return f"{best.label} is {alone}: {figures}."
+    among = sum(s.drawn and s.ranked for s in rows)
+    return f"{best.label} was the most accurate of {among} models: {figures}."
+
+
+def _folds(s: Standing) -> str:
+    every = plural(len(s.fits) + len(s.failed), "held-out fold")
+    return f"{len(s.fits)} of {every}" if s.failed else every
+
+
+def _reached(s: Standing) -> str:
+    if s.columns.mean == 0:
+        return f"{rate(s.score)}, reading no column"
+    about = "about " if s.columns.sd > 0 else ""
+    return f"{rate(s.score)} from {about}{_columns(s.columns.mean)}"
+
+
+def _columns(mean: float) -> str:
+    """Return a mean of counts as a reader says it."""
+    return plural(max(round(mean), 1), "column")
+
+
+def _apart(s: Standing) -> str:
+    """Return why a model is not ranked among the others."""
+    return (
+        f"{s.label} failed in {len(s.failed)} of {plural(len(s.fits) + len(s.failed), 'fold')}: its"
+        " mean is of other cases, and it is not ranked among the others."
+    )
+
+
+def _readable(choice: Choice, opened: Standing, pair: Pair | None, folder: Folder) -> str:
+    if opened is choice.best:
+        return "It can be read on this page."
+    how = ", which was asked for by name," if choice.asked else ", the most accurate of those that"
+    how += "" if choice.asked else " can be read on this page,"
+    words = f"{opened.label}{how} came to {_reached(opened)}."
+    if not opened.ranked or pair is None:
+        return words
+    return f"{words} {_judged(pair, folder)}"
+
+
+def _judged(pair: Pair, folder: Folder) -> str:
+    if not (math.isfinite(pair.low) and math.isfinite(pair.high)):
+        return f"The difference is {difference(pair.mean, 2)}; one fold gives no interval."
+    interval = f"{difference(pair.low, 2)} to {difference(pair.high, 2)}"
+    settled = pair.high < 0 or pair.low > 0
+    return (
+        f"The difference, {_small(pair.mean)} (95 % interval {interval}), is one that"
+        f" {plural(folder.n_rows, 'case')} {'can' if settled else 'cannot'} settle."
+    )
+
+
+def _small(value: float) -> str:
+    """Return a difference to two decimals, to three where these would say nothing."""
+    return difference(value, 2 if abs(value) >= 0.005 else 3)
+
+
+def missed_words(missed: Mapping[str, Any], label: str) -> str:
+    """Return whom a model misses in the panel's first state, as a sentence."""
+    if missed["kind"] == "several":
+        model = missed["model"]
+        grid, classes = model["grid"], missed["classes"]
+        shares = [1 - row[c] / max(sum(row), 1) for c, row in enumerate(grid)]
+        worst = shares.index(max(shares))
+        lost = sum(grid[worst]) - grid[worst][worst]
+        words = f"{label} calls {of(model['right'], model['n'], 'cases')} what they are"
+        if not lost:
+            return f"{words}."
+        share = of(lost, sum(grid[worst]), classes[worst])
+        return f"{words}; the class it misses most of is {classes[worst]}: {share}."
+    c, names = missed["counts"], missed["names"]
+    lost = of(c["missed"], c["positive"], names["pos"])
+    alarms = of(c["alarms"], c["negative"], names["neg"])
+    return (
+        f"Called {names['pos']} from {_article_of(names['axis'])} {names['axis']} of"
+        f" {missed['fills']['threshold']}, {label} misses {lost} and raises a false alarm at"
+        f" {alarms}."
+    )
+
+
+def _article_of(words: str) -> str:
+    return "an" if words[0] in "aeiou" else "a"
+
+
+def caution(folder: Folder, choice: Choice | None) -> list[str]:
+    """Return what sets the recipe, which was judged, apart from the model that is shown."""
+    if choice is None:
+        return []
+    s = choice.opened or choice.best
+    used = [f.columns_used for f in s.fits if f.columns_used is not None]
+    if not used:
+        return []
+    low, high = min(used), max(used)
+    read = plural(low, "column") if low == high else f"{count(low)} to {plural(high, 'column')}"
+    n = len(s.fits)
+    words = (
+        f"These are figures of a recipe, judged in folds: {s.label} was fitted"
+        f" {plural(n, 'time')} to parts of the cases, and {'its models' if n > 1 else 'its model'}"
+        f" read {read}."
+    )
+    refit = folder.refit_columns.get(s.key)
+    if refit is not None and s.key in folder.models:
+        words += (
+            f" The one shown below was fitted to all {plural(folder.n_rows, 'case')} and reads"
+            f" {plural(refit, 'column')}; no case has judged it."
+        )
+    return [f"{words} No data from elsewhere were asked."]
+
+
+def opened_words(choice: Choice) -> str:
+    """Return by what rule the opened model was chosen."""
+    assert choice.opened is not None
+    label = choice.opened.label
+    if choice.asked:
+        return f"{label} was asked for by name."
+    if choice.alone:
+        return f"{label} is the only model with figures."
+    if not choice.opened.ranked:
+        return f"Only models of psephos are saved and can be opened. {_apart(choice.opened)}"
+    if choice.opened is choice.best:
+        return f"{label} is the most accurate model."
+    return (
+        f"Only models of psephos are saved and can be opened; {label} is the most accurate of them."
+    )

@@ -1,0 +1,162 @@
+"""The answers that held-out cases were given, one a case and model."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._cells import disarmed
+from psephos._errors import PsephosError
+from psephos.report.study.folder import Folder
+from psephos.report.study.shapes import damaged
+
+__all__ = ["Answers", "Positive", "called", "held_out_answers", "positive_class"]
+
+# words for the absence of what is looked for, as classes are often called
+_ABSENT = {
+    "absent", "benign", "control", "controls", "false", "healthy", "negative", "neg", "no", "none",
+    "normal", "n", "0", "-1", "nondiseased", "non-diseased", "unaffected",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Every case that was held out, and what each model said of it.
+
+    A case that was held out several times (in repeats) has the mean of its answers. Cases that
+    never were, and models whose fit failed on a case's fold, have none.
+    """
+
+    rows: NDArray[np.intp]  # (m,) places in the table of cases, rising
+    truth: NDArray[np.intp]  # (m,) codes of classes
+    fold: NDArray[np.intp]  # (m,) the fold that held it out; -1 where there were several
+    times: int  # how often a case was held out, at most
+    chances: Mapping[str, NDArray[np.float64]]  # model -> (m, K); NaN where there is no answer
+    groups: NDArray[np.intp] | None = None  # (m,) codes of groups; None without, or if not kept
+
+    def known(self, model: str) -> NDArray[np.bool_]:
+        """Return which cases the model answered."""
+        return ~np.isnan(self.chances[model][:, 0])
+
+
+def held_out_answers(folder: Folder, models: Sequence[str]) -> Answers | None:
+    """Read predictions.csv; None if there is none, or a case may have several labels.
+
+    Raises
+    ------
+    PsephosError
+        If it is damaged: a probability is none, or the class of a case changes.
+    """
+    path = folder.path / "predictions.csv"
+    if folder.multilabel or not path.exists():
+        return None
+    classes = [str(c) for c in folder.about["classes"]]
+    codes = {name: k for k, one in enumerate(classes) for name in (disarmed(one), one)}
+    place = {model: m for m, model in enumerate(models)}
+    truth: dict[int, int] = {}
+    folds: dict[int, set[tuple[int, int]]] = {}
+    which: list[tuple[int, int]] = []  # (model, case) of every answer
+    cells: list[list[str]] = []
+    for row in folder.answer_rows():
+        case, code = int(row["row"]), codes.get(row["truth"])
+        if code is None or truth.setdefault(case, code) != code:
+            raise damaged(path, f"the class of row {case} is not one, or not always the same")
+        folds.setdefault(case, set()).add((int(row["repeat"]), int(row["fold"])))
+        if row["model"] in place:
+            which.append((place[row["model"]], case))
+            cells.append(list(row.values())[-len(classes) :])
+    if not truth:
+        return None
+    rows = np.array(sorted(truth), dtype=np.intp)
+    means = _means(which, _numbers(cells, path), len(models), rows)
+    return Answers(
+        rows=rows,
+        truth=np.array([truth[i] for i in rows.tolist()], dtype=np.intp),
+        fold=np.array([_fold(folds[i]) for i in rows.tolist()], dtype=np.intp),
+        times=max(len(own) for own in folds.values()),
+        chances={model: means[m] for model, m in place.items()},
+        groups=_groups(folder, rows),
+    )
+
+
+def _groups(folder: Folder, rows: NDArray[np.intp]) -> NDArray[np.intp] | None:
+    """Return the group of each case, if the study has any and they were kept."""
+    kept = folder.cases.groups if folder.cases is not None else None
+    if not folder.about.get("groups") or kept is None or int(rows[-1]) >= len(kept):
+        return None
+    return np.unique(np.array(kept)[rows], return_inverse=True)[1]
+
+
+def _numbers(cells: Sequence[Sequence[str]], path: Path) -> NDArray[np.float64]:
+    """Return the probabilities of all answers."""
+    try:
+        said = np.array([[float(cell) for cell in row] for row in cells], dtype=np.float64)
+    except ValueError as error:
+        raise damaged(path, error) from error
+    bad = ~((said >= -1e-9) & (said <= 1 + 1e-9))
+    if bad.any():
+        raise damaged(path, f"{list(cells[int(bad.any(axis=1).argmax())])} are no probabilities")
+    return np.clip(said, 0.0, 1.0)
+
+
+def _means(
+    which: Sequence[tuple[int, int]], said: NDArray[np.float64], n: int, rows: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Return (models, cases, K): the mean answer to each case; NaN where there is none."""
+    model, case = np.array(which, dtype=np.intp).reshape(-1, 2).T
+    at = model * len(rows) + np.searchsorted(rows, case)
+    times = np.bincount(at, minlength=n * len(rows)).astype(np.float64)
+    sums = [np.bincount(at, weights=said[:, k], minlength=len(times)) for k in range(said.shape[1])]
+    with np.errstate(invalid="ignore"):
+        return (np.array(sums) / times).T.reshape(n, len(rows), -1)
+
+
+def _fold(splits: set[tuple[int, int]]) -> int:
+    return next(iter(splits))[1] if len(splits) == 1 else -1
+
+
+def called(chances: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the most probable class of each case; of equals the first, as models answer."""
+    return np.argmax(chances, axis=1)
+
+
+@dataclass(frozen=True)
+class Positive:
+    """The class that answers are about, and by what rule it was taken."""
+
+    code: int
+    rule: str
+
+
+def positive_class(folder: Folder, sizes: Sequence[int], wanted: str | None = None) -> Positive:
+    """Return the class that answers are about.
+
+    The class asked for; else, of labels that are recorded of one class, that class; else, of two
+    classes one of which bears a usual word for nothing found (healthy, control, benign, no, 0),
+    the other one; else the class of fewest cases, of equals the last.
+
+    Raises
+    ------
+    PsephosError
+        If the class asked for is not one of the study's.
+    """
+    classes = [str(c) for c in folder.about["classes"]]
+    if wanted is not None:
+        if str(wanted) not in classes:
+            raise PsephosError(f"{wanted!r} is no class of this study: {', '.join(classes)} are.")
+        return Positive(classes.index(str(wanted)), "it was asked for")
+    partial = folder.about.get("partial")
+    if partial and partial["positive"] in classes:
+        return Positive(classes.index(partial["positive"]), "its records are right")
+    absent = [name.strip().lower() in _ABSENT for name in classes]
+    if len(classes) == 2 and sum(absent) == 1:
+        name = classes[absent.index(True)]
+        return Positive(absent.index(False), f"“{name}” is a usual word for its absence")
+    if not sizes:
+        return Positive(len(classes) - 1, "it is the last")
+    least = min(sizes)
+    code = max(k for k, n in enumerate(sizes) if n == least)
+    alike = list(sizes).count(least) > 1
+    return Positive(code, "it is the last of the rarest" if alike else "it is the rarest")

@@ -1,0 +1,489 @@
+"""What a comparison leaves in its folder, read back as plain values."""
+
+import csv
+import json
+import sys
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from psephos._cells import disarmed
+from psephos._errors import ModelFileError, PsephosError
+from psephos.protocol.evaluation.label_scores import LABEL_METRICS
+from psephos.protocol.study.outputs import SCHEMA
+from psephos.protocol.evaluation.scores import METRICS
+from psephos.protocol.evaluation.stability import positions_of
+from psephos.protocol.evaluation.statistics import constant_score
+from psephos.protocol.study.folder import MARK, STUDY, sha256_of
+from psephos.report.study.shapes import checked_about, checked_environment, damaged, read_json
+
+__all__ = ["Cases", "Fit", "Folder", "HeldOut", "columns_of", "read_folder"]
+
+_COUNTED = ("repeat", "fold", "row")
+_UNBOUNDED = ("log_loss", "coverage")
+_RESULTS = ("model", "status", "error", "columns_used", "n_voters")
+_LABELS = ("model", "label", "rows", "given", "found")
+
+
+@dataclass(frozen=True)
+class Fit:
+    """One row of results.csv: a model fitted on one split."""
+
+    model: str
+    repeat: int
+    fold: int
+    n_train: int
+    n_test: int
+    measures: dict[str, float]  # absent where not defined
+    columns_used: float | None
+    error: str  # empty if the fit succeeded
+
+    @property
+    def split(self) -> tuple[int, int]:
+        """Return which split this is, the same for all models."""
+        return self.repeat, self.fold
+
+
+@dataclass(frozen=True)
+class Cases:
+    """The training cases: names, true classes, and the columns that saved models read."""
+
+    ids: list[str]  # as they stand in the model files
+    y: list[Any]  # the code of its class; of several labels a tuple of those it has
+    names: list[str]
+    values: Any  # (n, q) array
+    groups: list[str] | None = None  # of each case; None where the study has none, or kept none
+    named: bool = True  # whether the page may call cases by their ids
+
+    def called(self, row: int) -> str:
+        """Return what the page calls a case: its id, or its place in the table, from 1."""
+        return self.ids[row] if self.named else f"case {row + 1}"
+
+
+@dataclass
+class HeldOut:
+    """How often a case, when held out, was answered as what it is."""
+
+    right: int = 0
+    total: int = 0
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A comparison: its description, every fit, and the way to its models."""
+
+    path: Path
+    about: dict[str, Any]  # comparison.json
+    environment: dict[str, Any]
+    rows: list[dict[str, str]]  # results.csv as it stands
+    fits: list[Fit]  # the same, read
+    refit_columns: dict[str, float]
+    refit_params: dict[str, dict[str, Any]]
+    cases: Cases | None
+    models: dict[str, Path] = field(default_factory=dict[str, Path])
+    bounds: list[dict[str, str]] = field(default_factory=list[dict[str, str]])  # bounds.csv
+
+    @property
+    def multilabel(self) -> bool:
+        """Return whether a case may have several labels."""
+        return bool(self.about.get("multilabel"))
+
+    @property
+    def measure(self) -> str:
+        """Return the measure that models are ranked by, in words."""
+        return "average precision" if self.multilabel else "balanced accuracy"
+
+    @property
+    def tuned_by(self) -> str:
+        """Return the measure that settings were chosen by, in words."""
+        return "PU-F of the recorded labels" if self.about.get("partial") else self.measure
+
+    @property
+    def constant(self) -> float:
+        """Return that measure of a constant answer."""
+        return constant_score(self.about)
+
+    @property
+    def n_rows(self) -> int:
+        """Return the number of cases."""
+        known = self.about.get("n_rows")
+        return int(known) if known else max(f.n_train + f.n_test for f in self.fits)
+
+    @property
+    def n_columns(self) -> int:
+        """Return the number of columns of the table, at least one."""
+        return max(int(self.about.get("n_columns") or len(self.about.get("columns", ()))), 1)
+
+    @property
+    def sizes(self) -> list[int]:
+        """Return the number of cases of each class; none if it is not known."""
+        sizes: list[int] = list(self.about.get("class_counts") or [])
+        if sizes or self.multilabel or self.cases is None:
+            return sizes
+        counted = Counter(self.cases.y)
+        return [counted[k] for k in range(len(self.about["classes"]))]
+
+    def labels(self, model: str) -> list[dict[str, Any]]:
+        """Return how well a model finds each label: its counts over the held-out cases."""
+        path = self.path / "labels.csv"
+        if not path.exists():
+            return []
+        found: list[dict[str, Any]] = []
+        for row in _rows(path, _LABELS):
+            if row["model"] != model:
+                continue
+            try:
+                counts = {key: _count(row[key]) for key in _LABELS[2:]}
+            except ValueError as error:
+                raise damaged(path, error) from error
+            if counts["found"] > min(counts["rows"], counts["given"]):
+                raise damaged(path, f"more is found of {row['label']!r} than there is")
+            found.append({"label": row["label"], **counts})
+        return found
+
+    def held_out(self, model: str, classes: list[str]) -> dict[int, HeldOut]:
+        """Return, for each row, how often `model` answered rightly when the row was held out."""
+        counts: dict[int, HeldOut] = {}
+        path = self.path / "predictions.csv"
+        for row in self.answer_rows():
+            if row["model"] != model:
+                continue
+            if self.multilabel:
+                seen = counts.setdefault(int(row["row"]), HeldOut())
+                cells, n = list(row.values()), len(classes)
+                seen.total += 1
+                seen.right += cells[-3 * n : -2 * n] == cells[-2 * n : -n]
+                continue
+            try:
+                chances = [_number(row[name]) for name in _probability_columns(row, classes)]
+            except ValueError as error:
+                raise damaged(path, error) from error
+            known = [value if value is not None else -1.0 for value in chances]
+            seen = counts.setdefault(int(row["row"]), HeldOut())
+            seen.total += 1
+            answer = classes[known.index(max(known))]
+            seen.right += row["truth"] in (answer, disarmed(answer))
+        return counts
+
+    def answer_rows(self) -> Iterator[dict[str, str]]:
+        """Yield the rows of the answers on held-out cases, all of them whole; none without them."""
+        path = self.path / "predictions.csv"
+        if not path.exists():
+            return
+        truth = () if self.multilabel else ("truth",)
+        for row in _rows(path, ("model", *truth, *_COUNTED)):
+            if not all(row[key].isdecimal() and len(row[key]) < 10 for key in _COUNTED):
+                raise damaged(path, "a row has no number of its case or split")
+            yield row
+
+    def test_classes(self) -> dict[tuple[int, int], Counter[str]]:
+        """Return, for each split, how many cases of each class its test part held."""
+        if self.multilabel:
+            return {}
+        truths: dict[tuple[int, int], dict[str, str]] = {}
+        for row in self.answer_rows():
+            truths.setdefault((int(row["repeat"]), int(row["fold"])), {})[row["row"]] = row["truth"]
+        return {split: Counter(truth.values()) for split, truth in truths.items()}
+
+    def finished(self) -> str:
+        """Return the day on which the last fit ended, or nothing if it was not written."""
+        path = self.path / "timings.csv"
+        days = (
+            [row.get("finished") or "" for row in _rows(path, ("model",))] if path.exists() else []
+        )
+        return max(days, default="")[:10]
+
+
+def read_folder(path: str | Path) -> Folder:
+    """Read the folder a comparison left.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    folder : Folder
+
+    Raises
+    ------
+    PsephosError
+        If it is not such a folder, or one of its files is damaged.
+    """
+    folder = Path(path)
+    _refuse_unfinished(folder)
+    about = read_json(folder / MARK)
+    schema = about.get("schema", SCHEMA)
+    if isinstance(schema, int) and schema > SCHEMA:
+        raise PsephosError(
+            f"{str(folder)!r} was written by a later version (schema {schema}; this one reads up to"
+            f" {SCHEMA}): update psephos, or run the comparison again in another folder."
+        )
+    checked_about(about, folder / MARK)
+    partial: dict[str, Any] = about.get("partial") or {"truth": True}
+    if not partial["truth"]:
+        raise PsephosError(
+            f"{str(folder)!r} holds a comparison without true classes, and a report sets answers "
+            "against these: compare with --truth COLUMN to have one; results.csv has the figures."
+        )
+    rows = list(_rows(folder / "results.csv", _RESULTS))
+    measures = LABEL_METRICS if about.get("multilabel") else METRICS
+    fits = [_fit(row, folder / "results.csv", measures) for row in rows]
+    if not fits:
+        raise PsephosError(
+            f"{str(folder / 'results.csv')!r} holds no fits: run the comparison again."
+        )
+    _check_fits(fits, about, folder / "results.csv")
+    _refuse_mixture(folder, about, fits)
+    environment = folder / "environment.json"
+    found = Folder(
+        path=folder,
+        about=about,
+        environment=checked_environment(read_json(environment), environment)
+        if environment.exists()
+        else {},
+        rows=rows,
+        fits=fits,
+        refit_columns=_refit_columns(folder / "refits.csv", about),
+        refit_params=_refit_params(folder / "refits.csv"),
+        cases=_cases(folder / "cases.npz", about),
+        models=_models(folder, about),
+        bounds=_bounds(folder / "bounds.csv", about),
+    )
+    if not (folder / MARK).exists() or read_json(folder / MARK) != about:
+        raise PsephosError(
+            f"another process is writing results into {str(folder)!r}: wait until it has ended."
+        )
+    return found
+
+
+def columns_of(path: str | Path) -> list[str]:
+    """Return the columns of the table that a comparison was of.
+
+    Raises
+    ------
+    PsephosError
+        If the folder is not a finished comparison.
+    """
+    _refuse_unfinished(Path(path))
+    about = checked_about(read_json(Path(path) / MARK), Path(path) / MARK)
+    return list(about.get("columns", ()))
+
+
+def _refuse_unfinished(folder: Path) -> None:
+    """Raise if there is no comparison, or one whose files are not all there."""
+    if (folder / "results.csv").exists() and (folder / MARK).exists():
+        return
+    if (folder / STUDY).exists():
+        raise PsephosError(
+            f"the comparison in {str(folder)!r} is not finished: run the same command again, which "
+            "goes on where it stopped, and then ask for the report."
+        )
+    missing = "comparison.json" if (folder / "results.csv").exists() else "results.csv"
+    raise PsephosError(
+        f"{str(folder)!r} holds no {missing}: give the folder that 'psephos compare' wrote."
+    )
+
+
+def _refuse_mixture(folder: Path, about: dict[str, Any], fits: list[Fit]) -> None:
+    """Raise if results are not of the comparison that is described."""
+    known = about.get("models", {})
+    strange = sorted({fit.model for fit in fits if known and fit.model not in known})
+    if strange:
+        raise PsephosError(
+            f"'results.csv' in {str(folder)!r} names the model {strange[0]!r}, which "
+            "comparison.json does not: the files are of different comparisons; run the comparison "
+            "again."
+        )
+    digests: dict[str, str] = about.get("files", {})
+    for name, digest in digests.items():
+        found = sha256_of(folder / name)
+        if found is not None and found != digest:
+            raise ModelFileError(
+                f"{name!r} in {str(folder)!r} is damaged or of another comparison: run the "
+                "comparison again, which writes it anew."
+            )
+
+
+def _models(folder: Path, about: dict[str, Any]) -> dict[str, Path]:
+    """Return the model files of the comparison that is described, and no others."""
+    files = {name: folder / "models" / f"{name}.psephos" for name in about.get("models", {})}
+    if "files" in about:
+        files = {n: f for n, f in files.items() if f"models/{f.name}" in about["files"]}
+    return {name: file for name, file in sorted(files.items()) if file.exists()}
+
+
+def _fit(row: dict[str, str], path: Path, names: Sequence[str]) -> Fit:
+    try:
+        failed = row["status"] != "ok"
+        measures = {key: _number(row[key]) for key in names}
+        for key in ("n_voters", "n_columns", "draws"):
+            _count(row.get(key) or "0")
+        positions_of(row.get("columns") or "")
+        return Fit(
+            model=row["model"],
+            repeat=_count(row["repeat"]),
+            fold=_count(row["fold"]),
+            n_train=_count(row["n_train"]),
+            n_test=_count(row["n_test"]),
+            measures={key: value for key, value in measures.items() if value is not None},
+            columns_used=_number(row["columns_used"]),
+            error=(row["error"] or "no reason was written") if failed else "",
+        )
+    except (KeyError, ValueError, TypeError, OverflowError) as error:
+        raise damaged(path, error) from error
+
+
+def _refit_columns(path: Path, about: dict[str, Any]) -> dict[str, float]:
+    """Return how many columns each refit that succeeded reads."""
+    if not path.exists():
+        return {}
+    found: dict[str, float] = {}
+    for row in _rows(path, ("model", "columns_used", "status")):
+        try:
+            used = _number(row["columns_used"]) if row["status"] == "ok" else None
+        except ValueError as error:
+            raise damaged(path, error) from error
+        if used is not None and not 0 <= used <= about.get("n_columns", np.inf):
+            raise damaged(path, f"the refit of {row['model']} reads {used:g} columns")
+        if used is not None:
+            found[row["model"]] = used
+    return found
+
+
+def _refit_params(path: Path) -> dict[str, dict[str, Any]]:
+    """Return the settings of each refit that succeeded, where they were written."""
+    found: dict[str, dict[str, Any]] = {}
+    for row in _rows(path, ("model", "status")) if path.exists() else ():
+        try:
+            params: Any = json.loads(row.get("params") or "{}")
+        except ValueError as error:
+            raise damaged(path, error) from error
+        if not isinstance(params, dict):
+            raise damaged(path, f"the settings of {row['model']} are none")
+        if row["status"] == "ok":
+            found[row["model"]] = params
+    return found
+
+
+def _bounds(path: Path, about: dict[str, Any]) -> list[dict[str, str]]:
+    """Return what was proved; nothing of a folder of before bounds were written."""
+    if not path.exists():
+        return []
+    found = list(_rows(path, ("model", "bound", "value", "delta", "vacuous", "told")))
+    for row in found:
+        try:
+            value, delta = _number(row["value"]), _number(row["delta"])
+        except ValueError as error:
+            raise damaged(path, error) from error
+        known = row["model"] in about.get("models", {}) and delta is not None and 0 < delta < 1
+        if not known or (value is None) != (row["vacuous"] == "") or (value or 0.0) < 0:
+            raise damaged(path, f"the bound of {row['model']} is none")
+    return found
+
+
+def _check_fits(fits: list[Fit], about: dict[str, Any], path: Path) -> None:
+    """Raise unless every model has every split once, and every figure is one."""
+    splits: dict[str, list[tuple[int, int]]] = {}
+    for fit in fits:
+        splits.setdefault(fit.model, []).append((fit.repeat, fit.fold))
+        wrong = [k for k, v in fit.measures.items() if v < 0 or (v > 1 and k not in _UNBOUNDED)]
+        if wrong:
+            raise damaged(path, f"{wrong[0]} of {fit.model} is {fit.measures[wrong[0]]}")
+        most = about.get("n_columns", np.inf)
+        if fit.columns_used is not None and not 0 <= fit.columns_used <= most:
+            raise damaged(path, f"{fit.model} uses {fit.columns_used:g} columns")
+    every = {split for own in splits.values() for split in own}
+    for model, own in splits.items():
+        if len(own) != len(every) or set(own) != every:
+            raise damaged(path, f"{model} has not each split once")
+
+
+def _count(text: str) -> int:
+    """Return a number of rows or folds."""
+    count = int(text)
+    if not 0 <= count < 2**53:
+        raise ValueError(f"{text[:30]!r} is no count")
+    return count
+
+
+def _number(text: str | None) -> float | None:
+    """Return a finite number, or None where the cell is empty."""
+    if text is None or text == "":
+        return None
+    value = float(text)
+    return value if np.isfinite(value) else None
+
+
+def _rows(path: Path, needed: Collection[str]) -> Iterator[dict[str, str]]:
+    """Yield the rows of a csv file, each with a cell for every column of its header."""
+    # errors and parameters may be longer than the module's cautious default
+    csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            reader = csv.DictReader(file)
+            absent = sorted(set(needed) - set(reader.fieldnames or ()))
+            if absent:
+                raise damaged(path, f"it has no column {absent[0]!r}")
+            for row in reader:
+                if None in row or None in row.values():
+                    raise damaged(path, f"line {reader.line_num} has another number of cells")
+                yield row
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise damaged(path, error) from error
+
+
+def _cases(path: Path, about: dict[str, Any]) -> Cases | None:
+    categories, classes = about.get("categories", {}), [str(one) for one in about["classes"]]
+    if not path.exists():
+        return None
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            names = [str(one) for one in file["names"].tolist()]
+            found = Cases(
+                ids=[str(one) for one in file["ids"].tolist()],
+                y=_truths(file["y"], len(classes), bool(about.get("multilabel"))),
+                names=names,
+                values=_worded(file["values"], names, categories),
+                groups=[str(g) for g in file["groups"].tolist()] if "groups" in file else None,
+            )
+        if len(found.groups or found.ids) != len(found.ids):
+            raise ValueError("its groups are not as many as its cases")
+        if found.values.shape != (len(found.y), len(names)) or len(found.ids) != len(found.y):
+            raise ValueError("its arrays are of different lengths")
+    except Exception as error:  # an archive that is damaged raises errors of many kinds
+        raise damaged(path, error) from error
+    return found
+
+
+def _truths(y: Any, n_classes: int, multilabel: bool) -> list[Any]:
+    """Return the code of each case's class; of several labels the codes of those it has."""
+    if multilabel:
+        if y.ndim != 2 or y.shape[1] != n_classes or not np.isin(y, (0, 1)).all():
+            raise ValueError("its labels are not those of the comparison")
+        return [tuple(np.flatnonzero(row).tolist()) for row in y]
+    codes = [int(code) for code in y.tolist()]
+    if not all(0 <= code < n_classes for code in codes):
+        raise ValueError("it holds a class that the comparison has not")
+    return codes
+
+
+def _worded(values: Any, names: list[str], categories: dict[str, list[str]]) -> Any:
+    """Return the values with the words of categories in place of their codes."""
+    coded = [j for j, name in enumerate(names) if name in categories]
+    if not coded:
+        return values
+    mixed = values.astype(object)
+    for j in coded:
+        levels = categories[names[j]]
+        mixed[:, j] = [None if np.isnan(code) else levels[int(code)] for code in values[:, j]]
+    return mixed
+
+
+def _probability_columns(row: dict[str, str], classes: list[str]) -> list[str]:
+    """Return the names of the probability columns: the last ones, one a class, in order."""
+    return list(row)[-len(classes) :]

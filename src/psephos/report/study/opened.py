@@ -1,0 +1,399 @@
+"""The one place where the report touches a model: its card, its columns, its ballots."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos.explain import ColumnNetwork, ErrorDisplay
+from psephos.explain.errors import searched_by
+from psephos.report.study.folder import Cases
+from psephos.report.words import plural
+from psephos.vote.answering import answer_rule
+from psephos.vote.ballots import Ballots, Line
+from psephos.vote.looked_up import looked_up, who_votes
+from psephos.vote.names import Names, backup_words
+from psephos.vote.recalibration import Recalibration
+
+__all__ = [
+    "Asked",
+    "CaseBallot",
+    "CaseBallots",
+    "CaseLine",
+    "Facts",
+    "Near",
+    "Opened",
+    "model_facts",
+    "open_model",
+    "renamed_rows",
+]
+
+_UNTOLD = "Its votes rest on values of training cases, which this page does not carry."
+_KEPT = ("rows", "left_out")  # fields of parts that hold names of training rows
+_READ = 40  # columns of a voter that the page names
+_LISTED = 3  # numbers of voters that voted alike
+
+
+@dataclass(frozen=True)
+class Near:
+    """A training case that had a weight: its row, distance, share of the similarity, class."""
+
+    row: int
+    distance: float
+    share: float
+    answer: str
+
+
+@dataclass(frozen=True)
+class CaseLine:
+    """The vote on a case of voters that voted alike for the same reason."""
+
+    voters: str  # their numbers, from 1: '3', or '1, 4 (× 2)'
+    n_voters: int
+    words: str  # the branch taken with the case's values, and the answer
+    read: tuple[str, ...]  # columns, in the order of the sentence
+    weight: float
+    contribution: list[float]  # (K,)
+
+
+@dataclass(frozen=True)
+class CaseBallot:
+    """One case: its votes and how they added up."""
+
+    row: int  # position among the training cases
+    score: list[float]  # (K,)
+    mass: float
+    leading: int  # the output that the answer is about, shown first
+    chances: list[float]  # (K,) what a table or curve makes of the score; empty if none is asked
+    found: list[str]  # (K,) how many neighbours have the label; empty but for such tables
+    lines: list[CaseLine]  # those first that moved the answer most
+    near: list[Near]
+
+
+@dataclass(frozen=True)
+class CaseBallots:
+    """The ballots of several cases by the same voters."""
+
+    outputs: list[str]  # (K,) the class that each column of the score is for
+    near_words: str  # what the training cases of greatest weight are; '' where weights keep none
+    calibrated: str  # what table, curve or weights are read at the score; '' if none
+    cases: list[CaseBallot]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A model on the columns it reads alone, and the training cases as it reads them."""
+
+    model: Any
+    vote: Any
+    X: NDArray[np.float64]  # (n, q), categories as the model's codes
+    names: list[str]  # (q,) as the page has them
+    whole: list[str]  # (q,) as the table has them
+    levels: dict[int, list[str]]  # the categories of a column, by code
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Return whether the model holds values of training cases, as anchors or prototypes."""
+        return bool(self.vote.training_rows())
+
+    def ballot(self, row: NDArray[np.float64]) -> tuple[str, list[tuple[str, float]]]:
+        """Return the answer to a case in words, and the votes on it: words and weight of each.
+
+        Parameters
+        ----------
+        row : ndarray of shape (q,)
+        """
+        names = Names(list(self.names), dict(self.levels))
+        ballots = Ballots.of(self.vote, names, row[None], ["the case"])
+        return ballots.answer(0), [(line.words, line.weight) for line in ballots.lines(0)]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A model file, opened."""
+
+    model: Any
+    classes: list[str]
+    head: str
+    sentences: list[str]
+    columns: dict[str, int]  # column read -> voters that read it
+    importance: dict[str, float]  # column read -> its importance; empty if the file has none
+    whole: dict[str, str]  # short name -> name in the table
+
+    def answers(self, cases: Cases) -> tuple[list[str], list[float]]:
+        """Return the answers to the training cases, and how far each is from another answer."""
+        reduced, X = self._table(cases)
+        score = np.asarray(reduced.decision_function(X), dtype=np.float64)
+        target = reduced.vote_.target
+        if target.kind == "multilabel":
+            lead = np.abs(score - target.threshold).min(axis=1)
+            words = target.words(np.where(target.decode(score) == 1, 1.0, -1.0))
+            return words, lead.tolist()
+        if score.ndim == 1:
+            lead = np.abs(score)
+        else:
+            ordered = np.sort(score, axis=1)
+            lead = ordered[:, -1] - ordered[:, -2]
+        return [str(one) for one in reduced.predict(X)], lead.tolist()
+
+    def ballots(self, cases: Cases, rows: Sequence[int]) -> CaseBallots:
+        """Return the ballots of these rows of the training cases."""
+        reduced, X = self._table(cases)
+        ballots: Ballots = reduced.explain(X[np.asarray(rows, dtype=np.intp)])
+        near: list[Any] = ballots.nearest() or [()] * len(rows)
+        found = ballots.vote.nearest(ballots.X[:1], 1)
+        calibration = ballots.vote.readout.calibration
+        place = {cases.called(i): i for i in range(len(cases.ids))}
+        return CaseBallots(
+            outputs=[self.classes[1]] if ballots.score.shape[1] == 1 else self.classes,
+            near_words="" if found is None else found.meaning,
+            calibrated="" if calibration is None else calibration.words(self.classes),
+            cases=[
+                CaseBallot(
+                    row=row,
+                    score=[float(v) for v in np.ravel(ballots.score[i])],
+                    mass=float(ballots.mass[i]),
+                    leading=ballots.leading(i),
+                    **_chances(ballots, i),
+                    lines=[_line(line, ballots) for line in ballots.lines(i)],
+                    near=[_near(one, place) for one in near[i]],
+                )
+                for i, row in enumerate(rows)
+            ],
+        )
+
+    def asked(self, cases: Cases) -> Asked:
+        """Return the model on its columns, with the training cases."""
+        reduced, X = self._table(cases)
+        words = reduced.schema_.words()
+        values: Any = reduced._table(X).values
+        return Asked(
+            model=reduced,
+            vote=reduced.vote_,
+            X=np.asarray(values, dtype=np.float64),
+            names=words.columns,
+            whole=[str(self.whole.get(name, name)) for name in words.columns],
+            levels=words.levels,
+        )
+
+    @property
+    def n_voters(self) -> int:
+        """Return the number of its voters."""
+        return int(self.model.vote_.n_voters)
+
+    def network(self) -> ColumnNetwork | None:
+        """Return the network of its columns; None unless several voters read several columns."""
+        # of the voters alone: weights that depend on the case read columns of their own
+        usage: Any = self.model.vote_.voters.usage()
+        if (np.diff(usage.indptr) > 1).sum() < 2:
+            return None
+        return ColumnNetwork.from_usage(usage, self.model.schema_.words().columns)
+
+    def errors(self) -> tuple[ErrorDisplay, dict[str, list[Any]]] | None:
+        """Return the errors of all candidates of a search, and its figures by dimension."""
+        library = searched_by(self.model)
+        if library is None:
+            return None
+        return ErrorDisplay.from_estimator(self.model), library.dimensions.columns()
+
+    def _table(self, cases: Cases) -> tuple[Any, Any]:
+        """Return the model reduced to its columns, and those columns of the cases."""
+        reduced = self.model.reduce()
+        # columns are matched here, by name: the model itself then takes a plain array
+        if hasattr(reduced, "feature_names_in_"):
+            del reduced.feature_names_in_
+        if not len(self.model.vote_.columns):
+            return reduced, np.full((len(cases.ids), 1), np.nan)
+        named: list[str] = reduced.schema_.words().columns
+        wanted = [self.whole.get(name, name) for name in named]
+        where = {name: j for j, name in enumerate(cases.names)}
+        absent = [name for name in wanted if name not in where]
+        if absent:
+            raise PsephosError(
+                f"cases.npz lacks the column {absent[0]!r} that the saved model reads:"
+                " run the comparison again."
+            )
+        return reduced, cases.values[:, [where[name] for name in wanted]]
+
+
+def _chances(ballots: Ballots, case: int) -> dict[str, Any]:
+    """Return the probabilities of the outputs of a case, and how each was looked up."""
+    if ballots.vote.readout.calibration is None:
+        return {"chances": [], "found": []}
+    k = ballots.score.shape[1]  # of two classes one output, the second
+    found = [one.found(who_votes(ballots.vote)) for one in looked_up(ballots, case)]
+    return {"chances": ballots.chances(case)[-k:], "found": found[-k:]}
+
+
+def _line(line: Line, ballots: Ballots) -> CaseLine:
+    reason, words, n = line.reason, line.words, len(line.voters)
+    listed = ", ".join(map(str, line.voters[:_LISTED]))
+    more = f" and {n - _LISTED} more" if n > _LISTED else ""
+    return CaseLine(
+        voters=listed if n == 1 else f"{listed}{more} (×\u00a0{n})",
+        n_voters=n,
+        words=words,
+        read=_read(ballots, [j for j, _ in reason.cells()]),
+        weight=line.weight,
+        contribution=[float(v) for v in line.contribution],
+    )
+
+
+def _read(ballots: Ballots, columns: Sequence[int]) -> tuple[str, ...]:
+    named = tuple(ballots.names.columns[j] for j in columns[:_READ])
+    more = len(columns) - _READ
+    return (*named, f"and {more} columns more") if more > 0 else named
+
+
+def open_model(
+    path: Path,
+    short: Mapping[str, str] = MappingProxyType({}),
+    cases: Cases | None = None,
+    kept: bool = True,
+) -> Opened:
+    """Open a model file.
+
+    Parameters
+    ----------
+    path : Path
+    short : dict of str to str
+        Short names of columns; others keep their own.
+    cases : Cases, optional
+        The training cases, if the page calls them otherwise than by their ids.
+    kept : bool, default=True
+        Whether the page may say what training cases are like.
+
+    Raises
+    ------
+    ModelFileError
+        If it is damaged.
+    """
+    from psephos.models import load
+
+    model: Any = load(path)
+    if model.schema_.names is not None:
+        names = tuple(short.get(name, name) for name in model.schema_.names)
+        model.schema_ = replace(model.schema_, names=names)
+    if cases is not None and not cases.named:
+        called = [cases.called(i) for i in range(len(cases.ids))]
+        model.vote_ = renamed_rows(model.vote_, dict(zip(cases.ids, called, strict=True)))
+    told = kept or not model.vote_.training_rows()
+    return Opened(
+        model=model,
+        classes=[str(c) for c in model.classes_],
+        head=_head(model),
+        sentences=[str(s) for s in model.describe()][1:] if told else [_UNTOLD],
+        columns=_columns(model),
+        importance=_importance(model),
+        whole={word: name for name, word in short.items()},
+    )
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the page says of every saved model, chosen or not."""
+
+    says: str  # what its answers are, if no stated probabilities
+    columns: list[str]  # what a complete case needs, by the names of the table
+    recalibration: Recalibration | None  # the map that held-out answers justify
+
+
+def model_facts(models: Mapping[str, Path]) -> dict[str, Facts]:
+    """Return the facts of each model file.
+
+    Raises
+    ------
+    ModelFileError
+        If one is damaged.
+    """
+    from psephos.models import load
+
+    found: dict[str, Facts] = {}
+    for key, path in models.items():
+        model: Any = load(path)
+        readout, names = model.vote_.readout, model.schema_.words().columns
+        share = readout.link == "share" and readout.calibration is None
+        used: list[int] = model.vote_.used.tolist()
+        found[key] = Facts(
+            "share of the vote" if share else "",
+            [names[j] for j in used],
+            getattr(model, "recalibration_", None),
+        )
+    return found
+
+
+def _head(model: Any) -> str:
+    """Return the model as a sentence; the card lists its columns by themselves."""
+    vote = model.vote_
+    read = plural(len(vote.used), "column")
+    more = backup_words(len(vote.backup))
+    voters = plural(vote.n_voters, "voter")
+    rule = answer_rule(vote)
+    answer = f" Answer: {rule}." if rule else ""
+    return f"{voters} ({vote.weighting_words()}), {read} of {vote.n_features} read{more}.{answer}"
+
+
+def _columns(model: Any) -> dict[str, int]:
+    """Return each column a complete case needs and how many voters read it, the most read first."""
+    names: list[str] = model.schema_.words().columns
+    usage: Any = model.vote_.voters.usage().tocoo()
+    read: Counter[int] = Counter(usage.coords[1].tolist())
+    used: list[int] = model.vote_.used.tolist()
+    return {names[j]: read[j] for j in sorted(used, key=lambda j: (-read[j], j))}
+
+
+def _importance(model: Any) -> dict[str, float]:
+    """Return the importance of each column read, if the model file keeps it."""
+    if model._measured() is None:
+        return {}
+    names: list[str] = model.schema_.words().columns
+    found = model.feature_importances_
+    return {names[j]: float(found[j]) for j in model.vote_.columns.tolist()}
+
+
+def _near(one: Any, place: Mapping[str, int]) -> Near:
+    row, distance, share, answer = one
+    return Near(
+        row=place.get(str(row), -1),
+        distance=float(distance),
+        share=float(share) if math.isfinite(share) else 0.0,
+        answer=str(answer),
+    )
+
+
+def renamed_rows(part: Any, names: Mapping[str, str]) -> Any:
+    """Return a vote or a part of one whose training rows have other names.
+
+    Parameters
+    ----------
+    part : dataclass, tuple of dataclasses, or anything else, which stays as it is
+    names : dict of str to str
+        By the names there are; rows that are not in it keep theirs.
+    """
+    if isinstance(part, tuple):
+        parts = cast("tuple[Any, ...]", part)
+        made = tuple(renamed_rows(one, names) for one in parts)
+        return made if any(a is not b for a, b in zip(made, parts, strict=True)) else parts
+    if not is_dataclass(part) or isinstance(part, type):
+        return part
+    changed: dict[str, Any] = {}
+    for field in fields(part):
+        value: Any = getattr(part, field.name)
+        if not field.init:
+            continue
+        if field.name in _KEPT and isinstance(value, np.ndarray):
+            rows = cast("NDArray[Any]", value)
+            if rows.dtype.kind == "U":
+                changed[field.name] = np.array([names.get(v, v) for v in rows.tolist()], dtype=str)
+        else:
+            made = renamed_rows(value, names)
+            if made is not value:
+                changed[field.name] = made
+    return replace(part, **changed) if changed else part

@@ -1,0 +1,207 @@
+"""From fits to the figures of each model, their differences, and the models the page shows."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from psephos._errors import PsephosError
+from psephos.protocol import one_standard_error, paired_difference, pareto, summary
+from psephos.protocol.evaluation.scores import main_metric
+from psephos.protocol.evaluation.statistics import Spread, Summary, comparable
+from psephos.report.study.folder import Fit, Folder
+
+__all__ = ["Choice", "Pair", "Standing", "choose", "pairs", "standings"]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One model over all its splits."""
+
+    key: str
+    label: str
+    ours: bool
+    frontier: bool  # none is as accurate on fewer columns, and it beats a constant answer
+    draws: int | None  # of its search; None where nothing is tuned, or it was not written
+    summary: Summary
+    fits: list[Fit]  # those that succeeded
+    failed: list[Fit]
+    ranked: bool = True  # whether it has the folds that others have (see `comparable`)
+
+    def spread(self, measure: str) -> Spread:
+        """Return the mean and standard deviation of a measure."""
+        return self.summary.measures[measure]
+
+    @property
+    def score(self) -> float:
+        """Return the mean of the first measure (see `Summary.score`); NaN if no fit succeeded."""
+        return self.summary.score
+
+    @property
+    def score_sd(self) -> float:
+        """Return its standard deviation over the splits; NaN of one."""
+        spread = self.spread(main_metric(self.summary.measures))
+        return spread.sd if spread.n > 1 else math.nan
+
+    @property
+    def columns(self) -> Spread:
+        """Return the columns used."""
+        return self.summary.columns_used
+
+    @property
+    def drawn(self) -> bool:
+        """Return whether the model has a place on the chart."""
+        return math.isfinite(self.score) and math.isfinite(self.columns.mean)
+
+
+def standings(folder: Folder) -> list[Standing]:
+    """Return one Standing a model, the most accurate first, then those that are not ranked."""
+    about = folder.about.get("models", {})
+    figures = summary(folder.rows)
+    chance, ranked = folder.constant, {s.model for s in comparable(figures)}
+    frontier = {s.model for s in pareto(figures) if s.columns_used.mean > 0 and s.score > chance}
+    rows = [
+        Standing(
+            key=one.model,
+            label=one.model,
+            ours=about.get(one.model, {}).get("origin") == "psephos",
+            frontier=one.model in frontier,
+            draws=_draws(about.get(one.model, {})),
+            summary=one,
+            fits=[f for f in folder.fits if f.model == one.model and not f.error],
+            failed=[f for f in folder.fits if f.model == one.model and f.error],
+            ranked=one.model in ranked,
+        )
+        for one in figures
+    ]
+    rows.sort(key=lambda s: (not s.ranked, -s.score if s.score == s.score else math.inf))
+    return rows
+
+
+def _draws(about: dict[str, Any]) -> int | None:
+    return int(about["draws"]) if about.get("distributions") and "draws" in about else None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the page shows: the best model, the smallest near it, and the one it opens.
+
+    Parameters
+    ----------
+    best : Standing
+        The highest mean score; of equals the fewest columns.
+    smallest : Standing
+        The fewest columns within one standard error of the best, whoever made the model.
+    standard_error : float
+        Of the best.
+    opened : Standing or None
+        The model whose file is shown in detail; None if no file was saved.
+    asked : bool
+        Whether the reader asked for `opened` by name.
+    alone : bool
+        Whether there was no other model to choose from.
+    """
+
+    best: Standing
+    smallest: Standing
+    standard_error: float
+    opened: Standing | None
+    asked: bool = False
+    alone: bool = False
+
+    def named(self) -> list[Standing]:
+        """Return the models the page shows, each once."""
+        shown = [self.best, self.smallest, *([self.opened] if self.opened else [])]
+        return list({s.key: s for s in shown}.values())
+
+
+def choose(
+    rows: Sequence[Standing], available: Sequence[str], wanted: str | None = None
+) -> Choice | None:
+    """Return what the page shows, or None if every fit failed.
+
+    Opened is the most accurate model of `available`, of equals that with the fewest columns.
+    `smallest` is that of `psephos.protocol.one_standard_error`.
+
+    Parameters
+    ----------
+    rows : sequence of Standing
+    available : sequence of str
+        Keys of the models that have a file.
+    wanted : str, optional
+        The model to open instead.
+
+    Raises
+    ------
+    PsephosError
+        If the wanted model has no file.
+    """
+    drawn = [s for s in rows if s.drawn and s.ranked]
+    if wanted is not None and wanted not in available:
+        raise PsephosError(
+            f"the model {wanted!r} has no file in this folder: there are"
+            f" {', '.join(available) or 'none'}."
+        )
+    if not drawn:
+        return None
+    best = max(drawn, key=_accurate)
+    error = best.summary.score_se
+    smallest = _smallest(drawn, drawn) or best
+    every = [s for s in rows if s.drawn]
+    files = [s for s in every if s.key in available]
+    most = max(files, key=lambda s: (s.ranked, *_accurate(s)), default=None)
+    opened = most
+    if wanted is not None:
+        opened = next((s for s in files if s.key == wanted), opened)
+    return Choice(best, smallest, error, opened, wanted is not None, len(every) == 1)
+
+
+def _accurate(s: Standing) -> tuple[float, float]:
+    return s.score, -s.columns.mean
+
+
+def _smallest(drawn: Sequence[Standing], among: Sequence[Standing]) -> Standing | None:
+    found = one_standard_error([s.summary for s in drawn], among=[s.key for s in among])
+    return None if found is None else next(s for s in drawn if s.key == found.model)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A model's mean difference from the reference, and its corrected 95 % interval."""
+
+    key: str
+    label: str
+    ours: bool
+    reads: bool  # whether it reads any column: a constant answer does not
+    mean: float
+    low: float
+    high: float
+
+
+def pairs(rows: Sequence[Standing], reference: Standing | None) -> list[Pair]:
+    """Return the difference of every other model from the reference, on the folds both have."""
+    if reference is None:
+        return []
+    return [
+        pair
+        for s in rows
+        if s.drawn and s.key != reference.key
+        for pair in [_pair(s, reference)]
+        if pair is not None
+    ]
+
+
+def _pair(s: Standing, reference: Standing) -> Pair | None:
+    measure = main_metric(s.summary.measures)
+    mine = {f.split: f for f in s.fits if measure in f.measures}
+    theirs = {f.split: f for f in reference.fits if measure in f.measures}
+    shared = sorted(mine.keys() & theirs.keys())
+    if not shared:
+        return None
+    a = [mine[k].measures[measure] for k in shared]
+    b = [theirs[k].measures[measure] for k in shared]
+    if len(shared) < 2:
+        return Pair(s.key, s.label, s.ours, s.columns.mean > 0, a[0] - b[0], math.nan, math.nan)
+    ratio = sum(mine[k].n_test for k in shared) / sum(mine[k].n_train for k in shared)
+    found = paired_difference(a, b, ratio)
+    return Pair(s.key, s.label, s.ours, s.columns.mean > 0, found.mean, found.low, found.high)
