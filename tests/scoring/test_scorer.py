@@ -98,7 +98,7 @@ def test_bad_tables_are_refused_in_a_sentence(families, tmp_path, capsys):
     words = tmp_path / "words.csv"
     table.to_csv(words, index=False)
     assert main_of([str(words)]) == 2
-    assert "'high' in line 5" in capsys.readouterr().err
+    assert "has text in line 5 ('high')" in capsys.readouterr().err
     assert main_of([str(tmp_path / "none.csv")]) == 2
     assert main_of([str(words), "--id", "nobody"]) == 2
 
@@ -112,7 +112,7 @@ def test_a_new_category_is_missing_and_told(families, tmp_path, capsys):
     found = asked(scorer(model), tmp_path / "t.csv", capsys=capsys)
     if "site" in [c["name"] for c in opened(scorer(model))["json"].loads(
         opened(scorer(model))["MODEL"])["model"]["columns"]]:  # fmt: skip
-        assert "'elsewhere' is new in column 'site': taken as missing" in found.err
+        assert "('elsewhere'); they are read as missing" in found.err
     assert len(rows_of(found.out)) == 7
 
 

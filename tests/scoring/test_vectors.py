@@ -15,9 +15,10 @@ from psephos.scoring.vectors import drawn_rows, vectors_of
 
 def test_vectors_travel_in_the_file(model, tmp_path):
     save(model, tmp_path / "m.psephos")
-    number, worst = read(tmp_path / "m.psephos").check()
+    number, worst, note = read(tmp_path / "m.psephos").check()
     assert number == 16
     assert worst <= 1e-12
+    assert note == ""
     save(load(tmp_path / "m.psephos"), tmp_path / "again.psephos")
     again, first = (tmp_path / f"{name}.psephos" for name in ("again", "m"))
     assert again.read_bytes() == first.read_bytes()

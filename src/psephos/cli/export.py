@@ -110,10 +110,17 @@ def _write(content: bytes, path: Path) -> None:
 def check(model: Path) -> None:
     """Say whether MODEL answers the generated rows in its file as when it was written.
 
-    It prints the greatest difference of their scores, and fails where that is more than rounding.
+    It compares scores, probabilities and answers, the names of columns, categories and classes, and
+    the ballots of one row. It prints the greatest difference of a score, and fails where that is
+    more than rounding, or anything else is not the same.
     """
     from psephos.modelfile import read
 
-    number, worst = read(model).check()
-    rows = "1 generated row has" if number == 1 else f"{number} generated rows have"
-    click.echo(f"{rows} the scores that the file holds; the greatest difference is {worst:.1e}.")
+    found = read(model).check()
+    rows = "1 generated row has" if found.rows == 1 else f"{found.rows} generated rows have"
+    same = "" if found.note else "; names and words are the same"
+    click.echo(
+        f"{rows} the scores that the file holds; the greatest difference is {found.worst:.1e}{same}."
+    )
+    if found.note:
+        click.echo(f"Note: {found.note}.", err=True)

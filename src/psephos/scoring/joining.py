@@ -3,6 +3,7 @@
 import ast
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from psephos._errors import PsephosError
 
@@ -11,7 +12,8 @@ __all__ = ["program", "script"]
 _HERE = Path(__file__).parent
 _PACKAGE = _HERE.parent
 _WORDS = (
-    "_files/cells.py", "_files/levels.py",
+    "_errors.py", "_files/cells.py", "_files/levels.py", "_files/near.py", "_files/columns.py",
+    "_files/text.py", "_files/unknown.py",
     "vote/names.py", "vote/reasons/base.py", "vote/reasons/paths.py", "vote/reasons/read.py",
     "vote/reasons/cases.py", "vote/reasons/scores.py", "vote/reasons/gates.py",
     "vote/reasons/composed.py",
@@ -57,12 +59,12 @@ def program(*more: str) -> str:
     for name in files:
         own, body, defined = _stripped((_PACKAGE / name).read_text("utf-8"))
         imports |= own
-        for word in defined:
-            if known.setdefault(word, name) != name:
-                raise PsephosError(f"{known[word]} and {name} both define {word}: rename one.")
+        owners = {**dict.fromkeys(_imported(own), "an import"), **dict.fromkeys(defined, name)}
+        for word, owner in owners.items():
+            if known.setdefault(word, owner) != owner:
+                raise PsephosError(f"{known[word]} and {owner} both define {word}: rename one.")
         bodies.append(f"# ---------- {name}\n{body}")
-    first = "class PsephosError(ValueError):\n    pass"
-    return "\n\n".join(["\n".join(sorted(imports)), first, *bodies]) + "\n"
+    return "\n\n".join(["\n".join(sorted(imports)), *bodies]) + "\n"
 
 
 def _stripped(text: str) -> tuple[set[str], str, list[str]]:
@@ -84,6 +86,11 @@ def _stripped(text: str) -> tuple[set[str], str, list[str]]:
         gone |= set(range(first, node.end_lineno or first + 1))
     kept = [line for i, line in enumerate(lines) if i not in gone]
     return imports, "\n".join(kept).strip(), defined
+
+
+def _imported(imports: set[str]) -> list[str]:
+    statements: Any = [ast.parse(one).body[0] for one in imports]
+    return [alias.asname or alias.name for one in statements for alias in one.names]
 
 
 def _is_listing(node: ast.stmt) -> bool:

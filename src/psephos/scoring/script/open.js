@@ -14,12 +14,22 @@ function openModel(plain) {
     say: (one) => vote.target.words(one, Math.max(...one.map(Math.abs)), adds),
   });
 
-  // a number, a level's word, or null where missing; another word is missing
+  // a finite number, a level's word (another word is missing), or null where missing
   function row(values) {
+    if (values.length !== plain.columns.length) {
+      throw new Error(`a case has ${values.length} values for ${plain.columns.length} columns.`);
+    }
     return values.map((value, j) => {
-      if (typeof value !== "string") return value ?? NaN;
-      const code = levels[j]?.indexOf(value) ?? -1;
-      return code < 0 ? NaN : code;
+      if (value === null || Number.isNaN(value)) return NaN;
+      if (levels[j] && typeof value === "string") {
+        const code = levels[j].indexOf(value);
+        return code < 0 ? NaN : code;
+      }
+      if (!levels[j] && Number.isFinite(value)) return value;
+      const what = levels[j] ? "the words of its categories" : "finite numbers";
+      const given = typeof value === "string" ? `'${value}'` : String(value);
+      throw new Error(`column '${plain.columns[j].name}' has ${given}, but the model reads ${what}`
+        + " there: give null if it is missing.");
     });
   }
 
