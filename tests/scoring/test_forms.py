@@ -1,7 +1,6 @@
 """SQL, ONNX, sheets of paper and lighter models."""
 
 import itertools
-import math
 import re
 import sqlite3
 
@@ -29,6 +28,9 @@ SUMS = [
     "newton-numbers-hist, 0 classes, 0.2 missing",
     "newton-boosting, frame",
     "gradient-boosting, 2 classes, 0.0 missing",
+    "sigmoid, calibrated",
+    "isotonic, calibrated",
+    "temperature, calibrated",
 ]
 
 
@@ -37,7 +39,6 @@ def answered(model, n=300):
     told = conformance(model, n)
     columns = plain(model)["columns"]
     base = sqlite3.connect(":memory:")
-    base.create_function("exp", 1, lambda v: math.exp(min(v, 700.0)))
     named = ", ".join(
         '"{}" {}'.format(c["name"].replace('"', '""'), "TEXT" if "levels" in c else "REAL")
         for c in columns
@@ -70,7 +71,7 @@ def test_sql_gives_the_same_scores_and_answers(name, families):
 
 
 @pytest.mark.parametrize(
-    "name", ["samba, frame", "proset, frame", "sigmoid, calibrated", "losses", "borda"]
+    "name", ["samba, frame", "proset, frame", "class votes", "losses", "borda"]
 )
 def test_what_is_no_sum_of_rules_has_no_sql(name, families):
     with pytest.raises(PsephosError, match="Export a scorer"):
