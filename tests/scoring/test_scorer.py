@@ -135,7 +135,7 @@ def test_strings_of_the_data_are_data(families):
 
 
 def test_readers_are_joined_without_a_name_twice(monkeypatch):
-    text = joining.program("table", "command")
+    text = joining.program()
     assert "import numpy" not in text
     assert "from psephos" not in text
     monkeypatch.setattr(joining, "_READER", (*joining._READER, "core2"))

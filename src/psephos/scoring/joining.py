@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from psephos._errors import PsephosError
+from psephos.scoring.reader.core import CALIBRATIONS, VOTERS, WEIGHTS
 
 __all__ = ["program", "script"]
 
@@ -20,7 +21,7 @@ _WORDS = (
 )  # fmt: skip
 _READER = (
     "core", "stumps", "trees", "rules", "scores", "weights", "near", "target", "vote",
-    "calibrated", "within", "model",
+    "calibrated", "within", "model", "table", "command",
 )  # fmt: skip
 _SCRIPT = (
     "core", "words", "stumps", "trees", "scores", "weights", "near", "target", "calibrated",
@@ -44,15 +45,19 @@ def script() -> str:
 
 
 @cache
-def program(*more: str) -> str:
-    """Return the plain reader as one program text, which needs the standard library alone.
+def program(kinds: frozenset[str] | None = None) -> str:
+    """Return the reader and its command as one program text, which needs the standard library.
 
     Parameters
     ----------
-    *more : str
-        Further files of the reader, such as ``table`` and ``command``.
+    kinds : frozenset of str, default=None
+        The kinds of parts that it must know: files that read others alone are left out.
     """
-    files = [*_WORDS, *(f"scoring/reader/{name}.py" for name in (*_READER, *more))]
+    every = {**VOTERS, **WEIGHTS, **CALIBRATIONS}
+    owner = {kind: reader.__module__.rpartition(".")[2] for kind, reader in every.items()}
+    needed = {owner[kind] for kind in every if kinds is None or kind in kinds}
+    read = [name for name in _READER if name in needed or name not in owner.values()]
+    files = [*_WORDS, *(f"scoring/reader/{name}.py" for name in read)]
     imports: set[str] = set()
     bodies: list[str] = []
     known: dict[str, str] = {}

@@ -8,7 +8,7 @@ from psephos.scoring.form import plain
 from psephos.scoring.joining import program
 from psephos.scoring.vectors import conformance
 from psephos.vote.describing import kept_words
-from psephos.vote.plain import to_plain
+from psephos.vote.plain import kinds_within, to_plain
 from psephos.vote.recalibration import no_map
 
 __all__ = ["scorer"]
@@ -70,10 +70,11 @@ def scorer(estimator: Any, name: str = "scorer.py") -> str:
         if found is None
         else [to_plain(found.calibration), found.words()],
     }
+    kinds = frozenset(kinds_within(data))
     text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     columns = _quoted(", ".join(names[:20])) + more
     head = _HEAD.format(about=about.strip(), name=_quoted(name), vectors=_VECTORS, columns=columns)
-    return head + "\n" + program("table", "command") + _TAIL.format(model=text, about=about.strip())
+    return head + "\n" + program(kinds) + _TAIL.format(model=text, about=about.strip())
 
 
 def _quoted(words: str) -> str:
