@@ -168,9 +168,8 @@ def conformance(estimator: Any, n: int = 16, random_state: int = 0) -> dict[str,
         raise PsephosError(f"{type(estimator).__name__} is not a fitted model of psephos.")
     estimator._fitted()
     vote: Vote = estimator.vote_
-    schema = estimator.schema_.select(vote.columns)
-    rows = drawn_rows(vote, schema.levels, n, random_state)
-    found, names = _told(vote, rows), schema.words()
+    rows = drawn_rows(vote, estimator.schema_.select(vote.columns).levels, n, random_state)
+    found, names = _told(vote, rows), _names(vote, estimator.schema_)
     return {
         "rows": [
             [_worded(value, names.levels.get(j)) for j, value in enumerate(row)]
@@ -203,23 +202,22 @@ def checked(vectors: Any, vote: Vote, schema: Any, alike: bool) -> Checked:
             "columns): load and save it again."
         )
     try:
-        return vectors.check_vote(vote, schema.select(vote.columns).words(), alike)
+        return vectors.check_vote(vote, _names(vote, schema), alike)
     except PsephosError as error:
         raise ModelFileError(str(error)) from None
 
 
 def vectors_of(vote: Vote, schema: Any, n: int = 16) -> Vectors | None:
     """Return the vectors that a model file holds; None if a vote reads too many columns."""
-    schema = schema.select(vote.columns)
     n = min(n, _MOST // max(1, len(vote.columns)))
     if n == 0:
         return None
     try:
-        rows = drawn_rows(vote, schema.levels, n)
+        rows = drawn_rows(vote, schema.select(vote.columns).levels, n)
         found = _told(vote, rows)
     except PsephosError:  # no row of numbers has an answer
         return None
-    words = tuple(_words_of(vote, schema.words(), rows))
+    words = tuple(_words_of(vote, _names(vote, schema), rows))
     chances = () if found.chances is None else (_rounded(found.chances),)
     return Vectors(rows, _rounded(found.scores), found.answers, chances, words)
 
@@ -285,6 +283,11 @@ def _whole(vote: Vote, rows: _Floats) -> _Floats:
     out = np.zeros((len(rows), vote.n_features))
     out[:, vote.columns] = rows
     return out
+
+
+def _names(vote: Vote, schema: Any) -> Names:
+    """Return what the columns that a vote reads are called, in the table of the fit."""
+    return schema.words().select(vote.columns.tolist())
 
 
 class _Told(NamedTuple):
