@@ -75,6 +75,7 @@ TABLES = {
     "other digits": f"{_HEAD}\n٣,-1.5,skin,2,True\n",
     "infinite": f"{_HEAD}\ninf,-1.5,skin,2,True\n",
     "too large": f"{_HEAD}\n{_ROW}\n1e999,-1.5,skin,2,True\n",
+    "huge": f"{_HEAD}\n{_ROW}\n1e300,-1.5,skin,2,True\n",
     "hexadecimal": f"{_HEAD}\n0x10,-1.5,skin,2,True\n",
     "missing": f"{_HEAD}\nNA,?,,.,null\n",
     "nan in another way": f"{_HEAD}\n+nan,-1.5,skin,2,True\n",
@@ -142,6 +143,14 @@ def test_the_scorer_reads_a_table_as_the_command(name, options, tmp_path, capsys
     assert [row[:2] for row in own[1]] == [row[:2] for row in command[1]]
     for one, other in zip(own[1][1:], command[1][1:], strict=True):
         assert list(map(float, one[2:])) == pytest.approx(list(map(float, other[2:])), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["share", "bound", "unit"])
+def test_what_is_to_be_done_can_be_done(name, tmp_path, capsys):
+    (tmp_path / "t.csv").write_text(TABLES[name], "utf-8")
+    command, _ = both(tmp_path / "t.csv", [], capsys, tmp_path)
+    assert "write the bare numbers the model reads" in command[2]
+    assert "--categorical" not in command[2]  # predict has no such option
 
 
 def test_files_of_other_kinds(tmp_path, capsys):

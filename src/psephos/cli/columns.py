@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos._files.cells import Cells
 from psephos._files.sheet import Choice, Header, Sheet, read_sheet, unnamed
-from psephos.scoring.reader.table import Wanted, codes_in, numbers_in, places_in, refuse_infinite
+from psephos.scoring.reader.core import FARTHEST
+from psephos.scoring.reader.table import Wanted, codes_in, numbers_in, places_in, refuse_far
 
 __all__ = ["CaseTable", "Wanted", "read_cases"]
 
@@ -106,9 +107,9 @@ def _numbers(sheet: Sheet, place: int, name: str) -> NDArray[np.float64]:
     values = sheet.X[:, list(sheet.choice.columns).index(place)]
     if place in sheet.words:  # words where numbers should be, or the column of the ids as well
         values = np.array(numbers_in(name, sheet.words[place], sheet.cells, sheet.place))
-    bad = np.flatnonzero(np.isinf(values))
+    bad = np.flatnonzero(np.abs(values) > FARTHEST)
     if len(bad):
-        refuse_infinite(name, sheet.place(int(bad[0])))
+        refuse_far(name, float(values[bad[0]]), sheet.place(int(bad[0])))
     return values
 
 

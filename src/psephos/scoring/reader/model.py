@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from psephos._errors import PsephosError
-from psephos.scoring.reader.core import NAN, after_hook
+from psephos.scoring.reader.core import FARTHEST, NAN, after_hook
 from psephos.scoring.reader.vote import Asked, WholeVote
 from psephos.vote.names import Names
 from psephos.vote.reasons import Always, CaseLike
@@ -50,7 +50,7 @@ class PlainModel:
         ------
         ValueError
             If there are more or fewer, or a word stands where a number should, or a number where
-            a level's word should, or a number is infinite.
+            a level's word should, or a number is infinite or above 1e150 in size.
         """
         if len(values) != len(self.columns):
             raise PsephosError(f"a case has {len(values)} values for {len(self.columns)} columns.")
@@ -63,9 +63,9 @@ class PlainModel:
         if levels is not None and isinstance(value, str):
             return float(levels.index(value)) if value in levels else NAN
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        if levels is None and number and math.isfinite(value):
+        if levels is None and number and abs(value) <= FARTHEST:
             return float(value)
-        what = "finite numbers" if levels is None else "the words of its categories"
+        what = f"numbers up to {FARTHEST:g}" if levels is None else "the words of its categories"
         raise PsephosError(
             f"column {self.names.columns[j]!r} has {value!r}, but the model reads {what} there: "
             "give null if it is missing."

@@ -16,9 +16,9 @@ from psephos._files.levels import LevelCodes
 from psephos._files.near import CELL, shown, suggest
 from psephos._files.text import Header, checked_separator, opened, table_rows
 from psephos._files.unknown import Unknown
-from psephos.scoring.reader.core import NAN
+from psephos.scoring.reader.core import FARTHEST, NAN
 
-__all__ = ["CaseFile", "Wanted", "codes_in", "numbers_in", "places_in", "refuse_infinite"]
+__all__ = ["CaseFile", "Wanted", "codes_in", "numbers_in", "places_in", "refuse_far"]
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def numbers_in(
     """
     read = [NAN if word is None else cells.number(word) for word in words]
     odd = [w if number is None else None for w, number in zip(words, read, strict=True)]
-    refuse_numbers_in_words(name, odd, place)
+    refuse_numbers_in_words(name, odd, place, fitted=True)
     for i, word in enumerate(odd):
         if word is not None:
             raise PsephosError(
@@ -164,11 +164,12 @@ def numbers_in(
     return [NAN if number is None else number for number in read]
 
 
-def refuse_infinite(name: str, at: str) -> None:
-    """Raise PsephosError that a column has an infinite value at a place."""
+def refuse_far(name: str, value: float, at: str) -> None:
+    """Raise PsephosError that a value of a column is infinite, or so large that squares are."""
+    what = "an infinite value" if math.isinf(value) else f"{value!r}"
     raise PsephosError(
-        f"column {shown(name)} has an infinite value in {at}, but the model reads finite numbers: "
-        "write NA if it is missing."
+        f"column {shown(name)} has {what} in {at}, but the model reads finite numbers, at most "
+        f"{FARTHEST:g} in size: write NA if it is missing."
     )
 
 
@@ -284,6 +285,6 @@ class CaseFile:
 def _finite_in(name: str, words: list[str], cells: Cells, lines: list[int]) -> list[float]:
     values = numbers_in(name, words, cells, lambda i: f"line {lines[i]}")
     for i, value in enumerate(values):
-        if math.isinf(value):
-            refuse_infinite(name, f"line {lines[i]}")
+        if abs(value) > FARTHEST:
+            refuse_far(name, value, f"line {lines[i]}")
     return values

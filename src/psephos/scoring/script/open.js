@@ -1,5 +1,7 @@
 // openModel(plain) -> {columns, classes, answer(values) -> {scores, probabilities, label, ballots}}
 
+const FARTHEST = 1e150; // the greatest size of a value: squares and their sums are finite
+
 function openModel(plain) {
   if (plain.format !== "psephos plain model" || plain.version > 1) {
     throw new Error("this is not a plain model of psephos, or one of a newer form");
@@ -25,8 +27,8 @@ function openModel(plain) {
         const code = levels[j].indexOf(value);
         return code < 0 ? NaN : code;
       }
-      if (!levels[j] && Number.isFinite(value)) return value;
-      const what = levels[j] ? "the words of its categories" : "finite numbers";
+      if (!levels[j] && Math.abs(value) <= FARTHEST && typeof value === "number") return value;
+      const what = levels[j] ? "the words of its categories" : "numbers up to 1e+150";
       const given = typeof value === "string" ? `'${value}'` : String(value);
       throw new Error(`column '${plain.columns[j].name}' has ${given}, but the model reads ${what}`
         + " there: give null if it is missing.");
