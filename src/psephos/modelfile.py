@@ -32,7 +32,7 @@ from psephos._whole import whole
 from psephos._written_params import written_param
 from psephos.params import Unsaved, kept
 from psephos.registry import BUILTIN, estimator_class
-from psephos.scoring.vectors import checked, vectors_of
+from psephos.scoring.vectors import Checked, checked, vectors_of
 from psephos.vote import Vote
 from psephos.vote.codec import decode, encode, held_once
 from psephos.vote.importance import Baseline
@@ -298,10 +298,12 @@ class Stored:
         with _sentences(self.path):
             return _model(self)
 
-    def check(self) -> tuple[int, float]:
+    def check(self) -> Checked:
         """Return what `psephos.scoring.vectors.checked` says of the file's vectors."""
         with _sentences(self.path):
-            return checked(decode(self.manifest.get("vectors"), self.arrays), self.vote)
+            vectors = decode(self.manifest.get("vectors"), self.arrays)
+            alike = self.manifest["psephos"] == __version__
+            return checked(vectors, self.vote, self.schema, alike)
 
 
 @contextmanager

@@ -5,8 +5,11 @@ from functools import cache
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeRegressor
 
-from psephos import VotingClassifier, calibrate
+from psephos import VotingClassifier, VotingRegressor, calibrate
 from psephos.testing import small_settings, small_table
 
 # (setting, classes, share of missing values); together they have every kind of part
@@ -48,7 +51,7 @@ TABLES = [
 ]
 FRAMES = ["samba", "cart", "c45", "newton-boosting", "proset", "ml-knn", "rank-ridge"]
 CALIBRATED = ["sigmoid", "isotonic", "temperature"]
-OTHERS = ["borda", "labels", "class votes", "losses"]
+OTHERS = ["borda", "labels", "class votes", "losses", "linear answers", "linear numbers"]
 NAMES = [
     *(f"{name}, {k} classes, {gaps} missing" for name, k, gaps in TABLES),
     *(f"{name}, frame" for name in FRAMES),
@@ -80,6 +83,12 @@ def _other(what):
     if what == "labels":
         Y = np.column_stack([X[:, 0] > 0.5, X[:, 1] > 1, X[:, 4] > 0]).astype(int)
         return clone(settings()["ml-knn"]).fit(X, Y)
+    if what == "linear answers":
+        members = [("line", LogisticRegression()), ("machine", LinearSVC())]
+        return VotingClassifier(members, voting="hard").fit(*small_table(2))
+    if what == "linear numbers":
+        members = [("line", LinearRegression()), ("tree", DecisionTreeRegressor(max_depth=3))]
+        return VotingRegressor(members).fit(*small_table(0))
     if what == "losses":
         costs = np.array([[0.0, 1.0, 3.0], [2.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
         return clone(settings()["cart"]).set_params(loss=costs).fit(X, y)

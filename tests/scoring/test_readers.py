@@ -144,6 +144,30 @@ def test_estimators_of_others_have_no_plain_form():
         plain(model)
 
 
+GIVEN = [
+    ("5,1", "has '5,1', but the model reads numbers up to 1e[+]150 there"),
+    ("5.1", "has '5.1', but the model reads numbers"),
+    ("", "has '', but the model reads numbers"),
+    (float("inf"), "the model reads numbers"),
+    (1e300, "the model reads numbers"),
+    (True, "the model reads numbers"),
+]
+
+
+@pytest.mark.parametrize(("value", "words"), GIVEN)
+def test_what_is_no_number_is_refused(value, words, families):
+    reader = families.reader(families.fitted("newton-boosting, frame"))
+    places = {column["name"]: j for j, column in enumerate(reader.columns)}
+    row = [None] * len(reader.columns)
+    reader.answer(row)
+    with pytest.raises(ValueError, match=words):
+        reader.case([*row[: places["g1"]], value, *row[places["g1"] + 1 :]])
+    with pytest.raises(ValueError, match="the words of its categories"):
+        reader.case([*row[: places["site"]], 1, *row[places["site"] + 1 :]])
+    with pytest.raises(ValueError, match=r"has \d values for"):
+        reader.case(row[1:])
+
+
 def test_damaged_plain_data_are_refused(families):
     data = plain(families.fitted("adaboost, 2 classes, 0.2 missing"))
     part = {**data["voters"], "feature": [99] * len(data["voters"]["feature"])}

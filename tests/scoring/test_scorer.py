@@ -1,5 +1,6 @@
 """The scorer: one program, Python alone, that answers as `psephos predict` and `explain`."""
 
+import copy
 import csv
 import io
 import subprocess
@@ -9,10 +10,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from psephos import save
+from psephos import recalibrated, save
 from psephos._errors import PsephosError
 from psephos.cli import main
-from psephos.scoring import joining
+from psephos.recalibrating import recalibration_of
+from psephos.scoring import conformance, joining, plain
 from psephos.scoring.scorer import scorer
 
 
@@ -73,6 +75,71 @@ def test_it_answers_as_the_command(name, families, cases, tmp_path, capsys):
     equal([row[:-1] for row in told], [[row[i] for i in at] for row in wanted])
 
 
+@pytest.mark.parametrize("name", ["samba, frame", "random-forest, 3 classes, 0.2 missing"])
+def test_calibrated_it_answers_as_the_calibrated_command(name, families, tmp_path, capsys):
+    model = families.fitted(name)
+    n = len(model.classes_)
+    rng = np.random.default_rng(1)
+    chances = rng.dirichlet(np.ones(n), 80)
+    codes = np.array([rng.choice(n, p=row) for row in chances**2 / (chances**2).sum(1)[:, None]])
+    light = copy.copy(model)
+    light.recalibration_ = recalibration_of(chances, codes, method=METHODS[n])
+    save(light, tmp_path / "m.psephos")
+    told = conformance(light, 50, random_state=7)
+    names = [c["name"] for c in plain(light)["columns"]]
+    schema = light.schema_.words().columns
+    path = tmp_path / "t.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        rows = [dict(zip(names, row, strict=True)) for row in told["rows"]]
+        csv.writer(file).writerows([schema, *([row.get(c) for c in schema] for row in rows)])
+    text = scorer(light)
+    found = asked(text, path, "--calibrated", capsys=capsys)
+    equal(rows_of(found.out), run("predict", tmp_path / "m.psephos", path, "--calibrated"))
+    assert "probabilities and answers are mapped by a" in found.err
+    plainly = asked(text, path, capsys=capsys).out
+    assert plainly != found.out
+    equal(rows_of(plainly), run("predict", tmp_path / "m.psephos", path))
+    ballots = asked(text, path, "--explain", "--calibrated", capsys=capsys).out
+    assert ballots == asked(text, path, "--explain", capsys=capsys).out
+    # written through the map, and asked for no more
+    mapped = scorer(recalibrated(light))
+    assert asked(mapped, path, capsys=capsys).out == found.out
+    opened(mapped)["main"]([str(path), "--calibrated"])
+    assert "has no map of held-out answers" in capsys.readouterr().err
+
+
+METHODS = {2: "isotonic", 3: "sigmoid"}
+
+
+@pytest.mark.parametrize("change", ["column", "level", "class", "threshold"])
+def test_check_sees_names_and_classes(change, families, capsys):
+    text = scorer(families.fitted("cart, frame"))
+    names = opened(text)
+    data = names["json"].loads(names["MODEL"])
+    columns, kept = data["model"]["columns"], data["vectors"]["words"]
+    assert any(words.startswith("voter 1: ") for words in kept)
+    if change == "column":
+        columns[0]["name"] = "another"
+    elif change == "level":
+        own = next(c for c in columns if "levels" in c)
+        own["levels"][:2] = own["levels"][1::-1]
+    elif change == "class":
+        classes = [data["model"]["classes"], data["model"]["target"]["classes"]]
+        for own in classes:
+            own[:2] = own[1::-1]
+    else:
+        nodes = data["model"]["voters"]["nodes"]
+        nodes["value"] = [[v * (1 + 1e-9) for v in row] for row in nodes["value"]]
+    assert names["run_scorer"](names["MODEL"], "", ["--check"]) == 0
+    assert "names and words are the same" in capsys.readouterr().out
+    assert names["run_scorer"](names["json"].dumps(data), "", ["--check"]) == 2
+    assert "damaged" in capsys.readouterr().err
+
+
+def test_every_scorer_checks_itself(model, capsys):
+    assert "names and words" in asked(scorer(model), "--check", capsys=capsys).out
+
+
 def test_it_runs_where_nothing_is_installed(families, cases, tmp_path):
     path = tmp_path / "scorer.py"
     path.write_text(scorer(families.fitted("samba, frame")), "utf-8")
@@ -98,7 +165,7 @@ def test_bad_tables_are_refused_in_a_sentence(families, tmp_path, capsys):
     words = tmp_path / "words.csv"
     table.to_csv(words, index=False)
     assert main_of([str(words)]) == 2
-    assert "'high' in line 5" in capsys.readouterr().err
+    assert "has text in line 5 ('high')" in capsys.readouterr().err
     assert main_of([str(tmp_path / "none.csv")]) == 2
     assert main_of([str(words), "--id", "nobody"]) == 2
 
@@ -112,7 +179,7 @@ def test_a_new_category_is_missing_and_told(families, tmp_path, capsys):
     found = asked(scorer(model), tmp_path / "t.csv", capsys=capsys)
     if "site" in [c["name"] for c in opened(scorer(model))["json"].loads(
         opened(scorer(model))["MODEL"])["model"]["columns"]]:  # fmt: skip
-        assert "'elsewhere' is new in column 'site': taken as missing" in found.err
+        assert "('elsewhere'); they are read as missing" in found.err
     assert len(rows_of(found.out)) == 7
 
 
@@ -135,7 +202,7 @@ def test_strings_of_the_data_are_data(families):
 
 
 def test_readers_are_joined_without_a_name_twice(monkeypatch):
-    text = joining.program("table", "command")
+    text = joining.program()
     assert "import numpy" not in text
     assert "from psephos" not in text
     monkeypatch.setattr(joining, "_READER", (*joining._READER, "core2"))

@@ -15,9 +15,10 @@ from psephos.scoring.vectors import drawn_rows, vectors_of
 
 def test_vectors_travel_in_the_file(model, tmp_path):
     save(model, tmp_path / "m.psephos")
-    number, worst = read(tmp_path / "m.psephos").check()
+    number, worst, note = read(tmp_path / "m.psephos").check()
     assert number == 16
     assert worst <= 1e-12
+    assert note == ""
     save(load(tmp_path / "m.psephos"), tmp_path / "again.psephos")
     again, first = (tmp_path / f"{name}.psephos" for name in ("again", "m"))
     assert again.read_bytes() == first.read_bytes()
@@ -100,6 +101,35 @@ def test_an_older_file_loads_and_says_that_it_has_no_vectors(families, tmp_path)
     load(path)
     with pytest.raises(ModelFileError, match="holds no conformance vectors"):
         read(path).check()
+
+
+@pytest.mark.parametrize("change", ["names", "levels", "classes", "version"])
+def test_another_name_is_found(change, families, tmp_path):
+    path = tmp_path / "m.psephos"
+    save(families.fitted("cart, frame"), path)
+
+    def other(manifest, files):
+        if change == "names":
+            manifest["names"] = [f"{name}'" for name in manifest["names"]]
+        elif change == "levels":
+            name, *_ = [n for n in manifest["levels"]["tuple"] if "lüng" in json.dumps(n, ensure_ascii=False)]
+            levels = name["tuple"][1]["tuple"]
+            levels[:2] = levels[1::-1]
+        elif change == "classes":
+            own = next(n for n in files if n.endswith("classes.npy"))
+            files[own] = files[own].replace("egg".encode("utf-32-le"), "EGG".encode("utf-32-le"))
+        else:
+            manifest["psephos"] = "0.0.0"
+            words = manifest["vectors"]["fields"]["words"]["tuple"]
+            words[-1] = words[-1].replace(" = ", " is ")
+
+    _changed(path, other)
+    load(path)
+    if change == "version":
+        assert "worded otherwise" in read(path).check().note
+    else:
+        with pytest.raises(ModelFileError, match="another answer|a name, a class or a reason"):
+            read(path).check()
 
 
 def test_another_score_is_found(families, tmp_path):

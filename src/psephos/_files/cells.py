@@ -170,7 +170,6 @@ _FORMS = (
     ("ratio", r"\d+(?:[.,]\d+)?\s*[:/]\s*\d+(?:[.,]\d+)?"),
     ("mark", rf"\(\s*{_N}\s*\)|{_N}\s*[*†‡#]+"),
 )
-_COMPILED = tuple((name, re.compile(pattern)) for name, pattern in _FORMS)
 
 
 def number_form(word: str) -> str:
@@ -184,4 +183,4 @@ def number_form(word: str) -> str:
         return ""
     if re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", word):
         return "grouped"
-    return next((name for name, pattern in _COMPILED if pattern.fullmatch(word)), "")
+    return next((name for name, pattern in _FORMS if re.fullmatch(pattern, word)), "")

@@ -17,7 +17,9 @@ _STRONG = frozenset({
 Place = Callable[[int], str]
 
 
-def refuse_numbers_in_words(name: str, words: Sequence[str | None], place: Place) -> None:
+def refuse_numbers_in_words(
+    name: str, words: Sequence[str | None], place: Place, fitted: bool = False
+) -> None:
     """Raise PsephosError if words are numbers in a form that no one asked to be read.
 
     One decimal comma, thousands mark, share (5 %) or bound (<0.1) is enough; bands (20-30),
@@ -31,6 +33,8 @@ def refuse_numbers_in_words(name: str, words: Sequence[str | None], place: Place
         Its cells that are no plain numbers; None for the others.
     place : function
         From a row to words for it.
+    fitted : bool, default=False
+        Whether a model reads numbers there: words are then no remedy.
 
     Raises
     ------
@@ -52,7 +56,7 @@ def refuse_numbers_in_words(name: str, words: Sequence[str | None], place: Place
     kinds = Counter(forms[word] for word in first if word is not None)
     raise PsephosError(
         f"column {shown(name)} holds numbers written another way ({found_in}): "
-        f"{_remedy(name, kinds)}"
+        f"{_remedy(name, kinds, fitted)}"
     )
 
 
@@ -64,7 +68,7 @@ def _one_unit_only(forms: dict[str, str]) -> None:
         forms.update(dict.fromkeys(tight, ""))
 
 
-def _remedy(name: str, kinds: Counter[str]) -> str:
+def _remedy(name: str, kinds: Counter[str], fitted: bool) -> str:
     marks = [kind for kind in kinds if kind.startswith("thousands")]
     if set(kinds) <= {"decimal comma", "grouped", "both"} | set(marks):
         if "both" in kinds:
@@ -79,6 +83,8 @@ def _remedy(name: str, kinds: Counter[str]) -> str:
                 "--decimal , if it is the decimal mark."
             )
         return "read the table with --decimal ,"
+    if fitted:
+        return "write the bare numbers the model reads, NA where there is none."
     return (
         "write the bare numbers (NA where there is none), or, if they are meant as words (bands, "
         f"grades), name the column with --categorical {shown(name)}, or leave it out with "

@@ -1,7 +1,6 @@
 """Names a user may have meant."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 __all__ = ["CELL", "quoted", "shown", "suggest"]
 
@@ -11,6 +10,8 @@ CELL, _NAME = 60, 160  # letters; a name of seven ranks of a taxon is whole
 
 def suggest(wanted: str, known: Iterable[str]) -> str:
     """Return '; did you mean ...?', or a list of what there is, to end a sentence."""
+    from difflib import get_close_matches  # names are wrong rarely
+
     names = [str(name) for name in known]
     lowered = {name.lower(): name for name in names}
     word = wanted.lower()

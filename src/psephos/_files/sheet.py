@@ -1,7 +1,7 @@
 """One reader of tables in files: which cells are numbers, words or missing, for every command."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
@@ -14,38 +14,11 @@ from psephos._errors import PsephosError
 from psephos._files.arff import arff_head, arff_rows
 from psephos._files.arrays import read_arrays
 from psephos._files.cells import MISSING, Cells
-from psephos._files.text import checked_separator, opened, rows, separator_of
+from psephos._files.text import Header, checked_separator, opened, table_rows
 
 __all__ = ["Choice", "Header", "Sheet", "read_sheet", "unnamed"]
 
 _Floats = NDArray[np.float64]
-
-
-class Header(NamedTuple):
-    """What a file says before its rows.
-
-    Parameters
-    ----------
-    file : str
-        Its name without the folder.
-    names : list of str
-        Of its columns, 'column 0', 'column 1', ... where the file has none.
-    named : bool
-        Whether the names are the file's own.
-    arrays : mapping of str to ndarray
-        Those of an npz file besides its table.
-    row_names : str or None
-        The name given to a first column that has none, as R and pandas write the names of rows.
-    relation : str or None
-        The name that an ARFF file gives its table; None for other files.
-    """
-
-    file: str
-    names: list[str]
-    named: bool = True
-    arrays: Mapping[str, NDArray[Any]] = {}
-    row_names: str | None = None
-    relation: str | None = None
 
 
 class Choice(NamedTuple):
@@ -145,41 +118,13 @@ def read_sheet(
 def _read_text(
     path: Path, stream: Any, choose: Chooser, cells: Cells, separator: str | None
 ) -> Sheet:
-    first = stream.readline()
-    if not first.strip():
-        what = "begins with a blank line" if first else "is empty"
-        raise PsephosError(f"{path.name!r} {what}: its first line must name the columns.")
-    separator = separator or separator_of(path, first)
-    lines = rows(_again(first, stream), separator)
-    last, _, names = next(lines)
-    words = [name.strip() for name in names]
-    row_names = None if words[0] else "row names"
-    header = Header(path.name, [words[0] or "row names", *words[1:]], row_names=row_names)
+    header, lines = table_rows(path, stream, separator)
     reading = _Reading(header, choose(header), cells)
     numbers: list[int] = []
     for line, text, row in lines:
-        if len(row) != len(names):
-            raise PsephosError(
-                f"line {line} of {path.name!r} has {len(row)} cells where the first line names "
-                f"{len(names)} columns: check its quotes, and what separates its cells "
-                f"(--separator; now {separator!r})."
-            )
-        if len(names) == 1 and 0 < last < line - 1:
-            raise PsephosError(
-                f"line {last + 1} of {path.name!r} is blank, and the table has one column: write "
-                "NA where its value is missing, or remove the line."
-            )
-        last = line if text else 0  # a quoted row may have many lines
         reading.add(row, text)
         numbers.append(line)
-    if not numbers:
-        raise PsephosError(f"{path.name!r} has no rows below the line of column names.")
     return reading.sheet(numbers)
-
-
-def _again(first: str, stream: Any) -> Iterator[str]:
-    yield first
-    yield from stream
 
 
 class _Reading:

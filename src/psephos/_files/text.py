@@ -5,21 +5,48 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import chain
-from pathlib import Path
-from typing import Any
+import pathlib
+from typing import Any, NamedTuple
 
 from psephos._errors import PsephosError, shortly
 
-__all__ = ["checked_separator", "opened", "rows", "separator_of"]
+__all__ = ["Header", "checked_separator", "opened", "rows", "separator_of", "table_rows"]
 
-_WORDS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}
+class Header(NamedTuple):
+    """What a file says before its rows.
+
+    Parameters
+    ----------
+    file : str
+        Its name without the folder.
+    names : list of str
+        Of its columns, 'column 0', 'column 1', ... where the file has none.
+    named : bool
+        Whether the names are the file's own.
+    arrays : mapping of str to ndarray
+        Those of an npz file besides its table.
+    row_names : str or None
+        The name given to a first column that has none, as R and pandas write the names of rows.
+    relation : str or None
+        The name that an ARFF file gives its table; None for other files.
+    """
+
+    file: str
+    names: list[str]
+    named: bool = True
+    arrays: Mapping[str, Any] = {}
+    row_names: str | None = None
+    relation: str | None = None
+
+
+_MARKS_NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}
 
 
 @contextmanager
-def opened(file: Path) -> Generator[io.TextIOWrapper]:
+def opened(file: pathlib.Path) -> Generator[io.TextIOWrapper]:
     """Open a table as UTF-8 text; .gz is unpacked.
 
     Raises
@@ -42,7 +69,7 @@ def opened(file: Path) -> Generator[io.TextIOWrapper]:
         ) from error
 
 
-def _odd_line(how: Any, file: Path) -> int:
+def _odd_line(how: Any, file: pathlib.Path) -> int:
     """Return the first line of a file that is not UTF-8."""
     line = 0
     with suppress(gzip.BadGzipFile, zlib.error, EOFError), how(file, "rb") as raw:
@@ -65,18 +92,64 @@ def checked_separator(given: str | None) -> str | None:
     """
     if given is None:
         return None
-    mark = _WORDS.get(given.lower(), given)
+    mark = _MARKS_NAMED.get(given.lower(), given)
     if len(mark) != 1 or mark in '"\r\n\0':
         raise PsephosError(f"the separator is {given!r}: use one character, or the word tab.")
     return mark
 
 
-def separator_of(file: Path, first: str) -> str:
+def separator_of(file: pathlib.Path, first: str) -> str:
     """Return what separates cells: a tab in .tsv, else the commonest mark of the first line."""
     if file.name.lower().removesuffix(".gz").endswith(".tsv"):
         return "\t"
     outside = re.sub('"[^"]*"', "", first)  # a quoted name may hold any mark
     return max(",;\t", key=outside.count)
+
+
+def table_rows(
+    path: pathlib.Path, stream: Any, separator: str | None = None
+) -> tuple[Header, Iterator[tuple[int, str, list[str]]]]:
+    """Return what the first line of a text file says, and its rows as `rows` yields them.
+
+    Raises
+    ------
+    PsephosError
+        If it is empty, or (while rows are read) a row has another length, or there is none.
+    """
+    first = stream.readline()
+    if not first.strip():
+        what = "begins with a blank line" if first else "is empty"
+        raise PsephosError(f"{path.name!r} {what}: its first line must name the columns.")
+    separator = separator or separator_of(path, first)
+    lines = rows(chain([first], stream), separator)
+    end, _, names = next(lines)
+    words = [name.strip() for name in names]
+    row_names = None if words[0] else "row names"
+    header = Header(path.name, [words[0] or "row names", *words[1:]], row_names=row_names)
+    return header, _below(path.name, lines, len(names), end, separator)
+
+
+def _below(
+    file: str, lines: Iterator[tuple[int, str, list[str]]], n_names: int, last: int, separator: str
+) -> Iterator[tuple[int, str, list[str]]]:
+    empty = True
+    for line, text, row in lines:
+        if len(row) != n_names:
+            raise PsephosError(
+                f"line {line} of {file!r} has {len(row)} cells where the first line names "
+                f"{n_names} columns: check its quotes, and what separates its cells "
+                f"(--separator; now {separator!r})."
+            )
+        if n_names == 1 and 0 < last < line - 1:
+            raise PsephosError(
+                f"line {last + 1} of {file!r} is blank, and the table has one column: write "
+                "NA where its value is missing, or remove the line."
+            )
+        last = line if text else 0  # a quoted row may have many lines
+        empty = False
+        yield line, text, row
+    if empty:
+        raise PsephosError(f"{file!r} has no rows below the line of column names.")
 
 
 def rows(

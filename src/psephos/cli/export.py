@@ -19,8 +19,17 @@ _MODEL = click.Path(exists=True, dir_okay=False, path_type=Path)
     "--sql", "sql_file", type=_FILE, help="One SELECT: stumps, trees, rules, linear models."
 )
 @click.option("--table", default="cases", show_default=True, help="Of --sql: where the cases are.")
+@click.option(
+    "--id", "ids", multiple=True, metavar="COLUMN", help="Of --sql: names the cases; repeatable."
+)
 @click.option("--sheet", type=_FILE, help="A page (HTML) to print and fill in, of stumps or rules.")
 @click.option("--onnx", "onnx_file", type=_FILE, help="The score in ONNX, float32 (extra 'onnx').")
+@click.option(
+    "--calibrated",
+    is_flag=True,
+    help="Write the model that answers through the map of its held-out answers. A scorer has the "
+    "map anyway, and asks with --calibrated.",
+)
 @click.option(
     "--round",
     "digits",
@@ -40,6 +49,8 @@ def export(
     digits: int | None,
     prototypes: int | None,
     table: str,
+    ids: tuple[str, ...],
+    calibrated: bool,
     **files: Path | None,
 ) -> None:
     """Write MODEL in forms that are read without psephos.
@@ -50,6 +61,7 @@ def export(
     from psephos._errors import PsephosError
     from psephos.cli.words import say
     from psephos.modelfile import load
+    from psephos.recalibrating import recalibrated
     from psephos.scoring.lighter import lighter
     from psephos.vote.describing import kept_words
 
@@ -60,6 +72,15 @@ def export(
     for path in wanted.values():
         if path.exists() and path.samefile(model):
             raise PsephosError(f"{str(path)!r} is the model itself: name another file.")
+    if ids and "sql_file" not in wanted:
+        raise PsephosError("--id is of --sql: the other forms find the columns that name cases.")
+    if calibrated:
+        fitted = recalibrated(fitted)
+    elif fitted.recalibration_ is not None and set(wanted) - {"scorer"}:
+        say(
+            "Note: the file has a map of held-out answers; what is written answers as psephos "
+            "predict does without --calibrated. psephos export --calibrated writes it with the map."
+        )
     if digits is not None or prototypes is not None:
         light = lighter(fitted, digits, prototypes)
         fitted = light.estimator
@@ -68,11 +89,11 @@ def export(
     if kept and not prototypes:
         say(kept)
     for name, path in wanted.items():
-        _write(_content(name, fitted, path, table), path)
+        _write(_content(name, fitted, path, table, ids), path)
         click.echo(str(path))
 
 
-def _content(name: str, fitted: Any, path: Path, table: str) -> bytes:
+def _content(name: str, fitted: Any, path: Path, table: str, ids: tuple[str, ...]) -> bytes:
     """Return what a form of a model is."""
     if name == "scorer":
         from psephos.scoring.scorer import scorer
@@ -88,7 +109,7 @@ def _content(name: str, fitted: Any, path: Path, table: str) -> bytes:
     if name == "sql_file":
         from psephos.scoring.sql import sql
 
-        return sql(fitted, table).encode()
+        return sql(fitted, table, ids).encode()
     if name == "sheet":
         from psephos.scoring.sheet import sheet
 
@@ -110,10 +131,17 @@ def _write(content: bytes, path: Path) -> None:
 def check(model: Path) -> None:
     """Say whether MODEL answers the generated rows in its file as when it was written.
 
-    It prints the greatest difference of their scores, and fails where that is more than rounding.
+    It compares scores, probabilities and answers, the names of columns, categories and classes, and
+    the ballots of one row. It prints the greatest difference of a score, and fails where that is
+    more than rounding, or anything else is not the same.
     """
     from psephos.modelfile import read
 
-    number, worst = read(model).check()
-    rows = "1 generated row has" if number == 1 else f"{number} generated rows have"
-    click.echo(f"{rows} the scores that the file holds; the greatest difference is {worst:.1e}.")
+    found = read(model).check()
+    rows = "1 generated row has" if found.rows == 1 else f"{found.rows} generated rows have"
+    same = "" if found.note else "; names and words are the same"
+    click.echo(
+        f"{rows} the scores that the file holds; the greatest difference is {found.worst:.1e}{same}."
+    )
+    if found.note:
+        click.echo(f"Note: {found.note}.", err=True)

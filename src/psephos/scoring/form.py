@@ -53,8 +53,9 @@ def plain(estimator: Any) -> dict[str, Any]:
 
 def plain_vote(vote: Vote, schema: Any, name: str, absent: bool = False) -> dict[str, Any]:
     """Return the plain form of a vote on the columns of a schema."""
-    columns = vote.columns if len(vote.columns) else np.zeros(1, dtype=np.intp)
-    small, words = vote.select(columns), schema.select(columns).words()
+    columns = vote.columns
+    small = vote.select(columns if len(columns) else np.zeros(1, dtype=np.intp))
+    words = schema.select(columns).words()
     names, spare = schema.words().columns, set(vote.backup.tolist())
     content = to_plain(small)
     _check_kinds(content, name)

@@ -3,22 +3,25 @@
 import ast
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from psephos._errors import PsephosError
+from psephos.scoring.reader.core import CALIBRATIONS, VOTERS, WEIGHTS
 
 __all__ = ["program", "script"]
 
 _HERE = Path(__file__).parent
 _PACKAGE = _HERE.parent
 _WORDS = (
-    "_files/cells.py", "_files/levels.py",
+    "_errors.py", "_files/cells.py", "_files/levels.py", "_files/near.py", "_files/columns.py",
+    "_files/text.py", "_files/unknown.py",
     "vote/names.py", "vote/reasons/base.py", "vote/reasons/paths.py", "vote/reasons/read.py",
     "vote/reasons/cases.py", "vote/reasons/scores.py", "vote/reasons/gates.py",
     "vote/reasons/composed.py",
 )  # fmt: skip
 _READER = (
     "core", "stumps", "trees", "rules", "scores", "weights", "near", "target", "vote",
-    "calibrated", "within", "model",
+    "calibrated", "within", "model", "table", "command",
 )  # fmt: skip
 _SCRIPT = (
     "core", "words", "stumps", "trees", "scores", "weights", "near", "target", "calibrated",
@@ -42,27 +45,31 @@ def script() -> str:
 
 
 @cache
-def program(*more: str) -> str:
-    """Return the plain reader as one program text, which needs the standard library alone.
+def program(kinds: frozenset[str] | None = None) -> str:
+    """Return the reader and its command as one program text, which needs the standard library.
 
     Parameters
     ----------
-    *more : str
-        Further files of the reader, such as ``table`` and ``command``.
+    kinds : frozenset of str, default=None
+        The kinds of parts that it must know: files that read others alone are left out.
     """
-    files = [*_WORDS, *(f"scoring/reader/{name}.py" for name in (*_READER, *more))]
+    every = {**VOTERS, **WEIGHTS, **CALIBRATIONS}
+    owner = {kind: reader.__module__.rpartition(".")[2] for kind, reader in every.items()}
+    needed = {owner[kind] for kind in every if kinds is None or kind in kinds}
+    read = [name for name in _READER if name in needed or name not in owner.values()]
+    files = [*_WORDS, *(f"scoring/reader/{name}.py" for name in read)]
     imports: set[str] = set()
     bodies: list[str] = []
     known: dict[str, str] = {}
     for name in files:
         own, body, defined = _stripped((_PACKAGE / name).read_text("utf-8"))
         imports |= own
-        for word in defined:
-            if known.setdefault(word, name) != name:
-                raise PsephosError(f"{known[word]} and {name} both define {word}: rename one.")
+        owners = {**dict.fromkeys(_imported(own), "an import"), **dict.fromkeys(defined, name)}
+        for word, owner in owners.items():
+            if known.setdefault(word, owner) != owner:
+                raise PsephosError(f"{known[word]} and {owner} both define {word}: rename one.")
         bodies.append(f"# ---------- {name}\n{body}")
-    first = "class PsephosError(ValueError):\n    pass"
-    return "\n\n".join(["\n".join(sorted(imports)), first, *bodies]) + "\n"
+    return "\n\n".join(["\n".join(sorted(imports)), *bodies]) + "\n"
 
 
 def _stripped(text: str) -> tuple[set[str], str, list[str]]:
@@ -84,6 +91,11 @@ def _stripped(text: str) -> tuple[set[str], str, list[str]]:
         gone |= set(range(first, node.end_lineno or first + 1))
     kept = [line for i, line in enumerate(lines) if i not in gone]
     return imports, "\n".join(kept).strip(), defined
+
+
+def _imported(imports: set[str]) -> list[str]:
+    statements: Any = [ast.parse(one).body[0] for one in imports]
+    return [alias.asname or alias.name for one in statements for alias in one.names]
 
 
 def _is_listing(node: ast.stmt) -> bool:

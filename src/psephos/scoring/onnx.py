@@ -27,7 +27,7 @@ def onnx_model(estimator: Any) -> bytes:
     Outputs are ``score`` (n, K), and of classes ``label`` (a number, its place among the classes)
     and ``probabilities`` (n, classes). Values are read in single precision: one that lies within
     its rounding of a threshold may be sent to the other side, and of scores within 1e-6 the first
-    class is the label.
+    class is the label. Where a linear model lacks a value the score is NaN and the label -1.
 
     Parameters
     ----------
@@ -91,12 +91,12 @@ class _Graph:
         """Make the graph."""
         model = self.model
         how, weights = model["readout"]["score"], model["weights"]
-        calibrated = model["readout"]["calibration"] or model["target"].get("loss")
-        if how not in ("sum", "normalised") or weights["kind"] != "constant" or calibrated:
-            raise self._refused(
-                f"its weights are {weights['kind']!r} and its read-out {how!r}"
-                + (", calibrated or with losses" if calibrated else "")
-            )
+        if how not in ("sum", "normalised") or weights["kind"] != "constant":
+            raise self._refused(f"its weights are {weights['kind']!r} and its read-out {how!r}")
+        if model["readout"]["calibration"]:
+            raise self._refused("its probabilities are calibrated, which takes double precision")
+        if model["target"]["kind"] not in ("target", "regression target", "numbers target"):
+            raise self._refused(f"its answers are those of a {model['target']['kind']!r}")
         alpha = np.array(weights["alpha"], dtype=np.float64)
         size = float(np.abs(alpha).sum()) if how == "normalised" else 1.0
         self._voters(model["voters"], alpha / (size if size > 0 else 1.0))
@@ -107,7 +107,7 @@ class _Graph:
     def _refused(self, why: str) -> PsephosError:
         return PsephosError(
             f"{self.model['model']} is not written as ONNX: {why}; it is written for stumps, trees "
-            "and linear models with constant weights. Export a scorer."
+            "and linear models of numbers, with constant weights. Export a scorer."
         )
 
     def _voters(self, part: dict[str, Any], alpha: Any) -> None:
@@ -127,6 +127,8 @@ class _Graph:
             self._trees(Branching.of_binary(part) if binary else Branching.of(part), alpha)
         elif kind == "linear voters" and part["says"] == "value" and not part["abstains"]:
             self._line(part, alpha)
+        elif kind == "linear voters":
+            raise self._refused("its linear models say classes or probabilities, or abstain")
         else:
             raise self._refused(f"its voters are {kind!r}")
 
@@ -278,12 +280,17 @@ class _Graph:
 
     def _answer(self) -> None:
         """Add the probabilities of the link, and the place of the class."""
-        (self._two if len(self.model["classes"]) == 2 else self._several)()
+        gone = self._op("IsNaN", ["score"], "score gone")
+        alone = self._op("Cast", [gone], "gone", to=self._onnx.TensorProto.INT32)
+        most = self._op("ReduceMax", [alone], "any gone", axes=[1], keepdims=0)
+        none = self._op("Cast", [most], "no answer", to=self._onnx.TensorProto.BOOL)
+        found = (self._two if len(self.model["classes"]) == 2 else self._several)()
+        self._op("Where", [none, self._constant(np.int64(-1)), found], "label")
 
     def _number(self, value: Any) -> str:
         return self._constant(np.float32(value))
 
-    def _two(self) -> None:
+    def _two(self) -> str:
         readout, one = self.model["readout"], self._number(1.0)
         if readout["link"] == "share":
             raised = self._op("Add", ["score", one], "raised")
@@ -295,9 +302,9 @@ class _Graph:
         self._op("Concat", [self._op("Sub", [one, up], "down"), up], "probabilities", axis=1)
         above = self._op("Greater", ["score", self._number(_TIE)], "above")
         whole = self._op("Cast", [above], "second", to=self._onnx.TensorProto.INT64)
-        self._op("Squeeze", [whole, self._constant(np.array([1], dtype=np.int64))], "label")
+        return self._op("Squeeze", [whole, self._constant(np.array([1], dtype=np.int64))], "place")
 
-    def _several(self) -> None:
+    def _several(self) -> str:
         readout, many = self.model["readout"], len(self.model["classes"])
         if readout["link"] == "share":
             times = self._op("Mul", ["score", self._number(many - 1)], "times")
@@ -316,4 +323,4 @@ class _Graph:
         below = self._op("Less", ["score", near], "below")
         level = self._op("Cast", [self._op("Not", [below], "level")], "first",
                          to=self._onnx.TensorProto.INT32)  # fmt: skip
-        self._op("ArgMax", [level], "label", axis=1, keepdims=0)
+        return self._op("ArgMax", [level], "place", axis=1, keepdims=0)

@@ -8,6 +8,8 @@ from psephos.scoring.form import plain
 from psephos.scoring.joining import program
 from psephos.scoring.vectors import conformance
 from psephos.vote.describing import kept_words
+from psephos.vote.plain import kinds_within, to_plain
+from psephos.vote.recalibration import no_map
 
 __all__ = ["scorer"]
 
@@ -58,11 +60,21 @@ def scorer(estimator: Any, name: str = "scorer.py") -> str:
     about = f"Answers of a {type(estimator).__name__}, written by psephos {__version__}. {kept}"
     names = [column["name"] for column in model["columns"]] if len(vote.columns) else ["none"]
     more = f" and {len(names) - 20} more" if len(names) > 20 else ""
-    data = {"model": model, "cells": estimator.schema_.cells.data(), "vectors": vectors}
+    schema, found = estimator.schema_, getattr(estimator, "recalibration_", None)
+    data = {
+        "model": model,
+        "cells": schema.cells.data(),
+        "levels": {j: known for j, known in schema.levels.items() if set(map(type, known)) == {bool}},
+        "vectors": vectors,
+        "recalibration": [None, no_map("the model")]
+        if found is None
+        else [to_plain(found.calibration), found.words()],
+    }
+    kinds = frozenset(kinds_within(data))
     text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     columns = _quoted(", ".join(names[:20])) + more
     head = _HEAD.format(about=about.strip(), name=_quoted(name), vectors=_VECTORS, columns=columns)
-    return head + "\n" + program("table", "command") + _TAIL.format(model=text, about=about.strip())
+    return head + "\n" + program(kinds) + _TAIL.format(model=text, about=about.strip())
 
 
 def _quoted(words: str) -> str:

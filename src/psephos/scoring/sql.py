@@ -1,4 +1,8 @@
-"""A model as one SELECT: stumps, trees, rules and linear models whose votes add up."""
+"""A model as one SELECT: stumps, trees, rules and linear models whose votes add up.
+
+The columns of a table are named with its alias (c."name"), the SELECT's own columns are plain
+words, and the table's other columns are not in it: no name of the data meets one of the answer.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -10,41 +14,77 @@ from psephos.scoring.plain_rules import Branching, codes_of, single_bound, spans
 __all__ = ["sql"]
 
 _LEVEL = repr(2.0**-41)  # scores that differ by less are equal
+_LEAST = 1e-12  # a probability of 0 has no log-odds
 _Exprs = list[list[str]]  # of T voters, K expressions each
+_Layer = dict[str, str]  # what a column of the SELECT is
 
 
-def sql(estimator: Any, table: str = "cases") -> str:
-    """Return a SELECT that adds score, answer and probability to the rows of a table.
+def sql(estimator: Any, table: str = "cases", id_columns: Sequence[str] = ()) -> str:
+    """Return a SELECT of score, answer and probabilities of the rows of a table.
 
-    It is ANSI SQL, made of CASE (probabilities of a log-odds score use EXP too). NULL is a missing
-    value; a category is compared as text.
+    It is ANSI SQL, made of CASE and ROW_NUMBER (probabilities use EXP and LN too). NULL is a missing value; a
+    category is compared as text. Where a model refuses a missing value, the answer is NULL.
 
     Parameters
     ----------
     estimator : fitted estimator of psephos
         Of stumps, trees, rules or linear models with constant weights, or rules of which the first
-        that holds decides.
+        that holds decides; perhaps calibrated (sigmoid, isotonic, temperature).
     table : str, default='cases'
+        Perhaps with its schema: ``schema.table``.
+    id_columns : sequence of str, default=()
+        Columns of the table that name its rows, which are selected too.
 
     Raises
     ------
     PsephosError
-        If the model is of another kind.
+        If the model is of another kind, or names differ only in case or are those of the answer.
 
     Examples
     --------
     >>> from psephos import AdaBoostClassifier
     >>> from psephos.scoring.sql import sql
     >>> model = AdaBoostClassifier(n_estimators=1).fit([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1])
-    >>> sql(model).splitlines()[1].strip()
-    'CASE WHEN s."score" > 4.547473508864641e-13 THEN 1 ELSE 0 END AS predicted,'
+    >>> sql(model, id_columns=["patient"]).splitlines()[0]
+    'SELECT k0 AS "patient",'
     """
     model = plain(estimator)
     scores = _Writer(model).scores()
-    names = _score_names(model)
-    inner = ", ".join(f"{e} AS {_name(n)}" for e, n in zip(scores, names, strict=True))
-    outer = ",\n  ".join(["s.*", *_answers(model, [f"s.{_name(n)}" for n in names])])
-    return f"SELECT {outer}\nFROM (SELECT c.*, {inner} FROM {_name(table)} AS c) AS s\n"
+    answer = _Answer(model)
+    kept = {f"k{i}": f"c.{_name(name)}" for i, name in enumerate(id_columns)}
+    names = {**dict(zip(kept, id_columns, strict=True)), **answer.names}
+    _refuse_alike([column["name"] for column in model["columns"]], "the model reads columns")
+    _refuse_alike(list(names.values()), "the SELECT would have columns")
+    first = {**kept, **{f"s{k}": score for k, score in enumerate(scores)}}
+    place = ".".join(map(_name, table.split(".")))
+    inner = f"SELECT {_listed(first, 0)}\nFROM {place} AS c"
+    for n, layer in enumerate(answer.layers):
+        inner = f"SELECT t{n}.*, {_listed(layer, n + 1)}\nFROM ({inner}) AS t{n}"
+    told = ",\n  ".join(f"{own} AS {_name(name)}" for own, name in names.items())
+    return f"SELECT {told}\nFROM ({inner}) AS answers\n"
+
+
+def _listed(layer: _Layer, number: int) -> str:
+    """Return the columns of a layer, and one that keeps a database from merging it with the next.
+
+    Merged, an expression would be written out, and reckoned, wherever its column is named.
+    """
+    columns = {**layer, f"n{number}": "ROW_NUMBER() OVER ()"}
+    return ",\n  ".join(f"{expression} AS {name}" for name, expression in columns.items())
+
+
+def _refuse_alike(names: Sequence[str], who: str) -> None:
+    """Raise PsephosError if two names are one where a database ignores their case."""
+    seen: dict[str, str] = {}
+    for name in names:
+        if "\0" in name:
+            raise PsephosError(f"{who} named {name!r}, which no database takes: rename it.")
+        other = seen.setdefault(name.casefold(), name)
+        if other is not name:
+            raise PsephosError(
+                f"{who} named {other!r} and {name!r}, which databases take for one: rename one "
+                "(an id, with a view of the table). Or export a scorer."
+            )
 
 
 def _name(word: str) -> str:
@@ -57,43 +97,6 @@ def _text(word: Any) -> str:
     return repr(int(word) if isinstance(word, bool) else word)
 
 
-def _score_names(model: dict[str, Any]) -> list[str]:
-    classes = model["classes"]
-    many = [str(c) for c in classes] if len(classes) != 2 else [""]
-    outputs = many if classes else model["target"].get("names", [""])
-    return [f"score_{name}" if name else "score" for name in outputs]
-
-
-def _answers(model: dict[str, Any], scores: list[str]) -> list[str]:
-    """Return the expressions of the answer and the probabilities."""
-    classes, readout = model["classes"], model["readout"]
-    if not classes:
-        return [f"{scores[0]} AS predicted"] if len(scores) == 1 else []
-    if readout["calibration"] or model["target"]["kind"] != "target":
-        raise PsephosError(
-            "SQL is written for answers of the greatest score: this model's are calibrated, weigh "
-            "losses, or are several labels. Export a scorer."
-        )
-    if len(classes) == 2:
-        no, yes = map(_text, classes)
-        told = f"CASE WHEN {scores[0]} > {_LEVEL} THEN {yes} ELSE {no} END"
-        chance = _chance(scores[0], readout)
-        named = [f"{_name(f'probability_{classes[0]}')}", f"{_name(f'probability_{classes[1]}')}"]
-        return [f"{told} AS predicted", f"1.0 - {chance} AS {named[0]}", f"{chance} AS {named[1]}"]
-    first = [
-        f"WHEN {' AND '.join(f'{a} >= {b} - {_LEVEL}' for b in scores if b != a)} THEN {_text(c)}"
-        for a, c in zip(scores[:-1], classes[:-1], strict=True)
-    ]
-    return [f"CASE {' '.join(first)} ELSE {_text(classes[-1])} END AS predicted"]
-
-
-def _chance(score: str, readout: dict[str, Any]) -> str:
-    if readout["link"] == "share":
-        half = f"(1.0 + {score}) / 2.0"
-        return f"CASE WHEN {half} < 0.0 THEN 0.0 WHEN {half} > 1.0 THEN 1.0 ELSE {half} END"
-    return f"1.0 / (1.0 + EXP(-({readout['slope']!r} * {score})))"
-
-
 def _sum(terms: Sequence[str]) -> str:
     """Return a sum in pairs, so that a long one is not deep."""
     if len(terms) <= 2:
@@ -102,10 +105,154 @@ def _sum(terms: Sequence[str]) -> str:
     return f"({_sum(terms[:half])}) + ({_sum(terms[half:])})"
 
 
+def _exp(value: str) -> str:
+    """Return exp of a number; of one that some databases would not take, nearly that."""
+    return f"EXP(CASE WHEN {value} < -700.0 THEN -700.0 ELSE {value} END)"
+
+
+def _expit(value: str) -> str:
+    odds = f"CASE WHEN {value} < 0.0 THEN {value} ELSE -{value} END"
+    shares = f"1.0 / (1.0 + {_exp(f'({odds})')})"
+    return f"CASE WHEN {value} >= 0.0 THEN {shares} WHEN {value} < 0.0 THEN 1.0 - {shares} END"
+
+
+def _within(value: str, least: float, most: float) -> str:
+    return (
+        f"CASE WHEN {value} < {least!r} THEN {least!r} WHEN {value} > {most!r} THEN {most!r} "
+        f"ELSE {value} END"
+    )
+
+
+def _greatest(values: Sequence[str]) -> str:
+    ways = [
+        f"WHEN {' AND '.join(f'{a} >= {b}' for b in values if b != a)} THEN {a}" for a in values
+    ]
+    return f"CASE {' '.join(ways)} END"
+
+
+class _Answer:
+    """From scores s0, s1, ... to the answer and its probabilities, in layers of columns.
+
+    A layer reads the columns of those before it; `names` says which columns are shown, and how
+    they are called.
+    """
+
+    def __init__(self, model: dict[str, Any]) -> None:
+        self.model, self.classes, self.readout = model, model["classes"], model["readout"]
+        self.layers: list[_Layer] = []
+        k = len(self.classes)
+        outputs = [""] if k == 2 else self.classes or model["target"].get("names", [""])
+        self.scores = [f"s{i}" for i in range(len(outputs))]
+        shown = [f"score_{name}" if len(outputs) > 1 else "score" for name in outputs]
+        self.names = dict(zip(self.scores, shown, strict=True))
+        if not k:
+            if len(outputs) == 1:
+                self.layers.append({"told": "s0"})
+                self.names["told"] = "predicted"
+            return
+        if model["target"]["kind"] != "target":
+            raise PsephosError(
+                "SQL is written for answers of the greatest score: this model's weigh losses, or "
+                "are several labels. Export a scorer."
+            )
+        chances = self._linked()
+        self.names["told"] = "predicted"
+        if self.readout["calibration"]:
+            chances = self._calibrated(chances, self.readout["calibration"])
+            self.layers.append({"told": self._decided(chances)})
+        else:
+            self.layers.append({"told": self._greatest_score()})
+        shown = [f"probability_{name}" for name in self.classes]
+        self.names.update(zip(chances, shown, strict=True))
+
+    def _layer(self, name: str, expressions: Sequence[str]) -> list[str]:
+        """Add a layer of columns, and return what they are called."""
+        self.layers.append({f"{name}{i}": one for i, one in enumerate(expressions)})
+        return list(self.layers[-1])
+
+    def _linked(self) -> list[str]:
+        """Return the columns of the link's probabilities."""
+        k, share, slope = len(self.classes), self.readout["link"] == "share", self.readout["slope"]
+        if k == 2:
+            if share:
+                up = _within(self._layer("h", ["(1.0 + s0) / 2.0"])[0], 0.0, 1.0)
+            else:
+                up = _expit(self._layer("h", [f"{slope!r} * s0"])[0])
+            up = self._layer("u", [up])[0]
+            return self._layer("p", [f"1.0 - {up}", up])
+        if not share:
+            return self._exp_shares("p", self._layer("z", [f"{slope!r} * {s}" for s in self.scores]))
+        raised = [f"({k - 1.0!r} * {s} + 1.0) / {k!r}" for s in self.scores]
+        kept = [f"CASE WHEN {r} < 0.0 THEN 0.0 ELSE {r} END" for r in self._layer("r", raised)]
+        return self._to_one("p", self._layer("h", kept))
+
+    def _exp_shares(self, name: str, values: list[str]) -> list[str]:
+        top = self._layer(f"{name}top", [_greatest(values)])[0]
+        odds = self._layer(f"{name}odds", [_exp(f"({v} - {top})") for v in values])
+        return self._to_one(name, odds)
+
+    def _to_one(self, name: str, values: list[str]) -> list[str]:
+        total, even = self._layer(f"{name}sum", [_sum(values)])[0], repr(1.0 / len(values))
+        return self._layer(
+            name, [f"CASE WHEN {total} > 0.0 THEN {v} / {total} ELSE {even} END" for v in values]
+        )
+
+    def _calibrated(self, chances: list[str], part: dict[str, Any]) -> list[str]:
+        """Return the columns of probabilities after a map."""
+        kind = part["kind"]
+        if kind == "temperature calibration":
+            kept = self._layer("c", [_within(p, _LEAST, 1.0) for p in chances])
+            return self._exp_shares("q", self._layer("w", [f"LN({c}) / {part['t']!r}" for c in kept]))
+        if kind == "isotonic calibration":
+            maps = zip(chances, part["given"], part["told"], strict=True)
+            return self._to_one("q", self._layer("w", [_interpolated(*one) for one in maps]))
+        if kind != "sigmoid calibration":
+            raise PsephosError(
+                f"{self.model['model']} is not written as SQL: its probabilities go through a "
+                f"{kind!r}; of maps SQL has sigmoid, isotonic and temperature. Export a scorer."
+            )
+        kept = self._layer("c", [_within(p, _LEAST, 1.0 - _LEAST) for p in chances])
+        lines = zip(part["slope"], kept, part["offset"], strict=True)
+        odds = [f"{a!r} * LN({c} / (1.0 - {c})) + {b!r}" for a, c, b in lines]
+        return self._to_one("q", self._layer("w", [_expit(v) for v in self._layer("v", odds)]))
+
+    def _decided(self, chances: list[str]) -> str:
+        """Return the answer of calibrated probabilities: the first of the greatest."""
+        k = len(chances)
+        if k == 2:
+            return self._two(f"2.0 * {chances[1]} - 1.0", "0.0")
+        return self._several([f"({k!r} * {p} - 1.0) / {k - 1.0!r}" for p in chances], "0.0")
+
+    def _greatest_score(self) -> str:
+        if len(self.classes) == 2:
+            return self._two("s0", _LEVEL)
+        return self._several(self.scores, _LEVEL)
+
+    def _two(self, score: str, level: str) -> str:
+        no, yes = map(_text, self.classes)
+        return f"CASE WHEN {score} > {level} THEN {yes} WHEN {score} <= {level} THEN {no} END"
+
+    def _several(self, scores: Sequence[str], level: str) -> str:
+        ways = [
+            f"WHEN {' AND '.join(f'{a} >= {b} - {level}' for b in scores if b != a)} THEN {_text(c)}"
+            for a, c in zip(scores, self.classes, strict=True)
+        ]
+        return f"CASE {' '.join(ways)} END"
+
+
+def _interpolated(value: str, x: Sequence[float], y: Sequence[float]) -> str:
+    """Return the line through points (x, y) at a value, level beyond the ends."""
+    ways = [f"WHEN {value} < {x[0]!r} THEN {y[0]!r}"]
+    for i in range(len(x) - 1):
+        slope = (y[i + 1] - y[i]) / (x[i + 1] - x[i])
+        ways.append(f"WHEN {value} < {x[i + 1]!r} THEN {slope!r} * ({value} - {x[i]!r}) + {y[i]!r}")
+    return f"CASE {' '.join(ways)} WHEN {value} >= {x[-1]!r} THEN {y[-1]!r} END"
+
+
 class _Writer:
     def __init__(self, model: dict[str, Any]) -> None:
         self.model = model
-        self.columns = [_name(column["name"]) for column in model["columns"]]
+        self.columns = [f"c.{_name(column['name'])}" for column in model["columns"]]
         self.levels = [column.get("levels") for column in model["columns"]]
 
     def scores(self) -> list[str]:
@@ -281,29 +428,30 @@ class _Writer:
             [self._line(part, coef, constant) for coef, constant in zip(rows, own, strict=True)]
             for rows, own in zip(part["coef"], part["intercept"], strict=True)
         ]
-        if part["abstains"]:
-            raise PsephosError("linear models that abstain are not written as SQL.")
-        if part["says"] == "value":
-            return rows
-        if len(rows[0]) > 1 or len(part["value"]) != 2:
+        if part["says"] != "value" and (len(part["intercept"][0]) > 1 or len(part["value"]) != 2):
             raise PsephosError(
                 f"{self.model['model']} is not written as SQL: its linear models tell several "
                 "classes apart. Export a scorer."
             )
-        no, yes = part["value"]
         if part["says"] == "answer":
-            return [
+            no, yes = part["value"]
+            rows = [
                 [
-                    f"CASE WHEN {z[0]} > 0 THEN {b!r} ELSE {a!r} END"
+                    f"CASE WHEN {z[0]} > 0.0 THEN {b!r} WHEN {z[0]} <= 0.0 THEN {a!r} END"
                     for a, b in zip(no, yes, strict=True)
                 ]
                 for z in rows
             ]
-        p = [f"(1.0 / (1.0 + EXP(-({part['slope']!r} * ({z[0]})))))" for z in rows]
-        return [
-            [f"(1.0 - {one}) * {a!r} + {one} * {b!r}" for a, b in zip(no, yes, strict=True)]
-            for one in p
-        ]
+        elif part["says"] == "probability":
+            no, yes = part["value"]
+            up = [f"1.0 / (1.0 + EXP(-({part['slope']!r} * ({z[0]}))))" for z in rows]
+            rows = [
+                [f"(1.0 - ({p})) * {a!r} + ({p}) * {b!r}" for a, b in zip(no, yes, strict=True)]
+                for p in up
+            ]
+        if part["abstains"]:
+            return [[f"COALESCE({vote}, 0.0)" for vote in row] for row in rows]
+        return rows
 
     def _line(self, part: dict[str, Any], coef: Sequence[float], constant: float) -> str:
         names = [self.columns[j] for j in part["columns"]]

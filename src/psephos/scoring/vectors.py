@@ -1,34 +1,56 @@
-"""Conformance vectors: generated rows with the scores that a model gives them.
+"""Conformance vectors: generated rows with what a model says of them, and how it calls things.
 
 They travel in the model file, so that whoever reads it can check that they read it right. No row is
 a training row, and no number of one is in them (see `psephos.vote.marks`).
 """
 
+import json
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from itertools import zip_longest
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import ModelFileError, PsephosError
 from psephos._stored import AnySize, Nullable
-from psephos.vote import Vote
+from psephos.scoring.reader.model import said_words
+from psephos.vote import Ballots, Vote
 from psephos.vote.codec import register
+from psephos.vote.names import Names
 from psephos.vote.part import check
 
-__all__ = ["Vectors", "checked", "conformance", "drawn_rows", "vectors_of"]
+__all__ = ["Checked", "Vectors", "checked", "conformance", "drawn_rows", "vectors_of"]
 
 _Floats = NDArray[np.float64]
 _MOST = 1 << 16  # numbers of the rows in a model file
 _GAPS, _EXACT = 0.1, 0.4  # shares of values: missing, where an answer turns
 _DIGITS = 13  # of scores in a file, which is then the same wherever it is written
 _CLOSE = 1e-12
+_VOTERS = 8  # whose words on the first row are kept
+
+
+class Checked(NamedTuple):
+    """What a comparison of a file's vectors came to.
+
+    Parameters
+    ----------
+    rows : int
+    worst : float
+        The greatest difference of a score, as a share of its size.
+    note : str
+        What was not compared, or is otherwise though the answers are the same; '' for nothing.
+    """
+
+    rows: int
+    worst: float
+    note: str = ""
 
 
 @register
 @dataclass(frozen=True)
 class Vectors:
-    """Rows on the columns that a vote reads, and their scores.
+    """Rows on the columns that a vote reads, and what it says of them.
 
     Parameters
     ----------
@@ -38,40 +60,77 @@ class Vectors:
         Before a link or calibration.
     answers : ndarray of shape (n,) or (n, K)
         Labels, 0 or 1 for each label, or numbers.
+    chances : ndarray of shape (n, n_classes), default=()
+        Probabilities; of numbers (n, 0). Older files have none.
+    words : tuple of str, default=()
+        The names of columns, categories and classes, and the ballots of the first row. Older files
+        have none.
     """
 
     tag: ClassVar[str] = "conformance vectors"
     rows: Nullable
     scores: AnySize
     answers: NDArray[Any]
+    chances: tuple[NDArray[np.float64], ...] = ()
+    words: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check(self.rows.ndim == self.scores.ndim == 2, "vectors are not tables")
         check(len(self.rows) == len(self.scores) == len(self.answers), "vectors differ in number")
+        check(all(len(one) == len(self.rows) for one in self.chances), "vectors differ in number")
 
-    def check_vote(self, vote: Vote) -> float:
-        """Return the greatest difference of a vote's scores from these, as a share of their size.
+    def check_vote(self, vote: Vote, names: Names, alike: bool = True) -> Checked:
+        """Return how a vote on these columns, which are called so, compares.
+
+        Parameters
+        ----------
+        vote : Vote
+        names : Names
+            Of the columns of the vote.
+        alike : bool, default=True
+            Whether ballots must be worded alike: they may not be by another version.
 
         Raises
         ------
         PsephosError
-            If it is above 1e-12, or an answer is another.
+            If a score or probability is off by more than 1e-12, or an answer or a name is another.
         """
         shape = (len(self.rows), vote.target.n_outputs)
         same = self.rows.shape[1] == len(vote.columns) and self.scores.shape == shape
         check(same, "vectors of another vote")
-        scores, answers = _answered(vote, self.rows)
-        size = np.maximum(np.abs(self.scores).max(axis=1), 1.0)
-        apart = np.abs(scores - self.scores).max(axis=1) / size
+        found = _told(vote, self.rows)
+        worst = self._check_size("score", self.scores, found.scores)
+        if vote.target.n_classes and not np.array_equal(found.answers, self.answers):
+            raise PsephosError("a conformance vector has the same score and another answer here.")
+        if not self.words:
+            return Checked(
+                len(self.rows), worst, "an older version wrote the file: names were not compared"
+            )
+        for chances in self.chances:
+            self._check_size("probability", chances, found.chances)
+        note = ""
+        here = _words_of(vote, names, self.rows)
+        for meant, told in zip_longest(self.words, here, fillvalue="nothing"):
+            if meant != told and not alike and meant.startswith("voter "):
+                note = "ballots are worded otherwise than by the version that wrote the file"
+            elif meant != told:
+                raise PsephosError(
+                    f"it says {told!r} here, and {meant!r} where the file was written: a name, a "
+                    "class or a reason was changed."
+                )
+        return Checked(len(self.rows), worst, note)
+
+    def _check_size(self, what: str, wanted: _Floats, found: _Floats) -> float:
+        """Return the greatest difference as a share of the size; raise if it is no rounding."""
+        size = np.maximum(np.abs(wanted).max(axis=1, initial=0.0), 1.0)
+        apart = np.abs(found - wanted).max(axis=1, initial=0.0) / size
         worst = int(np.argmax(np.where(np.isnan(apart), np.inf, apart))) if len(apart) else 0
         if len(apart) and not apart[worst] <= _CLOSE:
             raise PsephosError(
-                f"row {worst} of the file's {len(apart)} conformance vectors has the score "
-                f"{scores[worst].tolist()} here, and {self.scores[worst].tolist()} where the file "
+                f"row {worst} of the file's {len(apart)} conformance vectors has the {what} "
+                f"{found[worst].tolist()} here, and {wanted[worst].tolist()} where the file "
                 "was written: this reader, or this machine's arithmetic, is another."
             )
-        if vote.target.n_classes and not np.array_equal(answers, self.answers):
-            raise PsephosError("a conformance vector has the same score and another answer here.")
         return float(apart.max(initial=0.0))
 
 
@@ -89,7 +148,8 @@ def conformance(estimator: Any, n: int = 16, random_state: int = 0) -> dict[str,
     dict
         ``rows``, in the order of the columns of `plain`: numbers, words of levels, None where
         missing; ``scores`` (a list each); ``probabilities``, a list each, None of numbers;
-        ``answers``.
+        ``answers``; ``words``, the names of columns, categories and classes, and the ballots of
+        the first row.
 
     Raises
     ------
@@ -108,34 +168,33 @@ def conformance(estimator: Any, n: int = 16, random_state: int = 0) -> dict[str,
         raise PsephosError(f"{type(estimator).__name__} is not a fitted model of psephos.")
     estimator._fitted()
     vote: Vote = estimator.vote_
-    schema = estimator.schema_.select(vote.columns)
-    rows = drawn_rows(vote, schema.levels, n, random_state)
-    scores, answers = _answered(vote, rows)
-    probabilities = vote.probabilities(_whole(vote, rows)) if vote.target.n_classes else None
-    levels = schema.words().levels
+    rows = drawn_rows(vote, estimator.schema_.select(vote.columns).levels, n, random_state)
+    found, names = _told(vote, rows), _names(vote, estimator.schema_)
     return {
         "rows": [
-            [_told(value, levels.get(j)) for j, value in enumerate(row)] for row in rows.tolist()
+            [_worded(value, names.levels.get(j)) for j, value in enumerate(row)]
+            for row in rows.tolist()
         ],
-        "scores": scores.tolist(),
-        "probabilities": None if probabilities is None else probabilities.tolist(),
-        "answers": answers.tolist(),
+        "scores": found.scores.tolist(),
+        "probabilities": found.chances.tolist() if vote.target.n_classes else None,
+        "answers": found.answers.tolist(),
+        "words": _words_of(vote, names, rows),
     }
 
 
-def _told(value: float, levels: Any) -> Any:
+def _worded(value: float, levels: Any) -> Any:
     if np.isnan(value):
         return None
     return value if levels is None else levels[int(value)]
 
 
-def checked(vectors: Any, vote: Vote) -> tuple[int, float]:
-    """Return the number of the vectors that a file holds, and the greatest difference of a score.
+def checked(vectors: Any, vote: Vote, schema: Any, alike: bool) -> Checked:
+    """Return what `Vectors.check_vote` says of the vectors that a file holds.
 
     Raises
     ------
-    PsephosError
-        If a score is not what the file says, or the file holds no vectors.
+    ModelFileError
+        If it raises, or the file holds no vectors.
     """
     if not isinstance(vectors, Vectors):
         raise ModelFileError(
@@ -143,25 +202,29 @@ def checked(vectors: Any, vote: Vote) -> tuple[int, float]:
             "columns): load and save it again."
         )
     try:
-        return len(vectors.rows), vectors.check_vote(vote)
+        return vectors.check_vote(vote, _names(vote, schema), alike)
     except PsephosError as error:
         raise ModelFileError(str(error)) from None
 
 
 def vectors_of(vote: Vote, schema: Any, n: int = 16) -> Vectors | None:
     """Return the vectors that a model file holds; None if a vote reads too many columns."""
-    levels = schema.select(vote.columns).levels
     n = min(n, _MOST // max(1, len(vote.columns)))
     if n == 0:
         return None
     try:
-        rows = drawn_rows(vote, levels, n)
-        scores, answers = _answered(vote, rows)
+        rows = drawn_rows(vote, schema.select(vote.columns).levels, n)
+        found = _told(vote, rows)
     except PsephosError:  # no row of numbers has an answer
         return None
-    with np.errstate(invalid="ignore"):
-        written = np.array([float(f"{v:.{_DIGITS}g}") for v in scores.ravel().tolist()])
-    return Vectors(rows, written.reshape(scores.shape), answers)
+    words = tuple(_words_of(vote, _names(vote, schema), rows))
+    chances = () if found.chances is None else (_rounded(found.chances),)
+    return Vectors(rows, _rounded(found.scores), found.answers, chances, words)
+
+
+def _rounded(table: _Floats) -> _Floats:
+    written = np.array([float(f"{v:.{_DIGITS}g}") for v in table.ravel().tolist()])
+    return written.reshape(table.shape)
 
 
 def drawn_rows(vote: Vote, levels: Any, n: int, random_state: int = 0) -> _Floats:
@@ -209,7 +272,7 @@ def _with_gaps(vote: Vote, rows: _Floats, gaps: NDArray[np.bool_]) -> _Floats:
     """Return rows with gaps, if the vote answers rows with gaps."""
     holed = np.where(gaps, np.nan, rows)
     try:
-        _answered(vote, holed)
+        _told(vote, holed)
     except PsephosError:
         return rows
     return holed
@@ -222,7 +285,41 @@ def _whole(vote: Vote, rows: _Floats) -> _Floats:
     return out
 
 
-def _answered(vote: Vote, rows: _Floats) -> tuple[_Floats, NDArray[Any]]:
-    small = vote.select(vote.columns) if len(vote.columns) else vote
-    scores, mass = small.score_and_mass(rows if len(vote.columns) else _whole(vote, rows))
-    return scores, small.decided(scores, mass)
+def _names(vote: Vote, schema: Any) -> Names:
+    """Return what the columns that a vote reads are called, in the table of the fit."""
+    return schema.words().select(vote.columns.tolist())
+
+
+class _Told(NamedTuple):
+    scores: _Floats
+    answers: NDArray[Any]
+    chances: Any
+
+
+def _of_its_columns(vote: Vote, rows: _Floats) -> tuple[Vote, _Floats]:
+    if not len(vote.columns):
+        return vote, _whole(vote, rows)
+    return vote.select(vote.columns), rows
+
+
+def _told(vote: Vote, rows: _Floats) -> _Told:
+    small, rows = _of_its_columns(vote, rows)
+    scores, mass = small.score_and_mass(rows)
+    chances = None
+    if small.target.n_classes:
+        chances = small.readout.probabilities(scores, small.target, mass)
+    return _Told(scores, small.decided(scores, mass), chances)
+
+
+def _words_of(vote: Vote, names: Names, rows: _Floats) -> list[str]:
+    """Return how things are called, and the first row's ballots, but for named training rows."""
+    target: Any = vote.target
+    classes = [str(c) for c in target.classes] if target.n_classes else list(target.outputs)
+    ballots: list[tuple[int, str]] = []
+    if len(rows):
+        small, rows = _of_its_columns(vote, rows[:1])
+        own = Ballots.of(small, names, rows, [0])
+        for t, number in enumerate(own.voter_numbers[:_VOTERS]):
+            if '"row": "' not in json.dumps(own.reasons[0][t].data(own.names), default=str):
+                ballots.append((number, own.words(0, t)))
+    return said_words(names, classes, ballots)

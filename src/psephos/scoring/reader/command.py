@@ -4,11 +4,14 @@ import argparse
 import csv
 import json
 import sys
+from itertools import zip_longest
 from typing import Any
 
 from psephos._errors import PsephosError
-from psephos.scoring.reader.model import PlainModel
-from psephos.scoring.reader.table import CaseFile
+from psephos._files.cells import Cells
+from psephos.scoring.reader.core import CALIBRATIONS, part_of
+from psephos.scoring.reader.model import PlainModel, said_words
+from psephos.scoring.reader.table import CaseFile, Wanted
 
 __all__ = ["run_scorer"]
 
@@ -20,12 +23,15 @@ def _predicted(model: PlainModel, name: str, row: list[float]) -> list[list[Any]
     return [[name, *said, *map(repr, chances)]]
 
 
-def _explained(model: PlainModel, name: str, row: list[float]) -> list[list[Any]]:
-    case, lines = model.asked(row), []
+def _heard(model: PlainModel, row: list[float]) -> list[dict[str, Any]]:
+    """Return the ballots of a case, of neighbours those that have a weight."""
     some = model.plain["weights"]["kind"] == "neighbours"
-    for ballot in model.ballots(row, case):
-        if some and not ballot["weight"]:
-            continue
+    return [one for one in model.ballots(row, model.asked(row)) if one["weight"] or not some]
+
+
+def _explained(model: PlainModel, name: str, row: list[float]) -> list[list[Any]]:
+    lines = []
+    for ballot in _heard(model, row):
         named = [model.names.columns[j] for j, _ in ballot["reason"].cells()]
         lines.append(
             [
@@ -56,26 +62,59 @@ def _heads(model: PlainModel, explain: bool) -> list[str]:
 
 
 def _checked(model: PlainModel, vectors: Any) -> str:
-    """Return that the scores of the embedded rows are as they should be; raise if not."""
-    worst = 0.0
-    for values, wanted in zip(vectors["rows"], vectors["scores"], strict=True):
-        found = model.asked(model.case(values)).score
-        size = max(1.0, *map(abs, wanted))
-        apart = max(abs(a - b) / size for a, b in zip(found, wanted, strict=True))
-        worst = apart if apart > worst or apart != apart else worst
-    if not worst <= 1e-12:
-        raise PsephosError(f"a score is off by {worst:.3g}: this file, or its Python, is damaged.")
-    return f"{len(vectors['rows'])} generated rows have the scores they should; the greatest " + (
-        f"difference is {worst:.1e}."
+    """Return that the answers to the embedded rows are as they should be; raise if not."""
+    rows = [model.case(values) for values in vectors["rows"]]
+    cases = [model.asked(row) for row in rows]
+    worst = _farthest([case.score for case in cases], vectors["scores"])
+    apart = [model.vote.chances(case) for case in cases]
+    told = 0.0 if vectors["probabilities"] is None else _farthest(apart, vectors["probabilities"])
+    for what, size in (("score", worst), ("probability", told)):
+        if not size <= 1e-12:
+            raise PsephosError(
+                f"a {what} is off by {size:.3g}: this file, or its Python, is damaged."
+            )
+    answers = [model.vote.answer(case) for case in cases]
+    if model.classes and answers != vectors["answers"]:
+        raise PsephosError("a row has the same score and another answer: this file is damaged.")
+    said = [(one["voter"], model.words(one)) for one in (_heard(model, rows[0]) if rows else [])]
+    words = said_words(model.names, [str(c) for c in model.classes or model.vote.target.outputs], said)
+    kept = {one.partition(":")[0] for one in vectors["words"] if one.startswith("voter ")}
+    here = [w for w in words if not w.startswith("voter ") or w.partition(":")[0] in kept]
+    for one, other in zip_longest(here, vectors["words"], fillvalue="nothing"):
+        if one != other:
+            raise PsephosError(f"it says {one!r}, and should say {other!r}: this file is damaged.")
+    return (
+        f"{len(rows)} generated rows have the scores they should; the greatest difference is "
+        f"{worst:.1e}; names and words are the same."
     )
+
+
+def _farthest(found: Any, wanted: Any) -> float:
+    """Return the greatest difference of rows of numbers, as a share of their size; NaN if any."""
+    worst = 0.0
+    for one, other in zip(found, wanted, strict=True):
+        size = max(1.0, *map(abs, other))
+        apart = max(abs(a - b) / size for a, b in zip(one, other, strict=True))
+        worst = apart if apart > worst or apart != apart else worst
+    return worst
 
 
 def _options(about: str) -> Any:
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("table", nargs="?", help="a csv file whose first line names its columns")
     parser.add_argument("--explain", action="store_true", help="who voted for each answer, and why")
+    parser.add_argument(
+        "--calibrated", action="store_true",
+        help="answer through the map that held-out answers justify; ballots stay as they are",
+    )  # fmt: skip
     parser.add_argument("--id", metavar="COLUMN", help="names the cases (else row N, its line)")
     parser.add_argument("--out", metavar="FILE", help="(else the screen)")
+    parser.add_argument(
+        "--missing", action="append", metavar="WORD", default=[],
+        help="a word that stands for no value, in place of those of the fit; repeatable",
+    )  # fmt: skip
+    parser.add_argument("--decimal", metavar="MARK", help="the decimal mark: . or a comma")
+    parser.add_argument("--thousands", metavar="MARK", help="between thousands: , . ' or a space")
     parser.add_argument("--separator", metavar="MARK", help="between cells (else it is found)")
     parser.add_argument("--check", action="store_true", help="compare the answers to known ones")
     return parser
@@ -87,7 +126,8 @@ def run_scorer(text: str, about: str, argv: Any = None) -> int:
     Parameters
     ----------
     text : str
-        JSON: ``model``, ``cells`` and ``vectors``.
+        JSON: ``model``, ``cells``, ``levels`` (see `Wanted.of_plain`), ``vectors`` and
+        ``recalibration``: the map of held-out answers (null, if there is none) and its words.
     about : str
     argv : list of str, default=None
         Of the command line.
@@ -102,21 +142,34 @@ def run_scorer(text: str, about: str, argv: Any = None) -> int:
         if asked.check:
             sys.stdout.write(_checked(model, data["vectors"]) + "\n")
         if asked.table:
-            _answer(model, data["cells"], asked)
+            _answer(model, data, asked)
     except (ValueError, OSError) as error:
         sys.stderr.write(f"Error: {error}\n")
         return 2
     return 0
 
 
-def _answer(model: PlainModel, cells: Any, asked: Any) -> None:
-    places = model.columns, model.plain["table"]
-    cases = CaseFile(asked.table, *places, cells, asked.id, asked.separator)
-    lines = [_heads(model, asked.explain)]
+def _answer(model: PlainModel, data: Any, asked: Any) -> None:
+    notes: list[str] = []
+    if asked.calibrated:
+        mapping, words = data["recalibration"]
+        if mapping is None:
+            raise PsephosError(words)
+        notes.append(f"probabilities and answers are mapped by {words}.")
+        model.vote.calibration = part_of(CALIBRATIONS, mapping)
+    cases = CaseFile(
+        asked.table,
+        Wanted.of_plain(model.plain, data["levels"]),
+        Cells.of(data["cells"]).but(asked.missing or None, asked.decimal, asked.thousands),
+        asked.id,
+        asked.separator,
+        asked.missing,
+    )
     ask = _explained if asked.explain else _predicted
-    for name, row in cases:
+    lines = [_heads(model, asked.explain)]
+    for name, row in zip(cases.ids, cases.rows, strict=True):
         lines += ask(model, name, row)
-    for note in dict.fromkeys(cases.notes):
+    for note in [*notes, *cases.notes]:
         sys.stderr.write(f"Note: {note}\n")
     if asked.out:
         with open(asked.out, "w", encoding="utf-8", newline="") as file:

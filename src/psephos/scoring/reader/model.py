@@ -1,15 +1,19 @@
 """A plain model that answers: columns by name, categories by level, ballots in words."""
 
+import hashlib
 import json
 import math
 from typing import Any
 
-from psephos.scoring.reader.core import NAN, after_hook
+from psephos._errors import PsephosError
+from psephos.scoring.reader.core import FARTHEST, NAN, after_hook
 from psephos.scoring.reader.vote import Asked, WholeVote
 from psephos.vote.names import Names
 from psephos.vote.reasons import Always, CaseLike
 
-__all__ = ["PlainModel"]
+__all__ = ["PlainModel", "said_words"]
+
+_MOST_COLUMNS = 200  # that are named one by one
 
 
 class PlainModel:
@@ -34,20 +38,38 @@ class PlainModel:
         self.names = Names(names, levels, [str(c) for c in self.classes], self._say)
 
     def case(self, values: Any) -> list[float]:
-        """Return a case as numbers: a level's word as its code, None (or an unknown word) as NaN.
+        """Return a case as numbers: a level's word as its code, None as NaN.
 
         Parameters
         ----------
         values : sequence
-            In the order of `columns`: a number, a level's word, or None where missing.
+            In the order of `columns`: a number, a level's word (another word is missing), or None
+            where missing.
+
+        Raises
+        ------
+        ValueError
+            If there are more or fewer, or a word stands where a number should, or a number where
+            a level's word should, or a number is infinite or above 1e150 in size.
         """
-        row = []
-        for j, value in enumerate(values):
-            if isinstance(value, str):
-                levels = self.names.levels.get(j, [])
-                value = float(levels.index(value)) if value in levels else NAN
-            row.append(NAN if value is None else float(value))
-        return row
+        if len(values) != len(self.columns):
+            raise PsephosError(f"a case has {len(values)} values for {len(self.columns)} columns.")
+        return [self._value(j, value) for j, value in enumerate(values)]
+
+    def _value(self, j: int, value: Any) -> float:
+        levels = self.names.levels.get(j)
+        if value is None or value != value:
+            return NAN
+        if levels is not None and isinstance(value, str):
+            return float(levels.index(value)) if value in levels else NAN
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if levels is None and number and abs(value) <= FARTHEST:
+            return float(value)
+        what = f"numbers up to {FARTHEST:g}" if levels is None else "the words of its categories"
+        raise PsephosError(
+            f"column {self.names.columns[j]!r} has {value!r}, but the model reads {what} there: "
+            "give null if it is missing."
+        )
 
     def asked(self, row: list[float]) -> Asked:
         """Return what the vote comes to on a case."""
@@ -120,6 +142,28 @@ class PlainModel:
     def details(self, ballot: dict[str, Any]) -> str:
         """Return a ballot's reason as JSON."""
         return json.dumps(_finite(ballot["reason"].data(self.names)), ensure_ascii=False)
+
+
+def said_words(names: Names, classes: list[str], ballots: Any) -> list[str]:
+    """Return how a model calls columns, categories and classes, and what voters say of a case.
+
+    Parameters
+    ----------
+    names : Names
+    classes : list of str
+        Or the outputs, of numbers.
+    ballots : iterable of (int, str)
+        The number of a voter, and its words.
+    """
+    found = [
+        f"column {j}: {name}" + (f" of {', '.join(names.levels[j])}" if j in names.levels else "")
+        for j, name in enumerate(names.columns)
+    ]
+    if len(found) > _MOST_COLUMNS:  # the rest by their hash
+        rest = "\n".join(found[_MOST_COLUMNS:]).encode("utf-8", "surrogatepass")
+        found[_MOST_COLUMNS:] = [f"more columns: {hashlib.sha256(rest).hexdigest()}"]
+    found += [f"answer {k}: {name}" for k, name in enumerate(classes)]
+    return found + [f"voter {number}: {words}" for number, words in ballots]
 
 
 def _finite(value: Any) -> Any:

@@ -1,128 +1,290 @@
-"""Cases from a csv file: the columns of a plain model, found by name."""
+"""Cases of a table: where the columns of a model stand, and what their cells say.
 
-import csv
+The command reads tables by these rules too (`psephos.cli.columns`), so both refuse alike.
+"""
+
 import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+import pathlib
 from typing import Any
 
 from psephos._errors import PsephosError
 from psephos._files.cells import Cells
+from psephos._files.columns import refuse_numbers_in_words
 from psephos._files.levels import LevelCodes
-from psephos.scoring.reader.core import NAN
+from psephos._files.near import CELL, shown, suggest
+from psephos._files.text import Header, checked_separator, opened, table_rows
+from psephos._files.unknown import Unknown
+from psephos.scoring.reader.core import FARTHEST, NAN
 
-__all__ = ["CaseFile"]
+__all__ = ["CaseFile", "Wanted", "codes_in", "numbers_in", "places_in", "refuse_far"]
 
-_SEPARATORS = (",", ";", "\t", "|")
+
+@dataclass(frozen=True)
+class Wanted:
+    """The columns a model reads, and how its own table named them.
+
+    Parameters
+    ----------
+    n_columns : int
+        Of the table the model was fitted on.
+    columns : sequence of int
+        Those it reads.
+    names : sequence of str, mapping of int to str, or None
+        Of all columns, or of those that are read; None if that table had none.
+    levels : mapping of int to sequence
+        The categories of categorical columns.
+    absent : bool, default=False
+        Whether columns may be absent: they are then missing throughout.
+    backup : sequence of int, default=()
+        Those read only where another is missing: they may be absent, which is reported.
+    """
+
+    n_columns: int
+    columns: Sequence[int]
+    names: Sequence[str] | Mapping[int, str] | None
+    levels: Mapping[int, Sequence[Any]] = field(default_factory=dict[int, Sequence[Any]])
+    absent: bool = False
+    backup: Sequence[int] = ()
+
+    @classmethod
+    def of_plain(cls, plain: dict[str, Any], levels: Mapping[str, Any]) -> "Wanted":
+        """Return what a plain model reads; `levels` of columns whose categories are no words."""
+        columns, table = plain["columns"], plain["table"]
+        reads = [c["place"] for c in columns]
+        spare = [c["place"] for c in columns if c.get("may be absent")]
+        known = {c["place"]: c["levels"] for c in columns if "levels" in c}
+        known.update({int(j): values for j, values in levels.items()})
+        names = {c["place"]: c["name"] for c in columns} if table["named"] else None
+        return cls(table["width"], reads, names, known, len(spare) == len(reads), spare)
+
+    def word(self, j: int) -> str:
+        """Return the name of column j."""
+        return f"column {j}" if self.names is None else self.names[j]
+
+
+def places_in(
+    header: Header, wanted: Wanted, id_column: str | None, notes: list[str]
+) -> list[int]:
+    """Return where the columns stand; -1 for those that are absent, if they may be.
+
+    Raises
+    ------
+    PsephosError
+        If the id, or a column that the model needs, is not there, or a name stands twice.
+    """
+    _check_id(header, id_column)
+    if wanted.names is None:
+        return _by_position(header, wanted, id_column, notes)
+    where = {name: j for j, name in enumerate(header.names)}
+    gone = [j for j in wanted.columns if wanted.word(j) not in where]
+    lacking = [wanted.word(j) for j in gone if j not in wanted.backup]
+    spare = [wanted.word(j) for j in gone if j in wanted.backup]
+    if spare and not wanted.absent:
+        more = f" and {len(spare) - 1} more" if len(spare) > 1 else ""
+        count = "1 column" if len(spare) == 1 else f"{len(spare)} columns"
+        notes.append(
+            f"{header.file!r} lacks {count} that the model reads only where another is missing "
+            f"({spare[0]!r}{more}): taken as missing."
+        )
+    if lacking and not wanted.absent:
+        more = f" (and {len(lacking) - 1} more)" if len(lacking) > 1 else ""
+        alone = ""
+        if len(header.names) == 1:
+            alone = "; its first line names one column only: --separator says what divides cells"
+        raise PsephosError(
+            f"{header.file!r} has no column {shown(lacking[0])}{more}: the model reads it; add "
+            f"it, left empty where it was not measured{alone}."
+        )
+    names = [wanted.word(j) for j in wanted.columns]
+    for name in names:
+        _check_once(header, name)
+    return [where.get(name, -1) for name in names]
+
+
+def _check_once(header: Header, name: str) -> None:
+    if header.names.count(name) > 1:
+        raise PsephosError(
+            f"the column name {shown(name)} stands twice in {header.file!r}: rename one."
+        )
+
+
+def _check_id(header: Header, id_column: str | None) -> None:
+    arrays = [name for name, array in header.arrays.items() if array.ndim == 1]
+    known = arrays or header.names
+    if id_column is not None and id_column not in known:
+        what = "array" if arrays else "column"
+        raise PsephosError(
+            f"{header.file!r} has no {what} {id_column!r} (--id); {suggest(id_column, known)}"
+        )
+    if id_column is not None and not arrays:
+        _check_once(header, id_column)
+
+
+def _by_position(
+    header: Header, wanted: Wanted, id_column: str | None, notes: list[str]
+) -> list[int]:
+    apart = {id_column, header.row_names}
+    places = [j for j, name in enumerate(header.names) if name not in apart]
+    if len(places) != wanted.n_columns:
+        besides = " besides the id" if len(places) < len(header.names) else ""
+        raise PsephosError(
+            f"{header.file!r} has {len(places)} columns{besides}, but the model was fitted on a "
+            f"table of {wanted.n_columns} columns without names, which it finds by position: give "
+            "a table of those columns in that order, or fit the model on a table with names."
+        )
+    if header.named:
+        notes.append(
+            f"the model was fitted on a table without column names: the {len(places)} columns of "
+            f"{header.file!r} are read in their order."
+        )
+    return [places[j] for j in wanted.columns]
+
+
+def numbers_in(
+    name: str, words: Sequence[str | None], cells: Cells, place: Callable[[int], str]
+) -> list[float]:
+    """Return the numbers that the cells of a column hold, NaN where missing (or None).
+
+    Raises
+    ------
+    PsephosError
+        If one holds text, or a number written another way.
+    """
+    read = [NAN if word is None else cells.number(word) for word in words]
+    odd = [w if number is None else None for w, number in zip(words, read, strict=True)]
+    refuse_numbers_in_words(name, odd, place, fitted=True)
+    for i, word in enumerate(odd):
+        if word is not None:
+            raise PsephosError(
+                f"column {shown(name)} has text in {place(i)} ({shown(word, CELL)}), but the model "
+                "reads numbers there: write NA if it is missing (--missing lists other words)."
+            )
+    return [NAN if number is None else number for number in read]
+
+
+def refuse_far(name: str, value: float, at: str) -> None:
+    """Raise PsephosError that a value of a column is infinite, or so large that squares are."""
+    what = "an infinite value" if math.isinf(value) else f"{value!r}"
+    raise PsephosError(
+        f"column {shown(name)} has {what} in {at}, but the model reads finite numbers, at most "
+        f"{FARTHEST:g} in size: write NA if it is missing."
+    )
+
+
+def codes_in(
+    name: str,
+    words: Sequence[Any],
+    levels: Sequence[Any],
+    cells: Cells,
+    missing: Sequence[str],
+    notes: list[str],
+) -> list[float]:
+    """Return the codes of the categories that the cells of a column hold, NaN where missing.
+
+    Parameters
+    ----------
+    name : str
+    words, levels : sequence
+    cells : Cells
+    missing : sequence of str
+        Words that stand for no value even where the model has a category of that name.
+    notes : list of str
+        Is told what is none of the categories.
+
+    Raises
+    ------
+    PsephosError
+        If the column holds none of the categories the model knows.
+    """
+    find = LevelCodes(levels)
+    if missing:
+        gone = Cells(tuple(missing))
+        words = ["" if isinstance(c, str) and gone.is_missing(c) else c for c in words]
+    codes = [find.code(word) for word in words]
+    # the usual words for missing values are categories where the model was fitted on them as such
+    present = [
+        word
+        for word, code in zip(words, codes, strict=True)
+        if code == code or not (isinstance(word, str) and cells.is_missing(word))
+    ]
+    strange = Unknown.among(name, present, find, levels)
+    if strange is not None:
+        strange.refuse()
+        notes.append(strange.words())
+    return codes
 
 
 class CaseFile:
-    """A csv, tsv or txt file whose first line names the columns.
+    """A csv, tsv or txt file (perhaps with .gz) whose first line names the columns.
 
     Parameters
     ----------
     path : str
-    columns : list of dict
-        Those of the plain model.
-    table : dict
-        ``width`` and ``named``: of a table without names columns are found by their place.
-    cells : dict
-        How cells are written: words for missing values, marks of numbers.
+    wanted : Wanted
+    cells : Cells
     id_column : str or None
         The column that names the cases; None: ``row N``, N its line.
     separator : str or None
         None: found in the first line.
+    missing : sequence of str, default=()
+        See `codes_in`.
+
+    Attributes
+    ----------
+    ids : list of str
+    rows : list of list of float
+        The values of each case in the order of the columns: NaN where missing, codes of categories.
+    notes : list of str
+        What its reader must know of how the table was read.
     """
 
     def __init__(
         self,
         path: str,
-        columns: Any,
-        table: Any,
-        cells: Any,
-        id_column: Any = None,
-        separator: Any = None,
+        wanted: Wanted,
+        cells: Cells,
+        id_column: str | None = None,
+        separator: str | None = None,
+        missing: Sequence[str] = (),
     ) -> None:
-        self.path, self.columns, self.cells, self.table = path, columns, Cells.of(cells), table
-        self.levels = [LevelCodes(c["levels"]) if "levels" in c else None for c in columns]
-        self.id_column, self.separator = id_column, separator
         self.notes: list[str] = []
-
-    def __iter__(self) -> Any:
-        """Yield (id, values) of each case."""
-        with open(self.path, encoding="utf-8-sig", newline="") as file:
-            first = file.readline()
-            file.seek(0)
-            counts = {mark: first.count(mark) for mark in _SEPARATORS}
-            mark = self.separator or max(_SEPARATORS, key=lambda one: counts[one])
-            lines = csv.reader(file, delimiter="\t" if mark == "tab" else mark)
-            header = [name.strip() for name in next(lines, [])]
-            places, named = self._places(header)
-            for row in lines:
-                if not any(cell.strip() for cell in row):
-                    continue
-                if len(row) != len(header):
-                    raise PsephosError(
-                        f"line {lines.line_num} of {self.path!r} has {len(row)} cells, and its "
-                        f"first line {len(header)}: --separator says what divides cells."
-                    )
-                number = lines.line_num
-                name = f"row {number}" if named is None else row[named]
-                values = [
-                    NAN if place is None else self._value(j, row[place], number)
-                    for j, place in enumerate(places)
-                ]
-                yield name, values
-
-    def _places(self, header: list[str]) -> tuple[list[Any], Any]:
-        """Return where the columns stand, None for what is absent and may be; and the ids."""
-        if self.id_column is not None and self.id_column not in header:
-            raise PsephosError(f"{self.path!r} has no column {self.id_column!r} (--id).")
-        named = None if self.id_column is None else header.index(self.id_column)
-        return (
-            self._by_name(header) if self.table["named"] else self._in_order(header, named)
-        ), named
-
-    def _in_order(self, header: list[str], named: Any) -> list[Any]:
-        """Return where the columns stand in a table of the width that the model was fitted on."""
-        places, width = [j for j in range(len(header)) if j != named], self.table["width"]
-        if len(places) != width:
+        file, mark = pathlib.Path(path), checked_separator(separator)
+        if not file.is_file():
+            raise PsephosError(f"there is no file {path!r}: check the name and the folder.")
+        if not {".csv", ".tsv", ".txt"} & {suffix.lower() for suffix in file.suffixes[-2:]}:
             raise PsephosError(
-                f"{self.path!r} has {len(places)} columns besides the id, but the model was fitted "
-                f"on a table of {width} columns without names, which it finds by position."
+                f"{file.name!r} is of an unknown kind: give a .csv, .tsv or .txt file (perhaps "
+                "with .gz)."
             )
-        return [places[column["place"]] for column in self.columns]
+        with opened(file) as stream:
+            header, below = table_rows(file, stream, mark)
+            places = places_in(header, wanted, id_column, self.notes)
+            named = id_column or header.row_names
+            kept = sorted({*places, header.names.index(named) if named else -1} - {-1})
+            words: dict[int, list[str]] = {j: [] for j in kept}
+            lines: list[int] = []
+            for line, _, row in below:
+                lines.append(line)
+                for j in kept:
+                    words[j].append(row[j].strip())
+        self.ids = words[header.names.index(named)] if named else [f"row {i}" for i in lines]
+        columns: list[list[float]] = []
+        for place, j in zip(places, wanted.columns, strict=True):
+            name, levels = wanted.word(j), wanted.levels.get(j)
+            if place < 0:
+                columns.append([NAN] * len(lines))
+            elif levels is not None:
+                columns.append(codes_in(name, words[place], levels, cells, missing, self.notes))
+            else:
+                columns.append(_finite_in(name, words[place], cells, lines))
+        self.rows = [[column[i] for column in columns] for i in range(len(lines))]
 
-    def _by_name(self, header: list[str]) -> list[Any]:
-        places: list[Any] = []
-        gone: list[str] = []
-        for column in self.columns:
-            name = column["name"]
-            if header.count(name) > 1:
-                raise PsephosError(f"the column name {name!r} stands twice in {self.path!r}.")
-            places.append(header.index(name) if name in header else None)
-            if name not in header and not column.get("may be absent"):
-                more = "it, left empty where it was not measured"
-                raise PsephosError(
-                    f"{self.path!r} has no column {name!r}: the model reads it; add {more}."
-                )
-            gone += [] if name in header else [name]
-        if gone:
-            self.notes.append(f"{self.path!r} lacks {', '.join(gone)}: taken as missing.")
-        return places
 
-    def _value(self, j: int, cell: str, line: int) -> float:
-        """Return a cell as a number, or the code of its level."""
-        levels = self.levels[j]
-        if levels is not None:
-            code = levels.code(cell)
-            if code != code and not self.cells.is_missing(cell):
-                name = self.columns[j]["name"]
-                self.notes.append(f"{cell!r} is new in column {name!r}: taken as missing.")
-            return code
-        value = self.cells.number(cell)
-        if value is None or math.isinf(value):
-            name = self.columns[j]["name"]
-            raise PsephosError(
-                f"column {name!r} has {cell!r} in line {line}, but the model reads finite numbers "
-                "there: write NA if it is missing."
-            )
-        return value
+def _finite_in(name: str, words: list[str], cells: Cells, lines: list[int]) -> list[float]:
+    values = numbers_in(name, words, cells, lambda i: f"line {lines[i]}")
+    for i, value in enumerate(values):
+        if abs(value) > FARTHEST:
+            refuse_far(name, value, f"line {lines[i]}")
+    return values

@@ -1,5 +1,7 @@
 // openModel(plain) -> {columns, classes, answer(values) -> {scores, probabilities, label, ballots}}
 
+const FARTHEST = 1e150; // the greatest size of a value: squares and their sums are finite
+
 function openModel(plain) {
   if (plain.format !== "psephos plain model" || plain.version > 1) {
     throw new Error("this is not a plain model of psephos, or one of a newer form");
@@ -14,12 +16,22 @@ function openModel(plain) {
     say: (one) => vote.target.words(one, Math.max(...one.map(Math.abs)), adds),
   });
 
-  // a number, a level's word, or null where missing; another word is missing
+  // a finite number, a level's word (another word is missing), or null where missing
   function row(values) {
+    if (values.length !== plain.columns.length) {
+      throw new Error(`a case has ${values.length} values for ${plain.columns.length} columns.`);
+    }
     return values.map((value, j) => {
-      if (typeof value !== "string") return value ?? NaN;
-      const code = levels[j]?.indexOf(value) ?? -1;
-      return code < 0 ? NaN : code;
+      if (value === null || Number.isNaN(value)) return NaN;
+      if (levels[j] && typeof value === "string") {
+        const code = levels[j].indexOf(value);
+        return code < 0 ? NaN : code;
+      }
+      if (!levels[j] && Math.abs(value) <= FARTHEST && typeof value === "number") return value;
+      const what = levels[j] ? "the words of its categories" : "numbers up to 1e+150";
+      const given = typeof value === "string" ? `'${value}'` : String(value);
+      throw new Error(`column '${plain.columns[j].name}' has ${given}, but the model reads ${what}`
+        + " there: give null if it is missing.");
     });
   }
 
