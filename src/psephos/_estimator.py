@@ -33,6 +33,23 @@ class VoteEstimator(BaseEstimator):
     """Base of every model: a recipe returns a vote, the rest is here.
 
     A recipe sets `anatomy`, `constraints` and `contender` and implements `_fit_vote`.
+
+    Attributes
+    ----------
+    vote_ : Vote
+        The fitted vote.
+    n_features_in_ : int
+        Columns of the training table.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if X had column names.
+    n_features_used_ : int
+        Columns that a case without missing values is answered by.
+    features_used_ : ndarray
+        Their names, or positions.
+    features_backup_ : ndarray
+        Those that are read only where another is missing.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        What moves the score, divided among the columns: see the attribute itself.
     """
 
     anatomy: ClassVar[Anatomy]
