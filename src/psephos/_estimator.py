@@ -32,7 +32,17 @@ __all__ = ["VoteEstimator"]
 class VoteEstimator(BaseEstimator):
     """Base of every model: a recipe returns a vote, the rest is here.
 
-    A recipe sets `anatomy`, `constraints` and `contender` and implements `_fit_vote`.
+    A recipe sets `anatomy`, `constraints` and `contender` and implements `_fit_vote`. Parameters
+    below mean the same in all recipes that have them.
+
+    Parameters
+    ----------
+    categorical_features : 'from_dtype', list, mask or None
+        Columns whose values are categories, as in HistGradientBoostingClassifier.
+    n_jobs : int
+        Threads; the vote does not depend on it.
+    random_state : int, RandomState or None
+        Seeds all that is drawn.
 
     Attributes
     ----------

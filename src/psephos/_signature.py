@@ -68,7 +68,8 @@ def parameters(cls: _Class) -> _Class:
     """Give a class the constructor of its fields and its bases', and complete its docstring.
 
     Fields behind ``_: KW_ONLY`` are given by keyword. A field of a base that a class declares again
-    keeps its place; a new one stands behind that which the class declares before it, else last.
+    keeps its place; a new one stands behind that which the class declares before it, else before
+    the bases' keyword parameters.
     What the docstring leaves out of its parameters and attributes is inserted as the bases have it;
     parameters come in the order of the constructor, with the default of each.
     """
@@ -92,7 +93,8 @@ def _parameters_of(cls: type[Any]) -> dict[str, _Parameter]:
     found: dict[str, _Parameter] = {}
     for base in cls.__mro__[1:]:
         found |= {n: p for n, p in vars(base).get("_parameters", {}).items() if n not in found}
-    order, keyword, last = list(found), False, None
+    order, keyword = list(found), False
+    place = sum(not one.keyword for one in found.values())
     for name, kind in inspect.get_annotations(cls).items():
         if kind is KW_ONLY or get_origin(kind) is ClassVar:
             keyword = keyword or kind is KW_ONLY
@@ -104,8 +106,8 @@ def _parameters_of(cls: type[Any]) -> dict[str, _Parameter]:
             continue
         found[name] = _Parameter(kind, default, keyword)
         if name not in order:
-            order.insert(len(order) if last is None else order.index(last) + 1, name)
-        last = name
+            order.insert(place, name)
+        place = order.index(name) + 1
     return {name: found[name] for name in order}
 
 

@@ -36,6 +36,11 @@ __all__ = [
 class VoteClassifier(ClassifierMixin, VoteEstimator):
     """Base of every classifier.
 
+    Parameters
+    ----------
+    class_weight : dict, 'balanced' or None
+        Weights of the training rows by class, times `sample_weight`.
+
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)

@@ -56,6 +56,7 @@ class ExtraTreesClassifier(ClassForest):
     )
 
     random_cuts: ClassVar[bool] = True
+
     _: KW_ONLY
     bootstrap: bool = False
 
@@ -91,5 +92,6 @@ class ExtraTreesRegressor(NumberForest):
     )
 
     random_cuts: ClassVar[bool] = True
+
     _: KW_ONLY
     bootstrap: bool = False

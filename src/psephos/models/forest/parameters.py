@@ -73,8 +73,6 @@ class _Forest(Grown):
         Rows drawn for a tree, or their share; None is 1.0.
     max_bins : int
         Most bins of a numeric column: see the notes of `RandomForestClassifier`.
-    categorical_features : 'from_dtype', list, mask or None
-        Columns whose values are categories, as in HistGradientBoostingClassifier.
     n_jobs : int
         Threads that grow trees; the forest does not depend on it.
     random_state : int, RandomState or None
@@ -90,6 +88,7 @@ class _Forest(Grown):
     """
 
     random_cuts: ClassVar[bool] = False
+
     n_estimators: int = 100
     _: KW_ONLY
     criterion: str = "gini"
@@ -122,8 +121,6 @@ class ClassForest(_Forest, ClassifierUncertaintyMixin, VoteClassifier):
     ----------
     criterion : {'gini', 'entropy', 'log_loss'}
         The impurity that a cut is to decrease; the last two are the same.
-    class_weight : dict, 'balanced' or None
-        Weights of the classes, times `sample_weight`.
 
     Attributes
     ----------
@@ -136,6 +133,7 @@ class ClassForest(_Forest, ClassifierUncertaintyMixin, VoteClassifier):
 
     constraints: ClassVar[Mapping[str, Constraint]] = CLASSES
     extras: ClassVar[tuple[str, ...]] = ("memory_", "oob_score_", "oob_decision_function_")
+
     _: KW_ONLY
     warm_start: bool = False
     class_weight: Any = None
@@ -162,6 +160,7 @@ class NumberForest(_Forest, RegressorUncertaintyMixin, VoteRegressor):
 
     constraints: ClassVar[Mapping[str, Constraint]] = NUMBERS
     extras: ClassVar[tuple[str, ...]] = ("memory_", "oob_score_", "oob_prediction_")
+
     _: KW_ONLY
     criterion: str = "squared_error"
     max_features: Any = 1.0
