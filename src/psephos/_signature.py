@@ -159,6 +159,7 @@ def _text(entries: dict[str, _Entry], defaults: dict[str, Any]) -> str:
     for one in dict.fromkeys(entries.values()):
         names = [name for name in one.names if entries.get(name) is one]
         given = [defaults[name] for name in names if defaults.get(name, MISSING) is not MISSING]
+        given = given[:1] if all(value == given[0] for value in given) else given
         shown = f", default={', '.join(map(repr, given))}" if given else ""
         lines += [f"{', '.join(names)} : {one.kind}{shown}", *one.lines]
     return "\n".join(lines)

@@ -8,11 +8,10 @@ from psephos.params import Constraint, Flag, Interval, OneOf, Seed
 from psephos.trees.soft.losses import CrossEntropy, SquaredError
 from psephos.trees.soft.training import SoftPlan
 
-__all__ = ["EXTRAS", "SHARED", "plan_of"]
+__all__ = ["SHARED", "plan_of"]
 
 _ABOVE = Interval(0, open_low=True)
 
-EXTRAS = ("n_iter_", "loss_curve_", "validation_losses_", "stopped_", "memory_")
 SHARED: Mapping[str, Constraint] = {
     "max_depth": Interval(1, 12, whole=True),
     "learning_rate_init": _ABOVE,
