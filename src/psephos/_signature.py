@@ -161,5 +161,6 @@ def _text(entries: dict[str, _Entry], defaults: dict[str, Any]) -> str:
         given = [defaults[name] for name in names if defaults.get(name, MISSING) is not MISSING]
         given = given[:1] if all(value == given[0] for value in given) else given
         shown = f", default={', '.join(map(repr, given))}" if given else ""
-        lines += [f"{', '.join(names)} : {one.kind}{shown}", *one.lines]
+        kind = f" : {one.kind}{shown}" if one.kind else ""
+        lines += [", ".join(names) + kind, *one.lines]
     return "\n".join(lines)
